@@ -1,0 +1,3 @@
+/* libc for wasm32-unknown-unknown. */
+#pragma once
+#include <string.h>

@@ -1,0 +1,77 @@
+//! gzip (RFC 1952, with several members), zlib (RFC 1950) and raw deflate (RFC 1951) decoder, over zlib-rs.
+
+use crate::codec::{Codec, Fault, FaultKind, Operation, Output, Progress};
+use crate::Parameters;
+use zlib_rs::{Inflate, InflateFlush, Status};
+
+const GZIP: u32 = 0;
+const ZLIB: u32 = 1;
+const RAW: u32 = 2;
+
+struct Decoder {
+    inflate: Inflate,
+    format: u32,
+    finished: bool,
+}
+
+fn inflate(format: u32) -> Inflate {
+    match format {
+        GZIP => Inflate::new(true, 16 + 15),
+        ZLIB => Inflate::new(true, 15),
+        _ => Inflate::new(false, 15),
+    }
+}
+
+pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
+    let refuse = |message: &str| Err(Fault::new(FaultKind::Parameter, message));
+    if parameters.format > RAW {
+        return refuse(&format!("unknown format {} for deflate", parameters.format));
+    }
+    if parameters.window_log != 0 {
+        return refuse("windowLog does not apply to deflate, whose window has 32 KiB");
+    }
+    if !parameters.dictionary.is_empty() {
+        return refuse("dictionaries do not apply to deflate: use zstd or brotli");
+    }
+    Ok(Box::new(Decoder { inflate: inflate(parameters.format), format: parameters.format, finished: false }))
+}
+
+impl Codec for Decoder {
+    fn step(&mut self, input: &mut &[u8], operation: Operation, output: &mut Output) -> Result<Progress, Fault> {
+        let finish = operation == Operation::Finish;
+        loop {
+            if self.finished {
+                if input.is_empty() {
+                    return Ok(if finish { Progress::Finished } else { Progress::NeedsInput });
+                }
+                // RFC 1952, section 2.2: a gzip file is a series of members.
+                if self.format != GZIP || input[0] != 0x1f {
+                    return Err(Fault::trailing());
+                }
+                self.inflate = inflate(GZIP);
+                self.finished = false;
+            }
+            if output.room() == 0 {
+                return Ok(Progress::HasOutput);
+            }
+            let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
+            let spare = output.spare()?;
+            let room = spare.len();
+            let result = self.inflate.decompress_uninit(input, spare, InflateFlush::NoFlush);
+            let written = (self.inflate.total_out() - before_out) as usize;
+            *input = &input[(self.inflate.total_in() - before_in) as usize..];
+            unsafe { output.commit(written) };
+            match result {
+                Ok(Status::StreamEnd) => self.finished = true,
+                Ok(_) if input.is_empty() && written < room => {
+                    return if finish { Err(Fault::truncated()) } else { Ok(Progress::NeedsInput) };
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    let reason = self.inflate.error_message().unwrap_or(error.as_str());
+                    return Err(Fault::corrupt(reason));
+                }
+            }
+        }
+    }
+}

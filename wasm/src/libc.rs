@@ -1,0 +1,56 @@
+//! The few libc functions that the C codecs call; wasm32-unknown-unknown has none.
+
+use core::ffi::{c_char, c_int, c_void};
+use std::alloc::{alloc, alloc_zeroed, dealloc, Layout};
+
+/// Room before each block for its size, which `dealloc` asks for and `free` does not know. Keeps blocks 16-byte aligned.
+const HEADER: usize = 16;
+
+fn layout(size: usize) -> Option<Layout> {
+    Layout::from_size_align(size.checked_add(HEADER)?, HEADER).ok()
+}
+
+unsafe fn with_header(block: *mut u8, layout: Layout) -> *mut c_void {
+    if block.is_null() {
+        return core::ptr::null_mut();
+    }
+    block.cast::<usize>().write(layout.size());
+    block.add(HEADER).cast()
+}
+
+#[no_mangle]
+unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
+    layout(size).map_or(core::ptr::null_mut(), |layout| with_header(alloc(layout), layout))
+}
+
+#[no_mangle]
+unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
+    count
+        .checked_mul(size)
+        .and_then(layout)
+        .map_or(core::ptr::null_mut(), |layout| with_header(alloc_zeroed(layout), layout))
+}
+
+#[no_mangle]
+unsafe extern "C" fn free(pointer: *mut c_void) {
+    if pointer.is_null() {
+        return;
+    }
+    let block = pointer.cast::<u8>().sub(HEADER);
+    let size = block.cast::<usize>().read();
+    dealloc(block, Layout::from_size_align_unchecked(size, HEADER));
+}
+
+#[no_mangle]
+unsafe extern "C" fn strlen(string: *const c_char) -> usize {
+    let mut length = 0;
+    while *string.add(length) != 0 {
+        length += 1;
+    }
+    length
+}
+
+#[no_mangle]
+extern "C" fn exit(_status: c_int) -> ! {
+    core::arch::wasm32::unreachable()
+}

@@ -1,0 +1,184 @@
+//! Zstandard encoder (RFC 8878) with dictionaries, over the C library.
+
+use crate::codec::{Codec, Fault, FaultKind, Operation, Output, Progress};
+use crate::{dictionary, Parameters};
+use core::ffi::{c_char, c_int, c_ulonglong, CStr};
+
+const DCZ: u32 = 1;
+const DCZ_MAGIC: &[u8] = &[0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0];
+
+const C_COMPRESSION_LEVEL: c_int = 100;
+const C_WINDOW_LOG: c_int = 101;
+
+/// Browsers refuse windows above 8 MiB (RFC 9659).
+const WEB_WINDOW_LOG: u32 = 23;
+
+#[repr(C)]
+struct Context([u8; 0]);
+#[repr(C)]
+struct InBuffer {
+    source: *const u8,
+    size: usize,
+    position: usize,
+}
+#[repr(C)]
+struct OutBuffer {
+    destination: *mut u8,
+    size: usize,
+    position: usize,
+}
+
+extern "C" {
+    fn ZSTD_createCCtx() -> *mut Context;
+    fn ZSTD_freeCCtx(context: *mut Context) -> usize;
+    fn ZSTD_CCtx_setParameter(context: *mut Context, parameter: c_int, value: c_int) -> usize;
+    fn ZSTD_CCtx_setPledgedSrcSize(context: *mut Context, size: c_ulonglong) -> usize;
+    fn ZSTD_CCtx_loadDictionary(context: *mut Context, dictionary: *const u8, size: usize) -> usize;
+    fn ZSTD_CCtx_refPrefix(context: *mut Context, prefix: *const u8, size: usize) -> usize;
+    fn ZSTD_compressBound(size: usize) -> usize;
+    fn ZSTD_compress2(
+        context: *mut Context,
+        destination: *mut u8,
+        capacity: usize,
+        source: *const u8,
+        size: usize,
+    ) -> usize;
+    fn ZSTD_compressStream2(context: *mut Context, out: *mut OutBuffer, input: *mut InBuffer, operation: c_int) -> usize;
+    fn ZSTD_isError(code: usize) -> u32;
+    fn ZSTD_getErrorName(code: usize) -> *const c_char;
+}
+
+struct Encoder {
+    context: *mut Context,
+    /// What the context's prefix points to.
+    _dictionary: Vec<u8>,
+    /// What of the dictionary header is not written yet.
+    header: Vec<u8>,
+    /// All input comes with the first step, which may then write straight to its output.
+    whole: bool,
+    finished: bool,
+}
+
+impl Drop for Encoder {
+    fn drop(&mut self) {
+        unsafe { ZSTD_freeCCtx(self.context) };
+    }
+}
+
+fn check(code: usize, kind: FaultKind) -> Result<usize, Fault> {
+    if unsafe { ZSTD_isError(code) } == 0 {
+        return Ok(code);
+    }
+    let name = unsafe { CStr::from_ptr(ZSTD_getErrorName(code)) };
+    Err(Fault::new(kind, name.to_string_lossy()))
+}
+
+/// RFC 9842, section 5: a dcz window may have 8 MiB, or 1.25 times the dictionary if that is more, up to 128 MiB.
+fn dcz_window_log(dictionary: u64, size: u64) -> u32 {
+    let needed = 64 - (dictionary + size).saturating_sub(1).leading_zeros();
+    let allowed = (63 - (dictionary + dictionary / 4).max(1 << WEB_WINDOW_LOG).leading_zeros()).min(27);
+    needed.clamp(10, allowed)
+}
+
+pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
+    let refuse = |message: String| Err(Fault::new(FaultKind::Parameter, message));
+    if parameters.format > DCZ {
+        return refuse(format!("unknown format {} for zstd", parameters.format));
+    }
+    if !(1..=22).contains(&parameters.level) {
+        return refuse(format!("level {} is out of range for zstd: use 1 to 22", parameters.level));
+    }
+    if !matches!(parameters.window_log, 0 | 10..=27) {
+        return refuse(format!("windowLog {} is out of range for zstd: use 10 to 27", parameters.window_log));
+    }
+    let dcz = parameters.format == DCZ;
+    if dcz && parameters.dictionary.is_empty() {
+        return refuse("dcz needs a dictionary".into());
+    }
+    let window_log = match (parameters.window_log, dcz) {
+        (0, true) => dcz_window_log(parameters.dictionary.len() as u64, parameters.size.unwrap_or(u64::MAX >> 1)),
+        (0, false) if parameters.level >= 20 => WEB_WINDOW_LOG, // zstd would take 25 to 27
+        (log, _) => log,
+    };
+    let context = unsafe { ZSTD_createCCtx() };
+    if context.is_null() {
+        return Err(Fault::memory());
+    }
+    let mut encoder = Encoder {
+        context,
+        header: Vec::new(),
+        _dictionary: parameters.dictionary,
+        whole: parameters.whole,
+        finished: false,
+    };
+    let dictionary = &encoder._dictionary;
+    unsafe {
+        check(ZSTD_CCtx_setParameter(context, C_COMPRESSION_LEVEL, parameters.level), FaultKind::Parameter)?;
+        check(ZSTD_CCtx_setParameter(context, C_WINDOW_LOG, window_log as c_int), FaultKind::Parameter)?;
+        if let Some(size) = parameters.size {
+            check(ZSTD_CCtx_setPledgedSrcSize(context, size), FaultKind::Parameter)?;
+        }
+        if dcz {
+            check(ZSTD_CCtx_refPrefix(context, dictionary.as_ptr(), dictionary.len()), FaultKind::Parameter)?;
+        } else if !dictionary.is_empty() {
+            check(ZSTD_CCtx_loadDictionary(context, dictionary.as_ptr(), dictionary.len()), FaultKind::Parameter)?;
+        }
+    }
+    if dcz {
+        encoder.header = dictionary::header(DCZ_MAGIC, &encoder._dictionary);
+    }
+    Ok(Box::new(encoder))
+}
+
+impl Encoder {
+    /// Compresses everything straight to the output, with no window buffer between.
+    fn step_whole(&mut self, input: &mut &[u8], output: &mut Output) -> Result<Progress, Fault> {
+        output.reserve(unsafe { ZSTD_compressBound(input.len()) })?;
+        let spare = output.spare()?;
+        let code = unsafe {
+            ZSTD_compress2(self.context, spare.as_mut_ptr().cast(), spare.len(), input.as_ptr(), input.len())
+        };
+        let written = check(code, FaultKind::Memory)?;
+        unsafe { output.commit(written) };
+        *input = &[];
+        self.finished = true;
+        Ok(Progress::Finished)
+    }
+}
+
+impl Codec for Encoder {
+    fn step(&mut self, input: &mut &[u8], operation: Operation, output: &mut Output) -> Result<Progress, Fault> {
+        let header = self.header.len().min(output.room());
+        output.extend(&self.header[..header])?;
+        self.header.drain(..header);
+        if self.finished {
+            return Ok(Progress::Finished);
+        }
+        if self.whole && operation == Operation::Finish && output.room() >= unsafe { ZSTD_compressBound(input.len()) } {
+            return self.step_whole(input, output);
+        }
+        self.whole = false;
+        loop {
+            if output.room() == 0 {
+                return Ok(Progress::HasOutput);
+            }
+            let spare = output.spare()?;
+            let mut out = OutBuffer { destination: spare.as_mut_ptr().cast(), size: spare.len(), position: 0 };
+            let mut from = InBuffer { source: input.as_ptr(), size: input.len(), position: 0 };
+            let code = unsafe { ZSTD_compressStream2(self.context, &mut out, &mut from, operation as c_int) };
+            let (consumed, written) = (from.position, out.position);
+            *input = &input[consumed..];
+            unsafe { output.commit(written) };
+            let remaining = check(code, FaultKind::Parameter)?; // after accepted parameters: the size was not kept
+            match operation {
+                Operation::Finish if remaining == 0 => {
+                    self.finished = true;
+                    return Ok(Progress::Finished);
+                }
+                Operation::Flush if remaining == 0 && input.is_empty() => return Ok(Progress::NeedsInput),
+                Operation::Process if input.is_empty() => return Ok(Progress::NeedsInput),
+                _ => {}
+            }
+        }
+    }
+}
