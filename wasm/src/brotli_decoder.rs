@@ -109,7 +109,8 @@ impl Codec for Decoder {
             match result {
                 RESULT_ERROR => {
                     let reason = unsafe { CStr::from_ptr(BrotliDecoderErrorString(BrotliDecoderGetErrorCode(self.state))) };
-                    return Err(Fault::corrupt(reason.to_string_lossy()));
+                    let reason = reason.to_string_lossy();
+                    return Err(Fault::corrupt(format!("corrupt data ({})", reason.trim_start_matches("_ERROR_"))));
                 }
                 RESULT_SUCCESS => self.finished = true,
                 RESULT_NEEDS_MORE_INPUT => return starved(finish),

@@ -1,0 +1,53 @@
+import { codecStream } from "./codec_stream.ts";
+import type { Format } from "./format.ts";
+import { checkedMaxSize, type DecompressOptions, decompressParameters } from "./options.ts";
+import { tooLarge } from "./whole.ts";
+
+/** Options of {@linkcode DecompressionStream}. */
+export type DecompressionStreamOptions = Omit<DecompressOptions, "format">;
+
+/**
+ * Decompresses a stream of bytes in constant memory: the standard's `DecompressionStream` with more formats and a
+ * limit on the output.
+ *
+ * Backpressure holds within a chunk too: a small chunk that decompresses to gigabytes produces only what is read.
+ * The streams error with a `TypeError` if the data is corrupt, truncated or made with another dictionary, and with a
+ * `RangeError` if there is more of it than `maxSize`. Several gzip members or zstd frames in a row are read as one.
+ *
+ * @see {@link https://compression.spec.whatwg.org/#decompression-stream}
+ * @example Read a compressed upload, but no more than 1 MB of it
+ * ```ts
+ * import { compress, DecompressionStream } from "@millrace/streams/codecs";
+ *
+ * const upload = new Blob([await compress(new Uint8Array(1000), { format: "zstd" })]);
+ * const bytes = upload.stream().pipeThrough(new DecompressionStream("zstd", { maxSize: 1_000_000 }));
+ * console.log((await new Response(bytes).bytes()).length);
+ * ```
+ */
+export class DecompressionStream {
+  /** The decompressed bytes. */
+  readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** Where to write the compressed bytes. */
+  readonly writable: WritableStream<BufferSource>;
+
+  /**
+   * @param format The format to read.
+   * @param options.maxSize The number of bytes above which to stop. Default: no limit.
+   * @param options.dictionary The dictionary that the data was compressed with.
+   * @throws {TypeError} if the format is unknown, or the dictionary missing or of no use to the format.
+   * @throws {RangeError} if `maxSize` is not a number of bytes.
+   */
+  constructor(format: Format, options: DecompressionStreamOptions = {}) {
+    const parameters = decompressParameters({ ...options, format }, false);
+    const maxSize = checkedMaxSize(options.maxSize);
+    let produced = 0;
+    const { readable, writable } = codecStream(parameters, {
+      output(length: number): void {
+        produced += length;
+        if (produced > maxSize) throw tooLarge(format, maxSize);
+      },
+    });
+    this.readable = readable;
+    this.writable = writable;
+  }
+}

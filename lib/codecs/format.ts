@@ -1,0 +1,77 @@
+/**
+ * A compressed format. `zstd` (RFC 8878), `brotli` (RFC 7932), `gzip` (RFC 1952), `deflate` (zlib, RFC 1950),
+ * `deflate-raw` (RFC 1951); `dcb` and `dcz` are brotli and zstd against a dictionary, with the header that names it
+ * (RFC 9842).
+ */
+export type Format = "zstd" | "brotli" | "gzip" | "deflate" | "deflate-raw" | "dcb" | "dcz";
+
+/** Every {@linkcode Format}, in a fixed order. */
+export const formats: readonly Format[] = ["zstd", "brotli", "gzip", "deflate", "deflate-raw", "dcb", "dcz"];
+
+/** The codec families; each has one WASM module that encodes and one that decodes. */
+export type Family = "brotli" | "zstd" | "deflate";
+
+/** The range of compression levels of a format, and the one used when none is asked for. */
+export interface LevelRange {
+  /** The fastest level. */
+  readonly min: number;
+  /** The level that compresses best. */
+  readonly max: number;
+  /** The level used by default: what suits a build step, which runs once and is downloaded often. */
+  readonly default: number;
+}
+
+/** What distinguishes one format: its family, its number in that family's module, and what it accepts. */
+interface Traits {
+  readonly family: Family;
+  readonly index: number;
+  readonly levels: LevelRange;
+  /** log2 of the window in bytes, where it can be chosen. */
+  readonly windowLogs?: { readonly min: number; readonly max: number };
+  readonly dictionary: "required" | "optional" | "none";
+}
+
+const BROTLI_LEVELS: LevelRange = { min: 0, max: 11, default: 11 };
+const ZSTD_LEVELS: LevelRange = { min: 1, max: 22, default: 19 };
+const DEFLATE_LEVELS: LevelRange = { min: 1, max: 12, default: 12 };
+const BROTLI_WINDOWS = { min: 10, max: 24 };
+const ZSTD_WINDOWS = { min: 10, max: 27 };
+
+const traits: Readonly<Record<Format, Traits>> = {
+  brotli: { family: "brotli", index: 0, levels: BROTLI_LEVELS, windowLogs: BROTLI_WINDOWS, dictionary: "optional" },
+  dcb: { family: "brotli", index: 1, levels: BROTLI_LEVELS, windowLogs: BROTLI_WINDOWS, dictionary: "required" },
+  zstd: { family: "zstd", index: 0, levels: ZSTD_LEVELS, windowLogs: ZSTD_WINDOWS, dictionary: "optional" },
+  dcz: { family: "zstd", index: 1, levels: ZSTD_LEVELS, windowLogs: ZSTD_WINDOWS, dictionary: "required" },
+  gzip: { family: "deflate", index: 0, levels: DEFLATE_LEVELS, dictionary: "none" },
+  deflate: { family: "deflate", index: 1, levels: DEFLATE_LEVELS, dictionary: "none" },
+  "deflate-raw": { family: "deflate", index: 2, levels: DEFLATE_LEVELS, dictionary: "none" },
+};
+
+/**
+ * The levels of each format.
+ *
+ * @example Ask for the best level there is
+ * ```ts
+ * import { compress, levels } from "@millrace/streams/codecs";
+ *
+ * const bytes = new TextEncoder().encode("water under the wheel, ".repeat(100));
+ * await compress(bytes, { format: "zstd", level: levels.zstd.max });
+ * ```
+ */
+export const levels: Readonly<Record<Format, LevelRange>> = {
+  zstd: ZSTD_LEVELS,
+  brotli: BROTLI_LEVELS,
+  gzip: DEFLATE_LEVELS,
+  deflate: DEFLATE_LEVELS,
+  "deflate-raw": DEFLATE_LEVELS,
+  dcb: BROTLI_LEVELS,
+  dcz: ZSTD_LEVELS,
+};
+
+/** @throws {TypeError} if `format` is none of {@linkcode formats}. */
+export function traitsOf(format: Format): Traits {
+  if (!Object.hasOwn(traits, format)) {
+    throw new TypeError(`unknown format "${String(format)}": use one of ${formats.join(", ")}`);
+  }
+  return traits[format];
+}

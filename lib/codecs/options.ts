@@ -1,0 +1,129 @@
+import { type Family, type Format, traitsOf } from "./format.ts";
+
+/** Options of {@linkcode compress} and {@linkcode CompressionStream}. */
+export interface CompressOptions {
+  /** The format to write. */
+  format: Format;
+  /**
+   * How hard to try: brotli 0 to 11, zstd 1 to 22, the deflate formats 1 to 12 (streams use at most 9 of these).
+   *
+   * @default the best for build time: 11 for brotli, 19 for zstd, 12 for deflate
+   */
+  level?: number;
+  /**
+   * log2 of the window in bytes: brotli 10 to 24, zstd 10 to 27. Browsers refuse zstd windows above 23 (RFC 9659).
+   *
+   * @default chosen by the codec from level and size, for zstd at most 23
+   */
+  windowLog?: number;
+  /** Bytes that the reader has too, for zstd and brotli. The formats `dcb` and `dcz` require them. */
+  dictionary?: BufferSource;
+}
+
+/** Options of {@linkcode decompress} and {@linkcode DecompressionStream}. */
+export interface DecompressOptions {
+  /** The format to read. */
+  format: Format;
+  /**
+   * The number of bytes above which decompression stops with a `RangeError`: the guard against small inputs that
+   * decompress to huge outputs.
+   *
+   * @default no limit
+   */
+  maxSize?: number;
+  /** The dictionary that the data was compressed with. */
+  dictionary?: BufferSource;
+}
+
+/** Checked options, as a codec session takes them. */
+export interface SessionParameters {
+  readonly format: Format;
+  readonly family: Family;
+  readonly direction: Direction;
+  /** The format's number in its family's module. */
+  readonly index: number;
+  readonly level: number;
+  /** 0 for the codec's choice. */
+  readonly windowLog: number;
+  /** Total input in bytes; -1 if unknown. */
+  readonly size: number;
+  /** Whether all input comes at once. */
+  readonly whole: boolean;
+  readonly dictionary: Uint8Array | undefined;
+}
+
+/** Which way data goes: to its compressed form or back. */
+export type Direction = "compress" | "decompress";
+
+/** @throws {TypeError | RangeError} if an option is not what its format accepts. */
+export function compressParameters(options: CompressOptions, size: number, whole: boolean): SessionParameters {
+  const { format } = options;
+  const { family, index, levels, windowLogs } = traitsOf(format);
+  const level = options.level ?? levels.default;
+  requireInteger("level", level, levels, format);
+  if (options.windowLog !== undefined) {
+    if (!windowLogs) throw new RangeError(`windowLog does not apply to ${format}: its window has 32 KiB`);
+    requireInteger("windowLog", options.windowLog, windowLogs, format);
+  }
+  return {
+    format,
+    family,
+    direction: "compress",
+    index,
+    level,
+    windowLog: options.windowLog ?? 0,
+    size,
+    whole,
+    dictionary: checkedDictionary(format, options.dictionary),
+  };
+}
+
+/** @throws {TypeError} if an option is not what its format accepts. */
+export function decompressParameters(options: DecompressOptions, whole: boolean): SessionParameters {
+  const { format } = options;
+  const { family, index } = traitsOf(format);
+  return {
+    format,
+    family,
+    direction: "decompress",
+    index,
+    level: 0,
+    windowLog: 0,
+    size: -1,
+    whole,
+    dictionary: checkedDictionary(format, options.dictionary),
+  };
+}
+
+/** @throws {RangeError} if `maxSize` is not a number of bytes. */
+export function checkedMaxSize(maxSize: number = Infinity): number {
+  if (typeof maxSize === "number" && maxSize >= 0) return maxSize;
+  throw new RangeError(`maxSize ${String(maxSize)} is not a number of bytes: use 0 or more`);
+}
+
+/** @throws {TypeError} if `source` is neither an ArrayBuffer nor a view on one. */
+export function bytesOf(source: BufferSource, name: string): Uint8Array {
+  if (source instanceof Uint8Array) return source;
+  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+  if (source instanceof ArrayBuffer) return new Uint8Array(source);
+  throw new TypeError(`${name} must be a Uint8Array, another view or an ArrayBuffer, not ${nameOfType(source)}`);
+}
+
+function nameOfType(value: unknown): string {
+  return value === null ? "null" : typeof value === "object" ? value.constructor?.name ?? "an object" : typeof value;
+}
+
+function requireInteger(name: string, value: number, range: { min: number; max: number }, format: Format): void {
+  if (Number.isInteger(value) && value >= range.min && value <= range.max) return;
+  throw new RangeError(`${name} ${String(value)} is out of range for ${format}: use ${range.min} to ${range.max}`);
+}
+
+function checkedDictionary(format: Format, dictionary: BufferSource | undefined): Uint8Array | undefined {
+  const need = traitsOf(format).dictionary;
+  const bytes = dictionary === undefined ? undefined : bytesOf(dictionary, "dictionary");
+  if (need === "required" && !bytes?.length) {
+    throw new TypeError(`${format} needs a dictionary: pass the bytes as dictionary`);
+  }
+  if (need === "none" && bytes) throw new TypeError(`a dictionary does not apply to ${format}: use zstd or brotli`);
+  return bytes;
+}

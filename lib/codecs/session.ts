@@ -1,0 +1,103 @@
+import { type Instance, instanceOf } from "./instance.ts";
+import type { SessionParameters } from "./options.ts";
+
+/** What a step asks for besides consuming its input; numbers as in `wasm/src/codec.rs`. */
+export const PROCESS = 0;
+/** Asks a step to complete the stream. */
+export const FINISH = 2;
+
+const HAS_OUTPUT = 1;
+const FAULT_PARAMETER = -1;
+const FAULT_MEMORY = -5;
+
+/** The most output of one step, in bytes: a Rust Vec holds no more than isize::MAX. */
+export const MAX_OUTPUT = 0x7fff_ffff;
+
+/** One stream through a codec. Holds WASM memory until {@linkcode Session.close}. */
+export class Session {
+  #instance: Instance;
+  #parameters: SessionParameters;
+  #handle: number;
+
+  /** @throws {RangeError} if the codec refuses a parameter or memory runs out. */
+  constructor(module: WebAssembly.Module, parameters: SessionParameters) {
+    this.#instance = instanceOf(module);
+    this.#parameters = parameters;
+    this.#handle = this.#open();
+    this.#instance.enter();
+    abandoned.register(this, { instance: this.#instance, handle: this.#handle }, this);
+  }
+
+  #open(): number {
+    const { exports } = this.#instance;
+    const { dictionary, index, level, windowLog, size, whole } = this.#parameters;
+    if (dictionary) this.#write(exports.dictionary(dictionary.length), dictionary);
+    const handle = exports.open(index, level, windowLog, size, Number(whole));
+    if (handle === 0) throw new RangeError(`${this.#action}: ${this.#instance.fault()}`);
+    return handle;
+  }
+
+  get #action(): string {
+    return `cannot ${this.#parameters.direction} ${this.#parameters.format}`;
+  }
+
+  #write(address: number, bytes: Uint8Array): void {
+    if (address === 0) throw this.#error(FAULT_MEMORY, `${bytes.length} bytes do not fit into memory`);
+    this.#instance.view(address, bytes.length).set(bytes);
+  }
+
+  /** Hands `bytes` to the codec; the next {@linkcode step} consumes them. */
+  write(bytes: Uint8Array): void {
+    if (bytes.length > 0) this.#write(this.#instance.exports.input(this.#handle, bytes.length), bytes);
+  }
+
+  /**
+   * Consumes the `length` bytes of the last {@linkcode write} (0 to go on) and returns a copy of up to `limit` bytes
+   * of output, and whether there is more.
+   *
+   * @throws {TypeError} if the data is corrupt, ends too early or needs another dictionary.
+   * @throws {RangeError} if memory runs out.
+   */
+  step(length: number, operation: number, limit: number): { output: Uint8Array<ArrayBuffer>; more: boolean } {
+    const { exports } = this.#instance;
+    let progress: number;
+    try {
+      progress = exports.step(this.#handle, length, operation, limit);
+    } catch (cause) {
+      this.#instance.retire(); // a trap leaves its memory in an unknown state
+      throw new RangeError(`${this.#action}: the codec stopped, most likely out of memory`, { cause });
+    }
+    if (progress < 0) throw this.#error(progress, this.#instance.fault());
+    const size = exports.output_length(this.#handle);
+    return {
+      output: this.#instance.view(exports.output(this.#handle), size).slice() as Uint8Array<ArrayBuffer>,
+      more: progress === HAS_OUTPUT,
+    };
+  }
+
+  #error(kind: number, message: string): Error {
+    const text = `${this.#action}: ${message}`;
+    return kind === FAULT_MEMORY || kind === FAULT_PARAMETER ? new RangeError(text) : new TypeError(text);
+  }
+
+  /** Frees the codec's memory. Further calls do nothing. */
+  close(): void {
+    if (this.#handle === 0) return;
+    abandoned.unregister(this);
+    release({ instance: this.#instance, handle: this.#handle });
+    this.#handle = 0;
+  }
+}
+
+interface Held {
+  readonly instance: Instance;
+  readonly handle: number;
+}
+
+function release({ instance, handle }: Held): void {
+  instance.exports.close(handle);
+  instance.leave();
+}
+
+/** Streams that are dropped half-way without cancel or abort. */
+const abandoned = new FinalizationRegistry(release);

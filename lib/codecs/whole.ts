@@ -1,0 +1,168 @@
+import { type Format, formats, traitsOf } from "./format.ts";
+import { loadedModule, loadModule } from "./module.ts";
+import type { CompressOptions, DecompressOptions, Direction, SessionParameters } from "./options.ts";
+import { bytesOf, checkedMaxSize, compressParameters, decompressParameters } from "./options.ts";
+import { FINISH, MAX_OUTPUT, Session } from "./session.ts";
+
+/**
+ * Compresses `bytes` whole. The result is the same on every runtime.
+ *
+ * The work is done on the calling thread, once the codec is loaded: give large inputs to a worker, or to a
+ * {@linkcode CompressionStream} if memory matters.
+ *
+ * @param bytes What to compress.
+ * @param options.format The format to write.
+ * @param options.level How hard to try. Default: 11 for brotli, 19 for zstd, 12 for the deflate formats.
+ * @param options.windowLog log2 of the window in bytes. Default: chosen by the codec.
+ * @param options.dictionary Bytes that the reader has too; required by `dcb` and `dcz`.
+ * @returns The compressed bytes.
+ * @throws {TypeError} if the format is unknown, or the dictionary missing or of no use to the format.
+ * @throws {RangeError} if a level or window is out of range, or memory runs out.
+ * @example Compress a page for storage
+ * ```ts
+ * import { compress } from "@millrace/streams/codecs";
+ *
+ * const page = new TextEncoder().encode("<p>The mill turns.</p>".repeat(50));
+ * const small = await compress(page, { format: "brotli" });
+ * ```
+ */
+export async function compress(bytes: BufferSource, options: CompressOptions): Promise<Uint8Array<ArrayBuffer>> {
+  const input = bytesOf(bytes, "bytes");
+  const parameters = compressParameters(options, input.length, true);
+  return compressWhole(input, parameters, await loadModule(parameters.family, "compress"));
+}
+
+/**
+ * Decompresses `bytes` whole.
+ *
+ * Several gzip members or zstd frames in a row are read as one; anything else after the end is an error.
+ *
+ * @param bytes What to decompress.
+ * @param options.format The format to read.
+ * @param options.maxSize The number of bytes above which to stop. Default: no limit.
+ * @param options.dictionary The dictionary that the data was compressed with.
+ * @returns The decompressed bytes.
+ * @throws {TypeError} if the data is corrupt, truncated, or made with another dictionary.
+ * @throws {RangeError} if the result would be larger than `maxSize`, or memory runs out.
+ * @example Read what an untrusted sender compressed
+ * ```ts
+ * import { compress, decompress } from "@millrace/streams/codecs";
+ *
+ * const received = await compress(new Uint8Array(1000), { format: "zstd" });
+ * const bytes = await decompress(received, { format: "zstd", maxSize: 10_000_000 });
+ * ```
+ */
+export async function decompress(bytes: BufferSource, options: DecompressOptions): Promise<Uint8Array<ArrayBuffer>> {
+  const input = bytesOf(bytes, "bytes");
+  const parameters = decompressParameters(options, true);
+  const maxSize = checkedMaxSize(options.maxSize);
+  return decompressWhole(input, parameters, maxSize, await loadModule(parameters.family, "decompress"));
+}
+
+/**
+ * Loads codecs, so that {@linkcode compressSync} and {@linkcode decompressSync} can be used.
+ *
+ * @param wanted The formats to load. Default: all.
+ * @param direction Load only what compresses or only what decompresses. Default: both.
+ * @throws {TypeError} if a format is unknown.
+ * @example
+ * ```ts
+ * import { compressSync, ready } from "@millrace/streams/codecs";
+ *
+ * await ready(["gzip"], "compress");
+ * const small = compressSync(new Uint8Array(1000), { format: "gzip" });
+ * ```
+ */
+export async function ready(wanted: readonly Format[] = formats, direction?: Direction): Promise<void> {
+  const families = new Set(wanted.map((format) => traitsOf(format).family));
+  const directions: Direction[] = direction ? [direction] : ["compress", "decompress"];
+  await Promise.all([...families].flatMap((family) => directions.map((way) => loadModule(family, way))));
+}
+
+/**
+ * {@linkcode compress} without a promise, after {@linkcode ready}.
+ *
+ * @param bytes What to compress.
+ * @param options As for {@linkcode compress}.
+ * @returns The compressed bytes.
+ * @throws {TypeError} as {@linkcode compress} does, and if the codec is not loaded.
+ * @throws {RangeError} as {@linkcode compress} does.
+ * @example
+ * ```ts
+ * import { compressSync, ready } from "@millrace/streams/codecs";
+ *
+ * await ready(["zstd"]);
+ * const small = compressSync(new Uint8Array(1000), { format: "zstd", level: 3 });
+ * ```
+ */
+export function compressSync(bytes: BufferSource, options: CompressOptions): Uint8Array<ArrayBuffer> {
+  const input = bytesOf(bytes, "bytes");
+  const parameters = compressParameters(options, input.length, true);
+  return compressWhole(input, parameters, requireLoaded(parameters));
+}
+
+/**
+ * {@linkcode decompress} without a promise, after {@linkcode ready}.
+ *
+ * @param bytes What to decompress.
+ * @param options As for {@linkcode decompress}.
+ * @returns The decompressed bytes.
+ * @throws {TypeError} as {@linkcode decompress} does, and if the codec is not loaded.
+ * @throws {RangeError} as {@linkcode decompress} does.
+ * @example
+ * ```ts
+ * import { compressSync, decompressSync, ready } from "@millrace/streams/codecs";
+ *
+ * await ready(["zstd"]);
+ * const bytes = decompressSync(compressSync(new Uint8Array(1000), { format: "zstd" }), { format: "zstd" });
+ * ```
+ */
+export function decompressSync(bytes: BufferSource, options: DecompressOptions): Uint8Array<ArrayBuffer> {
+  const input = bytesOf(bytes, "bytes");
+  const parameters = decompressParameters(options, true);
+  const maxSize = checkedMaxSize(options.maxSize);
+  return decompressWhole(input, parameters, maxSize, requireLoaded(parameters));
+}
+
+function requireLoaded({ family, direction, format }: SessionParameters): WebAssembly.Module {
+  const module = loadedModule(family, direction);
+  if (module) return module;
+  throw new TypeError(`${direction}Sync cannot run: ${format} is not loaded: await ready(["${format}"]) first`);
+}
+
+function compressWhole(
+  input: Uint8Array,
+  parameters: SessionParameters,
+  module: WebAssembly.Module,
+): Uint8Array<ArrayBuffer> {
+  const session = new Session(module, parameters);
+  try {
+    session.write(input);
+    return session.step(input.length, FINISH, MAX_OUTPUT).output;
+  } finally {
+    session.close();
+  }
+}
+
+function decompressWhole(
+  input: Uint8Array,
+  parameters: SessionParameters,
+  maxSize: number,
+  module: WebAssembly.Module,
+): Uint8Array<ArrayBuffer> {
+  const session = new Session(module, parameters);
+  try {
+    session.write(input);
+    const { output, more } = session.step(input.length, FINISH, Math.min(maxSize + 1, MAX_OUTPUT));
+    if (output.length > maxSize) throw tooLarge(parameters.format, maxSize);
+    if (more) throw new RangeError(`cannot decompress ${parameters.format}: more than 2 GiB: use DecompressionStream`);
+    return output;
+  } finally {
+    session.close();
+  }
+}
+
+/** The error of passing `maxSize`. */
+export function tooLarge(format: Format, maxSize: number): RangeError {
+  return new RangeError(`cannot decompress ${format}: the result is larger than maxSize, ${maxSize} bytes`);
+}
