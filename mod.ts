@@ -1,0 +1,33 @@
+/**
+ * What runs everywhere, browsers included: the codecs.
+ *
+ * What touches the file system has its own subpath: `./files`, `./precompress`.
+ *
+ * @example
+ * ```ts
+ * import { compress } from "@millrace/streams";
+ *
+ * const page = new TextEncoder().encode("<!doctype html><title>Mill</title>");
+ * const small = await compress(page, { format: "brotli" });
+ * ```
+ *
+ * @module
+ */
+export {
+  compress,
+  CompressionStream,
+  type CompressionStreamOptions,
+  type CompressOptions,
+  compressSync,
+  decompress,
+  DecompressionStream,
+  type DecompressionStreamOptions,
+  type DecompressOptions,
+  decompressSync,
+  type Direction,
+  type Format,
+  formats,
+  type LevelRange,
+  levels,
+  ready,
+} from "./lib/codecs/mod.ts";
