@@ -38,7 +38,6 @@ export function codecStream(parameters: SessionParameters, watch: Watch): Ends {
     start: (controller) => pump.connectWritable(controller),
     write: (chunk) => pump.write(chunk),
     close: () => pump.finish(),
-    abort: (reason) => pump.fail(reason),
   });
   return { readable, writable };
 }
@@ -66,6 +65,8 @@ class Pump {
 
   connectWritable(controller: WritableStreamDefaultController): void {
     this.#writer = controller;
+    // An abort waits for the write in flight, which may wait for a reader: end that wait at once.
+    controller.signal.addEventListener("abort", () => this.fail(controller.signal.reason), { once: true });
   }
 
   /** The reader wants a chunk: settles when there is one. */

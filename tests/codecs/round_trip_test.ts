@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  compress,
+  CompressionStream,
+  compressSync,
+  decompress,
+  DecompressionStream,
+  decompressSync,
+  type Format,
+  formats,
+  levels,
+  ready,
+} from "../../lib/codecs/mod.ts";
+import { collected, concatenated, piecesOf, samples, sourceText, streamOf } from "./samples.ts";
+
+const dictionary = sourceText(50_000, 9);
+const withDictionary = (format: Format) => format === "dcb" || format === "dcz" ? { dictionary } : {};
+
+for (const format of formats) {
+  test(`decompress() restores what compress() made of every sample at every level of ${format}`, async () => {
+    for (const [name, bytes] of Object.entries(samples)) {
+      for (let level = levels[format].min; level <= levels[format].max; level++) {
+        const small = await compress(bytes, { format, level, ...withDictionary(format) });
+        const back = await decompress(small, { format, ...withDictionary(format) });
+        assert.deepEqual(back, bytes, `${name}, level ${level}`);
+      }
+    }
+  });
+
+  test(`streams restore every sample, in pieces of any size, through ${format}`, async () => {
+    for (const [name, bytes] of Object.entries(samples)) {
+      for (const most of [1000, 40_000, 1 << 20]) {
+        const level = Math.min(5, levels[format].max);
+        const small = await collected(
+          streamOf(piecesOf(bytes, most)).pipeThrough(
+            new CompressionStream(format, { level, ...withDictionary(format) }),
+          ),
+        );
+        const back = streamOf(piecesOf(small, most)).pipeThrough(
+          new DecompressionStream(format, withDictionary(format)),
+        );
+        assert.deepEqual(await collected(back), bytes, `${name}, pieces up to ${most}`);
+        assert.deepEqual(await decompress(small, { format, ...withDictionary(format) }), bytes, `${name}, whole`);
+      }
+    }
+  });
+
+  test(`compressSync() and decompressSync() agree with their promised twins for ${format}`, async () => {
+    await ready([format]);
+    const bytes = samples["source text"]!;
+    const small = compressSync(bytes, { format, ...withDictionary(format) });
+    assert.deepEqual(small, await compress(bytes, { format, ...withDictionary(format) }));
+    assert.deepEqual(decompressSync(small, { format, ...withDictionary(format) }), bytes);
+  });
+}
+
+test("decompress() reads one byte at a time as a stream", async () => {
+  const bytes = sourceText(3000);
+  for (const format of formats) {
+    const small = await compress(bytes, { format, ...withDictionary(format) });
+    const single = Array.from(small, (byte) => new Uint8Array([byte]));
+    const stream = streamOf(single).pipeThrough(new DecompressionStream(format, withDictionary(format)));
+    assert.deepEqual(await collected(stream), bytes, format);
+  }
+});
+
+test("a dictionary makes zstd and brotli output smaller", async () => {
+  const next = concatenated([dictionary.subarray(0, 30_000), sourceText(500, 4), dictionary.subarray(30_000)]);
+  for (const format of ["zstd", "brotli"] as const) {
+    const plain = await compress(next, { format });
+    const small = await compress(next, { format, dictionary });
+    assert.ok(small.length * 5 < plain.length, `${format}: ${small.length} against ${plain.length}`);
+    assert.deepEqual(await decompress(small, { format, dictionary }), next);
+  }
+});
+
+test("dcb and dcz begin with their magic number and the dictionary's SHA-256", async () => {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", dictionary));
+  const magic = { dcb: [0xff, 0x44, 0x43, 0x42], dcz: [0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0] };
+  for (const format of ["dcb", "dcz"] as const) {
+    const small = await compress(sourceText(1000), { format, dictionary });
+    assert.deepEqual(
+      small.subarray(0, magic[format].length + 32),
+      concatenated([Uint8Array.from(magic[format]), hash]),
+    );
+  }
+});
+
+test("compress() takes any view and buffer, and only its part of the buffer", async () => {
+  const bytes = sourceText(4000);
+  const expected = await compress(bytes.slice(1000, 2000), { format: "gzip" });
+  const view = new DataView(bytes.buffer, 1000, 1000);
+  assert.deepEqual(await compress(view, { format: "gzip" }), expected);
+  assert.deepEqual(await compress(bytes.slice(1000, 2000).buffer, { format: "gzip" }), expected);
+});
+
+test("decompress() reads several gzip members and zstd frames in a row", async () => {
+  const [one, two] = [sourceText(5000, 1), sourceText(7000, 2)];
+  for (const format of ["gzip", "zstd"] as const) {
+    const both = concatenated([await compress(one, { format }), await compress(two, { format })]);
+    assert.deepEqual(await decompress(both, { format }), concatenated([one, two]), format);
+    const stream = streamOf(piecesOf(both, 700)).pipeThrough(new DecompressionStream(format));
+    assert.deepEqual(await collected(stream), concatenated([one, two]), format);
+  }
+});
+
+test("zstd output for the web keeps its window within 8 MiB at every level", async () => {
+  const { readFrameWindow } = await import("./zstd_frame.ts");
+  for (const level of [19, 20, 22]) {
+    const streamed = streamOf([sourceText(100_000)]).pipeThrough(new CompressionStream("zstd", { level }));
+    assert.ok(readFrameWindow(await collected(streamed)) <= 8 * 2 ** 20, `level ${level}`);
+  }
+});

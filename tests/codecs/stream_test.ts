@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { compress, CompressionStream, DecompressionStream } from "../../lib/codecs/mod.ts";
+import { collected, noise, sourceText, streamOf } from "./samples.ts";
+
+test("DecompressionStream() produces only what the reader asks for, however much a chunk holds", async () => {
+  const bomb = await compress(new Uint8Array(64 * 2 ** 20), { format: "zstd", level: 3 });
+  const { readable, writable } = new DecompressionStream("zstd");
+  const writer = writable.getWriter();
+  const written = writer.write(bomb).then(() => "written");
+  const reader = readable.getReader();
+  const first = await reader.read();
+  assert.ok(first.value!.length <= 64 * 1024);
+  const waiting = await Promise.race([written, new Promise((resolve) => setTimeout(resolve, 20, "waiting"))]);
+  assert.equal(waiting, "waiting");
+  await reader.cancel("enough");
+  await written.catch(() => {});
+});
+
+test("CompressionStream() holds a fast writer back while nobody reads", async () => {
+  const { readable, writable } = new CompressionStream("deflate-raw", { level: 1 });
+  let sent = 0;
+  const chunk = noise(64 * 1024);
+  const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller): void {
+      sent++;
+      controller.enqueue(chunk);
+    },
+  }, { highWaterMark: 0 });
+  const piped = source.pipeTo(writable).catch((error) => error);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.ok(sent <= 4, `${sent} chunks went in although none came out`);
+  await readable.cancel(new Error("over"));
+  assert.equal((await piped).message, "over");
+});
+
+test("cancelling the readable end fails later writes with the reason", async () => {
+  const { readable, writable } = new CompressionStream("zstd", { level: 1 });
+  await readable.cancel(new Error("no longer wanted"));
+  await assert.rejects(writable.getWriter().write(new Uint8Array(10)), { message: "no longer wanted" });
+});
+
+test("aborting the writable end fails the reader with the reason, also while a write waits", async () => {
+  const { readable, writable } = new CompressionStream("brotli", { level: 1 });
+  const writer = writable.getWriter();
+  const reader = readable.getReader();
+  const writes = [writer.write(noise(200_000)), writer.write(noise(200_000))].map((write) => write.catch(() => {}));
+  assert.equal((await reader.read()).done, false);
+  await writer.abort(new Error("stopped"));
+  await assert.rejects(reader.read(), { message: "stopped" });
+  await Promise.all(writes);
+});
+
+test("an error of the source reaches the reader of the compressed stream", async () => {
+  const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller): void {
+      controller.error(new Error("source broke"));
+    },
+  });
+  await assert.rejects(collected(source.pipeThrough(new CompressionStream("gzip"))), { message: "source broke" });
+});
+
+test("many streams run side by side on one thread", async () => {
+  const inputs = Array.from({ length: 40 }, (_, i) => sourceText(30_000, i + 1));
+  const formats = ["zstd", "brotli", "gzip"] as const;
+  const outputs = await Promise.all(inputs.map((bytes, i) => {
+    const format = formats[i % 3]!;
+    return collected(
+      streamOf([bytes.subarray(0, 10_000), bytes.subarray(10_000)])
+        .pipeThrough(new CompressionStream(format, { level: 4 }))
+        .pipeThrough(new DecompressionStream(format)),
+    );
+  }));
+  assert.deepEqual(outputs, inputs);
+});
+
+test("the streams take the place of the runtime's own in pipeThrough() and Response", async () => {
+  const bytes = sourceText(50_000);
+  const body = new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip", { level: 6 })));
+  const native = new globalThis.DecompressionStream("gzip");
+  const back = body.body!.pipeThrough(native as unknown as TransformStream<Uint8Array, Uint8Array>);
+  assert.deepEqual(await collected(back), bytes);
+});
+
+test("no input gives a valid empty stream", async () => {
+  for (const format of ["zstd", "brotli", "gzip", "deflate", "deflate-raw"] as const) {
+    const small = streamOf<Uint8Array<ArrayBuffer>>([]).pipeThrough(new CompressionStream(format));
+    assert.equal((await collected(small.pipeThrough(new DecompressionStream(format)))).length, 0);
+  }
+});
