@@ -1,0 +1,121 @@
+/**
+ * Runs the static checks and every test on Node, Bun and Deno one after the other, goes on after a failure, and ends
+ * with one line for all: `N passed, N failed`.
+ *
+ *   npm test                                everything
+ *   npm run test:bun -- tests/codecs        one runtime, tests whose path starts so
+ */
+import { spawnSync, type SpawnSyncOptions } from "node:child_process";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Counts, junitCounts, tapCounts } from "./test_counts.ts";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const bin = join(root, "node_modules/.bin");
+const MINUTE = 60_000;
+
+interface Runtime {
+  readonly command: (report: string, files: readonly string[]) => string[];
+  readonly counts: (report: string) => Counts;
+}
+
+const runtimes: Readonly<Record<string, Runtime>> = {
+  node: {
+    command: (report, files) => {
+      const reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout"];
+      return ["node", "--test", ...reporters, "--test-reporter=tap", `--test-reporter-destination=${report}`, ...files];
+    },
+    counts: tapCounts,
+  },
+  bun: {
+    command: (report, files) => {
+      const limits = ["--timeout", String(10 * MINUTE)];
+      const explicit = files.map((file) => `./${file}`); // a bare path would be a filter
+      return ["bun", "test", ...limits, "--reporter=junit", `--reporter-outfile=${report}`, ...explicit];
+    },
+    counts: junitCounts,
+  },
+  deno: {
+    command: (report, files) => ["deno", "test", "-A", "--no-check", `--junit-path=${report}`, ...files],
+    counts: junitCounts,
+  },
+};
+
+const checks: Readonly<Record<string, string[]>> = {
+  format: ["deno", "fmt", "--check"],
+  lint: ["deno", "lint"],
+  "types (tsc)": ["tsc", "--noEmit"],
+  "types (deno)": ["deno", "check"],
+};
+
+/** Runs a command of node_modules/.bin with the terminal as its own; says whether it succeeded, and why not. */
+function run([command, ...args]: string[], minutes: number): string | undefined {
+  console.log(`\n$ ${command} ${args.join(" ")}`);
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+  const options: SpawnSyncOptions = {
+    cwd: root,
+    env,
+    stdio: ["ignore", "inherit", "inherit"],
+    timeout: minutes * MINUTE,
+  };
+  const { status, signal, error } = spawnSync(join(bin, command), args, options);
+  if (status === 0) return undefined;
+  return error ? error.message : signal ? `ended by ${signal}` : `exit code ${status}`;
+}
+
+function testOn(name: string, files: readonly string[]): Counts {
+  const folder = mkdtempSync(join(tmpdir(), "millrace-test-"));
+  const report = join(folder, "report");
+  const fault = run(runtimes[name].command(report, files), 20);
+  let counts: Counts = { passed: 0, failed: 0, skipped: 0 };
+  try {
+    counts = runtimes[name].counts(readFileSync(report, "utf8"));
+  } catch (error) {
+    console.error(`${name} left no readable report: ${(error as Error).message}`);
+  }
+  rmSync(folder, { recursive: true });
+  // A file that does not load, a crash, or no test at all is a failure that no test reports.
+  if (counts.failed > 0) return counts;
+  if (fault) console.error(`${name}: ${fault} without a failed test`);
+  else if (counts.passed === 0) console.error(`${name}: no test ran`);
+  else return counts;
+  return { ...counts, failed: 1 };
+}
+
+function checkAll(): Counts {
+  const failed = Object.entries(checks).filter(([, command]) => run(command, 5) !== undefined).map(([name]) => name);
+  if (failed.length > 0) console.error(`failed: ${failed.join(", ")}`);
+  return { passed: Object.keys(checks).length - failed.length, failed: failed.length, skipped: 0 };
+}
+
+function line({ passed, failed, skipped }: Counts): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+}
+
+const named = process.argv.slice(2).filter((argument) => argument in runtimes);
+const prefixes = process.argv.slice(2).filter((argument) => !(argument in runtimes))
+  .map((prefix) => prefix.replace(/^\.\//, ""));
+const files = globSync("tests/**/*_test.ts", { cwd: root }).sort()
+  .filter((file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)));
+if (files.length === 0) {
+  console.error(`no test file starts with ${prefixes.join(" or ")}`);
+  process.exit(2);
+}
+
+const results = new Map<string, Counts>();
+if (named.length === 0 && prefixes.length === 0) results.set("checks", checkAll());
+for (const name of named.length > 0 ? named : Object.keys(runtimes)) {
+  results.set(name, testOn(name, files));
+  console.log(`\n${name}: ${line(results.get(name)!)}`);
+}
+
+console.log();
+const total: Counts = { passed: 0, failed: 0, skipped: 0 };
+for (const [name, counts] of results) {
+  for (const key of ["passed", "failed", "skipped"] as const) total[key] += counts[key];
+  console.log(`${name}: ${line(counts)}`);
+}
+console.log(line(total));
+process.exitCode = total.failed > 0 ? 1 : 0;
