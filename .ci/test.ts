@@ -108,14 +108,13 @@ const results = new Map<string, Counts>();
 if (named.length === 0 && prefixes.length === 0) results.set("checks", checkAll());
 for (const name of named.length > 0 ? named : Object.keys(runtimes)) {
   results.set(name, testOn(name, files));
-  console.log(`\n${name}: ${line(results.get(name)!)}`);
 }
 
 console.log();
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 for (const [name, counts] of results) {
   for (const key of ["passed", "failed", "skipped"] as const) total[key] += counts[key];
-  console.log(`${name}: ${line(counts)}`);
+  if (results.size > 1) console.log(`${name}: ${line(counts)}`);
 }
 console.log(line(total));
 process.exitCode = total.failed > 0 ? 1 : 0;

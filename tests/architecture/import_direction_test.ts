@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { folderOf, type Module, ourModules } from "./module_graph.ts";
+
+const EVERYWHERE = ["streams", "batch", "text", "codecs"];
+
+/** What the modules of each folder may import from other folders. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  "": EVERYWHERE,
+  streams: [],
+  batch: ["streams"],
+  text: ["streams"],
+  codecs: ["streams"],
+  runtime: [],
+  files: [...EVERYWHERE, "runtime"],
+  precompress: [...EVERYWHERE, "runtime", "files"],
+  static: [...EVERYWHERE, "runtime", "files", "precompress"],
+  upload: [...EVERYWHERE, "runtime", "files"],
+  http: [...EVERYWHERE, "runtime"],
+};
+const modules = ourModules();
+
+/** Lists `path imports other` for every import of `from` that `wrong` picks. */
+function offending(from: readonly Module[], wrong: (module: Module, imported: string) => boolean): string[] {
+  return from.flatMap((module) =>
+    module.imports.filter((imported) => wrong(module, imported)).map((imported) => `${module.path} imports ${imported}`)
+  );
+}
+
+const isOurs = (imported: string): boolean => imported.startsWith("lib/") || imported === "mod.ts";
+
+test("every module is found with its imports", () => {
+  assert.ok(modules.length > 5);
+  assert.deepEqual(modules[0].imports, ["lib/codecs/mod.ts"]);
+  const known = new Set([...modules.map(({ path }) => path)]);
+  const missing = offending(modules, (_, imported) => {
+    return isOurs(imported) && !imported.startsWith("lib/codecs/wasm/") && !known.has(imported);
+  });
+  assert.deepEqual(missing, []);
+});
+
+test("folders import only the folders below them", () => {
+  const wrong = offending(modules, (module, imported) => {
+    const [from, to] = [folderOf(module.path), folderOf(imported)];
+    return isOurs(imported) && from !== to && !allowed[from]?.includes(to);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test("folders import each other only through mod.ts", () => {
+  const wrong = offending(modules, (module, imported) => {
+    return isOurs(imported) && folderOf(module.path) !== folderOf(imported) && !/^lib\/\w+\/mod\.ts$/.test(imported);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test("nothing imports the command line", () => {
+  assert.deepEqual(offending(modules, (_, imported) => imported === "lib/precompress/cli.ts"), []);
+});
+
+test("modules for every environment import nothing but ours, the others node: modules too", () => {
+  const wrong = offending(modules, (module, imported) => {
+    const folder = folderOf(module.path);
+    if (folder === "" || EVERYWHERE.includes(folder)) return !isOurs(imported);
+    return !isOurs(imported) && !imported.startsWith("node:");
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test("no module imports in a circle between folders", () => {
+  const edges = new Set(
+    modules.flatMap(({ path, imports }) =>
+      imports.filter(isOurs).map((imported) => `${folderOf(path)} ${folderOf(imported)}`)
+    ),
+  );
+  const circles = [...edges].filter((edge) => {
+    const [from, to] = edge.split(" ");
+    return from !== to && edges.has(`${to} ${from}`);
+  });
+  assert.deepEqual(circles, []);
+});
+
+test("only lib/runtime asks which runtime this is", () => {
+  const questions = [
+    /\b(?:globalThis|self|window)\s*(?:\?\.|\.|\[")(?:Deno|Bun)\b/,
+    /"(?:Deno|Bun)" in\b/,
+    /\btypeof (?:Deno|Bun|process|window)\b/,
+    /(?<![\w."])(?:Deno|Bun)\s*\./,
+    /\bversions\s*(?:\?\.|\.|\[")(?:bun|deno|node)\b/,
+    /\bnavigator\s*(?:\?\.|\.)userAgent\b/,
+  ];
+  const asking = modules.filter(({ path, code }) => {
+    return folderOf(path) !== "runtime" && questions.some((question) => question.test(code));
+  });
+  assert.deepEqual(asking.map(({ path }) => path), []);
+});

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import test from "node:test";
+import { root } from "./module_graph.ts";
+
+interface Manifest {
+  name: string;
+  version: string;
+  license: string;
+}
+interface NpmManifest extends Manifest {
+  exports: Record<string, { types: string; default: string }>;
+  bin: Record<string, string>;
+  dependencies?: Record<string, string>;
+}
+interface DenoManifest extends Manifest {
+  exports: Record<string, string>;
+}
+
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const npm = JSON.parse(read("package.json")) as NpmManifest;
+const deno = JSON.parse(read("deno.json")) as DenoManifest;
+
+test("package.json and deno.json agree on name, version and licence", () => {
+  const { name, version, license } = npm;
+  assert.deepEqual({ name: deno.name, version: deno.version, license: deno.license }, { name, version, license });
+});
+
+test("package.json and deno.json export the same subpaths, built from the same sources", () => {
+  const sources = Object.fromEntries(
+    Object.entries(npm.exports).map(([subpath, { default: output, types }]) => {
+      assert.equal(types, output.replace(/\.js$/, ".d.ts"));
+      return [subpath, output.replace("./dist/", "./").replace(/\.js$/, ".ts")];
+    }),
+  );
+  assert.deepEqual(sources, deno.exports);
+});
+
+test("every exported source exists", () => {
+  assert.deepEqual(Object.values(deno.exports).filter((source) => !existsSync(join(root, source))), []);
+});
+
+test("the command is the exported one", () => {
+  assert.deepEqual(npm.bin, { millrace: npm.exports["./cli"].default.slice(2) });
+});
+
+test("the package has no runtime dependencies", () => {
+  assert.equal(npm.dependencies, undefined);
+});
+
+test("the lock file names no registry", () => {
+  assert.ok(!read("package-lock.json").includes('"resolved"'));
+});
+
+test("the changelog has an entry for what is unreleased or for the version", () => {
+  const headings = [...read("CHANGELOG.md").matchAll(/^## \[([^\]]+)\]/gm)].map(([, heading]) => heading);
+  assert.ok(headings.includes("Unreleased") || headings.includes(npm.version));
+});

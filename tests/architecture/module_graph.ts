@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The repository's folder. */
+export const root: string = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+
+/** A module of ours: its path from the repository's folder, its text without comments, and what it imports. */
+export interface Module {
+  readonly path: string;
+  readonly code: string;
+  /** Paths of our modules, and other specifiers as they are written. Workers count as imports. */
+  readonly imports: readonly string[];
+}
+
+/** `mod.ts` and every source below `lib/`, but for what is generated. */
+export function ourModules(): Module[] {
+  const below = readdirSync(join(root, "lib"), { recursive: true, encoding: "utf8" })
+    .map((path) => `lib/${path.replaceAll(sep, "/")}`);
+  return ["mod.ts", ...below.sort()]
+    .filter((path) => path.endsWith(".ts") && !path.startsWith("lib/codecs/wasm/"))
+    .map((path) => readModule(path));
+}
+
+/** The module's folder below `lib/`, as in `codecs`; empty for `mod.ts`. */
+export function folderOf(path: string): string {
+  return /^lib\/([^/]+)\//.exec(path)?.[1] ?? "";
+}
+
+function readModule(path: string): Module {
+  const code = withoutComments(readFileSync(join(root, path), "utf8"));
+  const patterns = [
+    /^\s*(?:import|export)\b[^"';]*?\bfrom\s*"([^"]+)"/gm,
+    /^\s*import\s*"([^"]+)"/gm,
+    /\bimport\(\s*"([^"]+)"/g,
+    /\bnew URL\(\s*"(\.[^"]+)"/g,
+  ];
+  const specifiers = patterns.flatMap((pattern) => [...code.matchAll(pattern)].map(([, specifier]) => specifier));
+  return { path, code, imports: specifiers.map((specifier) => resolved(specifier, path)) };
+}
+
+function resolved(specifier: string, from: string): string {
+  if (!specifier.startsWith(".")) return specifier;
+  return relative(root, resolve(root, dirname(from), specifier)).replaceAll(sep, "/");
+}
+
+/** Good enough for formatted code: comments that stand alone or after code, not those inside strings. */
+function withoutComments(text: string): string {
+  return text.replace(/^\s*\/\*[\s\S]*?\*\//gm, "").replace(/^\s*\/\/.*$/gm, "").replace(/\s\/\/ .*$/gm, "");
+}
