@@ -15,7 +15,7 @@ const commands: Readonly<Record<string, string[]>> = { node: ["node"], bun: ["bu
 const [scenario = "", ...options] = process.argv.slice(2);
 const script = join(root, "bench", `${scenario}.ts`);
 if (!/^\w+$/.test(scenario) || !existsSync(script)) {
-  console.error(`"${scenario}" is no scenario: use codecs, dictionaries or precompress`);
+  console.error(`"${scenario}" is no scenario: use codecs, dictionaries, precompress or precompress_memory`);
   process.exit(2);
 }
 const at = options.indexOf("--only");
