@@ -8,7 +8,7 @@
 import { spawnSync, type SpawnSyncOptions } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Counts, junitCounts, tapCounts } from "./test_counts.ts";
 
@@ -48,19 +48,20 @@ const checks: Readonly<Record<string, string[]>> = {
   lint: ["deno", "lint"],
   "types (tsc)": ["tsc", "--noEmit"],
   "types (deno)": ["deno", "check"],
+  "manifests, docs and no slow types": ["npm", "run", "--silent", "check:publish"],
 };
 
-/** Runs a command of node_modules/.bin with the terminal as its own; says whether it succeeded, and why not. */
+/** Runs a command of node_modules/.bin or the system with the terminal as its own; says why it failed, if so. */
 function run([command, ...args]: string[], minutes: number): string | undefined {
   console.log(`\n$ ${command} ${args.join(" ")}`);
-  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+  const env = { ...process.env, PATH: [bin, process.env.PATH].join(delimiter) };
   const options: SpawnSyncOptions = {
     cwd: root,
     env,
     stdio: ["ignore", "inherit", "inherit"],
     timeout: minutes * MINUTE,
   };
-  const { status, signal, error } = spawnSync(join(bin, command), args, options);
+  const { status, signal, error } = spawnSync(command, args, options);
   if (status === 0) return undefined;
   return error ? error.message : signal ? `ended by ${signal}` : `exit code ${status}`;
 }
