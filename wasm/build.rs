@@ -92,7 +92,10 @@ fn compile(library: &Library, folder: &str, unpatched: bool) {
     if tree.exists() {
         fs::remove_dir_all(&tree).expect("remove the previous copy of the C sources");
     }
-    copy_tree(&package_dir(library.package, &manifest_dir).join(library.root), &tree);
+    copy_tree(
+        &package_dir(library.package, &manifest_dir).join(library.root),
+        &tree,
+    );
     if !unpatched {
         for patch in library.patches {
             apply(&manifest_dir.join("patches").join(patch), &tree);
@@ -103,6 +106,7 @@ fn compile(library: &Library, folder: &str, unpatched: bool) {
         .compiler("clang-19") // other compilers round two of 171 corpus files differently: the output is part of the contract
         .archiver("llvm-ar-19")
         .include(manifest_dir.join("shim"))
+        .include(manifest_dir.join("patches"))
         .flag("-nostdlibinc")
         .flag("-msimd128")
         .flag("-mbulk-memory")
@@ -117,7 +121,12 @@ fn compile(library: &Library, folder: &str, unpatched: bool) {
     for (name, value) in library.defines {
         build.define(name, *value);
     }
-    for sources in library.folders.iter().copied().chain([folder].into_iter().filter(|f| !f.is_empty())) {
+    for sources in library
+        .folders
+        .iter()
+        .copied()
+        .chain([folder].into_iter().filter(|f| !f.is_empty()))
+    {
         for file in c_files(&tree.join(sources)) {
             build.file(file);
         }
@@ -125,18 +134,30 @@ fn compile(library: &Library, folder: &str, unpatched: bool) {
     for file in library.files {
         build.file(tree.join(file));
     }
-    build.compile(&format!("{}_{}", library.name, if folder.is_empty() { "all" } else { folder }));
+    build.compile(&format!(
+        "{}_{}",
+        library.name,
+        if folder.is_empty() { "all" } else { folder }
+    ));
 }
 
 /// The folder of `package` in cargo's registry, as `cargo metadata` tells it.
 fn package_dir(package: &str, manifest_dir: &Path) -> PathBuf {
     let output = Command::new(env::var_os("CARGO").unwrap())
-        .args(["metadata", "--format-version", "1", "--all-features", "--locked", "--manifest-path"])
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--all-features",
+            "--locked",
+            "--manifest-path",
+        ])
         .arg(manifest_dir.join("Cargo.toml"))
         .stderr(Stdio::inherit())
         .output()
         .expect("run cargo metadata");
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo metadata printed JSON");
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("cargo metadata printed JSON");
     let manifest = metadata["packages"]
         .as_array()
         .and_then(|packages| packages.iter().find(|p| p["name"] == package))

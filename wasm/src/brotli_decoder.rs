@@ -18,8 +18,17 @@ const SHARED_DICTIONARY_RAW: c_int = 0;
 struct State([u8; 0]);
 
 extern "C" {
-    fn BrotliDecoderCreateInstance(alloc: *const c_void, free: *const c_void, opaque: *mut c_void) -> *mut State;
-    fn BrotliDecoderAttachDictionary(state: *mut State, kind: c_int, size: usize, data: *const u8) -> c_int;
+    fn BrotliDecoderCreateInstance(
+        alloc: *const c_void,
+        free: *const c_void,
+        opaque: *mut c_void,
+    ) -> *mut State;
+    fn BrotliDecoderAttachDictionary(
+        state: *mut State,
+        kind: c_int,
+        size: usize,
+        data: *const u8,
+    ) -> c_int;
     fn BrotliDecoderDecompressStream(
         state: *mut State,
         available_in: *mut usize,
@@ -62,21 +71,46 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
     if state.is_null() {
         return Err(Fault::memory());
     }
-    let decoder = Decoder { state, _dictionary: dictionary, header, finished: false };
+    let decoder = Decoder {
+        state,
+        _dictionary: dictionary,
+        header,
+        finished: false,
+    };
     let dictionary = &decoder._dictionary;
     if !dictionary.is_empty() {
-        let attached =
-            unsafe { BrotliDecoderAttachDictionary(state, SHARED_DICTIONARY_RAW, dictionary.len(), dictionary.as_ptr()) };
+        let attached = unsafe {
+            BrotliDecoderAttachDictionary(
+                state,
+                SHARED_DICTIONARY_RAW,
+                dictionary.len(),
+                dictionary.as_ptr(),
+            )
+        };
         if attached == 0 {
-            return refuse(format!("brotli refused a dictionary of {} bytes", dictionary.len()));
+            return refuse(format!(
+                "brotli refused a dictionary of {} bytes",
+                dictionary.len()
+            ));
         }
     }
     Ok(Box::new(decoder))
 }
 
 impl Codec for Decoder {
-    fn step(&mut self, input: &mut &[u8], operation: Operation, output: &mut Output) -> Result<Progress, Fault> {
-        let starved = |finish: bool| if finish { Err(Fault::truncated()) } else { Ok(Progress::NeedsInput) };
+    fn step(
+        &mut self,
+        input: &mut &[u8],
+        operation: Operation,
+        output: &mut Output,
+    ) -> Result<Progress, Fault> {
+        let starved = |finish: bool| {
+            if finish {
+                Err(Fault::truncated())
+            } else {
+                Ok(Progress::NeedsInput)
+            }
+        };
         let finish = operation == Operation::Finish;
         if let Some(header) = &mut self.header {
             if !header.read(input)? {
@@ -108,9 +142,16 @@ impl Codec for Decoder {
             unsafe { output.commit(room - available_out) };
             match result {
                 RESULT_ERROR => {
-                    let reason = unsafe { CStr::from_ptr(BrotliDecoderErrorString(BrotliDecoderGetErrorCode(self.state))) };
+                    let reason = unsafe {
+                        CStr::from_ptr(BrotliDecoderErrorString(BrotliDecoderGetErrorCode(
+                            self.state,
+                        )))
+                    };
                     let reason = reason.to_string_lossy();
-                    return Err(Fault::corrupt(format!("corrupt data ({})", reason.trim_start_matches("_ERROR_"))));
+                    return Err(Fault::corrupt(format!(
+                        "corrupt data ({})",
+                        reason.trim_start_matches("_ERROR_")
+                    )));
                 }
                 RESULT_SUCCESS => self.finished = true,
                 RESULT_NEEDS_MORE_INPUT => return starved(finish),

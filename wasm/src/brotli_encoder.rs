@@ -24,7 +24,11 @@ struct State([u8; 0]);
 struct Prepared([u8; 0]);
 
 extern "C" {
-    fn BrotliEncoderCreateInstance(alloc: *const c_void, free: *const c_void, opaque: *mut c_void) -> *mut State;
+    fn BrotliEncoderCreateInstance(
+        alloc: *const c_void,
+        free: *const c_void,
+        opaque: *mut c_void,
+    ) -> *mut State;
     fn BrotliEncoderSetParameter(state: *mut State, parameter: c_int, value: u32) -> c_int;
     fn BrotliEncoderPrepareDictionary(
         kind: c_int,
@@ -35,7 +39,8 @@ extern "C" {
         free: *const c_void,
         opaque: *mut c_void,
     ) -> *mut Prepared;
-    fn BrotliEncoderAttachPreparedDictionary(state: *mut State, prepared: *const Prepared) -> c_int;
+    fn BrotliEncoderAttachPreparedDictionary(state: *mut State, prepared: *const Prepared)
+        -> c_int;
     fn BrotliEncoderDestroyPreparedDictionary(prepared: *mut Prepared);
     fn BrotliEncoderCompressStream(
         state: *mut State,
@@ -78,13 +83,20 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         return refuse(format!("unknown format {} for brotli", parameters.format));
     }
     if !(0..=MAX_QUALITY).contains(&parameters.level) {
-        return refuse(format!("level {} is out of range for brotli: use 0 to 11", parameters.level));
+        return refuse(format!(
+            "level {} is out of range for brotli: use 0 to 11",
+            parameters.level
+        ));
     }
     let window_log = match (parameters.window_log, parameters.size) {
         (0, Some(size)) if size > LARGE => 24,
         (0, _) => 22,
         (log @ 10..=24, _) => log,
-        (log, _) => return refuse(format!("windowLog {log} is out of range for brotli: use 10 to 24")),
+        (log, _) => {
+            return refuse(format!(
+                "windowLog {log} is out of range for brotli: use 10 to 24"
+            ))
+        }
     };
     if parameters.format == DCB && parameters.dictionary.is_empty() {
         return refuse("dcb needs a dictionary".into());
@@ -93,10 +105,16 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
     if state.is_null() {
         return Err(Fault::memory());
     }
-    let mut encoder = Encoder { state, prepared: null_mut(), _dictionary: parameters.dictionary, header: Vec::new() };
+    let mut encoder = Encoder {
+        state,
+        prepared: null_mut(),
+        _dictionary: parameters.dictionary,
+        header: Vec::new(),
+    };
     let size_hint = parameters.size.map_or(0, |size| size.min(1 << 30) as u32);
     unsafe {
-        let accepted = BrotliEncoderSetParameter(state, PARAM_QUALITY, parameters.level as u32) != 0
+        let accepted = BrotliEncoderSetParameter(state, PARAM_QUALITY, parameters.level as u32)
+            != 0
             && BrotliEncoderSetParameter(state, PARAM_LGWIN, window_log) != 0
             && BrotliEncoderSetParameter(state, PARAM_SIZE_HINT, size_hint) != 0;
         if !accepted {
@@ -117,7 +135,10 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
                 return Err(Fault::memory());
             }
             if BrotliEncoderAttachPreparedDictionary(state, encoder.prepared) == 0 {
-                return refuse(format!("brotli refused a dictionary of {} bytes", dictionary.len()));
+                return refuse(format!(
+                    "brotli refused a dictionary of {} bytes",
+                    dictionary.len()
+                ));
             }
         }
     }
@@ -149,7 +170,12 @@ impl Encoder {
 }
 
 impl Codec for Encoder {
-    fn step(&mut self, input: &mut &[u8], operation: Operation, output: &mut Output) -> Result<Progress, Fault> {
+    fn step(
+        &mut self,
+        input: &mut &[u8],
+        operation: Operation,
+        output: &mut Output,
+    ) -> Result<Progress, Fault> {
         let operation_code = match operation {
             Operation::Process => 0,
             Operation::Flush => 1,

@@ -43,7 +43,10 @@ pub enum FaultKind {
 
 impl Fault {
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self {
+            kind,
+            message: message.into(),
+        }
     }
     pub fn corrupt(message: impl Into<String>) -> Self {
         Self::new(FaultKind::Corrupt, message)
@@ -61,7 +64,12 @@ impl Fault {
 
 pub trait Codec {
     /// Consumes from the front of `input` and appends to `output` until one of them is used up.
-    fn step(&mut self, input: &mut &[u8], operation: Operation, output: &mut Output) -> Result<Progress, Fault>;
+    fn step(
+        &mut self,
+        input: &mut &[u8],
+        operation: Operation,
+        output: &mut Output,
+    ) -> Result<Progress, Fault>;
 }
 
 /// The bytes that a step produced: a buffer that grows, but never past the limit of that step.
@@ -74,7 +82,10 @@ const FIRST_GROWTH: usize = 16 * 1024;
 
 impl Output {
     pub fn new() -> Self {
-        Self { bytes: Vec::new(), limit: 0 }
+        Self {
+            bytes: Vec::new(),
+            limit: 0,
+        }
     }
 
     /// Empties the buffer for a step that may produce `limit` bytes.
@@ -94,7 +105,9 @@ impl Output {
 
     /// Makes place for up to `expected` bytes at once, as far as the limit goes.
     pub fn reserve(&mut self, expected: usize) -> Result<(), Fault> {
-        self.bytes.try_reserve_exact(expected.min(self.room())).map_err(|_| Fault::memory())
+        self.bytes
+            .try_reserve_exact(expected.min(self.room()))
+            .map_err(|_| Fault::memory())
     }
 
     /// The place to write to next: not empty unless the limit is reached.
@@ -102,7 +115,9 @@ impl Output {
         let room = self.room();
         if room > 0 && self.bytes.len() == self.bytes.capacity() {
             let growth = self.bytes.len().max(FIRST_GROWTH).min(room);
-            self.bytes.try_reserve_exact(growth).map_err(|_| Fault::memory())?;
+            self.bytes
+                .try_reserve_exact(growth)
+                .map_err(|_| Fault::memory())?;
         }
         let spare = self.bytes.spare_capacity_mut();
         let length = spare.len().min(room);
@@ -122,8 +137,14 @@ impl Output {
     pub fn extend(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         debug_assert!(bytes.len() <= self.room());
         if self.bytes.capacity() - self.bytes.len() < bytes.len() {
-            let growth = bytes.len().max(self.bytes.len()).max(FIRST_GROWTH).min(self.room());
-            self.bytes.try_reserve_exact(growth).map_err(|_| Fault::memory())?;
+            let growth = bytes
+                .len()
+                .max(self.bytes.len())
+                .max(FIRST_GROWTH)
+                .min(self.room());
+            self.bytes
+                .try_reserve_exact(growth)
+                .map_err(|_| Fault::memory())?;
         }
         self.bytes.extend_from_slice(bytes);
         Ok(())

@@ -33,16 +33,29 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
     if !parameters.dictionary.is_empty() {
         return refuse("dictionaries do not apply to deflate: use zstd or brotli");
     }
-    Ok(Box::new(Decoder { inflate: inflate(parameters.format), format: parameters.format, finished: false }))
+    Ok(Box::new(Decoder {
+        inflate: inflate(parameters.format),
+        format: parameters.format,
+        finished: false,
+    }))
 }
 
 impl Codec for Decoder {
-    fn step(&mut self, input: &mut &[u8], operation: Operation, output: &mut Output) -> Result<Progress, Fault> {
+    fn step(
+        &mut self,
+        input: &mut &[u8],
+        operation: Operation,
+        output: &mut Output,
+    ) -> Result<Progress, Fault> {
         let finish = operation == Operation::Finish;
         loop {
             if self.finished {
                 if input.is_empty() {
-                    return Ok(if finish { Progress::Finished } else { Progress::NeedsInput });
+                    return Ok(if finish {
+                        Progress::Finished
+                    } else {
+                        Progress::NeedsInput
+                    });
                 }
                 // RFC 1952, section 2.2: a gzip file is a series of members.
                 if self.format != GZIP || input[0] != 0x1f {
@@ -57,14 +70,20 @@ impl Codec for Decoder {
             let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
             let spare = output.spare()?;
             let room = spare.len();
-            let result = self.inflate.decompress_uninit(input, spare, InflateFlush::NoFlush);
+            let result = self
+                .inflate
+                .decompress_uninit(input, spare, InflateFlush::NoFlush);
             let written = (self.inflate.total_out() - before_out) as usize;
             *input = &input[(self.inflate.total_in() - before_in) as usize..];
             unsafe { output.commit(written) };
             match result {
                 Ok(Status::StreamEnd) => self.finished = true,
                 Ok(_) if input.is_empty() && written < room => {
-                    return if finish { Err(Fault::truncated()) } else { Ok(Progress::NeedsInput) };
+                    return if finish {
+                        Err(Fault::truncated())
+                    } else {
+                        Ok(Progress::NeedsInput)
+                    };
                 }
                 Ok(_) => {}
                 Err(error) => {

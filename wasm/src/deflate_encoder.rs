@@ -21,9 +21,27 @@ extern "C" {
     fn libdeflate_alloc_compressor(level: c_int) -> *mut Compressor;
     fn libdeflate_free_compressor(compressor: *mut Compressor);
     fn libdeflate_gzip_compress_bound(compressor: *mut Compressor, size: usize) -> usize;
-    fn libdeflate_gzip_compress(c: *mut Compressor, i: *const u8, n: usize, o: *mut u8, room: usize) -> usize;
-    fn libdeflate_zlib_compress(c: *mut Compressor, i: *const u8, n: usize, o: *mut u8, room: usize) -> usize;
-    fn libdeflate_deflate_compress(c: *mut Compressor, i: *const u8, n: usize, o: *mut u8, room: usize) -> usize;
+    fn libdeflate_gzip_compress(
+        c: *mut Compressor,
+        i: *const u8,
+        n: usize,
+        o: *mut u8,
+        room: usize,
+    ) -> usize;
+    fn libdeflate_zlib_compress(
+        c: *mut Compressor,
+        i: *const u8,
+        n: usize,
+        o: *mut u8,
+        room: usize,
+    ) -> usize;
+    fn libdeflate_deflate_compress(
+        c: *mut Compressor,
+        i: *const u8,
+        n: usize,
+        o: *mut u8,
+        room: usize,
+    ) -> usize;
 }
 
 pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
@@ -33,7 +51,9 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         return refuse(&format!("unknown format {format} for deflate"));
     }
     if !(1..=12).contains(&level) {
-        return refuse(&format!("level {level} is out of range for deflate: use 1 to 12"));
+        return refuse(&format!(
+            "level {level} is out of range for deflate: use 1 to 12"
+        ));
     }
     if parameters.window_log != 0 {
         return refuse("windowLog does not apply to deflate, whose window has 32 KiB");
@@ -47,7 +67,11 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
             ZLIB => (true, 15),
             _ => (false, 15),
         };
-        return Ok(Box::new(StreamEncoder(Deflate::new(level.min(STREAM_MAX_LEVEL), header, window_bits))));
+        return Ok(Box::new(StreamEncoder(Deflate::new(
+            level.min(STREAM_MAX_LEVEL),
+            header,
+            window_bits,
+        ))));
     }
     let compressor = unsafe { libdeflate_alloc_compressor(level) };
     if compressor.is_null() {
@@ -58,7 +82,11 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         ZLIB => libdeflate_zlib_compress,
         _ => libdeflate_deflate_compress as Compress,
     };
-    Ok(Box::new(WholeEncoder { compressor, compress, compressed: None }))
+    Ok(Box::new(WholeEncoder {
+        compressor,
+        compress,
+        compressed: None,
+    }))
 }
 
 struct WholeEncoder {
@@ -75,19 +103,34 @@ impl Drop for WholeEncoder {
 }
 
 impl Codec for WholeEncoder {
-    fn step(&mut self, input: &mut &[u8], operation: Operation, output: &mut Output) -> Result<Progress, Fault> {
+    fn step(
+        &mut self,
+        input: &mut &[u8],
+        operation: Operation,
+        output: &mut Output,
+    ) -> Result<Progress, Fault> {
         if operation != Operation::Finish {
-            return Err(Fault::new(FaultKind::Parameter, "a whole buffer is compressed in one step that finishes"));
+            return Err(Fault::new(
+                FaultKind::Parameter,
+                "a whole buffer is compressed in one step that finishes",
+            ));
         }
         let (bytes, taken) = match &mut self.compressed {
             Some(compressed) => compressed,
             None => {
                 let bound = unsafe { libdeflate_gzip_compress_bound(self.compressor, input.len()) };
                 let mut bytes = Vec::new();
-                bytes.try_reserve_exact(bound).map_err(|_| Fault::memory())?;
+                bytes
+                    .try_reserve_exact(bound)
+                    .map_err(|_| Fault::memory())?;
                 unsafe {
-                    let written =
-                        (self.compress)(self.compressor, input.as_ptr(), input.len(), bytes.as_mut_ptr(), bound);
+                    let written = (self.compress)(
+                        self.compressor,
+                        input.as_ptr(),
+                        input.len(),
+                        bytes.as_mut_ptr(),
+                        bound,
+                    );
                     bytes.set_len(written);
                 }
                 *input = &[];
@@ -97,14 +140,23 @@ impl Codec for WholeEncoder {
         let next = (*taken + output.room()).min(bytes.len());
         output.extend(&bytes[*taken..next])?;
         *taken = next;
-        Ok(if next == bytes.len() { Progress::Finished } else { Progress::HasOutput })
+        Ok(if next == bytes.len() {
+            Progress::Finished
+        } else {
+            Progress::HasOutput
+        })
     }
 }
 
 struct StreamEncoder(Deflate);
 
 impl Codec for StreamEncoder {
-    fn step(&mut self, input: &mut &[u8], operation: Operation, output: &mut Output) -> Result<Progress, Fault> {
+    fn step(
+        &mut self,
+        input: &mut &[u8],
+        operation: Operation,
+        output: &mut Output,
+    ) -> Result<Progress, Fault> {
         let flush = match operation {
             Operation::Process => DeflateFlush::NoFlush,
             Operation::Flush => DeflateFlush::SyncFlush,

@@ -22,7 +22,11 @@ pub struct HeaderReader {
 #[cfg(any(feature = "brotli-decoder", feature = "zstd-decoder"))]
 impl HeaderReader {
     pub fn new(magic: &[u8], dictionary: &[u8]) -> Self {
-        Self { expected: header(magic, dictionary), magic_length: magic.len(), seen: Vec::new() }
+        Self {
+            expected: header(magic, dictionary),
+            magic_length: magic.len(),
+            seen: Vec::new(),
+        }
     }
 
     /// Consumes the header's bytes from `input`; true once the header is complete and right.
@@ -32,7 +36,9 @@ impl HeaderReader {
         *input = rest;
         let magic = self.seen.len().min(self.magic_length);
         if self.seen[..magic] != self.expected[..magic] {
-            return Err(Fault::corrupt("the dictionary header's magic number is missing"));
+            return Err(Fault::corrupt(
+                "the dictionary header's magic number is missing",
+            ));
         }
         if self.seen.len() < self.expected.len() {
             return Ok(false);
@@ -53,5 +59,9 @@ impl HeaderReader {
 
 #[cfg(any(feature = "brotli-decoder", feature = "zstd-decoder"))]
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| char::from_digit(digit.into(), 16).unwrap_or('?')).collect()
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(|digit| char::from_digit(digit.into(), 16).unwrap_or('?'))
+        .collect()
 }

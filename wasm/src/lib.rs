@@ -9,9 +9,14 @@
 
 #[allow(dead_code)] // shared by six artefacts, none of which uses all of it
 mod codec;
-mod libc;
-#[cfg(any(feature = "brotli-encoder", feature = "brotli-decoder", feature = "zstd-encoder", feature = "zstd-decoder"))]
+#[cfg(any(
+    feature = "brotli-encoder",
+    feature = "brotli-decoder",
+    feature = "zstd-encoder",
+    feature = "zstd-decoder"
+))]
 mod dictionary;
+mod libc;
 
 #[cfg(feature = "brotli-decoder")]
 mod brotli_decoder;
@@ -100,7 +105,12 @@ pub fn open(format: u32, level: i32, window_log: u32, size: f64, whole: bool) ->
         dictionary: DICTIONARY.take(),
     };
     match open_codec(parameters) {
-        Ok(codec) => Box::into_raw(Box::new(Session { codec, input: Vec::new(), pending: 0..0, output: Output::new() })),
+        Ok(codec) => Box::into_raw(Box::new(Session {
+            codec,
+            input: Vec::new(),
+            pending: 0..0,
+            output: Output::new(),
+        })),
         Err(fault) => {
             report(fault);
             core::ptr::null_mut()
@@ -146,7 +156,9 @@ pub unsafe fn step(session: *mut Session, length: usize, operation: u32, limit: 
     };
     session.output.restart(limit);
     let mut rest = &session.input[session.pending.clone()];
-    let result = session.codec.step(&mut rest, operation, &mut session.output);
+    let result = session
+        .codec
+        .step(&mut rest, operation, &mut session.output);
     session.pending.start = session.pending.end - rest.len();
     match result {
         Ok(progress) => progress as i32,

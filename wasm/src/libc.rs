@@ -20,7 +20,9 @@ unsafe fn with_header(block: *mut u8, layout: Layout) -> *mut c_void {
 
 #[no_mangle]
 unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
-    layout(size).map_or(core::ptr::null_mut(), |layout| with_header(alloc(layout), layout))
+    layout(size).map_or(core::ptr::null_mut(), |layout| {
+        with_header(alloc(layout), layout)
+    })
 }
 
 #[no_mangle]
@@ -28,7 +30,9 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     count
         .checked_mul(size)
         .and_then(layout)
-        .map_or(core::ptr::null_mut(), |layout| with_header(alloc_zeroed(layout), layout))
+        .map_or(core::ptr::null_mut(), |layout| {
+            with_header(alloc_zeroed(layout), layout)
+        })
 }
 
 #[no_mangle]

@@ -31,10 +31,15 @@ extern "C" {
     fn ZSTD_createDCtx() -> *mut Context;
     fn ZSTD_freeDCtx(context: *mut Context) -> usize;
     fn ZSTD_DCtx_setParameter(context: *mut Context, parameter: c_int, value: c_int) -> usize;
-    fn ZSTD_DCtx_loadDictionary(context: *mut Context, dictionary: *const u8, size: usize) -> usize;
+    fn ZSTD_DCtx_loadDictionary(context: *mut Context, dictionary: *const u8, size: usize)
+        -> usize;
     fn ZSTD_DCtx_refPrefix(context: *mut Context, prefix: *const u8, size: usize) -> usize;
     fn ZSTD_getFrameContentSize(source: *const u8, size: usize) -> c_ulonglong;
-    fn ZSTD_decompressStream(context: *mut Context, out: *mut OutBuffer, input: *mut InBuffer) -> usize;
+    fn ZSTD_decompressStream(
+        context: *mut Context,
+        out: *mut OutBuffer,
+        input: *mut InBuffer,
+    ) -> usize;
     fn ZSTD_isError(code: usize) -> u32;
     fn ZSTD_getErrorName(code: usize) -> *const c_char;
 }
@@ -70,7 +75,10 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         return refuse(format!("unknown format {} for zstd", parameters.format));
     }
     if !matches!(parameters.window_log, 0 | 10..=27) {
-        return refuse(format!("windowLog {} is out of range for zstd: use 10 to 27", parameters.window_log));
+        return refuse(format!(
+            "windowLog {} is out of range for zstd: use 10 to 27",
+            parameters.window_log
+        ));
     }
     let dcz = parameters.format == DCZ;
     let dictionary = parameters.dictionary;
@@ -83,29 +91,50 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
     if context.is_null() {
         return Err(Fault::memory());
     }
-    let decoder =
-        Decoder { context, _dictionary: dictionary, header, whole: parameters.whole, frame_complete: false };
+    let decoder = Decoder {
+        context,
+        _dictionary: dictionary,
+        header,
+        whole: parameters.whole,
+        frame_complete: false,
+    };
     let dictionary = &decoder._dictionary;
     unsafe {
         if parameters.window_log > 0 {
-            let code = ZSTD_DCtx_setParameter(context, D_WINDOW_LOG_MAX, parameters.window_log as c_int);
+            let code =
+                ZSTD_DCtx_setParameter(context, D_WINDOW_LOG_MAX, parameters.window_log as c_int);
             check(code, FaultKind::Parameter)?;
         }
         if dcz {
-            check(ZSTD_DCtx_refPrefix(context, dictionary.as_ptr(), dictionary.len()), FaultKind::Parameter)?;
+            check(
+                ZSTD_DCtx_refPrefix(context, dictionary.as_ptr(), dictionary.len()),
+                FaultKind::Parameter,
+            )?;
         } else if !dictionary.is_empty() {
-            check(ZSTD_DCtx_loadDictionary(context, dictionary.as_ptr(), dictionary.len()), FaultKind::Parameter)?;
+            check(
+                ZSTD_DCtx_loadDictionary(context, dictionary.as_ptr(), dictionary.len()),
+                FaultKind::Parameter,
+            )?;
         }
     }
     Ok(Box::new(decoder))
 }
 
 impl Codec for Decoder {
-    fn step(&mut self, input: &mut &[u8], operation: Operation, output: &mut Output) -> Result<Progress, Fault> {
+    fn step(
+        &mut self,
+        input: &mut &[u8],
+        operation: Operation,
+        output: &mut Output,
+    ) -> Result<Progress, Fault> {
         let finish = operation == Operation::Finish;
         if let Some(header) = &mut self.header {
             if !header.read(input)? {
-                return if finish { Err(Fault::truncated()) } else { Ok(Progress::NeedsInput) };
+                return if finish {
+                    Err(Fault::truncated())
+                } else {
+                    Ok(Progress::NeedsInput)
+                };
             }
             self.header = None;
         }
@@ -119,21 +148,37 @@ impl Codec for Decoder {
         }
         loop {
             if input.is_empty() && self.frame_complete {
-                return Ok(if finish { Progress::Finished } else { Progress::NeedsInput });
+                return Ok(if finish {
+                    Progress::Finished
+                } else {
+                    Progress::NeedsInput
+                });
             }
             if output.room() == 0 {
                 return Ok(Progress::HasOutput);
             }
             let spare = output.spare()?;
-            let mut out = OutBuffer { destination: spare.as_mut_ptr().cast(), size: spare.len(), position: 0 };
-            let mut from = InBuffer { source: input.as_ptr(), size: input.len(), position: 0 };
+            let mut out = OutBuffer {
+                destination: spare.as_mut_ptr().cast(),
+                size: spare.len(),
+                position: 0,
+            };
+            let mut from = InBuffer {
+                source: input.as_ptr(),
+                size: input.len(),
+                position: 0,
+            };
             let code = unsafe { ZSTD_decompressStream(self.context, &mut out, &mut from) };
             let (consumed, written, full) = (from.position, out.position, out.position == out.size);
             *input = &input[consumed..];
             unsafe { output.commit(written) };
             self.frame_complete = check(code, FaultKind::Corrupt)? == 0;
             if !self.frame_complete && input.is_empty() && !full {
-                return if finish { Err(Fault::truncated()) } else { Ok(Progress::NeedsInput) };
+                return if finish {
+                    Err(Fault::truncated())
+                } else {
+                    Ok(Progress::NeedsInput)
+                };
             }
         }
     }

@@ -33,7 +33,8 @@ extern "C" {
     fn ZSTD_freeCCtx(context: *mut Context) -> usize;
     fn ZSTD_CCtx_setParameter(context: *mut Context, parameter: c_int, value: c_int) -> usize;
     fn ZSTD_CCtx_setPledgedSrcSize(context: *mut Context, size: c_ulonglong) -> usize;
-    fn ZSTD_CCtx_loadDictionary(context: *mut Context, dictionary: *const u8, size: usize) -> usize;
+    fn ZSTD_CCtx_loadDictionary(context: *mut Context, dictionary: *const u8, size: usize)
+        -> usize;
     fn ZSTD_CCtx_refPrefix(context: *mut Context, prefix: *const u8, size: usize) -> usize;
     fn ZSTD_compressBound(size: usize) -> usize;
     fn ZSTD_compress2(
@@ -43,7 +44,12 @@ extern "C" {
         source: *const u8,
         size: usize,
     ) -> usize;
-    fn ZSTD_compressStream2(context: *mut Context, out: *mut OutBuffer, input: *mut InBuffer, operation: c_int) -> usize;
+    fn ZSTD_compressStream2(
+        context: *mut Context,
+        out: *mut OutBuffer,
+        input: *mut InBuffer,
+        operation: c_int,
+    ) -> usize;
     fn ZSTD_isError(code: usize) -> u32;
     fn ZSTD_getErrorName(code: usize) -> *const c_char;
 }
@@ -76,7 +82,11 @@ fn check(code: usize, kind: FaultKind) -> Result<usize, Fault> {
 /// RFC 9842, section 5: a dcz window may have 8 MiB, or 1.25 times the dictionary if that is more, up to 128 MiB.
 fn dcz_window_log(dictionary: u64, size: u64) -> u32 {
     let needed = 64 - (dictionary + size).saturating_sub(1).leading_zeros();
-    let allowed = (63 - (dictionary + dictionary / 4).max(1 << WEB_WINDOW_LOG).leading_zeros()).min(27);
+    let allowed = (63
+        - (dictionary + dictionary / 4)
+            .max(1 << WEB_WINDOW_LOG)
+            .leading_zeros())
+    .min(27);
     needed.clamp(10, allowed)
 }
 
@@ -86,17 +96,26 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         return refuse(format!("unknown format {} for zstd", parameters.format));
     }
     if !(1..=22).contains(&parameters.level) {
-        return refuse(format!("level {} is out of range for zstd: use 1 to 22", parameters.level));
+        return refuse(format!(
+            "level {} is out of range for zstd: use 1 to 22",
+            parameters.level
+        ));
     }
     if !matches!(parameters.window_log, 0 | 10..=27) {
-        return refuse(format!("windowLog {} is out of range for zstd: use 10 to 27", parameters.window_log));
+        return refuse(format!(
+            "windowLog {} is out of range for zstd: use 10 to 27",
+            parameters.window_log
+        ));
     }
     let dcz = parameters.format == DCZ;
     if dcz && parameters.dictionary.is_empty() {
         return refuse("dcz needs a dictionary".into());
     }
     let window_log = match (parameters.window_log, dcz) {
-        (0, true) => dcz_window_log(parameters.dictionary.len() as u64, parameters.size.unwrap_or(u64::MAX >> 1)),
+        (0, true) => dcz_window_log(
+            parameters.dictionary.len() as u64,
+            parameters.size.unwrap_or(u64::MAX >> 1),
+        ),
         (0, false) if parameters.level >= 20 => WEB_WINDOW_LOG, // zstd would take 25 to 27
         (log, _) => log,
     };
@@ -113,15 +132,30 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
     };
     let dictionary = &encoder._dictionary;
     unsafe {
-        check(ZSTD_CCtx_setParameter(context, C_COMPRESSION_LEVEL, parameters.level), FaultKind::Parameter)?;
-        check(ZSTD_CCtx_setParameter(context, C_WINDOW_LOG, window_log as c_int), FaultKind::Parameter)?;
+        check(
+            ZSTD_CCtx_setParameter(context, C_COMPRESSION_LEVEL, parameters.level),
+            FaultKind::Parameter,
+        )?;
+        check(
+            ZSTD_CCtx_setParameter(context, C_WINDOW_LOG, window_log as c_int),
+            FaultKind::Parameter,
+        )?;
         if let Some(size) = parameters.size {
-            check(ZSTD_CCtx_setPledgedSrcSize(context, size), FaultKind::Parameter)?;
+            check(
+                ZSTD_CCtx_setPledgedSrcSize(context, size),
+                FaultKind::Parameter,
+            )?;
         }
         if dcz {
-            check(ZSTD_CCtx_refPrefix(context, dictionary.as_ptr(), dictionary.len()), FaultKind::Parameter)?;
+            check(
+                ZSTD_CCtx_refPrefix(context, dictionary.as_ptr(), dictionary.len()),
+                FaultKind::Parameter,
+            )?;
         } else if !dictionary.is_empty() {
-            check(ZSTD_CCtx_loadDictionary(context, dictionary.as_ptr(), dictionary.len()), FaultKind::Parameter)?;
+            check(
+                ZSTD_CCtx_loadDictionary(context, dictionary.as_ptr(), dictionary.len()),
+                FaultKind::Parameter,
+            )?;
         }
     }
     if dcz {
@@ -136,7 +170,13 @@ impl Encoder {
         output.reserve(unsafe { ZSTD_compressBound(input.len()) })?;
         let spare = output.spare()?;
         let code = unsafe {
-            ZSTD_compress2(self.context, spare.as_mut_ptr().cast(), spare.len(), input.as_ptr(), input.len())
+            ZSTD_compress2(
+                self.context,
+                spare.as_mut_ptr().cast(),
+                spare.len(),
+                input.as_ptr(),
+                input.len(),
+            )
         };
         let written = check(code, FaultKind::Memory)?;
         unsafe { output.commit(written) };
@@ -147,14 +187,22 @@ impl Encoder {
 }
 
 impl Codec for Encoder {
-    fn step(&mut self, input: &mut &[u8], operation: Operation, output: &mut Output) -> Result<Progress, Fault> {
+    fn step(
+        &mut self,
+        input: &mut &[u8],
+        operation: Operation,
+        output: &mut Output,
+    ) -> Result<Progress, Fault> {
         let header = self.header.len().min(output.room());
         output.extend(&self.header[..header])?;
         self.header.drain(..header);
         if self.finished {
             return Ok(Progress::Finished);
         }
-        if self.whole && operation == Operation::Finish && output.room() >= unsafe { ZSTD_compressBound(input.len()) } {
+        if self.whole
+            && operation == Operation::Finish
+            && output.room() >= unsafe { ZSTD_compressBound(input.len()) }
+        {
             return self.step_whole(input, output);
         }
         self.whole = false;
@@ -163,9 +211,19 @@ impl Codec for Encoder {
                 return Ok(Progress::HasOutput);
             }
             let spare = output.spare()?;
-            let mut out = OutBuffer { destination: spare.as_mut_ptr().cast(), size: spare.len(), position: 0 };
-            let mut from = InBuffer { source: input.as_ptr(), size: input.len(), position: 0 };
-            let code = unsafe { ZSTD_compressStream2(self.context, &mut out, &mut from, operation as c_int) };
+            let mut out = OutBuffer {
+                destination: spare.as_mut_ptr().cast(),
+                size: spare.len(),
+                position: 0,
+            };
+            let mut from = InBuffer {
+                source: input.as_ptr(),
+                size: input.len(),
+                position: 0,
+            };
+            let code = unsafe {
+                ZSTD_compressStream2(self.context, &mut out, &mut from, operation as c_int)
+            };
             let (consumed, written) = (from.position, out.position);
             *input = &input[consumed..];
             unsafe { output.commit(written) };
@@ -175,7 +233,9 @@ impl Codec for Encoder {
                     self.finished = true;
                     return Ok(Progress::Finished);
                 }
-                Operation::Flush if remaining == 0 && input.is_empty() => return Ok(Progress::NeedsInput),
+                Operation::Flush if remaining == 0 && input.is_empty() => {
+                    return Ok(Progress::NeedsInput)
+                }
                 Operation::Process if input.is_empty() => return Ok(Progress::NeedsInput),
                 _ => {}
             }
