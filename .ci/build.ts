@@ -23,11 +23,6 @@ const outputExtensions: Plugin = {
     builder.onResolve({ filter: /^\.\.?\// }, ({ path, kind }) => {
       return kind === "entry-point" ? undefined : { path: path.replace(/\.ts$/, ".js"), external: true };
     });
-    // esbuild does not resolve the URL of a worker.
-    builder.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      const source = readFileSync(path, "utf8");
-      return { contents: source.replace(/(new URL\(\s*"\.[^"]*)\.ts"/g, '$1.js"'), loader: "ts" };
-    });
   },
 };
 
