@@ -1,0 +1,100 @@
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { temporaryPath } from "./temporary.ts";
+
+/** Options of {@linkcode AtomicFile.open}. */
+export interface AtomicFileOptions {
+  /** The time of last change to give the file, in ms since 1970. Default: now. */
+  mtimeMs?: number;
+  /** The permission bits to give the file. Default: what the process gives new files. */
+  mode?: number;
+  /** Where to write until the file is complete. Default: a new name in the same folder. */
+  temporary?: string;
+}
+
+/**
+ * A file that appears under its name only when it is complete: written under a temporary name in the same folder,
+ * flushed to the disk, renamed.
+ *
+ * @example
+ * ```ts
+ * import { AtomicFile } from "@millrace/streams/files";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ *
+ * const file = await AtomicFile.open(join(tmpdir(), "millrace-example.txt"));
+ * try {
+ *   await file.write(new TextEncoder().encode("all of it, or nothing"));
+ *   await file.commit();
+ * } finally {
+ *   await file.discard(); // does nothing after commit()
+ * }
+ * ```
+ */
+export class AtomicFile {
+  #path: string;
+  #temporary: string;
+  #options: AtomicFileOptions;
+  #handle: FileHandle | undefined;
+
+  private constructor(path: string, temporary: string, options: AtomicFileOptions, handle: FileHandle) {
+    this.#path = path;
+    this.#temporary = temporary;
+    this.#options = options;
+    this.#handle = handle;
+  }
+
+  /**
+   * Opens the temporary file for `path`.
+   *
+   * @throws {Error} what the file system says, with its `code`.
+   */
+  static async open(path: string, options: AtomicFileOptions = {}): Promise<AtomicFile> {
+    const temporary = options.temporary ?? temporaryPath(path);
+    return new AtomicFile(path, temporary, options, await open(temporary, "wx", options.mode));
+  }
+
+  /** Appends `bytes`. */
+  async write(bytes: Uint8Array): Promise<void> {
+    const handle = this.#opened();
+    for (let start = 0; start < bytes.length;) {
+      const { bytesWritten } = await handle.write(bytes, start, bytes.length - start);
+      start += bytesWritten;
+    }
+  }
+
+  /** Puts the file under its name, in place of what was there. */
+  async commit(): Promise<void> {
+    const handle = this.#opened();
+    const { mtimeMs, mode } = this.#options;
+    if (mode !== undefined) await handle.chmod(mode & 0o7777); // open() applied the umask
+    if (mtimeMs !== undefined) await handle.utimes(mtimeMs / 1000, mtimeMs / 1000);
+    await handle.datasync();
+    await handle.close();
+    this.#handle = undefined;
+    try {
+      await rename(this.#temporary, this.#path);
+    } catch (error) {
+      await rm(this.#temporary, { force: true });
+      throw error;
+    }
+  }
+
+  /** Removes the temporary file, unless it was committed. */
+  async discard(): Promise<void> {
+    if (!this.#handle) return;
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle.close().catch(() => {}); // the file goes away: what closing could not flush does not matter
+    await rm(this.#temporary, { force: true });
+  }
+
+  /** {@linkcode discard}s what was not committed. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.discard();
+  }
+
+  #opened(): FileHandle {
+    if (this.#handle) return this.#handle;
+    throw new TypeError(`cannot write ${this.#path}: it is committed or discarded`);
+  }
+}

@@ -1,0 +1,134 @@
+import { parseArgs } from "node:util";
+import type { PrecompressOptions, VariantFormat } from "./options.ts";
+
+/** What `--help` prints. */
+export const help = `Compresses the files of a folder ahead of serving: app.js gets app.js.br, app.js.zst and app.js.gz.
+
+usage: millrace precompress DIR [options]
+
+  --out DIR              write a copy of the tree with the variants, instead of writing beside the files
+  --formats LIST         brotli, zstd and gzip, separated by commas (default: all)
+  --level-brotli N       0 to 11 (default 11)
+  --level-zstd N         1 to 22 (default 19)
+  --level-gzip N         1 to 12 (default 12)
+  --min-size BYTES       leave smaller files alone; k and M may follow the number (default 1k, which is 1024)
+  --min-saving PERCENT   keep a variant only if it saves this much (default 5)
+  --include GLOB         compress only files whose path below DIR matches; can be repeated
+  --exclude GLOB         do not compress files whose path below DIR matches; can be repeated
+  --previous DIR         the former deploy: also make .dcb and .dcz deltas against it (RFC 9842)
+  --jobs N               worker threads (default: one for each processor)
+  --force                compress also what did not change, and over files that are in the way
+  --check                write nothing; exit 1 if any variant is missing or stale
+  --dry-run              write nothing; tell what a run would do
+  --clean                remove what former runs wrote, and nothing else
+  --json                 print the report as JSON
+  --quiet                print errors only
+  --help, --version
+
+exit status: 0 done, 1 something failed (each named), 2 wrong usage
+`;
+
+/** What the command line asks for. */
+export interface Arguments {
+  readonly directory: string;
+  readonly action: "precompress" | "check" | "dry-run" | "clean";
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly options: PrecompressOptions;
+}
+
+/** The command line's words are off. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+const flags = {
+  out: { type: "string" },
+  formats: { type: "string" },
+  "level-brotli": { type: "string" },
+  "level-zstd": { type: "string" },
+  "level-gzip": { type: "string" },
+  "min-size": { type: "string" },
+  "min-saving": { type: "string" },
+  include: { type: "string", multiple: true },
+  exclude: { type: "string", multiple: true },
+  previous: { type: "string" },
+  jobs: { type: "string" },
+  force: { type: "boolean" },
+  check: { type: "boolean" },
+  "dry-run": { type: "boolean" },
+  clean: { type: "boolean" },
+  json: { type: "boolean" },
+  quiet: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean" },
+} as const;
+
+/**
+ * Reads the words after the program's name.
+ *
+ * @returns what they ask for, or which text to print.
+ * @throws {UsageError} if they are off.
+ */
+export function parseArguments(words: readonly string[]): Arguments | "help" | "version" {
+  let parsed;
+  try {
+    parsed = parseArgs({ args: [...words], options: flags, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message.split(". To specify")[0]);
+  }
+  const { values, positionals } = parsed;
+  if (values.help) return "help";
+  if (values.version) return "version";
+  const folders = positionals[0] === "precompress" ? positionals.slice(1) : positionals;
+  if (folders.length !== 1) {
+    throw new UsageError(folders.length === 0 ? "name the folder to compress" : `one folder, not ${folders.length}`);
+  }
+  const actions = (["check", "dry-run", "clean"] as const).filter((action) => values[action]);
+  if (actions.length > 1) throw new UsageError(`--${actions.join(" and --")} exclude each other`);
+  return {
+    directory: folders[0]!,
+    action: actions[0] ?? "precompress",
+    json: values.json ?? false,
+    quiet: values.quiet ?? false,
+    options: {
+      ...(values.out !== undefined && { out: values.out }),
+      ...(values.formats !== undefined &&
+        { formats: values.formats.split(",").map((f) => f.trim()) as VariantFormat[] }),
+      levels: {
+        ...numberOf("level-brotli", "brotli"),
+        ...numberOf("level-zstd", "zstd"),
+        ...numberOf("level-gzip", "gzip"),
+      },
+      ...(values["min-size"] !== undefined && { minSize: bytesOf(values["min-size"]) }),
+      ...(values["min-saving"] !== undefined && { minSaving: percentOf(values["min-saving"]) }),
+      ...(values.include && { include: values.include }),
+      ...(values.exclude && { exclude: values.exclude }),
+      ...(values.previous !== undefined && { previous: values.previous }),
+      ...numberOf("jobs", "jobs"),
+      force: values.force ?? false,
+    },
+  };
+
+  function numberOf<Key extends string>(
+    flag: "level-brotli" | "level-zstd" | "level-gzip" | "jobs",
+    key: Key,
+  ): Partial<Record<Key, number>> {
+    const text = values[flag];
+    if (text === undefined) return {};
+    if (!/^\d+$/.test(text)) throw new UsageError(`--${flag} ${text} is not a whole number`);
+    return { [key]: Number(text) } as Record<Key, number>;
+  }
+}
+
+function bytesOf(text: string): number {
+  const match = /^(\d+)([kM]?)$/.exec(text);
+  if (!match) throw new UsageError(`--min-size ${text} is not a number of bytes: use 500, 2k or 1M`);
+  return Number(match[1]) * { "": 1, k: 1024, M: 1024 * 1024 }[match[2] as "" | "k" | "M"];
+}
+
+function percentOf(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)%?$/.exec(text);
+  if (!match || Number(match[1]) >= 100) throw new UsageError(`--min-saving ${text} is not a percentage below 100`);
+  return Number(match[1]) / 100;
+}

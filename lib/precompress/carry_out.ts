@@ -1,0 +1,74 @@
+import { join } from "node:path";
+import { temporaryPath } from "../files/mod.ts";
+import { type Context, targetOf } from "./context.ts";
+import type { Job } from "./job.ts";
+import { type DeltaFormat, deltaOf, extensions, type VariantFormat } from "./options.ts";
+import { settledRecord, type Work } from "./plan.ts";
+
+/** A delta must be this much smaller than the plain variant: the browser keeps a dictionary for it. */
+const DELTA_SHARE = 0.9;
+
+/** Has the pool make the variants that `work` lacks, and records them. */
+export async function carryOut(work: Work, context: Context): Promise<void> {
+  const { formats, minSaving } = context.settings;
+  const limit = Math.floor(work.file.size * (1 - minSaving));
+  await Promise.all(formats.map(async (format) => {
+    await makeVariant(work, format, format, limit, context);
+    const delta = deltaOf[format];
+    if (!delta || !work.variants.has(delta)) return;
+    const plain = work.variants.get(format)?.size ?? work.file.size;
+    await makeVariant(work, delta, format, Math.floor(plain * DELTA_SHARE), context);
+  }));
+  context.ledger.records.set(work.file.path, settledRecord(work));
+  await context.ledger.checkpoint();
+}
+
+async function makeVariant(
+  work: Work,
+  format: VariantFormat | DeltaFormat,
+  plain: VariantFormat,
+  limit: number,
+  context: Context,
+): Promise<void> {
+  const { state, settings } = work.variants.get(format)!;
+  if (state !== "pending") return;
+  const job = jobFor(work, format, context.settings.levels[plain], limit, context);
+  context.progress.expect(job);
+  const outcome = await context.pool.run(job);
+  context.progress.finished(job);
+  if (outcome.state === "failed") {
+    context.ledger.fail(work.file.path, new Error(`${extensions[format]}: ${outcome.message}`));
+    work.variants.delete(format); // unknown, so that the next run tries again
+    return;
+  }
+  const made = outcome.state === "kept" ? { size: outcome.size, sha256: outcome.sha256 } : {};
+  work.variants.set(format, { state: outcome.state, settings, ...made });
+}
+
+function jobFor(
+  { file, sha256, dictionary }: Work,
+  format: VariantFormat | DeltaFormat,
+  level: number,
+  limit: number,
+  context: Context,
+): Job {
+  const target = targetOf(context, file.path + extensions[format]);
+  const isDelta = format === "dcb" || format === "dcz";
+  return {
+    path: file.path,
+    source: join(context.places.source, file.path),
+    target,
+    temporary: temporaryPath(target),
+    format,
+    level,
+    ...(isDelta && {
+      dictionary: join(context.places.previous!, dictionary!.path),
+      dictionarySha256: dictionary!.sha256,
+    }),
+    sha256,
+    size: file.size,
+    mtimeMs: file.mtimeMs,
+    mode: file.mode,
+    limit,
+  };
+}

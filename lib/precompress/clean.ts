@@ -1,0 +1,40 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { manifestName, readManifest } from "./manifest.ts";
+import { type DeltaFormat, extensions, type VariantFormat } from "./options.ts";
+import { removeTemporaries } from "./upkeep.ts";
+import { walk } from "./walk.ts";
+
+/**
+ * Removes what {@linkcode precompress} wrote below a folder, and nothing else: the variants and copies that its manifest
+ * records, the manifest, and temporary files of killed runs.
+ *
+ * @param directory The folder that the variants are in.
+ * @returns The paths of what was removed, below the folder.
+ * @throws {Error} if the folder cannot be read or a file not be removed, with the `code` of the file system.
+ * @example
+ * ```ts
+ * import { mkdtemp } from "node:fs/promises";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { cleanPrecompressed } from "@millrace/streams/precompress";
+ *
+ * await cleanPrecompressed(await mkdtemp(join(tmpdir(), "site-")));
+ * ```
+ */
+export async function cleanPrecompressed(directory: string): Promise<string[]> {
+  const { temporaries } = await walk(directory, () => false);
+  await removeTemporaries(directory, temporaries);
+  const manifest = await readManifest(directory);
+  if (!manifest) return [];
+  const removed: string[] = [];
+  for (const [path, { variants }] of Object.entries(manifest.files)) {
+    for (const [format, { state }] of Object.entries(variants)) {
+      if (state !== "unworthy") removed.push(path + extensions[format as VariantFormat | DeltaFormat]);
+    }
+    if (manifest.copied) removed.push(path);
+  }
+  removed.push(manifestName);
+  for (const path of removed) await rm(join(directory, path), { force: true });
+  return removed.sort();
+}

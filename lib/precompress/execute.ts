@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import { readFile, rm } from "node:fs/promises";
+import { compress, CompressionStream } from "../codecs/mod.ts";
+import { AtomicFile, openFileReadable } from "../files/mod.ts";
+import { LARGE_FILE, sha256 } from "./content.ts";
+import type { Job, Outcome } from "./job.ts";
+import { explain } from "./problem.ts";
+
+const CHANGED = "it changed during the run: run again once the folder is at rest";
+
+/** Makes the variant that `job` describes, or says why there is none. */
+export async function execute(job: Job): Promise<Outcome> {
+  try {
+    return job.size > LARGE_FILE ? await executeStreamed(job) : await executeWhole(job);
+  } catch (error) {
+    return { state: "failed", message: explain(error) };
+  }
+}
+
+async function executeWhole(job: Job): Promise<Outcome> {
+  const bytes = await readFile(job.source);
+  if (bytes.length !== job.size || sha256(bytes) !== job.sha256) return { state: "failed", message: CHANGED };
+  const { format, level } = job;
+  const dictionary = job.dictionary === undefined ? undefined : await readDictionary(job);
+  const variant = await compress(bytes, { format, level, ...(dictionary && { dictionary }) });
+  if (variant.length > job.limit) return await notKept(job);
+  const file = await AtomicFile.open(job.target, job);
+  try {
+    await file.write(variant);
+    await file.commit();
+  } finally {
+    await file.discard();
+  }
+  return { state: "kept", size: variant.length, sha256: sha256(variant) };
+}
+
+async function readDictionary(job: Job): Promise<Uint8Array<ArrayBuffer>> {
+  const dictionary = await readFile(job.dictionary!);
+  if (sha256(dictionary) === job.dictionarySha256) return dictionary;
+  throw new Error(`its former version ${job.dictionary} changed during the run: run again`);
+}
+
+/** In constant memory: the variant is written while the source is read, and discarded if the source turns out changed. */
+async function executeStreamed(job: Job): Promise<Outcome> {
+  const { format, level, size } = job;
+  const seen = createHash("sha256");
+  const made = createHash("sha256");
+  let written = 0;
+  const file = await AtomicFile.open(job.target, job);
+  try {
+    const counted = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform(chunk, controller): void {
+        seen.update(chunk);
+        controller.enqueue(chunk);
+      },
+    });
+    const variant = (await openFileReadable(job.source))
+      .pipeThrough(counted)
+      .pipeThrough(new CompressionStream(format, { level, size }));
+    for await (const chunk of variant as unknown as AsyncIterable<Uint8Array>) {
+      made.update(chunk);
+      written += chunk.length;
+      if (written > job.limit) return await notKept(job);
+      await file.write(chunk);
+    }
+    if (seen.digest("hex") !== job.sha256) return { state: "failed", message: CHANGED };
+    await file.commit();
+    return { state: "kept", size: written, sha256: made.digest("hex") };
+  } finally {
+    await file.discard();
+  }
+}
+
+/** A variant of former content must not outlive it. */
+async function notKept(job: Job): Promise<Outcome> {
+  await rm(job.target, { force: true });
+  return { state: "unworthy" };
+}

@@ -1,0 +1,29 @@
+import type { DeltaFormat, VariantFormat } from "./options.ts";
+
+/** One variant to make; plain data, for a worker. */
+export interface Job {
+  /** Path below the folder. */
+  readonly path: string;
+  readonly source: string;
+  readonly target: string;
+  /** Where to write until the variant is complete; whoever stops the worker removes it. */
+  readonly temporary: string;
+  readonly format: VariantFormat | DeltaFormat;
+  readonly level: number;
+  /** The former version's file, for a delta. */
+  readonly dictionary?: string;
+  readonly dictionarySha256?: string;
+  /** Of the source, as hashed: other content at compression time is an error. */
+  readonly sha256: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly mode: number;
+  /** A variant of more bytes than this is not kept. */
+  readonly limit: number;
+}
+
+/** What became of a {@linkcode Job}. */
+export type Outcome =
+  | { readonly state: "kept"; readonly size: number; readonly sha256: string }
+  | { readonly state: "unworthy" }
+  | { readonly state: "failed"; readonly message: string };

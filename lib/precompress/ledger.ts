@@ -1,0 +1,51 @@
+import { type FileRecord, type Manifest, writeManifest } from "./manifest.ts";
+import { explain, type Problem } from "./problem.ts";
+
+/** How often a long run records what it has done, in ms, so that a killed one goes on from there. */
+const CHECKPOINT_INTERVAL = 2000;
+
+/** What a run found and did. */
+export class Ledger {
+  /** What the last run knew, by path. */
+  readonly before: Readonly<Record<string, FileRecord>>;
+  /** What the manifest will say. */
+  readonly records: Map<string, FileRecord>;
+  /** Files with new variants. */
+  readonly compressed: Set<string> = new Set();
+  readonly removed: string[] = [];
+  readonly problems: Problem[] = [];
+  unchanged = 0;
+  skipped = 0;
+
+  #folder: string;
+  #copied: boolean;
+  #nextCheckpoint = performance.now() + CHECKPOINT_INTERVAL;
+  #writing: Promise<void> = Promise.resolve();
+
+  /** For the manifest in `folder`; `copied` tells whether the files themselves are copied there. */
+  constructor(folder: string, copied: boolean, before: Manifest | undefined) {
+    this.#folder = folder;
+    this.#copied = copied;
+    this.before = before?.files ?? {};
+    this.records = new Map(Object.entries(this.before));
+  }
+
+  fail(path: string, error: unknown): void {
+    this.problems.push({ path, message: explain(error) });
+  }
+
+  /** Writes the manifest as it stands. */
+  async write(): Promise<void> {
+    const write = () => writeManifest(this.#folder, this.#copied, this.records);
+    this.#writing = this.#writing.then(write, write);
+    await this.#writing;
+    this.#nextCheckpoint = performance.now() + CHECKPOINT_INTERVAL;
+  }
+
+  /** Writes the manifest if that was not done lately. */
+  async checkpoint(): Promise<void> {
+    if (performance.now() < this.#nextCheckpoint) return;
+    this.#nextCheckpoint = Infinity; // until it is written
+    await this.write();
+  }
+}

@@ -1,0 +1,130 @@
+import { type Format, levels } from "../codecs/mod.ts";
+
+/** A format that precompress writes beside a file. */
+export type VariantFormat = "brotli" | "zstd" | "gzip";
+
+/** Every {@linkcode VariantFormat}, in the order in which reports list them. */
+export const variantFormats: readonly VariantFormat[] = ["brotli", "zstd", "gzip"];
+
+/** The deltas that `previous` adds: against a former version of the same file (RFC 9842). */
+export type DeltaFormat = "dcb" | "dcz";
+
+/** The extension of each format's files, as nginx, Caddy and others expect it. */
+export const extensions: Readonly<Record<VariantFormat | DeltaFormat, string>> = {
+  brotli: ".br",
+  zstd: ".zst",
+  gzip: ".gz",
+  dcb: ".dcb",
+  dcz: ".dcz",
+};
+
+/** The delta that belongs to a format. */
+export const deltaOf: Readonly<Partial<Record<VariantFormat, DeltaFormat>>> = { brotli: "dcb", zstd: "dcz" };
+
+/** How far a run has come. */
+export interface PrecompressProgress {
+  /** Bytes of input compressed so far, each counted once a format. */
+  bytesDone: number;
+  /** Bytes of input to compress in all, as far as the files are known. */
+  bytesTotal: number;
+  /** The share of the work that is done, from 0 to 1: brotli's bytes take longer than gzip's. */
+  fraction: number;
+  /** The estimated time to go, in ms; undefined until there is something to estimate from. */
+  remainingMs: number | undefined;
+}
+
+/** Options of {@linkcode precompress}. */
+export interface PrecompressOptions {
+  /**
+   * The folder to write a copy of the tree to, with the variants. Files that are gone from the tree go from there too,
+   * if a former run put them there.
+   *
+   * @default none: the variants are written beside the files
+   */
+  out?: string;
+  /** @default all: brotli, zstd and gzip */
+  formats?: readonly VariantFormat[];
+  /** @default brotli 11, zstd 19, gzip 12 */
+  levels?: Partial<Record<VariantFormat, number>>;
+  /**
+   * Files smaller than this many bytes are left alone.
+   *
+   * @default 1024
+   */
+  minSize?: number;
+  /**
+   * The share of a file that a variant must save to be kept, from 0 to 1.
+   *
+   * @default 0.05
+   */
+  minSaving?: number;
+  /** Globs on paths below the folder; only files that match one are compressed. Default: all files. */
+  include?: readonly string[];
+  /** Globs on paths below the folder; files that match one are not compressed. Default: none. */
+  exclude?: readonly string[];
+  /** A folder with the former deploy: each file's former version becomes the dictionary of a delta. Default: none. */
+  previous?: string;
+  /** How many worker threads compress. Default: as many as there are processors. */
+  jobs?: number;
+  /** Whether to compress anew what did not change. Default: false. */
+  force?: boolean;
+  /** Whether to write nothing and only find out what a run would do. Default: false. */
+  dryRun?: boolean;
+  /** Stops the run, leaving no temporary file. */
+  signal?: AbortSignal;
+  /** Called as the run goes on, at most 20 times a second. */
+  onProgress?: (progress: PrecompressProgress) => void;
+}
+
+/** {@linkcode PrecompressOptions} with its defaults, checked. */
+export interface Settings {
+  readonly formats: readonly VariantFormat[];
+  readonly levels: Readonly<Record<VariantFormat, number>>;
+  readonly minSize: number;
+  readonly minSaving: number;
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  readonly jobs: number;
+  readonly force: boolean;
+  readonly dryRun: boolean;
+}
+
+/** @throws {TypeError | RangeError} if an option is not what it should be. */
+export function settingsOf(options: PrecompressOptions, defaultJobs: number): Settings {
+  const formats = options.formats ?? variantFormats;
+  if (formats.length === 0) throw new TypeError(`formats is empty: name one of ${variantFormats.join(", ")}`);
+  for (const format of formats) {
+    if (!variantFormats.includes(format)) {
+      throw new TypeError(`unknown format "${format}": use ${variantFormats.join(", ")}`);
+    }
+  }
+  const settings: Settings = {
+    formats: variantFormats.filter((format) => formats.includes(format)),
+    levels: { brotli: levelOf("brotli"), zstd: levelOf("zstd"), gzip: levelOf("gzip") },
+    minSize: options.minSize ?? 1024,
+    minSaving: options.minSaving ?? 0.05,
+    include: options.include ?? [],
+    exclude: options.exclude ?? [],
+    jobs: options.jobs ?? defaultJobs,
+    force: options.force ?? false,
+    dryRun: options.dryRun ?? false,
+  };
+  requireRange("minSize", settings.minSize, 0, Number.MAX_SAFE_INTEGER);
+  requireRange("jobs", settings.jobs, 1, 256);
+  if (!(settings.minSaving >= 0 && settings.minSaving < 1)) {
+    throw new RangeError(`minSaving ${settings.minSaving} is out of range: use a share from 0 to less than 1`);
+  }
+  return settings;
+
+  function levelOf(format: VariantFormat & Format): number {
+    const { min, max, default: standard } = levels[format];
+    const level = options.levels?.[format] ?? standard;
+    requireRange(`${format} level`, level, min, max);
+    return level;
+  }
+}
+
+function requireRange(name: string, value: number, min: number, max: number): void {
+  if (Number.isInteger(value) && value >= min && value <= max) return;
+  throw new RangeError(`${name} ${value} is out of range: use a whole number from ${min} to ${max}`);
+}

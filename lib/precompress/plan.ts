@@ -1,0 +1,136 @@
+import { join } from "node:path";
+import { decompress } from "../codecs/mod.ts";
+import { isCompressedByName, looksCompressed } from "./compressible.ts";
+import { LARGE_FILE, readContent, sha256 } from "./content.ts";
+import { type Context, isCopying, targetOf } from "./context.ts";
+import type { DictionaryRecord, FileRecord, VariantRecord } from "./manifest.ts";
+import { type DeltaFormat, deltaOf, extensions, type VariantFormat } from "./options.ts";
+import { withoutHash } from "./previous.ts";
+import { copyFile, removeVariants } from "./upkeep.ts";
+import type { FoundFile } from "./walk.ts";
+import { readFile } from "node:fs/promises";
+
+/** What there is to do for one file. */
+export interface Work {
+  readonly file: FoundFile;
+  readonly sha256: string;
+  readonly dictionary: DictionaryRecord | undefined;
+  /** Every variant that the file should have: `pending` is to be made, the others are as they should be. */
+  readonly variants: Map<VariantFormat | DeltaFormat, VariantRecord>;
+}
+
+/** Decides what to do for `file`; undefined if that is nothing. Records either. */
+export async function plan(file: FoundFile, context: Context): Promise<Work | undefined> {
+  const { ledger, places, settings } = context;
+  const { sample, ...content } = await readContent(join(places.source, file.path), file.size);
+  if (content.size !== file.size) throw new Error("it changed during the run: run again once the folder is at rest");
+  if (isCopying(places)) await copyFile(file, content.sha256, context);
+  const record = { size: content.size, sha256: content.sha256 };
+  const wanted = file.size >= settings.minSize && context.isWanted(file.path) && !isCompressedByName(file.path) &&
+    !looksCompressed(sample);
+  if (!wanted) {
+    ledger.skipped++;
+    await removeVariants(file.path, () => true, context);
+    ledger.records.set(file.path, { ...record, variants: {} });
+    return undefined;
+  }
+  const dictionary = await dictionaryFor(file, context);
+  const variants = await variantsOf(file, content.sha256, dictionary, context);
+  await removeVariants(file.path, (format) => !variants.has(format), context);
+  ledger.records.set(file.path, {
+    ...record,
+    ...(dictionary && { dictionary }),
+    variants: Object.fromEntries(variants),
+  });
+  if ([...variants.values()].some(({ state }) => state === "pending")) {
+    ledger.compressed.add(file.path);
+    return { file, sha256: content.sha256, dictionary, variants };
+  }
+  ledger.unchanged++;
+  return undefined;
+}
+
+async function dictionaryFor(file: FoundFile, { former, places }: Context): Promise<DictionaryRecord | undefined> {
+  const version = former?.of(file.path, file.size);
+  // A delta is made with both versions in memory.
+  if (!version || file.size > LARGE_FILE || version.size > LARGE_FILE) return undefined;
+  const { sha256 } = await readContent(join(places.previous!, version.path), version.size);
+  return { path: version.path, sha256, match: withoutHash(file.path) };
+}
+
+async function variantsOf(
+  file: FoundFile,
+  hash: string,
+  dictionary: DictionaryRecord | undefined,
+  context: Context,
+): Promise<Work["variants"]> {
+  const before = context.ledger.before[file.path];
+  const variants: Work["variants"] = new Map();
+  for (const format of context.settings.formats) {
+    const delta = dictionary && deltaOf[format];
+    for (const each of delta ? [format, delta] as const : [format] as const) {
+      const settings = settingsOf(each, format, dictionary, context);
+      const known = before?.variants[each];
+      const reusable = known !== undefined && before?.sha256 === hash && known.settings === settings;
+      if (known === undefined) await refuseForeign(file, each, hash, context);
+      const valid = reusable && !context.settings.force && await isAsRecorded(known, file.path, each, context);
+      variants.set(each, valid ? known : { state: "pending", settings });
+    }
+  }
+  return variants;
+}
+
+/** What a variant is made with, as the manifest records it. */
+function settingsOf(
+  format: VariantFormat | DeltaFormat,
+  plain: VariantFormat,
+  dictionary: DictionaryRecord | undefined,
+  { settings }: Context,
+): string {
+  const base = `level ${settings.levels[plain]}, saving ${settings.minSaving}`;
+  return format === plain ? base : `${base}, dictionary ${dictionary!.sha256}`;
+}
+
+async function isAsRecorded(
+  record: VariantRecord,
+  path: string,
+  format: VariantFormat | DeltaFormat,
+  context: Context,
+): Promise<boolean> {
+  if (record.state !== "kept") return record.state === "unworthy";
+  const present = await readContent(targetOf(context, path + extensions[format]), record.size!).catch(() => undefined);
+  return present?.sha256 === record.sha256;
+}
+
+/**
+ * A file that no run recorded may stand where a variant belongs. If it is a compressed form of the file, made by another
+ * tool, the variant replaces it; anything else is somebody's data.
+ *
+ * @throws {Error} if it is anything else.
+ */
+async function refuseForeign(
+  file: FoundFile,
+  format: VariantFormat | DeltaFormat,
+  hash: string,
+  context: Context,
+): Promise<void> {
+  if (context.settings.force) return;
+  const path = file.path + extensions[format];
+  const bytes = await readFile(targetOf(context, path)).catch(() => undefined);
+  if (!bytes) return;
+  const content = format === "dcb" || format === "dcz"
+    ? undefined
+    : await decompress(bytes, { format, maxSize: file.size }).catch(() => undefined);
+  if (content && sha256(content) === hash) return;
+  throw new Error(`${path} is in the way and is not made from it: remove it, exclude this file, or use --force`);
+}
+
+/** The record of a file whose variants are settled: those that failed are left out, so that the next run tries again. */
+export function settledRecord(work: Work): FileRecord {
+  return {
+    size: work.file.size,
+    sha256: work.sha256,
+    ...(work.dictionary && { dictionary: work.dictionary }),
+    variants: Object.fromEntries(work.variants),
+  };
+}

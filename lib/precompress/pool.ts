@@ -1,0 +1,115 @@
+import { rm } from "node:fs/promises";
+import type { Worker } from "node:worker_threads";
+import { startWorker } from "../runtime/mod.ts";
+import type { Job, Outcome } from "./job.ts";
+import { LARGE_FILE } from "./content.ts";
+
+/** The memory that running jobs may need together, in bytes; a job that needs more runs alone. */
+const MEMORY = 224 * 2 ** 20;
+/** A worker that needed more than this is replaced, since WASM memory is not returned otherwise. */
+const REPLACED = 96 * 2 ** 20;
+
+/** About how much memory a job needs, in bytes: the codec's own, measured, and the file's where it is read whole. */
+export function memoryOf(job: Job): number {
+  const whole = job.size > LARGE_FILE ? 0 : 2 * job.size;
+  switch (job.format) {
+    case "brotli":
+    case "dcb":
+      // A window of 16 MiB above 4 MiB of input.
+      return whole + (job.size > 4 * 2 ** 20 ? 200 * 2 ** 20 : Math.min(70 * 2 ** 20, 8 * 2 ** 20 + 16 * job.size));
+    case "zstd":
+    case "dcz":
+      return whole + Math.min(110 * 2 ** 20, 4 * 2 ** 20 + 12 * job.size);
+    default:
+      return whole + 4 * 2 ** 20;
+  }
+}
+
+interface Waiting {
+  readonly job: Job;
+  readonly settle: (outcome: Outcome) => void;
+  readonly fail: (reason: unknown) => void;
+}
+
+interface Slot {
+  worker: Worker | undefined;
+  current: Waiting | undefined;
+}
+
+/** Runs jobs in worker threads, in the order given as far as memory allows. */
+export class Pool {
+  #slots: Slot[];
+  #waiting: Waiting[] = [];
+  #memory = 0;
+  #stopped: { reason: unknown } | undefined;
+
+  /** At most `size` workers; each is started when there is work for it. */
+  constructor(size: number) {
+    this.#slots = Array.from({ length: size }, () => ({ worker: undefined, current: undefined }));
+  }
+
+  /** Runs `job` in a worker; rejects only if the pool is stopped. */
+  run(job: Job): Promise<Outcome> {
+    return new Promise((settle, fail) => {
+      if (this.#stopped) return fail(this.#stopped.reason);
+      this.#waiting.push({ job, settle, fail });
+      this.#dispatch();
+    });
+  }
+
+  /** Ends all workers at once and removes what they were writing; jobs not done yet reject with `reason`. */
+  async stop(reason: unknown): Promise<void> {
+    this.#stopped ??= { reason };
+    const unfinished = [...this.#slots.flatMap(({ current }) => current ?? []), ...this.#waiting.splice(0)];
+    await Promise.all(this.#slots.map(({ worker }) => worker?.terminate()));
+    await Promise.all(unfinished.map(({ job }) => rm(job.temporary, { force: true })));
+    for (const { fail } of unfinished) fail(reason);
+    for (const slot of this.#slots) slot.worker = slot.current = undefined;
+  }
+
+  #dispatch(): void {
+    if (this.#stopped) return;
+    for (const slot of this.#slots) {
+      if (slot.current) continue;
+      const next = this.#waiting.findIndex(({ job }) => this.#memory === 0 || this.#memory + memoryOf(job) <= MEMORY);
+      if (next < 0) return;
+      const [waiting] = this.#waiting.splice(next, 1);
+      this.#start(slot, waiting!);
+    }
+  }
+
+  #start(slot: Slot, waiting: Waiting): void {
+    slot.current = waiting;
+    this.#memory += memoryOf(waiting.job);
+    slot.worker ??= this.#hire(slot);
+    slot.worker.postMessage(waiting.job);
+  }
+
+  #hire(slot: Slot): Worker {
+    // The same file name with the extension that this module has: .ts in the sources, .js when built.
+    const worker = startWorker(new URL(import.meta.url.replace(/pool(\.\w+)([?#].*)?$/, "worker$1")));
+    worker.on("message", (outcome: Outcome) => this.#finish(slot, outcome));
+    worker.on("error", (error: Error) => {
+      slot.worker = undefined;
+      const job = slot.current?.job;
+      if (!job || this.#stopped) return;
+      rm(job.temporary, { force: true }).finally(() =>
+        this.#finish(slot, { state: "failed", message: `its worker stopped: ${error.message}` })
+      );
+    });
+    return worker;
+  }
+
+  #finish(slot: Slot, outcome: Outcome): void {
+    const { job, settle } = slot.current!;
+    const memory = memoryOf(job);
+    this.#memory -= memory;
+    slot.current = undefined;
+    if (memory > REPLACED) {
+      slot.worker?.terminate();
+      slot.worker = undefined;
+    }
+    settle(outcome);
+    this.#dispatch();
+  }
+}

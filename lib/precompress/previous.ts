@@ -1,0 +1,56 @@
+import { walk } from "./walk.ts";
+
+/** A dictionary smaller than this many bytes saves less than its header and its request cost. */
+const MIN_DICTIONARY = 1024;
+
+/**
+ * The parts of a file name that build tools set to a hash of the content: at least eight letters or digits between
+ * `.`, `-` or `_` and the extension or another part, with a digit or mixed case among them.
+ */
+const HASH = /(?<=[.\-_])(?=[\w-]*\d|[\w-]*[A-Z][\w-]*[a-z]|[\w-]*[a-z][\w-]*[A-Z])[A-Za-z0-9_-]{8,64}(?=\.[^/]*$)/;
+
+/** `path` with the hash part of its name replaced by `*`; the path itself if it has none. */
+export function withoutHash(path: string): string {
+  const slash = path.lastIndexOf("/") + 1;
+  return path.slice(0, slash) + path.slice(slash).replace(HASH, "*");
+}
+
+/** A former version of a file. */
+export interface FormerFile {
+  /** Its path below the former deploy's folder. */
+  readonly path: string;
+  /** In bytes. */
+  readonly size: number;
+}
+
+/** Finds the former versions of files in the folder of a former deploy. */
+export class FormerFiles {
+  #exact = new Map<string, FormerFile>();
+  #byPattern = new Map<string, FormerFile[]>();
+
+  private constructor() {}
+
+  /** Lists the files below `root`. */
+  static async in(root: string, signal?: AbortSignal): Promise<FormerFiles> {
+    const former = new FormerFiles();
+    const { files } = await walk(root, () => false, signal);
+    for (const { path, size } of files) {
+      if (size < MIN_DICTIONARY) continue;
+      const file = { path, size };
+      former.#exact.set(path, file);
+      const pattern = withoutHash(path);
+      if (pattern === path) continue;
+      const others = former.#byPattern.get(pattern);
+      if (others) others.push(file);
+      else former.#byPattern.set(pattern, [file]);
+    }
+    return former;
+  }
+
+  /** The former version of the file at `path`, of `size` bytes: of several, the one nearest in size. */
+  of(path: string, size: number): FormerFile | undefined {
+    const candidates = this.#byPattern.get(withoutHash(path)) ?? [];
+    const nearest = candidates.toSorted((a, b) => Math.abs(a.size - size) - Math.abs(b.size - size))[0];
+    return this.#exact.get(path) ?? nearest;
+  }
+}

@@ -1,0 +1,26 @@
+/** A file that could not be handled, and why. */
+export interface Problem {
+  /** The path below the folder, with `/` between its parts. */
+  readonly path: string;
+  /** What went wrong and what to do about it. */
+  readonly message: string;
+}
+
+const advice: Readonly<Record<string, string>> = {
+  EACCES: "permission denied: change its permissions or exclude it",
+  EPERM: "permission denied: change its permissions or exclude it",
+  ENOENT: "it vanished during the run: run again once the folder is at rest",
+  ENOSPC: "no space left on the device: free some and run again",
+  EDQUOT: "the disk quota is used up: free some and run again",
+  EROFS: "the file system is read-only: write elsewhere with --out",
+  ELOOP: "it is part of a loop of symbolic links: remove the link or exclude it",
+  EMFILE: "too many open files: raise the limit (ulimit -n) and run again",
+  EISDIR: "a folder is in the way: remove it and run again",
+};
+
+/** What to tell the user about `error`. */
+export function explain(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code === "string" && advice[code]) return advice[code];
+  return error instanceof Error ? error.message : String(error);
+}

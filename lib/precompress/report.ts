@@ -1,0 +1,90 @@
+import type { DeltaFormat, VariantFormat } from "./options.ts";
+import type { Ledger } from "./ledger.ts";
+import type { FileRecord } from "./manifest.ts";
+import type { Problem } from "./problem.ts";
+import type { FoundFile } from "./walk.ts";
+
+/** Sizes of one kind of file. */
+export interface TypeSummary {
+  /** What kind of file, as people call it: `JavaScript`, `CSS`, … */
+  readonly type: string;
+  /** How many files have a variant. */
+  readonly files: number;
+  /** Their size in bytes. */
+  readonly bytes: number;
+  /** The size of their variants in bytes, by format; a file without one counts with its own size. */
+  readonly variants: Readonly<Partial<Record<VariantFormat | DeltaFormat, number>>>;
+}
+
+/** What a run did, or with `dryRun` would do. */
+export interface PrecompressReport {
+  /** Files looked at. */
+  readonly files: number;
+  /** Files that got new variants; with `dryRun`, would get. Paths below the folder. */
+  readonly compressed: readonly string[];
+  /** How many files' variants were there already. */
+  readonly unchanged: number;
+  /** How many files are left alone: too small, excluded, or compressed in themselves. */
+  readonly skipped: number;
+  /** Files removed because what they were made from is gone or no longer worth it; paths below the folder. */
+  readonly removed: readonly string[];
+  /** Files that could not be handled; all others are done. */
+  readonly problems: readonly Problem[];
+  /** By kind of file, largest first. */
+  readonly types: readonly TypeSummary[];
+  /** How long the run took, in ms. */
+  readonly elapsedMs: number;
+}
+
+const kinds: readonly [string, readonly string[]][] = [
+  ["JavaScript", ["js", "mjs", "cjs", "jsx"]],
+  ["CSS", ["css"]],
+  ["HTML", ["html", "htm", "xhtml"]],
+  ["JSON", ["json", "webmanifest", "geojson"]],
+  ["source maps", ["map"]],
+  ["SVG", ["svg"]],
+  ["WebAssembly", ["wasm"]],
+  ["XML", ["xml", "rss", "atom"]],
+  ["fonts", ["ttf", "otf", "eot"]],
+  ["text", ["txt", "md", "csv", "ts", "mts", "cts", "tsx", "vue", "svelte", "scss", "less", "yaml", "yml", "toml"]],
+];
+const kindOf = new Map(kinds.flatMap(([kind, extensions]) => extensions.map((extension) => [extension, kind])));
+
+/** What kind of file `path` is, by its extension. */
+export function typeOf(path: string): string {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const dot = name.lastIndexOf(".");
+  return kindOf.get(name.slice(dot + 1).toLowerCase()) ?? "other";
+}
+
+/** Sums up a run over `files`. */
+export function summarize(files: readonly FoundFile[], ledger: Ledger, elapsedMs: number): PrecompressReport {
+  const byPath = (a: string, b: string) => a < b ? -1 : 1;
+  return {
+    files: files.length,
+    compressed: [...ledger.compressed].sort(byPath),
+    unchanged: ledger.unchanged,
+    skipped: ledger.skipped,
+    removed: ledger.removed.toSorted(byPath),
+    problems: ledger.problems.toSorted((a, b) => byPath(a.path, b.path)),
+    types: summarizeTypes(ledger.records),
+    elapsedMs,
+  };
+}
+
+function summarizeTypes(records: ReadonlyMap<string, FileRecord>): TypeSummary[] {
+  const types = new Map<string, { type: string; files: number; bytes: number; variants: Record<string, number> }>();
+  for (const [path, record] of records) {
+    const kept = Object.entries(record.variants).filter(([, { state }]) => state === "kept");
+    if (kept.length === 0) continue;
+    const type = typeOf(path);
+    let summary = types.get(type);
+    if (!summary) types.set(type, summary = { type, files: 0, bytes: 0, variants: {} });
+    summary.files++;
+    summary.bytes += record.size;
+    for (const [format, { state, size }] of Object.entries(record.variants)) {
+      summary.variants[format] = (summary.variants[format] ?? 0) + (state === "kept" ? size! : record.size);
+    }
+  }
+  return [...types.values()].sort((a, b) => b.bytes - a.bytes);
+}

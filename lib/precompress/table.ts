@@ -1,0 +1,54 @@
+import { variantFormats } from "./options.ts";
+import type { PrecompressReport, TypeSummary } from "./report.ts";
+
+/** `bytes` as people read them: `12.3 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  const units = ["kB", "MB", "GB", "TB"];
+  let value = bytes / 1000;
+  let unit = 0;
+  for (; value >= 999.5 && unit < units.length - 1; unit++) value /= 1000;
+  return `${value.toFixed(value < 99.5 ? 1 : 0)} ${units[unit]}`;
+}
+
+/** `ms` as people read them: `1 min 5 s`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** The closing table: a row a type of file, with the bytes before and after for each format. */
+export function formatTable(report: PrecompressReport): string {
+  const formats = [...variantFormats, "dcb", "dcz"] as const;
+  const used = formats.filter((format) => report.types.some(({ variants }) => variants[format] !== undefined));
+  const total: TypeSummary = {
+    type: "total",
+    files: sum(report.types.map(({ files }) => files)),
+    bytes: sum(report.types.map(({ bytes }) => bytes)),
+    variants: Object.fromEntries(
+      used.map((format) => [format, sum(report.types.map(({ variants }) => variants[format] ?? 0))]),
+    ),
+  };
+  const row = ({ type, files, bytes, variants }: TypeSummary) => [
+    type,
+    String(files),
+    formatBytes(bytes),
+    ...used.map((format) => variants[format] === undefined ? "-" : formatBytes(variants[format])),
+  ];
+  const rows = [["type", "files", "before", ...used], ...report.types.map(row)];
+  if (report.types.length > 1) rows.push(row(total));
+  return align(rows);
+}
+
+function align(rows: readonly string[][]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const line = (row: readonly string[]) =>
+    row.map((cell, column) => column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)).join("  ");
+  return rows.map(line).join("\n");
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
