@@ -6,7 +6,7 @@
  * One output a source rather than bundles: workers stay at their place beside the module that starts them, and a
  * consumer's bundler sees the same modules as ours and drops what is not used.
  */
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -52,7 +52,9 @@ async function buildModules(): Promise<number> {
 /** Types from tsc, which keeps the sources' extensions in declarations. */
 function buildTypes(): void {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
-  execFileSync(process.execPath, [tsc, "--project", join(root, ".ci/tsconfig.build.json")], { stdio: "inherit" });
+  const project = join(root, ".ci/tsconfig.build.json");
+  const { status } = spawnSync(process.execPath, [tsc, "--project", project], { stdio: "inherit" });
+  if (status !== 0) process.exit(1); // tsc has said why
   for (const file of globSync("**/*.d.ts", { cwd: dist })) {
     const path = join(dist, file);
     const text = readFileSync(path, "utf8");

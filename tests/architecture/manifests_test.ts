@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
+import { version } from "../../lib/precompress/version.ts";
 import { root } from "./module_graph.ts";
 
 interface Manifest {
@@ -15,6 +16,7 @@ interface NpmManifest extends Manifest {
   dependencies?: Record<string, string>;
 }
 interface DenoManifest extends Manifest {
+  imports?: Record<string, string>;
   exports: Record<string, string>;
 }
 
@@ -45,8 +47,14 @@ test("the command is the exported one", () => {
   assert.deepEqual(npm.bin, { millrace: npm.exports["./cli"].default.slice(2) });
 });
 
-test("the package has no runtime dependencies", () => {
-  assert.equal(npm.dependencies, undefined);
+test("package.json and deno.json name the same dependencies in the same versions", () => {
+  const dependencies = Object.entries(npm.dependencies ?? {});
+  const expected = Object.fromEntries(dependencies.map(([name, range]) => [name, `npm:${name}@${range}`]));
+  assert.deepEqual(deno.imports ?? {}, expected);
+});
+
+test("the command prints the manifests' version", () => {
+  assert.equal(version, npm.version);
 });
 
 test("the lock file names no registry", () => {

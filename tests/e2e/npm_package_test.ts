@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { access, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import test, { after, before } from "node:test";
+import { makeProject, makeSite, output, root, runtime, siteVariants } from "./consumer.ts";
+
+let folder = "";
+let app = "";
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "millrace-npm-"));
+  await output("npm", ["pack", "--silent", "--pack-destination", folder], root);
+  app = await makeProject(join(folder, "app"));
+  const tarball = join(folder, (await readdir(folder)).find((name) => name.endsWith(".tgz"))!);
+  const install = runtime === "bun"
+    ? output(process.execPath, ["add", tarball], app)
+    : output("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], app);
+  await install;
+});
+
+after(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs a module of the consumer's on the runtime under test. */
+async function runModule(name: string, source: string): Promise<string> {
+  await writeFile(join(app, name), source);
+  return (await output(process.execPath, [name], app)).trim();
+}
+
+test("the npm package holds what is built and its papers, and nothing else", async () => {
+  const entries = await readdir(join(app, "node_modules/@millrace/streams"));
+  const expected = ["CHANGELOG.md", "LICENSE", "README.md", "dist", "package.json"];
+  assert.deepEqual(entries.filter((entry) => entry !== "node_modules").sort(), expected);
+  const sources = (await readdir(join(app, "node_modules/@millrace/streams/dist"), { recursive: true }))
+    .filter((path) => /\.ts$/.test(path) && !/\.d\.ts$/.test(path));
+  assert.deepEqual(sources, []);
+});
+
+test("every subpath of the npm package loads", async () => {
+  const names = await runModule(
+    "names.js",
+    `const subpaths = ["", "/codecs", "/files", "/precompress"];
+     for (const subpath of subpaths) console.log(Object.keys(await import("@millrace/streams" + subpath)).join(" "));`,
+  );
+  const [all, codecs, files, precompress] = names.split("\n").map((line) => line.split(" "));
+  assert.ok(all.includes("compress"));
+  assert.ok(codecs.includes("decompress"));
+  assert.ok(files[0] !== "");
+  assert.ok(precompress.includes("precompress"));
+});
+
+test("the codecs of the npm package load their modules", async () => {
+  const result = await runModule(
+    "codecs.js",
+    `import { compress, decompress } from "@millrace/streams";
+     const bytes = new TextEncoder().encode("round and round ".repeat(500));
+     for (const format of ["zstd", "brotli", "gzip"]) {
+       const back = await decompress(await compress(bytes, { format }), { format });
+       console.log(back.length);
+     }`,
+  );
+  assert.equal(result, "8000\n8000\n8000");
+});
+
+test("the npm package's precompress() starts its workers", async () => {
+  const site = await makeSite(join(folder, "site-api"));
+  await runModule(
+    "precompress.js",
+    `import { precompress } from "@millrace/streams/precompress";
+     await precompress(${JSON.stringify(site)}, { jobs: 2 });`,
+  );
+  for (const path of siteVariants) await access(join(site, path));
+});
+
+test("the npm package's command precompresses a folder", async () => {
+  const site = await makeSite(join(folder, "site-command"));
+  const { bin } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  const launcher = {
+    node: [join(app, "node_modules/.bin/millrace")],
+    bun: [process.execPath, "run", "--bun", "millrace"],
+    deno: [process.execPath, "run", "-A", join(app, "node_modules/@millrace/streams", bin.millrace)],
+  }[runtime];
+  await output(launcher[0], [...launcher.slice(1), "precompress", site], app);
+  for (const path of siteVariants) await access(join(site, path));
+});
+
+test("a strict TypeScript consumer compiles against the npm package", async () => {
+  await writeFile(
+    join(app, "consumer.ts"),
+    `import { compress, CompressionStream, type Format } from "@millrace/streams";
+     import { precompress } from "@millrace/streams/precompress";
+     import * as files from "@millrace/streams/files";
+     const format: Format = "zstd";
+     export const bytes: Promise<Uint8Array> = compress(new Uint8Array(3), { format, level: 3 });
+     export const stream: ReadableStream = new CompressionStream("brotli", { level: 5 }).readable;
+     export const report = await precompress("site", {});
+     export const names: string[] = Object.keys(files);
+     // @ts-expect-error: no such format
+     export const wrong: Format = "lzma";\n`,
+  );
+  const tsc = join(root, "node_modules/.bin/tsc");
+  const options = ["--strict", "--noEmit", "--module", "nodenext", "--target", "es2024", "--lib", "esnext,dom"];
+  const types = ["--typeRoots", join(root, "node_modules/@types"), "--types", "node"];
+  await output(tsc, [...options, ...types, "consumer.ts"], app);
+});
