@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import type { PrecompressReport } from "../../lib/precompress/mod.ts";
+import { sourceText } from "../codecs/samples.ts";
+import { inFolder, listed, millrace, writeSite, writeTree } from "./site.ts";
+
+const quick = ["--level-brotli", "5", "--level-zstd", "3", "--level-gzip", "6"];
+
+test("millrace precompress prints a table by type and exits with 0", () =>
+  inFolder(async (folder) => {
+    await writeSite(folder);
+    const { status, stdout, stderr } = await millrace(["precompress", folder, ...quick]);
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /^type +files +before +brotli +zstd +gzip\nJavaScript +1 +40\.0 kB/);
+    assert.match(stdout, /\ntotal +4 /);
+    assert.match(stdout, /8 files: 4 compressed, 0 unchanged, 4 left alone, in [\d.]+ m?s\n$/);
+    assert.equal(stderr, "");
+    assert.match((await millrace([folder, ...quick])).stdout, /0 compressed, 4 unchanged/);
+  }));
+
+test("--json prints the report, --quiet nothing", () =>
+  inFolder(async (folder) => {
+    await writeSite(folder);
+    const report: PrecompressReport = JSON.parse((await millrace([folder, ...quick, "--json"])).stdout);
+    assert.equal(report.files, 8);
+    assert.equal(report.compressed.length, 4);
+    assert.deepEqual(await millrace([folder, ...quick, "--quiet"]), { status: 0, stdout: "", stderr: "" });
+  }));
+
+test("--check exits with 1 and writes nothing where a variant is missing or stale, else with 0", () =>
+  inFolder(async (folder) => {
+    await writeSite(folder);
+    const before = await listed(folder);
+    const first = await millrace([folder, ...quick, "--check"]);
+    assert.equal(first.status, 1);
+    assert.match(first.stderr, /4 files are missing variants or have stale ones: run millrace precompress/);
+    assert.deepEqual(await listed(folder), before);
+    await millrace([folder, ...quick]);
+    assert.equal((await millrace([folder, ...quick, "--check"])).status, 0);
+    await writeFile(join(folder, "index.html"), "<p>changed</p>".repeat(200));
+    assert.equal((await millrace([folder, ...quick, "--check"])).status, 1);
+  }));
+
+test("--dry-run tells what a run would do and exits with 0", () =>
+  inFolder(async (folder) => {
+    await writeSite(folder);
+    const before = await listed(folder);
+    const { status, stdout } = await millrace([folder, "--dry-run"]);
+    assert.equal(status, 0);
+    assert.match(stdout, /^assets\/app\.4f3a9c1e\.js\n.*index\.html\n/s);
+    assert.match(stdout, /4 to compress/);
+    assert.deepEqual(await listed(folder), before);
+  }));
+
+test("--clean removes what was made, also from the folder of --out", () =>
+  inFolder(async (folder) => {
+    const [site, out] = [join(folder, "site"), join(folder, "out")];
+    await writeSite(site);
+    const before = await listed(site);
+    await millrace([site, ...quick]);
+    assert.equal((await millrace([site, "--clean"])).status, 0);
+    assert.deepEqual(await listed(site), before);
+    await millrace([site, ...quick, "--out", out]);
+    await millrace([site, "--clean", "--out", out]);
+    assert.deepEqual(await listed(out), []);
+  }));
+
+test("--help and --version are answered", async () => {
+  const { status, stdout } = await millrace(["--help"]);
+  assert.equal(status, 0);
+  for (const flag of ["--out", "--formats", "--min-size", "--previous", "--check", "--clean", "--json"]) {
+    assert.ok(stdout.includes(flag), flag);
+  }
+  assert.match((await millrace(["--version"])).stdout, /^millrace \d+\.\d+\.\d+\n$/);
+});
+
+test("wrong usage exits with 2 and says what is wrong", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "file.txt": "x" });
+    const cases: [string[], RegExp][] = [
+      [[], /name the folder to compress/],
+      [[folder, folder], /one folder, not 2/],
+      [[folder, "--colour"], /Unknown option '--colour'/],
+      [[folder, "--formats", "lzma"], /unknown format "lzma": use brotli, zstd, gzip/],
+      [[folder, "--level-zstd", "23"], /zstd level 23 is out of range: use a whole number from 1 to 22/],
+      [[folder, "--level-zstd", "high"], /--level-zstd high is not a whole number/],
+      [[folder, "--min-size", "big"], /--min-size big is not a number of bytes/],
+      [[folder, "--min-saving", "100"], /--min-saving 100 is not a percentage below 100/],
+      [[folder, "--check", "--clean"], /--check and --clean exclude each other/],
+      [[join(folder, "none")], /there is no such folder/],
+      [[join(folder, "file.txt")], /it is a file, not a folder/],
+    ];
+    for (const [words, message] of cases) {
+      const { status, stderr } = await millrace(words);
+      assert.equal(status, 2, `${words.join(" ")}: ${stderr}`);
+      assert.match(stderr, message);
+    }
+  }));
+
+test("a file that cannot be handled is named, the others are done, and the exit status is 1", () =>
+  inFolder(async (folder) => {
+    await writeSite(folder);
+    await mkdir(join(folder, "index.html.gz/in-the-way"), { recursive: true });
+    const { status, stderr } = await millrace([folder, ...quick, "--force"]);
+    assert.equal(status, 1);
+    assert.match(stderr, /^millrace: index\.html: \.gz: /);
+    assert.ok((await listed(folder)).includes("assets/style.css.gz"));
+  }));
+
+test("SIGINT stops at once and leaves no temporary file", () =>
+  inFolder(async (folder) => {
+    for (let i = 0; i < 4; i++) await writeTree(folder, { [`big${i}.js`]: sourceText(900_000, i + 1) });
+    const { status, stderr } = await millrace([folder], (child) => setTimeout(() => child.kill("SIGINT"), 1200));
+    assert.equal(status, 130, stderr);
+    assert.match(stderr, /stopped by SIGINT/);
+    assert.ok(!(await listed(folder)).some((path) => path.endsWith(".tmp")));
+  }));
+
+test(
+  "a full disk is named, nothing is half-written, and the next run completes",
+  mountable(),
+  () =>
+    inFolder(async (folder) => {
+      const [site, out] = [join(folder, "site"), join(folder, "disk")];
+      await mkdir(out);
+      mount(["-t", "tmpfs", "-o", "size=600k", "tmpfs", out]);
+      try {
+        await writeTree(site, { "a.js": sourceText(300_000, 1), "b.js": sourceText(200_000, 2) });
+        const { status, stderr } = await millrace([site, ...quick, "--out", out]);
+        assert.equal(status, 1);
+        assert.match(stderr, /no space left on the device: free some and run again/);
+        assert.ok(!(await listed(out)).some((path) => path.endsWith(".tmp")));
+        mount(["-o", "remount,size=4m", out]);
+        assert.equal((await millrace([site, ...quick, "--out", out])).status, 0);
+        assert.equal((await listed(out)).filter((path) => /\.(br|gz|zst)$/.test(path)).length, 6);
+      } finally {
+        spawnSync("umount", [out]);
+      }
+    }),
+);
+
+function mount(words: string[]): void {
+  const { status, stderr } = spawnSync("mount", words);
+  assert.equal(status, 0, String(stderr));
+}
+
+/** The options of a test that mounts a small disk. */
+function mountable(): { skip: string | false } {
+  const probe = `${process.cwd()}/node_modules/.mount-probe-${process.pid}`;
+  spawnSync("mkdir", ["-p", probe]);
+  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", probe]);
+  if (status === 0) spawnSync("umount", [probe]);
+  spawnSync("rmdir", [probe]);
+  return { skip: status === 0 ? false : "a small disk can be mounted by root only" };
+}
+
+test("a run that is killed leaves nothing truncated, and the next one completes", () =>
+  inFolder(async (folder) => {
+    await writeSite(folder);
+    await writeTree(folder, { "one.js": sourceText(250_000, 11), "two.js": sourceText(250_000, 12) });
+    const whole = join(folder, "..", `${folder.split("/").at(-1)}-whole`);
+    try {
+      assert.equal((await millrace([folder, "--out", whole])).status, 0);
+      for (let round = 0; round < 3; round++) {
+        await millrace([folder], (child) => setTimeout(() => child.kill("SIGKILL"), 250 + Math.random() * 1500));
+        await assertOnlyWhole(folder, whole);
+      }
+      assert.equal((await millrace([folder])).status, 0);
+      const variants = (paths: string[]) => paths.filter((path) => /\.(br|gz|zst)$/.test(path));
+      assert.deepEqual(variants(await listed(folder)), variants(await listed(whole)));
+      await assertOnlyWhole(folder, whole);
+      assert.ok(!(await listed(folder)).some((path) => path.endsWith(".tmp")));
+    } finally {
+      await rm(whole, { recursive: true, force: true });
+    }
+  }));
+
+/** Every variant in `folder` has the bytes of the one in `whole`. */
+async function assertOnlyWhole(folder: string, whole: string): Promise<void> {
+  for (const path of await listed(folder)) {
+    if (!/\.(br|gz|zst)$/.test(path)) continue;
+    assert.ok((await readFile(join(folder, path))).equals(await readFile(join(whole, path))), path);
+  }
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { decompress } from "../../lib/codecs/mod.ts";
+import { precompress, readManifest } from "../../lib/precompress/mod.ts";
+import { withoutHash } from "../../lib/precompress/previous.ts";
+import { concatenated, sourceText } from "../codecs/samples.ts";
+import { inFolder, listed, writeTree } from "./site.ts";
+
+test("withoutHash() sees the hash part of a name, and no hash where there is none", () => {
+  const cases: Record<string, string> = {
+    "assets/app.4f3a9c1e.js": "assets/app.*.js",
+    "assets/index-BzX9Qf3a.css": "assets/index-*.css",
+    "chunk-3LQZ7T2M.js": "chunk-*.js",
+    "_astro/hoisted.DkX3_aB-.js": "_astro/hoisted.*.js",
+    "main.0123456789abcdef0123.css": "main.*.css",
+    "index.html": "index.html",
+    "react-dom-client.production.js": "react-dom-client.production.js",
+    "bootstrap.min.css": "bootstrap.min.css",
+    "v1.2.3/app.js": "v1.2.3/app.js",
+    "4f3a9c1e/app.js": "4f3a9c1e/app.js",
+  };
+  for (const [path, pattern] of Object.entries(cases)) assert.equal(withoutHash(path), pattern);
+});
+
+test("precompress() with previous writes deltas against the former version, whatever its hash part", () =>
+  inFolder(async (folder) => {
+    const former = sourceText(60_000, 1);
+    const next = concatenated([former.subarray(0, 20_000), sourceText(400, 2), former.subarray(20_000)]);
+    const [before, after] = [join(folder, "before"), join(folder, "after")];
+    await writeTree(before, { "app.11111111a.js": former, "same.css": "a { b: c }\n".repeat(500), "tiny.css": "a{}" });
+    await writeTree(after, {
+      "app.22222222b.js": next,
+      "same.css": "a { b: c }\n".repeat(500),
+      "new.js": sourceText(9000, 3),
+    });
+    await precompress(after, { previous: before });
+    const manifest = await readManifest(after);
+    const { dictionary, variants } = manifest!.files["app.22222222b.js"]!;
+    assert.deepEqual(dictionary, {
+      path: "app.11111111a.js",
+      sha256: createHash("sha256").update(former).digest("hex"),
+      match: "app.*.js",
+    });
+    for (const format of ["dcb", "dcz"] as const) {
+      const delta = await readFile(join(after, `app.22222222b.js.${format}`));
+      assert.ok(delta.length * 5 < variants.gzip!.size!);
+      assert.deepEqual(await decompress(delta, { format, dictionary: former }), next);
+    }
+    assert.ok(!(await listed(after)).some((path) => path.startsWith("new.js.dc")), "no former version, no delta");
+    assert.deepEqual((await precompress(after, { previous: before })).compressed, []);
+    const without = await precompress(after);
+    assert.ok(without.removed.includes("app.22222222b.js.dcb"), "without the former deploy its deltas go");
+  }));
+
+test("a delta that saves little over the plain variant is not kept", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "before/a.js": sourceText(30_000, 1), "after/a.js": sourceText(30_000, 2) });
+    await precompress(join(folder, "after"), { previous: join(folder, "before") });
+    const { variants } = (await readManifest(join(folder, "after")))!.files["a.js"]!;
+    assert.equal(variants.dcb!.state, "unworthy");
+    assert.equal(variants.dcz!.state, "unworthy");
+  }));
