@@ -16,7 +16,7 @@ export interface Exports {
  * The memory up to which an idle instance is kept for the next use. WASM memory never shrinks, so a larger one is
  * dropped; a new instance costs 0.4 ms.
  */
-const KEPT_MEMORY = 32 * 1024 * 1024;
+const KEPT_MEMORY = 64 * 1024 * 1024;
 
 /** One instance of a module, shared by this thread's sessions. */
 export class Instance {

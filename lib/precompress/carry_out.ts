@@ -33,9 +33,8 @@ async function makeVariant(
   const { state, settings } = work.variants.get(format)!;
   if (state !== "pending") return;
   const job = jobFor(work, format, context.settings.levels[plain], limit, context);
-  context.progress.expect(job);
   const outcome = await context.pool.run(job);
-  context.progress.finished(job);
+  context.progress.finished(format, work.file.size);
   if (outcome.state === "failed") {
     context.ledger.fail(work.file.path, new Error(`${extensions[format]}: ${outcome.message}`));
     work.variants.delete(format); // unknown, so that the next run tries again

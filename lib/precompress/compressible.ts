@@ -14,28 +14,42 @@ export function isCompressedByName(path: string): boolean {
 const DENSE = 7.7;
 /** Fewer bytes than this look less dense than they are. */
 const MIN_SAMPLE = 4096;
-const SAMPLES = 16;
+/** A sample of this many bytes is taken from each stretch. */
 const SAMPLE_SIZE = 4096;
+const STRETCH = 64 * 1024;
 
 /**
- * Whether `bytes` look compressed or encrypted: the Shannon entropy of samples spread over them.
+ * Tells whether data looks compressed or encrypted, by the Shannon entropy of samples spread over it.
  *
  * Repetitions at a distance escape such a probe, so a file that it takes for dense would rarely be worth a variant, and
  * one that it lets through costs only time.
  */
-export function looksCompressed(bytes: Uint8Array): boolean {
-  if (bytes.length < MIN_SAMPLE) return false;
-  const counts = new Uint32Array(256);
-  const stride = Math.max(SAMPLE_SIZE, Math.floor(bytes.length / SAMPLES));
-  let total = 0;
-  for (let start = 0; start < bytes.length; start += stride) {
-    const sample = bytes.subarray(start, start + SAMPLE_SIZE);
-    for (const byte of sample) counts[byte]!++;
-    total += sample.length;
+export class DensityProbe {
+  #counts = new Uint32Array(256);
+  #total = 0;
+  #position = 0;
+
+  /** Takes the next bytes of the data. The outcome does not depend on how the data is cut. */
+  add(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length;) {
+      const within = (this.#position + at) % STRETCH;
+      if (within < SAMPLE_SIZE) {
+        const end = Math.min(bytes.length, at + SAMPLE_SIZE - within);
+        this.#total += end - at;
+        for (; at < end; at++) this.#counts[bytes[at]!]!++;
+      } else {
+        at += STRETCH - within;
+      }
+    }
+    this.#position += bytes.length;
   }
-  let bits = 0;
-  for (const count of counts) {
-    if (count > 0) bits -= count * Math.log2(count / total);
+
+  get isDense(): boolean {
+    if (this.#total < MIN_SAMPLE) return false;
+    let bits = 0;
+    for (const count of this.#counts) {
+      if (count > 0) bits -= count * Math.log2(count / this.#total);
+    }
+    return bits / this.#total > DENSE;
   }
-  return bits / total > DENSE;
 }

@@ -1,37 +1,77 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { openFileReadable } from "../files/mod.ts";
+import { open } from "node:fs/promises";
+import { DensityProbe } from "./compressible.ts";
 
 /** Files above this many bytes are never held in memory whole. Part of what decides the output: streams differ. */
 export const LARGE_FILE: number = 16 * 1024 * 1024;
 
-/** What the content of a file is, by its hash, and the beginning of it. */
+/** What the content of a file is. */
 export interface Content {
+  /** In hexadecimal. */
   readonly sha256: string;
   /** In bytes, as read. */
   readonly size: number;
-  /** All of it, or the first part of a large file. */
-  readonly sample: Uint8Array;
+  /** Whether it looks compressed or encrypted. */
+  readonly isDense: boolean;
 }
 
-/** Reads the file at `path`, which has about `size` bytes. */
-export async function readContent(path: string, size: number): Promise<Content> {
-  if (size <= LARGE_FILE) {
-    const bytes = await readFile(path);
-    return { sha256: sha256(bytes), size: bytes.length, sample: bytes };
-  }
+/** Reads a file to its end in constant memory and tells what it holds. */
+export async function readContent(path: string): Promise<Content> {
   const hash = createHash("sha256");
-  let sample: Uint8Array = new Uint8Array(0);
-  let read = 0;
-  for await (const chunk of await openFileReadable(path) as unknown as AsyncIterable<Uint8Array>) {
-    if (read === 0) sample = chunk;
-    hash.update(chunk);
-    read += chunk.length;
+  const probe = new DensityProbe();
+  let size = 0;
+  const file = await open(path, "r");
+  try {
+    const buffer = takeBuffer();
+    try {
+      while (true) {
+        const { bytesRead } = await file.read(buffer, 0, buffer.length);
+        if (bytesRead === 0) break;
+        const chunk = buffer.subarray(0, bytesRead);
+        hash.update(chunk);
+        probe.add(chunk);
+        size += bytesRead;
+      }
+    } finally {
+      buffers.push(buffer);
+    }
+  } finally {
+    await file.close();
   }
-  return { sha256: hash.digest("hex"), size: read, sample };
+  return { sha256: hash.digest("hex"), size, isDense: probe.isDense };
+}
+
+/** Buffers that are free: new ones for each file are collected so late that 300 MB of files took 170 MB of memory. */
+const buffers: Uint8Array<ArrayBuffer>[] = [];
+
+function takeBuffer(): Uint8Array<ArrayBuffer> {
+  return buffers.pop() ?? new Uint8Array(256 * 1024);
 }
 
 /** The SHA-256 of `bytes`, in hexadecimal. */
 export function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
+}
+
+let scratch = new Uint8Array(0);
+
+/**
+ * Reads a file of at most `size` bytes whole; the bytes are valid until the next call on this thread, which uses the
+ * same memory.
+ */
+export async function readShared(path: string, size: number): Promise<Uint8Array<ArrayBuffer>> {
+  if (scratch.length <= size) scratch = new Uint8Array(Math.ceil((size + 1) / 65536) * 65536);
+  const file = await open(path, "r");
+  try {
+    let length = 0;
+    // One byte more than expected is asked for, so that a file that grew is seen.
+    while (length <= size) {
+      const { bytesRead } = await file.read(scratch, length, size + 1 - length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    return scratch.subarray(0, length);
+  } finally {
+    await file.close();
+  }
 }

@@ -2,11 +2,9 @@ import { createHash } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { compress, CompressionStream } from "../codecs/mod.ts";
 import { AtomicFile, openFileReadable } from "../files/mod.ts";
-import { LARGE_FILE, sha256 } from "./content.ts";
+import { LARGE_FILE, readShared, sha256 } from "./content.ts";
 import type { Job, Outcome } from "./job.ts";
-import { explain } from "./problem.ts";
-
-const CHANGED = "it changed during the run: run again once the folder is at rest";
+import { CHANGED, explain } from "./problem.ts";
 
 /** Makes the variant that `job` describes, or says why there is none. */
 export async function execute(job: Job): Promise<Outcome> {
@@ -18,7 +16,7 @@ export async function execute(job: Job): Promise<Outcome> {
 }
 
 async function executeWhole(job: Job): Promise<Outcome> {
-  const bytes = await readFile(job.source);
+  const bytes = await readShared(job.source, job.size);
   if (bytes.length !== job.size || sha256(bytes) !== job.sha256) return { state: "failed", message: CHANGED };
   const { format, level } = job;
   const dictionary = job.dictionary === undefined ? undefined : await readDictionary(job);

@@ -2,7 +2,7 @@ import { type FileRecord, type Manifest, writeManifest } from "./manifest.ts";
 import { explain, type Problem } from "./problem.ts";
 
 /** How often a long run records what it has done, in ms, so that a killed one goes on from there. */
-const CHECKPOINT_INTERVAL = 2000;
+const CHECKPOINT_INTERVAL = 5000;
 
 /** What a run found and did. */
 export class Ledger {

@@ -1,14 +1,15 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { decompress } from "../codecs/mod.ts";
-import { isCompressedByName, looksCompressed } from "./compressible.ts";
+import { isCompressedByName } from "./compressible.ts";
 import { LARGE_FILE, readContent, sha256 } from "./content.ts";
 import { type Context, isCopying, targetOf } from "./context.ts";
 import type { DictionaryRecord, FileRecord, VariantRecord } from "./manifest.ts";
 import { type DeltaFormat, deltaOf, extensions, type VariantFormat } from "./options.ts";
 import { withoutHash } from "./previous.ts";
+import { CHANGED } from "./problem.ts";
 import { copyFile, removeVariants } from "./upkeep.ts";
 import type { FoundFile } from "./walk.ts";
-import { readFile } from "node:fs/promises";
 
 /** What there is to do for one file. */
 export interface Work {
@@ -22,12 +23,12 @@ export interface Work {
 /** Decides what to do for `file`; undefined if that is nothing. Records either. */
 export async function plan(file: FoundFile, context: Context): Promise<Work | undefined> {
   const { ledger, places, settings } = context;
-  const { sample, ...content } = await readContent(join(places.source, file.path), file.size);
-  if (content.size !== file.size) throw new Error("it changed during the run: run again once the folder is at rest");
+  const content = await readContent(join(places.source, file.path));
+  if (content.size !== file.size) throw new Error(CHANGED);
   if (isCopying(places)) await copyFile(file, content.sha256, context);
   const record = { size: content.size, sha256: content.sha256 };
   const wanted = file.size >= settings.minSize && context.isWanted(file.path) && !isCompressedByName(file.path) &&
-    !looksCompressed(sample);
+    !content.isDense;
   if (!wanted) {
     ledger.skipped++;
     await removeVariants(file.path, () => true, context);
@@ -54,7 +55,7 @@ async function dictionaryFor(file: FoundFile, { former, places }: Context): Prom
   const version = former?.of(file.path, file.size);
   // A delta is made with both versions in memory.
   if (!version || file.size > LARGE_FILE || version.size > LARGE_FILE) return undefined;
-  const { sha256 } = await readContent(join(places.previous!, version.path), version.size);
+  const { sha256 } = await readContent(join(places.previous!, version.path));
   return { path: version.path, sha256, match: withoutHash(file.path) };
 }
 
@@ -98,7 +99,7 @@ async function isAsRecorded(
   context: Context,
 ): Promise<boolean> {
   if (record.state !== "kept") return record.state === "unworthy";
-  const present = await readContent(targetOf(context, path + extensions[format]), record.size!).catch(() => undefined);
+  const present = await readContent(targetOf(context, path + extensions[format])).catch(() => undefined);
   return present?.sha256 === record.sha256;
 }
 

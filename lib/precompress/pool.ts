@@ -7,7 +7,7 @@ import { LARGE_FILE } from "./content.ts";
 /** The memory that running jobs may need together, in bytes; a job that needs more runs alone. */
 const MEMORY = 224 * 2 ** 20;
 /** A worker that needed more than this is replaced, since WASM memory is not returned otherwise. */
-const REPLACED = 96 * 2 ** 20;
+const REPLACED = 80 * 2 ** 20;
 
 /** About how much memory a job needs, in bytes: the codec's own, measured, and the file's where it is read whole. */
 export function memoryOf(job: Job): number {
@@ -15,8 +15,8 @@ export function memoryOf(job: Job): number {
   switch (job.format) {
     case "brotli":
     case "dcb":
-      // A window of 16 MiB above 4 MiB of input.
-      return whole + (job.size > 4 * 2 ** 20 ? 200 * 2 ** 20 : Math.min(70 * 2 ** 20, 8 * 2 ** 20 + 16 * job.size));
+      // One block of input or more; a window of 16 MiB above 4 MiB.
+      return whole + (job.size <= 256 * 1024 ? 20 : job.size <= 4 * 2 ** 20 ? 75 : 200) * 2 ** 20;
     case "zstd":
     case "dcz":
       return whole + Math.min(110 * 2 ** 20, 4 * 2 ** 20 + 12 * job.size);

@@ -93,16 +93,29 @@ async function run(tree: Tree, copied: boolean, context: Context, signal?: Abort
     signal?.throwIfAborted();
     try {
       const work = await plan(file, context);
-      if (work) works.push(work);
+      if (!work) continue;
+      works.push(work);
+      for (const [format, { state }] of work.variants) {
+        if (state === "pending") context.progress.expect(format, file.size);
+      }
     } catch (error) {
       ledger.fail(file.path, error);
     }
   }
   if (settings.dryRun) return files;
   if (works.length > 0) await ledger.write(); // what is written from here on is known to be ours, whatever happens
-  await Promise.all(works.map((work) => carryOut(work, context)));
+  await carryOutAll(works, context);
   await ledger.write();
   return files;
+}
+
+/** Enough files at a time to keep the pool busy, whatever the number of files. */
+async function carryOutAll(works: readonly Work[], context: Context): Promise<void> {
+  const waiting = works.values();
+  const lanes = Array.from({ length: 2 * context.settings.jobs + 2 }, async () => {
+    for (const work of waiting) await carryOut(work, context);
+  });
+  await Promise.all(lanes);
 }
 
 /** A file beside the one that it would be a variant of is not compressed again. */

@@ -6,6 +6,9 @@ export interface Problem {
   readonly message: string;
 }
 
+/** The message for a file that is not what it was a moment ago. */
+export const CHANGED = "it changed during the run: run again once the folder is at rest";
+
 const advice: Readonly<Record<string, string>> = {
   EACCES: "permission denied: change its permissions or exclude it",
   EPERM: "permission denied: change its permissions or exclude it",

@@ -1,12 +1,11 @@
-import type { Job } from "./job.ts";
-import type { PrecompressProgress } from "./options.ts";
+import type { DeltaFormat, PrecompressProgress, VariantFormat } from "./options.ts";
 
 /** How long a byte takes in each format at its default level, relative to gzip 12. */
-const COST: Readonly<Record<Job["format"], number>> = { brotli: 4, dcb: 5, zstd: 1.2, dcz: 1.5, gzip: 1 };
+const COST: Readonly<Record<VariantFormat | DeltaFormat, number>> = { brotli: 4, dcb: 5, zstd: 1.2, dcz: 1.5, gzip: 1 };
 /** The least time between two reports, in ms. */
 const INTERVAL = 50;
 
-/** Adds up jobs and tells how far they are. */
+/** Adds up variants and tells how far they are. */
 export class ProgressMeter {
   #report: ((progress: PrecompressProgress) => void) | undefined;
   #started = performance.now();
@@ -18,17 +17,17 @@ export class ProgressMeter {
     this.#report = report;
   }
 
-  /** Counts a job in. */
-  expect(job: Job): void {
-    this.#bytes.total += job.size;
-    this.#cost.total += job.size * COST[job.format];
+  /** Counts in a variant of a file of `size` bytes. */
+  expect(format: VariantFormat | DeltaFormat, size: number): void {
+    this.#bytes.total += size;
+    this.#cost.total += size * COST[format];
     this.#tell();
   }
 
-  /** Counts a job as done. */
-  finished(job: Job): void {
-    this.#bytes.done += job.size;
-    this.#cost.done += job.size * COST[job.format];
+  /** Counts a variant as done. */
+  finished(format: VariantFormat | DeltaFormat, size: number): void {
+    this.#bytes.done += size;
+    this.#cost.done += size * COST[format];
     this.#tell();
   }
 

@@ -1,25 +1,20 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { AtomicFile, isTemporaryOfDeadProcess, openFileReadable } from "../files/mod.ts";
+import { copyFileAtomic, isTemporaryOfDeadProcess } from "../files/mod.ts";
 import { readContent } from "./content.ts";
 import { type Context, targetOf } from "./context.ts";
+import { CHANGED } from "./problem.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./options.ts";
 import type { FoundFile } from "./walk.ts";
 
 /** Copies `file` to where the variants go, unless the same content is there. */
 export async function copyFile(file: FoundFile, sha256: string, context: Context): Promise<void> {
   const target = targetOf(context, file.path);
-  const present = await readContent(target, file.size).catch(() => undefined);
+  const present = await readContent(target).catch(() => undefined);
   if (present?.sha256 === sha256 || context.settings.dryRun) return;
   await mkdir(dirname(target), { recursive: true });
-  const copy = await AtomicFile.open(target, file);
-  try {
-    const source = await openFileReadable(join(context.places.source, file.path));
-    for await (const chunk of source as unknown as AsyncIterable<Uint8Array>) await copy.write(chunk);
-    await copy.commit();
-  } finally {
-    await copy.discard();
-  }
+  await copyFileAtomic(join(context.places.source, file.path), target, file);
+  if ((await readContent(target)).sha256 !== sha256) throw new Error(CHANGED);
 }
 
 /** Removes those variants of `path` that a former run made, or set out to make, and that `which` picks. */

@@ -1,0 +1,29 @@
+import { copyFile, open, rename, rm } from "node:fs/promises";
+import type { AtomicFileOptions } from "./atomic_file.ts";
+import { temporaryPath } from "./temporary.ts";
+
+/**
+ * Copies a file so that its new name never holds half of it. The system copies, without a detour through memory.
+ *
+ * @param source The path of the file.
+ * @param target The path of the copy; what was there is replaced.
+ * @throws {Error} what the file system says, with its `code`.
+ */
+export async function copyFileAtomic(source: string, target: string, options: AtomicFileOptions = {}): Promise<void> {
+  const temporary = options.temporary ?? temporaryPath(target);
+  try {
+    await copyFile(source, temporary);
+    const handle = await open(temporary, "r");
+    try {
+      if (options.mode !== undefined) await handle.chmod(options.mode & 0o7777);
+      if (options.mtimeMs !== undefined) await handle.utimes(options.mtimeMs / 1000, options.mtimeMs / 1000);
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
