@@ -62,18 +62,19 @@ export class AtomicFile {
     }
   }
 
-  /** Puts the file under its name, in place of what was there. */
+  /** Puts the file under its name, in place of what was there; the temporary file is gone if that fails. */
   async commit(): Promise<void> {
     const handle = this.#opened();
     const { mtimeMs, mode } = this.#options;
-    if (mode !== undefined) await handle.chmod(mode & 0o7777); // open() applied the umask
-    if (mtimeMs !== undefined) await handle.utimes(mtimeMs / 1000, mtimeMs / 1000);
-    await handle.datasync();
-    await handle.close();
-    this.#handle = undefined;
     try {
+      if (mode !== undefined) await handle.chmod(mode & 0o7777); // open() applied the umask
+      if (mtimeMs !== undefined) await handle.utimes(mtimeMs / 1000, mtimeMs / 1000);
+      await handle.datasync();
+      await handle.close();
+      this.#handle = undefined;
       await rename(this.#temporary, this.#path);
     } catch (error) {
+      await this.discard();
       await rm(this.#temporary, { force: true });
       throw error;
     }

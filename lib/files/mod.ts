@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { isTemporaryName, isTemporaryOfDeadProcess, temporaryPath } from "./temporary.ts";
+export { isAbandonedTemporary, isTemporaryName, temporaryPath } from "./temporary.ts";
 export { openFileWritable, type OpenFileWritableOptions } from "./open_file_writable.ts";
 export { openFileReadable } from "./open_file_readable.ts";
 export { copyFileAtomic } from "./copy_file_atomic.ts";

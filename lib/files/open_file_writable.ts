@@ -31,20 +31,40 @@ export async function openFileWritable(
   path: string,
   options: OpenFileWritableOptions = {},
 ): Promise<WritableStream<Uint8Array>> {
-  if (options.atomic) {
-    const file = await AtomicFile.open(path, options);
-    return new WritableStream({
-      write: (chunk) => file.write(chunk),
-      close: () => file.commit(),
-      abort: () => file.discard(),
-    });
-  }
-  const handle = await open(path, "w", options.mode);
+  return options.atomic ? await openAtomic(path, options) : await openInPlace(path, options);
+}
+
+async function openAtomic(path: string, options: AtomicFileOptions): Promise<WritableStream<Uint8Array>> {
+  const file = await AtomicFile.open(path, options);
   return new WritableStream({
     async write(chunk): Promise<void> {
-      await handle.writeFile(chunk);
+      try {
+        await file.write(chunk);
+      } catch (error) {
+        await file.discard(); // a stream whose write() failed gets no abort()
+        throw error;
+      }
     },
-    close: () => handle.close(),
+    close: () => file.commit(),
+    abort: () => file.discard(),
+  });
+}
+
+async function openInPlace(path: string, { mode, mtimeMs }: AtomicFileOptions): Promise<WritableStream<Uint8Array>> {
+  const handle = await open(path, "w", mode);
+  return new WritableStream({
+    async write(chunk): Promise<void> {
+      try {
+        await handle.writeFile(chunk);
+      } catch (error) {
+        await handle.close();
+        throw error;
+      }
+    },
+    async close(): Promise<void> {
+      if (mtimeMs !== undefined) await handle.utimes(mtimeMs / 1000, mtimeMs / 1000);
+      await handle.close();
+    },
     abort: () => handle.close(),
   });
 }

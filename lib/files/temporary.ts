@@ -1,8 +1,12 @@
-import { dirname, join } from "node:path";
+import { stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { isProcessAlive } from "../runtime/mod.ts";
 
 const NAME = /^\.millrace-(\d+)-[0-9a-f-]+\.tmp$/;
+const DAY = 24 * 60 * 60 * 1000;
+/** The file system's clock may be behind the process's by a tick, in ms. */
+const TICK = 1000;
 
 /** A path for a temporary file, in the folder of `path` so that a rename puts it in place at once. */
 export function temporaryPath(path: string): string {
@@ -14,8 +18,14 @@ export function isTemporaryName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Whether `name` is that of a temporary file whose process ended without removing it. */
-export function isTemporaryOfDeadProcess(name: string): boolean {
-  const id = NAME.exec(name)?.[1];
-  return id !== undefined && !isProcessAlive(Number(id));
+/** Whether the file at `path` is a temporary one whose process ended without removing it. */
+export async function isAbandonedTemporary(path: string): Promise<boolean> {
+  const id = Number(NAME.exec(basename(path))?.[1]);
+  if (Number.isNaN(id)) return false;
+  if (!isProcessAlive(id)) return true;
+  // Another process may have the id by now: in a container it is often this one. The time of change of the file's
+  // status tells, since that of its content is set to the original's.
+  const touched = (await stat(path).catch(() => undefined))?.ctimeMs ?? Infinity;
+  const spared = id === process.pid ? process.uptime() * 1000 + TICK : DAY;
+  return touched < Date.now() - spared;
 }

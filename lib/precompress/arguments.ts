@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { PrecompressOptions, VariantFormat } from "./options.ts";
+import { type PrecompressOptions, settingsOf, type VariantFormat } from "./options.ts";
 
 /** What `--help` prints. */
 export const help = `Compresses the files of a folder ahead of serving: app.js gets app.js.br, app.js.zst and app.js.gz.
@@ -25,7 +25,7 @@ usage: millrace precompress DIR [options]
   --quiet                print errors only
   --help, --version
 
-exit status: 0 done, 1 something failed (each named), 2 wrong usage
+exit status: 0 done, 1 something failed (each named), 2 wrong usage, 130 or 143 interrupted
 `;
 
 /** What the command line asks for. */
@@ -71,13 +71,7 @@ const flags = {
  * @throws {UsageError} if they are off.
  */
 export function parseArguments(words: readonly string[]): Arguments | "help" | "version" {
-  let parsed;
-  try {
-    parsed = parseArgs({ args: [...words], options: flags, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError((error as Error).message.split(". To specify")[0]);
-  }
-  const { values, positionals } = parsed;
+  const { values, positionals } = parse(words);
   if (values.help) return "help";
   if (values.version) return "version";
   const folders = positionals[0] === "precompress" ? positionals.slice(1) : positionals;
@@ -86,28 +80,47 @@ export function parseArguments(words: readonly string[]): Arguments | "help" | "
   }
   const actions = (["check", "dry-run", "clean"] as const).filter((action) => values[action]);
   if (actions.length > 1) throw new UsageError(`--${actions.join(" and --")} exclude each other`);
+  const options = optionsOf(values);
+  try {
+    settingsOf(options, 1);
+  } catch (cause) {
+    throw new UsageError((cause as Error).message, { cause });
+  }
   return {
     directory: folders[0]!,
     action: actions[0] ?? "precompress",
     json: values.json ?? false,
     quiet: values.quiet ?? false,
-    options: {
-      ...(values.out !== undefined && { out: values.out }),
-      ...(values.formats !== undefined &&
-        { formats: values.formats.split(",").map((f) => f.trim()) as VariantFormat[] }),
-      levels: {
-        ...numberOf("level-brotli", "brotli"),
-        ...numberOf("level-zstd", "zstd"),
-        ...numberOf("level-gzip", "gzip"),
-      },
-      ...(values["min-size"] !== undefined && { minSize: bytesOf(values["min-size"]) }),
-      ...(values["min-saving"] !== undefined && { minSaving: percentOf(values["min-saving"]) }),
-      ...(values.include && { include: values.include }),
-      ...(values.exclude && { exclude: values.exclude }),
-      ...(values.previous !== undefined && { previous: values.previous }),
-      ...numberOf("jobs", "jobs"),
-      force: values.force ?? false,
+    options,
+  };
+}
+
+type Parsed = ReturnType<typeof parseArgs<{ options: typeof flags; allowPositionals: true }>>;
+
+function parse(words: readonly string[]): Parsed {
+  try {
+    return parseArgs({ args: [...words], options: flags, allowPositionals: true });
+  } catch (cause) {
+    throw new UsageError((cause as Error).message.split(". To specify")[0], { cause });
+  }
+}
+
+function optionsOf(values: Parsed["values"]): PrecompressOptions {
+  return {
+    ...(values.out !== undefined && { out: values.out }),
+    ...(values.formats !== undefined && { formats: values.formats.split(",").map((f) => f.trim()) as VariantFormat[] }),
+    levels: {
+      ...numberOf("level-brotli", "brotli"),
+      ...numberOf("level-zstd", "zstd"),
+      ...numberOf("level-gzip", "gzip"),
     },
+    ...(values["min-size"] !== undefined && { minSize: bytesOf(values["min-size"]) }),
+    ...(values["min-saving"] !== undefined && { minSaving: percentOf(values["min-saving"]) }),
+    ...(values.include && { include: values.include }),
+    ...(values.exclude && { exclude: values.exclude }),
+    ...(values.previous !== undefined && { previous: values.previous }),
+    ...numberOf("jobs", "jobs"),
+    force: values.force ?? false,
   };
 
   function numberOf<Key extends string>(

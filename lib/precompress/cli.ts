@@ -30,10 +30,9 @@ async function main(words: readonly string[]): Promise<number> {
     if (parsed === "version") return print(`millrace ${version}\n`);
     return parsed.action === "clean" ? await clean(parsed) : await compress(parsed);
   } catch (error) {
-    const isUsage = error instanceof UsageError || error instanceof TypeError || error instanceof RangeError;
     process.stderr.write(`millrace: ${explain(error)}\n`);
     if (error instanceof UsageError) process.stderr.write("see millrace --help\n");
-    return isUsage ? WRONG_USAGE : FAILED;
+    return error instanceof UsageError ? WRONG_USAGE : FAILED;
   }
 }
 
@@ -52,7 +51,7 @@ async function compress({ directory, action, json, quiet, options }: Arguments):
   const interruption = new AbortController();
   let signalled: keyof typeof signals | undefined;
   for (const signal of Object.keys(signals) as (keyof typeof signals)[]) {
-    process.on(signal, () => {
+    process.once(signal, () => { // a second one ends the process at once
       signalled = signal;
       interruption.abort(new Error(`stopped by ${signal}`));
     });
@@ -77,7 +76,7 @@ async function compress({ directory, action, json, quiet, options }: Arguments):
 
 /** Prints what was done and returns the exit status. */
 function tell(report: PrecompressReport, action: Arguments["action"], json: boolean, quiet: boolean): number {
-  const stale = action === "check" && report.compressed.length + report.removed.length > 0;
+  const stale = action === "check" && outputsOf(report).length > 0;
   if (json) {
     process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   } else if (!quiet) {
@@ -97,16 +96,22 @@ function summary(report: PrecompressReport, action: Arguments["action"]): string
     `${report.unchanged} unchanged`,
     `${report.skipped} left alone`,
   ];
+  if (report.copied.length > 0) parts.push(`${report.copied.length} ${isRun ? "copied" : "to copy"}`);
   if (report.removed.length > 0) parts.push(`${report.removed.length} ${isRun ? "removed" : "to remove"}`);
   if (report.problems.length > 0) parts.push(`${report.problems.length} failed`);
   const table = report.types.length > 0 ? `${formatTable(report)}\n` : "";
-  const list = isRun ? "" : [...report.compressed, ...report.removed].map((path) => `${path}\n`).join("");
+  const list = isRun ? "" : outputsOf(report).map((path) => `${path}\n`).join("");
   return `${list}${table}${report.files} files: ${parts.join(", ")}, in ${formatDuration(report.elapsedMs)}\n`;
 }
 
-function staleFiles({ compressed, removed }: PrecompressReport): string {
-  const count = compressed.length + removed.length;
-  return `${count} ${count === 1 ? "file is" : "files are"} missing variants or have stale ones`;
+/** The files that a run would do something about; paths below the folder. */
+function outputsOf({ compressed, copied, removed }: PrecompressReport): string[] {
+  return [...new Set([...compressed, ...copied, ...removed])].sort();
+}
+
+function staleFiles(report: PrecompressReport): string {
+  const count = outputsOf(report).length;
+  return `${count} ${count === 1 ? "file has" : "files have"} missing or stale outputs`;
 }
 
 function showProgress({ bytesDone, bytesTotal, fraction, remainingMs }: PrecompressProgress): void {

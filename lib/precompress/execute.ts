@@ -1,23 +1,28 @@
 import { createHash } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
+import { readFile, rm, stat } from "node:fs/promises";
 import { compress, CompressionStream } from "../codecs/mod.ts";
 import { AtomicFile, openFileReadable } from "../files/mod.ts";
 import { LARGE_FILE, readShared, sha256 } from "./content.ts";
-import type { Job, Outcome } from "./job.ts";
+import type { Job, Outcome, Result } from "./job.ts";
 import { CHANGED, explain } from "./problem.ts";
 
-/** Makes the variant that `job` describes, or says why there is none. */
-export async function execute(job: Job): Promise<Outcome> {
+/** Makes the variant that `job` describes, or says why there is none; long work tells `advance` of its steps in bytes. */
+export async function execute(job: Job, advance: (bytes: number) => void): Promise<Outcome> {
+  const started = performance.now();
+  let result: Result;
   try {
-    return job.size > LARGE_FILE ? await executeStreamed(job) : await executeWhole(job);
+    result = job.size > LARGE_FILE ? await executeStreamed(job, advance) : await executeWhole(job);
   } catch (error) {
-    return { state: "failed", message: explain(error) };
+    // A source that moves under a codec makes it fail in its own way.
+    const reason = await requireAtRest(job).then(() => error, (moved) => moved);
+    result = { state: "failed", message: explain(reason) };
   }
+  return { ...result, elapsedMs: performance.now() - started };
 }
 
-async function executeWhole(job: Job): Promise<Outcome> {
+async function executeWhole(job: Job): Promise<Result> {
   const bytes = await readShared(job.source, job.size);
-  if (bytes.length !== job.size || sha256(bytes) !== job.sha256) return { state: "failed", message: CHANGED };
+  if (bytes.length !== job.size || sha256(bytes) !== job.sha256) throw new Error(CHANGED);
   const { format, level } = job;
   const dictionary = job.dictionary === undefined ? undefined : await readDictionary(job);
   const variant = await compress(bytes, { format, level, ...(dictionary && { dictionary }) });
@@ -25,6 +30,7 @@ async function executeWhole(job: Job): Promise<Outcome> {
   const file = await AtomicFile.open(job.target, job);
   try {
     await file.write(variant);
+    await requireAtRest(job);
     await file.commit();
   } finally {
     await file.discard();
@@ -39,7 +45,7 @@ async function readDictionary(job: Job): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /** In constant memory: the variant is written while the source is read, and discarded if the source turns out changed. */
-async function executeStreamed(job: Job): Promise<Outcome> {
+async function executeStreamed(job: Job, advance: (bytes: number) => void): Promise<Result> {
   const { format, level, size } = job;
   const seen = createHash("sha256");
   const made = createHash("sha256");
@@ -49,6 +55,7 @@ async function executeStreamed(job: Job): Promise<Outcome> {
     const counted = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
       transform(chunk, controller): void {
         seen.update(chunk);
+        advance(chunk.length);
         controller.enqueue(chunk);
       },
     });
@@ -61,7 +68,8 @@ async function executeStreamed(job: Job): Promise<Outcome> {
       if (written > job.limit) return await notKept(job);
       await file.write(chunk);
     }
-    if (seen.digest("hex") !== job.sha256) return { state: "failed", message: CHANGED };
+    if (seen.digest("hex") !== job.sha256) throw new Error(CHANGED);
+    await requireAtRest(job);
     await file.commit();
     return { state: "kept", size: written, sha256: made.digest("hex") };
   } finally {
@@ -69,8 +77,14 @@ async function executeStreamed(job: Job): Promise<Outcome> {
   }
 }
 
+/** Compressing takes long enough for the source to change meanwhile. */
+async function requireAtRest({ source, size, mtimeMs }: Job): Promise<void> {
+  const now = await stat(source);
+  if (now.size !== size || now.mtimeMs !== mtimeMs) throw new Error(CHANGED);
+}
+
 /** A variant of former content must not outlive it. */
-async function notKept(job: Job): Promise<Outcome> {
+async function notKept(job: Job): Promise<Result> {
   await rm(job.target, { force: true });
   return { state: "unworthy" };
 }

@@ -22,8 +22,16 @@ export interface Job {
   readonly limit: number;
 }
 
+/** Tells that a worker is that many bytes further in its job's source. */
+export interface Advance {
+  readonly bytes: number;
+}
+
+/** What became of a {@linkcode Job}, and how long it took in ms. */
+export type Outcome = Result & { readonly elapsedMs: number };
+
 /** What became of a {@linkcode Job}. */
-export type Outcome =
+export type Result =
   | { readonly state: "kept"; readonly size: number; readonly sha256: string }
   | { readonly state: "unworthy" }
   | { readonly state: "failed"; readonly message: string };

@@ -10,9 +10,13 @@ export class Ledger {
   readonly before: Readonly<Record<string, FileRecord>>;
   /** What the manifest will say. */
   readonly records: Map<string, FileRecord>;
-  /** Files with new variants. */
+  /** Files with new variants; in a dry run, those that lack some. */
   readonly compressed: Set<string> = new Set();
   readonly removed: string[] = [];
+  /** Files copied to `out`. */
+  readonly copied: string[] = [];
+  /** How long each file's variants took to make, in ms of one thread. */
+  readonly times: Map<string, number> = new Map();
   readonly problems: Problem[] = [];
   unchanged = 0;
   skipped = 0;
@@ -28,6 +32,11 @@ export class Ledger {
     this.#copied = copied;
     this.before = before?.files ?? {};
     this.records = new Map(Object.entries(this.before));
+  }
+
+  /** Counts in that making a variant of `path` took `ms`. */
+  spend(path: string, ms: number): void {
+    this.times.set(path, (this.times.get(path) ?? 0) + ms);
   }
 
   fail(path: string, error: unknown): void {

@@ -15,8 +15,9 @@ export interface VariantRecord {
   readonly state: "kept" | "unworthy" | "pending";
   /** What it was made with; another value means that it is stale. */
   readonly settings: string;
-  /** In bytes. */
+  /** In bytes, if it is there. */
   readonly size?: number;
+  /** Of its bytes, in hexadecimal, if it is there. */
   readonly sha256?: string;
 }
 
@@ -24,6 +25,7 @@ export interface VariantRecord {
 export interface DictionaryRecord {
   /** Its path in the former deploy. */
   readonly path: string;
+  /** Of its content, in hexadecimal. */
   readonly sha256: string;
   /** The paths that it serves as a dictionary for, with the hash part as `*`: for `Use-As-Dictionary` (RFC 9842). */
   readonly match: string;
@@ -33,13 +35,17 @@ export interface DictionaryRecord {
 export interface FileRecord {
   /** In bytes. */
   readonly size: number;
+  /** Of its content, in hexadecimal. */
   readonly sha256: string;
+  /** The former version that its deltas are against. */
   readonly dictionary?: DictionaryRecord;
+  /** What was made of it, or decided against; none if it was not worth a try. */
   readonly variants: Readonly<Partial<Record<VariantFormat | DeltaFormat, VariantRecord>>>;
 }
 
 /** What a run knows of the tree, for the next run and for servers. */
 export interface Manifest {
+  /** Of the manifest's own form. */
   readonly version: 1;
   /** Whether the files themselves were copied to where the manifest is. */
   readonly copied: boolean;
@@ -79,7 +85,9 @@ export async function writeManifest(folder: string, copied: boolean, files: Map<
   // One line a file keeps it readable in a diff.
   const lines = paths.map((path) => `${JSON.stringify(path)}: ${JSON.stringify(files.get(path))}`);
   const text = `{"version": 1, "copied": ${copied}, "files": {${lines.length ? `\n${lines.join(",\n")}\n` : ""}}}\n`;
-  const file = await AtomicFile.open(join(folder, manifestName));
+  const path = join(folder, manifestName);
+  if (await readFile(path, "utf8").catch(() => undefined) === text) return;
+  const file = await AtomicFile.open(path);
   try {
     await file.write(new TextEncoder().encode(text));
     await file.commit();

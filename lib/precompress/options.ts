@@ -42,9 +42,17 @@ export interface PrecompressOptions {
    * @default none: the variants are written beside the files
    */
   out?: string;
-  /** @default all: brotli, zstd and gzip */
+  /**
+   * The formats to write.
+   *
+   * @default all: brotli, zstd and gzip
+   */
   formats?: readonly VariantFormat[];
-  /** @default brotli 11, zstd 19, gzip 12 */
+  /**
+   * The level of each format.
+   *
+   * @default brotli 11, zstd 19, gzip 12
+   */
   levels?: Partial<Record<VariantFormat, number>>;
   /**
    * Files smaller than this many bytes are left alone.

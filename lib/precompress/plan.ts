@@ -1,14 +1,13 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { decompress } from "../codecs/mod.ts";
+import { basename, join } from "node:path";
 import { isCompressedByName } from "./compressible.ts";
-import { LARGE_FILE, readContent, sha256 } from "./content.ts";
+import { LARGE_FILE, readContent } from "./content.ts";
 import { type Context, isCopying, targetOf } from "./context.ts";
 import type { DictionaryRecord, FileRecord, VariantRecord } from "./manifest.ts";
 import { type DeltaFormat, deltaOf, extensions, type VariantFormat } from "./options.ts";
-import { withoutHash } from "./previous.ts";
+import { isForeign } from "./foreign.ts";
 import { CHANGED } from "./problem.ts";
-import { copyFile, removeVariants } from "./upkeep.ts";
+import { withoutHash } from "./previous.ts";
+import { alignTime, copyFile, removeVariants } from "./upkeep.ts";
 import type { FoundFile } from "./walk.ts";
 
 /** What there is to do for one file. */
@@ -44,10 +43,11 @@ export async function plan(file: FoundFile, context: Context): Promise<Work | un
     variants: Object.fromEntries(variants),
   });
   if ([...variants.values()].some(({ state }) => state === "pending")) {
-    ledger.compressed.add(file.path);
+    if (settings.dryRun) ledger.compressed.add(file.path);
     return { file, sha256: content.sha256, dictionary, variants };
   }
-  ledger.unchanged++;
+  if (isLeftAlone(variants)) ledger.skipped++;
+  else ledger.unchanged++;
   return undefined;
 }
 
@@ -73,8 +73,19 @@ async function variantsOf(
       const settings = settingsOf(each, format, dictionary, context);
       const known = before?.variants[each];
       const reusable = known !== undefined && before?.sha256 === hash && known.settings === settings;
-      if (known === undefined) await refuseForeign(file, each, hash, context);
-      const valid = reusable && !context.settings.force && await isAsRecorded(known, file.path, each, context);
+      if (known === undefined && !context.settings.force) {
+        const path = file.path + extensions[each];
+        if (await isForeign(targetOf(context, path), each, { size: file.size, sha256: hash })) {
+          context.ledger.fail(
+            path,
+            new Error(
+              `it is in the way and not made from ${basename(file.path)}: remove it, exclude that, or use --force`,
+            ),
+          );
+          continue;
+        }
+      }
+      const valid = reusable && !context.settings.force && await isAsRecorded(known, file, each, context);
       variants.set(each, valid ? known : { state: "pending", settings });
     }
   }
@@ -94,36 +105,21 @@ function settingsOf(
 
 async function isAsRecorded(
   record: VariantRecord,
-  path: string,
+  file: FoundFile,
   format: VariantFormat | DeltaFormat,
   context: Context,
 ): Promise<boolean> {
   if (record.state !== "kept") return record.state === "unworthy";
-  const present = await readContent(targetOf(context, path + extensions[format])).catch(() => undefined);
-  return present?.sha256 === record.sha256;
+  const path = file.path + extensions[format];
+  const present = await readContent(targetOf(context, path)).catch(() => undefined);
+  if (present?.sha256 !== record.sha256) return false;
+  await alignTime(path, file, context);
+  return true;
 }
 
-/**
- * A file that no run recorded may stand where a variant belongs. If it is a compressed form of the file, made by another
- * tool, the variant replaces it; anything else is somebody's data.
- *
- * @throws {Error} if it is anything else.
- */
-async function refuseForeign(
-  file: FoundFile,
-  format: VariantFormat | DeltaFormat,
-  hash: string,
-  context: Context,
-): Promise<void> {
-  if (context.settings.force) return;
-  const path = file.path + extensions[format];
-  const bytes = await readFile(targetOf(context, path)).catch(() => undefined);
-  if (!bytes) return;
-  const content = format === "dcb" || format === "dcz"
-    ? undefined
-    : await decompress(bytes, { format, maxSize: file.size }).catch(() => undefined);
-  if (content && sha256(content) === hash) return;
-  throw new Error(`${path} is in the way and is not made from it: remove it, exclude this file, or use --force`);
+/** Whether no variant saves enough to be there. */
+export function isLeftAlone(variants: Work["variants"]): boolean {
+  return [...variants.values()].every(({ state }) => state === "unworthy");
 }
 
 /** The record of a file whose variants are settled: those that failed are left out, so that the next run tries again. */

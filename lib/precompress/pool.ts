@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import type { Worker } from "node:worker_threads";
 import { startWorker } from "../runtime/mod.ts";
-import type { Job, Outcome } from "./job.ts";
+import type { Advance, Job, Outcome } from "./job.ts";
 import { LARGE_FILE } from "./content.ts";
 
 /** The memory that running jobs may need together, in bytes; a job that needs more runs alone. */
@@ -27,6 +27,7 @@ export function memoryOf(job: Job): number {
 
 interface Waiting {
   readonly job: Job;
+  readonly advance: (bytes: number) => void;
   readonly settle: (outcome: Outcome) => void;
   readonly fail: (reason: unknown) => void;
 }
@@ -48,11 +49,11 @@ export class Pool {
     this.#slots = Array.from({ length: size }, () => ({ worker: undefined, current: undefined }));
   }
 
-  /** Runs `job` in a worker; rejects only if the pool is stopped. */
-  run(job: Job): Promise<Outcome> {
+  /** Runs `job` in a worker, telling `advance` of its steps; rejects only if the pool is stopped. */
+  run(job: Job, advance: (bytes: number) => void): Promise<Outcome> {
     return new Promise((settle, fail) => {
       if (this.#stopped) return fail(this.#stopped.reason);
-      this.#waiting.push({ job, settle, fail });
+      this.#waiting.push({ job, advance, settle, fail });
       this.#dispatch();
     });
   }
@@ -88,20 +89,24 @@ export class Pool {
   #hire(slot: Slot): Worker {
     // The same file name with the extension that this module has: .ts in the sources, .js when built.
     const worker = startWorker(new URL(import.meta.url.replace(/pool(\.\w+)([?#].*)?$/, "worker$1")));
-    worker.on("message", (outcome: Outcome) => this.#finish(slot, outcome));
+    worker.on("message", (message: Advance | Outcome) => {
+      if ("bytes" in message) slot.current?.advance(message.bytes);
+      else this.#finish(slot, message);
+    });
     worker.on("error", (error: Error) => {
       slot.worker = undefined;
       const job = slot.current?.job;
       if (!job || this.#stopped) return;
       rm(job.temporary, { force: true }).finally(() =>
-        this.#finish(slot, { state: "failed", message: `its worker stopped: ${error.message}` })
+        this.#finish(slot, { state: "failed", message: `its worker stopped: ${error.message}`, elapsedMs: 0 })
       );
     });
     return worker;
   }
 
   #finish(slot: Slot, outcome: Outcome): void {
-    const { job, settle } = slot.current!;
+    if (!slot.current) return; // it was stopped meanwhile
+    const { job, settle } = slot.current;
     const memory = memoryOf(job);
     this.#memory -= memory;
     slot.current = undefined;

@@ -1,15 +1,15 @@
-import { mkdir, realpath, stat } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
-import { isAbsolute, relative, resolve } from "node:path";
+import { copyBeside, partVariants, toBeCopied } from "./beside.ts";
 import { carryOut } from "./carry_out.ts";
 import { type Context, isCopying, type Places } from "./context.ts";
 import { Ledger } from "./ledger.ts";
 import { manifestName, readManifest } from "./manifest.ts";
-import { extensions, type PrecompressOptions, type Settings, settingsOf } from "./options.ts";
+import { type PrecompressOptions, type Settings, settingsOf } from "./options.ts";
+import { placesOf } from "./places.ts";
 import { plan, type Work } from "./plan.ts";
 import { Pool } from "./pool.ts";
 import { FormerFiles } from "./previous.ts";
-import { explain } from "./problem.ts";
 import { ProgressMeter } from "./progress.ts";
 import { type PrecompressReport, summarize } from "./report.ts";
 import { removeMissing, removeTemporaries } from "./upkeep.ts";
@@ -54,7 +54,7 @@ export async function precompress(directory: string, options: PrecompressOptions
   const { signal } = options;
   signal?.throwIfAborted();
   const places = await placesOf(directory, options);
-  const tree = await walk(places.source, (path) => path === manifestName, signal);
+  const tree = await walk(places.source, isManifest, signal);
   if (isCopying(places) && !settings.dryRun) await mkdir(places.target, { recursive: true });
   const manifest = await readManifest(places.target);
   const pool = new Pool(settings.jobs);
@@ -80,14 +80,36 @@ export async function precompress(directory: string, options: PrecompressOptions
 
 async function run(tree: Tree, copied: boolean, context: Context, signal?: AbortSignal): Promise<FoundFile[]> {
   const { ledger, places, settings } = context;
-  const files = withoutVariants(tree.files);
+  const { files, beside } = partVariants(tree.files);
+  const extra = await toBeCopied(beside, places);
+  const all = [...files, ...extra.map(({ file }) => file)];
   ledger.problems.push(...tree.problems);
-  if (!settings.dryRun) {
-    await removeTemporaries(places.source, tree.temporaries);
-    if (isCopying(places)) await removeTemporaries(places.target, (await walk(places.target, () => false)).temporaries);
+  if (!settings.dryRun) await removeAllTemporaries(tree, places, signal);
+  await removeMissing(all, copied && isCopying(places), context);
+  try {
+    const works = await planAll(files, context, signal);
+    if (works.length > 0 && !settings.dryRun) {
+      await ledger.write(); // what is written from here on is known to be ours, whatever happens
+      await carryOutAll(works, context);
+    }
+    for (const each of extra) {
+      signal?.throwIfAborted();
+      await copyBeside(each, context).catch((error) => ledger.fail(each.file.path, error));
+    }
+  } finally {
+    if (!settings.dryRun) await ledger.write(); // also when stopped: what was finished is kept
   }
-  await removeMissing(files, copied && isCopying(places), context);
+  return all;
+}
 
+async function removeAllTemporaries(tree: Tree, places: Places, signal?: AbortSignal): Promise<void> {
+  await removeTemporaries(places.source, tree.temporaries);
+  if (!isCopying(places)) return;
+  await removeTemporaries(places.target, (await walk(places.target, isManifest, signal)).temporaries);
+}
+
+/** The largest first, so that no long job is left for the end. */
+async function planAll(files: readonly FoundFile[], context: Context, signal?: AbortSignal): Promise<Work[]> {
   const works: Work[] = [];
   for (const file of files.toSorted((a, b) => b.size - a.size)) {
     signal?.throwIfAborted();
@@ -99,14 +121,10 @@ async function run(tree: Tree, copied: boolean, context: Context, signal?: Abort
         if (state === "pending") context.progress.expect(format, file.size);
       }
     } catch (error) {
-      ledger.fail(file.path, error);
+      context.ledger.fail(file.path, error);
     }
   }
-  if (settings.dryRun) return files;
-  if (works.length > 0) await ledger.write(); // what is written from here on is known to be ours, whatever happens
-  await carryOutAll(works, context);
-  await ledger.write();
-  return files;
+  return works;
 }
 
 /** Enough files at a time to keep the pool busy, whatever the number of files. */
@@ -118,39 +136,8 @@ async function carryOutAll(works: readonly Work[], context: Context): Promise<vo
   await Promise.all(lanes);
 }
 
-/** A file beside the one that it would be a variant of is not compressed again. */
-function withoutVariants(files: readonly FoundFile[]): FoundFile[] {
-  const paths = new Set(files.map(({ path }) => path));
-  const suffixes = Object.values(extensions);
-  return files.filter(({ path }) => {
-    const suffix = suffixes.find((each) => path.endsWith(each));
-    return suffix === undefined || !paths.has(path.slice(0, -suffix.length));
-  });
-}
-
-async function placesOf(directory: string, options: PrecompressOptions): Promise<Places> {
-  const source = await folder(directory);
-  const target = options.out === undefined ? source : resolve(options.out);
-  if (options.out !== undefined && (isBelow(source, target) || isBelow(target, source))) {
-    throw new TypeError(`${options.out} and ${directory} must not hold each other: choose a folder elsewhere for out`);
-  }
-  return { source, target, previous: options.previous === undefined ? undefined : await folder(options.previous) };
-}
-
-/** @throws {TypeError} if `path` is not a folder that can be read. */
-async function folder(path: string): Promise<string> {
-  try {
-    if ((await stat(path)).isDirectory()) return await realpath(path);
-  } catch (cause) {
-    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
-    throw new TypeError(`cannot read ${path}: ${missing ? "there is no such folder" : explain(cause)}`, { cause });
-  }
-  throw new TypeError(`cannot read ${path}: it is a file, not a folder`);
-}
-
-function isBelow(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return !isAbsolute(way) && way.split(/[/\\]/)[0] !== "..";
+function isManifest(path: string): boolean {
+  return path.slice(path.lastIndexOf("/") + 1) === manifestName;
 }
 
 async function wantedBy({ include, exclude }: Settings): Promise<(path: string) => boolean> {

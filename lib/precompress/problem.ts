@@ -18,6 +18,8 @@ const advice: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only: write elsewhere with --out",
   ELOOP: "it is part of a loop of symbolic links: remove the link or exclude it",
   EMFILE: "too many open files: raise the limit (ulimit -n) and run again",
+  ENOTDIR: "a file is in the way of a folder: remove it and run again",
+  EEXIST: "a file is in the way of a folder: remove it and run again",
   EISDIR: "a folder is in the way: remove it and run again",
 };
 

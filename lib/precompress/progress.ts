@@ -1,7 +1,13 @@
 import type { DeltaFormat, PrecompressProgress, VariantFormat } from "./options.ts";
 
-/** How long a byte takes in each format at its default level, relative to gzip 12. */
-const COST: Readonly<Record<VariantFormat | DeltaFormat, number>> = { brotli: 4, dcb: 5, zstd: 1.2, dcz: 1.5, gzip: 1 };
+/** How long a byte takes in each format at its default level, gzip 12 being 10; whole numbers add up exactly. */
+const COST: Readonly<Record<VariantFormat | DeltaFormat, number>> = {
+  brotli: 40,
+  dcb: 50,
+  zstd: 12,
+  dcz: 15,
+  gzip: 10,
+};
 /** The least time between two reports, in ms. */
 const INTERVAL = 50;
 
@@ -24,10 +30,10 @@ export class ProgressMeter {
     this.#tell();
   }
 
-  /** Counts a variant as done. */
-  finished(format: VariantFormat | DeltaFormat, size: number): void {
-    this.#bytes.done += size;
-    this.#cost.done += size * COST[format];
+  /** Counts `bytes` of a variant's file as done. */
+  advance(format: VariantFormat | DeltaFormat, bytes: number): void {
+    this.#bytes.done += bytes;
+    this.#cost.done += bytes * COST[format];
     this.#tell();
   }
 

@@ -1,6 +1,5 @@
 import type { DeltaFormat, VariantFormat } from "./options.ts";
 import type { Ledger } from "./ledger.ts";
-import type { FileRecord } from "./manifest.ts";
 import type { Problem } from "./problem.ts";
 import type { FoundFile } from "./walk.ts";
 
@@ -14,6 +13,8 @@ export interface TypeSummary {
   readonly bytes: number;
   /** The size of their variants in bytes, by format; a file without one counts with its own size. */
   readonly variants: Readonly<Partial<Record<VariantFormat | DeltaFormat, number>>>;
+  /** How long this run's variants took to make, in ms, summed over the threads. */
+  readonly elapsedMs: number;
 }
 
 /** What a run did, or with `dryRun` would do. */
@@ -24,8 +25,10 @@ export interface PrecompressReport {
   readonly compressed: readonly string[];
   /** How many files' variants were there already. */
   readonly unchanged: number;
-  /** How many files are left alone: too small, excluded, or compressed in themselves. */
+  /** How many files are left alone: too small, excluded, compressed in themselves, or with too little to save. */
   readonly skipped: number;
+  /** Files copied to `out`; with `dryRun`, to be copied. Paths below the folder. */
+  readonly copied: readonly string[];
   /** Files removed because what they were made from is gone or no longer worth it; paths below the folder. */
   readonly removed: readonly string[];
   /** Files that could not be handled; all others are done. */
@@ -65,23 +68,27 @@ export function summarize(files: readonly FoundFile[], ledger: Ledger, elapsedMs
     compressed: [...ledger.compressed].sort(byPath),
     unchanged: ledger.unchanged,
     skipped: ledger.skipped,
+    copied: ledger.copied.toSorted(byPath),
     removed: ledger.removed.toSorted(byPath),
     problems: ledger.problems.toSorted((a, b) => byPath(a.path, b.path)),
-    types: summarizeTypes(ledger.records),
+    types: summarizeTypes(ledger),
     elapsedMs,
   };
 }
 
-function summarizeTypes(records: ReadonlyMap<string, FileRecord>): TypeSummary[] {
-  const types = new Map<string, { type: string; files: number; bytes: number; variants: Record<string, number> }>();
+type Sums = { -readonly [Key in keyof TypeSummary]: TypeSummary[Key] } & { variants: Record<string, number> };
+
+function summarizeTypes({ records, times }: Ledger): TypeSummary[] {
+  const types = new Map<string, Sums>();
   for (const [path, record] of records) {
     const kept = Object.entries(record.variants).filter(([, { state }]) => state === "kept");
     if (kept.length === 0) continue;
     const type = typeOf(path);
     let summary = types.get(type);
-    if (!summary) types.set(type, summary = { type, files: 0, bytes: 0, variants: {} });
+    if (!summary) types.set(type, summary = { type, files: 0, bytes: 0, variants: {}, elapsedMs: 0 });
     summary.files++;
     summary.bytes += record.size;
+    summary.elapsedMs += times.get(path) ?? 0;
     for (const [format, { state, size }] of Object.entries(record.variants)) {
       summary.variants[format] = (summary.variants[format] ?? 0) + (state === "kept" ? size! : record.size);
     }

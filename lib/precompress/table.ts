@@ -19,10 +19,14 @@ export function formatDuration(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** The closing table: a row a type of file, with the bytes before and after for each format. */
+/**
+ * The closing table: a row a type of file, with the bytes before and after for each format, and the time that its new
+ * variants took, summed over the threads.
+ */
 export function formatTable(report: PrecompressReport): string {
   const formats = [...variantFormats, "dcb", "dcz"] as const;
   const used = formats.filter((format) => report.types.some(({ variants }) => variants[format] !== undefined));
+  const timed = report.types.some(({ elapsedMs }) => elapsedMs > 0);
   const total: TypeSummary = {
     type: "total",
     files: sum(report.types.map(({ files }) => files)),
@@ -30,14 +34,16 @@ export function formatTable(report: PrecompressReport): string {
     variants: Object.fromEntries(
       used.map((format) => [format, sum(report.types.map(({ variants }) => variants[format] ?? 0))]),
     ),
+    elapsedMs: sum(report.types.map(({ elapsedMs }) => elapsedMs)),
   };
-  const row = ({ type, files, bytes, variants }: TypeSummary) => [
+  const row = ({ type, files, bytes, variants, elapsedMs }: TypeSummary) => [
     type,
     String(files),
     formatBytes(bytes),
     ...used.map((format) => variants[format] === undefined ? "-" : formatBytes(variants[format])),
+    ...timed ? [elapsedMs > 0 ? formatDuration(elapsedMs) : "-"] : [],
   ];
-  const rows = [["type", "files", "before", ...used], ...report.types.map(row)];
+  const rows = [["type", "files", "before", ...used, ...timed ? ["time"] : []], ...report.types.map(row)];
   if (report.types.length > 1) rows.push(row(total));
   return align(rows);
 }

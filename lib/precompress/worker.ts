@@ -1,6 +1,9 @@
 import { parentPort } from "node:worker_threads";
 import { execute } from "./execute.ts";
-import type { Job } from "./job.ts";
+import type { Advance, Job } from "./job.ts";
 
 const port = parentPort!;
-port.on("message", async (job: Job) => port.postMessage(await execute(job)));
+port.on("message", async (job: Job) => {
+  const advance = (bytes: number) => port.postMessage({ bytes } satisfies Advance);
+  port.postMessage(await execute(job, advance));
+});

@@ -1,0 +1,47 @@
+import { realpath, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import type { Places } from "./context.ts";
+import type { PrecompressOptions } from "./options.ts";
+import { explain } from "./problem.ts";
+
+/**
+ * The folders of a run over `directory`.
+ *
+ * @throws {TypeError} if one cannot be read, or `out` and `directory` hold each other.
+ */
+export async function placesOf(directory: string, options: PrecompressOptions): Promise<Places> {
+  const source = await folder(directory);
+  const target = options.out === undefined ? source : await realOf(resolve(options.out));
+  if (options.out !== undefined && (isBelow(source, target) || isBelow(target, source))) {
+    throw new TypeError(`${options.out} and ${directory} must not hold each other: choose a folder elsewhere for out`);
+  }
+  return { source, target, previous: options.previous === undefined ? undefined : await folder(options.previous) };
+}
+
+/** The real path of the folder at `path`. */
+async function folder(path: string): Promise<string> {
+  let isFolder: boolean;
+  try {
+    isFolder = (await stat(path)).isDirectory();
+    if (isFolder) return await realpath(path);
+  } catch (cause) {
+    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    throw new TypeError(`cannot read ${path}: ${missing ? "there is no such folder" : explain(cause)}`, { cause });
+  }
+  throw new TypeError(`cannot read ${path}: it is a file, not a folder`);
+}
+
+/** The real path of a folder of which the last parts may not be there yet. */
+async function realOf(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(await realOf(parent), basename(path));
+  }
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return !isAbsolute(way) && way.split(/[/\\]/)[0] !== "..";
+}
