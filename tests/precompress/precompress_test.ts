@@ -43,6 +43,16 @@ test("precompress() does nothing where nothing changed, whatever the times of ch
     assert.deepEqual(report.compressed, []);
     assert.equal(report.unchanged, worthwhile.length);
     assert.deepEqual(await contents(folder), before);
+    assert.equal(await changedAt(join(folder, "index.html.br")), 1.8e12, "servers compare the times");
+  }));
+
+test("precompress() counts files with too little to save as left alone", () =>
+  inFolder(async (folder) => {
+    await writeSite(folder);
+    for (let run = 0; run < 2; run++) {
+      const report = await precompress(folder, { ...quick, minSaving: 0.999 });
+      assert.deepEqual([report.compressed.length, report.unchanged, report.skipped], [0, 0, 8]);
+    }
   }));
 
 test("precompress() redoes only what changed in content, also if its time of change is old", () =>
@@ -150,7 +160,9 @@ test("precompress() replaces another tool's compressed file, and spares what is 
     await writeFile(join(folder, "assets/style.css.gz"), gzipSync("somebody's data"));
     const report = await precompress(folder, quick);
     assert.equal(report.problems.length, 1);
-    assert.match(report.problems[0]!.message, /style\.css\.gz is in the way and is not made from it/);
+    assert.equal(report.problems[0]!.path, "assets/style.css.gz");
+    assert.match(report.problems[0]!.message, /it is in the way and not made from style\.css: remove it/);
+    assert.ok((await listed(folder)).includes("assets/style.css.br"), "its other variants are made");
     assert.notDeepEqual(await readFile(join(folder, "index.html.gz")), gzipSync(index, { level: 1 }));
     assert.deepEqual(await readFile(join(folder, "assets/style.css.gz")), gzipSync("somebody's data"));
     assert.deepEqual((await precompress(folder, { ...quick, force: true })).problems, []);
@@ -252,7 +264,11 @@ test("precompress() streams files that are too large to hold, with the same outc
     const large = Buffer.concat(Array.from({ length: 18 }, () => part));
     await writeTree(folder, { "large.txt": large });
     const levels = { brotli: 1, zstd: 1, gzip: 1 };
-    assert.deepEqual((await precompress(folder, { levels })).problems, []);
+    const fractions: number[] = [];
+    const onProgress = ({ fraction }: { fraction: number }) => fractions.push(fraction);
+    assert.deepEqual((await precompress(folder, { levels, onProgress })).problems, []);
+    assert.ok(fractions.some((fraction) => fraction > 0 && fraction < 0.1), "progress is told on the way");
+    assert.equal(fractions.at(-1), 1);
     for (const [suffix, format] of [["br", "brotli"], ["gz", "gzip"], ["zst", "zstd"]] as const) {
       const variant = await readFile(join(folder, `large.txt.${suffix}`));
       assert.ok(large.equals(await decompress(variant, { format })), format);

@@ -77,7 +77,17 @@ export function millrace(
   words: readonly string[],
   during: (process: ReturnType<typeof spawn>) => void = () => {},
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [...(isDeno ? ["run", "-A", "--no-check"] : []), cli, ...words], {
+  return millraceOn(process.execPath, isDeno, words, during);
+}
+
+/** Runs the command line on the runtime at `path`. */
+export function millraceOn(
+  path: string,
+  isDeno: boolean,
+  words: readonly string[],
+  during: (process: ReturnType<typeof spawn>) => void = () => {},
+): Promise<Ended> {
+  const child = spawn(path, [...(isDeno ? ["run", "-A", "--no-check"] : []), cli, ...words], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

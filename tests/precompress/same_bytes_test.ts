@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { utimes } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { concatenated, sourceText } from "../codecs/samples.ts";
+import { changedAt, contents, inFolder, listed, millraceOn, writeSite, writeTree } from "./site.ts";
+
+const runtimes = ["node", "bun", "deno"] as const;
+const bin = (name: string) => fileURLToPath(new URL(`../../node_modules/.bin/${name}`, import.meta.url));
+
+test("the command writes the same tree on Node, Bun and Deno, byte for byte", () =>
+  inFolder(async (folder) => {
+    const [site, former] = [join(folder, "site"), join(folder, "former")];
+    await writeSite(site);
+    const large = sourceText(1_000_000, 4);
+    await writeTree(site, { "large.txt": concatenated(Array.from({ length: 17 }, () => large)) });
+    await writeTree(former, { "assets/app.00000000.js": sourceText(39_000, 1) });
+    for (const path of await listed(site)) await utimes(join(site, path), 1.7e9, 1.7e9 + 0.25);
+    const options = ["--previous", former, "--level-brotli", "5", "--level-zstd", "3", "--level-gzip", "3"];
+    for (const name of runtimes) {
+      const words = [site, "--out", join(folder, name), ...options];
+      const { status, stderr } = await millraceOn(bin(name), name === "deno", words);
+      assert.equal(status, 0, `${name}: ${stderr}`);
+    }
+    const expected = await contents(join(folder, "node"));
+    assert.ok(Object.keys(expected).some((path) => path.endsWith(".dcb")));
+    for (const name of runtimes.slice(1)) {
+      const actual = await contents(join(folder, name));
+      assert.deepEqual(Object.keys(actual), Object.keys(expected), name);
+      for (const path of Object.keys(expected)) {
+        assert.ok(actual[path] === expected[path], `${name}: ${path}`);
+        if (path.startsWith(".")) continue;
+        assert.equal(await changedAt(join(folder, name, path)), 1.7e12 + 250, `${name}: time of ${path}`);
+      }
+    }
+  }));
+
+test("a run on one runtime finds nothing to do after a run on another", () =>
+  inFolder(async (folder) => {
+    await writeSite(folder);
+    const quick = ["--level-brotli", "3", "--level-zstd", "3", "--level-gzip", "3"];
+    await millraceOn(bin("node"), false, [folder, ...quick]);
+    for (const name of ["bun", "deno"]) {
+      const { status, stderr } = await millraceOn(bin(name), name === "deno", [folder, ...quick, "--check"]);
+      assert.equal(status, 0, `${name}: ${stderr}`);
+    }
+  }));

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { decompress } from "../../lib/codecs/mod.ts";
+import { manifestName, precompress, type PrecompressProgress, readManifest } from "../../lib/precompress/mod.ts";
+import { sourceText } from "../codecs/samples.ts";
+import { inFolder, listed, millrace, writeTree } from "./site.ts";
+
+const quick = { levels: { brotli: 5, zstd: 3, gzip: 6 } } as const;
+const variantsOf = async (folder: string, path: string) =>
+  (await listed(folder)).filter((each) => each.startsWith(`${path}.`));
+
+/** Does `what` once, as soon as the first variant is made. */
+function onceUnderWay(what: () => void): (progress: PrecompressProgress) => void {
+  let isDone = false;
+  return ({ bytesDone }) => {
+    if (isDone || bytesDone === 0) return;
+    isDone = true;
+    what();
+  };
+}
+
+test("precompress() names a file that changes and one that vanishes during the run, and does the others", () =>
+  inFolder(async (folder) => {
+    const { writeFileSync, rmSync } = await import("node:fs");
+    await writeTree(folder, {
+      "first.js": sourceText(90_000, 1),
+      "second.js": sourceText(80_000, 2),
+      "third.js": sourceText(70_000, 3),
+      "fourth.js": sourceText(60_000, 4),
+    });
+    await precompress(folder, quick);
+    const unrest = onceUnderWay(() => {
+      writeFileSync(join(folder, "third.js"), sourceText(70_000, 5));
+      rmSync(join(folder, "fourth.js"));
+    });
+    await writeFile(join(folder, "second.js"), sourceText(79_000, 6));
+    await writeFile(join(folder, "third.js"), sourceText(69_000, 6));
+    await writeFile(join(folder, "fourth.js"), sourceText(59_000, 6));
+    const { problems, compressed } = await precompress(folder, { ...quick, jobs: 1, onProgress: unrest });
+    const messages = problems.map(({ path, message }) => `${path}: ${message}`).join("\n");
+    assert.match(messages, /^third\.js: \.br: it changed during the run: run again/m);
+    assert.match(messages, /^fourth\.js: \.br: it vanished during the run: run again/m);
+    assert.ok(compressed.includes("second.js"));
+    assert.deepEqual(await variantsOf(folder, "third.js"), [], "a variant of former content must not outlive it");
+    assert.equal((await variantsOf(folder, "first.js")).length, 3);
+    assert.deepEqual((await precompress(folder, quick)).problems, []);
+    assert.equal((await variantsOf(folder, "third.js")).length, 3);
+    assert.equal((await variantsOf(folder, "fourth.js")).length, 0);
+  }));
+
+test("precompress() names a large file that changes while it is streamed, and keeps no variant of it", () =>
+  inFolder(async (folder) => {
+    const { appendFileSync } = await import("node:fs");
+    const part = sourceText(1_000_000, 4);
+    await writeTree(folder, { "large.txt": Buffer.concat(Array.from({ length: 18 }, () => part)) });
+    const unrest = onceUnderWay(() => appendFileSync(join(folder, "large.txt"), "more"));
+    const { problems } = await precompress(folder, { ...quick, formats: ["zstd"], onProgress: unrest });
+    assert.deepEqual(problems.map(({ message }) => message), [
+      ".zst: it changed during the run: run again once the folder is at rest",
+    ]);
+    assert.deepEqual(await variantsOf(folder, "large.txt"), []);
+  }));
+
+test("precompress() keeps what it finished when it is stopped", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "large.js": sourceText(120_000, 1) });
+    for (let i = 0; i < 30; i++) await writeTree(folder, { [`small${i}.js`]: sourceText(30_000, i) });
+    const stop = new AbortController();
+    const half = ({ fraction }: PrecompressProgress) => fraction > 0.5 && stop.abort(new Error("enough"));
+    await assert.rejects(precompress(folder, { jobs: 1, signal: stop.signal, onProgress: half }), {
+      message: "enough",
+    });
+    const { compressed, unchanged } = await precompress(folder);
+    assert.ok(unchanged > 3, `${unchanged} files were kept`);
+    assert.equal(compressed.length + unchanged, 31);
+  }));
+
+test("precompress() goes on without its manifest: what it made before is made again, deltas too", () =>
+  inFolder(async (folder) => {
+    const [before, after] = [join(folder, "before"), join(folder, "after")];
+    await writeTree(before, { "app.js": sourceText(30_000, 1) });
+    await writeTree(after, { "app.js": Buffer.concat([sourceText(30_000, 1), sourceText(300, 2)]) });
+    await precompress(after, { ...quick, previous: before });
+    assert.equal((await variantsOf(after, "app.js")).length, 5);
+    await rm(join(after, manifestName));
+    const report = await precompress(after, { ...quick, previous: before });
+    assert.deepEqual(report.problems, []);
+    assert.deepEqual(report.compressed, ["app.js"]);
+    await rm(join(after, manifestName));
+    await writeFile(join(after, "app.js.dcb"), "somebody's data");
+    const [problem] = (await precompress(after, { ...quick, previous: before })).problems;
+    assert.equal(problem?.path, "app.js.dcb");
+    assert.equal(await readFile(join(after, "app.js.dcb"), "utf8"), "somebody's data");
+  }));
+
+test("with out, files of a folder that cannot be read now keep their copies", () =>
+  inFolder(async (folder) => {
+    const [site, out] = [join(folder, "site"), join(folder, "out")];
+    await writeTree(folder, { "site/index.html": "<p>mill</p>".repeat(300), "shared/lib.js": sourceText(5000) });
+    await symlink("../shared", join(site, "vendor"));
+    await precompress(site, { ...quick, out });
+    const before = await listed(out);
+    assert.ok(before.includes("vendor/lib.js.br"));
+    await rm(join(folder, "shared"), { recursive: true });
+    const report = await precompress(site, { ...quick, out });
+    assert.deepEqual(report.problems.map(({ path }) => path), ["vendor"]);
+    assert.deepEqual(await listed(out), before);
+  }));
+
+test("with out, another tool's compressed files are copied unless a variant of ours has their place", () =>
+  inFolder(async (folder) => {
+    const [site, out] = [join(folder, "site"), join(folder, "out")];
+    await writeTree(site, { "page.html": "<p>mill</p>".repeat(300), "page.html.gz": "theirs", "small.txt": "x" });
+    await writeTree(site, { "small.txt.gz": "theirs", "nested/.millrace.json": `{"a": "${"b".repeat(2000)}"}` });
+    await precompress(site, { ...quick, out, formats: ["brotli"] });
+    const expected = [manifestName, "page.html", "page.html.br", "page.html.gz", "small.txt", "small.txt.gz"];
+    assert.deepEqual(await listed(out), expected);
+    assert.equal((await precompress(site, { ...quick, out, formats: ["brotli"], dryRun: true })).copied.length, 0);
+    await precompress(site, { ...quick, out, formats: ["brotli", "gzip"], force: true });
+    const page = await decompress(await readFile(join(out, "page.html.gz")), { format: "gzip" });
+    assert.deepEqual(Buffer.from(page), await readFile(join(site, "page.html")));
+    assert.equal(await readFile(join(out, "small.txt.gz"), "utf8"), "theirs");
+    assert.deepEqual((await readManifest(out))!.files["page.html.gz"], undefined);
+  }));
+
+test("with out, --check tells of copies that are missing", () =>
+  inFolder(async (folder) => {
+    const [site, out] = [join(folder, "site"), join(folder, "out")];
+    await writeTree(site, { "small.txt": "x" });
+    await precompress(site, { out });
+    assert.equal((await millrace([site, "--out", out, "--check"])).status, 0);
+    await rm(join(out, "small.txt"));
+    const { status, stdout, stderr } = await millrace([site, "--out", out, "--check"]);
+    assert.equal(status, 1);
+    assert.match(stdout, /^small\.txt\n/);
+    assert.match(stderr, /1 file has missing or stale outputs/);
+    assert.deepEqual(await listed(out), [manifestName]);
+  }));
+
+test("with out, a file where a folder belongs is named", () =>
+  inFolder(async (folder) => {
+    const [site, out] = [join(folder, "site"), join(folder, "out")];
+    await writeTree(site, { "assets/app.js": sourceText(3000), "index.html": "<p>mill</p>".repeat(300) });
+    await mkdir(out);
+    await writeFile(join(out, "assets"), "in the way");
+    const { problems } = await precompress(site, { ...quick, out });
+    assert.deepEqual(problems.map(({ path, message }) => `${path}: ${message}`), [
+      "assets/app.js: a file is in the way of a folder: remove it and run again",
+    ]);
+    assert.ok((await listed(out)).includes("index.html.br"));
+  }));
