@@ -52,7 +52,7 @@ const LIBDEFLATE: Library = Library {
     name: "libdeflate",
     package: "libdeflate-sys",
     root: "libdeflate",
-    patches: &[],
+    patches: &["libdeflate.patch"],
     includes: &["."],
     defines: &[],
     folders: &[],
