@@ -36,6 +36,8 @@ export class CompressionStream {
   readonly writable: WritableStream<BufferSource>;
 
   /**
+   * Creates a stream that compresses to `format`.
+   *
    * @param format The format to write.
    * @param options.level How hard to try. Default: 11 for brotli, 19 for zstd, 9 for the deflate formats.
    * @param options.windowLog log2 of the window in bytes. Default: chosen by the codec.

@@ -31,6 +31,8 @@ export class DecompressionStream {
   readonly writable: WritableStream<BufferSource>;
 
   /**
+   * Creates a stream that decompresses from `format`.
+   *
    * @param format The format to read.
    * @param options.maxSize The number of bytes above which to stop. Default: no limit.
    * @param options.dictionary The dictionary that the data was compressed with.
