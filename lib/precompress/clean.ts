@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { manifestName, readManifest } from "./manifest.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./options.ts";
+import { explain } from "./problem.ts";
 import { removeTemporaries } from "./upkeep.ts";
 import { walk } from "./walk.ts";
 
@@ -11,7 +12,7 @@ import { walk } from "./walk.ts";
  *
  * @param directory The folder that the variants are in.
  * @returns The paths of what was removed, below the folder.
- * @throws {Error} if the folder cannot be read or a file not be removed, with the `code` of the file system.
+ * @throws {Error} if the folder cannot be read, or files not be removed: it names each, and all others are.
  * @example
  * ```ts
  * import { mkdtemp } from "node:fs/promises";
@@ -34,7 +35,14 @@ export async function cleanPrecompressed(directory: string): Promise<string[]> {
     }
     if (manifest.copied) removed.push(path);
   }
-  removed.push(manifestName);
-  for (const path of removed) await rm(join(directory, path), { force: true });
-  return removed.sort();
+  const problems: string[] = [];
+  for (const path of removed) await removeFile(path);
+  // The manifest knows of what is left.
+  if (problems.length > 0) throw new Error(`cannot remove ${problems.join("; ")}`);
+  await rm(join(directory, manifestName), { force: true });
+  return [...removed, manifestName].sort();
+
+  async function removeFile(path: string): Promise<void> {
+    await rm(join(directory, path), { force: true }).catch((error) => problems.push(`${path}: ${explain(error)}`));
+  }
 }

@@ -98,7 +98,9 @@ function summary(report: PrecompressReport, action: Arguments["action"]): string
   ];
   if (report.copied.length > 0) parts.push(`${report.copied.length} ${isRun ? "copied" : "to copy"}`);
   if (report.removed.length > 0) parts.push(`${report.removed.length} ${isRun ? "removed" : "to remove"}`);
-  if (report.problems.length > 0) parts.push(`${report.problems.length} failed`);
+  if (report.problems.length > 0) {
+    parts.push(`${report.problems.length} ${report.problems.length === 1 ? "problem" : "problems"}`);
+  }
   const table = report.types.length > 0 ? `${formatTable(report)}\n` : "";
   const list = isRun ? "" : outputsOf(report).map((path) => `${path}\n`).join("");
   return `${list}${table}${report.files} files: ${parts.join(", ")}, in ${formatDuration(report.elapsedMs)}\n`;

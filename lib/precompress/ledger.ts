@@ -1,4 +1,4 @@
-import { type FileRecord, type Manifest, writeManifest } from "./manifest.ts";
+import { type FileRecord, type Manifest, manifestName, writeManifest } from "./manifest.ts";
 import { explain, type Problem } from "./problem.ts";
 
 /** How often a long run records what it has done, in ms, so that a killed one goes on from there. */
@@ -43,18 +43,25 @@ export class Ledger {
     this.problems.push({ path, message: explain(error) });
   }
 
-  /** Writes the manifest as it stands. */
-  async write(): Promise<void> {
-    const write = () => writeManifest(this.#folder, this.#copied, this.records);
-    this.#writing = this.#writing.then(write, write);
-    await this.#writing;
+  /** Writes the manifest as it stands; a failure is a problem of the run like others. */
+  async close(): Promise<void> {
+    await this.#write().catch((error) => this.fail(manifestName, error));
+  }
+
+  /** Writes the manifest as it stands, if it can be: {@linkcode close} tells if it never can. */
+  async save(): Promise<void> {
+    this.#nextCheckpoint = Infinity; // until it is written
+    await this.#write().catch(() => {});
     this.#nextCheckpoint = performance.now() + CHECKPOINT_INTERVAL;
   }
 
-  /** Writes the manifest if that was not done lately. */
+  /** {@linkcode save}s if that was not done lately. */
   async checkpoint(): Promise<void> {
-    if (performance.now() < this.#nextCheckpoint) return;
-    this.#nextCheckpoint = Infinity; // until it is written
-    await this.write();
+    if (performance.now() >= this.#nextCheckpoint) await this.save();
+  }
+
+  #write(): Promise<void> {
+    const write = () => writeManifest(this.#folder, this.#copied, this.records);
+    return this.#writing = this.#writing.then(write, write);
   }
 }

@@ -119,7 +119,7 @@ async function isAsRecorded(
 
 /** Whether no variant saves enough to be there. */
 export function isLeftAlone(variants: Work["variants"]): boolean {
-  return [...variants.values()].every(({ state }) => state === "unworthy");
+  return variants.size > 0 && [...variants.values()].every(({ state }) => state === "unworthy");
 }
 
 /** The record of a file whose variants are settled: those that failed are left out, so that the next run tries again. */

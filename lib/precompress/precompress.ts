@@ -10,6 +10,7 @@ import { placesOf } from "./places.ts";
 import { plan, type Work } from "./plan.ts";
 import { Pool } from "./pool.ts";
 import { FormerFiles } from "./previous.ts";
+import { explain } from "./problem.ts";
 import { ProgressMeter } from "./progress.ts";
 import { type PrecompressReport, summarize } from "./report.ts";
 import { removeMissing, removeTemporaries } from "./upkeep.ts";
@@ -32,7 +33,8 @@ import { type FoundFile, type Tree, walk } from "./walk.ts";
  * @param options.signal Stops the run, leaving no temporary file.
  * @returns What was done.
  * @throws {TypeError | RangeError} if an option is not what it should be.
- * @throws {Error} if the folder cannot be read or the manifest not be written, with the `code` of the file system.
+ * @throws {Error} if the folder cannot be read or that of `out` not be written to, with the file system's error as its
+ * `cause`.
  * @throws the reason of `signal` once it is aborted.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842} for the deltas
  * @example Compress a build before a deploy
@@ -55,7 +57,7 @@ export async function precompress(directory: string, options: PrecompressOptions
   signal?.throwIfAborted();
   const places = await placesOf(directory, options);
   const tree = await walk(places.source, isManifest, signal);
-  if (isCopying(places) && !settings.dryRun) await mkdir(places.target, { recursive: true });
+  if (isCopying(places) && !settings.dryRun) await makeFolder(places.target);
   const manifest = await readManifest(places.target);
   const pool = new Pool(settings.jobs);
   const context: Context = {
@@ -89,7 +91,7 @@ async function run(tree: Tree, copied: boolean, context: Context, signal?: Abort
   try {
     const works = await planAll(files, context, signal);
     if (works.length > 0 && !settings.dryRun) {
-      await ledger.write(); // what is written from here on is known to be ours, whatever happens
+      await ledger.save(); // what is written from here on is known to be ours, whatever happens
       await carryOutAll(works, context);
     }
     for (const each of extra) {
@@ -97,7 +99,7 @@ async function run(tree: Tree, copied: boolean, context: Context, signal?: Abort
       await copyBeside(each, context).catch((error) => ledger.fail(each.file.path, error));
     }
   } finally {
-    if (!settings.dryRun) await ledger.write(); // also when stopped: what was finished is kept
+    if (!settings.dryRun) await ledger.close(); // also when stopped: what was finished is kept
   }
   return all;
 }
@@ -106,6 +108,14 @@ async function removeAllTemporaries(tree: Tree, places: Places, signal?: AbortSi
   await removeTemporaries(places.source, tree.temporaries);
   if (!isCopying(places)) return;
   await removeTemporaries(places.target, (await walk(places.target, isManifest, signal)).temporaries);
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (cause) {
+    throw new Error(`cannot write to ${path}: ${explain(cause)}`, { cause });
+  }
 }
 
 /** The largest first, so that no long job is left for the end. */

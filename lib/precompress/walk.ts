@@ -27,7 +27,12 @@ export interface Tree {
  */
 export async function walk(root: string, skip: (path: string) => boolean, signal?: AbortSignal): Promise<Tree> {
   const tree: Tree = { files: [], temporaries: [], problems: [] };
-  await visit("", [await realpath(root)]);
+  try {
+    await visit("", [await realpath(root)]);
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason;
+    throw new Error(`cannot read ${root}: ${explain(cause)}`, { cause });
+  }
   tree.files.sort((a, b) => a.path < b.path ? -1 : 1);
   return tree;
 

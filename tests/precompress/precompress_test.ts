@@ -179,6 +179,20 @@ test("cleanPrecompressed() removes what a run made and nothing else", () =>
     assert.deepEqual(await cleanPrecompressed(folder), []);
   }));
 
+test("cleanPrecompressed() names what it cannot remove, removes the rest, and can be run again", () =>
+  inFolder(async (folder) => {
+    await writeSite(folder);
+    const before = await listed(folder);
+    await precompress(folder, quick);
+    await rm(join(folder, "index.html.br"));
+    await mkdir(join(folder, "index.html.br"));
+    await assert.rejects(cleanPrecompressed(folder), { message: /^cannot remove index\.html\.br: / });
+    assert.deepEqual(await listed(folder), [manifestName, ...before].sort());
+    await rm(join(folder, "index.html.br"), { recursive: true });
+    await cleanPrecompressed(folder);
+    assert.deepEqual(await listed(folder), before);
+  }));
+
 test("a manifest that names files outside of its folder is refused", () =>
   inFolder(async (folder) => {
     await writeTree(folder, {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import test from "node:test";
 import { decompress } from "../../lib/codecs/mod.ts";
 import { manifestName, precompress, type PrecompressProgress, readManifest } from "../../lib/precompress/mod.ts";
@@ -137,6 +138,19 @@ test("with out, --check tells of copies that are missing", () =>
     assert.match(stdout, /^small\.txt\n/);
     assert.match(stderr, /1 file has missing or stale outputs/);
     assert.deepEqual(await listed(out), [manifestName]);
+  }));
+
+test("a folder that cannot be written to is named, by what could not be written there", {
+  skip: process.getuid?.() === 0 && "root may write anywhere",
+}, () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "index.html": "<p>mill</p>".repeat(300) });
+    await chmod(folder, 0o555);
+    const { problems } = await precompress(folder, { ...quick, formats: ["gzip"] });
+    assert.deepEqual(problems.map(({ path }) => path), [manifestName, "index.html"]);
+    await chmod(folder, 0o000);
+    await assert.rejects(precompress(folder), { message: /^cannot read .*permission denied/ });
+    await chmod(folder, 0o755);
   }));
 
 test("with out, a file where a folder belongs is named", () =>
