@@ -44,9 +44,15 @@ export class Pool {
   #memory = 0;
   #stopped: { reason: unknown } | undefined;
 
-  /** At most `size` workers; each is started when there is work for it. */
+  /** At most `size` workers; each is started when there is work for it, or by {@linkcode prepare}. */
   constructor(size: number) {
     this.#slots = Array.from({ length: size }, () => ({ worker: undefined, current: undefined }));
+  }
+
+  /** Starts the workers that `jobs` jobs will need, so that they load while these are being found. */
+  prepare(jobs: number): void {
+    if (this.#stopped) return;
+    for (const slot of this.#slots.slice(0, jobs)) slot.worker ??= this.#hire(slot);
   }
 
   /** Runs `job` in a worker, telling `advance` of its steps; rejects only if the pool is stopped. */

@@ -121,6 +121,7 @@ async function makeFolder(path: string): Promise<void> {
 /** The largest first, so that no long job is left for the end. */
 async function planAll(files: readonly FoundFile[], context: Context, signal?: AbortSignal): Promise<Work[]> {
   const works: Work[] = [];
+  let jobs = 0;
   for (const file of files.toSorted((a, b) => b.size - a.size)) {
     signal?.throwIfAborted();
     try {
@@ -128,8 +129,11 @@ async function planAll(files: readonly FoundFile[], context: Context, signal?: A
       if (!work) continue;
       works.push(work);
       for (const [format, { state }] of work.variants) {
-        if (state === "pending") context.progress.expect(format, file.size);
+        if (state !== "pending") continue;
+        context.progress.expect(format, file.size);
+        jobs++;
       }
+      if (!context.settings.dryRun) context.pool.prepare(jobs);
     } catch (error) {
       context.ledger.fail(file.path, error);
     }
