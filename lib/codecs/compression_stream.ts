@@ -40,7 +40,8 @@ export class CompressionStream {
    *
    * @param format The format to write.
    * @param options.level How hard to try. Default: 11 for brotli, 19 for zstd, 9 for the deflate formats.
-   * @param options.windowLog log2 of the window in bytes. Default: chosen by the codec.
+   * @param options.windowLog log2 of the window in bytes. Default: chosen by the codec; 18 for brotli below level 10 if
+   * the size is unknown, which keeps memory low.
    * @param options.dictionary Bytes that the reader has too; required by `dcb` and `dcz`.
    * @param options.size The number of bytes that will be written. Default: unknown.
    * @throws {TypeError} if the format is unknown, or the dictionary missing or of no use to the format.

@@ -18,6 +18,10 @@ const MAX_QUALITY: c_int = 11;
 /// Above this size a 16 MiB window pays for its memory (195 MB in place of 67 MB at quality 11).
 const LARGE: u64 = 4 << 20;
 
+/// For streams of unknown length below the best qualities: buffers grow with the window, to 65 MB at 22 and 7 MB at 18.
+const STREAM_WINDOW: u32 = 18;
+const HIGH_QUALITY: i32 = 10;
+
 #[repr(C)]
 struct State([u8; 0]);
 #[repr(C)]
@@ -90,6 +94,7 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
     }
     let window_log = match (parameters.window_log, parameters.size) {
         (0, Some(size)) if size > LARGE => 24,
+        (0, None) if parameters.level < HIGH_QUALITY => STREAM_WINDOW,
         (0, _) => 22,
         (log @ 10..=24, _) => log,
         (log, _) => {
