@@ -44,7 +44,7 @@ function print(text: string): number {
 async function clean({ directory, json, quiet, options }: Arguments): Promise<number> {
   const removed = await cleanPrecompressed(options.out ?? directory);
   if (json) return print(`${JSON.stringify({ removed }, null, 2)}\n`);
-  return quiet ? DONE : print(`removed ${removed.length} files\n`);
+  return quiet ? DONE : print(`removed ${removed.length} ${removed.length === 1 ? "file" : "files"}\n`);
 }
 
 async function compress({ directory, action, json, quiet, options }: Arguments): Promise<number> {
@@ -103,7 +103,8 @@ function summary(report: PrecompressReport, action: Arguments["action"]): string
   }
   const table = report.types.length > 0 ? `${formatTable(report)}\n` : "";
   const list = isRun ? "" : outputsOf(report).map((path) => `${path}\n`).join("");
-  return `${list}${table}${report.files} files: ${parts.join(", ")}, in ${formatDuration(report.elapsedMs)}\n`;
+  const files = `${report.files} ${report.files === 1 ? "file" : "files"}`;
+  return `${list}${table}${files}: ${parts.join(", ")}, in ${formatDuration(report.elapsedMs)}\n`;
 }
 
 /** The files that a run would do something about; paths below the folder. */
