@@ -9,6 +9,7 @@ const DCZ_MAGIC: &[u8] = &[0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0];
 
 const C_COMPRESSION_LEVEL: c_int = 100;
 const C_WINDOW_LOG: c_int = 101;
+const C_CONTENT_SIZE_FLAG: c_int = 200;
 
 /// Browsers refuse windows above 8 MiB (RFC 9659).
 const WEB_WINDOW_LOG: u32 = 23;
@@ -147,6 +148,11 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
             )?;
         }
         if dcz {
+            // A delta is small and its reader allocates by the window: the content's size would be 3 bytes for nothing.
+            check(
+                ZSTD_CCtx_setParameter(context, C_CONTENT_SIZE_FLAG, 0),
+                FaultKind::Parameter,
+            )?;
             check(
                 ZSTD_CCtx_refPrefix(context, dictionary.as_ptr(), dictionary.len()),
                 FaultKind::Parameter,
