@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { native, ours, type StreamClasses } from "./drop_in_implementations.ts";
+
+/** What a body saw: plain data, with errors by name unless they are the body's own. */
+export type Observation = unknown;
+
+/** How a comparison is to be made. */
+export interface ComparisonOptions {
+  /** What the standard demands; left out where runtimes differ, so that only the runtime's own streams are the measure. */
+  readonly expected?: Observation;
+  /** Why this runtime cannot take part. */
+  readonly skip?: string | false;
+}
+
+/**
+ * Declares a test that runs `body` with the runtime's own streams and with ours and demands the same observation: what
+ * native streams do in a place of this runtime is what ours are to do there.
+ */
+export function sameAsNative(
+  behaviour: string,
+  body: (streams: StreamClasses) => Promise<Observation> | Observation,
+  options: ComparisonOptions = {},
+): void {
+  test(behaviour, { skip: options.skip ?? false }, async () => {
+    const reference = await body(native);
+    if ("expected" in options) {
+      assert.deepEqual(reference, options.expected, "the runtime's own streams are not as the test assumes");
+    }
+    assert.deepEqual(await body(ours), reference);
+  });
+}
+
+/** The name of what `action` throws or rejects with, or "nothing". */
+export async function failure(action: () => unknown): Promise<string> {
+  try {
+    await action();
+    return "nothing";
+  } catch (error) {
+    return nameOf(error);
+  }
+}
+
+/** Whether `action` throws or rejects with exactly `reason`; its name where it is something else. */
+export async function failsWith(reason: unknown, action: () => unknown): Promise<string | true> {
+  try {
+    await action();
+    return "nothing";
+  } catch (error) {
+    return error === reason || nameOf(error);
+  }
+}
+
+/** What `promise` gives, or "still waiting" if it takes so long that nothing more is to be expected. */
+export async function eventually<T>(promise: PromiseLike<T>, milliseconds = 2000): Promise<T | "still waiting"> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<"still waiting">((resolve) => {
+    timer = setTimeout(resolve, milliseconds, "still waiting");
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Lets everything happen that does not wait for the outside. */
+export function quiet(milliseconds = 30): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error || error instanceof DOMException ? error.name : `not an error: ${String(error)}`;
+}
