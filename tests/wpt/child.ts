@@ -1,0 +1,99 @@
+/**
+ * One test file in this process: `child.ts ROOT FILE MODE SECONDS`. Writes a line of JSON for each subtest as it ends, for
+ * each fault outside of subtests, and at the end.
+ *
+ * @module
+ */
+import { readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { runInThisContext } from "node:vm";
+import { enter, type Mode } from "./mode.ts";
+import { type Line, MARK, type Status } from "./result.ts";
+import { scriptsOf } from "./test_file.ts";
+
+/** The functions of testharness.js that are used here. */
+interface Harness {
+  add_test_state_callback(callback: (test: HarnessTest) => void): void;
+  add_result_callback(callback: (test: HarnessTest) => void): void;
+  add_completion_callback(callback: (tests: readonly HarnessTest[], outcome: HarnessOutcome) => void): void;
+  timeout(): void;
+}
+
+interface HarnessOutcome {
+  readonly status: number;
+  readonly message: string | null;
+}
+
+interface HarnessTest extends HarnessOutcome {
+  readonly name: string;
+}
+
+/** The harness's status where it could not go on. */
+const ERROR = 1;
+/** By testharness.js's numbers. */
+const statuses: readonly Status[] = ["passed", "failed", "timed out", "not run", "unsupported"];
+
+const [root, file, mode, seconds] = process.argv.slice(2) as [string, string, Mode, string];
+await main();
+
+async function main(): Promise<void> {
+  process.on("unhandledRejection", (reason) => report({ fault: `unhandled rejection: ${explain(reason)}` }));
+  process.on("uncaughtException", (error) => report({ fault: `uncaught: ${explain(error)}` }));
+  await enter(mode);
+  prepareGlobals();
+  const scripts = scriptsOf(root, file);
+  // One turn for all: the harness takes the first microtask as the sign that everything is loaded.
+  const [harness, ...tests] = scripts.map(({ path, code }) => () => runInThisContext(code, { filename: path }));
+  withoutEvents(harness!);
+  listen(globalThis as unknown as Harness);
+  for (const test of tests) test();
+}
+
+/** What a worker's global scope has and the harness or a test looks for. */
+function prepareGlobals(): void {
+  const { gc, Bun } = globalThis as { gc?: () => void; Bun?: { gc(force: boolean): void } };
+  Object.assign(globalThis, {
+    self: globalThis,
+    META_TITLE: file,
+    Window: Object, // idlharness.js wants to know which interfaces this scope should have: a window has all of these
+    GLOBAL: { isWindow: () => false, isWorker: () => true, isShadowRealm: () => false },
+    fetch: (path: string) => Promise.resolve(new Response(readFileSync(join(root, path)))),
+    gc: gc ?? (() => Bun?.gc(true)),
+  });
+}
+
+/** So that an unhandled rejection, which is reported here, does not end the file for the harness on Deno alone. */
+function withoutEvents(load: () => void): void {
+  Object.defineProperty(globalThis, "addEventListener", { value: undefined, configurable: true });
+  load();
+  delete (globalThis as { addEventListener?: unknown }).addEventListener;
+}
+
+function listen(harness: Harness): void {
+  const open = new Set<HarnessTest>();
+  const tell = (test: HarnessTest): void => {
+    open.delete(test);
+    report({ name: test.name, status: statuses[test.status] ?? "failed", message: test.message ?? "" });
+  };
+  harness.add_test_state_callback((test) => open.add(test));
+  harness.add_result_callback(tell);
+  harness.add_completion_callback((_, { status, message }) => {
+    open.forEach(tell); // those that had no end
+    if (status === ERROR) report({ fault: message ?? "the harness failed" });
+    // Rejections that nobody handled are told of a little later.
+    setTimeout(() => {
+      report({ done: true });
+      process.exit();
+    }, 5);
+  });
+  setTimeout(() => harness.timeout(), Number(seconds) * 1000);
+}
+
+function report(line: Line): void {
+  writeSync(1, `\n${MARK}${JSON.stringify(line)}\n`);
+}
+
+function explain(reason: unknown): string {
+  return reason instanceof Error ? reason.stack ?? reason.message : String(reason);
+}

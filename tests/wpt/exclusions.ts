@@ -1,0 +1,54 @@
+import type { Mode } from "./mode.ts";
+import type { Runtime } from "./run_suite.ts";
+
+/** Subtests that are not counted, and why. */
+interface Exclusion {
+  readonly file: RegExp;
+  /** Which subtests of the file; all without it. */
+  readonly subtest?: RegExp;
+  /** Where it holds; everywhere without it. */
+  readonly mode?: Mode;
+  readonly runtime?: Runtime;
+  readonly reason: string;
+}
+
+const exclusions: readonly Exclusion[] = [
+  {
+    file: /readable-streams\/owning-type/,
+    reason: `the type "owning" is a proposal, not in the standard`,
+  },
+  {
+    file: /idlharness/,
+    mode: "native-pipe-to",
+    reason: "checks how the runtime defines its classes, not how they pipe",
+  },
+  {
+    file: /idlharness/,
+    subtest:
+      /^(Readable|Writable|Transform)Stream interface: existence and properties of interface (prototype )?object$/,
+    mode: "ours",
+    reason: "ours inherit from the runtime's classes, which makes them pass wherever the runtime wants a stream",
+  },
+  {
+    file: /readable-streams\/from/,
+    subtest: /^ReadableStream.from accepts a string$/,
+    mode: "native-pipe-to",
+    runtime: "deno",
+    reason: "a fault of Deno's ReadableStream that has nothing to do with piping",
+  },
+  {
+    file: /transform-streams\/cancel/,
+    subtest: /^readable.cancel\(\) and a parallel writable.close\(\) should reject if a transformer.cancel\(\) calls/,
+    mode: "native-pipe-to",
+    runtime: "deno",
+    reason: "a fault of Deno's TransformStream that has nothing to do with piping",
+  },
+];
+
+/** Whether a whole file, or a subtest of it, is excluded. */
+export function isExcluded(file: string, subtest: string | undefined, runtime: Runtime, mode: Mode): boolean {
+  return exclusions.some((each) =>
+    each.file.test(file) && (each.mode ?? mode) === mode && (each.runtime ?? runtime) === runtime &&
+    (each.subtest === undefined || (subtest !== undefined && each.subtest.test(subtest)))
+  );
+}

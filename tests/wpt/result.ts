@@ -1,0 +1,48 @@
+/** How a subtest ended. */
+export type Status = "passed" | "failed" | "timed out" | "not run" | "unsupported";
+
+/** A subtest. */
+export interface Subtest {
+  readonly name: string;
+  readonly status: Status;
+  /** What the harness says of a failure, else empty. */
+  readonly message: string;
+}
+
+/** A line that the process of a test file prints. */
+export type Line = Subtest | { readonly fault: string } | { readonly done: true };
+
+/** How such a line begins, since tests may print others. */
+export const MARK = "wpt: ";
+
+/** What became of a test file. */
+export interface FileResult {
+  readonly file: string;
+  readonly subtests: readonly Subtest[];
+  /** What went wrong outside of subtests: the file does not load, an unhandled rejection, a crash, a time-out. */
+  readonly faults: readonly string[];
+}
+
+/** The sums of many files. */
+export interface Totals {
+  readonly passed: number;
+  /** Subtests that did not pass, and faults. */
+  readonly failed: number;
+}
+
+/** Counts what passed and what did not. */
+export function totals(results: readonly FileResult[]): Totals {
+  const subtests = results.flatMap((result) => result.subtests);
+  const passed = subtests.filter(({ status }) => status === "passed").length;
+  const faults = results.reduce((sum, result) => sum + result.faults.length, 0);
+  return { passed, failed: subtests.length - passed + faults };
+}
+
+/** One line for each subtest that did not pass and each fault, with its message. */
+export function failures(results: readonly FileResult[]): string[] {
+  return results.flatMap(({ file, subtests, faults }) => [
+    ...subtests.filter(({ status }) => status !== "passed")
+      .map(({ name, status, message }) => `${file}: ${name}: ${status}${message && `: ${message}`}`),
+    ...faults.map((fault) => `${file}: ${fault}`),
+  ]);
+}

@@ -1,0 +1,83 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import process from "node:process";
+import { root as repository, runtime as current } from "../e2e/consumer.ts";
+import { isExcluded } from "./exclusions.ts";
+import type { Mode } from "./mode.ts";
+import { type FileResult, type Line, MARK, type Subtest } from "./result.ts";
+import { testFiles } from "./test_file.ts";
+
+/** A runtime that the tests run on. */
+export type Runtime = "node" | "bun" | "deno";
+
+/** All runtimes, in the order of the table. */
+export const runtimes: readonly Runtime[] = ["node", "bun", "deno"];
+
+/** What a run is about. */
+export interface Run {
+  readonly runtime: Runtime;
+  readonly mode: Mode;
+  /** Only files that have this in their path. */
+  readonly filter?: string;
+}
+
+/** The flags that run a TypeScript file, with garbage collection on demand. */
+const flags: Readonly<Record<Runtime, readonly string[]>> = {
+  node: ["--expose-gc", "--no-warnings"],
+  bun: [],
+  deno: ["run", "-A", "--no-check", "--quiet", "--v8-flags=--expose-gc"],
+};
+
+/** Processes at a time. */
+const POOL = 2;
+/** After this many seconds the harness ends a file's open subtests. */
+const PATIENCE = 20;
+/** After this many seconds more a process that does not even let the harness do so is ended. */
+const GRACE = 5;
+
+/**
+ * Runs the test files of the suite in `root`, each in a process of its own; one that fails in any way does not stop the
+ * others.
+ */
+export async function runSuite(root: string, run: Run): Promise<FileResult[]> {
+  const files = testFiles(root)
+    .filter((file) => file.includes(run.filter ?? "") && !isExcluded(file, undefined, run.runtime, run.mode));
+  if (files.length === 0) throw new TypeError(`no test file in ${root} has ${JSON.stringify(run.filter)} in its path`);
+  const results: FileResult[] = [];
+  const queue = files.entries();
+  await Promise.all(Array.from({ length: POOL }, async () => {
+    for (const [index, file] of queue) results[index] = await runFile(root, file, run);
+  }));
+  return results;
+}
+
+function runFile(root: string, file: string, { runtime, mode }: Run): Promise<FileResult> {
+  const command = runtime === current ? process.execPath : join(repository, "node_modules/.bin", runtime);
+  const words = [...flags[runtime], join(repository, "tests/wpt/child.ts"), root, file, mode, String(PATIENCE)];
+  // Detached, so that it leads a group: what is in node_modules may be a launcher that has the runtime as its child.
+  const child = spawn(command, words, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => stdout += text);
+  child.stderr.setEncoding("utf8").on("data", (text: string) => stderr += text);
+  const timer = setTimeout(() => process.kill(-child.pid!, "SIGKILL"), (PATIENCE + GRACE) * 1000);
+  return new Promise((settle, fail) => {
+    child.on("error", fail);
+    child.on("close", (code, signal) => {
+      clearTimeout(timer);
+      const { subtests, faults } = read(stdout, `ended early by ${signal ?? `exit code ${code}`} ${stderr}`.trim());
+      settle({ file, subtests: subtests.filter(({ name }) => !isExcluded(file, name, runtime, mode)), faults });
+    });
+  });
+}
+
+/** Reads a process's lines; `early` is the fault of one that did not come to its end. */
+function read(stdout: string, early: string): Omit<FileResult, "file"> {
+  const lines = stdout.split("\n").filter((line) => line.startsWith(MARK))
+    .map((line) => JSON.parse(line.slice(MARK.length)) as Line);
+  const subtests = lines.filter((line): line is Subtest => "name" in line);
+  const faults = lines.flatMap((line) => "fault" in line ? line.fault : []);
+  if (!lines.some((line) => "done" in line)) faults.push(early);
+  else if (subtests.length === 0) faults.push("no subtest ran");
+  return { subtests, faults };
+}

@@ -1,0 +1,39 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+
+/**
+ * The paths of the test files below `root`, in order, with forward slashes. Other files than `*.any.js` (`*.html`,
+ * `*.window.js`) need a window, mostly for its frames and their realms.
+ */
+export function testFiles(root: string): string[] {
+  return globSync("streams/**/*.any.js", { cwd: root })
+    .map((path) => path.replaceAll("\\", "/"))
+    .sort();
+}
+
+/** What the suite's own server serves under another name. */
+const aliases: ReadonlyMap<string, string> = new Map([
+  ["resources/WebIDLParser.js", "resources/webidl2/lib/webidl2.js"],
+]);
+
+/** A script of the suite with the name that stack traces show. */
+export interface Script {
+  readonly path: string;
+  readonly code: string;
+}
+
+/**
+ * The scripts that make up the test file at `path`, in the order in which a browser would load them.
+ *
+ * @see {@link https://web-platform-tests.org/writing-tests/testharness.html#multi-global-tests}
+ */
+export function scriptsOf(root: string, path: string): Script[] {
+  const read = (each: string): Script => {
+    return { path: each, code: readFileSync(join(root, aliases.get(each) ?? each), "utf8") };
+  };
+  const file = read(path);
+  const needed = [...file.code.matchAll(/^\/\/ META: script=(\S+)$/gm)].map(([, script]) => {
+    return script!.startsWith("/") ? script!.slice(1) : posix.join(dirname(path), script!);
+  });
+  return ["resources/testharness.js", ...needed].map(read).concat(file);
+}
