@@ -1,0 +1,60 @@
+import { chunk, CHUNK_SIZE, CountingSink, longSource, MARK, readAll, type Scenario, whole } from "./scenario.ts";
+
+/** Streams read by a reader or by `for await`, and written by a writer. */
+export const reading: readonly Scenario[] = [
+  {
+    title: "read loop",
+    unit: 1,
+    run: (classes, amount) => readAll(longSource(classes, amount)),
+  },
+  {
+    title: "write loop (`await ready`)",
+    unit: 1,
+    async run({ WritableStream }, amount) {
+      const sink = new CountingSink();
+      const writer = new WritableStream(sink, MARK).getWriter();
+      for (let i = 0; i < amount; i++) {
+        await writer.ready;
+        writer.write(chunk);
+      }
+      await writer.close();
+      return sink.count();
+    },
+  },
+  {
+    title: "for await",
+    unit: 1,
+    async run(classes, amount) {
+      let chunks = 0;
+      let bytes = 0;
+      for await (const { byteLength } of longSource(classes, amount)) {
+        chunks++;
+        bytes += byteLength;
+      }
+      return whole(chunks, bytes, CHUNK_SIZE);
+    },
+  },
+  {
+    title: "from(array)",
+    unit: 1,
+    run: ({ ReadableStream }, amount) => readAll(ReadableStream.from(new Array<Uint8Array>(amount).fill(chunk))),
+  },
+  {
+    title: "from(generator)",
+    unit: 1,
+    run: ({ ReadableStream }, amount) => readAll(ReadableStream.from(generate(amount))),
+  },
+  {
+    title: "from(async generator)",
+    unit: 1,
+    run: ({ ReadableStream }, amount) => readAll(ReadableStream.from(generateLater(amount))),
+  },
+];
+
+function* generate(count: number): Generator<Uint8Array> {
+  for (let i = 0; i < count; i++) yield chunk;
+}
+
+async function* generateLater(count: number): AsyncGenerator<Uint8Array> {
+  for (let i = 0; i < count; i++) yield chunk;
+}
