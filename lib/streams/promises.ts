@@ -1,0 +1,166 @@
+/**
+ * Promises as the standard uses them: captured once, so that a patched `Promise` changes nothing here, and made only
+ * where somebody can see them.
+ *
+ * @module
+ */
+
+const { then } = Promise.prototype;
+const { resolve, reject } = Promise;
+const PromiseConstructor = Promise;
+
+/** A promise that is resolved for ever: reacting to it is the cheapest way to run code one microtask later. */
+const RESOLVED: Promise<void> = Promise.resolve();
+
+const noop = (): void => {};
+
+/** "A promise resolved with": a native promise is returned as it is. */
+export function promiseResolvedWith<T>(value: T | PromiseLike<T>): Promise<T> {
+  return resolve.call(PromiseConstructor, value) as Promise<T>;
+}
+
+/** A new promise resolved with a value: unlike {@linkcode promiseResolvedWith}, also for a native promise. */
+export function newPromiseResolvedWith<T>(value: T | PromiseLike<T>): Promise<T> {
+  return new PromiseConstructor<T>((resolve) => resolve(value));
+}
+
+/** "A promise rejected with". */
+export function promiseRejectedWith<T = never>(reason: unknown): Promise<T> {
+  return reject.call(PromiseConstructor, reason) as Promise<T>;
+}
+
+/** PerformPromiseThen, without a look-up of `then`. */
+export function react<T, A = void, B = never>(
+  promise: Promise<T>,
+  onFulfilled: ((value: T) => A | PromiseLike<A>) | undefined,
+  onRejected?: (reason: unknown) => B | PromiseLike<B>,
+): Promise<A | B> {
+  return then.call(promise, onFulfilled as never, onRejected as never) as Promise<A | B>;
+}
+
+/** Runs `steps` one microtask later. */
+export function queueReaction(steps: () => void): void {
+  then.call(RESOLVED, steps);
+}
+
+/** Sets `[[PromiseIsHandled]]`: a rejection nobody looks at is no unhandled one. */
+export function markAsHandled(promise: Promise<unknown>): void {
+  then.call(promise, undefined, noop);
+}
+
+/**
+ * Runs one of the steps when what an algorithm returned has settled. Anything but an object or a function cannot be
+ * a thenable, so no promise is made for it: the reaction takes the very microtask that the promise's would have taken.
+ */
+export function settle(result: unknown, onFulfilled: () => void, onRejected: (reason: unknown) => void): void {
+  if (isThenableLike(result)) then.call(promiseResolvedWith(result), onFulfilled, onRejected);
+  else then.call(RESOLVED, onFulfilled);
+}
+
+/**
+ * What a user's callback returned, as a promise that Web IDL would make of it if it could be one. (For `pull`, `write`
+ * and `transform`, engines and we take a native promise as it is, which saves two microtasks for each chunk.)
+ */
+export function callbackResult(result: unknown): unknown {
+  return isThenableLike(result) ? newPromiseResolvedWith(result) : result;
+}
+
+/** Whether a value could have a `then` method; the look-up itself is observable, and left to the promise. */
+export function isThenableLike(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+/** A promise and the functions that settle it. */
+export class Deferred<T> {
+  promise: Promise<T>;
+  resolve: (value: T | PromiseLike<T>) => void;
+  reject: (reason: unknown) => void;
+  constructor() {
+    this.promise = new PromiseConstructor<T>(takeResolvers);
+    this.resolve = takenResolve;
+    this.reject = takenReject;
+  }
+}
+
+// One executor for all: a closure for each promise costs as much as the promise.
+let takenResolve: (value: unknown) => void = noop;
+let takenReject: (reason: unknown) => void = noop;
+function takeResolvers(resolve: (value: never) => void, reject: (reason: unknown) => void): void {
+  takenResolve = resolve as (value: unknown) => void;
+  takenReject = reject;
+}
+
+const PENDING = 0;
+const FULFILLED = 1;
+const REJECTED = 2;
+
+/**
+ * A `closed` or `ready` promise that is made when somebody looks at it. Its rejections are always marked as handled,
+ * as the standard wants of these promises.
+ */
+export class LazyPromise {
+  #status = PENDING;
+  #reason: unknown = undefined;
+  #deferred: Deferred<void> | undefined = undefined;
+  #promise: Promise<void> | undefined = undefined;
+
+  get isPending(): boolean {
+    return this.#status === PENDING;
+  }
+
+  get promise(): Promise<void> {
+    if (this.#promise !== undefined) return this.#promise;
+    if (this.#status === PENDING) {
+      this.#deferred = new Deferred();
+      this.#promise = this.#deferred.promise;
+    } else if (this.#status === FULFILLED) {
+      this.#promise = promiseResolvedWith<void>(undefined);
+    } else {
+      this.#promise = promiseRejectedWith(this.#reason);
+      markAsHandled(this.#promise);
+    }
+    return this.#promise;
+  }
+
+  /** Fulfils it if it is pending. */
+  resolve(): void {
+    if (this.#status !== PENDING) return;
+    this.#status = FULFILLED;
+    this.#deferred?.resolve();
+    this.#deferred = undefined;
+  }
+
+  /** Rejects it if it is pending; else another promise, rejected, takes its place. */
+  reject(reason: unknown): void {
+    const wasPending = this.#status === PENDING;
+    this.#status = REJECTED;
+    this.#reason = reason;
+    if (!wasPending) {
+      this.#promise = undefined;
+    } else if (this.#deferred !== undefined) {
+      markAsHandled(this.#deferred.promise);
+      this.#deferred.reject(reason);
+      this.#deferred = undefined;
+    }
+  }
+
+  /** Puts a new pending promise in its place. */
+  renew(): void {
+    this.#status = PENDING;
+    this.#reason = undefined;
+    this.#deferred = undefined;
+    this.#promise = undefined;
+  }
+}
+
+/** "Waiting for all": fulfils when all have; rejects as soon as one does. */
+export function waitForAll(promises: readonly Promise<unknown>[]): Promise<void> {
+  if (promises.length === 0) return promiseResolvedWith<void>(undefined);
+  const all = new Deferred<void>();
+  let pending = promises.length;
+  const onFulfilled = (): void => {
+    if (--pending === 0) all.resolve();
+  };
+  for (const promise of promises) then.call(promise, onFulfilled, all.reject);
+  return all.promise;
+}

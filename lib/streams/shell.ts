@@ -1,0 +1,32 @@
+/**
+ * How our own code makes objects of public classes that callers cannot construct, or not from a state: the state
+ * waits here while the constructor runs. Callers cannot see it, and it costs them nothing.
+ *
+ * @module
+ */
+
+let waiting: object | undefined = undefined;
+
+/** Constructs a public object around a state. */
+export function construct<T>(constructor: new (...args: never[]) => T, state: object): T {
+  waiting = state;
+  return new constructor();
+}
+
+/** What {@linkcode construct} was given, in the constructor it called; else nothing. */
+export function takeState<State extends object>(): State | undefined {
+  const state = waiting as State | undefined;
+  waiting = undefined;
+  return state;
+}
+
+/**
+ * The same for a class that only our own code constructs.
+ *
+ * @throws {TypeError} if a caller constructs it.
+ */
+export function requireState<State extends object>(): State {
+  const state = takeState<State>();
+  if (state === undefined) throw new TypeError("Illegal constructor");
+  return state;
+}

@@ -1,0 +1,67 @@
+/**
+ * Web IDL conversions of what callers pass, in the order and with the errors that the standard gives.
+ *
+ * @module
+ * @see {@link https://webidl.spec.whatwg.org/#js-type-mapping}
+ */
+
+const { call } = Function.prototype;
+const { apply } = Reflect;
+
+/** Whether a value is an object; functions are not asked for here. */
+export function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** A dictionary argument: `undefined` and `null` are empty ones, other primitives are errors. */
+export function toDictionary(value: unknown, name: string): Record<PropertyKey, unknown> | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "object" && typeof value !== "function") throw new TypeError(`${name} must be an object`);
+  return value as Record<PropertyKey, unknown>;
+}
+
+/** A callback member of a dictionary, ready to be called by {@linkcode Callback.call}. */
+export function toCallback(value: unknown, name: string): Callback | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== "function") throw new TypeError(`${name} must be a function`);
+  // A function's own "call", or none at all, would be found instead of the real one.
+  if (value.call === call) return value as Callback;
+  return function (this: unknown, ...args: unknown[]): unknown {
+    return apply(value as Callback, this, args);
+  };
+}
+
+/** A function that a user gave. */
+export type Callback = (this: unknown, ...args: unknown[]) => unknown;
+
+/**
+ * `[EnforceRange] unsigned long long`.
+ *
+ * @throws {TypeError} if it is no number, not finite or out of range.
+ */
+export function toUnsignedLongLong(value: unknown, name: string): number {
+  const number = Math.trunc(+(value as number));
+  if (!(number >= 0 && number <= Number.MAX_SAFE_INTEGER)) {
+    throw new TypeError(`${name} must be an integer from 0 to 2^53 - 1, not ${String(value)}`);
+  }
+  return number + 0; // no negative zero
+}
+
+/** Makes members enumerable, as Web IDL has them, and names the class. */
+export function defineInterface(constructor: { prototype: object; name: string }, ...members: string[]): void {
+  const { prototype } = constructor;
+  for (const member of members) Object.defineProperty(prototype, member, { enumerable: true });
+  Object.defineProperty(prototype, Symbol.toStringTag, { value: constructor.name, configurable: true });
+}
+
+const abortedOf = Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted")!.get!;
+
+/** Whether a value is an AbortSignal, of any prototype. */
+export function isAbortSignal(value: unknown): value is AbortSignal {
+  try {
+    apply(abortedOf, value, []);
+    return true;
+  } catch {
+    return false;
+  }
+}
