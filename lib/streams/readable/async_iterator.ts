@@ -1,0 +1,115 @@
+import { Deferred, promiseRejectedWith, promiseResolvedWith, react } from "../promises.ts";
+import type { ReadRequest } from "./read_requests.ts";
+import {
+  type DefaultReaderState,
+  readableStreamDefaultReaderRead,
+  readableStreamReaderGenericCancel,
+  readableStreamReaderRelease,
+} from "./reader_state.ts";
+import { isObject } from "../webidl.ts";
+
+type Result<R> = IteratorResult<R, unknown>;
+
+class IterationReadRequest extends Deferred<Result<unknown>> implements ReadRequest {
+  readonly #reader: DefaultReaderState;
+  constructor(reader: DefaultReaderState) {
+    super();
+    this.#reader = reader;
+  }
+  chunkSteps(value: unknown): void {
+    this.resolve({ done: false, value });
+  }
+  closeSteps(): void {
+    readableStreamReaderRelease(this.#reader);
+    this.resolve({ done: true, value: undefined });
+  }
+  errorSteps(error: unknown): void {
+    readableStreamReaderRelease(this.#reader);
+    this.reject(error);
+  }
+}
+
+/**
+ * The asynchronous iterator of a ReadableStream.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#rs-asynciterator}
+ * @see {@link https://webidl.spec.whatwg.org/#js-asynchronous-iterator-prototype-object}
+ */
+export class ReadableStreamAsyncIterator<R> {
+  readonly #reader: DefaultReaderState;
+  readonly #preventCancel: boolean;
+  #ongoing: Promise<Result<R>> | undefined = undefined;
+  #finished = false;
+
+  constructor(reader: DefaultReaderState, preventCancel: boolean) {
+    this.#reader = reader;
+    this.#preventCancel = preventCancel;
+  }
+
+  next(): Promise<Result<R>> {
+    if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis("next"));
+    this.#ongoing = this.#ongoing === undefined
+      ? this.#nextSteps()
+      : react(this.#ongoing, () => this.#nextSteps(), () => this.#nextSteps());
+    return this.#ongoing;
+  }
+
+  return(value: unknown): Promise<Result<R>> {
+    if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis("return"));
+    this.#ongoing = this.#ongoing === undefined
+      ? this.#returnSteps(value)
+      : react(this.#ongoing, () => this.#returnSteps(value), () => this.#returnSteps(value));
+    return react(this.#ongoing, () => ({ done: true, value }));
+  }
+
+  #nextSteps(): Promise<Result<R>> {
+    if (this.#finished) return promiseResolvedWith<Result<R>>({ done: true, value: undefined });
+    const { stream } = this.#reader;
+    let result: Promise<Result<R>>;
+    if (stream!.controller.hasBuffered) { // as in ReadableStreamDefaultReader.read()
+      stream!.disturbed = true;
+      result = promiseResolvedWith<Result<R>>({ done: false, value: stream!.controller.readBuffered() as R });
+    } else {
+      const request = new IterationReadRequest(this.#reader);
+      readableStreamDefaultReaderRead(this.#reader, request);
+      result = request.promise as Promise<Result<R>>;
+    }
+    return react(result, this.#onNext, this.#onFailed);
+  }
+
+  readonly #onNext = (result: Result<R>): Result<R> => {
+    this.#ongoing = undefined;
+    if (result.done) this.#finished = true;
+    return result;
+  };
+
+  readonly #onFailed = (error: unknown): never => {
+    this.#ongoing = undefined;
+    this.#finished = true;
+    throw error;
+  };
+
+  #returnSteps(value: unknown): Promise<Result<R>> {
+    const end: Result<R> = { done: true, value };
+    if (this.#finished) return promiseResolvedWith(end);
+    this.#finished = true;
+    if (this.#preventCancel) {
+      readableStreamReaderRelease(this.#reader);
+      return promiseResolvedWith(end);
+    }
+    const canceled = readableStreamReaderGenericCancel(this.#reader, value);
+    readableStreamReaderRelease(this.#reader);
+    return canceled as Promise<never>;
+  }
+}
+
+const { prototype } = ReadableStreamAsyncIterator;
+const asyncIteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}).prototype);
+Reflect.deleteProperty(prototype, "constructor");
+Object.setPrototypeOf(prototype, asyncIteratorPrototype);
+for (const member of ["next", "return"]) Object.defineProperty(prototype, member, { enumerable: true });
+Object.defineProperty(prototype, Symbol.toStringTag, { value: "ReadableStream AsyncIterator", configurable: true });
+
+function wrongThis(member: string): TypeError {
+  return new TypeError(`${member} was called on something that is no ReadableStream's asynchronous iterator`);
+}

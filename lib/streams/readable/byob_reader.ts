@@ -1,0 +1,122 @@
+import { byteLengthOf, isDetachedBuffer, toArrayBufferView, viewKind, viewSlots } from "../array_buffers.ts";
+import { promiseRejectedWith } from "../promises.ts";
+import { takeState } from "../shell.ts";
+import { defineInterface, isObject, toDictionary, toUnsignedLongLong } from "../webidl.ts";
+import { ByteControllerState } from "./byte_controller_state.ts";
+import { lockableReadableStream } from "./lockable.ts";
+import { PromiseReadRequest } from "./read_requests.ts";
+import {
+  ByobReaderState,
+  readableStreamByobReaderRead,
+  readableStreamReaderGenericCancel,
+  readableStreamReaderGenericInitialize,
+  readableStreamReaderRelease,
+  releasedReaderError,
+} from "./reader_state.ts";
+
+/** Options of {@linkcode ReadableStreamBYOBReader.read}. */
+export interface ReadableStreamBYOBReaderReadOptions {
+  /**
+   * How many elements of the view must be filled before the promise fulfils.
+   *
+   * @default 1
+   */
+  min?: number;
+}
+
+/**
+ * Reads a byte stream into buffers that the caller brings.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#byob-reader-class}
+ * @example
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ *
+ * const stream = new ReadableStream({
+ *   type: "bytes",
+ *   start(controller) {
+ *     controller.enqueue(new Uint8Array([1, 2, 3]));
+ *     controller.close();
+ *   },
+ * });
+ * const { value } = await stream.getReader({ mode: "byob" }).read(new Uint8Array(1024));
+ * console.log(value); // Uint8Array [1, 2, 3]
+ * ```
+ */
+export class ReadableStreamBYOBReader {
+  readonly #state: ByobReaderState;
+
+  /**
+   * Locks a stream, as `stream.getReader({ mode: "byob" })` does.
+   *
+   * @throws {TypeError} if `stream` is no byte stream of ours, or locked.
+   */
+  constructor(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
+    const state = takeState<ByobReaderState>();
+    if (state !== undefined) {
+      this.#state = state;
+      return;
+    }
+    const streamState = lockableReadableStream(stream);
+    if (!(streamState.controller instanceof ByteControllerState)) {
+      throw new TypeError('Cannot get a BYOB reader: the stream was not made with type: "bytes"');
+    }
+    this.#state = new ByobReaderState();
+    readableStreamReaderGenericInitialize(this.#state, streamState);
+  }
+
+  /** Fulfils when the stream closes; rejects when it errors or the reader is released. */
+  get closed(): Promise<void> {
+    return isObject(this) && #state in this ? this.#state.closed.promise : promiseRejectedWith(wrongThis("closed"));
+  }
+
+  /** Cancels the stream; settles when its source has let go of what it holds. */
+  cancel(reason: unknown = undefined): Promise<void> {
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel"));
+    return readableStreamReaderGenericCancel(this.#state, reason);
+  }
+
+  /**
+   * Reads into a view; its buffer is transferred, and comes back in the result's view.
+   *
+   * Rejects with a TypeError if the view is none, empty, detached or over shared memory, or the reader was released;
+   * with a RangeError if `min` is more than the view holds.
+   */
+  read<T extends ArrayBufferView>(
+    view: T,
+    options: ReadableStreamBYOBReaderReadOptions | undefined = undefined,
+  ): Promise<ReadableStreamReadResult<T>> {
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("read"));
+    let min: number;
+    try {
+      toArrayBufferView(view, "the view");
+      min = toUnsignedLongLong(toDictionary(options, "the options")?.min ?? 1, "min");
+      checkView(view, min);
+    } catch (error) {
+      return promiseRejectedWith(error);
+    }
+    if (this.#state.stream === undefined) return promiseRejectedWith(releasedReaderError("read"));
+    const request = new PromiseReadRequest();
+    readableStreamByobReaderRead(this.#state, view, min, request);
+    return request.promise as Promise<ReadableStreamReadResult<T>>;
+  }
+
+  /** Releases the lock; pending reads reject. */
+  releaseLock(): void {
+    readableStreamReaderRelease(this.#state);
+  }
+}
+defineInterface(ReadableStreamBYOBReader, "cancel", "closed", "read", "releaseLock");
+
+function checkView(view: ArrayBufferView, min: number): void {
+  const { buffer, byteLength } = viewSlots(view);
+  if (isDetachedBuffer(buffer)) throw new TypeError("Cannot read: the view's buffer is detached");
+  if (byteLength === 0 || byteLengthOf(buffer) === 0) throw new TypeError("Cannot read: the view has no bytes");
+  if (min === 0) throw new TypeError("min must be at least 1");
+  const elements = byteLength / viewKind(view).elementSize;
+  if (min > elements) throw new RangeError(`min is ${min}, but the view has only ${elements} elements`);
+}
+
+function wrongThis(member: string): TypeError {
+  return new TypeError(`${member} was called on something that is no ReadableStreamBYOBReader`);
+}

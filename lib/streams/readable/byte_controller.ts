@@ -1,0 +1,86 @@
+import { byteLengthOf, toArrayBufferView, viewSlots } from "../array_buffers.ts";
+import { construct, requireState } from "../shell.ts";
+import { defineInterface } from "../webidl.ts";
+import { ReadableStreamBYOBRequest } from "./byob_request.ts";
+import {
+  type ByteControllerState,
+  readableByteStreamControllerClose,
+  readableByteStreamControllerEnqueue,
+  readableByteStreamControllerError,
+  readableByteStreamControllerGetByobRequest,
+  readableByteStreamControllerGetDesiredSize,
+} from "./byte_controller_state.ts";
+
+/**
+ * Gives an underlying byte source the control of its stream.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#rbs-controller-class}
+ * @example
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ *
+ * new ReadableStream({
+ *   type: "bytes",
+ *   pull(controller) {
+ *     controller.enqueue(new Uint8Array(1024));
+ *     controller.close();
+ *   },
+ * });
+ * ```
+ */
+export class ReadableByteStreamController {
+  readonly #state: ByteControllerState;
+
+  /** @throws {TypeError} always: streams make their controllers. */
+  constructor() {
+    this.#state = requireState();
+  }
+
+  /** The buffer that a reader lent, or that the stream allocated; `null` if none waits to be filled. */
+  get byobRequest(): ReadableStreamBYOBRequest | null {
+    const request = readableByteStreamControllerGetByobRequest(this.#state);
+    if (request === undefined) return null;
+    return (request.shell ??= construct(ReadableStreamBYOBRequest, request)) as ReadableStreamBYOBRequest;
+  }
+
+  /** How many bytes of room are left below the high-water mark; `null` once the stream has errored. */
+  get desiredSize(): number | null {
+    return readableByteStreamControllerGetDesiredSize(this.#state);
+  }
+
+  /**
+   * Closes the stream once its bytes have been read.
+   *
+   * @throws {TypeError} if it is closed or errored already, or a view has been filled to the middle of an element.
+   */
+  close(): void {
+    this.#checkState("close");
+    readableByteStreamControllerClose(this.#state);
+  }
+
+  /**
+   * Adds a view's bytes; its buffer is transferred, so the view is empty afterwards.
+   *
+   * @throws {TypeError} if it is no view, empty, detached or over shared memory, or if the stream is closed or errored.
+   */
+  enqueue(chunk: ArrayBufferView): void {
+    const controller = this.#state;
+    const view = toArrayBufferView(chunk, "the chunk");
+    const { buffer, byteLength } = viewSlots(view);
+    if (byteLength === 0 || byteLengthOf(buffer) === 0) throw new TypeError("Cannot enqueue: the chunk has no bytes");
+    this.#checkState("enqueue");
+    readableByteStreamControllerEnqueue(controller, view);
+  }
+
+  /** Errors the stream: its bytes are dropped, and everything on it fails with `error`. */
+  error(error: unknown = undefined): void {
+    readableByteStreamControllerError(this.#state, error);
+  }
+
+  #checkState(action: string): void {
+    const { closeRequested, stream } = this.#state;
+    if (!closeRequested && stream.state === "readable") return;
+    throw new TypeError(`Cannot ${action}: the stream ${stream.state === "errored" ? "has errored" : "is closed"}`);
+  }
+}
+defineInterface(ReadableByteStreamController, "byobRequest", "close", "desiredSize", "enqueue", "error");

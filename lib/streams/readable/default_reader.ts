@@ -1,0 +1,79 @@
+import { promiseRejectedWith, promiseResolvedWith } from "../promises.ts";
+import { takeState } from "../shell.ts";
+import { defineInterface, isObject } from "../webidl.ts";
+import { lockableReadableStream } from "./lockable.ts";
+import { PromiseReadRequest } from "./read_requests.ts";
+import {
+  DefaultReaderState,
+  readableStreamDefaultReaderRead,
+  readableStreamReaderGenericCancel,
+  readableStreamReaderGenericInitialize,
+  readableStreamReaderRelease,
+  releasedReaderError,
+} from "./reader_state.ts";
+
+/**
+ * Reads a stream chunk by chunk.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#default-reader-class}
+ * @example
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ *
+ * const reader = ReadableStream.from(["a", "b"]).getReader();
+ * for (let read = await reader.read(); !read.done; read = await reader.read()) console.log(read.value);
+ * ```
+ */
+export class ReadableStreamDefaultReader<R = unknown> {
+  readonly #state: DefaultReaderState;
+
+  /**
+   * Locks a stream, as `stream.getReader()` does.
+   *
+   * @throws {TypeError} if `stream` is no ReadableStream of ours, or locked.
+   */
+  constructor(stream: ReadableStream<R>) {
+    const state = takeState<DefaultReaderState>();
+    if (state !== undefined) {
+      this.#state = state;
+      return;
+    }
+    this.#state = new DefaultReaderState();
+    readableStreamReaderGenericInitialize(this.#state, lockableReadableStream(stream));
+  }
+
+  /** Fulfils when the stream closes; rejects when it errors or the reader is released. */
+  get closed(): Promise<void> {
+    return isObject(this) && #state in this ? this.#state.closed.promise : promiseRejectedWith(wrongThis("closed"));
+  }
+
+  /** Cancels the stream; settles when its source has let go of what it holds. */
+  cancel(reason: unknown = undefined): Promise<void> {
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel"));
+    return readableStreamReaderGenericCancel(this.#state, reason);
+  }
+
+  /** Reads the next chunk; rejects if the stream errors or the reader was released. */
+  read(): Promise<ReadableStreamReadResult<R>> {
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("read"));
+    const { stream } = this.#state;
+    if (stream === undefined) return promiseRejectedWith(releasedReaderError("read"));
+    if (stream.controller.hasBuffered) { // no request: nobody can tell it from one that is served at once
+      stream.disturbed = true;
+      return promiseResolvedWith({ done: false, value: stream.controller.readBuffered() as R });
+    }
+    const request = new PromiseReadRequest();
+    readableStreamDefaultReaderRead(this.#state, request);
+    return request.promise as Promise<ReadableStreamReadResult<R>>;
+  }
+
+  /** Releases the lock; pending reads reject. */
+  releaseLock(): void {
+    readableStreamReaderRelease(this.#state);
+  }
+}
+defineInterface(ReadableStreamDefaultReader, "cancel", "closed", "read", "releaseLock");
+
+function wrongThis(member: string): TypeError {
+  return new TypeError(`${member} was called on something that is no ReadableStreamDefaultReader`);
+}

@@ -1,0 +1,135 @@
+import { promiseResolvedWith, react } from "../promises.ts";
+import {
+  createReadableStream,
+  type DefaultControllerState,
+  readableStreamDefaultControllerClose,
+  readableStreamDefaultControllerEnqueue,
+  type SourceAlgorithms,
+} from "./default_controller_state.ts";
+import type { ReadableStreamState } from "./stream_state.ts";
+
+const { apply } = Reflect;
+
+type Method = (this: unknown, ...args: unknown[]) => unknown;
+type Properties = Record<PropertyKey, unknown>;
+
+/** GetMethod. */
+function getMethod(object: unknown, name: PropertyKey): Method | undefined {
+  const method = (object as Properties)[name];
+  if (method === undefined || method === null) return undefined;
+  if (typeof method !== "function") throw new TypeError(`${String(name)} must be a function`);
+  return method as Method;
+}
+
+function checkObject(value: unknown, name: string): Properties {
+  if ((typeof value === "object" && value !== null) || typeof value === "function") return value as Properties;
+  throw new TypeError(`${name} must be an object`);
+}
+
+/**
+ * Makes a stream of an iterable.
+ *
+ * @throws {TypeError} if it is not iterable.
+ * @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablestreamfromiterable}
+ */
+export function readableStreamFromIterable(iterable: unknown): ReadableStreamState {
+  let source: AsyncIteratorSource | SyncIteratorSource;
+  const asyncMethod = getMethod(iterable, Symbol.asyncIterator);
+  if (asyncMethod !== undefined) {
+    source = new AsyncIteratorSource(checkObject(apply(asyncMethod, iterable, []), "the iterator"));
+  } else {
+    const method = getMethod(iterable, Symbol.iterator);
+    if (method === undefined) throw new TypeError("Cannot make a stream: this is no iterable and no async iterable");
+    source = new SyncIteratorSource(checkObject(apply(method, iterable, []), "the iterator"));
+  }
+  const stream = createReadableStream(source, 0);
+  source.controller = stream.controller as DefaultControllerState;
+  return stream;
+}
+
+abstract class IteratorSource implements SourceAlgorithms {
+  controller: DefaultControllerState = undefined as never; // set when the stream is there
+  protected readonly iterator: Properties;
+  protected readonly nextMethod: Method;
+
+  constructor(iterator: Properties) {
+    this.iterator = iterator;
+    this.nextMethod = iterator.next as Method;
+  }
+
+  abstract pull(): unknown;
+  abstract cancel(reason: unknown): unknown;
+
+  protected readonly onNext = (result: unknown): void => {
+    const { done, value } = readResult(result);
+    if (done) readableStreamDefaultControllerClose(this.controller);
+    else readableStreamDefaultControllerEnqueue(this.controller, value);
+  };
+}
+
+function readResult(result: unknown): { done: boolean; value: unknown } {
+  const object = checkObject(result, "what the iterator's next() gives");
+  return object.done ? { done: true, value: undefined } : { done: false, value: object.value };
+}
+
+class AsyncIteratorSource extends IteratorSource {
+  pull(): unknown {
+    return react(promiseResolvedWith(apply(this.nextMethod, this.iterator, [])), this.onNext);
+  }
+
+  cancel(reason: unknown): unknown {
+    const method = getMethod(this.iterator, "return");
+    if (method === undefined) return undefined;
+    return react(promiseResolvedWith(apply(method, this.iterator, [reason])), (result) => {
+      checkObject(result, "what the iterator's return() gives");
+    });
+  }
+}
+
+/** The steps of an AsyncFromSyncIterator: values that are promises are awaited. */
+class SyncIteratorSource extends IteratorSource {
+  pull(): unknown {
+    const { done, value } = readIteratorResult(apply(this.nextMethod, this.iterator, []));
+    let awaited: Promise<unknown>;
+    try {
+      awaited = promiseResolvedWith(value);
+    } catch (error) {
+      if (!done) closeIterator(this.iterator);
+      throw error;
+    }
+    const wrapped = react(
+      awaited,
+      done ? asDone : asValue,
+      done ? undefined : (error) => {
+        closeIterator(this.iterator);
+        throw error;
+      },
+    );
+    return react(wrapped, this.onNext);
+  }
+
+  cancel(reason: unknown): unknown {
+    const method = getMethod(this.iterator, "return");
+    if (method === undefined) return undefined;
+    const { value } = readIteratorResult(apply(method, this.iterator, [reason]));
+    return react(promiseResolvedWith(value), () => {});
+  }
+}
+
+function readIteratorResult(result: unknown): { done: boolean; value: unknown } {
+  const object = checkObject(result, "an iterator's result");
+  return { done: Boolean(object.done), value: object.value };
+}
+
+const asValue = (value: unknown): IteratorResult<unknown> => ({ done: false, value });
+const asDone = (value: unknown): IteratorResult<unknown> => ({ done: true, value });
+
+/** IteratorClose for a throw completion: what `return()` itself throws is not wanted. */
+function closeIterator(iterator: Properties): void {
+  try {
+    const method = getMethod(iterator, "return");
+    if (method !== undefined) apply(method, iterator, []);
+  } catch {
+    // the error that made us close it is the one that counts
+  }
+}

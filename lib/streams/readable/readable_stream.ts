@@ -1,0 +1,245 @@
+import { FeedReaderState, NO_BUFFER, ReadableFeed } from "../native/readable_feed.ts";
+import { toPipeTransform, toReadableEnd, toWritableEnd } from "../pipe/pipe_ends.ts";
+import { toPipeOptions } from "../pipe/pipe_options.ts";
+import { startPipe } from "../pipe/pipe_to.ts";
+import { markAsHandled, promiseRejectedWith } from "../promises.ts";
+import { construct, takeState } from "../shell.ts";
+import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../strategies.ts";
+import { defineInterface, isObject, toDictionary } from "../webidl.ts";
+import { ReadableStreamAsyncIterator } from "./async_iterator.ts";
+import { ReadableByteStreamController } from "./byte_controller.ts";
+import { ByteControllerState, startReadableByteStreamController } from "./byte_controller_state.ts";
+import { ReadableStreamBYOBReader } from "./byob_reader.ts";
+import { ReadableStreamDefaultController } from "./default_controller.ts";
+import {
+  CLEARED_SOURCE,
+  DefaultControllerState,
+  startReadableStreamDefaultController,
+} from "./default_controller_state.ts";
+import { ReadableStreamDefaultReader } from "./default_reader.ts";
+import { readableStreamFromIterable } from "./from.ts";
+import { defineReadableStreamAccess } from "./lockable.ts";
+import { acquireReadableStreamDefaultReader } from "./reader_state.ts";
+import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
+import { readableStreamTee } from "./tee.ts";
+import { toUnderlyingSource, UnderlyingSourceAlgorithms } from "./underlying_source.ts";
+
+/**
+ * A stream to read chunks from, as the standard has it, that is also one of the runtime's own: it goes wherever the
+ * runtime takes a ReadableStream (`new Response(stream)`, native `pipeThrough()`, `structuredClone()`).
+ *
+ * @see {@link https://streams.spec.whatwg.org/#rs-class}
+ * @example
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ *
+ * let n = 0;
+ * const numbers = new ReadableStream<number>({
+ *   pull(controller) {
+ *     if (n < 3) controller.enqueue(n++);
+ *     else controller.close();
+ *   },
+ * });
+ * for await (const number of numbers) console.log(number); // 0, 1, 2
+ * ```
+ */
+// deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
+export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
+  readonly #state: ReadableStreamState;
+  readonly #feed: ReadableFeed;
+
+  /**
+   * Makes a stream of an underlying source.
+   *
+   * @param underlyingSource where chunks come from; `type: "bytes"` makes it a byte stream.
+   * @param strategy how much is buffered; by default one chunk, for a byte stream nothing.
+   * @throws {TypeError} if an argument or a member is of the wrong type.
+   * @throws {RangeError} if the high-water mark is negative or NaN, or a byte stream's strategy has a size function.
+   */
+  constructor(
+    underlyingSource: UnderlyingSource<R> | undefined = undefined,
+    strategy: QueuingStrategy<R> | undefined = undefined,
+  ) {
+    const given = takeState<ReadableStreamState>();
+    const state = given ?? new ReadableStreamState();
+    const feed = new ReadableFeed(state);
+    super(feed as UnderlyingDefaultSource<R>, NO_BUFFER);
+    this.#state = state;
+    this.#feed = feed;
+    state.shell = this;
+    if (given === undefined) setUpFromUnderlyingSource(state, underlyingSource, strategy);
+  }
+
+  /**
+   * Makes a stream of an iterable or async iterable; nothing is buffered, and cancelling calls the iterator's `return`.
+   *
+   * @throws {TypeError} if it is no iterable.
+   * @example
+   * ```ts
+   * import { ReadableStream } from "@millrace/streams/streams";
+   *
+   * console.log(await Array.fromAsync(ReadableStream.from(["a", "b"]))); // ["a", "b"]
+   * ```
+   */
+  static from<T>(asyncIterable: Iterable<T> | AsyncIterable<T>): ReadableStream<T> {
+    return construct(ReadableStream<T>, readableStreamFromIterable(asyncIterable));
+  }
+
+  /** Whether a reader, a pipe or the runtime has locked the stream. */
+  override get locked(): boolean {
+    const { reader } = this.#state;
+    return super.locked || (reader !== undefined && !(reader instanceof FeedReaderState));
+  }
+
+  /**
+   * Cancels the stream: what it buffers is dropped. Settles when its source has let go of what it holds; rejects with a
+   * TypeError if the stream is locked.
+   */
+  override cancel(reason: unknown = undefined): Promise<void> {
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel"));
+    if (this.locked) {
+      return promiseRejectedWith(new TypeError("Cannot cancel: the stream is locked; cancel its reader"));
+    }
+    this.#feed.release();
+    return readableStreamCancel(this.#state, reason);
+  }
+
+  /** Locks the stream to a new reader that fills the caller's buffers. */
+  override getReader(options: { mode: "byob" }): ReadableStreamBYOBReader;
+  /** Locks the stream to a new reader. */
+  override getReader(): ReadableStreamDefaultReader<R>;
+  /** Locks the stream to a new reader, of the kind that `mode` asks for. */
+  override getReader(
+    options?: ReadableStreamGetReaderOptions,
+  ): ReadableStreamDefaultReader<R> | ReadableStreamBYOBReader;
+  /**
+   * Locks the stream to a new reader.
+   *
+   * @param options `mode: "byob"` for a reader that fills the caller's buffers.
+   * @throws {TypeError} if the stream is locked, the mode is unknown, or the stream is no byte stream and `mode` is "byob".
+   */
+  override getReader(
+    options: ReadableStreamGetReaderOptions | undefined = undefined,
+  ): ReadableStreamDefaultReader<R> | ReadableStreamBYOBReader {
+    this.#state; // brand check
+    const mode = toDictionary(options, "the options")?.mode;
+    if (mode === undefined) return new ReadableStreamDefaultReader<R>(this);
+    if (`${mode}` !== "byob") throw new TypeError(`mode must be "byob" or undefined, not "${mode}"`);
+    return new ReadableStreamBYOBReader(this as unknown as ReadableStream<Uint8Array<ArrayBuffer>>);
+  }
+
+  /**
+   * Pipes the stream into a transform's writable end and returns its readable end.
+   *
+   * @param transform a TransformStream, or any pair of `readable` and `writable`; of ours or the runtime's.
+   * @param options as of {@linkcode ReadableStream.pipeTo}.
+   * @throws {TypeError} if this stream or the writable end is locked, or an argument is of the wrong type.
+   */
+  override pipeThrough<T>(
+    transform: ReadableWritablePair<T, R>,
+    options: StreamPipeOptions | undefined = undefined,
+  ): globalThis.ReadableStream<T> {
+    this.#state; // brand check
+    const { readable, writableEnd } = toPipeTransform(transform);
+    markAsHandled(startPipe(toReadableEnd(this, "the source"), writableEnd, toPipeOptions(options)));
+    return readable as globalThis.ReadableStream<T>;
+  }
+
+  /**
+   * Pipes the stream into a writable stream, of ours or the runtime's; settles when everything is written and the
+   * destination closed.
+   *
+   * @param destination where chunks go.
+   * @param options `preventClose`, `preventAbort` and `preventCancel` keep an end open; `signal` stops the pipe.
+   */
+  override pipeTo(
+    destination: globalThis.WritableStream<R>,
+    options: StreamPipeOptions | undefined = undefined,
+  ): Promise<void> {
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("pipeTo"));
+    try {
+      const writable = toWritableEnd(destination, "the destination");
+      return startPipe(toReadableEnd(this, "the source"), writable, toPipeOptions(options));
+    } catch (error) {
+      return promiseRejectedWith(error);
+    }
+  }
+
+  /**
+   * Splits the stream into two that give the same chunks; the slower one buffers what the faster has read.
+   *
+   * @throws {TypeError} if the stream is locked.
+   */
+  override tee(): [ReadableStream<R>, ReadableStream<R>] {
+    const state = this.#state;
+    if (this.locked) throw new TypeError("Cannot tee: the stream is locked to a reader");
+    this.#feed.release();
+    const [first, second] = readableStreamTee(state);
+    return [construct(ReadableStream<R>, first), construct(ReadableStream<R>, second)];
+  }
+
+  /**
+   * Iterates over the chunks; leaving the loop early cancels the stream.
+   *
+   * @param options `preventCancel` keeps the stream open when the loop is left.
+   * @throws {TypeError} if the stream is locked.
+   */
+  override values(
+    options: ReadableStreamIteratorOptions | undefined = undefined,
+  ): globalThis.ReadableStreamAsyncIterator<R> {
+    const state = this.#state;
+    const preventCancel = Boolean(toDictionary(options, "the options")?.preventCancel);
+    if (this.locked) throw new TypeError("Cannot iterate: the stream is locked to a reader");
+    this.#feed.release();
+    const iterator = new ReadableStreamAsyncIterator<R>(acquireReadableStreamDefaultReader(state), preventCancel);
+    return iterator as unknown as globalThis.ReadableStreamAsyncIterator<R>; // the rest is inherited
+  }
+
+  static {
+    defineReadableStreamAccess({
+      stateOf: (stream) => isObject(stream) && #state in stream ? stream.#state : undefined,
+      lock: (stream) => {
+        const own = stream as ReadableStream;
+        if (own.locked) return false;
+        own.#feed.release();
+        return true;
+      },
+    });
+  }
+}
+defineInterface(ReadableStream, "cancel", "getReader", "locked", "pipeThrough", "pipeTo", "tee", "values");
+Object.defineProperty(ReadableStream, "from", { enumerable: true });
+Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
+  value: ReadableStream.prototype.values,
+  writable: true,
+  configurable: true,
+});
+
+function setUpFromUnderlyingSource(state: ReadableStreamState, underlyingSource: unknown, strategy: unknown): void {
+  if (underlyingSource !== undefined && !isObject(underlyingSource) && typeof underlyingSource !== "function") {
+    throw new TypeError("the underlying source must be an object");
+  }
+  const queuing = toStrategy(strategy);
+  const source = toUnderlyingSource(underlyingSource);
+  if (source.type === "bytes") {
+    if (queuing.size !== undefined) throw new RangeError("a byte stream's strategy must not have a size function");
+    const highWaterMark = extractHighWaterMark(queuing, 0);
+    if (source.autoAllocateChunkSize === 0) throw new TypeError("autoAllocateChunkSize must be more than 0");
+    const controller = new ByteControllerState(state, CLEARED_SOURCE, highWaterMark, source.autoAllocateChunkSize);
+    const shell = construct(ReadableByteStreamController, controller);
+    state.controller = controller;
+    controller.source = new UnderlyingSourceAlgorithms(underlyingSource, shell, source);
+    startReadableByteStreamController(controller, source.start?.call(underlyingSource, shell));
+  } else {
+    const size = extractSizeAlgorithm(queuing);
+    const controller = new DefaultControllerState(state, CLEARED_SOURCE, extractHighWaterMark(queuing, 1), size);
+    const shell = construct(ReadableStreamDefaultController, controller);
+    state.controller = controller;
+    controller.source = new UnderlyingSourceAlgorithms(underlyingSource, shell, source);
+    startReadableStreamDefaultController(controller, source.start?.call(underlyingSource, shell));
+  }
+}
+
+function wrongThis(member: string): TypeError {
+  return new TypeError(`${member} was called on something that is no ReadableStream of @millrace/streams`);
+}

@@ -1,0 +1,131 @@
+import { LazyPromise, promiseRejectedWith } from "../promises.ts";
+import { Ring } from "../ring.ts";
+import type { ByteControllerState } from "./byte_controller_state.ts";
+import type { ReadIntoRequest, ReadRequest } from "./read_requests.ts";
+import { readableStreamCancel, type ReadableStreamState } from "./stream_state.ts";
+
+/**
+ * The internal slots that both readers share.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#readable-stream-generic-reader-mixin-internal-slots}
+ */
+abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> {
+  stream: ReadableStreamState | undefined = undefined;
+  readonly closed: LazyPromise = new LazyPromise();
+  /** Whether it belongs to a pipe, which lets a source go on at once where a promise would take a microtask. */
+  readonly fused: boolean = false;
+  requests: Ring<Request> = new Ring();
+
+  streamErrored(error: unknown): void {
+    this.closed.reject(error);
+    this.errorRequests(error);
+  }
+
+  errorRequests(error: unknown): void {
+    const { requests } = this;
+    if (requests.length === 0) return;
+    this.requests = new Ring();
+    while (requests.length > 0) requests.shift().errorSteps(error);
+  }
+
+  abstract streamClosed(): void;
+  abstract streamCanceled(): void;
+}
+
+/** The internal slots of a ReadableStreamDefaultReader. */
+export class DefaultReaderState extends ReaderState<ReadRequest> {
+  streamClosed(): void {
+    this.closed.resolve();
+    const { requests } = this;
+    if (requests.length === 0) return;
+    this.requests = new Ring();
+    while (requests.length > 0) requests.shift().closeSteps();
+  }
+
+  streamCanceled(): void {} // its requests were closed with the stream
+}
+
+/** The internal slots of a ReadableStreamBYOBReader. */
+export class ByobReaderState extends ReaderState<ReadIntoRequest> {
+  streamClosed(): void {
+    this.closed.resolve(); // its requests wait for their views: the source still has them
+  }
+
+  streamCanceled(): void {
+    const { requests } = this;
+    this.requests = new Ring();
+    while (requests.length > 0) requests.shift().closeSteps(undefined);
+  }
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#readable-stream-reader-generic-initialize} */
+export function readableStreamReaderGenericInitialize(
+  reader: DefaultReaderState | ByobReaderState,
+  stream: ReadableStreamState,
+): void {
+  reader.stream = stream;
+  stream.reader = reader;
+  if (stream.state === "closed") reader.closed.resolve();
+  else if (stream.state === "errored") reader.closed.reject(stream.storedError);
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#readable-stream-reader-generic-cancel} */
+export function readableStreamReaderGenericCancel(
+  reader: DefaultReaderState | ByobReaderState,
+  reason: unknown,
+): Promise<void> {
+  if (reader.stream === undefined) return promiseRejectedWith(releasedReaderError("cancel"));
+  return readableStreamCancel(reader.stream, reason);
+}
+
+/** ReadableStreamDefaultReaderRelease and ReadableStreamBYOBReaderRelease; does nothing to a released reader. */
+export function readableStreamReaderRelease(reader: DefaultReaderState | ByobReaderState): void {
+  const { stream } = reader;
+  if (stream === undefined) return;
+  reader.closed.reject(new TypeError("the reader was released: it cannot watch the stream any longer"));
+  stream.controller.releaseSteps();
+  stream.reader = undefined;
+  reader.stream = undefined;
+  if (reader.requests.length > 0) reader.errorRequests(new TypeError("the reader was released before it was served"));
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#readable-stream-default-reader-read} */
+export function readableStreamDefaultReaderRead(reader: DefaultReaderState, request: ReadRequest): void {
+  const stream = reader.stream!;
+  stream.disturbed = true;
+  if (stream.state === "closed") request.closeSteps();
+  else if (stream.state === "errored") request.errorSteps(stream.storedError);
+  else stream.controller.pullSteps(request);
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#readable-stream-byob-reader-read} */
+export function readableStreamByobReaderRead(
+  reader: ByobReaderState,
+  view: ArrayBufferView,
+  min: number,
+  request: ReadIntoRequest,
+): void {
+  const stream = reader.stream!;
+  stream.disturbed = true;
+  if (stream.state === "errored") request.errorSteps(stream.storedError);
+  else (stream.controller as ByteControllerState).pullInto(view, min, request);
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#acquire-readable-stream-reader} */
+export function acquireReadableStreamDefaultReader(stream: ReadableStreamState): DefaultReaderState {
+  const reader = new DefaultReaderState();
+  readableStreamReaderGenericInitialize(reader, stream);
+  return reader;
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#acquire-readable-stream-byob-reader} */
+export function acquireReadableStreamByobReader(stream: ReadableStreamState): ByobReaderState {
+  const reader = new ByobReaderState();
+  readableStreamReaderGenericInitialize(reader, stream);
+  return reader;
+}
+
+/** What a call on a released reader is rejected with. */
+export function releasedReaderError(action: string): TypeError {
+  return new TypeError(`Cannot ${action}: the reader was released; get another one from the stream`);
+}

@@ -1,0 +1,47 @@
+import { promiseRejectedWith, promiseResolvedWith, react } from "../promises.ts";
+import type { ByteControllerState } from "./byte_controller_state.ts";
+import type { DefaultControllerState } from "./default_controller_state.ts";
+import type { ByobReaderState, DefaultReaderState } from "./reader_state.ts";
+
+/**
+ * The internal slots of a ReadableStream.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#rs-internal-slots}
+ */
+export class ReadableStreamState {
+  state: "readable" | "closed" | "errored" = "readable";
+  disturbed = false;
+  reader: DefaultReaderState | ByobReaderState | undefined = undefined;
+  storedError: unknown = undefined;
+  controller: DefaultControllerState | ByteControllerState = undefined as never; // set by every set-up
+  /** The object that users hold, once there is one. */
+  shell: object | undefined = undefined;
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#is-readable-stream-locked} */
+export function isReadableStreamLocked(stream: ReadableStreamState): boolean {
+  return stream.reader !== undefined;
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#readable-stream-cancel} */
+export function readableStreamCancel(stream: ReadableStreamState, reason: unknown): Promise<void> {
+  stream.disturbed = true;
+  if (stream.state === "closed") return promiseResolvedWith<void>(undefined);
+  if (stream.state === "errored") return promiseRejectedWith(stream.storedError);
+  readableStreamClose(stream);
+  stream.reader?.streamCanceled();
+  return react(stream.controller.cancelSteps(reason), () => {});
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#readable-stream-close} */
+export function readableStreamClose(stream: ReadableStreamState): void {
+  stream.state = "closed";
+  stream.reader?.streamClosed();
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#readable-stream-error} */
+export function readableStreamError(stream: ReadableStreamState, error: unknown): void {
+  stream.state = "errored";
+  stream.storedError = error;
+  stream.reader?.streamErrored(error);
+}
