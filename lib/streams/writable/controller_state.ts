@@ -1,0 +1,336 @@
+import { checkedSize, ChunkQueue } from "../chunk_queue.ts";
+import { PARKED } from "../parked.ts";
+import {
+  isThenableLike,
+  newPromiseResolvedWith,
+  promiseRejectedWith,
+  queueReaction,
+  react,
+  settle,
+} from "../promises.ts";
+import type { SizeAlgorithm } from "../strategies.ts";
+import {
+  writableStreamCloseQueuedOrInFlight,
+  writableStreamFinishErroring,
+  writableStreamFinishInFlightClose,
+  writableStreamFinishInFlightCloseWithError,
+  writableStreamFinishInFlightWriteWithError,
+  writableStreamStartErroring,
+  WritableStreamState,
+  writableStreamUpdateBackpressure,
+  type WriteRequest,
+} from "./stream_state.ts";
+
+/** The algorithms of a writable stream: a user's underlying sink, or one of ours. Each may throw. */
+export interface SinkAlgorithms {
+  /** Returns a promise, or anything else when it is done, or PARKED: see {@linkcode writableStreamFinishParkedWrite}. */
+  write(chunk: unknown): unknown;
+  /** The same for a chunk that a pipe wrote. */
+  pipeWrite(chunk: unknown): unknown;
+  close(): unknown;
+  abort(reason: unknown): unknown;
+}
+
+/** Takes the place of a sink that will not be called again, so that it can be collected. */
+export const CLEARED_SINK: SinkAlgorithms = { write() {}, pipeWrite() {}, close() {}, abort() {} };
+
+/**
+ * The internal slots of a WritableStreamDefaultController. The close sentinel of its queue is `stream.closeRequest`.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#ws-default-controller-internal-slots}
+ */
+export class WritableControllerState {
+  readonly stream: WritableStreamState;
+  sink: SinkAlgorithms;
+  readonly queue: ChunkQueue = new ChunkQueue();
+  readonly highWaterMark: number;
+  sizeAlgorithm: SizeAlgorithm;
+  started = false;
+  #abortController: AbortController | undefined = undefined;
+  #abortReason: { readonly reason: unknown } | undefined = undefined;
+  /** Bound once for each stream, not for each write. */
+  #onWritten: (() => void) | undefined = undefined;
+  #onWriteFailed: ((error: unknown) => void) | undefined = undefined;
+
+  constructor(stream: WritableStreamState, sink: SinkAlgorithms, highWaterMark: number, sizeAlgorithm: SizeAlgorithm) {
+    this.stream = stream;
+    this.sink = sink;
+    this.highWaterMark = highWaterMark;
+    this.sizeAlgorithm = sizeAlgorithm;
+  }
+
+  get onWritten(): () => void {
+    return this.#onWritten ??= () => {
+      finishWrite(this);
+      writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
+    };
+  }
+
+  get onWriteFailed(): (error: unknown) => void {
+    return this.#onWriteFailed ??= (error) => {
+      if (this.stream.state === "writable") this.sink = CLEARED_SINK;
+      writableStreamFinishInFlightWriteWithError(this.stream, error);
+    };
+  }
+
+  /** The signal that `abort()` aborts; made when somebody looks at it. */
+  get signal(): AbortSignal {
+    if (this.#abortController === undefined) {
+      this.#abortController = new AbortController();
+      if (this.#abortReason !== undefined) this.#abortController.abort(this.#abortReason.reason);
+    }
+    return this.#abortController.signal;
+  }
+
+  signalAbort(reason: unknown): void {
+    this.#abortReason ??= { reason };
+    this.#abortController?.abort(reason);
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#ws-default-controller-private-abort} */
+  abortSteps(reason: unknown): unknown {
+    const { sink } = this;
+    this.sink = CLEARED_SINK;
+    try {
+      return sink.abort(reason);
+    } catch (error) {
+      return promiseRejectedWith(error);
+    }
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#ws-default-controller-private-error} */
+  errorSteps(): void {
+    this.queue.reset();
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-close} */
+  closeWhenWritten(): void {
+    writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
+  }
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-get-desired-size} */
+export function writableStreamDefaultControllerGetDesiredSize(controller: WritableControllerState): number {
+  return controller.highWaterMark - controller.queue.totalSize;
+}
+
+function getBackpressure(controller: WritableControllerState): boolean {
+  return controller.highWaterMark - controller.queue.totalSize <= 0;
+}
+
+/**
+ * The size of a chunk; an error of the strategy becomes the stream's. The sizes that EnqueueValueWithSize refuses are
+ * refused by {@linkcode writableStreamDefaultControllerWrite}.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-get-chunk-size}
+ */
+export function writableStreamDefaultControllerGetChunkSize(
+  controller: WritableControllerState,
+  chunk: unknown,
+): unknown {
+  if (controller.sizeAlgorithm === undefined) return 1;
+  try {
+    return +(controller.sizeAlgorithm.call(undefined, chunk) as number);
+  } catch (error) {
+    writableStreamDefaultControllerErrorIfNeeded(controller, error);
+    return 1;
+  }
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-write} */
+export function writableStreamDefaultControllerWrite(
+  controller: WritableControllerState,
+  chunk: unknown,
+  chunkSize: unknown,
+): void {
+  const { stream } = controller;
+  try {
+    controller.queue.enqueue(chunk, chunkSize === 1 ? 1 : checkedSize(chunkSize));
+  } catch (error) {
+    writableStreamDefaultControllerErrorIfNeeded(controller, error);
+    return;
+  }
+  if (stream.state === "writable" && !writableStreamCloseQueuedOrInFlight(stream)) {
+    writableStreamUpdateBackpressure(stream, getBackpressure(controller));
+  }
+  writableStreamDefaultControllerAdvanceQueueIfNeeded(controller);
+}
+
+/**
+ * A pipe's write. With an idle sink the chunk goes straight to it: the queue would hold it for the length of that call
+ * alone, and only the pipe could look.
+ */
+export function writableStreamPipeWrite(stream: WritableStreamState, chunk: unknown, request: WriteRequest): void {
+  const { controller } = stream;
+  const size = controller.sizeAlgorithm === undefined
+    ? 1
+    : writableStreamDefaultControllerGetChunkSize(controller, chunk);
+  if (stream.state !== "writable" || writableStreamCloseQueuedOrInFlight(stream)) { // the size function did that
+    request.reject(stream.storedError);
+    return;
+  }
+  const isIdle = controller.started && stream.inFlightWriteRequest === undefined && controller.queue.length === 0;
+  if (!isIdle || (size !== 1 && !((size as number) >= 0 && (size as number) < Infinity))) {
+    stream.writeRequests.push(request);
+    writableStreamDefaultControllerWrite(controller, chunk, size);
+    return;
+  }
+  stream.inFlightWriteRequest = request;
+  const result = pipeWrite(controller, chunk);
+  if (result !== PARKED && !isThenableLike(result)) {
+    stream.inFlightWriteRequest = undefined;
+    request.resolve();
+    if (stream.state !== "writable" || stream.closeRequest !== undefined) {
+      writableStreamDefaultControllerAdvanceQueueIfNeeded(controller);
+    }
+    return;
+  }
+  controller.queue.enqueue(chunk, size as number);
+  if (stream.state === "writable" && !writableStreamCloseQueuedOrInFlight(stream)) {
+    writableStreamUpdateBackpressure(stream, getBackpressure(controller));
+  }
+  if (result !== PARKED) settle(result, controller.onWritten, controller.onWriteFailed);
+}
+
+function pipeWrite(controller: WritableControllerState, chunk: unknown): unknown {
+  try {
+    return controller.sink.pipeWrite(chunk);
+  } catch (error) {
+    return promiseRejectedWith(error);
+  }
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-advance-queue-if-needed} */
+export function writableStreamDefaultControllerAdvanceQueueIfNeeded(controller: WritableControllerState): void {
+  const { stream } = controller;
+  if (!controller.started) return;
+  while (stream.inFlightWriteRequest === undefined) {
+    if (stream.state === "erroring") {
+      // Only here while nothing is in flight, or the close in flight finishes it
+      if (stream.inFlightCloseRequest === undefined) writableStreamFinishErroring(stream);
+      return;
+    }
+    if (controller.queue.length === 0) {
+      if (stream.closeRequest !== undefined && stream.state === "writable") processClose(controller);
+      return;
+    }
+    if (!processWrite(controller, controller.queue.peek())) return;
+  }
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-process-close} */
+function processClose(controller: WritableControllerState): void {
+  const { stream, sink } = controller;
+  stream.inFlightCloseRequest = stream.closeRequest;
+  stream.closeRequest = undefined;
+  controller.sink = CLEARED_SINK;
+  let result: unknown;
+  try {
+    result = sink.close();
+  } catch (error) {
+    result = promiseRejectedWith(error);
+  }
+  settle(
+    result,
+    () => writableStreamFinishInFlightClose(stream),
+    (error) => writableStreamFinishInFlightCloseWithError(stream, error),
+  );
+}
+
+/**
+ * Returns whether the write is finished.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-process-write}
+ */
+function processWrite(controller: WritableControllerState, chunk: unknown): boolean {
+  const { stream } = controller;
+  const request = stream.writeRequests.shift();
+  stream.inFlightWriteRequest = request;
+  let result: unknown;
+  if (request.fused) {
+    result = pipeWrite(controller, chunk);
+  } else {
+    try {
+      result = controller.sink.write(chunk);
+    } catch (error) {
+      result = promiseRejectedWith(error);
+    }
+  }
+  if (result === PARKED) return false;
+  if (request.fused && !isThenableLike(result)) {
+    finishWrite(controller);
+    return true;
+  }
+  settle(result, controller.onWritten, controller.onWriteFailed);
+  return false;
+}
+
+/** What follows a write that succeeded, without the next write; WritableStreamFinishInFlightWrite is part of it. */
+function finishWrite(controller: WritableControllerState): void {
+  const { stream, queue } = controller;
+  const request = stream.inFlightWriteRequest!;
+  stream.inFlightWriteRequest = undefined;
+  request.resolve();
+  queue.dequeue();
+  if (stream.state === "writable" && !writableStreamCloseQueuedOrInFlight(stream)) {
+    writableStreamUpdateBackpressure(stream, getBackpressure(controller));
+  }
+}
+
+/** Settles a write of a pipe for which the sink returned PARKED; `result` is what it would have returned. */
+export function writableStreamFinishParkedWrite(controller: WritableControllerState, result: unknown): void {
+  if (isThenableLike(result)) settle(result, controller.onWritten, controller.onWriteFailed);
+  else controller.onWritten();
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-error} */
+export function writableStreamDefaultControllerError(controller: WritableControllerState, error: unknown): void {
+  controller.sink = CLEARED_SINK;
+  writableStreamStartErroring(controller.stream, error);
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-error-if-needed} */
+export function writableStreamDefaultControllerErrorIfNeeded(
+  controller: WritableControllerState,
+  error: unknown,
+): void {
+  if (controller.stream.state === "writable") writableStreamDefaultControllerError(controller, error);
+}
+
+/** The end of a set-up: writes once start has settled. */
+export function startWritableStreamDefaultController(controller: WritableControllerState, startResult: unknown): void {
+  if (isThenableLike(startResult)) {
+    react(
+      newPromiseResolvedWith(startResult),
+      () => writableStreamDefaultControllerStarted(controller),
+      (error) => writableStreamDefaultControllerStartFailed(controller, error),
+    );
+  } else {
+    queueReaction(() => writableStreamDefaultControllerStarted(controller));
+  }
+}
+
+/** What follows a start that succeeded. */
+export function writableStreamDefaultControllerStarted(controller: WritableControllerState): void {
+  controller.started = true;
+  writableStreamDefaultControllerAdvanceQueueIfNeeded(controller);
+}
+
+/** What follows a start that failed. */
+export function writableStreamDefaultControllerStartFailed(controller: WritableControllerState, error: unknown): void {
+  controller.started = true;
+  if (controller.stream.state === "writable") writableStreamStartErroring(controller.stream, error);
+  else if (controller.stream.state === "erroring") writableStreamFinishErroring(controller.stream);
+}
+
+/** CreateWritableStream, but for the start, which the caller brings about. */
+export function createWritableStream(
+  sink: SinkAlgorithms,
+  highWaterMark: number,
+  sizeAlgorithm: SizeAlgorithm,
+): WritableStreamState {
+  const stream = new WritableStreamState();
+  stream.controller = new WritableControllerState(stream, sink, highWaterMark, sizeAlgorithm);
+  stream.backpressure = highWaterMark <= 0;
+  return stream;
+}

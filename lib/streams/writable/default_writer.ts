@@ -1,0 +1,112 @@
+import { promiseRejectedWith } from "../promises.ts";
+import { takeState } from "../shell.ts";
+import { defineInterface, isObject } from "../webidl.ts";
+import { lockableWritableStream } from "./lockable.ts";
+import { writableStreamCloseQueuedOrInFlight } from "./stream_state.ts";
+import {
+  releasedWriterError,
+  setUpWritableStreamDefaultWriter,
+  writableStreamDefaultWriterAbort,
+  writableStreamDefaultWriterClose,
+  writableStreamDefaultWriterGetDesiredSize,
+  writableStreamDefaultWriterRelease,
+  writableStreamDefaultWriterWrite,
+  WriterState,
+} from "./writer_state.ts";
+
+/**
+ * Writes to a stream chunk by chunk.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#default-writer-class}
+ * @example
+ * ```ts
+ * import { WritableStream } from "@millrace/streams/streams";
+ *
+ * const writer = new WritableStream<string>({ write: (chunk) => console.log(chunk) }).getWriter();
+ * await writer.ready;
+ * writer.write("a chunk");
+ * await writer.close();
+ * ```
+ */
+export class WritableStreamDefaultWriter<W = unknown> {
+  readonly #state: WriterState;
+
+  /**
+   * Locks a stream, as `stream.getWriter()` does.
+   *
+   * @throws {TypeError} if `stream` is no WritableStream of ours, or locked.
+   */
+  constructor(stream: WritableStream<W>) {
+    const state = takeState<WriterState>();
+    if (state !== undefined) {
+      this.#state = state;
+      return;
+    }
+    this.#state = new WriterState();
+    setUpWritableStreamDefaultWriter(this.#state, lockableWritableStream(stream));
+  }
+
+  /** Fulfils when the stream has closed; rejects when it errors or the writer is released. */
+  get closed(): Promise<void> {
+    return isObject(this) && #state in this ? this.#state.closed.promise : promiseRejectedWith(wrongThis("closed"));
+  }
+
+  /**
+   * How much room is left below the high-water mark, in units of the strategy; `null` once the stream has errored.
+   *
+   * @throws {TypeError} if the writer was released.
+   */
+  get desiredSize(): number | null {
+    if (this.#state.stream === undefined) throw releasedWriterError("tell the desired size");
+    return writableStreamDefaultWriterGetDesiredSize(this.#state);
+  }
+
+  /** Fulfils when there is room below the high-water mark; rejects when the stream errors or the writer is released. */
+  get ready(): Promise<void> {
+    return isObject(this) && #state in this ? this.#state.ready.promise : promiseRejectedWith(wrongThis("ready"));
+  }
+
+  /** Errors the stream at once; chunks that wait are dropped. Settles when the sink has let go of what it holds. */
+  abort(reason: unknown = undefined): Promise<void> {
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("abort"));
+    if (this.#state.stream === undefined) return promiseRejectedWith(releasedWriterError("abort"));
+    return writableStreamDefaultWriterAbort(this.#state, reason);
+  }
+
+  /** Closes the stream when all chunks are written; settles when the sink has closed. */
+  close(): Promise<void> {
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("close"));
+    const { stream } = this.#state;
+    if (stream === undefined) return promiseRejectedWith(releasedWriterError("close"));
+    if (writableStreamCloseQueuedOrInFlight(stream)) {
+      return promiseRejectedWith(new TypeError("Cannot close: the stream is closing already"));
+    }
+    return writableStreamDefaultWriterClose(this.#state);
+  }
+
+  /** Releases the lock; what has been written goes on being written. */
+  releaseLock(): void {
+    writableStreamDefaultWriterRelease(this.#state);
+  }
+
+  /** Writes a chunk; settles when the sink has taken it, or failed to. */
+  write(chunk: W = undefined as W): Promise<void> {
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("write"));
+    if (this.#state.stream === undefined) return promiseRejectedWith(releasedWriterError("write"));
+    return writableStreamDefaultWriterWrite(this.#state, chunk);
+  }
+}
+defineInterface(
+  WritableStreamDefaultWriter,
+  "abort",
+  "close",
+  "closed",
+  "desiredSize",
+  "ready",
+  "releaseLock",
+  "write",
+);
+
+function wrongThis(member: string): TypeError {
+  return new TypeError(`${member} was called on something that is no WritableStreamDefaultWriter`);
+}

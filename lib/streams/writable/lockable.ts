@@ -1,0 +1,42 @@
+import type { WritableStreamState } from "./stream_state.ts";
+
+/**
+ * How the state of a public stream is found; the class sets it, so that what works on states need not import the class.
+ */
+interface Access {
+  /** The state behind one of our streams; `undefined` for anything else. */
+  stateOf(stream: unknown): WritableStreamState | undefined;
+  /** Makes one of our streams ready to be locked; returns whether it may be. */
+  lock(stream: object): boolean;
+}
+
+let access: Access = { stateOf: () => undefined, lock: () => false };
+
+/** Called once, by the WritableStream class. */
+export function defineWritableStreamAccess(given: Access): void {
+  access = given;
+}
+
+/** The state behind one of our streams; `undefined` for anything else. */
+export function writableStreamStateOf(stream: unknown): WritableStreamState | undefined {
+  return access.stateOf(stream);
+}
+
+/**
+ * The state behind a stream that a writer is about to lock.
+ *
+ * @throws {TypeError} if it is no stream of ours, or locked, by a writer or by the runtime.
+ */
+export function lockableWritableStream(stream: unknown): WritableStreamState {
+  const state = access.stateOf(stream);
+  if (state === undefined) throw new TypeError("Cannot get a writer: this is no WritableStream of @millrace/streams");
+  if (!access.lock(stream as object)) {
+    throw new TypeError("Cannot get a writer: the stream is locked to another writer");
+  }
+  return state;
+}
+
+/** Makes one of our streams ready to be locked by a pipe; returns whether it may be. */
+export function lockForPipe(stream: object): boolean {
+  return access.lock(stream);
+}

@@ -1,0 +1,166 @@
+import { Deferred, promiseRejectedWith, promiseResolvedWith, settle } from "../promises.ts";
+import { Ring } from "../ring.ts";
+import type { WritableControllerState } from "./controller_state.ts";
+import type { WriterState } from "./writer_state.ts";
+
+/** What waits for a chunk to be written: the promise of a `write()`, or a pipe. */
+export interface WriteRequest {
+  /** Whether the writer is a pipe, which takes a result that is no promise without waiting for a microtask. */
+  readonly fused: boolean;
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
+interface PendingAbortRequest {
+  readonly deferred: Deferred<void>;
+  readonly reason: unknown;
+  readonly wasAlreadyErroring: boolean;
+}
+
+/**
+ * The internal slots of a WritableStream.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#ws-internal-slots}
+ */
+export class WritableStreamState {
+  state: "writable" | "erroring" | "errored" | "closed" = "writable";
+  backpressure = false;
+  inFlightWriteRequest: WriteRequest | undefined = undefined;
+  closeRequest: Deferred<void> | undefined = undefined;
+  inFlightCloseRequest: Deferred<void> | undefined = undefined;
+  pendingAbortRequest: PendingAbortRequest | undefined = undefined;
+  storedError: unknown = undefined;
+  writer: WriterState | undefined = undefined;
+  controller: WritableControllerState = undefined as never; // set by every set-up
+  readonly writeRequests: Ring<WriteRequest> = new Ring();
+  /** The object that users hold, once there is one. */
+  shell: object | undefined = undefined;
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#is-writable-stream-locked} */
+export function isWritableStreamLocked(stream: WritableStreamState): boolean {
+  return stream.writer !== undefined;
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-abort} */
+export function writableStreamAbort(stream: WritableStreamState, reason: unknown): Promise<void> {
+  if (stream.state === "closed" || stream.state === "errored") return promiseResolvedWith<void>(undefined);
+  stream.controller.signalAbort(reason);
+  const state = stream.state as WritableStreamState["state"]; // the signal's listeners may have changed it
+  if (state === "closed" || state === "errored") return promiseResolvedWith<void>(undefined);
+  if (stream.pendingAbortRequest !== undefined) return stream.pendingAbortRequest.deferred.promise;
+  const wasAlreadyErroring = state === "erroring";
+  const deferred = new Deferred<void>();
+  stream.pendingAbortRequest = { deferred, reason: wasAlreadyErroring ? undefined : reason, wasAlreadyErroring };
+  if (!wasAlreadyErroring) writableStreamStartErroring(stream, reason);
+  return deferred.promise;
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-close} */
+export function writableStreamClose(stream: WritableStreamState): Promise<void> {
+  if (stream.state === "closed" || stream.state === "errored") {
+    const what = stream.state === "closed" ? "is closed already" : "has errored";
+    return promiseRejectedWith(new TypeError(`Cannot close: the stream ${what}`));
+  }
+  const closeRequest = new Deferred<void>();
+  stream.closeRequest = closeRequest;
+  if (stream.writer !== undefined && stream.backpressure && stream.state === "writable") stream.writer.becameReady();
+  stream.controller.closeWhenWritten();
+  return closeRequest.promise;
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-close-queued-or-in-flight} */
+export function writableStreamCloseQueuedOrInFlight(stream: WritableStreamState): boolean {
+  return stream.closeRequest !== undefined || stream.inFlightCloseRequest !== undefined;
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-has-operation-marked-in-flight} */
+function hasOperationMarkedInFlight(stream: WritableStreamState): boolean {
+  return stream.inFlightWriteRequest !== undefined || stream.inFlightCloseRequest !== undefined;
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-update-backpressure} */
+export function writableStreamUpdateBackpressure(stream: WritableStreamState, backpressure: boolean): void {
+  if (backpressure === stream.backpressure) return;
+  const { writer } = stream;
+  stream.backpressure = backpressure;
+  if (writer === undefined) return;
+  if (backpressure) writer.becameFull();
+  else writer.becameReady();
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-deal-with-rejection} */
+function writableStreamDealWithRejection(stream: WritableStreamState, error: unknown): void {
+  if (stream.state === "writable") writableStreamStartErroring(stream, error);
+  else writableStreamFinishErroring(stream);
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-start-erroring} */
+export function writableStreamStartErroring(stream: WritableStreamState, reason: unknown): void {
+  stream.state = "erroring";
+  stream.storedError = reason;
+  stream.writer?.startedErroring(reason);
+  if (!hasOperationMarkedInFlight(stream) && stream.controller.started) writableStreamFinishErroring(stream);
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-finish-erroring} */
+export function writableStreamFinishErroring(stream: WritableStreamState): void {
+  stream.state = "errored";
+  stream.controller.errorSteps();
+  const { storedError, writeRequests } = stream;
+  while (writeRequests.length > 0) writeRequests.shift().reject(storedError);
+  const abort = stream.pendingAbortRequest;
+  stream.pendingAbortRequest = undefined;
+  if (abort === undefined) {
+    rejectCloseAndClosedPromiseIfNeeded(stream);
+  } else if (abort.wasAlreadyErroring) {
+    abort.deferred.reject(storedError);
+    rejectCloseAndClosedPromiseIfNeeded(stream);
+  } else {
+    settle(stream.controller.abortSteps(abort.reason), () => {
+      abort.deferred.resolve();
+      rejectCloseAndClosedPromiseIfNeeded(stream);
+    }, (error) => {
+      abort.deferred.reject(error);
+      rejectCloseAndClosedPromiseIfNeeded(stream);
+    });
+  }
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-reject-close-and-closed-promise-if-needed} */
+function rejectCloseAndClosedPromiseIfNeeded(stream: WritableStreamState): void {
+  const { closeRequest, storedError } = stream;
+  stream.closeRequest = undefined;
+  closeRequest?.reject(storedError);
+  stream.writer?.streamErrored(storedError);
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-finish-in-flight-write-with-error} */
+export function writableStreamFinishInFlightWriteWithError(stream: WritableStreamState, error: unknown): void {
+  const request = stream.inFlightWriteRequest!;
+  stream.inFlightWriteRequest = undefined;
+  request.reject(error);
+  writableStreamDealWithRejection(stream, error);
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-finish-in-flight-close} */
+export function writableStreamFinishInFlightClose(stream: WritableStreamState): void {
+  stream.inFlightCloseRequest!.resolve();
+  stream.inFlightCloseRequest = undefined;
+  if (stream.state === "erroring") {
+    stream.storedError = undefined;
+    stream.pendingAbortRequest?.deferred.resolve();
+    stream.pendingAbortRequest = undefined;
+  }
+  stream.state = "closed";
+  stream.writer?.streamClosed();
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-finish-in-flight-close-with-error} */
+export function writableStreamFinishInFlightCloseWithError(stream: WritableStreamState, error: unknown): void {
+  stream.inFlightCloseRequest!.reject(error);
+  stream.inFlightCloseRequest = undefined;
+  stream.pendingAbortRequest?.deferred.reject(error);
+  stream.pendingAbortRequest = undefined;
+  writableStreamDealWithRejection(stream, error);
+}

@@ -1,0 +1,130 @@
+import { FeedWriterState, WritableFeed } from "../native/writable_feed.ts";
+import { promiseRejectedWith } from "../promises.ts";
+import { construct, takeState } from "../shell.ts";
+import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../strategies.ts";
+import { defineInterface, isObject } from "../webidl.ts";
+import { CLEARED_SINK, startWritableStreamDefaultController, WritableControllerState } from "./controller_state.ts";
+import { WritableStreamDefaultController } from "./default_controller.ts";
+import { WritableStreamDefaultWriter } from "./default_writer.ts";
+import { defineWritableStreamAccess } from "./lockable.ts";
+import {
+  writableStreamAbort,
+  writableStreamClose,
+  writableStreamCloseQueuedOrInFlight,
+  WritableStreamState,
+} from "./stream_state.ts";
+import { toUnderlyingSink, UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
+
+/**
+ * A stream to write chunks to, as the standard has it, that is also one of the runtime's own: it goes wherever the
+ * runtime takes a WritableStream (native `pipeTo()`, `structuredClone()`).
+ *
+ * @see {@link https://streams.spec.whatwg.org/#ws-class}
+ * @example
+ * ```ts
+ * import { ReadableStream, WritableStream } from "@millrace/streams/streams";
+ *
+ * const lines = new WritableStream<string>({ write: (line) => console.log(line) });
+ * await ReadableStream.from(["a", "b"]).pipeTo(lines);
+ * ```
+ */
+// deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
+export class WritableStream<W = any> extends globalThis.WritableStream<W> {
+  readonly #state: WritableStreamState;
+  readonly #feed: WritableFeed;
+
+  /**
+   * Makes a stream of an underlying sink.
+   *
+   * @param underlyingSink where chunks go.
+   * @param strategy how much may wait; by default one chunk.
+   * @throws {TypeError} if an argument or a member is of the wrong type.
+   * @throws {RangeError} if the high-water mark is negative or NaN, or the sink has a `type`.
+   */
+  constructor(
+    underlyingSink: UnderlyingSink<W> | undefined = undefined,
+    strategy: QueuingStrategy<W> | undefined = undefined,
+  ) {
+    const given = takeState<WritableStreamState>();
+    const state = given ?? new WritableStreamState();
+    const feed = new WritableFeed(state);
+    super(feed);
+    this.#state = state;
+    this.#feed = feed;
+    state.shell = this;
+    if (given === undefined) setUpFromUnderlyingSink(state, underlyingSink, strategy);
+  }
+
+  /** Whether a writer, a pipe or the runtime has locked the stream. */
+  override get locked(): boolean {
+    const { writer } = this.#state;
+    return super.locked || (writer !== undefined && !(writer instanceof FeedWriterState));
+  }
+
+  /**
+   * Errors the stream at once; chunks that wait are dropped. Settles when the sink has let go of what it holds; rejects
+   * with a TypeError if the stream is locked.
+   */
+  override abort(reason: unknown = undefined): Promise<void> {
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("abort"));
+    if (this.locked) return promiseRejectedWith(new TypeError("Cannot abort: the stream is locked; abort its writer"));
+    this.#feed.release();
+    return writableStreamAbort(this.#state, reason);
+  }
+
+  /**
+   * Closes the stream when all chunks are written; settles when the sink has closed. Rejects with a TypeError if the
+   * stream is locked, closed or closing.
+   */
+  override close(): Promise<void> {
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("close"));
+    if (this.locked) return promiseRejectedWith(new TypeError("Cannot close: the stream is locked; close its writer"));
+    if (writableStreamCloseQueuedOrInFlight(this.#state)) {
+      return promiseRejectedWith(new TypeError("Cannot close: the stream is closing already"));
+    }
+    this.#feed.release();
+    return writableStreamClose(this.#state);
+  }
+
+  /**
+   * Locks the stream to a new writer.
+   *
+   * @throws {TypeError} if the stream is locked.
+   */
+  override getWriter(): WritableStreamDefaultWriter<W> {
+    this.#state; // brand check
+    return new WritableStreamDefaultWriter<W>(this);
+  }
+
+  static {
+    defineWritableStreamAccess({
+      stateOf: (stream) => isObject(stream) && #state in stream ? stream.#state : undefined,
+      lock: (stream) => {
+        const own = stream as WritableStream;
+        if (own.locked) return false;
+        own.#feed.release();
+        return true;
+      },
+    });
+  }
+}
+defineInterface(WritableStream, "abort", "close", "getWriter", "locked");
+
+function setUpFromUnderlyingSink(state: WritableStreamState, underlyingSink: unknown, strategy: unknown): void {
+  if (underlyingSink !== undefined && !isObject(underlyingSink) && typeof underlyingSink !== "function") {
+    throw new TypeError("the underlying sink must be an object");
+  }
+  const queuing = toStrategy(strategy);
+  const sink = toUnderlyingSink(underlyingSink);
+  const size = extractSizeAlgorithm(queuing);
+  const controller = new WritableControllerState(state, CLEARED_SINK, extractHighWaterMark(queuing, 1), size);
+  const shell = construct(WritableStreamDefaultController, controller);
+  state.controller = controller;
+  state.backpressure = controller.highWaterMark <= 0;
+  controller.sink = new UnderlyingSinkAlgorithms(underlyingSink, shell, sink);
+  startWritableStreamDefaultController(controller, sink.start?.call(underlyingSink, shell));
+}
+
+function wrongThis(member: string): TypeError {
+  return new TypeError(`${member} was called on something that is no WritableStream of @millrace/streams`);
+}

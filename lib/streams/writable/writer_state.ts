@@ -1,0 +1,132 @@
+import { Deferred, LazyPromise, promiseRejectedWith, promiseResolvedWith } from "../promises.ts";
+import {
+  writableStreamDefaultControllerGetChunkSize,
+  writableStreamDefaultControllerGetDesiredSize,
+  writableStreamDefaultControllerWrite,
+} from "./controller_state.ts";
+import {
+  writableStreamAbort,
+  writableStreamClose,
+  writableStreamCloseQueuedOrInFlight,
+  type WritableStreamState,
+  type WriteRequest,
+} from "./stream_state.ts";
+
+/**
+ * The internal slots of a WritableStreamDefaultWriter.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#default-writer-class}
+ */
+export class WriterState {
+  stream: WritableStreamState | undefined = undefined;
+  readonly closed: LazyPromise = new LazyPromise();
+  readonly ready: LazyPromise = new LazyPromise();
+
+  /** The queue has reached its high-water mark. */
+  becameFull(): void {
+    this.ready.renew();
+  }
+
+  /** The queue has room again, or does not count any more since the stream closes. */
+  becameReady(): void {
+    this.ready.resolve();
+  }
+
+  startedErroring(reason: unknown): void {
+    this.ready.reject(reason);
+  }
+
+  streamErrored(error: unknown): void {
+    if (this.closed.isPending) this.closed.reject(error); // a writer made after the error is rejected already
+  }
+
+  streamClosed(): void {
+    this.closed.resolve();
+  }
+}
+
+/** The request behind the promise that `write()` returns. */
+class PromiseWriteRequest extends Deferred<void> implements WriteRequest {
+  get fused(): false {
+    return false;
+  }
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#set-up-writable-stream-default-writer} */
+export function setUpWritableStreamDefaultWriter(writer: WriterState, stream: WritableStreamState): void {
+  writer.stream = stream;
+  stream.writer = writer;
+  const { state, storedError } = stream;
+  if (state === "erroring") {
+    writer.ready.reject(storedError);
+  } else if (state === "errored") {
+    writer.ready.reject(storedError);
+    writer.closed.reject(storedError);
+  } else {
+    if (state === "closed" || !stream.backpressure || writableStreamCloseQueuedOrInFlight(stream)) {
+      writer.ready.resolve();
+    }
+    if (state === "closed") writer.closed.resolve();
+  }
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-writer-write} */
+export function writableStreamDefaultWriterWrite(writer: WriterState, chunk: unknown): Promise<void> {
+  const stream = writer.stream!;
+  const { controller } = stream;
+  const chunkSize = controller.sizeAlgorithm === undefined
+    ? 1
+    : writableStreamDefaultControllerGetChunkSize(controller, chunk);
+  if (stream !== writer.stream) return promiseRejectedWith(releasedWriterError("write")); // by the size function
+  if (stream.state === "errored") return promiseRejectedWith(stream.storedError);
+  if (stream.state === "closed" || writableStreamCloseQueuedOrInFlight(stream)) {
+    return promiseRejectedWith(new TypeError("Cannot write: the stream is closed or closing"));
+  }
+  if (stream.state === "erroring") return promiseRejectedWith(stream.storedError);
+  const request = new PromiseWriteRequest();
+  stream.writeRequests.push(request);
+  writableStreamDefaultControllerWrite(controller, chunk, chunkSize);
+  return request.promise;
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-writer-close-with-error-propagation} */
+export function writableStreamDefaultWriterCloseWithErrorPropagation(writer: WriterState): Promise<void> {
+  const stream = writer.stream!;
+  if (writableStreamCloseQueuedOrInFlight(stream) || stream.state === "closed") {
+    return promiseResolvedWith<void>(undefined);
+  }
+  return stream.state === "errored" ? promiseRejectedWith(stream.storedError) : writableStreamClose(stream);
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-writer-get-desired-size} */
+export function writableStreamDefaultWriterGetDesiredSize(writer: WriterState): number | null {
+  const stream = writer.stream!;
+  if (stream.state === "errored" || stream.state === "erroring") return null;
+  return stream.state === "closed" ? 0 : writableStreamDefaultControllerGetDesiredSize(stream.controller);
+}
+
+/** Does nothing to a released writer. @see {@link https://streams.spec.whatwg.org/#writable-stream-default-writer-release} */
+export function writableStreamDefaultWriterRelease(writer: WriterState): void {
+  const { stream } = writer;
+  if (stream === undefined) return;
+  const error = new TypeError("the writer was released: it cannot watch the stream any longer");
+  writer.ready.reject(error);
+  writer.closed.reject(error);
+  stream.writer = undefined;
+  writer.stream = undefined;
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-writer-abort} */
+export function writableStreamDefaultWriterAbort(writer: WriterState, reason: unknown): Promise<void> {
+  return writableStreamAbort(writer.stream!, reason);
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-writer-close} */
+export function writableStreamDefaultWriterClose(writer: WriterState): Promise<void> {
+  return writableStreamClose(writer.stream!);
+}
+
+/** What a call on a released writer is rejected with. */
+export function releasedWriterError(action: string): TypeError {
+  return new TypeError(`Cannot ${action}: the writer was released; get another one from the stream`);
+}
