@@ -1,0 +1,54 @@
+import { requireState } from "../shell.ts";
+import { defineInterface } from "../webidl.ts";
+import type { TransformStreamState } from "./transform_state.ts";
+
+/**
+ * Gives a transformer the control of its stream.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#ts-default-controller-class}
+ * @example
+ * ```ts
+ * import { TransformStream } from "@millrace/streams/streams";
+ *
+ * new TransformStream<string, string>({
+ *   transform(line, controller) {
+ *     if (line === "end") controller.terminate();
+ *     else controller.enqueue(line.toUpperCase());
+ *   },
+ * });
+ * ```
+ */
+export class TransformStreamDefaultController<O = unknown> {
+  readonly #state: TransformStreamState;
+
+  /** @throws {TypeError} always: streams make their controllers. */
+  constructor() {
+    this.#state = requireState();
+  }
+
+  /** How much room the readable end has left, in units of its strategy; `null` once it has errored. */
+  get desiredSize(): number | null {
+    return this.#state.desiredSize;
+  }
+
+  /**
+   * Adds a chunk to the readable end.
+   *
+   * @throws {TypeError} if the readable end is closed or errored.
+   * @throws what the readable strategy's size function throws.
+   */
+  enqueue(chunk: O = undefined as O): void {
+    this.#state.enqueue(chunk);
+  }
+
+  /** Errors both ends. */
+  error(reason: unknown = undefined): void {
+    this.#state.error(reason);
+  }
+
+  /** Closes the readable end and errors the writable one: no more chunks are wanted. */
+  terminate(): void {
+    this.#state.terminate();
+  }
+}
+defineInterface(TransformStreamDefaultController, "desiredSize", "enqueue", "error", "terminate");

@@ -1,0 +1,264 @@
+import { PARKED } from "../parked.ts";
+import {
+  Deferred,
+  isThenableLike,
+  promiseRejectedWith,
+  promiseResolvedWith,
+  queueReaction,
+  react,
+  settle,
+} from "../promises.ts";
+import {
+  type DefaultControllerState,
+  readableStreamDefaultControllerCanCloseOrEnqueue,
+  readableStreamDefaultControllerClose,
+  readableStreamDefaultControllerEnqueue,
+  readableStreamDefaultControllerError,
+  readableStreamDefaultControllerGetDesiredSize,
+  type SourceAlgorithms,
+} from "../readable/default_controller_state.ts";
+import type { ReadableStreamState } from "../readable/stream_state.ts";
+import {
+  type SinkAlgorithms,
+  writableStreamDefaultControllerErrorIfNeeded,
+  writableStreamFinishParkedWrite,
+} from "../writable/controller_state.ts";
+import type { WritableStreamState } from "../writable/stream_state.ts";
+
+/** The algorithms of a transform stream: a user's transformer, or one of ours. Each may throw. */
+export interface TransformerAlgorithms {
+  transform(chunk: unknown): unknown;
+  flush(): unknown;
+  cancel(reason: unknown): unknown;
+}
+
+/** Takes the place of a transformer that will not be called again, so that it can be collected. */
+export const CLEARED_TRANSFORMER: TransformerAlgorithms = { transform() {}, flush() {}, cancel() {} };
+
+/** How a write waits until the readable end wants a chunk. */
+const NO_WRITE = 0;
+const EXACT_WRITE = 1;
+const FUSED_WRITE = 2;
+
+/**
+ * The internal slots of a TransformStream and its controller. It is the sink of its writable end, and the source of its
+ * readable end.
+ *
+ * `[[backpressureChangePromise]]` has two users, a pull that waits for backpressure and a write that waits for its end:
+ * both are parked here, and go on when the promise's reaction would have run. Between two pipes they go on at once.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#ts-internal-slots}
+ */
+export class TransformStreamState implements SinkAlgorithms {
+  backpressure = true;
+  readable: ReadableStreamState = undefined as never; // set by the set-up, as all of these
+  writable: WritableStreamState = undefined as never;
+  transformer: TransformerAlgorithms = CLEARED_TRANSFORMER;
+  readonly source: SourceAlgorithms = new TransformSource(this);
+  #finishPromise: Promise<void> | undefined = undefined;
+  #parkedWrite: typeof NO_WRITE | typeof EXACT_WRITE | typeof FUSED_WRITE = NO_WRITE;
+  #hasParkedPull = false;
+
+  get readableController(): DefaultControllerState {
+    return this.readable.controller as DefaultControllerState;
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-sink-write-algorithm} */
+  write(chunk: unknown): unknown {
+    if (!this.backpressure) return this.#performTransform(chunk);
+    this.#parkedWrite = EXACT_WRITE;
+    return PARKED;
+  }
+
+  pipeWrite(chunk: unknown): unknown {
+    if (!this.backpressure) return this.#performFusedTransform(chunk);
+    this.#parkedWrite = FUSED_WRITE;
+    return PARKED;
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-sink-abort-algorithm} */
+  abort(reason: unknown): Promise<void> {
+    return this.#finishPromise ?? this.#finish((transformer) => transformer.cancel(reason), (finished) => {
+      if (this.readable.state === "errored") return finished.reject(this.readable.storedError);
+      readableStreamDefaultControllerError(this.readableController, reason);
+      finished.resolve();
+    }, (error) => readableStreamDefaultControllerError(this.readableController, error));
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-sink-close-algorithm} */
+  close(): Promise<void> {
+    return this.#finishPromise ?? this.#finish((transformer) => transformer.flush(), (finished) => {
+      if (this.readable.state === "errored") return finished.reject(this.readable.storedError);
+      readableStreamDefaultControllerClose(this.readableController);
+      finished.resolve();
+    }, (error) => readableStreamDefaultControllerError(this.readableController, error));
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-source-cancel} */
+  cancelSource(reason: unknown): Promise<void> {
+    return this.#finishPromise ?? this.#finish((transformer) => transformer.cancel(reason), (finished) => {
+      if (this.writable.state === "errored") return finished.reject(this.writable.storedError);
+      writableStreamDefaultControllerErrorIfNeeded(this.writable.controller, reason);
+      this.#unblockWrite();
+      finished.resolve();
+    }, (error) => {
+      writableStreamDefaultControllerErrorIfNeeded(this.writable.controller, error);
+      this.#unblockWrite();
+    });
+  }
+
+  /** What the three have in common: the transformer is called a last time, and [[finishPromise]] tells how it went. */
+  #finish(
+    call: (transformer: TransformerAlgorithms) => unknown,
+    onFulfilled: (finished: Deferred<void>) => void,
+    onRejected: (error: unknown) => void,
+  ): Promise<void> {
+    const finished = new Deferred<void>();
+    this.#finishPromise = finished.promise;
+    const { transformer } = this;
+    let result: unknown;
+    try {
+      result = call(transformer);
+    } catch (error) {
+      result = promiseRejectedWith(error);
+    }
+    this.transformer = CLEARED_TRANSFORMER;
+    settle(result, () => onFulfilled(finished), (error) => {
+      onRejected(error);
+      finished.reject(error);
+    });
+    return finished.promise;
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-source-pull-algorithm} */
+  pullSource(): unknown {
+    this.#hasParkedPull = true;
+    this.#setBackpressure(false);
+    return PARKED;
+  }
+
+  /**
+   * @throws {TypeError} if the readable end is closed or errored.
+   * @throws what the readable strategy's size function throws.
+   * @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-enqueue}
+   */
+  enqueue(chunk: unknown): void {
+    const controller = this.readableController;
+    if (!readableStreamDefaultControllerCanCloseOrEnqueue(controller)) {
+      const what = this.readable.state === "errored" ? "has errored" : "is closed";
+      throw new TypeError(`Cannot enqueue: the readable end ${what}`);
+    }
+    try {
+      readableStreamDefaultControllerEnqueue(controller, chunk);
+    } catch (error) {
+      this.errorWritableAndUnblockWrite(error);
+      throw this.readable.storedError;
+    }
+    // ReadableStreamDefaultControllerHasBackpressure
+    if (!this.backpressure && !controller.shouldCallPull()) this.#setBackpressure(true);
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-terminate} */
+  terminate(): void {
+    readableStreamDefaultControllerClose(this.readableController);
+    this.errorWritableAndUnblockWrite(new TypeError("the transform stream was terminated"));
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#transform-stream-error} */
+  error(error: unknown): void {
+    readableStreamDefaultControllerError(this.readableController, error);
+    this.errorWritableAndUnblockWrite(error);
+  }
+
+  get desiredSize(): number | null {
+    return readableStreamDefaultControllerGetDesiredSize(this.readableController);
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#transform-stream-error-writable-and-unblock-write} */
+  errorWritableAndUnblockWrite(error: unknown): void {
+    this.transformer = CLEARED_TRANSFORMER;
+    writableStreamDefaultControllerErrorIfNeeded(this.writable.controller, error);
+    this.#unblockWrite();
+  }
+
+  #unblockWrite(): void {
+    if (this.backpressure) this.#setBackpressure(false);
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#transform-stream-set-backpressure} */
+  #setBackpressure(backpressure: boolean): void {
+    this.backpressure = backpressure;
+    const { reader } = this.readable;
+    const isPiped = reader !== undefined && reader.fused;
+    if (backpressure) {
+      if (!this.#hasParkedPull) return;
+      this.#hasParkedPull = false;
+      if (isPiped) this.readableController.onPulled();
+      else queueReaction(this.readableController.onPulled);
+    } else if (this.#parkedWrite === EXACT_WRITE) {
+      this.#parkedWrite = NO_WRITE;
+      const written = react(promiseResolvedWith<void>(undefined), () => this.#performTransform(this.#unparkedChunk()));
+      settle(written, this.writable.controller.onWritten, this.writable.controller.onWriteFailed);
+    } else if (this.#parkedWrite === FUSED_WRITE) {
+      this.#parkedWrite = NO_WRITE;
+      if (isPiped) this.#resumeFusedWrite();
+      else queueReaction(() => this.#resumeFusedWrite());
+    }
+  }
+
+  /** The chunk of the write that waited: it is still the first in the queue. */
+  #unparkedChunk(): unknown {
+    if (this.writable.state === "erroring") throw this.writable.storedError;
+    return this.writable.controller.queue.peek();
+  }
+
+  #resumeFusedWrite(): void {
+    let result: unknown;
+    try {
+      result = this.#performFusedTransform(this.#unparkedChunk());
+    } catch (error) {
+      result = promiseRejectedWith(error);
+    }
+    writableStreamFinishParkedWrite(this.writable.controller, result);
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-perform-transform} */
+  #performTransform(chunk: unknown): Promise<void> {
+    let result: Promise<unknown>;
+    try {
+      result = promiseResolvedWith(this.transformer.transform(chunk));
+    } catch (error) {
+      result = promiseRejectedWith(error);
+    }
+    return react(result, undefined, this.#onTransformFailed) as Promise<void>;
+  }
+
+  /** The same for a pipe: a transformer that returns no promise has finished. */
+  #performFusedTransform(chunk: unknown): unknown {
+    let result: unknown;
+    try {
+      result = this.transformer.transform(chunk);
+    } catch (error) {
+      return this.#onTransformFailed(error);
+    }
+    return isThenableLike(result) ? react(promiseResolvedWith(result), undefined, this.#onTransformFailed) : undefined;
+  }
+
+  readonly #onTransformFailed = (error: unknown): never => {
+    this.error(error);
+    throw error;
+  };
+}
+
+class TransformSource implements SourceAlgorithms {
+  readonly #transform: TransformStreamState;
+  constructor(transform: TransformStreamState) {
+    this.#transform = transform;
+  }
+  pull(): unknown {
+    return this.#transform.pullSource();
+  }
+  cancel(reason: unknown): unknown {
+    return this.#transform.cancelSource(reason);
+  }
+}

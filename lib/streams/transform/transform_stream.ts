@@ -1,0 +1,115 @@
+import { TransformFeed } from "../native/transform_feed.ts";
+import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../promises.ts";
+import {
+  DefaultControllerState,
+  startedReadableStreamDefaultController,
+} from "../readable/default_controller_state.ts";
+import { ReadableStream } from "../readable/readable_stream.ts";
+import { ReadableStreamState } from "../readable/stream_state.ts";
+import { construct } from "../shell.ts";
+import { type ConvertedStrategy, extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../strategies.ts";
+import { defineInterface } from "../webidl.ts";
+import {
+  createWritableStream,
+  writableStreamDefaultControllerStarted,
+  writableStreamDefaultControllerStartFailed,
+} from "../writable/controller_state.ts";
+import { WritableStream } from "../writable/writable_stream.ts";
+import { TransformStreamDefaultController } from "./default_controller.ts";
+import { TransformStreamState } from "./transform_state.ts";
+import { toTransformer, UserTransformerAlgorithms } from "./transformer.ts";
+
+/**
+ * A pair of streams of which the readable one gives what a transformer makes of what is written to the writable one.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#ts-class}
+ * @example
+ * ```ts
+ * import { ReadableStream, TransformStream } from "@millrace/streams/streams";
+ *
+ * const double = new TransformStream<number, number>({
+ *   transform: (number, controller) => controller.enqueue(number * 2),
+ * });
+ * for await (const number of ReadableStream.from([1, 2, 3]).pipeThrough(double)) console.log(number); // 2, 4, 6
+ * ```
+ */
+// deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
+export class TransformStream<I = any, O = any> extends globalThis.TransformStream<I, O> {
+  readonly #state: TransformStreamState;
+
+  /**
+   * Makes a stream of a transformer.
+   *
+   * @param transformer what makes chunks of chunks; without a `transform` they pass as they are.
+   * @param writableStrategy how much may wait to be transformed; by default one chunk.
+   * @param readableStrategy how much is transformed before it is asked for; by default nothing.
+   * @throws {TypeError} if an argument or a member is of the wrong type.
+   * @throws {RangeError} if a high-water mark is negative or NaN, or the transformer has a type.
+   */
+  constructor(
+    transformer: Transformer<I, O> | undefined = undefined,
+    writableStrategy: QueuingStrategy<I> | undefined = undefined,
+    readableStrategy: QueuingStrategy<O> | undefined = undefined,
+  ) {
+    const state = new TransformStreamState();
+    super(new TransformFeed(state) as Transformer<I, O>);
+    this.#state = state;
+    const isObject = typeof transformer === "object" ? transformer !== null : typeof transformer === "function";
+    if (transformer !== undefined && !isObject) throw new TypeError("the transformer must be an object");
+    setUpFromTransformer(state, transformer, toStrategy(writableStrategy), toStrategy(readableStrategy));
+  }
+
+  /** The end that gives what the transformer made. */
+  override get readable(): ReadableStream<O> {
+    const { readable } = this.#state;
+    return (readable.shell ?? construct(ReadableStream<O>, readable)) as ReadableStream<O>;
+  }
+
+  /** The end that takes what is to be transformed. */
+  override get writable(): WritableStream<I> {
+    const { writable } = this.#state;
+    return (writable.shell ?? construct(WritableStream<I>, writable)) as WritableStream<I>;
+  }
+}
+defineInterface(TransformStream, "readable", "writable");
+
+function setUpFromTransformer(
+  state: TransformStreamState,
+  transformer: unknown,
+  writableStrategy: ConvertedStrategy,
+  readableStrategy: ConvertedStrategy,
+): void {
+  const converted = toTransformer(transformer);
+  const readableHighWaterMark = extractHighWaterMark(readableStrategy, 0);
+  const readableSize = extractSizeAlgorithm(readableStrategy);
+  const writableHighWaterMark = extractHighWaterMark(writableStrategy, 1);
+  state.writable = createWritableStream(state, writableHighWaterMark, extractSizeAlgorithm(writableStrategy));
+  const readable = new ReadableStreamState();
+  readable.controller = new DefaultControllerState(readable, state.source, readableHighWaterMark, readableSize);
+  state.readable = readable;
+  const shell = construct(TransformStreamDefaultController, state);
+  state.transformer = new UserTransformerAlgorithms(state, transformer, shell, converted);
+  startTransformStream(state, converted.start?.call(transformer, shell));
+}
+
+/**
+ * Starts both ends when the transformer's start has settled, in the microtask in which the standard's promises would:
+ * each end resolves a promise of its own with the start promise, which takes three.
+ */
+function startTransformStream(state: TransformStreamState, startResult: unknown): void {
+  const { controller } = state.writable;
+  const onStarted = (): void => {
+    writableStreamDefaultControllerStarted(controller);
+    startedReadableStreamDefaultController(state.readableController);
+  };
+  if (!isThenableLike(startResult)) {
+    queueReaction(() => queueReaction(() => queueReaction(onStarted)));
+    return;
+  }
+  const start = new Deferred<unknown>();
+  react(newPromiseResolvedWith(start.promise), onStarted, (error) => {
+    writableStreamDefaultControllerStartFailed(controller, error);
+    state.readableController.onPullFailed(error);
+  });
+  start.resolve(startResult);
+}
