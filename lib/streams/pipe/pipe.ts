@@ -1,0 +1,263 @@
+import { Deferred, queueReaction, react, waitForAll } from "../promises.ts";
+import type { ReadRequest } from "../readable/read_requests.ts";
+import {
+  DefaultReaderState,
+  readableStreamReaderGenericInitialize,
+  readableStreamReaderRelease,
+} from "../readable/reader_state.ts";
+import { readableStreamCancel, type ReadableStreamState } from "../readable/stream_state.ts";
+import { writableStreamPipeWrite } from "../writable/controller_state.ts";
+import {
+  writableStreamAbort,
+  writableStreamCloseQueuedOrInFlight,
+  type WritableStreamState,
+  type WriteRequest,
+} from "../writable/stream_state.ts";
+import {
+  setUpWritableStreamDefaultWriter,
+  writableStreamDefaultWriterCloseWithErrorPropagation,
+  writableStreamDefaultWriterRelease,
+  WriterState,
+} from "../writable/writer_state.ts";
+import type { PendingWrites, ReadableEnd, WritableEnd } from "./pipe_ends.ts";
+import type { PipeOptions } from "./pipe_options.ts";
+import { schedule, type Task } from "./scheduler.ts";
+
+const { addEventListener, removeEventListener } = EventTarget.prototype;
+
+/** How many chunks a pipe moves before it lets other pipes have their turn. */
+const BUDGET = 128;
+
+/** The reader of a pipe: what happens to the stream wakes the pipe. */
+class PipeReaderState extends DefaultReaderState {
+  readonly #pipe: Pipe;
+  override readonly fused = true;
+
+  constructor(pipe: Pipe) {
+    super();
+    this.#pipe = pipe;
+  }
+  override streamClosed(): void {
+    super.streamClosed();
+    schedule(this.#pipe);
+  }
+  override streamErrored(error: unknown): void {
+    super.streamErrored(error);
+    schedule(this.#pipe);
+  }
+}
+
+/** The writer of a pipe; nobody sees its promises. */
+class PipeWriterState extends WriterState {
+  readonly #pipe: Pipe;
+
+  constructor(pipe: Pipe) {
+    super();
+    this.#pipe = pipe;
+  }
+  override becameFull(): void {}
+  override becameReady(): void {
+    schedule(this.#pipe);
+  }
+  override startedErroring(): void {}
+  override streamErrored(): void {
+    schedule(this.#pipe);
+  }
+  override streamClosed(): void {
+    schedule(this.#pipe);
+  }
+}
+
+/**
+ * A pipe: a task that moves chunks while the destination has room, and waits for the streams to wake it. It is its own
+ * read request, as it reads one chunk at a time, and the write request of all its writes, as it only counts them.
+ *
+ * A chunk that arrives from an `enqueue()` is kept until the pipe's turn: a sink is never called from within a source.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#readable-stream-pipe-to}
+ */
+export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
+  scheduled = false;
+  readonly fused = true;
+  readonly #source: ReadableStreamState;
+  readonly #destination: WritableStreamState;
+  readonly #sourceEnd: ReadableEnd;
+  readonly #destinationEnd: WritableEnd;
+  readonly #options: PipeOptions;
+  readonly #finished = new Deferred<void>();
+  readonly #reader: PipeReaderState;
+  readonly #writer: PipeWriterState;
+  #hasChunk = false;
+  #chunk: unknown = undefined;
+  #isReading = false;
+  #isRunning = false;
+  #shuttingDown = false;
+  #pendingWrites = 0;
+  /** What a shutdown does when all that was read has been written. */
+  #afterWrites: (() => void) | undefined = undefined;
+
+  constructor(sourceEnd: ReadableEnd, destinationEnd: WritableEnd, options: PipeOptions) {
+    this.#sourceEnd = sourceEnd;
+    this.#destinationEnd = destinationEnd;
+    this.#options = options;
+    this.#source = sourceEnd.acquire();
+    this.#destination = destinationEnd.acquire(this);
+    this.#reader = new PipeReaderState(this);
+    this.#writer = new PipeWriterState(this);
+    readableStreamReaderGenericInitialize(this.#reader, this.#source);
+    setUpWritableStreamDefaultWriter(this.#writer, this.#destination);
+    this.#source.disturbed = true;
+  }
+
+  /** Settles when the pipe has let go of both streams. */
+  get finished(): Promise<void> {
+    return this.#finished.promise;
+  }
+
+  start(): void {
+    const { signal } = this.#options;
+    if (signal !== undefined) {
+      if (signal.aborted) {
+        this.#abort();
+        return;
+      }
+      addEventListener.call(signal, "abort", this.#abort);
+    }
+    if (!this.#shutDownIfNeeded()) schedule(this);
+  }
+
+  run(): void {
+    this.#writeChunk();
+    const source = this.#source;
+    const destination = this.#destination;
+    this.#isRunning = true;
+    for (let budget = BUDGET; !this.#shuttingDown && source.state === "readable"; budget--) {
+      if (this.#isReading || destination.state !== "writable" || destination.backpressure) break;
+      if (writableStreamCloseQueuedOrInFlight(destination)) break;
+      if (budget === 0) {
+        schedule(this);
+        break;
+      }
+      const { controller } = source;
+      if (controller.hasBuffered) {
+        this.#write(controller.readBuffered());
+      } else {
+        this.#isReading = true;
+        controller.pullSteps(this);
+        this.#writeChunk();
+      }
+    }
+    this.#isRunning = false;
+    this.#shutDownIfNeeded();
+  }
+
+  chunkSteps(chunk: unknown): void {
+    this.#chunk = chunk;
+    this.#hasChunk = true;
+    this.#isReading = false;
+    if (!this.#isRunning) schedule(this);
+  }
+
+  closeSteps(): void {
+    this.#isReading = false; // the reader wakes the pipe
+  }
+
+  errorSteps(): void {
+    this.#isReading = false;
+  }
+
+  #writeChunk(): void {
+    if (!this.#hasChunk) return;
+    const chunk = this.#chunk;
+    this.#chunk = undefined;
+    this.#hasChunk = false;
+    this.#write(chunk);
+  }
+
+  #write(chunk: unknown): void {
+    const destination = this.#destination;
+    // A chunk that was read before the destination failed has nowhere to go.
+    if (destination.state !== "writable" || writableStreamCloseQueuedOrInFlight(destination)) return;
+    this.#pendingWrites++;
+    writableStreamPipeWrite(destination, chunk, this);
+  }
+
+  begin(): void {
+    this.#pendingWrites++;
+  }
+
+  resolve(): void {
+    if (--this.#pendingWrites === 0 && this.#afterWrites !== undefined) queueReaction(this.#afterWrites);
+  }
+
+  reject(): void {
+    this.resolve(); // the destination's error tells what happened
+  }
+
+  /** Errors before closes, forward before backward, as the standard has it; returns whether the pipe is ending. */
+  #shutDownIfNeeded(): boolean {
+    if (this.#shuttingDown) return true;
+    const source = this.#source;
+    const destination = this.#destination;
+    const { preventAbort, preventCancel, preventClose } = this.#options;
+    if (source.state === "errored") {
+      const error = source.storedError;
+      this.#shutDown(preventAbort ? undefined : () => writableStreamAbort(destination, error), { error });
+    } else if (destination.state === "errored") {
+      const error = destination.storedError;
+      this.#shutDown(preventCancel ? undefined : () => readableStreamCancel(source, error), { error });
+    } else if (source.state === "closed") {
+      const writer = this.#writer;
+      this.#shutDown(
+        preventClose ? undefined : () => writableStreamDefaultWriterCloseWithErrorPropagation(writer),
+        undefined,
+      );
+    } else if (destination.state === "closed" || writableStreamCloseQueuedOrInFlight(destination)) {
+      const error = new TypeError("Cannot pipe: the destination is closed or closing");
+      this.#shutDown(preventCancel ? undefined : () => readableStreamCancel(source, error), { error });
+    }
+    return this.#shuttingDown;
+  }
+
+  readonly #abort = (): void => {
+    const source = this.#source;
+    const destination = this.#destination;
+    const { preventAbort, preventCancel, signal } = this.#options;
+    const error: unknown = signal!.reason;
+    this.#shutDown(() => {
+      const actions: Promise<void>[] = [];
+      if (!preventAbort && destination.state === "writable") actions.push(writableStreamAbort(destination, error));
+      if (!preventCancel && source.state === "readable") actions.push(readableStreamCancel(source, error));
+      return waitForAll(actions);
+    }, { error });
+  };
+
+  /** Shutdown with an action, or without one. */
+  #shutDown(action: (() => Promise<void>) | undefined, failure: { readonly error: unknown } | undefined): void {
+    if (this.#shuttingDown) return;
+    this.#shuttingDown = true;
+    const end = (): void => {
+      this.#afterWrites = undefined;
+      if (action === undefined) this.#finalize(failure);
+      else react(action(), () => this.#finalize(failure), (error) => this.#finalize({ error }));
+    };
+    if (this.#destination.state === "writable" && !writableStreamCloseQueuedOrInFlight(this.#destination)) {
+      this.#writeChunk();
+      if (this.#pendingWrites > 0) this.#afterWrites = end;
+      else queueReaction(end);
+    } else {
+      end();
+    }
+  }
+
+  #finalize(failure: { readonly error: unknown } | undefined): void {
+    writableStreamDefaultWriterRelease(this.#writer);
+    readableStreamReaderRelease(this.#reader);
+    this.#destinationEnd.release();
+    this.#sourceEnd.release();
+    const { signal } = this.#options;
+    if (signal !== undefined) removeEventListener.call(signal, "abort", this.#abort);
+    if (failure === undefined) this.#finished.resolve();
+    else this.#finished.reject(failure.error);
+  }
+}
