@@ -1,0 +1,99 @@
+import { construct } from "../shell.ts";
+import { ByteControllerState } from "../readable/byte_controller_state.ts";
+import { lockableReadableStream, readableStreamStateOf } from "../readable/lockable.ts";
+import { ReadableStream } from "../readable/readable_stream.ts";
+import { lockableWritableStream, writableStreamStateOf } from "../writable/lockable.ts";
+import { WritableStream } from "../writable/writable_stream.ts";
+import { FromNativeByteSource, FromNativeSource } from "./from_native_source.ts";
+import { fromNativeSink } from "./from_native_sink.ts";
+import {
+  isNativeReadableStream,
+  isNativeWritableStream,
+  NativeReadableStream,
+  NativeWritableStream,
+} from "./native_classes.ts";
+import { ToNativeSource } from "./to_native_source.ts";
+import { WritableFeed } from "./writable_feed.ts";
+
+/** How many chunks, or bytes of a byte stream, a stream made by {@linkcode toNative} takes from ours at once. */
+const BATCH_OF_CHUNKS = 16;
+const BATCH_OF_BYTES = 65_536;
+
+/**
+ * Makes a stream of the runtime's own class that gives what ours gives, or passes on to ours what it is given; ours is
+ * locked. Up to 16 chunks, or 64 KiB of a byte stream, cross at once, without a promise for each.
+ *
+ * Our streams go wherever the runtime takes one, so this is for code that wants nothing but the runtime's class, and for
+ * speed where a native consumer reads many small chunks.
+ *
+ * @param stream a ReadableStream, a WritableStream, or a pair of both such as a TransformStream; a stream of the runtime
+ * is returned as it is.
+ * @throws {TypeError} if it is locked, or none of these.
+ * @example
+ * ```ts
+ * import { ReadableStream, toNative } from "@millrace/streams/streams";
+ *
+ * const native = toNative(ReadableStream.from(["a", "b"]));
+ * console.log(native.constructor === globalThis.ReadableStream); // true
+ * ```
+ */
+export function toNative<R>(stream: globalThis.ReadableStream<R>): globalThis.ReadableStream<R>;
+/** The same for a WritableStream. */
+export function toNative<W>(stream: globalThis.WritableStream<W>): globalThis.WritableStream<W>;
+/** The same for both ends of a pair. */
+export function toNative<R, W>(stream: ReadableWritablePair<R, W>): ReadableWritablePair<R, W>;
+export function toNative(stream: object): object {
+  if (readableStreamStateOf(stream) !== undefined) {
+    const state = lockableReadableStream(stream);
+    const isByteStream = state.controller instanceof ByteControllerState;
+    const source = new ToNativeSource(state, isByteStream);
+    return isByteStream
+      ? new NativeReadableStream(source as UnderlyingByteSource, { highWaterMark: BATCH_OF_BYTES })
+      : new NativeReadableStream(source as UnderlyingDefaultSource, { highWaterMark: BATCH_OF_CHUNKS });
+  }
+  if (writableStreamStateOf(stream) !== undefined) {
+    return new NativeWritableStream(new WritableFeed(lockableWritableStream(stream)), {
+      highWaterMark: BATCH_OF_CHUNKS,
+    });
+  }
+  if (isNativeReadableStream(stream) || isNativeWritableStream(stream)) return stream;
+  const { readable, writable } = toPair(stream);
+  return { readable: toNative(readable), writable: toNative(writable) };
+}
+
+/**
+ * Makes a stream of ours from one of the runtime's, which is locked. A byte stream is read 64 KiB at a time.
+ *
+ * @param stream a ReadableStream, a WritableStream, or a pair of both such as a CompressionStream; a stream of ours is
+ * returned as it is.
+ * @throws {TypeError} if it is locked, or none of these.
+ * @example
+ * ```ts
+ * import { fromNative } from "@millrace/streams/streams";
+ *
+ * for await (const chunk of fromNative(new Blob(["a text"]).stream())) console.log(chunk.byteLength);
+ * ```
+ */
+export function fromNative<R>(stream: globalThis.ReadableStream<R>): ReadableStream<R>;
+/** The same for a WritableStream. */
+export function fromNative<W>(stream: globalThis.WritableStream<W>): WritableStream<W>;
+/** The same for both ends of a pair. */
+export function fromNative<R, W>(
+  stream: ReadableWritablePair<R, W>,
+): { readable: ReadableStream<R>; writable: WritableStream<W> };
+export function fromNative(stream: object): object {
+  if (readableStreamStateOf(stream) !== undefined || writableStreamStateOf(stream) !== undefined) return stream;
+  if (isNativeReadableStream(stream)) {
+    const source = FromNativeByteSource.open(stream) ?? new FromNativeSource(stream);
+    return construct(ReadableStream, source.state);
+  }
+  if (isNativeWritableStream(stream)) return construct(WritableStream, fromNativeSink(stream));
+  const { readable, writable } = toPair(stream);
+  return { readable: fromNative(readable), writable: fromNative(writable) };
+}
+
+function toPair(stream: object): ReadableWritablePair {
+  const { readable, writable } = (stream ?? {}) as Partial<ReadableWritablePair>;
+  if (isNativeReadableStream(readable) && isNativeWritableStream(writable)) return { readable, writable };
+  throw new TypeError("the stream must be a ReadableStream, a WritableStream, or a pair of readable and writable");
+}

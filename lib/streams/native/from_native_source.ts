@@ -1,0 +1,96 @@
+import { react } from "../promises.ts";
+import {
+  type ByteControllerState,
+  createReadableByteStream,
+  readableByteStreamControllerClose,
+  readableByteStreamControllerEnqueue,
+  readableByteStreamControllerError,
+  readableByteStreamControllerRespond,
+} from "../readable/byte_controller_state.ts";
+import {
+  createReadableStream,
+  type DefaultControllerState,
+  readableStreamDefaultControllerClose,
+  readableStreamDefaultControllerEnqueue,
+  readableStreamDefaultControllerError,
+  type SourceAlgorithms,
+} from "../readable/default_controller_state.ts";
+import type { ReadableStreamState } from "../readable/stream_state.ts";
+import { nativeGetReader } from "./native_classes.ts";
+
+/** The underlying source of a stream of ours that reads one of the runtime's chunk by chunk. */
+export class FromNativeSource implements SourceAlgorithms {
+  readonly state: ReadableStreamState;
+  readonly #reader: globalThis.ReadableStreamDefaultReader;
+  readonly #controller: DefaultControllerState;
+
+  constructor(stream: globalThis.ReadableStream) {
+    this.#reader = nativeGetReader.call(stream) as globalThis.ReadableStreamDefaultReader;
+    this.state = createReadableStream(this, 0);
+    this.#controller = this.state.controller as DefaultControllerState;
+    react(this.#reader.closed, undefined, this.#onErrored);
+  }
+
+  pull(): unknown {
+    return react(this.#reader.read(), this.#onRead);
+  }
+
+  cancel(reason: unknown): Promise<void> {
+    return this.#reader.cancel(reason);
+  }
+
+  readonly #onRead = ({ done, value }: ReadableStreamReadResult<unknown>): void => {
+    if (done) readableStreamDefaultControllerClose(this.#controller);
+    else readableStreamDefaultControllerEnqueue(this.#controller, value);
+  };
+
+  readonly #onErrored = (error: unknown): void => readableStreamDefaultControllerError(this.#controller, error);
+}
+
+const BUFFER_SIZE = 65_536;
+
+/** The underlying source of a byte stream of ours that reads one of the runtime's into large buffers. */
+export class FromNativeByteSource implements SourceAlgorithms {
+  readonly state: ReadableStreamState;
+  readonly #reader: globalThis.ReadableStreamBYOBReader;
+  readonly #controller: ByteControllerState;
+
+  private constructor(reader: globalThis.ReadableStreamBYOBReader) {
+    this.#reader = reader;
+    this.state = createReadableByteStream(this);
+    this.#controller = this.state.controller as ByteControllerState;
+    react(reader.closed, undefined, this.#onErrored);
+  }
+
+  /** Locks a stream if it is a byte stream; nothing tells but the attempt. */
+  static open(stream: globalThis.ReadableStream): FromNativeByteSource | undefined {
+    if (stream.locked) return undefined; // the default reader's error says it better
+    let reader: globalThis.ReadableStreamBYOBReader;
+    try {
+      reader = nativeGetReader.call(stream, { mode: "byob" }) as globalThis.ReadableStreamBYOBReader;
+    } catch {
+      return undefined;
+    }
+    return new FromNativeByteSource(reader);
+  }
+
+  pull(): unknown {
+    return react(this.#reader.read(new Uint8Array(BUFFER_SIZE)), this.#onRead);
+  }
+
+  cancel(reason: unknown): Promise<void> {
+    return this.#reader.cancel(reason);
+  }
+
+  readonly #onRead = ({ done, value }: ReadableStreamReadResult<Uint8Array>): void => {
+    if (!done) {
+      readableByteStreamControllerEnqueue(this.#controller, value);
+      return;
+    }
+    readableByteStreamControllerClose(this.#controller);
+    // Views that our readers lent wait in the queue of pull-intos until they are answered.
+    if (this.#controller.pendingPullIntos.length > 0) readableByteStreamControllerRespond(this.#controller, 0);
+  };
+
+  readonly #onErrored = (error: unknown): void => readableByteStreamControllerError(this.#controller, error);
+}

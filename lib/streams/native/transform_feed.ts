@@ -1,0 +1,77 @@
+import type { ReadRequest } from "../readable/read_requests.ts";
+import {
+  acquireReadableStreamDefaultReader,
+  type DefaultReaderState,
+  readableStreamDefaultReaderRead,
+  readableStreamReaderGenericCancel,
+} from "../readable/reader_state.ts";
+import { Deferred } from "../promises.ts";
+import type { TransformStreamState } from "../transform/transform_state.ts";
+import {
+  setUpWritableStreamDefaultWriter,
+  writableStreamDefaultWriterClose,
+  writableStreamDefaultWriterWrite,
+  WriterState,
+} from "../writable/writer_state.ts";
+
+/**
+ * The transformer of a transform stream's native side, which only transferring uses: everything else takes the ends.
+ * What is written to it goes through ours.
+ */
+export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest {
+  readonly #transform: TransformStreamState;
+  readonly #ended = new Deferred<void>();
+  #controller: TransformStreamDefaultController<unknown> | undefined = undefined;
+  #writer: WriterState | undefined = undefined;
+  #reader: DefaultReaderState | undefined = undefined;
+
+  constructor(transform: TransformStreamState) {
+    this.#transform = transform;
+  }
+
+  static {
+    Object.setPrototypeOf(TransformFeed.prototype, null); // what is on Object.prototype is no transformer's
+  }
+
+  transform(chunk: unknown, controller: TransformStreamDefaultController<unknown>): Promise<void> {
+    return writableStreamDefaultWriterWrite(this.#lock(controller), chunk);
+  }
+
+  async flush(controller: TransformStreamDefaultController<unknown>): Promise<void> {
+    await writableStreamDefaultWriterClose(this.#lock(controller));
+    await this.#ended.promise;
+  }
+
+  cancel(reason: unknown): Promise<void> {
+    this.#lock(undefined);
+    return readableStreamReaderGenericCancel(this.#reader!, reason);
+  }
+
+  chunkSteps(chunk: unknown): void {
+    this.#controller!.enqueue(chunk);
+    readableStreamDefaultReaderRead(this.#reader!, this);
+  }
+
+  closeSteps(): void {
+    this.#ended.resolve();
+  }
+
+  errorSteps(error: unknown): void {
+    this.#ended.resolve();
+    this.#controller?.error(error);
+  }
+
+  #lock(controller: TransformStreamDefaultController<unknown> | undefined): WriterState {
+    this.#controller ??= controller;
+    if (this.#writer !== undefined) return this.#writer;
+    const { readable, writable } = this.#transform;
+    if (readable.reader !== undefined || writable.writer !== undefined) {
+      throw new TypeError("Cannot transform: an end of the transform stream is locked");
+    }
+    this.#writer = new WriterState();
+    setUpWritableStreamDefaultWriter(this.#writer, writable);
+    this.#reader = acquireReadableStreamDefaultReader(readable);
+    readableStreamDefaultReaderRead(this.#reader, this);
+    return this.#writer;
+  }
+}

@@ -1,0 +1,81 @@
+import { react } from "../promises.ts";
+import {
+  createWritableStream,
+  type SinkAlgorithms,
+  writableStreamDefaultControllerErrorIfNeeded,
+  writableStreamDefaultControllerStarted,
+} from "../writable/controller_state.ts";
+import { type WritableStreamState, writableStreamUpdateBackpressure } from "../writable/stream_state.ts";
+import { isNativeWritableStreamLocked, nativeGetWriter } from "./native_classes.ts";
+
+/** What counts the writes that the native stream has not finished. */
+interface PendingWrites {
+  begin(): void;
+  resolve(): void;
+}
+
+/**
+ * A writable stream of the runtime, behind a state of ours that holds nothing: what is written to it is written there at
+ * once, and it is full while the native stream is.
+ */
+export class NativeWritableEnd implements SinkAlgorithms {
+  readonly #stream: globalThis.WritableStream;
+  #writer: globalThis.WritableStreamDefaultWriter = undefined as never; // set by acquire(), as all of these
+  #state: WritableStreamState = undefined as never;
+  #writes: PendingWrites = undefined as never;
+
+  constructor(stream: globalThis.WritableStream) {
+    this.#stream = stream;
+  }
+
+  isFree(): boolean {
+    return !isNativeWritableStreamLocked(this.#stream);
+  }
+
+  acquire(writes: PendingWrites): WritableStreamState {
+    this.#writes = writes;
+    this.#writer = nativeGetWriter.call(this.#stream);
+    this.#state = createWritableStream(this, Infinity, undefined);
+    writableStreamDefaultControllerStarted(this.#state.controller);
+    react(this.#writer.closed, () => {
+      this.#state.state = "closed";
+      this.#state.writer?.streamClosed();
+    }, this.#onErrored);
+    this.#watchBackpressure();
+    return this.#state;
+  }
+
+  release(): void {
+    this.#writer.releaseLock();
+  }
+
+  write(chunk: unknown): void {
+    this.pipeWrite(chunk);
+  }
+
+  pipeWrite(chunk: unknown): void {
+    this.#writes.begin();
+    react(this.#writer.write(chunk), this.#onWritten, this.#onWritten); // `closed` tells why it failed
+    this.#watchBackpressure();
+  }
+
+  close(): Promise<void> {
+    return this.#writer.close();
+  }
+
+  abort(reason: unknown): Promise<void> {
+    return this.#writer.abort(reason);
+  }
+
+  #watchBackpressure(): void {
+    const { desiredSize } = this.#writer;
+    if (desiredSize !== null && desiredSize > 0) return;
+    writableStreamUpdateBackpressure(this.#state, true);
+    react(this.#writer.ready, this.#onReady, this.#onErrored);
+  }
+
+  readonly #onReady = (): void => writableStreamUpdateBackpressure(this.#state, false);
+  readonly #onWritten = (): void => this.#writes.resolve();
+  readonly #onErrored = (error: unknown): void =>
+    writableStreamDefaultControllerErrorIfNeeded(this.#state.controller, error);
+}
