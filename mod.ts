@@ -1,5 +1,5 @@
 /**
- * What runs everywhere, browsers included: the codecs.
+ * What runs everywhere, browsers included: the streams and the codecs.
  *
  * What touches the file system has its own subpath: `./files`, `./precompress`.
  *
@@ -31,3 +31,24 @@ export {
   levels,
   ready,
 } from "./lib/codecs/mod.ts";
+export {
+  ByteLengthQueuingStrategy,
+  CountQueuingStrategy,
+  fromNative,
+  pipeThrough,
+  pipeTo,
+  type QueuingStrategyInit,
+  ReadableByteStreamController,
+  ReadableStream,
+  ReadableStreamBYOBReader,
+  type ReadableStreamBYOBReaderReadOptions,
+  ReadableStreamBYOBRequest,
+  ReadableStreamDefaultController,
+  ReadableStreamDefaultReader,
+  toNative,
+  TransformStream,
+  TransformStreamDefaultController,
+  WritableStream,
+  WritableStreamDefaultController,
+  WritableStreamDefaultWriter,
+} from "./lib/streams/mod.ts";

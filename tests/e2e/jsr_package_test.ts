@@ -50,9 +50,13 @@ test("every subpath of the JSR package loads and type checks", async () => {
      import { decompress } from "jsr:@millrace/streams@^${registry.version}/codecs";
      import * as files from "jsr:@millrace/streams@^${registry.version}/files";
      import { precompress } from "jsr:@millrace/streams@^${registry.version}/precompress";
-     console.log(typeof compress, typeof decompress, Object.keys(files).length > 0, typeof precompress);`,
+     import { ReadableStream } from "jsr:@millrace/streams@^${registry.version}/streams";
+     import { uninstall } from "jsr:@millrace/streams@^${registry.version}/install";
+     console.log(typeof compress, typeof decompress, Object.keys(files).length > 0, typeof precompress);
+     console.log(globalThis.ReadableStream === ReadableStream, typeof uninstall);`,
   );
-  assert.equal(await runDeno("run", "-A", "--check", "subpaths.ts"), "function function true function\n");
+  const printed = await runDeno("run", "-A", "--check", "subpaths.ts");
+  assert.equal(printed, "function function true function\ntrue function\n");
 });
 
 test("the JSR package's precompress() starts its workers", async () => {

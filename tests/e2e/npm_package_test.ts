@@ -41,14 +41,16 @@ test("the npm package holds what is built and its papers, and nothing else", asy
 test("every subpath of the npm package loads", async () => {
   const names = await runModule(
     "names.js",
-    `const subpaths = ["", "/codecs", "/files", "/precompress"];
+    `const subpaths = ["", "/codecs", "/files", "/install", "/precompress", "/streams"];
      for (const subpath of subpaths) console.log(Object.keys(await import("@millrace/streams" + subpath)).join(" "));`,
   );
-  const [all, codecs, files, precompress] = names.split("\n").map((line) => line.split(" "));
+  const [all, codecs, files, install, precompress, streams] = names.split("\n").map((line) => line.split(" "));
   assert.ok(all.includes("compress"));
   assert.ok(codecs.includes("decompress"));
   assert.ok(files[0] !== "");
+  assert.ok(install.includes("uninstall"));
   assert.ok(precompress.includes("precompress"));
+  assert.ok(streams.includes("ReadableStream"));
 });
 
 test("the codecs of the npm package load their modules", async () => {
