@@ -7,7 +7,10 @@ export interface AtomicFileOptions {
   mtimeMs?: number;
   /** The permission bits to give the file. Default: what the process gives new files. */
   mode?: number;
-  /** Where to write until the file is complete. Default: a new name in the same folder. */
+  /**
+   * An empty file to write to until the file is complete. It is not created, so that one that was removed meanwhile
+   * stays so. Default: a new one in the same folder.
+   */
   temporary?: string;
 }
 
@@ -50,7 +53,9 @@ export class AtomicFile {
    */
   static async open(path: string, options: AtomicFileOptions = {}): Promise<AtomicFile> {
     const temporary = options.temporary ?? temporaryPath(path);
-    return new AtomicFile(path, temporary, options, await open(temporary, "wx", options.mode));
+    const handle =
+      await (options.temporary === undefined ? open(temporary, "wx", options.mode) : open(temporary, "r+"));
+    return new AtomicFile(path, temporary, options, handle);
   }
 
   /** Appends `bytes`. */

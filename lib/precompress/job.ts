@@ -6,7 +6,7 @@ export interface Job {
   readonly path: string;
   readonly source: string;
   readonly target: string;
-  /** Where to write until the variant is complete; whoever stops the worker removes it. */
+  /** Where to write until the variant is complete: the pool makes this file, and removes it unless it was renamed. */
   readonly temporary: string;
   readonly format: VariantFormat | DeltaFormat;
   readonly level: number;

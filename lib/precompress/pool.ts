@@ -1,8 +1,10 @@
+import { closeSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { Worker } from "node:worker_threads";
 import { startWorker } from "../runtime/mod.ts";
 import type { Advance, Job, Outcome } from "./job.ts";
 import { LARGE_FILE } from "./content.ts";
+import { explain } from "./problem.ts";
 
 /** The memory that running jobs may need together, in bytes; a job that needs more runs alone. */
 const MEMORY = 224 * 2 ** 20;
@@ -64,7 +66,12 @@ export class Pool {
     });
   }
 
-  /** Ends all workers at once and removes what they were writing; jobs not done yet reject with `reason`. */
+  /**
+   * Ends all workers at once and removes what they were writing; jobs not done yet reject with `reason`.
+   *
+   * On Deno a thread may go on for a moment after terminate() has resolved. It finds its temporary file gone then, and
+   * cannot make it anew.
+   */
   async stop(reason: unknown): Promise<void> {
     this.#stopped ??= { reason };
     const unfinished = [...this.#slots.flatMap(({ current }) => current ?? []), ...this.#waiting.splice(0)];
@@ -88,6 +95,12 @@ export class Pool {
   #start(slot: Slot, waiting: Waiting): void {
     slot.current = waiting;
     this.#memory += memoryOf(waiting.job);
+    try {
+      makeTemporary(waiting.job);
+    } catch (error) {
+      const outcome: Outcome = { state: "failed", message: explain(error), elapsedMs: 0 };
+      return queueMicrotask(() => this.#finish(slot, outcome)); // not while jobs are being handed out
+    }
     slot.worker ??= this.#hire(slot);
     slot.worker.postMessage(waiting.job);
   }
@@ -97,17 +110,21 @@ export class Pool {
     const worker = startWorker(new URL(import.meta.url.replace(/pool(\.\w+)([?#].*)?$/, "worker$1")));
     worker.on("message", (message: Advance | Outcome) => {
       if ("bytes" in message) slot.current?.advance(message.bytes);
-      else this.#finish(slot, message);
+      else this.#end(slot, message);
     });
     worker.on("error", (error: Error) => {
       slot.worker = undefined;
-      const job = slot.current?.job;
-      if (!job || this.#stopped) return;
-      rm(job.temporary, { force: true }).finally(() =>
-        this.#finish(slot, { state: "failed", message: `its worker stopped: ${error.message}`, elapsedMs: 0 })
-      );
+      if (this.#stopped) return;
+      this.#end(slot, { state: "failed", message: `its worker stopped: ${error.message}`, elapsedMs: 0 });
     });
     return worker;
+  }
+
+  async #end(slot: Slot, outcome: Outcome): Promise<void> {
+    if (!slot.current) return;
+    // What cannot be removed now is when the next run finds it.
+    if (outcome.state !== "kept") await rm(slot.current.job.temporary, { force: true }).catch(() => {});
+    this.#finish(slot, outcome);
   }
 
   #finish(slot: Slot, outcome: Outcome): void {
@@ -123,4 +140,9 @@ export class Pool {
     settle(outcome);
     this.#dispatch();
   }
+}
+
+/** Makes the file that a worker writes to, at once, so that whoever stops the pool finds it. */
+function makeTemporary({ temporary, mode }: Job): void {
+  closeSync(openSync(temporary, "wx", mode | 0o600)); // which the worker opens again
 }

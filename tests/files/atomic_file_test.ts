@@ -41,6 +41,18 @@ test("AtomicFile is discarded at the end of a block that did not commit it", () 
     assert.deepEqual(await readdir(folder), []);
   }));
 
+test("AtomicFile writes to the caller's temporary file, and does not make one that was removed anew", () =>
+  inFolder(async (folder) => {
+    const [path, temporary] = [join(folder, "file"), join(folder, "temporary")];
+    await assert.rejects(AtomicFile.open(path, { temporary }), { code: "ENOENT" });
+    await writeFile(temporary, "");
+    const file = await AtomicFile.open(path, { temporary });
+    await file.write(new Uint8Array(3));
+    assert.equal((await stat(temporary)).size, 3);
+    await file.commit();
+    assert.deepEqual(await readdir(folder), ["file"]);
+  }));
+
 test("AtomicFile of a folder that is missing says so", () =>
   inFolder(async (folder) => {
     await assert.rejects(AtomicFile.open(join(folder, "none/file")), { code: "ENOENT" });
