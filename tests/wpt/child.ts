@@ -90,8 +90,17 @@ function listen(harness: Harness): void {
   setTimeout(() => harness.timeout(), Number(seconds) * 1000);
 }
 
+/** At once, since the process may be ended in the middle of a test. */
 function report(line: Line): void {
-  writeSync(1, `\n${MARK}${JSON.stringify(line)}\n`);
+  const bytes = new TextEncoder().encode(`\n${MARK}${JSON.stringify(line)}\n`);
+  for (let start = 0; start < bytes.length;) {
+    try {
+      start += writeSync(1, bytes, start);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1); // the pipe is full
+    }
+  }
 }
 
 function explain(reason: unknown): string {

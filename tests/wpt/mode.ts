@@ -18,9 +18,8 @@ interface Piping {
 
 /** Makes the globals of this process what `mode` asks for. */
 export async function enter(mode: Mode): Promise<void> {
-  const ours = new URL("../../lib/streams/", import.meta.url);
-  if (mode === "ours") await import(new URL("install.ts", ours).href);
-  if (mode === "native-pipe-to") replacePiping(await import(new URL("mod.ts", ours).href));
+  if (mode === "ours") await import("../../lib/streams/install.ts");
+  if (mode === "native-pipe-to") replacePiping(await import("../../lib/streams/mod.ts"));
 }
 
 /** Methods as WebIDL makes them: enumerable, not constructors, with one parameter that must be given. */
