@@ -1,11 +1,8 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { once } from "node:events";
 import { dirname, join } from "node:path";
 import process from "node:process";
-import { createInterface } from "node:readline";
-import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { Outcome, Readiness } from "./measuring.ts";
+import { type Failure, LineProcess } from "../line_process.ts";
+import type { Rate, Ready } from "./measuring.ts";
 
 const script = join(dirname(fileURLToPath(import.meta.url)), "measuring.ts");
 const run: readonly string[] = process.versions.deno ? ["run", "-A"] : [];
@@ -22,19 +19,14 @@ const LIMIT = 15_000;
  */
 export class Contestant {
   readonly name: string;
-  readonly #process: ChildProcessByStdio<Writable, Readable, null>;
-  readonly #answers: AsyncIterator<string>;
+  readonly #process: LineProcess;
   readonly #rates: number[] = [];
   /** Why it has no rate, if it failed. */
   failure: string | undefined;
 
   constructor(name: string, title: string, aim: number) {
     this.name = name;
-    this.#process = spawn(process.execPath, [...run, script, name, title, String(aim)], {
-      stdio: ["pipe", "pipe", "inherit"],
-    });
-    this.#process.stdin.on("error", () => {}); // of a process that has failed: its missing answer tells
-    this.#answers = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
+    this.#process = new LineProcess(process.execPath, [...run, script, name, title, String(aim)], LIMIT);
   }
 
   /** The fastest measurement, unless any of them failed. */
@@ -44,36 +36,21 @@ export class Contestant {
 
   /** Waits until the implementation is loaded, so that loading one does not slow another that is measured. */
   async ready(): Promise<void> {
-    await this.#answer();
+    this.#take(await this.#process.answer<Ready>());
   }
 
   /** Measures once. A contestant that failed sits out. */
   async measure(): Promise<void> {
-    if (this.failure !== undefined) return;
-    this.#process.stdin.write("measure\n");
-    const answer = await this.#answer();
-    if ("rate" in answer) this.#rates.push(answer.rate);
+    if (this.failure === undefined) this.#take(await this.#process.ask<Rate>("measure"));
   }
 
   /** Ends the process. */
-  async end(): Promise<void> {
-    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
-    this.#process.stdin.end();
-    await once(this.#process, "close");
+  end(): Promise<void> {
+    return this.#process.end();
   }
 
-  async #answer(): Promise<Outcome | Readiness> {
-    let hung = false;
-    const limit = setTimeout(() => {
-      hung = true;
-      this.#process.kill("SIGKILL");
-    }, LIMIT);
-    const { value, done } = await this.#answers.next();
-    clearTimeout(limit);
-    const answer = done
-      ? { failure: hung ? `hangs (${LIMIT / 1000} s)` : "its process ended" }
-      : JSON.parse(value) as Outcome | Readiness;
+  #take(answer: Ready | Rate | Failure): void {
     if ("failure" in answer) this.failure = answer.failure;
-    return answer;
+    else if ("rate" in answer) this.#rates.push(answer.rate);
   }
 }

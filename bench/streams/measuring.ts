@@ -6,15 +6,20 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { setImmediate as turn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import type { Failure } from "../line_process.ts";
 import { type Implementation, loadImplementation } from "./implementation.ts";
 import type { Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
 
-/** What one line says: a rate in chunks (or streams) a millisecond, or why there is none. */
-export type Outcome = { readonly rate: number } | { readonly failure: string };
+/** The first answer. */
+export interface Ready {
+  readonly ready: true;
+}
 
-/** What the first line says. */
-export type Readiness = { readonly ready: true } | { readonly failure: string };
+/** Every other answer, in chunks (or streams) a millisecond. */
+export interface Rate {
+  readonly rate: number;
+}
 
 /** In measurements: as long as it takes V8 and JavaScriptCore to settle on code. */
 const WARM = 3;
@@ -46,14 +51,14 @@ async function warmUp(scenario: Scenario, classes: Implementation, aim: number):
   return amount;
 }
 
-function say(line: Outcome | Readiness): void {
+function say(line: Ready | Rate | Failure): void {
   console.log(JSON.stringify(line));
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** One line of why, the same wherever the repository lies. */
-function failureOf(error: unknown): { readonly failure: string } {
+function failureOf(error: unknown): Failure {
   return { failure: String(error).split("\n")[0].replaceAll(root, "") };
 }
 

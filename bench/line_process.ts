@@ -1,0 +1,50 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+
+/** What every answer may be instead: one line of why there is none. */
+export interface Failure {
+  readonly failure: string;
+}
+
+/** A process that is asked a line of JSON at a time and answers each with one. */
+export class LineProcess {
+  readonly #process: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #answers: AsyncIterator<string>;
+  readonly #limit: number;
+
+  /** Starts `command`. An answer that takes longer than `limit` milliseconds is a failure, and ends the process. */
+  constructor(command: string, args: readonly string[], limit: number) {
+    this.#process = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+    this.#process.stdin.on("error", () => {}); // of a process that has ended: its missing answer tells
+    this.#answers = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
+    this.#limit = limit;
+  }
+
+  /** Asks, and resolves to the answer. */
+  ask<Answer>(question: unknown): Promise<Answer | Failure> {
+    this.#process.stdin.write(`${JSON.stringify(question)}\n`);
+    return this.answer();
+  }
+
+  /** Resolves to the next line: the first one may come unasked. */
+  async answer<Answer>(): Promise<Answer | Failure> {
+    let hung = false;
+    const timer = setTimeout(() => {
+      hung = true;
+      this.#process.kill("SIGKILL");
+    }, this.#limit);
+    const { value, done } = await this.#answers.next();
+    clearTimeout(timer);
+    if (!done) return JSON.parse(value) as Answer | Failure;
+    return { failure: hung ? `hangs (${this.#limit / 1000} s)` : "its process ended" };
+  }
+
+  /** Lets the process end: it has no more questions to wait for. */
+  async end(): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    this.#process.stdin.end();
+    await once(this.#process, "close");
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * A server-rendered page of 4 KB: 40 chunks through three TransformStreams into a sink that makes one `res.write` of
+ * each, by our streams, native ones and `node:stream`. Pages a second and how long one takes.
+ *
+ *   npm run bench -- ssr [--quick] [--peers ours,native] [--rounds 5]
+ *
+ * Each server is a process on the runtime measured, the visitors are one on Node; servers take turns, in changing
+ * order, and each figure is the median of its rounds. A page that arrives otherwise than it should is a failure.
+ * `--quick` takes fewer and shorter rounds: for a look, not for the record. Only full runs are written to RESULTS.md.
+ */
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { LineProcess } from "./line_process.ts";
+import { circumstances, runtimeName, table, writeSection } from "./results.ts";
+import type { Load, Visits } from "./ssr/load.ts";
+import type { Listening } from "./ssr/server.ts";
+import { peersHere } from "./streams/implementation.ts";
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    peers: { type: "string" },
+    rounds: { type: "string" },
+  },
+});
+const rounds = Number(values.rounds ?? (values.quick ? 3 : 5));
+const milliseconds = values.quick ? 600 : 1500;
+const standard = [...peersHere().filter((name) => name === "ours" || name === "native"), "node:stream"];
+const peers = values.peers?.split(",") ?? standard;
+
+const folder = dirname(fileURLToPath(import.meta.url));
+const run: readonly string[] = process.versions.deno ? ["run", "-A"] : [];
+const LIMIT = 15_000;
+/** Always on Node: a slower client would hide what is measured. */
+const visitors = new LineProcess(join(folder, "../node_modules/.bin/node"), [join(folder, "ssr/load.ts")], LIMIT);
+
+/** A server and what it came to under one number of connections. */
+class Server {
+  readonly name: string;
+  failure: string | undefined;
+  loads: Load[] = [];
+  readonly #process: LineProcess;
+  #port = 0;
+
+  constructor(name: string) {
+    this.name = name;
+    this.#process = new LineProcess(process.execPath, [...run, join(folder, "ssr/server.ts"), name], LIMIT);
+  }
+
+  async listen(): Promise<void> {
+    const answer = await this.#process.answer<Listening>();
+    if ("failure" in answer) this.failure = answer.failure;
+    else this.#port = answer.port;
+  }
+
+  async take(connections: number): Promise<void> {
+    if (this.failure !== undefined) return;
+    const question: Visits = { port: this.#port, connections, milliseconds };
+    const answer = await visitors.ask<Load>(question);
+    if ("failure" in answer) this.failure = answer.failure;
+    else this.loads.push(answer);
+  }
+
+  end(): Promise<void> {
+    return this.#process.end();
+  }
+
+  median(figure: keyof Load): number | undefined {
+    if (this.failure !== undefined) return undefined;
+    return this.loads.map((load) => load[figure]).sort((a, b) => a - b)[this.loads.length >> 1];
+  }
+}
+
+async function compare(servers: readonly Server[], connections: number): Promise<string[][]> {
+  for (const server of servers) {
+    await server.take(connections); // to warm up
+    server.loads = [];
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (let turn = 0; turn < servers.length; turn++) {
+      await servers[(turn + round) % servers.length].take(connections);
+    }
+  }
+  const native = servers.find(({ name }) => name === "native")?.median("perSecond");
+  return servers.map((server) => [`${connections}, ${server.name}`, ...figures(server, native)]);
+}
+
+function figures(server: Server, native: number | undefined): string[] {
+  const rate = server.median("perSecond");
+  if (rate === undefined) return [`fails: ${server.failure}`, "-", "-", "-"];
+  const latencies = (["p50", "p99"] as const).map((figure) => `${server.median(figure)!.toFixed(2)} ms`);
+  return [Math.round(rate).toLocaleString("en"), native ? (rate / native).toFixed(2) : "-", ...latencies];
+}
+
+const servers = peers.map((name) => new Server(name));
+await Promise.all(servers.map((server) => server.listen()));
+const rows = [...await compare(servers, 1), ...await compare(servers, 100)];
+await Promise.all([visitors, ...servers].map((one) => one.end()));
+if (servers.some(({ name, failure }) => name === "ours" && failure !== undefined)) process.exitCode = 1;
+
+const title = `ssr: ${runtimeName().split(" ")[0]}`;
+const body = `${circumstances()}. Median of ${rounds} rounds of ${milliseconds / 1000} s.\n\n${
+  table(["connections, streams", "pages/s", "to native", "p50", "p99"], rows)
+}`;
+const full = values.peers === undefined && !values.quick && servers.every(({ failure }) => failure === undefined);
+if (full && peers.includes("ours")) writeSection(title, body);
+else console.log(`\n${title}\n\n${body}\n`);

@@ -1,0 +1,33 @@
+/** What a page is made of, whichever streams carry it: a source of chunks and three stages that each takes in turn. */
+
+/** The number of chunks the source renders. */
+export const CHUNKS = 40;
+
+/** Renders a chunk of about 100 bytes. */
+export function renderChunk(index: number): string {
+  if (index === 0) return '<!doctype html><html lang="en"><head><title>A page of 40 chunks</title></head><body><ul>\n';
+  return `<li id="item-${index}"><a href="/items/${index}">Item ${index}</a> costs ${index * 7} and is in stock</li>\n`
+    .padEnd(102, " ");
+}
+
+/** The first stage passes chunks on and adds, when all have gone by, the data that the page's script starts from. */
+export function hydration(): string {
+  return `</ul><script type="application/json">{"items":${CHUNKS - 1}}</script>\n`;
+}
+
+/** The second stage passes chunks on and closes the document. */
+export function closing(): string {
+  return "</body></html>\n";
+}
+
+const encoder = new TextEncoder();
+
+/** The third stage makes bytes of strings. */
+export function encode(text: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(text);
+}
+
+/** The whole page, as it must arrive. */
+export function wholePage(): string {
+  return Array.from({ length: CHUNKS }, (_, i) => renderChunk(i)).join("") + hydration() + closing();
+}
