@@ -7,7 +7,7 @@ interface Exclusion {
   /** Which subtests of the file; all without it. */
   readonly subtest?: RegExp;
   /** Where it holds; everywhere without it. */
-  readonly mode?: Mode;
+  readonly mode?: Mode | readonly Mode[];
   readonly runtime?: Runtime;
   readonly reason: string;
 }
@@ -16,6 +16,11 @@ const exclusions: readonly Exclusion[] = [
   {
     file: /readable-streams\/owning-type/,
     reason: `the type "owning" is a proposal, not in the standard`,
+  },
+  {
+    file: /^streams\/(?!piping\/)/,
+    mode: ["ours-to-native", "native-to-ours"],
+    reason: "is not about pipes from one implementation to another",
   },
   {
     file: /idlharness/,
@@ -48,7 +53,7 @@ const exclusions: readonly Exclusion[] = [
 /** Whether a whole file, or a subtest of it, is excluded. */
 export function isExcluded(file: string, subtest: string | undefined, runtime: Runtime, mode: Mode): boolean {
   return exclusions.some((each) =>
-    each.file.test(file) && (each.mode ?? mode) === mode && (each.runtime ?? runtime) === runtime &&
+    each.file.test(file) && [each.mode ?? mode].flat().includes(mode) && (each.runtime ?? runtime) === runtime &&
     (each.subtest === undefined || (subtest !== undefined && each.subtest.test(subtest)))
   );
 }

@@ -1,11 +1,19 @@
 /**
- * Whose streams the tests see as globals: `ours`, the runtime's own (`native`), or the runtime's own with piping done by
- * our `pipeTo()` and `pipeThrough()`.
+ * Whose streams the tests see as globals:
+ *
+ * - `native`: the runtime's own.
+ * - `native-pipe-to`: the runtime's own, with piping done by our `pipeTo()` and `pipeThrough()`.
+ * - `ours`: ours, by `install.ts`.
+ * - `ours-to-native`: ours, but writable streams are the runtime's own.
+ * - `native-to-ours`: ours, but readable streams are the runtime's own, with piping done by ours.
  */
-export type Mode = "ours" | "native" | "native-pipe-to";
+export type Mode = "native" | "native-pipe-to" | "ours" | MixedMode;
+
+/** The modes that are about pipes between ours and the runtime's own. */
+export type MixedMode = "ours-to-native" | "native-to-ours";
 
 /** All modes, in the order of the table. */
-export const modes: readonly Mode[] = ["native", "native-pipe-to", "ours"];
+export const modes: readonly Mode[] = ["native", "native-pipe-to", "ours", "ours-to-native", "native-to-ours"];
 
 interface Piping {
   readonly pipeTo: (source: ReadableStream, destination: WritableStream, options?: StreamPipeOptions) => Promise<void>;
@@ -18,8 +26,15 @@ interface Piping {
 
 /** Makes the globals of this process what `mode` asks for. */
 export async function enter(mode: Mode): Promise<void> {
-  if (mode === "ours") await import("../../lib/streams/install.ts");
-  if (mode === "native-pipe-to") replacePiping(await import("../../lib/streams/mod.ts"));
+  if (mode === "native") return;
+  const native = Object.getOwnPropertyDescriptors(globalThis);
+  const ours = await import("../../lib/streams/mod.ts");
+  if (mode !== "native-pipe-to") await import("../../lib/streams/install.ts");
+  const kept = { "ours-to-native": /^Writable/, "native-to-ours": /^Readable/ }[mode as string];
+  for (const [name, descriptor] of Object.entries(native)) {
+    if (kept?.test(name)) Object.defineProperty(globalThis, name, descriptor);
+  }
+  if (mode === "native-pipe-to" || mode === "native-to-ours") replacePiping(ours);
 }
 
 /** Methods as WebIDL makes them: enumerable, not constructors, with one parameter that must be given. */
