@@ -1,0 +1,86 @@
+import type { Event } from "./events.ts";
+
+/** The first place where two logs differ. */
+export interface Difference {
+  /** The object whose events differ, and the turn; `everything` where the order of all events is compared. */
+  readonly subject: string;
+  readonly index: number;
+  readonly expected: string | undefined;
+  readonly actual: string | undefined;
+}
+
+/** The first difference in the order of all events. */
+export function compareInOrder(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
+  return firstDifference("everything", expected.map(lineOf), actual.map(lineOf));
+}
+
+/**
+ * The first difference in what happened to one object in one turn of the event loop. Where pipes take part no more
+ * than that can be asked for: the standard leaves it to the implementation in which microtask a pipe reads and writes.
+ */
+export function compareByTurn(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
+  const expectedBySubject = bySubject(expected);
+  const actualBySubject = bySubject(actual);
+  for (const subject of new Set([...expectedBySubject.keys(), ...actualBySubject.keys()])) {
+    const lines = [expectedBySubject.get(subject) ?? [], actualBySubject.get(subject) ?? []];
+    const difference = firstDifference(subject, lines[0], lines[1]);
+    if (difference !== undefined) return difference;
+  }
+  return undefined;
+}
+
+const outcome = /^(pipe |abort|cancel|close|flush|return\()/;
+const arrival = /^(write|transform)\(/;
+
+/**
+ * The first difference in what came of it all: how pipes ended, and which callbacks of the end were called for which
+ * reason. Of the chunks that arrived somewhere one side's may be the first ones of the other's.
+ */
+export function compareOutcomes(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
+  const sides = [expected, actual].map((events) => bySubject(events.map((event) => ({ ...event, turn: 0 }))));
+  for (const subject of new Set([...sides[0].keys(), ...sides[1].keys()])) {
+    const [one, other] = sides.map((side) => side.get(subject) ?? []);
+    const isOutcome = (text: string): boolean => outcome.test(text);
+    const difference = firstDifference(subject, one.filter(isOutcome), other.filter(isOutcome));
+    if (difference !== undefined) return difference;
+    const [some, more] = [one, other].map((lines) => lines.filter((text) => arrival.test(text)));
+    const least = Math.min(some.length, more.length);
+    const chunks = firstDifference(subject, some.slice(0, least), more.slice(0, least));
+    if (chunks !== undefined) return chunks;
+  }
+  return undefined;
+}
+
+export function lineOf({ subject, text }: Event): string {
+  return `${subject}: ${text}`;
+}
+
+function bySubject(events: readonly Event[]): Map<string, string[]> {
+  const lines = new Map<string, string[]>();
+  for (const { subject: name, turn, text } of events) {
+    // How often a source that has nothing more is asked depends on when it is read.
+    if (text.endsWith(", idle")) continue;
+    const subject = `turn ${turn}: ${name}`;
+    const own = lines.get(subject) ?? [];
+    lines.set(subject, own);
+    own.push(withoutOrder(text));
+  }
+  return lines;
+}
+
+/** Without what depends on how the events of several objects interleave: errors' numbers, a desired size in passing. */
+function withoutOrder(text: string): string {
+  return text.replaceAll(/#\d+/g, "").replace(/ desired \S+$/, "");
+}
+
+function firstDifference(
+  subject: string,
+  expected: readonly string[],
+  actual: readonly string[],
+): Difference | undefined {
+  const length = Math.max(expected.length, actual.length);
+  for (let index = 0; index < length; index++) {
+    if (expected[index] !== actual[index]) return { subject, index, expected: expected[index], actual: actual[index] };
+  }
+  return undefined;
+}

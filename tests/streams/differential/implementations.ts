@@ -1,0 +1,48 @@
+import * as polyfilled from "web-streams-polyfill";
+
+/** The classes that a program runs against. */
+export interface StreamClasses {
+  readonly ReadableStream: typeof globalThis.ReadableStream;
+  readonly WritableStream: typeof globalThis.WritableStream;
+  readonly TransformStream: typeof globalThis.TransformStream;
+  /** Pipes in place of the source's own methods. */
+  readonly pipeTo?: PipeTo;
+  readonly pipeThrough?: PipeThrough;
+  /** What the classes are given in place of what a callback returned. */
+  readonly returned?: (callback: string, result: unknown) => unknown;
+}
+
+export type PipeTo = (
+  source: ReadableStream,
+  destination: WritableStream,
+  options?: StreamPipeOptions,
+) => Promise<void>;
+
+export type PipeThrough = (
+  source: ReadableStream,
+  transform: ReadableWritablePair,
+  options?: StreamPipeOptions,
+) => ReadableStream;
+
+/** The runtime's own. */
+export const native: StreamClasses = {
+  ReadableStream: globalThis.ReadableStream,
+  WritableStream: globalThis.WritableStream,
+  TransformStream: globalThis.TransformStream,
+};
+
+/** A transcription of the standard's reference implementation: tells who is right where the others differ. */
+export const reference: StreamClasses = polyfilled as unknown as StreamClasses;
+
+/**
+ * Ours, given a new promise for each one that pull(), write() or transform() returns. What a callback returns is taken
+ * as it is by some and resolves a new promise, two microtasks later, with others. Ours and Node do the first for the
+ * callbacks that come with each chunk and the second for all others, the reference does the second for all.
+ */
+export function asReferenceAwaits(classes: StreamClasses): StreamClasses {
+  const returned = (callback: string, result: unknown): unknown =>
+    typeof result === "object" && result !== null && ["pull", "write", "transform"].includes(callback)
+      ? new Promise((resolve) => resolve(result))
+      : result;
+  return { ...classes, returned };
+}

@@ -1,0 +1,59 @@
+import { compareByTurn, compareInOrder, type Difference } from "./comparison.ts";
+import type { Behaviour, Departure, Found } from "./departures.ts";
+import type { StreamClasses } from "./implementations.ts";
+import { run } from "./interpreter.ts";
+import { hasPipes, type Program } from "./program.ts";
+import { settled } from "./settle.ts";
+
+/** Ours against other classes, and what is known of those. */
+export interface Contest {
+  readonly name: string;
+  readonly ours: StreamClasses;
+  readonly theirs: StreamClasses;
+  /** What they do in other microtasks, though in the same turn of the event loop. */
+  readonly timing: readonly Departure[];
+  /** What else they do otherwise. */
+  readonly behaviours: readonly Behaviour[];
+  /** A third implementation, and ours to compare with it: it has to side with ours where a behaviour says so. */
+  readonly arbiter?: { readonly ours: StreamClasses; readonly theirs: StreamClasses };
+}
+
+export type Verdict =
+  | { readonly outcome: "same" }
+  | { readonly outcome: "explained"; readonly by: string }
+  | { readonly outcome: "different"; readonly difference: Difference };
+
+/** Runs a program against both sides and says whether what happened is the same, or why not. */
+export async function judge(program: Program, contest: Contest): Promise<Verdict> {
+  const exact = hasPipes(program) ? undefined : await find(program, contest, compareInOrder);
+  if (exact === "same") return { outcome: "same" };
+  const touching = contest.timing.filter((departure) => departure.touches(program));
+  if (exact !== undefined && touching.length === 0) return await blame(program, contest, exact);
+  const quiet = settled(program);
+  const found = await find(quiet, contest, compareByTurn);
+  if (found !== "same") return await blame(quiet, contest, found);
+  if (exact === undefined) return { outcome: "same" };
+  return { outcome: "explained", by: touching.map(({ name }) => name).join(", ") };
+}
+
+async function find(
+  program: Program,
+  sides: { readonly ours: StreamClasses; readonly theirs: StreamClasses },
+  compare: typeof compareByTurn,
+): Promise<Found | "same"> {
+  const theirs = await run(program, sides.theirs);
+  const ours = await run(program, sides.ours);
+  const difference = compare(theirs, ours);
+  return difference === undefined ? "same" : { difference, theirs, ours };
+}
+
+/** What explains a difference, if anything does. */
+async function blame(program: Program, { behaviours, arbiter }: Contest, found: Found): Promise<Verdict> {
+  const shown = behaviours.filter(({ shows }) => shows(found, program));
+  const alone = shown.find(({ arbitrated }) => !arbitrated);
+  if (alone !== undefined) return { outcome: "explained", by: alone.name };
+  const sidesWithOurs = shown.length > 0 && arbiter !== undefined &&
+    await find(program, arbiter, compareByTurn) === "same";
+  if (sidesWithOurs) return { outcome: "explained", by: shown[0].name };
+  return { outcome: "different", difference: found.difference };
+}
