@@ -1,7 +1,7 @@
 /**
  * Our web streams beside the runtime's own, fast-webstreams and web-streams-polyfill: chunks a millisecond.
  *
- *   npm run bench -- streams [--quick] [--filter REGEX] [--peers ours,native] [--rounds 7]
+ *   npm run bench -- streams [--quick] [--filter REGEX] [--peers ours,native] [--rounds 15]
  *
  * Each implementation runs each scenario in a process of its own, and they take turns, in changing order; each counts
  * with its fastest round. Every round counts what arrives at the far end, and whoever loses any of it gets no figure.
@@ -23,9 +23,9 @@ const { values } = parseArgs({
     rounds: { type: "string" },
   },
 });
-const rounds = Number(values.rounds ?? (values.quick ? 3 : 7));
+const rounds = Number(values.rounds ?? (values.quick ? 5 : 15));
 /** How long a measurement should take, in milliseconds. */
-const aim = values.quick ? 40 : 100;
+const aim = values.quick ? 30 : 60;
 const peers = values.peers?.split(",") ?? peersHere();
 const wanted = new RegExp(values.filter, "i");
 const scenarios = allScenarios.filter(({ title }) => wanted.test(title));

@@ -22,7 +22,7 @@ export interface Rate {
 }
 
 /** In measurements: as long as it takes V8 and JavaScriptCore to settle on code. */
-const WARM = 3;
+const WARM = 5;
 
 /**
  * Runs the scenario once and requires that all of it arrived. Nothing is collected by force: a full collection throws

@@ -9,13 +9,13 @@ const token = chunk.slice(0, 40);
 /** Streams that end soon, so that making and closing them counts. */
 export const short: readonly Scenario[] = [
   {
-    title: "20 x 40 bytes, read",
+    title: "tokens, 20 x 40 bytes, read",
     unit: TOKENS,
     run: ({ ReadableStream }, amount) =>
       times(amount, () => readAll(new ReadableStream(pulled(TOKENS, token)), token.length)),
   },
   {
-    title: "20 x 40 bytes, pipeThrough x1, pipeTo",
+    title: "SSE, 20 x 40 bytes, pipeThrough x1, pipeTo",
     unit: TOKENS,
     run: (classes, amount) =>
       times(amount, async () => {
