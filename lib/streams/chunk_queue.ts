@@ -5,47 +5,61 @@ import { Ring } from "./ring.ts";
  *
  * @see {@link https://streams.spec.whatwg.org/#queue-with-sizes}
  */
-export class ChunkQueue {
+export class ChunkQueue extends Ring<unknown> {
   totalSize = 0;
-  readonly #chunks = new Ring<unknown>();
+  /** The size of the chunk that {@linkcode take} took, or that went past the queue: part of the total. */
+  #takenSize = 0;
   /** The sizes, from the first chunk on whose size is not 1: most queues never have one. */
   #sizes: Ring<number> | undefined = undefined;
-
-  get length(): number {
-    return this.#chunks.length;
-  }
 
   /** EnqueueValueWithSize; `size` has been checked by {@linkcode checkedSize}. */
   enqueue(chunk: unknown, size: number): void {
     if (this.#sizes !== undefined) this.#sizes.push(size);
     else if (size !== 1) this.#startSizes(size);
-    this.#chunks.push(chunk);
+    this.push(chunk);
     this.totalSize += size;
   }
 
   /** DequeueValue; the queue must not be empty. */
   dequeue(): unknown {
-    const size = this.#sizes === undefined ? 1 : this.#sizes.shift();
-    this.totalSize -= size;
-    if (this.totalSize < 0) this.totalSize = 0; // rounding of fractional sizes
-    return this.#chunks.shift();
+    this.#subtract(this.#sizes === undefined ? 1 : this.#sizes.shift());
+    return this.shift();
   }
 
-  /** PeekQueueValue; the queue must not be empty. */
-  peek(): unknown {
-    return this.#chunks.peek();
+  /** Takes the first chunk, whose size counts until {@linkcode release}; the queue must not be empty. */
+  take(): unknown {
+    this.#takenSize = this.#sizes === undefined ? 1 : this.#sizes.shift();
+    return this.shift();
+  }
+
+  /** Counts the size of a chunk that need not wait in the queue, until {@linkcode release}. */
+  pass(size: number): void {
+    this.#takenSize = size;
+    this.totalSize += size;
+  }
+
+  /** The chunk that was taken, or passed, is done with. */
+  release(): void {
+    this.#subtract(this.#takenSize);
+    this.#takenSize = 0;
   }
 
   /** ResetQueue. */
   reset(): void {
-    this.#chunks.clear();
+    this.clear();
     this.#sizes = undefined;
     this.totalSize = 0;
+    this.#takenSize = 0;
+  }
+
+  #subtract(size: number): void {
+    this.totalSize -= size;
+    if (this.totalSize < 0) this.totalSize = 0; // rounding of fractional sizes
   }
 
   #startSizes(size: number): void {
     this.#sizes = new Ring();
-    for (let i = this.#chunks.length; i > 0; i--) this.#sizes.push(1);
+    for (let i = this.length; i > 0; i--) this.#sizes.push(1);
     this.#sizes.push(size);
   }
 }

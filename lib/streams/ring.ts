@@ -3,44 +3,63 @@ const SMALLEST = 8;
 const LARGEST_KEPT = 1024;
 const NONE: never[] = [];
 
-/** A first-in, first-out queue in a ring of a power-of-two length; it has no array until something is pushed. */
+/**
+ * A first-in, first-out queue: the first item in a field, as most queues never hold a second one, and the others in a
+ * ring of a power-of-two length.
+ */
 export class Ring<T> {
   length = 0;
+  #first: T | undefined = undefined;
+  /** The others; there is no array until there is a second item. */
   #items: (T | undefined)[] = NONE;
   #head = 0;
 
   push(item: T): void {
-    if (this.length === this.#items.length) this.#grow();
-    this.#items[(this.#head + this.length++) & (this.#items.length - 1)] = item;
+    const others = this.length++ - 1;
+    if (others < 0) {
+      this.#first = item;
+      return;
+    }
+    if (others === this.#items.length) this.#grow();
+    this.#items[(this.#head + others) & (this.#items.length - 1)] = item;
   }
 
   /** Takes the first item; the ring must not be empty. */
   shift(): T {
-    const items = this.#items;
-    const head = this.#head;
-    const item = items[head] as T;
-    items[head] = undefined;
-    this.#head = (head + 1) & (items.length - 1);
+    const item = this.#first as T;
     if (--this.length === 0) {
-      this.#head = 0; // shallow queues stay on the same few slots
-      if (items.length > LARGEST_KEPT) this.#items = NONE;
+      this.#first = undefined;
+    } else {
+      const items = this.#items;
+      const head = this.#head;
+      this.#first = items[head];
+      items[head] = undefined;
+      this.#head = (head + 1) & (items.length - 1);
+      if (this.length === 1) this.#emptied();
     }
     return item;
   }
 
   /** The first item; the ring must not be empty. */
   peek(): T {
-    return this.#items[this.#head] as T;
+    return this.#first as T;
   }
 
   clear(): void {
     this.length = 0;
+    this.#first = undefined;
     this.#head = 0;
     this.#items = NONE;
   }
 
+  /** No others are left: shallow queues stay on the same few slots. */
+  #emptied(): void {
+    this.#head = 0;
+    if (this.#items.length > LARGEST_KEPT) this.#items = NONE;
+  }
+
   #grow(): void {
-    const { length } = this;
+    const { length } = this.#items;
     const grown = new Array<T | undefined>(length === 0 ? SMALLEST : length * 2);
     for (let i = 0; i < length; i++) grown[i] = this.#items[(this.#head + i) & (length - 1)];
     this.#items = grown;

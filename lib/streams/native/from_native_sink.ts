@@ -7,7 +7,13 @@ import {
   writableStreamDefaultControllerErrorIfNeeded,
 } from "../writable/controller_state.ts";
 import type { WritableStreamState } from "../writable/stream_state.ts";
-import { nativeGetWriter } from "./native_classes.ts";
+import {
+  nativeGetWriter,
+  nativeWriter,
+  nativeWriterClosed,
+  nativeWriterDesiredSize,
+  nativeWriterReady,
+} from "./native_classes.ts";
 
 /** A stream of ours that writes to one of the runtime's: at once while that has room, else when it has again. */
 export function fromNativeSink(stream: globalThis.WritableStream): WritableStreamState {
@@ -26,15 +32,19 @@ class FromNativeSink implements SinkAlgorithms {
   }
 
   watch(controller: WritableControllerState): void {
-    react(this.#writer.closed, () => {}, (error) => writableStreamDefaultControllerErrorIfNeeded(controller, error));
+    react(
+      nativeWriterClosed(this.#writer),
+      () => {},
+      (error) => writableStreamDefaultControllerErrorIfNeeded(controller, error),
+    );
   }
 
   write(chunk: unknown): Promise<void> | undefined {
-    const written = this.#writer.write(chunk);
-    const { desiredSize } = this.#writer;
+    const written = nativeWriter.write.call(this.#writer, chunk);
+    const desiredSize = nativeWriterDesiredSize(this.#writer);
     if (desiredSize === null) return written;
     markAsHandled(written); // `closed` tells of its failure
-    return desiredSize > 0 ? undefined : this.#writer.ready;
+    return desiredSize > 0 ? undefined : nativeWriterReady(this.#writer);
   }
 
   pipeWrite(chunk: unknown): Promise<void> | undefined {
@@ -42,10 +52,10 @@ class FromNativeSink implements SinkAlgorithms {
   }
 
   close(): Promise<void> {
-    return this.#writer.close();
+    return nativeWriter.close.call(this.#writer);
   }
 
   abort(reason: unknown): Promise<void> {
-    return this.#writer.abort(reason);
+    return nativeWriter.abort.call(this.#writer, reason);
   }
 }

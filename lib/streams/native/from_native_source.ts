@@ -16,7 +16,13 @@ import {
   type SourceAlgorithms,
 } from "../readable/default_controller_state.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
-import { nativeGetReader } from "./native_classes.ts";
+import {
+  nativeByobReader,
+  nativeByobReaderClosed,
+  nativeGetReader,
+  nativeReader,
+  nativeReaderClosed,
+} from "./native_classes.ts";
 
 /** The underlying source of a stream of ours that reads one of the runtime's chunk by chunk. */
 export class FromNativeSource implements SourceAlgorithms {
@@ -28,15 +34,15 @@ export class FromNativeSource implements SourceAlgorithms {
     this.#reader = nativeGetReader.call(stream) as globalThis.ReadableStreamDefaultReader;
     this.state = createReadableStream(this, 0);
     this.#controller = this.state.controller as DefaultControllerState;
-    react(this.#reader.closed, undefined, this.#onErrored);
+    react(nativeReaderClosed(this.#reader), undefined, this.#onErrored);
   }
 
   pull(): unknown {
-    return react(this.#reader.read(), this.#onRead);
+    return react(nativeReader.read.call(this.#reader), this.#onRead);
   }
 
   cancel(reason: unknown): Promise<void> {
-    return this.#reader.cancel(reason);
+    return nativeReader.cancel.call(this.#reader, reason);
   }
 
   readonly #onRead = ({ done, value }: ReadableStreamReadResult<unknown>): void => {
@@ -59,7 +65,7 @@ export class FromNativeByteSource implements SourceAlgorithms {
     this.#reader = reader;
     this.state = createReadableByteStream(this);
     this.#controller = this.state.controller as ByteControllerState;
-    react(reader.closed, undefined, this.#onErrored);
+    react(nativeByobReaderClosed(reader), undefined, this.#onErrored);
   }
 
   /** Locks a stream if it is a byte stream; nothing tells but the attempt. */
@@ -75,14 +81,14 @@ export class FromNativeByteSource implements SourceAlgorithms {
   }
 
   pull(): unknown {
-    return react(this.#reader.read(new Uint8Array(BUFFER_SIZE)), this.#onRead);
+    return react(nativeByobReader.read.call(this.#reader, new Uint8Array(BUFFER_SIZE)), this.#onRead);
   }
 
   cancel(reason: unknown): Promise<void> {
-    return this.#reader.cancel(reason);
+    return nativeByobReader.cancel.call(this.#reader, reason);
   }
 
-  readonly #onRead = ({ done, value }: ReadableStreamReadResult<Uint8Array>): void => {
+  readonly #onRead = ({ done, value }: ReadableStreamReadResult<ArrayBufferView<ArrayBuffer>>): void => {
     if (!done) {
       readableByteStreamControllerEnqueue(this.#controller, value);
       return;

@@ -24,8 +24,62 @@ export const nativePipeTo: globalThis.ReadableStream["pipeTo"] = readable.pipeTo
 /** The runtime's own `WritableStream.prototype.getWriter`. */
 export const nativeGetWriter: globalThis.WritableStream["getWriter"] = writable.getWriter;
 
-const readableLocked = Object.getOwnPropertyDescriptor(readable, "locked")!.get!;
-const writableLocked = Object.getOwnPropertyDescriptor(writable, "locked")!.get!;
+const readableLocked = getter(readable, "locked");
+const writableLocked = getter(writable, "locked");
+
+type Reader = globalThis.ReadableStreamDefaultReader;
+type ByobReader = globalThis.ReadableStreamBYOBReader;
+type Writer = globalThis.WritableStreamDefaultWriter;
+
+const reader: Reader = globalThis.ReadableStreamDefaultReader.prototype;
+const byobReader: ByobReader = globalThis.ReadableStreamBYOBReader.prototype;
+const writer: Writer = globalThis.WritableStreamDefaultWriter.prototype;
+
+/** The methods of the runtime's own ReadableStreamDefaultReader. */
+export const nativeReader: Pick<Reader, "cancel" | "read" | "releaseLock"> = {
+  cancel: reader.cancel,
+  read: reader.read,
+  releaseLock: reader.releaseLock,
+};
+/** The methods of the runtime's own ReadableStreamBYOBReader. */
+export const nativeByobReader: Pick<ByobReader, "cancel" | "read"> = {
+  cancel: byobReader.cancel,
+  read: byobReader.read,
+};
+/** The methods of the runtime's own WritableStreamDefaultWriter. */
+export const nativeWriter: Pick<Writer, "abort" | "close" | "releaseLock" | "write"> = {
+  abort: writer.abort,
+  close: writer.close,
+  releaseLock: writer.releaseLock,
+  write: writer.write,
+};
+
+const readerClosed = getter(reader, "closed");
+const byobReaderClosed = getter(byobReader, "closed");
+const writerClosed = getter(writer, "closed");
+const writerDesiredSize = getter(writer, "desiredSize");
+const writerReady = getter(writer, "ready");
+
+/** `reader.closed` of a reader of the runtime. */
+export function nativeReaderClosed(reader: Reader): Promise<void> {
+  return readerClosed.call(reader);
+}
+/** `reader.closed` of a BYOB reader of the runtime. */
+export function nativeByobReaderClosed(reader: ByobReader): Promise<void> {
+  return byobReaderClosed.call(reader);
+}
+/** `writer.closed` of a writer of the runtime. */
+export function nativeWriterClosed(writer: Writer): Promise<void> {
+  return writerClosed.call(writer);
+}
+/** `writer.desiredSize` of a writer of the runtime. */
+export function nativeWriterDesiredSize(writer: Writer): number | null {
+  return writerDesiredSize.call(writer);
+}
+/** `writer.ready` of a writer of the runtime. */
+export function nativeWriterReady(writer: Writer): Promise<void> {
+  return writerReady.call(writer);
+}
 
 /** Whether the runtime's own side of a stream is locked. */
 export function isNativeReadableStreamLocked(stream: object): boolean {
@@ -45,6 +99,11 @@ export function isNativeReadableStream(value: unknown): value is globalThis.Read
 /** Whether the runtime takes a value for its own WritableStream, as it does with ours. */
 export function isNativeWritableStream(value: unknown): value is globalThis.WritableStream {
   return hasBrand(writableLocked, value);
+}
+
+// deno-lint-ignore no-explicit-any -- each getter has its own type
+function getter(prototype: object, name: string): (this: object) => any {
+  return Object.getOwnPropertyDescriptor(prototype, name)!.get!;
 }
 
 function hasBrand(locked: () => boolean, value: unknown): boolean {

@@ -1,4 +1,4 @@
-import { promiseResolvedWith, react } from "../promises.ts";
+import { react } from "../promises.ts";
 import {
   createReadableStream,
   type DefaultControllerState,
@@ -8,13 +8,17 @@ import {
   type SourceAlgorithms,
 } from "../readable/default_controller_state.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
-import { isNativeReadableStreamLocked, nativeGetReader } from "./native_classes.ts";
+import { isNativeReadableStreamLocked, nativeGetReader, nativeReader, nativeReaderClosed } from "./native_classes.ts";
 
 /** A readable stream of the runtime, behind a state of ours that asks it for a chunk when a chunk is asked of the state. */
 export class NativeReadableEnd implements SourceAlgorithms {
+  readonly isNative = true;
   readonly #stream: globalThis.ReadableStream;
   #reader: globalThis.ReadableStreamDefaultReader = undefined as never; // set by acquire()
   #controller: DefaultControllerState = undefined as never;
+
+  #isReading = false;
+  #hasClosed = false;
 
   constructor(stream: globalThis.ReadableStream) {
     this.#stream = stream;
@@ -28,26 +32,33 @@ export class NativeReadableEnd implements SourceAlgorithms {
     this.#reader = nativeGetReader.call(this.#stream) as globalThis.ReadableStreamDefaultReader;
     const state = createReadableStream(this, 0);
     this.#controller = state.controller as DefaultControllerState;
-    // That it closed is known when a read says so: only then have all chunks been read.
-    react(this.#reader.closed, undefined, this.#onErrored);
+    react(nativeReaderClosed(this.#reader), this.#onClosed, this.#onErrored);
     return state;
   }
 
   release(): void {
-    this.#reader.releaseLock();
+    nativeReader.releaseLock.call(this.#reader);
   }
 
   pull(): void {
-    react(this.#reader.read(), this.#onRead, this.#onErrored);
+    this.#isReading = true;
+    react(nativeReader.read.call(this.#reader), this.#onRead, this.#onErrored);
   }
 
   cancel(reason: unknown): Promise<void> {
-    return promiseResolvedWith(this.#reader.cancel(reason));
+    return nativeReader.cancel.call(this.#reader, reason);
   }
 
   readonly #onRead = ({ done, value }: ReadableStreamReadResult<unknown>): void => {
-    if (done) readableStreamDefaultControllerClose(this.#controller);
-    else readableStreamDefaultControllerEnqueue(this.#controller, value);
+    this.#isReading = false;
+    if (!done) readableStreamDefaultControllerEnqueue(this.#controller, value);
+    if (done || this.#hasClosed) readableStreamDefaultControllerClose(this.#controller);
+  };
+
+  /** It closes when its last chunk has been read, but that chunk may still be on its way to us. */
+  readonly #onClosed = (): void => {
+    this.#hasClosed = true;
+    if (!this.#isReading) readableStreamDefaultControllerClose(this.#controller);
   };
 
   readonly #onErrored = (error: unknown): void => readableStreamDefaultControllerError(this.#controller, error);

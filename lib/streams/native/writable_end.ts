@@ -6,7 +6,14 @@ import {
   writableStreamDefaultControllerStarted,
 } from "../writable/controller_state.ts";
 import { type WritableStreamState, writableStreamUpdateBackpressure } from "../writable/stream_state.ts";
-import { isNativeWritableStreamLocked, nativeGetWriter } from "./native_classes.ts";
+import {
+  isNativeWritableStreamLocked,
+  nativeGetWriter,
+  nativeWriter,
+  nativeWriterClosed,
+  nativeWriterDesiredSize,
+  nativeWriterReady,
+} from "./native_classes.ts";
 
 /** What counts the writes that the native stream has not finished. */
 interface PendingWrites {
@@ -19,6 +26,7 @@ interface PendingWrites {
  * once, and it is full while the native stream is.
  */
 export class NativeWritableEnd implements SinkAlgorithms {
+  readonly isNative = true;
   readonly #stream: globalThis.WritableStream;
   #writer: globalThis.WritableStreamDefaultWriter = undefined as never; // set by acquire(), as all of these
   #state: WritableStreamState = undefined as never;
@@ -37,7 +45,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
     this.#writer = nativeGetWriter.call(this.#stream);
     this.#state = createWritableStream(this, Infinity, undefined);
     writableStreamDefaultControllerStarted(this.#state.controller);
-    react(this.#writer.closed, () => {
+    react(nativeWriterClosed(this.#writer), () => {
       this.#state.state = "closed";
       this.#state.writer?.streamClosed();
     }, this.#onErrored);
@@ -46,7 +54,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
   }
 
   release(): void {
-    this.#writer.releaseLock();
+    nativeWriter.releaseLock.call(this.#writer);
   }
 
   write(chunk: unknown): void {
@@ -55,23 +63,23 @@ export class NativeWritableEnd implements SinkAlgorithms {
 
   pipeWrite(chunk: unknown): void {
     this.#writes.begin();
-    react(this.#writer.write(chunk), this.#onWritten, this.#onWritten); // `closed` tells why it failed
+    react(nativeWriter.write.call(this.#writer, chunk), this.#onWritten, this.#onWritten); // `closed` tells why it failed
     this.#watchBackpressure();
   }
 
   close(): Promise<void> {
-    return this.#writer.close();
+    return nativeWriter.close.call(this.#writer);
   }
 
   abort(reason: unknown): Promise<void> {
-    return this.#writer.abort(reason);
+    return nativeWriter.abort.call(this.#writer, reason);
   }
 
   #watchBackpressure(): void {
-    const { desiredSize } = this.#writer;
+    const desiredSize = nativeWriterDesiredSize(this.#writer);
     if (desiredSize !== null && desiredSize > 0) return;
     writableStreamUpdateBackpressure(this.#state, true);
-    react(this.#writer.ready, this.#onReady, this.#onErrored);
+    react(nativeWriterReady(this.#writer), this.#onReady, this.#onErrored);
   }
 
   readonly #onReady = (): void => writableStreamUpdateBackpressure(this.#state, false);

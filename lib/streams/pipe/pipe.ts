@@ -121,9 +121,21 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
         this.#abort();
         return;
       }
-      addEventListener.call(signal, "abort", this.#abort);
+      addEventListener.call(signal, "abort", this.#onAborted);
     }
-    if (!this.#shutDownIfNeeded()) schedule(this);
+    this.#whenStatesAreKnown(() => {
+      if (!this.#shutDownIfNeeded()) schedule(this);
+    });
+  }
+
+  get #isMixed(): boolean {
+    return this.#sourceEnd.isNative || this.#destinationEnd.isNative;
+  }
+
+  /** Runs steps at once, or, where a stream of the runtime has to tell its state first, in a microtask. */
+  #whenStatesAreKnown(steps: () => void): void {
+    if (this.#isMixed) queueReaction(steps);
+    else steps();
   }
 
   run(): void {
@@ -148,7 +160,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
       }
     }
     this.#isRunning = false;
-    this.#shutDownIfNeeded();
+    if (source.state !== "readable" || destination.state !== "writable") this.#shutDownIfNeeded();
   }
 
   chunkSteps(chunk: unknown): void {
@@ -219,7 +231,12 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
     return this.#shuttingDown;
   }
 
-  readonly #abort = (): void => {
+  readonly #onAborted = (): void =>
+    this.#whenStatesAreKnown(() => {
+      if (!this.#isMixed || !this.#shutDownIfNeeded()) this.#abort();
+    });
+
+  #abort(): void {
     const source = this.#source;
     const destination = this.#destination;
     const { preventAbort, preventCancel, signal } = this.#options;
@@ -230,7 +247,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
       if (!preventCancel && source.state === "readable") actions.push(readableStreamCancel(source, error));
       return waitForAll(actions);
     }, { error });
-  };
+  }
 
   /** Shutdown with an action, or without one. */
   #shutDown(action: (() => Promise<void>) | undefined, failure: { readonly error: unknown } | undefined): void {
@@ -256,7 +273,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
     this.#destinationEnd.release();
     this.#sourceEnd.release();
     const { signal } = this.#options;
-    if (signal !== undefined) removeEventListener.call(signal, "abort", this.#abort);
+    if (signal !== undefined) removeEventListener.call(signal, "abort", this.#onAborted);
     if (failure === undefined) this.#finished.resolve();
     else this.#finished.reject(failure.error);
   }

@@ -9,9 +9,11 @@ import type { WritableStreamState } from "../writable/stream_state.ts";
 
 /** A stream that a pipe reads from: one of ours, or one of the runtime's behind a state that stands for it. */
 export interface ReadableEnd {
+  /** Whether it is the runtime's: then the state may be a microtask late. */
+  readonly isNative: boolean;
   /** Whether it is free to be locked by the pipe. */
   isFree(): boolean;
-  /** Locks it; `wake` is called when the pipe should look again. */
+  /** Locks it. */
   acquire(): ReadableStreamState;
   /** Unlocks what `acquire()` locked beyond the state. */
   release(): void;
@@ -19,6 +21,7 @@ export interface ReadableEnd {
 
 /** A stream that a pipe writes to. */
 export interface WritableEnd {
+  readonly isNative: boolean;
   isFree(): boolean;
   acquire(writes: PendingWrites): WritableStreamState;
   release(): void;
@@ -31,6 +34,7 @@ export interface PendingWrites {
 }
 
 class OwnReadableEnd implements ReadableEnd {
+  readonly isNative = false;
   readonly #stream: object;
   readonly #state: ReadableStreamState;
   constructor(stream: object, state: ReadableStreamState) {
@@ -47,6 +51,7 @@ class OwnReadableEnd implements ReadableEnd {
 }
 
 class OwnWritableEnd implements WritableEnd {
+  readonly isNative = false;
   readonly #stream: object;
   readonly #state: WritableStreamState;
   constructor(stream: object, state: WritableStreamState) {

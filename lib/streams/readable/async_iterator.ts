@@ -1,4 +1,4 @@
-import { Deferred, promiseRejectedWith, promiseResolvedWith, react } from "../promises.ts";
+import { Deferred, inAMicrotask, promiseRejectedWith, promiseResolvedWith, react } from "../promises.ts";
 import type { ReadRequest } from "./read_requests.ts";
 import {
   type DefaultReaderState,
@@ -40,6 +40,8 @@ export class ReadableStreamAsyncIterator<R> {
   readonly #preventCancel: boolean;
   #ongoing: Promise<Result<R>> | undefined = undefined;
   #finished = false;
+  /** A chunk that was read and is given in a microtask; there is one at most, as calls wait for each other. */
+  #buffered: R | undefined = undefined;
 
   constructor(reader: DefaultReaderState, preventCancel: boolean) {
     this.#reader = reader;
@@ -65,17 +67,22 @@ export class ReadableStreamAsyncIterator<R> {
   #nextSteps(): Promise<Result<R>> {
     if (this.#finished) return promiseResolvedWith<Result<R>>({ done: true, value: undefined });
     const { stream } = this.#reader;
-    let result: Promise<Result<R>>;
-    if (stream!.controller.hasBuffered) { // as in ReadableStreamDefaultReader.read()
+    if (stream!.controller.hasBuffered) { // as in ReadableStreamDefaultReader.read(), and its reaction
       stream!.disturbed = true;
-      result = promiseResolvedWith<Result<R>>({ done: false, value: stream!.controller.readBuffered() as R });
-    } else {
-      const request = new IterationReadRequest(this.#reader);
-      readableStreamDefaultReaderRead(this.#reader, request);
-      result = request.promise as Promise<Result<R>>;
+      this.#buffered = stream!.controller.readBuffered() as R;
+      return inAMicrotask(this.#onBuffered);
     }
-    return react(result, this.#onNext, this.#onFailed);
+    const request = new IterationReadRequest(this.#reader);
+    readableStreamDefaultReaderRead(this.#reader, request);
+    return react(request.promise as Promise<Result<R>>, this.#onNext, this.#onFailed);
   }
+
+  readonly #onBuffered = (): Result<R> => {
+    const value = this.#buffered as R;
+    this.#buffered = undefined;
+    this.#ongoing = undefined;
+    return { done: false, value };
+  };
 
   readonly #onNext = (result: Result<R>): Result<R> => {
     this.#ongoing = undefined;

@@ -210,7 +210,10 @@ class TeeReadIntoRequest implements ReadIntoRequest {
     const clone = otherCanceled ? undefined : tee.clone(chunk);
     if (!otherCanceled && clone === undefined) return;
     const { canceled, controller } = this.#byobBranch;
-    if (!canceled) readableByteStreamControllerRespondWithNewView(controller, chunk);
+    // The source may have errored since: then the standard's own steps would have no view to answer for.
+    if (!canceled && controller.pendingPullIntos.length > 0) {
+      readableByteStreamControllerRespondWithNewView(controller, chunk);
+    }
     if (clone !== undefined) readableByteStreamControllerEnqueue(other, clone);
     tee.finishForwarding();
   }

@@ -2,9 +2,10 @@ import { requireState } from "../shell.ts";
 import { defineInterface } from "../webidl.ts";
 import {
   type DefaultControllerState,
+  enqueueWithoutPull,
+  readableStreamDefaultControllerCallPullIfNeeded,
   readableStreamDefaultControllerCanCloseOrEnqueue,
   readableStreamDefaultControllerClose,
-  readableStreamDefaultControllerEnqueue,
   readableStreamDefaultControllerError,
   readableStreamDefaultControllerGetDesiredSize,
 } from "./default_controller_state.ts";
@@ -55,8 +56,10 @@ export class ReadableStreamDefaultController<R = unknown> {
    * @throws what the strategy's size function throws.
    */
   enqueue(chunk: R = undefined as R): void {
-    if (!readableStreamDefaultControllerCanCloseOrEnqueue(this.#state)) throw this.#stateError("enqueue");
-    readableStreamDefaultControllerEnqueue(this.#state, chunk);
+    const controller = this.#state;
+    if (!readableStreamDefaultControllerCanCloseOrEnqueue(controller)) throw this.#stateError("enqueue");
+    enqueueWithoutPull(controller, chunk);
+    readableStreamDefaultControllerCallPullIfNeeded(controller);
   }
 
   /** Errors the stream: its chunks are dropped, and everything on it fails with `error`. */

@@ -10,6 +10,7 @@ import {
 } from "../promises.ts";
 import { PARKED } from "../parked.ts";
 import type { SizeAlgorithm } from "../strategies.ts";
+import type { Callback } from "../webidl.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
 import type { ReadRequest } from "./read_requests.ts";
 import type { DefaultReaderState } from "./reader_state.ts";
@@ -186,23 +187,31 @@ export function readableStreamDefaultControllerClose(controller: DefaultControll
  */
 export function readableStreamDefaultControllerEnqueue(controller: DefaultControllerState, chunk: unknown): void {
   if (!readableStreamDefaultControllerCanCloseOrEnqueue(controller)) return;
+  enqueueWithoutPull(controller, chunk);
+  readableStreamDefaultControllerCallPullIfNeeded(controller);
+}
+
+/** The same but for its first step, which the caller has done, and its last, which it will do. */
+export function enqueueWithoutPull(controller: DefaultControllerState, chunk: unknown): void {
   const reader = controller.stream.reader as DefaultReaderState | undefined;
   if (reader !== undefined && reader.requests.length > 0) {
     reader.requests.shift().chunkSteps(chunk);
+  } else if (controller.sizeAlgorithm === undefined) {
+    controller.queue.enqueue(chunk, 1);
   } else {
-    let size = 1;
-    if (controller.sizeAlgorithm !== undefined) {
-      try {
-        size = checkedSize(controller.sizeAlgorithm.call(undefined, chunk));
-      } catch (error) {
-        readableStreamDefaultControllerError(controller, error);
-        throw error;
-      }
-      if (controller.stream.state !== "readable") return; // the size function ended the stream
-    }
-    controller.queue.enqueue(chunk, size);
+    enqueueWithSize(controller, chunk, controller.sizeAlgorithm);
   }
-  readableStreamDefaultControllerCallPullIfNeeded(controller);
+}
+
+function enqueueWithSize(controller: DefaultControllerState, chunk: unknown, sizeAlgorithm: Callback): void {
+  let size: number;
+  try {
+    size = checkedSize(sizeAlgorithm.call(undefined, chunk));
+  } catch (error) {
+    readableStreamDefaultControllerError(controller, error);
+    throw error;
+  }
+  if (controller.stream.state === "readable") controller.queue.enqueue(chunk, size); // it may have ended the stream
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-stream-default-controller-error} */

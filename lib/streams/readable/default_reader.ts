@@ -1,8 +1,8 @@
-import { promiseRejectedWith, promiseResolvedWith } from "../promises.ts";
+import { promiseRejectedWith } from "../promises.ts";
 import { takeState } from "../shell.ts";
 import { defineInterface, isObject } from "../webidl.ts";
 import { lockableReadableStream } from "./lockable.ts";
-import { PromiseReadRequest } from "./read_requests.ts";
+import { PromiseReadRequest, servedRead } from "./read_requests.ts";
 import {
   DefaultReaderState,
   readableStreamDefaultReaderRead,
@@ -60,7 +60,7 @@ export class ReadableStreamDefaultReader<R = unknown> {
     if (stream === undefined) return promiseRejectedWith(releasedReaderError("read"));
     if (stream.controller.hasBuffered) { // no request: nobody can tell it from one that is served at once
       stream.disturbed = true;
-      return promiseResolvedWith({ done: false, value: stream.controller.readBuffered() as R });
+      return servedRead(stream.controller.readBuffered()) as Promise<ReadableStreamReadResult<R>>;
     }
     const request = new PromiseReadRequest();
     readableStreamDefaultReaderRead(this.#state, request);

@@ -1,5 +1,3 @@
-import { Deferred } from "../promises.ts";
-
 /**
  * What waits for a chunk.
  *
@@ -22,16 +20,35 @@ export interface ReadIntoRequest {
   errorSteps(error: unknown): void;
 }
 
-/** The request behind the promise that `read()` returns, of either reader. */
-export class PromiseReadRequest extends Deferred<ReadableStreamReadResult<unknown>>
-  implements ReadRequest, ReadIntoRequest {
+type Result = ReadableStreamReadResult<unknown>;
+
+const PromiseConstructor = Promise;
+const noop = (): void => {};
+
+/** The request behind the promise that `read()` returns, of either reader. It is a Deferred, but not by inheritance: V8 makes these faster. */
+export class PromiseReadRequest implements ReadRequest, ReadIntoRequest {
+  readonly promise: Promise<Result>;
+  resolve: (result: Result) => void = noop;
+  reject: (reason: unknown) => void = noop;
+  constructor() {
+    this.promise = new PromiseConstructor<Result>((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+  }
   chunkSteps(value: unknown): void {
     this.resolve({ done: false, value });
   }
   closeSteps(value?: unknown): void {
-    this.resolve({ done: true, value } as ReadableStreamReadResult<unknown>);
+    this.resolve({ done: true, value } as Result);
   }
   errorSteps(error: unknown): void {
     this.reject(error);
   }
+}
+
+/** The promise of a `read()` that is served at once. An async function is the fastest way to make a fulfilled promise. */
+// deno-lint-ignore require-await -- the promise is what is wanted
+export async function servedRead(value: unknown): Promise<Result> {
+  return { done: false, value };
 }

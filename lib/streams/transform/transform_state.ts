@@ -10,9 +10,10 @@ import {
 } from "../promises.ts";
 import {
   type DefaultControllerState,
+  enqueueWithoutPull,
+  readableStreamDefaultControllerCallPullIfNeeded,
   readableStreamDefaultControllerCanCloseOrEnqueue,
   readableStreamDefaultControllerClose,
-  readableStreamDefaultControllerEnqueue,
   readableStreamDefaultControllerError,
   readableStreamDefaultControllerGetDesiredSize,
   type SourceAlgorithms,
@@ -57,6 +58,7 @@ export class TransformStreamState implements SinkAlgorithms {
   readonly source: SourceAlgorithms = new TransformSource(this);
   #finishPromise: Promise<void> | undefined = undefined;
   #parkedWrite: typeof NO_WRITE | typeof EXACT_WRITE | typeof FUSED_WRITE = NO_WRITE;
+  #parkedChunk: unknown = undefined;
   #hasParkedPull = false;
 
   get readableController(): DefaultControllerState {
@@ -67,12 +69,14 @@ export class TransformStreamState implements SinkAlgorithms {
   write(chunk: unknown): unknown {
     if (!this.backpressure) return this.#performTransform(chunk);
     this.#parkedWrite = EXACT_WRITE;
+    this.#parkedChunk = chunk;
     return PARKED;
   }
 
   pipeWrite(chunk: unknown): unknown {
     if (!this.backpressure) return this.#performFusedTransform(chunk);
     this.#parkedWrite = FUSED_WRITE;
+    this.#parkedChunk = chunk;
     return PARKED;
   }
 
@@ -143,19 +147,20 @@ export class TransformStreamState implements SinkAlgorithms {
    * @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-enqueue}
    */
   enqueue(chunk: unknown): void {
-    const controller = this.readableController;
+    const controller = this.readable.controller as DefaultControllerState;
     if (!readableStreamDefaultControllerCanCloseOrEnqueue(controller)) {
       const what = this.readable.state === "errored" ? "has errored" : "is closed";
       throw new TypeError(`Cannot enqueue: the readable end ${what}`);
     }
     try {
-      readableStreamDefaultControllerEnqueue(controller, chunk);
+      enqueueWithoutPull(controller, chunk);
     } catch (error) {
       this.errorWritableAndUnblockWrite(error);
       throw this.readable.storedError;
     }
-    // ReadableStreamDefaultControllerHasBackpressure
-    if (!this.backpressure && !controller.shouldCallPull()) this.#setBackpressure(true);
+    // The last step of enqueueing, and ReadableStreamDefaultControllerHasBackpressure, ask the same.
+    if (controller.shouldCallPull()) readableStreamDefaultControllerCallPullIfNeeded(controller);
+    else if (!this.backpressure) this.#setBackpressure(true);
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-terminate} */
@@ -206,10 +211,12 @@ export class TransformStreamState implements SinkAlgorithms {
     }
   }
 
-  /** The chunk of the write that waited: it is still the first in the queue. */
+  /** The chunk of the write that waited. */
   #unparkedChunk(): unknown {
+    const chunk = this.#parkedChunk;
+    this.#parkedChunk = undefined;
     if (this.writable.state === "erroring") throw this.writable.storedError;
-    return this.writable.controller.queue.peek();
+    return chunk;
   }
 
   #resumeFusedWrite(): void {

@@ -68,9 +68,15 @@ export class WritableControllerState {
 
   get onWriteFailed(): (error: unknown) => void {
     return this.#onWriteFailed ??= (error) => {
-      if (this.stream.state === "writable") this.sink = CLEARED_SINK;
+      if (this.stream.state === "writable") this.clearAlgorithms();
       writableStreamFinishInFlightWriteWithError(this.stream, error);
     };
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-clear-algorithms} */
+  clearAlgorithms(): void {
+    this.sink = CLEARED_SINK;
+    this.sizeAlgorithm = undefined;
   }
 
   /** The signal that `abort()` aborts; made when somebody looks at it. */
@@ -90,7 +96,7 @@ export class WritableControllerState {
   /** @see {@link https://streams.spec.whatwg.org/#ws-default-controller-private-abort} */
   abortSteps(reason: unknown): unknown {
     const { sink } = this;
-    this.sink = CLEARED_SINK;
+    this.clearAlgorithms();
     try {
       return sink.abort(reason);
     } catch (error) {
@@ -114,8 +120,17 @@ export function writableStreamDefaultControllerGetDesiredSize(controller: Writab
   return controller.highWaterMark - controller.queue.totalSize;
 }
 
-function getBackpressure(controller: WritableControllerState): boolean {
-  return controller.highWaterMark - controller.queue.totalSize <= 0;
+/** Tells the writer whether the queue has room, unless the stream is ending. */
+export function updateBackpressure(controller: WritableControllerState): void {
+  const { stream } = controller;
+  if (stream.state !== "writable" || writableStreamCloseQueuedOrInFlight(stream)) return;
+  // WritableStreamDefaultControllerGetBackpressure
+  writableStreamUpdateBackpressure(stream, controller.highWaterMark - controller.queue.totalSize <= 0);
+}
+
+/** Whether a chunk that is written now goes to the sink at once. */
+export function isIdle(controller: WritableControllerState): boolean {
+  return controller.started && controller.stream.inFlightWriteRequest === undefined && controller.queue.length === 0;
 }
 
 /**
@@ -143,22 +158,20 @@ export function writableStreamDefaultControllerWrite(
   chunk: unknown,
   chunkSize: unknown,
 ): void {
-  const { stream } = controller;
   try {
     controller.queue.enqueue(chunk, chunkSize === 1 ? 1 : checkedSize(chunkSize));
   } catch (error) {
     writableStreamDefaultControllerErrorIfNeeded(controller, error);
     return;
   }
-  if (stream.state === "writable" && !writableStreamCloseQueuedOrInFlight(stream)) {
-    writableStreamUpdateBackpressure(stream, getBackpressure(controller));
-  }
+  updateBackpressure(controller);
   writableStreamDefaultControllerAdvanceQueueIfNeeded(controller);
 }
 
 /**
  * A pipe's write. With an idle sink the chunk goes straight to it: the queue would hold it for the length of that call
- * alone, and only the pipe could look.
+ * alone, and only the pipe could look. Where the call errors the stream, the write ends when its promise would have
+ * settled: the pipe tells an end that came before from one that came after.
  */
 export function writableStreamPipeWrite(stream: WritableStreamState, chunk: unknown, request: WriteRequest): void {
   const { controller } = stream;
@@ -169,30 +182,33 @@ export function writableStreamPipeWrite(stream: WritableStreamState, chunk: unkn
     request.reject(stream.storedError);
     return;
   }
-  const isIdle = controller.started && stream.inFlightWriteRequest === undefined && controller.queue.length === 0;
-  if (!isIdle || (size !== 1 && !((size as number) >= 0 && (size as number) < Infinity))) {
+  if (!isIdle(controller) || (size !== 1 && !((size as number) >= 0 && (size as number) < Infinity))) {
     stream.writeRequests.push(request);
     writableStreamDefaultControllerWrite(controller, chunk, size);
     return;
   }
   stream.inFlightWriteRequest = request;
-  const result = pipeWrite(controller, chunk);
-  if (result !== PARKED && !isThenableLike(result)) {
+  const result = callPipeWrite(controller, chunk);
+  if (result !== PARKED && !isThenableLike(result) && stream.state === "writable") {
     stream.inFlightWriteRequest = undefined;
     request.resolve();
-    if (stream.state !== "writable" || stream.closeRequest !== undefined) {
-      writableStreamDefaultControllerAdvanceQueueIfNeeded(controller);
-    }
     return;
   }
-  controller.queue.enqueue(chunk, size as number);
-  if (stream.state === "writable" && !writableStreamCloseQueuedOrInFlight(stream)) {
-    writableStreamUpdateBackpressure(stream, getBackpressure(controller));
-  }
+  controller.queue.pass(size as number);
+  updateBackpressure(controller);
   if (result !== PARKED) settle(result, controller.onWritten, controller.onWriteFailed);
 }
 
-function pipeWrite(controller: WritableControllerState, chunk: unknown): unknown {
+/** Calls the sink's write; what it throws becomes a rejection. */
+export function callWrite(controller: WritableControllerState, chunk: unknown): unknown {
+  try {
+    return controller.sink.write(chunk);
+  } catch (error) {
+    return promiseRejectedWith(error);
+  }
+}
+
+function callPipeWrite(controller: WritableControllerState, chunk: unknown): unknown {
   try {
     return controller.sink.pipeWrite(chunk);
   } catch (error) {
@@ -214,7 +230,7 @@ export function writableStreamDefaultControllerAdvanceQueueIfNeeded(controller: 
       if (stream.closeRequest !== undefined && stream.state === "writable") processClose(controller);
       return;
     }
-    if (!processWrite(controller, controller.queue.peek())) return;
+    if (!processWrite(controller, controller.queue.take())) return;
   }
 }
 
@@ -223,7 +239,7 @@ function processClose(controller: WritableControllerState): void {
   const { stream, sink } = controller;
   stream.inFlightCloseRequest = stream.closeRequest;
   stream.closeRequest = undefined;
-  controller.sink = CLEARED_SINK;
+  controller.clearAlgorithms();
   let result: unknown;
   try {
     result = sink.close();
@@ -246,18 +262,9 @@ function processWrite(controller: WritableControllerState, chunk: unknown): bool
   const { stream } = controller;
   const request = stream.writeRequests.shift();
   stream.inFlightWriteRequest = request;
-  let result: unknown;
-  if (request.fused) {
-    result = pipeWrite(controller, chunk);
-  } else {
-    try {
-      result = controller.sink.write(chunk);
-    } catch (error) {
-      result = promiseRejectedWith(error);
-    }
-  }
+  const result = request.fused ? callPipeWrite(controller, chunk) : callWrite(controller, chunk);
   if (result === PARKED) return false;
-  if (request.fused && !isThenableLike(result)) {
+  if (request.fused && !isThenableLike(result) && stream.state === "writable") {
     finishWrite(controller);
     return true;
   }
@@ -271,21 +278,19 @@ function finishWrite(controller: WritableControllerState): void {
   const request = stream.inFlightWriteRequest!;
   stream.inFlightWriteRequest = undefined;
   request.resolve();
-  queue.dequeue();
-  if (stream.state === "writable" && !writableStreamCloseQueuedOrInFlight(stream)) {
-    writableStreamUpdateBackpressure(stream, getBackpressure(controller));
-  }
+  queue.release();
+  updateBackpressure(controller);
 }
 
 /** Settles a write of a pipe for which the sink returned PARKED; `result` is what it would have returned. */
 export function writableStreamFinishParkedWrite(controller: WritableControllerState, result: unknown): void {
-  if (isThenableLike(result)) settle(result, controller.onWritten, controller.onWriteFailed);
-  else controller.onWritten();
+  if (!isThenableLike(result) && controller.stream.state === "writable") controller.onWritten();
+  else settle(result, controller.onWritten, controller.onWriteFailed);
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-error} */
 export function writableStreamDefaultControllerError(controller: WritableControllerState, error: unknown): void {
-  controller.sink = CLEARED_SINK;
+  controller.clearAlgorithms();
   writableStreamStartErroring(controller.stream, error);
 }
 

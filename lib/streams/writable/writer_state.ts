@@ -1,5 +1,18 @@
-import { Deferred, LazyPromise, promiseRejectedWith, promiseResolvedWith } from "../promises.ts";
+import { PARKED } from "../parked.ts";
 import {
+  Deferred,
+  fulfilledInAMicrotask,
+  isThenableLike,
+  LazyPromise,
+  promiseRejectedWith,
+  promiseResolvedWith,
+  queueReaction,
+  settle,
+} from "../promises.ts";
+import {
+  callWrite,
+  isIdle,
+  updateBackpressure,
   writableStreamDefaultControllerGetChunkSize,
   writableStreamDefaultControllerGetDesiredSize,
   writableStreamDefaultControllerWrite,
@@ -47,10 +60,11 @@ export class WriterState {
 
 /** The request behind the promise that `write()` returns. */
 class PromiseWriteRequest extends Deferred<void> implements WriteRequest {
-  get fused(): false {
-    return false;
-  }
+  readonly fused = false;
 }
+
+/** Stands for a write in flight whose promise settles by itself. */
+const SETTLES_BY_ITSELF: WriteRequest = { fused: false, resolve() {}, reject() {} };
 
 /** @see {@link https://streams.spec.whatwg.org/#set-up-writable-stream-default-writer} */
 export function setUpWritableStreamDefaultWriter(writer: WriterState, stream: WritableStreamState): void {
@@ -83,9 +97,33 @@ export function writableStreamDefaultWriterWrite(writer: WriterState, chunk: unk
     return promiseRejectedWith(new TypeError("Cannot write: the stream is closed or closing"));
   }
   if (stream.state === "erroring") return promiseRejectedWith(stream.storedError);
+  if (isIdle(controller) && chunkSize === 1) return writeAtOnce(stream, chunk);
   const request = new PromiseWriteRequest();
   stream.writeRequests.push(request);
   writableStreamDefaultControllerWrite(controller, chunk, chunkSize);
+  return request.promise;
+}
+
+/**
+ * WritableStreamDefaultControllerWrite where the sink is idle: the chunk passes the queue.
+ *
+ * If the sink returns no promise, the write's promise need not be one that somebody resolves: it is the reaction to a
+ * resolved one, followed at once by the reaction that does what else belongs to the end of a write.
+ */
+function writeAtOnce(stream: WritableStreamState, chunk: unknown): Promise<void> {
+  const { controller } = stream;
+  controller.queue.pass(1);
+  updateBackpressure(controller);
+  stream.inFlightWriteRequest = SETTLES_BY_ITSELF;
+  const result = callWrite(controller, chunk);
+  if (result !== PARKED && !isThenableLike(result)) {
+    const written = fulfilledInAMicrotask();
+    queueReaction(controller.onWritten);
+    return written;
+  }
+  const request = new PromiseWriteRequest();
+  stream.inFlightWriteRequest = request;
+  if (result !== PARKED) settle(result, controller.onWritten, controller.onWriteFailed);
   return request.promise;
 }
 
