@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import test, { before } from "node:test";
+import { fileURLToPath } from "node:url";
+import { output, runtime } from "../e2e/consumer.ts";
+import type { Installed } from "./installed.ts";
+
+let seen: Installed;
+
+before(async () => {
+  // In a process of its own, since other tests want the runtime's globals.
+  const program = join(dirname(fileURLToPath(import.meta.url)), "installed.ts");
+  const flags = runtime === "deno" ? ["run", "-A", "--no-check"] : [];
+  seen = JSON.parse(await output(process.execPath, [...flags, program], dirname(program)));
+});
+
+test("importing install makes every class of the standard ours", () => {
+  assert.equal(Object.keys(seen.installed).length, 13);
+  assert.deepEqual(Object.entries(seen.installed).filter(([, whose]) => whose !== "ours"), []);
+  assert.deepEqual(seen.oddAttributes, []);
+});
+
+test("with ours installed the runtime's own streams and consumers work with them", () => {
+  assert.deepEqual(seen.texts, {
+    "a Response": "sent",
+    "the body of a native Response": "BÖDY",
+    "a Blob's stream": "BLÖB",
+    "native transforms": "nätive",
+    "text streams": "täxt",
+    "a stream made before uninstall()": "LÄTER",
+  });
+});
+
+test("uninstall() puts back what was there, once and for all", () => {
+  assert.deepEqual(seen.notRestored, []);
+  assert.equal(seen.twice, true);
+});

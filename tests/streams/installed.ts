@@ -1,0 +1,100 @@
+/**
+ * A process that imports `install.ts`: prints what it sees before, while ours are the globals, and after
+ * `uninstall()`, as JSON.
+ *
+ * @module
+ */
+import * as streams from "../../lib/streams/mod.ts";
+
+/** What the process prints. */
+export interface Installed {
+  /** Every global of the standard, by what it is while installed. */
+  readonly installed: Readonly<Record<string, "ours" | "native">>;
+  /** Globals whose property has other attributes than the standard's classes have. */
+  readonly oddAttributes: readonly string[];
+  /** Globals that are not again what they were. */
+  readonly notRestored: readonly string[];
+  /** Whether a second uninstall() leaves all as it is. */
+  readonly twice: boolean;
+  /** What streams made while installed give, while it lasts and after. */
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+const names = Object.keys(streams).filter((name) => /^[A-Z]/.test(name));
+const before = descriptors();
+const { uninstall } = await import("../../lib/streams/install.ts");
+
+const installed = Object.fromEntries(names.map((name) => [name, isOurs(name) ? "ours" : "native"] as const));
+const oddAttributes = names.filter((name) => {
+  const { writable, enumerable, configurable } = Object.getOwnPropertyDescriptor(globalThis, name)!;
+  return writable !== true || enumerable !== false || configurable !== true;
+});
+const texts: Record<string, string> = {
+  "a Response": await new Response(bytes("sent")).text(),
+  "the body of a native Response": await textOf(new Response("bödy").body!.pipeThrough(upper())),
+  "a Blob's stream": await textOf(new Blob(["blöb"]).stream().pipeThrough(upper())),
+  "native transforms": await textOf(
+    bytes("nätive").pipeThrough(new CompressionStream("gzip")).pipeThrough(new DecompressionStream("gzip")),
+  ),
+  "text streams": await joined(
+    bytes("täxt").pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Bytes>),
+  ),
+};
+const made = bytes("läter").pipeThrough(upper());
+const madeWritable = new WritableStream();
+
+uninstall();
+const restored = descriptors();
+uninstall();
+
+texts["a stream made before uninstall()"] = await textOf(made);
+await new ReadableStream({ start: (controller) => controller.close() }).pipeTo(madeWritable);
+const result: Installed = {
+  installed,
+  oddAttributes,
+  notRestored: names.filter((name) => !isSame(before[name], restored[name])),
+  twice: names.every((name) => isSame(restored[name], descriptors()[name])),
+  texts,
+};
+console.log(JSON.stringify(result));
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+function descriptors(): Record<string, PropertyDescriptor | undefined> {
+  return Object.fromEntries(names.map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]));
+}
+
+function isSame(one: PropertyDescriptor | undefined, other: PropertyDescriptor | undefined): boolean {
+  const keys = ["value", "get", "set", "writable", "enumerable", "configurable"] as const;
+  return keys.every((key) => one?.[key] === other?.[key]);
+}
+
+function isOurs(name: string): boolean {
+  return (globalThis as Record<string, unknown>)[name] === (streams as Record<string, unknown>)[name];
+}
+
+function bytes(text: string): ReadableStream<Bytes> {
+  return new ReadableStream({
+    start(controller): void {
+      controller.enqueue(new TextEncoder().encode(text));
+      controller.close();
+    },
+  });
+}
+
+/** Upper case for bytes of text. */
+function upper(): TransformStream<Bytes, Bytes> {
+  return new TransformStream({
+    transform(chunk, controller): void {
+      controller.enqueue(new TextEncoder().encode(new TextDecoder().decode(chunk).toUpperCase()));
+    },
+  });
+}
+
+async function textOf(stream: ReadableStream<Bytes>): Promise<string> {
+  return new TextDecoder().decode(new Uint8Array((await Array.fromAsync(stream, (chunk) => [...chunk])).flat()));
+}
+
+async function joined(stream: ReadableStream<string>): Promise<string> {
+  return (await Array.fromAsync(stream)).join("");
+}
