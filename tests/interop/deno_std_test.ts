@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { root, run, runtime } from "../e2e/consumer.ts";
+
+/** A checkout of denoland/std; its own workspace resolves what its packages import. */
+const std = process.env.DENO_STD_ROOT ? resolve(process.env.DENO_STD_ROOT) : undefined;
+
+/** How many tests its `streams` package has at 1.1.2. */
+const LEAST = 100;
+
+test("deno std's streams tests pass with ours as the globals", { skip: unable(), timeout: 120_000 }, async () => {
+  const install = join(root, "lib/streams/install.ts");
+  const args = ["test", "-A", "--no-check", "--no-lock", "--quiet", "--preload", install, "streams/"];
+  const { code, stdout, stderr } = await run(process.execPath, args, std!);
+  assert.equal(code, 0, stdout + stderr);
+  const passed = Number(/\| (\d+) passed/.exec(stdout)?.[1]);
+  assert.ok(passed >= LEAST, `${passed} tests passed:\n${stdout}`);
+});
+
+/** Why this cannot be tested here, if so. */
+function unable(): string | false {
+  if (runtime !== "deno") return "they are tests of Deno";
+  if (std === undefined) return "DENO_STD_ROOT names no checkout of denoland/std";
+  return existsSync(join(std, "streams/deno.json")) ? false : `${std} has no folder streams with a deno.json`;
+}
