@@ -1,19 +1,25 @@
 /**
  * A server on `node:http` that renders the page for every request, by the renderer that is its argument. Says its port,
- * and serves until its standard input ends.
+ * then the CPU time it has taken for every line it reads.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import process from "node:process";
+import { createInterface } from "node:readline";
 import type { Failure } from "../line_process.ts";
 import { loadRenderer } from "./renderers.ts";
 
-/** The first and only answer. */
+/** The first answer. */
 export interface Listening {
   readonly port: number;
 }
 
-function say(line: Listening | Failure): void {
+/** Every other answer, in microseconds since the process began. */
+export interface CpuTime {
+  readonly cpu: number;
+}
+
+function say(line: Listening | CpuTime | Failure): void {
   console.log(JSON.stringify(line));
 }
 
@@ -30,9 +36,13 @@ async function serve(name: string): Promise<void> {
   server.listen(0, "127.0.0.1", () => say({ port: (server.address() as AddressInfo).port }));
 }
 
-process.stdin.on("end", () => process.exit()).resume();
 try {
   await serve(process.argv[2]);
 } catch (error) {
   say({ failure: String(error).split("\n")[0] });
 }
+for await (const _ of createInterface({ input: process.stdin })) {
+  const { user, system } = process.cpuUsage();
+  say({ cpu: user + system });
+}
+process.exit();

@@ -36,10 +36,9 @@ function joinChunks(text: string): string {
 
 /** One connection that is kept, and asks for the page again as soon as it has it. */
 export class Visitor {
-  /** Of each page, in milliseconds. */
-  readonly latencies: number[] = [];
   readonly #judge: Judge;
   readonly #socket: Socket;
+  #latencies: number[] = [];
   #packets: Buffer[] = [];
   #length = 0;
   #tail = "";
@@ -56,18 +55,21 @@ export class Visitor {
     this.#socket.on("close", () => this.#complain(new TypeError("the server closed the connection within a page")));
   }
 
-  /** Asks for pages for so long, and resolves when the last one is there. */
-  async visit(milliseconds: number): Promise<void> {
-    try {
-      await new Promise<void>((leave, complain) => {
-        this.#leave = leave;
-        this.#complain = complain;
-        this.#until = performance.now() + milliseconds;
-        this.#ask();
-      });
-    } finally {
-      this.#socket.destroy();
-    }
+  /** Asks for pages for so long, at least for one, and resolves to what each took, in milliseconds. */
+  async visit(milliseconds: number): Promise<number[]> {
+    this.#latencies = [];
+    await new Promise<void>((leave, complain) => {
+      this.#leave = leave;
+      this.#complain = complain;
+      this.#until = performance.now() + milliseconds;
+      this.#ask();
+    });
+    return this.#latencies;
+  }
+
+  /** Closes the connection. */
+  leave(): void {
+    this.#socket.destroy();
   }
 
   #ask(): void {
@@ -84,7 +86,7 @@ export class Visitor {
     this.#tail = (this.#tail + packet.toString("latin1", Math.max(0, packet.length - END.length))).slice(-END.length);
     if (this.#tail !== END) return;
     const now = performance.now();
-    this.latencies.push(now - this.#asked);
+    this.#latencies.push(now - this.#asked);
     try {
       this.#judge.require(this.#packets, this.#length);
     } catch (error) {
