@@ -29,7 +29,7 @@ export function compareByTurn(expected: readonly Event[], actual: readonly Event
   return undefined;
 }
 
-const outcome = /^(pipe |abort|cancel|close|flush|return\()/;
+const outcome = /^(pipe |abort\b|cancel\b|close\b|flush\b|return\()/;
 const arrival = /^(write|transform)\(/;
 
 /**

@@ -1,4 +1,4 @@
-import { compareByTurn, compareInOrder, type Difference } from "./comparison.ts";
+import { compareByTurn, compareInOrder, compareOutcomes, type Difference } from "./comparison.ts";
 import type { Behaviour, Departure, Found } from "./departures.ts";
 import type { StreamClasses } from "./implementations.ts";
 import { run } from "./interpreter.ts";
@@ -52,8 +52,9 @@ async function blame(program: Program, { behaviours, arbiter }: Contest, found: 
   const shown = behaviours.filter(({ shows }) => shows(found, program));
   const alone = shown.find(({ arbitrated }) => !arbitrated);
   if (alone !== undefined) return { outcome: "explained", by: alone.name };
+  const compare = hasPipes(program) ? compareOutcomes : compareByTurn;
   const sidesWithOurs = shown.length > 0 && arbiter !== undefined &&
-    await find(program, arbiter, compareByTurn) === "same";
+    await find(program, arbiter, compare) === "same";
   if (sidesWithOurs) return { outcome: "explained", by: shown[0].name };
   return { outcome: "different", difference: found.difference };
 }

@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import process from "node:process";
+import { it } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const runner = fileURLToPath(new URL("./differential/run.ts", import.meta.url));
+const runtimeArguments = "Deno" in globalThis ? ["run", "-A", "--no-check"] : [];
+
+/** In a process of its own: programs make others' classes throw from microtasks, which a test runner would count. */
+function differences(programs: number, seed: number): string {
+  const options = ["--programs", String(programs), "--seed", String(seed), "--quiet"];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...runtimeArguments, runner, ...options], {
+    encoding: "utf8",
+  });
+  return status === 0 ? "" : `${stdout}${stderr}`;
+}
+
+it("known programs of stream operations do the same with ours, the reference and Node's own streams", () => {
+  assert.equal(differences(2500, 1), "");
+});
+
+it("programs nobody has seen before do the same with ours, the reference and Node's own streams", () => {
+  assert.equal(differences(1000, 1_000_000 + Date.now() % 1_000_000_000), "");
+});
