@@ -1,0 +1,152 @@
+/**
+ * Sends very many chunks through three transforms, then makes very many short streams, and prints the process's memory
+ * at intervals, how fast it grows after the warm-up, and how many rejections nobody handled (which is to be none).
+ *
+ *   npm run bench -- stream_soak [--chunks 10000000] [--streams 1000000] [--native]
+ */
+import process from "node:process";
+import { parseArgs } from "node:util";
+import * as streams from "../lib/streams/mod.ts";
+import { circumstances, table } from "./results.ts";
+
+const { values } = parseArgs({
+  options: {
+    chunks: { type: "string", default: "10000000" },
+    streams: { type: "string", default: "1000000" },
+    native: { type: "boolean", default: false },
+  },
+});
+type Classes = Pick<typeof globalThis, "ReadableStream" | "TransformStream" | "WritableStream">;
+const { ReadableStream, TransformStream, WritableStream } = (values.native ? globalThis : streams) as Classes;
+
+const SAMPLES = 20;
+/** The part of the samples that counts as warm-up: the engine compiles, and sizes its heap. */
+const WARM_UP = 0.3;
+const MEBIBYTE = 2 ** 20;
+
+interface Sample {
+  /** How much has been done, in millions. */
+  readonly done: number;
+  /** Resident memory in MiB. */
+  readonly memory: number;
+}
+
+let unhandled = 0;
+process.on("unhandledRejection", (reason) => {
+  if (unhandled++ === 0) console.error("first unhandled rejection:", reason);
+});
+
+/** Notes the memory every now and then. */
+class Log {
+  readonly samples: Sample[] = [];
+  readonly #interval: number;
+
+  constructor(total: number) {
+    this.#interval = Math.max(1, Math.floor(total / SAMPLES));
+  }
+
+  note(done: number): void {
+    if (done % this.#interval !== 0) return;
+    this.samples.push({ done: done / 1e6, memory: process.memoryUsage().rss / MEBIBYTE });
+  }
+}
+
+/** The least-squares slope of what comes after the warm-up, in MiB a million. */
+function slope(samples: readonly Sample[]): number {
+  const late = samples.slice(Math.floor(samples.length * WARM_UP));
+  const mean = (of: (sample: Sample) => number): number => late.reduce((sum, one) => sum + of(one), 0) / late.length;
+  const [done, memory] = [mean((one) => one.done), mean((one) => one.memory)];
+  const spread = mean((one) => (one.done - done) ** 2);
+  return spread === 0 ? 0 : mean((one) => (one.done - done) * (one.memory - memory)) / spread;
+}
+
+function passOn(): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({ transform: (chunk, controller) => controller.enqueue(chunk) });
+}
+
+/** One pipe of three transforms that all the chunks go through. */
+async function manyChunks(total: number): Promise<Log> {
+  const log = new Log(total);
+  const chunk = new Uint8Array(1024);
+  let [sent, received] = [0, 0];
+  const source = new ReadableStream<Uint8Array>({
+    pull(controller): void {
+      if (sent++ < total) controller.enqueue(chunk);
+      else controller.close();
+    },
+  }, { highWaterMark: 16 });
+  const sink = new WritableStream<Uint8Array>({ write: () => log.note(++received) }, { highWaterMark: 16 });
+  await source.pipeThrough(passOn()).pipeThrough(passOn()).pipeThrough(passOn()).pipeTo(sink);
+  if (received !== total) throw new Error(`${received} of ${total} chunks arrived`);
+  return log;
+}
+
+/** How a short stream ends: mostly well. */
+const ends = [
+  "well",
+  "well",
+  "well",
+  "well",
+  "well",
+  "well",
+  "well",
+  "cancelled",
+  "source fails",
+  "sink fails",
+] as const;
+
+/** A short stream of 40-byte chunks through a transform; resolves with what went through. */
+async function shortStream(end: (typeof ends)[number]): Promise<number> {
+  let [sent, received] = [0, 0];
+  const source = new ReadableStream<Uint8Array>({
+    pull(controller): void {
+      if (end === "source fails" && sent === 3) controller.error(new Error(end));
+      else if (sent++ < 5) controller.enqueue(new Uint8Array(40));
+      else controller.close();
+    },
+  });
+  const through = source.pipeThrough(passOn());
+  if (end === "cancelled") {
+    const reader = through.getReader();
+    await reader.read();
+    await reader.cancel();
+    return 1;
+  }
+  const write = (): void => {
+    if (end === "sink fails" && received === 2) throw new Error(end);
+    received++;
+  };
+  await through.pipeTo(new WritableStream<Uint8Array>({ write })).catch((error) => {
+    if (error.message !== end) throw error;
+  });
+  if (end === "well" && received !== 5) throw new Error(`${received} of 5 chunks arrived`);
+  return received;
+}
+
+async function manyStreams(total: number): Promise<Log> {
+  const log = new Log(total);
+  for (let done = 1; done <= total; done++) {
+    await shortStream(ends[done % ends.length]);
+    log.note(done);
+  }
+  return log;
+}
+
+async function soak(title: string, total: number, run: (total: number) => Promise<Log>): Promise<void> {
+  const started = performance.now();
+  const { samples } = await run(total);
+  const seconds = (performance.now() - started) / 1000;
+  const rows = samples.map(({ done, memory }) => [done.toFixed(2), memory.toFixed(1)]);
+  const late = samples.slice(Math.floor(samples.length * WARM_UP)).map(({ memory }) => memory);
+  console.log(`\n${total} ${title}: ${seconds.toFixed(1)} s, ${Math.round(total / seconds / 1000)} a millisecond\n`);
+  console.log(table(["millions", "RSS MiB"], rows));
+  console.log(`\nafter the warm-up: ${Math.min(...late).toFixed(1)} to ${Math.max(...late).toFixed(1)} MiB,`);
+  console.log(`slope ${slope(samples).toFixed(2)} MiB a million, unhandled rejections so far: ${unhandled}`);
+}
+
+console.log(`${values.native ? "native streams" : "our streams"}, ${circumstances()}`);
+await soak("chunks through three transforms", Number(values.chunks), manyChunks);
+await soak("short streams", Number(values.streams), manyStreams);
+await new Promise((resolve) => setTimeout(resolve, 50));
+console.log(`\nunhandled rejections: ${unhandled}`);
+process.exitCode = unhandled === 0 ? 0 : 1;
