@@ -20,7 +20,7 @@ import {
  */
 export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest {
   readonly #transform: TransformStreamState;
-  readonly #ended = new Deferred<void>();
+  #ended: Deferred<void> | undefined = undefined;
   #controller: TransformStreamDefaultController<unknown> | undefined = undefined;
   #writer: WriterState | undefined = undefined;
   #reader: DefaultReaderState | undefined = undefined;
@@ -39,7 +39,7 @@ export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest
 
   async flush(controller: TransformStreamDefaultController<unknown>): Promise<void> {
     await writableStreamDefaultWriterClose(this.#lock(controller));
-    await this.#ended.promise;
+    await this.#ended!.promise;
   }
 
   cancel(reason: unknown): Promise<void> {
@@ -53,11 +53,11 @@ export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest
   }
 
   closeSteps(): void {
-    this.#ended.resolve();
+    this.#ended!.resolve();
   }
 
   errorSteps(error: unknown): void {
-    this.#ended.resolve();
+    this.#ended!.resolve();
     this.#controller?.error(error);
   }
 
@@ -68,6 +68,7 @@ export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest
     if (readable.reader !== undefined || writable.writer !== undefined) {
       throw new TypeError("Cannot transform: an end of the transform stream is locked");
     }
+    this.#ended = new Deferred();
     this.#writer = new WriterState();
     setUpWritableStreamDefaultWriter(this.#writer, writable);
     this.#reader = acquireReadableStreamDefaultReader(readable);

@@ -139,24 +139,25 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
   }
 
   run(): void {
-    this.#writeChunk();
-    const source = this.#source;
-    const destination = this.#destination;
     this.#isRunning = true;
-    for (let budget = BUDGET; !this.#shuttingDown && source.state === "readable"; budget--) {
-      if (this.#isReading || destination.state !== "writable" || destination.backpressure) break;
-      if (writableStreamCloseQueuedOrInFlight(destination)) break;
-      if (budget === 0) {
+    if (this.#hasChunk) this.#writeChunk();
+    const source = this.#source;
+    const { controller } = source;
+    const destination = this.#destination;
+    let budget = BUDGET;
+    // The destination cannot be closing: whoever has locked it is this pipe.
+    while (!this.#isReading && !destination.backpressure && source.state === "readable") {
+      if (destination.state !== "writable" || this.#shuttingDown) break;
+      if (budget-- === 0) {
         schedule(this);
         break;
       }
-      const { controller } = source;
       if (controller.hasBuffered) {
         this.#write(controller.readBuffered());
       } else {
         this.#isReading = true;
         controller.pullSteps(this);
-        this.#writeChunk();
+        if (this.#hasChunk) this.#writeChunk();
       }
     }
     this.#isRunning = false;
@@ -179,7 +180,6 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
   }
 
   #writeChunk(): void {
-    if (!this.#hasChunk) return;
     const chunk = this.#chunk;
     this.#chunk = undefined;
     this.#hasChunk = false;
@@ -187,11 +187,8 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
   }
 
   #write(chunk: unknown): void {
-    const destination = this.#destination;
-    // A chunk that was read before the destination failed has nowhere to go.
-    if (destination.state !== "writable" || writableStreamCloseQueuedOrInFlight(destination)) return;
     this.#pendingWrites++;
-    writableStreamPipeWrite(destination, chunk, this);
+    writableStreamPipeWrite(this.#destination, chunk, this);
   }
 
   begin(): void {
@@ -259,7 +256,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
       else react(action(), () => this.#finalize(failure), (error) => this.#finalize({ error }));
     };
     if (this.#destination.state === "writable" && !writableStreamCloseQueuedOrInFlight(this.#destination)) {
-      this.#writeChunk();
+      if (this.#hasChunk) this.#writeChunk();
       if (this.#pendingWrites > 0) this.#afterWrites = end;
       else queueReaction(end);
     } else {

@@ -1,5 +1,4 @@
 import { queueReaction } from "../promises.ts";
-import { Ring } from "../ring.ts";
 
 /** Something that runs when its turn comes. */
 export interface Task {
@@ -11,7 +10,9 @@ export interface Task {
 /** How many tasks run in one microtask before the promises of others get their turn. */
 const BUDGET = 256;
 
-const tasks = new Ring<Task>();
+/** Those that wait, from `next` on, behind those that have run. */
+const tasks: Task[] = [];
+let next = 0;
 /** Whether a microtask that runs tasks is queued or under way. */
 let isAwake = false;
 
@@ -29,14 +30,21 @@ export function schedule(task: Task): void {
 }
 
 function runTasks(): void {
+  const end = next + BUDGET;
   try {
-    for (let budget = BUDGET; tasks.length > 0 && budget > 0; budget--) {
-      const task = tasks.shift();
+    while (next < tasks.length && next < end) {
+      const task = tasks[next++];
       task.scheduled = false;
       task.run();
     }
   } finally {
-    if (tasks.length > 0) queueReaction(runTasks);
-    else isAwake = false;
+    if (next < tasks.length) {
+      tasks.splice(0, next);
+      queueReaction(runTasks);
+    } else {
+      tasks.length = 0;
+      isAwake = false;
+    }
+    next = 0;
   }
 }

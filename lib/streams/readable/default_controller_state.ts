@@ -159,7 +159,10 @@ export function callPull(controller: DefaultControllerState | ByteControllerStat
     }
     if (result === PARKED) return;
     const { reader } = controller.stream;
-    if (isThenableLike(result) || reader === undefined || !reader.fused || pulls === MOST_PULLS_AT_ONCE) {
+    if (
+      (result !== undefined && isThenableLike(result)) || reader === undefined || !reader.fused ||
+      pulls === MOST_PULLS_AT_ONCE
+    ) {
       settle(result, controller.onPulled, controller.onPullFailed);
       return;
     }

@@ -1,6 +1,7 @@
 import { PARKED } from "../parked.ts";
 import {
   Deferred,
+  inAMicrotask,
   isThenableLike,
   promiseRejectedWith,
   promiseResolvedWith,
@@ -12,7 +13,6 @@ import {
   type DefaultControllerState,
   enqueueWithoutPull,
   readableStreamDefaultControllerCallPullIfNeeded,
-  readableStreamDefaultControllerCanCloseOrEnqueue,
   readableStreamDefaultControllerClose,
   readableStreamDefaultControllerError,
   readableStreamDefaultControllerGetDesiredSize,
@@ -137,7 +137,7 @@ export class TransformStreamState implements SinkAlgorithms {
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-source-pull-algorithm} */
   pullSource(): unknown {
     this.#hasParkedPull = true;
-    this.#setBackpressure(false);
+    this.#endBackpressure();
     return PARKED;
   }
 
@@ -147,20 +147,21 @@ export class TransformStreamState implements SinkAlgorithms {
    * @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-enqueue}
    */
   enqueue(chunk: unknown): void {
-    const controller = this.readable.controller as DefaultControllerState;
-    if (!readableStreamDefaultControllerCanCloseOrEnqueue(controller)) {
-      const what = this.readable.state === "errored" ? "has errored" : "is closed";
+    const { readable } = this;
+    const controller = readable.controller as DefaultControllerState;
+    if (readable.state !== "readable" || controller.closeRequested) {
+      const what = readable.state === "errored" ? "has errored" : "is closed";
       throw new TypeError(`Cannot enqueue: the readable end ${what}`);
     }
     try {
       enqueueWithoutPull(controller, chunk);
     } catch (error) {
       this.errorWritableAndUnblockWrite(error);
-      throw this.readable.storedError;
+      throw readable.storedError;
     }
     // The last step of enqueueing, and ReadableStreamDefaultControllerHasBackpressure, ask the same.
     if (controller.shouldCallPull()) readableStreamDefaultControllerCallPullIfNeeded(controller);
-    else if (!this.backpressure) this.#setBackpressure(true);
+    else if (!this.backpressure) this.#startBackpressure(controller, readable.reader);
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-terminate} */
@@ -187,27 +188,36 @@ export class TransformStreamState implements SinkAlgorithms {
   }
 
   #unblockWrite(): void {
-    if (this.backpressure) this.#setBackpressure(false);
+    if (this.backpressure) this.#endBackpressure();
   }
 
-  /** @see {@link https://streams.spec.whatwg.org/#transform-stream-set-backpressure} */
-  #setBackpressure(backpressure: boolean): void {
-    this.backpressure = backpressure;
+  /** TransformStreamSetBackpressure(true), when nothing is to be pulled: the pull that waited for it has ended. */
+  #startBackpressure(controller: DefaultControllerState, reader: ReadableStreamState["reader"]): void {
+    this.backpressure = true;
+    if (!this.#hasParkedPull) return;
+    this.#hasParkedPull = false;
+    if (reader !== undefined && reader.fused) {
+      controller.pulling = false;
+      controller.pullAgain = false;
+    } else {
+      queueReaction(controller.onPulled);
+    }
+  }
+
+  /** TransformStreamSetBackpressure(false): the write that waited for it goes on. */
+  #endBackpressure(): void {
+    this.backpressure = false;
+    const parkedWrite = this.#parkedWrite;
+    if (parkedWrite === NO_WRITE) return;
+    this.#parkedWrite = NO_WRITE;
     const { reader } = this.readable;
-    const isPiped = reader !== undefined && reader.fused;
-    if (backpressure) {
-      if (!this.#hasParkedPull) return;
-      this.#hasParkedPull = false;
-      if (isPiped) this.readableController.onPulled();
-      else queueReaction(this.readableController.onPulled);
-    } else if (this.#parkedWrite === EXACT_WRITE) {
-      this.#parkedWrite = NO_WRITE;
-      const written = react(promiseResolvedWith<void>(undefined), () => this.#performTransform(this.#unparkedChunk()));
+    if (parkedWrite === EXACT_WRITE) {
+      const written = inAMicrotask(() => this.#performTransform(this.#unparkedChunk()));
       settle(written, this.writable.controller.onWritten, this.writable.controller.onWriteFailed);
-    } else if (this.#parkedWrite === FUSED_WRITE) {
-      this.#parkedWrite = NO_WRITE;
-      if (isPiped) this.#resumeFusedWrite();
-      else queueReaction(() => this.#resumeFusedWrite());
+    } else if (reader !== undefined && reader.fused) {
+      this.#resumeFusedWrite();
+    } else {
+      queueReaction(() => this.#resumeFusedWrite());
     }
   }
 
@@ -237,7 +247,7 @@ export class TransformStreamState implements SinkAlgorithms {
     } catch (error) {
       result = promiseRejectedWith(error);
     }
-    return react(result, undefined, this.#onTransformFailed) as Promise<void>;
+    return this.#failsWith(result);
   }
 
   /** The same for a pipe: a transformer that returns no promise has finished. */
@@ -246,15 +256,24 @@ export class TransformStreamState implements SinkAlgorithms {
     try {
       result = this.transformer.transform(chunk);
     } catch (error) {
-      return this.#onTransformFailed(error);
+      return this.#transformFailed(error);
     }
-    return isThenableLike(result) ? react(promiseResolvedWith(result), undefined, this.#onTransformFailed) : undefined;
+    return isThenableLike(result) ? this.#failsWith(promiseResolvedWith(result)) : undefined;
   }
 
-  readonly #onTransformFailed = (error: unknown): never => {
+  /** Bound once for each stream whose transformer returns promises. */
+  #onTransformFailed: ((error: unknown) => never) | undefined = undefined;
+
+  /** A transform's promise, after whose rejection the stream has failed. */
+  #failsWith(result: Promise<unknown>): Promise<void> {
+    this.#onTransformFailed ??= (error) => this.#transformFailed(error);
+    return react(result, undefined, this.#onTransformFailed) as Promise<void>;
+  }
+
+  #transformFailed(error: unknown): never {
     this.error(error);
     throw error;
-  };
+  }
 }
 
 class TransformSource implements SourceAlgorithms {

@@ -103,7 +103,12 @@ function startTransformStream(state: TransformStreamState, startResult: unknown)
     startedReadableStreamDefaultController(state.readableController);
   };
   if (!isThenableLike(startResult)) {
-    queueReaction(() => queueReaction(() => queueReaction(onStarted)));
+    let microtasks = 3;
+    const step = (): void => {
+      if (--microtasks === 0) onStarted();
+      else queueReaction(step);
+    };
+    queueReaction(step);
     return;
   }
   const start = new Deferred<unknown>();

@@ -178,7 +178,8 @@ export function writableStreamPipeWrite(stream: WritableStreamState, chunk: unkn
   const size = controller.sizeAlgorithm === undefined
     ? 1
     : writableStreamDefaultControllerGetChunkSize(controller, chunk);
-  if (stream.state !== "writable" || writableStreamCloseQueuedOrInFlight(stream)) { // the size function did that
+  // A chunk that was read before the destination failed has nowhere to go.
+  if (stream.state !== "writable") {
     request.reject(stream.storedError);
     return;
   }
@@ -189,7 +190,7 @@ export function writableStreamPipeWrite(stream: WritableStreamState, chunk: unkn
   }
   stream.inFlightWriteRequest = request;
   const result = callPipeWrite(controller, chunk);
-  if (result !== PARKED && !isThenableLike(result) && stream.state === "writable") {
+  if ((result === undefined || (result !== PARKED && !isThenableLike(result))) && stream.state === "writable") {
     stream.inFlightWriteRequest = undefined;
     request.resolve();
     return;
@@ -284,8 +285,15 @@ function finishWrite(controller: WritableControllerState): void {
 
 /** Settles a write of a pipe for which the sink returned PARKED; `result` is what it would have returned. */
 export function writableStreamFinishParkedWrite(controller: WritableControllerState, result: unknown): void {
-  if (!isThenableLike(result) && controller.stream.state === "writable") controller.onWritten();
-  else settle(result, controller.onWritten, controller.onWriteFailed);
+  const { stream } = controller;
+  if (isThenableLike(result) || stream.state !== "writable") {
+    settle(result, controller.onWritten, controller.onWriteFailed);
+    return;
+  }
+  finishWrite(controller);
+  if (controller.queue.length > 0 || stream.closeRequest !== undefined) {
+    writableStreamDefaultControllerAdvanceQueueIfNeeded(controller);
+  }
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-error} */
