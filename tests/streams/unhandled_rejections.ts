@@ -1,0 +1,32 @@
+/**
+ * Runs ways to fail one after the other and prints, as JSON, how many rejections each has left that nobody handled.
+ * A process of its own: a test runner would count them as failures, and each of them does so in another way.
+ */
+import process from "node:process";
+import * as failing from "./failing_streams.ts";
+import { mixedSets, ourSet } from "./stream_sets.ts";
+
+const ofPipes = { ...failing.pipeFailures, ...failing.forgottenPipes };
+const ofStreams = {
+  ...failing.readableFailures,
+  ...failing.writableFailures,
+  ...failing.transformFailures,
+  ...failing.bridgeFailures,
+  ...failing.forgotten,
+};
+const set = [ourSet, ...mixedSets].find(({ name }) => name === process.argv[2])!;
+/** The runtime's own streams have faults of their own: between them only the pipes are ours to answer for. */
+const failures = set === ourSet ? { ...ofStreams, ...ofPipes } : ofPipes;
+
+let unhandled = 0;
+process.on("unhandledRejection", () => unhandled++);
+
+const counts: Record<string, number> = {};
+for (const [name, failure] of Object.entries(failures)) {
+  unhandled = 0;
+  await failure(set);
+  for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setTimeout(resolve, 1));
+  counts[name] = unhandled;
+}
+console.log(JSON.stringify(counts));
+process.exit(0);
