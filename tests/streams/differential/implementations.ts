@@ -8,6 +8,11 @@ export interface StreamClasses {
   /** Pipes in place of the source's own methods. */
   readonly pipeTo?: PipeTo;
   readonly pipeThrough?: PipeThrough;
+  /**
+   * Whether the reading of options and of what else a caller passes is an event. Not where Node's classes take part:
+   * they read members in an order of their own.
+   */
+  readonly readsAreEvents?: boolean;
   /** What the classes are given in place of what a callback returned. */
   readonly returned?: (callback: string, result: unknown) => unknown;
 }
@@ -32,7 +37,7 @@ export const native: StreamClasses = {
 };
 
 /** A transcription of the standard's reference implementation: tells who is right where the others differ. */
-export const reference: StreamClasses = polyfilled as unknown as StreamClasses;
+export const reference: StreamClasses = { ...polyfilled, readsAreEvents: true } as unknown as StreamClasses;
 
 /**
  * Ours, given a new promise for each one that pull(), write() or transform() returns. What a callback returns is taken
@@ -44,5 +49,5 @@ export function asReferenceAwaits(classes: StreamClasses): StreamClasses {
     typeof result === "object" && result !== null && ["pull", "write", "transform"].includes(callback)
       ? new Promise((resolve) => resolve(result))
       : result;
-  return { ...classes, returned };
+  return { ...classes, returned, readsAreEvents: true };
 }

@@ -2,9 +2,9 @@ import type { PipeOptions } from "./program.ts";
 import type { Handlers } from "./readable_operations.ts";
 import type { World } from "./world.ts";
 
-function pipeOptions(world: World, { signal, ...flags }: PipeOptions): StreamPipeOptions {
+function pipeOptions(world: World, subject: string, { signal, ...flags }: PipeOptions): StreamPipeOptions {
   const controller = signal === undefined ? undefined : world.find<AbortController>(signal);
-  return controller === undefined ? flags : { ...flags, signal: controller.signal };
+  return world.given(subject, controller === undefined ? flags : { ...flags, signal: controller.signal });
 }
 
 export const pipeOperations: Handlers = {
@@ -17,7 +17,7 @@ export const pipeOperations: Handlers = {
   pipeTo(world, { from, to, options }) {
     const source = world.find<ReadableStream>(from)!;
     const destination = world.find<WritableStream>(to)!;
-    const given = pipeOptions(world, options);
+    const given = pipeOptions(world, `${from} to ${to}`, options);
     const { pipeTo } = world.classes;
     const promise = pipeTo ? pipeTo(source, destination, given) : source.pipeTo(destination, given);
     world.log.watch(`${from} to ${to}`, "pipe", promise);
@@ -25,7 +25,7 @@ export const pipeOperations: Handlers = {
   pipeThrough(world, { from, through, options }) {
     const source = world.find<ReadableStream>(from)!;
     const transform = world.find<TransformStream>(through)!;
-    const given = pipeOptions(world, options);
+    const given = pipeOptions(world, `${from} through ${through}`, options);
     const { pipeThrough } = world.classes;
     const result = pipeThrough ? pipeThrough(source, transform, given) : source.pipeThrough(transform, given);
     world.log.record(`${from} through ${through}`, `pipeThrough returned ${world.log.describe(result)}`);

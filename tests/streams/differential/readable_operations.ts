@@ -14,15 +14,21 @@ type Iterator = AsyncIterator<unknown, unknown, unknown>;
 export const readableOperations: Handlers = {
   readable(world, { name, source, strategy }) {
     const stream = new world.classes.ReadableStream(
-      underlyingObject(world, name, source),
-      queuingStrategy(world, name, strategy),
+      world.given(name, underlyingObject(world, name, source)),
+      world.given(name, queuingStrategy(world, name, strategy)),
     );
     world.add(name, stream);
   },
   bytes(world, { name, source, strategy, autoAllocateChunkSize }) {
     const underlying: UnderlyingByteSource = { ...underlyingObject(world, name, source), type: "bytes" };
     if (autoAllocateChunkSize !== undefined) underlying.autoAllocateChunkSize = autoAllocateChunkSize;
-    world.add(name, new world.classes.ReadableStream(underlying, queuingStrategy(world, name, strategy)));
+    world.add(
+      name,
+      new world.classes.ReadableStream(
+        world.given(name, underlying),
+        world.given(name, queuingStrategy(world, name, strategy)),
+      ),
+    );
   },
   from(world, operation) {
     const source = iterable(world, operation.name, operation.iterable) as AsyncIterable<unknown>;
@@ -35,7 +41,7 @@ export const readableOperations: Handlers = {
     world.add(name, world.find<ReadableStream>(of)!.getReader());
   },
   byobReader(world, { name, of }) {
-    world.add(name, world.find<ReadableStream>(of)!.getReader({ mode: "byob" }));
+    world.add(name, world.find<ReadableStream>(of)!.getReader(world.given(name, { mode: "byob" })));
   },
   read(world, { on }) {
     const reader = world.find<AnyReader>(on)!;
@@ -44,7 +50,9 @@ export const readableOperations: Handlers = {
   readInto(world, { on, view, min }) {
     const reader = world.find<AnyReader>(on)!;
     const into = world.view(view, on);
-    const options = min === undefined ? undefined : { min };
+    // The reference refuses an empty view before it reads the options, which Web IDL has the other way round.
+    const plain = min === undefined ? undefined : { min };
+    const options = plain === undefined || into.byteLength === 0 ? plain : world.given(on, plain);
     const promise = (reader.read as (view: unknown, options: unknown) => unknown).call(reader, into, options);
     world.log.record(on, `has ${world.log.describe(into)} left`);
     world.log.watch(on, `read ${world.count(`${on} reads`)}`, promise);
@@ -69,7 +77,7 @@ export const readableOperations: Handlers = {
     const stream = world.find<ReadableStream>(of)! as unknown as {
       values(options: { preventCancel: boolean }): Iterator;
     };
-    world.add(name, stream.values({ preventCancel }));
+    world.add(name, stream.values(world.given(name, { preventCancel })));
   },
   next(world, { on }) {
     world.log.watch(on, `next ${world.count(`${on} nexts`)}`, world.find<Iterator>(on)!.next());

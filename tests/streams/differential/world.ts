@@ -52,6 +52,17 @@ export class World {
     return count;
   }
 
+  /** An object for the classes to read; that they do is recorded if that is comparable. */
+  given<T extends object>(subject: string, object: T): T {
+    if (!this.classes.readsAreEvents) return object;
+    return new Proxy(object, {
+      get: (target, member, receiver): unknown => {
+        if (typeof member === "string") this.log.record(subject, `${member} is read`);
+        return Reflect.get(target, member, receiver);
+      },
+    });
+  }
+
   chunk(chunk: Chunk, subject: string, incoming: unknown): unknown {
     if (chunk === "incoming") return incoming;
     if (chunk === "undefined") return undefined;

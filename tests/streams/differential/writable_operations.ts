@@ -6,16 +6,16 @@ type Writer = WritableStreamDefaultWriter<unknown>;
 export const writableOperations: Handlers = {
   writable(world, { name, sink, strategy }) {
     const stream = new world.classes.WritableStream(
-      underlyingObject(world, name, sink),
-      queuingStrategy(world, name, strategy),
+      world.given(name, underlyingObject(world, name, sink)),
+      world.given(name, queuingStrategy(world, name, strategy)),
     );
     world.add(name, stream);
   },
   transform(world, { name, transformer, writableStrategy, readableStrategy }) {
     const stream = new world.classes.TransformStream(
-      underlyingObject(world, name, transformer),
-      queuingStrategy(world, `${name}.writable`, writableStrategy),
-      queuingStrategy(world, `${name}.readable`, readableStrategy),
+      world.given(name, underlyingObject(world, name, transformer)),
+      world.given(`${name}.writable`, queuingStrategy(world, `${name}.writable`, writableStrategy)),
+      world.given(`${name}.readable`, queuingStrategy(world, `${name}.readable`, readableStrategy)),
     );
     world.add(name, stream);
     world.add(`${name}.readable`, stream.readable);
