@@ -29,7 +29,10 @@ export function compareByTurn(expected: readonly Event[], actual: readonly Event
   return undefined;
 }
 
-const outcome = /^(pipe |abort\b|cancel\b|close\b|flush\b|return\()/;
+/** How pipes ended, and the callbacks of the end. */
+const ending = /^(pipe |abort\b|cancel\b|close\b|flush\b|return\()/;
+/** How pipes ended. */
+const result = /^pipe /;
 const arrival = /^(write|transform)\(/;
 
 /**
@@ -37,6 +40,19 @@ const arrival = /^(write|transform)\(/;
  * reason. Of the chunks that arrived somewhere one side's may be the first ones of the other's.
  */
 export function compareOutcomes(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
+  return compareMatching(ending, expected, actual);
+}
+
+/** The same without the callbacks of the end. */
+export function compareResults(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
+  return compareMatching(result, expected, actual);
+}
+
+function compareMatching(
+  outcome: RegExp,
+  expected: readonly Event[],
+  actual: readonly Event[],
+): Difference | undefined {
   const sides = [expected, actual].map((events) => bySubject(events.map((event) => ({ ...event, turn: 0 }))));
   for (const subject of new Set([...sides[0].keys(), ...sides[1].keys()])) {
     const [one, other] = sides.map((side) => side.get(subject) ?? []);

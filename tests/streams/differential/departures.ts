@@ -5,7 +5,7 @@
  * @module
  */
 
-import { compareOutcomes, type Difference } from "./comparison.ts";
+import { compareOutcomes, compareResults, type Difference } from "./comparison.ts";
 import type { Event } from "./events.ts";
 import { hasPipes, type OperationKind, type Program } from "./program.ts";
 
@@ -113,7 +113,7 @@ const standard: readonly Behaviour[] = [
     reason: "while its desiredSize is null nothing may be read for it; others take a chunk more, which is lost",
     arbitrated: false,
     shows: ({ difference: { expected, actual } }, program) =>
-      hasPipes(program) && /^(pull|next|size)\b/.test(String(expected)) && !/^(pull|next|size)\b/.test(String(actual)),
+      hasPipes(program) && reading.test(String(expected)) && !reading.test(String(actual)),
   },
   {
     name: "which of two failures in one turn a pipe saw first",
@@ -123,10 +123,12 @@ const standard: readonly Behaviour[] = [
       hasPipes(program) && compareOutcomes(withoutReasons(found.theirs), withoutReasons(found.ours)) === undefined,
   },
   {
-    name: "which end of a pipe tore down the other",
-    reason: "as above, where that decides which callbacks are called; a third implementation does as ours",
-    arbitrated: true,
-    shows: (_, program) => hasPipes(program),
+    name: "whether a pipe's end or a failure in it came first",
+    reason: "as above, and so which of the callbacks of the end are called; chunks and what pipes tell are the same",
+    arbitrated: false,
+    shows: (found, program) =>
+      hasPipes(program) && hasFailure(program) &&
+      compareResults(withoutReasons(found.theirs), withoutReasons(found.ours)) === undefined,
   },
 ];
 
@@ -180,6 +182,13 @@ export const referenceBehaviours: readonly Behaviour[] = [
     shows: ({ difference: { expected } }) => /readInto threw TypeError/.test(String(expected)),
   },
 ];
+
+/** What a pipe does to read ahead. */
+const reading = /^(pull|next|size|transform)\b/;
+
+function hasFailure(program: Program): boolean {
+  return /"(error|throw|reject|terminate|abort\w*|cancel\w*)"/.test(JSON.stringify(program.operations));
+}
 
 /** A call that makes the standard's steps call an algorithm that is gone, and what comes of it. */
 function isAlgorithmCall({ text }: Event): boolean {
