@@ -4,6 +4,7 @@ import { lockableReadableStream, readableStreamStateOf } from "../readable/locka
 import { ReadableStream } from "../readable/readable_stream.ts";
 import { lockableWritableStream, writableStreamStateOf } from "../writable/lockable.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
+import { setUpWritableStreamDefaultWriter, WriterState } from "../writable/writer_state.ts";
 import { FromNativeByteSource, FromNativeSource } from "./from_native_source.ts";
 import { fromNativeSink } from "./from_native_sink.ts";
 import {

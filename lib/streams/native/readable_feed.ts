@@ -10,42 +10,44 @@ import { readableStreamCancel, type ReadableStreamState } from "../readable/stre
 /** The native side holds nothing: it asks for a chunk when a native consumer does. */
 export const NO_BUFFER: QueuingStrategy = Object.assign(Object.create(null), { highWaterMark: 0 });
 
+type NativeController = globalThis.ReadableStreamDefaultController<unknown> | globalThis.ReadableByteStreamController;
+
 /**
- * The underlying source of a readable stream's native side: what a native consumer asks of it is read from ours.
- *
- * Our stream is locked from the first such request on; before it, nothing tells us that a native consumer is there.
+ * The underlying source of a readable stream's native side: what a native consumer asks of it is read from ours, by the
+ * reader that has locked both, or, if there is none, by one of its own.
  */
-export class ReadableFeed implements UnderlyingDefaultSource<unknown>, ReadRequest {
+export class ReadableFeed implements ReadRequest {
+  readonly type: "bytes" | undefined;
   readonly #stream: ReadableStreamState;
-  #controller: ReadableStreamDefaultController<unknown> | undefined = undefined;
-  #reader: FeedReaderState | undefined = undefined;
+  #controller: NativeController | undefined = undefined;
   #isReading = false;
   /** Whether our stream closed; where a read takes its last chunk, it does so before it gives it. */
   #hasClosed = false;
   #ended = false;
 
-  constructor(stream: ReadableStreamState) {
+  constructor(stream: ReadableStreamState, type: "bytes" | undefined) {
+    this.type = type;
     this.#stream = stream;
   }
 
-  pull(controller: ReadableStreamDefaultController<unknown>): void {
+  pull(controller: NativeController): void {
     this.#controller = controller;
-    this.#reader ??= lock(this.#stream, this);
+    const reader = this.#lock();
     if (this.#ended) return;
     this.#isReading = true;
-    readableStreamDefaultReaderRead(this.#reader, this);
+    readableStreamDefaultReaderRead(reader, this);
     this.#isReading = false;
     if (this.#hasClosed) this.closeSteps();
   }
 
   cancel(reason: unknown): Promise<void> {
     this.#ended = true;
-    this.#reader ??= lock(this.#stream, this);
+    this.#lock();
     return readableStreamCancel(this.#stream, reason);
   }
 
   chunkSteps(chunk: unknown): void {
-    this.#controller!.enqueue(chunk);
+    this.#controller!.enqueue(chunk as never);
   }
 
   closeSteps(): void {
@@ -53,57 +55,38 @@ export class ReadableFeed implements UnderlyingDefaultSource<unknown>, ReadReque
     if (this.#ended || this.#isReading) return;
     this.#ended = true;
     this.#controller?.close();
+    (this.#controller as Partial<globalThis.ReadableByteStreamController> | undefined)?.byobRequest?.respond(0);
   }
 
   errorSteps(error: unknown): void {
-    if (this.#ended) return;
+    if (this.#ended || this.#stream.state !== "errored") return; // a read that a released reader left is no error
     this.#ended = true;
     this.#controller?.error(error);
+  }
+
+  #lock(): DefaultReaderState {
+    const stream = this.#stream;
+    stream.feed = this;
+    if (stream.reader === undefined) readableStreamReaderGenericInitialize(new FeedReaderState(), stream);
+    const { reader } = stream;
+    if (reader instanceof DefaultReaderState && (reader.isPublic || reader instanceof FeedReaderState)) return reader;
+    throw new TypeError("Cannot read: the stream is locked to a reader");
   }
 
   static {
     Object.setPrototypeOf(ReadableFeed.prototype, null); // what is on Object.prototype is no source's
   }
-
-  /** Gives our stream back, when the native side is not locked any longer. */
-  release(): void {
-    if (this.#reader === undefined) return;
-    this.#reader.feed = undefined;
-    readableStreamReaderRelease(this.#reader);
-    this.#reader = undefined;
-  }
 }
 
-/** What is told when our stream ends. */
-interface StreamEnd {
-  closeSteps(): void;
-  errorSteps(error: unknown): void;
-}
-
-/** The reader by which the native side locks our stream. */
-export class FeedReaderState extends DefaultReaderState {
-  feed: StreamEnd | undefined;
+/** A reader that no user sees, so that its source may go on at once. */
+export class FusedReaderState extends DefaultReaderState {
   override readonly fused = true;
-
-  constructor(feed: StreamEnd) {
-    super();
-    this.feed = feed;
-  }
-
-  override streamClosed(): void {
-    super.streamClosed();
-    this.feed?.closeSteps();
-  }
-
-  override streamErrored(error: unknown): void {
-    super.streamErrored(error);
-    this.feed?.errorSteps(error);
-  }
 }
 
-function lock(stream: ReadableStreamState, feed: ReadableFeed): FeedReaderState {
-  if (stream.reader !== undefined) throw new TypeError("Cannot read: the stream is locked to a reader");
-  const reader = new FeedReaderState(feed);
-  readableStreamReaderGenericInitialize(reader, stream);
-  return reader;
+/** The reader by which the native side locks our stream, for as long as a native consumer locks the native side. */
+export class FeedReaderState extends FusedReaderState {}
+
+/** Gives our stream back, when the native side is not locked any longer. */
+export function releaseReadableFeed(stream: ReadableStreamState): void {
+  if (stream.reader instanceof FeedReaderState) readableStreamReaderRelease(stream.reader);
 }

@@ -2,7 +2,7 @@ import { Deferred } from "../promises.ts";
 import type { ReadRequest } from "../readable/read_requests.ts";
 import { readableStreamDefaultReaderRead, readableStreamReaderGenericInitialize } from "../readable/reader_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "../readable/stream_state.ts";
-import { FeedReaderState } from "./readable_feed.ts";
+import { FusedReaderState } from "./readable_feed.ts";
 
 type NativeController = ReadableStreamDefaultController<unknown> | ReadableByteStreamController;
 
@@ -10,7 +10,7 @@ type NativeController = ReadableStreamDefaultController<unknown> | ReadableByteS
 export class ToNativeSource implements ReadRequest {
   readonly type: "bytes" | undefined;
   readonly #stream: ReadableStreamState;
-  readonly #reader: FeedReaderState;
+  readonly #reader = new FusedReaderState();
   #controller: NativeController = undefined as never; // set by start()
   #pull: Deferred<void> | undefined = undefined;
   #isReading = false;
@@ -21,12 +21,12 @@ export class ToNativeSource implements ReadRequest {
   constructor(stream: ReadableStreamState, isByteStream: boolean) {
     this.type = isByteStream ? "bytes" : undefined;
     this.#stream = stream;
-    this.#reader = new FeedReaderState(this);
   }
 
   start(controller: NativeController): void {
     this.#controller = controller;
     readableStreamReaderGenericInitialize(this.#reader, this.#stream);
+    this.#stream.feed = this;
     if (this.#stream.state === "errored") this.errorSteps(this.#stream.storedError);
     else if (this.#stream.state === "closed") this.closeSteps();
   }
@@ -68,7 +68,7 @@ export class ToNativeSource implements ReadRequest {
   }
 
   errorSteps(error: unknown): void {
-    if (this.#ended) return;
+    if (this.#ended || this.#stream.state !== "errored") return;
     this.#ended = true;
     this.#controller.error(error);
     this.#settlePull();

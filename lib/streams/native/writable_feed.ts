@@ -1,36 +1,35 @@
 import { writableStreamPipeWrite } from "../writable/controller_state.ts";
 import {
-  setUpWritableStreamDefaultWriter,
-  writableStreamDefaultWriterAbort,
-  writableStreamDefaultWriterClose,
-  writableStreamDefaultWriterRelease,
-  WriterState,
-} from "../writable/writer_state.ts";
-import {
+  writableStreamAbort,
+  writableStreamClose,
   writableStreamCloseQueuedOrInFlight,
   type WritableStreamState,
   type WriteRequest,
 } from "../writable/stream_state.ts";
+import {
+  setUpWritableStreamDefaultWriter,
+  writableStreamDefaultWriterRelease,
+  WriterState,
+} from "../writable/writer_state.ts";
 
 /** A write whose failure the stream's own error tells. */
 const UNWATCHED: WriteRequest = { fused: true, resolve() {}, reject() {} };
 
 /**
  * The underlying sink of a writable stream's native side: what a native producer writes is written to ours, which
- * holds it back while it is full.
- *
- * Our stream is locked from the first write on; before it, nothing tells us that a native producer is there.
+ * holds it back while it is full. The writer that has locked both does so, or, if there is none, one of its own.
  */
 export class WritableFeed implements UnderlyingSink<unknown> {
   readonly #stream: WritableStreamState;
-  #writer: FeedWriterState | undefined = undefined;
+  #controller: globalThis.WritableStreamDefaultController | undefined = undefined;
 
   constructor(stream: WritableStreamState) {
     this.#stream = stream;
   }
 
-  write(chunk: unknown, controller: WritableStreamDefaultController): Promise<void> | undefined {
-    const writer = this.#lock(controller);
+  write(chunk: unknown, controller: globalThis.WritableStreamDefaultController): Promise<void> | undefined {
+    this.#controller = controller;
+    const writer = this.#lock();
     const stream = this.#stream;
     if (stream.state !== "writable") return writer.ready.promise; // rejected with the stream's error
     if (writableStreamCloseQueuedOrInFlight(stream)) {
@@ -41,41 +40,37 @@ export class WritableFeed implements UnderlyingSink<unknown> {
   }
 
   close(): Promise<void> {
-    return writableStreamDefaultWriterClose(this.#lock(undefined));
+    this.#lock();
+    return writableStreamClose(this.#stream);
   }
 
   abort(reason: unknown): Promise<void> {
-    return writableStreamDefaultWriterAbort(this.#lock(undefined), reason);
+    this.#lock();
+    return writableStreamAbort(this.#stream, reason);
+  }
+
+  startedErroring(reason: unknown): void {
+    this.#controller?.error(reason);
+  }
+
+  #lock(): WriterState {
+    const stream = this.#stream;
+    stream.feed = this;
+    if (stream.writer === undefined) setUpWritableStreamDefaultWriter(new FeedWriterState(), stream);
+    const writer = stream.writer!;
+    if (writer.isPublic || writer instanceof FeedWriterState) return writer;
+    throw new TypeError("Cannot write: the stream is locked to a writer");
   }
 
   static {
     Object.setPrototypeOf(WritableFeed.prototype, null); // what is on Object.prototype is no sink's
   }
-
-  /** Gives our stream back, when the native side is not locked any longer. */
-  release(): void {
-    if (this.#writer === undefined) return;
-    writableStreamDefaultWriterRelease(this.#writer);
-    this.#writer = undefined;
-  }
-
-  #lock(controller: WritableStreamDefaultController | undefined): FeedWriterState {
-    if (this.#writer === undefined) {
-      if (this.#stream.writer !== undefined) throw new TypeError("Cannot write: the stream is locked to a writer");
-      this.#writer = new FeedWriterState();
-      setUpWritableStreamDefaultWriter(this.#writer, this.#stream);
-    }
-    this.#writer.controller ??= controller;
-    return this.#writer;
-  }
 }
 
-/** The writer by which the native side locks our stream. */
-export class FeedWriterState extends WriterState {
-  controller: WritableStreamDefaultController | undefined = undefined;
+/** The writer by which the native side locks our stream, for as long as a native producer locks the native side. */
+export class FeedWriterState extends WriterState {}
 
-  override startedErroring(reason: unknown): void {
-    super.startedErroring(reason);
-    this.controller?.error(reason);
-  }
+/** Gives our stream back, when the native side is not locked any longer. */
+export function releaseWritableFeed(stream: WritableStreamState): void {
+  if (stream.writer instanceof FeedWriterState) writableStreamDefaultWriterRelease(stream.writer);
 }

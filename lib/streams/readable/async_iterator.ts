@@ -39,6 +39,8 @@ export class ReadableStreamAsyncIterator<R> {
   readonly #reader: DefaultReaderState;
   readonly #preventCancel: boolean;
   #ongoing: Promise<Result<R>> | undefined = undefined;
+  /** How many calls of `next()` have not settled: while there are any, later calls wait for the last of them. */
+  #unsettled = 0;
   #finished = false;
   /** A chunk that was read and is given in a microtask; there is one at most, as calls wait for each other. */
   #buffered: R | undefined = undefined;
@@ -50,6 +52,7 @@ export class ReadableStreamAsyncIterator<R> {
 
   next(): Promise<Result<R>> {
     if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis("next"));
+    this.#unsettled++;
     this.#ongoing = this.#ongoing === undefined
       ? this.#nextSteps()
       : react(this.#ongoing, () => this.#nextSteps(), () => this.#nextSteps());
@@ -80,18 +83,22 @@ export class ReadableStreamAsyncIterator<R> {
   readonly #onBuffered = (): Result<R> => {
     const value = this.#buffered as R;
     this.#buffered = undefined;
-    this.#ongoing = undefined;
+    this.#settled();
     return { done: false, value };
   };
 
+  #settled(): void {
+    if (--this.#unsettled === 0) this.#ongoing = undefined;
+  }
+
   readonly #onNext = (result: Result<R>): Result<R> => {
-    this.#ongoing = undefined;
+    this.#settled();
     if (result.done) this.#finished = true;
     return result;
   };
 
   readonly #onFailed = (error: unknown): never => {
-    this.#ongoing = undefined;
+    this.#settled();
     this.#finished = true;
     throw error;
   };

@@ -1,6 +1,5 @@
 import { byteLengthOf, isDetachedBuffer, toArrayBufferView, viewKind, viewSlots } from "../array_buffers.ts";
 import { promiseRejectedWith } from "../promises.ts";
-import { takeState } from "../shell.ts";
 import { defineInterface, isObject, toDictionary, toUnsignedLongLong } from "../webidl.ts";
 import { ByteControllerState } from "./byte_controller_state.ts";
 import { lockableReadableStream } from "./lockable.ts";
@@ -43,7 +42,7 @@ export interface ReadableStreamBYOBReaderReadOptions {
  * console.log(value); // Uint8Array [1, 2, 3]
  * ```
  */
-export class ReadableStreamBYOBReader {
+export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReader {
   readonly #state: ByobReaderState;
 
   /**
@@ -52,26 +51,23 @@ export class ReadableStreamBYOBReader {
    * @throws {TypeError} if `stream` is no byte stream of ours, or locked.
    */
   constructor(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
-    const state = takeState<ByobReaderState>();
-    if (state !== undefined) {
-      this.#state = state;
-      return;
-    }
     const streamState = lockableReadableStream(stream);
     if (!(streamState.controller instanceof ByteControllerState)) {
       throw new TypeError('Cannot get a BYOB reader: the stream was not made with type: "bytes"');
     }
+    super(stream as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>); // locks the native side
     this.#state = new ByobReaderState();
+    this.#state.isPublic = true;
     readableStreamReaderGenericInitialize(this.#state, streamState);
   }
 
   /** Fulfils when the stream closes; rejects when it errors or the reader is released. */
-  get closed(): Promise<void> {
+  override get closed(): Promise<void> {
     return isObject(this) && #state in this ? this.#state.closed.promise : promiseRejectedWith(wrongThis("closed"));
   }
 
   /** Cancels the stream; settles when its source has let go of what it holds. */
-  cancel(reason: unknown = undefined): Promise<void> {
+  override cancel(reason: unknown = undefined): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel"));
     return readableStreamReaderGenericCancel(this.#state, reason);
   }
@@ -82,7 +78,7 @@ export class ReadableStreamBYOBReader {
    * Rejects with a TypeError if the view is none, empty, detached or over shared memory, or the reader was released;
    * with a RangeError if `min` is more than the view holds.
    */
-  read<T extends ArrayBufferView>(
+  override read<T extends ArrayBufferView>(
     view: T,
     options: ReadableStreamBYOBReaderReadOptions | undefined = undefined,
   ): Promise<ReadableStreamReadResult<T>> {
@@ -102,8 +98,11 @@ export class ReadableStreamBYOBReader {
   }
 
   /** Releases the lock; pending reads reject. */
-  releaseLock(): void {
-    readableStreamReaderRelease(this.#state);
+  override releaseLock(): void {
+    const state = this.#state;
+    if (state.stream === undefined) return;
+    readableStreamReaderRelease(state);
+    super.releaseLock();
   }
 }
 defineInterface(ReadableStreamBYOBReader, "cancel", "closed", "read", "releaseLock");

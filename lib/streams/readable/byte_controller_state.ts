@@ -161,6 +161,10 @@ export class ByteControllerState {
     this.pendingPullIntos.push(first);
   }
 
+  error(error: unknown): void {
+    readableByteStreamControllerError(this, error);
+  }
+
   /** @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-should-call-pull} */
   shouldCallPull(): boolean {
     if (!this.started || this.closeRequested) return false;

@@ -112,6 +112,10 @@ export class DefaultControllerState {
 
   releaseSteps(): void {}
 
+  error(error: unknown): void {
+    readableStreamDefaultControllerError(this, error);
+  }
+
   /** @see {@link https://streams.spec.whatwg.org/#readable-stream-default-controller-should-call-pull} */
   shouldCallPull(): boolean {
     if (!this.started || this.closeRequested) return false;

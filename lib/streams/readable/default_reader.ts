@@ -1,5 +1,4 @@
 import { promiseRejectedWith } from "../promises.ts";
-import { takeState } from "../shell.ts";
 import { defineInterface, isObject } from "../webidl.ts";
 import { lockableReadableStream } from "./lockable.ts";
 import { PromiseReadRequest, servedRead } from "./read_requests.ts";
@@ -24,7 +23,7 @@ import {
  * for (let read = await reader.read(); !read.done; read = await reader.read()) console.log(read.value);
  * ```
  */
-export class ReadableStreamDefaultReader<R = unknown> {
+export class ReadableStreamDefaultReader<R = unknown> extends globalThis.ReadableStreamDefaultReader<R> {
   readonly #state: DefaultReaderState;
 
   /**
@@ -33,28 +32,26 @@ export class ReadableStreamDefaultReader<R = unknown> {
    * @throws {TypeError} if `stream` is no ReadableStream of ours, or locked.
    */
   constructor(stream: ReadableStream<R>) {
-    const state = takeState<DefaultReaderState>();
-    if (state !== undefined) {
-      this.#state = state;
-      return;
-    }
+    const streamState = lockableReadableStream(stream);
+    super(stream as globalThis.ReadableStream<R>); // locks the native side
     this.#state = new DefaultReaderState();
-    readableStreamReaderGenericInitialize(this.#state, lockableReadableStream(stream));
+    this.#state.isPublic = true;
+    readableStreamReaderGenericInitialize(this.#state, streamState);
   }
 
   /** Fulfils when the stream closes; rejects when it errors or the reader is released. */
-  get closed(): Promise<void> {
+  override get closed(): Promise<void> {
     return isObject(this) && #state in this ? this.#state.closed.promise : promiseRejectedWith(wrongThis("closed"));
   }
 
   /** Cancels the stream; settles when its source has let go of what it holds. */
-  cancel(reason: unknown = undefined): Promise<void> {
+  override cancel(reason: unknown = undefined): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel"));
     return readableStreamReaderGenericCancel(this.#state, reason);
   }
 
   /** Reads the next chunk; rejects if the stream errors or the reader was released. */
-  read(): Promise<ReadableStreamReadResult<R>> {
+  override read(): Promise<ReadableStreamReadResult<R>> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("read"));
     const { stream } = this.#state;
     if (stream === undefined) return promiseRejectedWith(releasedReaderError("read"));
@@ -68,8 +65,11 @@ export class ReadableStreamDefaultReader<R = unknown> {
   }
 
   /** Releases the lock; pending reads reject. */
-  releaseLock(): void {
-    readableStreamReaderRelease(this.#state);
+  override releaseLock(): void {
+    const state = this.#state;
+    if (state.stream === undefined) return;
+    readableStreamReaderRelease(state);
+    super.releaseLock();
   }
 }
 defineInterface(ReadableStreamDefaultReader, "cancel", "closed", "read", "releaseLock");

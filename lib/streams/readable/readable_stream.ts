@@ -1,4 +1,5 @@
-import { FeedReaderState, NO_BUFFER, ReadableFeed } from "../native/readable_feed.ts";
+import { answerNode } from "../native/node_interop.ts";
+import { FeedReaderState, NO_BUFFER, ReadableFeed, releaseReadableFeed } from "../native/readable_feed.ts";
 import { toPipeTransform, toReadableEnd, toWritableEnd } from "../pipe/pipe_ends.ts";
 import { toPipeOptions } from "../pipe/pipe_options.ts";
 import { startPipe } from "../pipe/pipe_to.ts";
@@ -20,7 +21,7 @@ import { ReadableStreamDefaultReader } from "./default_reader.ts";
 import { readableStreamFromIterable } from "./from.ts";
 import { defineReadableStreamAccess } from "./lockable.ts";
 import { acquireReadableStreamDefaultReader } from "./reader_state.ts";
-import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
+import { readableStreamCancel, readableStreamEnded, ReadableStreamState } from "./stream_state.ts";
 import { readableStreamTee } from "./tee.ts";
 import { toUnderlyingSource, UnderlyingSourceAlgorithms } from "./underlying_source.ts";
 
@@ -46,7 +47,6 @@ import { toUnderlyingSource, UnderlyingSourceAlgorithms } from "./underlying_sou
 // deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
 export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   readonly #state: ReadableStreamState;
-  readonly #feed: ReadableFeed;
 
   /**
    * Makes a stream of an underlying source.
@@ -60,14 +60,11 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     underlyingSource: UnderlyingSource<R> | undefined = undefined,
     strategy: QueuingStrategy<R> | undefined = undefined,
   ) {
-    const given = takeState<ReadableStreamState>();
-    const state = given ?? new ReadableStreamState();
-    const feed = new ReadableFeed(state);
-    super(feed as UnderlyingDefaultSource<R>, NO_BUFFER);
+    const state = takeState<ReadableStreamState>() ?? setUpFromUnderlyingSource(underlyingSource, strategy);
+    const type = state.controller instanceof ByteControllerState ? "bytes" : undefined;
+    super(new ReadableFeed(state, type) as UnderlyingDefaultSource<R>, NO_BUFFER);
     this.#state = state;
-    this.#feed = feed;
     state.shell = this;
-    if (given === undefined) setUpFromUnderlyingSource(state, underlyingSource, strategy);
   }
 
   /**
@@ -81,14 +78,15 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    * console.log(await Array.fromAsync(ReadableStream.from(["a", "b"]))); // ["a", "b"]
    * ```
    */
-  static from<T>(asyncIterable: Iterable<T> | AsyncIterable<T>): ReadableStream<T> {
+  // @ts-ignore: an override in Deno's types, which have it, and none in TypeScript's, which do not yet
+  static from<T>(asyncIterable: AsyncIterable<T> | Iterable<T | PromiseLike<T>>): ReadableStream<T> {
     return construct(ReadableStream<T>, readableStreamFromIterable(asyncIterable));
   }
 
   /** Whether a reader, a pipe or the runtime has locked the stream. */
   override get locked(): boolean {
     const { reader } = this.#state;
-    return super.locked || (reader !== undefined && !(reader instanceof FeedReaderState));
+    return (reader !== undefined && !(reader instanceof FeedReaderState)) || super.locked;
   }
 
   /**
@@ -100,7 +98,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     if (this.locked) {
       return promiseRejectedWith(new TypeError("Cannot cancel: the stream is locked; cancel its reader"));
     }
-    this.#feed.release();
+    releaseReadableFeed(this.#state);
     return readableStreamCancel(this.#state, reason);
   }
 
@@ -173,7 +171,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   override tee(): [ReadableStream<R>, ReadableStream<R>] {
     const state = this.#state;
     if (this.locked) throw new TypeError("Cannot tee: the stream is locked to a reader");
-    this.#feed.release();
+    releaseReadableFeed(state);
     const [first, second] = readableStreamTee(state);
     return [construct(ReadableStream<R>, first), construct(ReadableStream<R>, second)];
   }
@@ -190,18 +188,25 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     const state = this.#state;
     const preventCancel = Boolean(toDictionary(options, "the options")?.preventCancel);
     if (this.locked) throw new TypeError("Cannot iterate: the stream is locked to a reader");
-    this.#feed.release();
+    releaseReadableFeed(state);
     const iterator = new ReadableStreamAsyncIterator<R>(acquireReadableStreamDefaultReader(state), preventCancel);
     return iterator as unknown as globalThis.ReadableStreamAsyncIterator<R>; // the rest is inherited
   }
 
   static {
+    answerNode(ReadableStream, {
+      isDisturbed: (stream) => (stream as ReadableStream).#state.disturbed,
+      isErrored: (stream) => (stream as ReadableStream).#state.state === "errored",
+      isReadable: (stream) => (stream as ReadableStream).#state.state === "readable",
+      ended: (stream) => readableStreamEnded((stream as ReadableStream).#state),
+      error: (stream, error) => (stream as ReadableStream).#state.controller.error(error),
+    });
     defineReadableStreamAccess({
       stateOf: (stream) => isObject(stream) && #state in stream ? stream.#state : undefined,
       lock: (stream) => {
         const own = stream as ReadableStream;
         if (own.locked) return false;
-        own.#feed.release();
+        releaseReadableFeed(own.#state);
         return true;
       },
     });
@@ -215,12 +220,13 @@ Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
   configurable: true,
 });
 
-function setUpFromUnderlyingSource(state: ReadableStreamState, underlyingSource: unknown, strategy: unknown): void {
+function setUpFromUnderlyingSource(underlyingSource: unknown, strategy: unknown): ReadableStreamState {
   if (underlyingSource !== undefined && !isObject(underlyingSource) && typeof underlyingSource !== "function") {
     throw new TypeError("the underlying source must be an object");
   }
   const queuing = toStrategy(strategy);
   const source = toUnderlyingSource(underlyingSource);
+  const state = new ReadableStreamState();
   if (source.type === "bytes") {
     if (queuing.size !== undefined) throw new RangeError("a byte stream's strategy must not have a size function");
     const highWaterMark = extractHighWaterMark(queuing, 0);
@@ -238,6 +244,7 @@ function setUpFromUnderlyingSource(state: ReadableStreamState, underlyingSource:
     controller.source = new UnderlyingSourceAlgorithms(underlyingSource, shell, source);
     startReadableStreamDefaultController(controller, source.start?.call(underlyingSource, shell));
   }
+  return state;
 }
 
 function wrongThis(member: string): TypeError {

@@ -12,6 +12,8 @@ import { readableStreamCancel, type ReadableStreamState } from "./stream_state.t
 abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> {
   stream: ReadableStreamState | undefined = undefined;
   readonly closed: LazyPromise = new LazyPromise();
+  /** Whether a user holds it: then it has locked the native side too. */
+  isPublic = false;
   /** Whether it belongs to a pipe, which lets a source go on at once where a promise would take a microtask. */
   readonly fused: boolean = false;
   requests: Ring<Request> = new Ring();

@@ -1,4 +1,4 @@
-import { promiseRejectedWith, promiseResolvedWith, react } from "../promises.ts";
+import { LazyPromise, promiseRejectedWith, promiseResolvedWith, react } from "../promises.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
 import type { ByobReaderState, DefaultReaderState } from "./reader_state.ts";
@@ -16,6 +16,26 @@ export class ReadableStreamState {
   controller: DefaultControllerState | ByteControllerState = undefined as never; // set by every set-up
   /** The object that users hold, once there is one. */
   shell: object | undefined = undefined;
+  /** What feeds the stream's native side, once somebody has asked that for a chunk. */
+  feed: StreamObserver | undefined = undefined;
+  /** Settles as the stream ends, if anybody asked. */
+  ended: LazyPromise | undefined = undefined;
+}
+
+/** What is told when a stream ends. */
+export interface StreamObserver {
+  closeSteps(): void;
+  errorSteps(error: unknown): void;
+}
+
+/** A promise that settles when the stream has closed or errored. */
+export function readableStreamEnded(stream: ReadableStreamState): Promise<void> {
+  if (stream.ended === undefined) {
+    stream.ended = new LazyPromise();
+    if (stream.state === "closed") stream.ended.resolve();
+    else if (stream.state === "errored") stream.ended.reject(stream.storedError);
+  }
+  return stream.ended.promise;
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#is-readable-stream-locked} */
@@ -37,6 +57,8 @@ export function readableStreamCancel(stream: ReadableStreamState, reason: unknow
 export function readableStreamClose(stream: ReadableStreamState): void {
   stream.state = "closed";
   stream.reader?.streamClosed();
+  stream.feed?.closeSteps();
+  stream.ended?.resolve();
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-stream-error} */
@@ -44,4 +66,6 @@ export function readableStreamError(stream: ReadableStreamState, error: unknown)
   stream.state = "errored";
   stream.storedError = error;
   stream.reader?.streamErrored(error);
+  stream.feed?.errorSteps(error);
+  stream.ended?.reject(error);
 }

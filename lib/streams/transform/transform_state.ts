@@ -24,7 +24,7 @@ import {
   writableStreamDefaultControllerErrorIfNeeded,
   writableStreamFinishParkedWrite,
 } from "../writable/controller_state.ts";
-import type { WritableStreamState } from "../writable/stream_state.ts";
+import { writableStreamFinishInFlightWriteWithError, type WritableStreamState } from "../writable/stream_state.ts";
 
 /** The algorithms of a transform stream: a user's transformer, or one of ours. Each may throw. */
 export interface TransformerAlgorithms {
@@ -211,7 +211,10 @@ export class TransformStreamState implements SinkAlgorithms {
     if (parkedWrite === NO_WRITE) return;
     this.#parkedWrite = NO_WRITE;
     const { reader } = this.readable;
-    if (parkedWrite === EXACT_WRITE) {
+    if (parkedWrite === FUSED_WRITE && this.writable.state === "erroring") {
+      this.#parkedChunk = undefined;
+      writableStreamFinishInFlightWriteWithError(this.writable, this.writable.storedError);
+    } else if (parkedWrite === EXACT_WRITE) {
       const written = inAMicrotask(() => this.#performTransform(this.#unparkedChunk()));
       settle(written, this.writable.controller.onWritten, this.writable.controller.onWriteFailed);
     } else if (reader !== undefined && reader.fused) {

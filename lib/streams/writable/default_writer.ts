@@ -1,5 +1,4 @@
 import { promiseRejectedWith } from "../promises.ts";
-import { takeState } from "../shell.ts";
 import { defineInterface, isObject } from "../webidl.ts";
 import { lockableWritableStream } from "./lockable.ts";
 import { writableStreamCloseQueuedOrInFlight } from "./stream_state.ts";
@@ -28,7 +27,7 @@ import {
  * await writer.close();
  * ```
  */
-export class WritableStreamDefaultWriter<W = unknown> {
+export class WritableStreamDefaultWriter<W = unknown> extends globalThis.WritableStreamDefaultWriter<W> {
   readonly #state: WriterState;
 
   /**
@@ -37,17 +36,15 @@ export class WritableStreamDefaultWriter<W = unknown> {
    * @throws {TypeError} if `stream` is no WritableStream of ours, or locked.
    */
   constructor(stream: WritableStream<W>) {
-    const state = takeState<WriterState>();
-    if (state !== undefined) {
-      this.#state = state;
-      return;
-    }
+    const streamState = lockableWritableStream(stream);
+    super(stream as globalThis.WritableStream<W>); // locks the native side
     this.#state = new WriterState();
-    setUpWritableStreamDefaultWriter(this.#state, lockableWritableStream(stream));
+    this.#state.isPublic = true;
+    setUpWritableStreamDefaultWriter(this.#state, streamState);
   }
 
   /** Fulfils when the stream has closed; rejects when it errors or the writer is released. */
-  get closed(): Promise<void> {
+  override get closed(): Promise<void> {
     return isObject(this) && #state in this ? this.#state.closed.promise : promiseRejectedWith(wrongThis("closed"));
   }
 
@@ -56,25 +53,25 @@ export class WritableStreamDefaultWriter<W = unknown> {
    *
    * @throws {TypeError} if the writer was released.
    */
-  get desiredSize(): number | null {
+  override get desiredSize(): number | null {
     if (this.#state.stream === undefined) throw releasedWriterError("tell the desired size");
     return writableStreamDefaultWriterGetDesiredSize(this.#state);
   }
 
   /** Fulfils when there is room below the high-water mark; rejects when the stream errors or the writer is released. */
-  get ready(): Promise<void> {
+  override get ready(): Promise<void> {
     return isObject(this) && #state in this ? this.#state.ready.promise : promiseRejectedWith(wrongThis("ready"));
   }
 
   /** Errors the stream at once; chunks that wait are dropped. Settles when the sink has let go of what it holds. */
-  abort(reason: unknown = undefined): Promise<void> {
+  override abort(reason: unknown = undefined): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("abort"));
     if (this.#state.stream === undefined) return promiseRejectedWith(releasedWriterError("abort"));
     return writableStreamDefaultWriterAbort(this.#state, reason);
   }
 
   /** Closes the stream when all chunks are written; settles when the sink has closed. */
-  close(): Promise<void> {
+  override close(): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("close"));
     const { stream } = this.#state;
     if (stream === undefined) return promiseRejectedWith(releasedWriterError("close"));
@@ -85,12 +82,15 @@ export class WritableStreamDefaultWriter<W = unknown> {
   }
 
   /** Releases the lock; what has been written goes on being written. */
-  releaseLock(): void {
-    writableStreamDefaultWriterRelease(this.#state);
+  override releaseLock(): void {
+    const state = this.#state;
+    if (state.stream === undefined) return;
+    writableStreamDefaultWriterRelease(state);
+    super.releaseLock();
   }
 
   /** Writes a chunk; settles when the sink has taken it, or failed to. */
-  write(chunk: W = undefined as W): Promise<void> {
+  override write(chunk: W = undefined as W): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("write"));
     if (this.#state.stream === undefined) return promiseRejectedWith(releasedWriterError("write"));
     return writableStreamDefaultWriterWrite(this.#state, chunk);

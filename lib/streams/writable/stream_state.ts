@@ -1,4 +1,4 @@
-import { Deferred, promiseRejectedWith, promiseResolvedWith, settle } from "../promises.ts";
+import { Deferred, LazyPromise, promiseRejectedWith, promiseResolvedWith, settle } from "../promises.ts";
 import { Ring } from "../ring.ts";
 import type { WritableControllerState } from "./controller_state.ts";
 import type { WriterState } from "./writer_state.ts";
@@ -35,6 +35,20 @@ export class WritableStreamState {
   readonly writeRequests: Ring<WriteRequest> = new Ring();
   /** The object that users hold, once there is one. */
   shell: object | undefined = undefined;
+  /** What feeds the stream from its native side, once somebody has written to that. */
+  feed: { startedErroring(reason: unknown): void } | undefined = undefined;
+  /** Settles as the stream ends, if anybody asked. */
+  ended: LazyPromise | undefined = undefined;
+}
+
+/** A promise that settles when the stream has closed or errored. */
+export function writableStreamEnded(stream: WritableStreamState): Promise<void> {
+  if (stream.ended === undefined) {
+    stream.ended = new LazyPromise();
+    if (stream.state === "closed") stream.ended.resolve();
+    else if (stream.state === "errored") stream.ended.reject(stream.storedError);
+  }
+  return stream.ended.promise;
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#is-writable-stream-locked} */
@@ -100,6 +114,7 @@ export function writableStreamStartErroring(stream: WritableStreamState, reason:
   stream.state = "erroring";
   stream.storedError = reason;
   stream.writer?.startedErroring(reason);
+  stream.feed?.startedErroring(reason);
   if (!hasOperationMarkedInFlight(stream) && stream.controller.started) writableStreamFinishErroring(stream);
 }
 
@@ -133,6 +148,7 @@ function rejectCloseAndClosedPromiseIfNeeded(stream: WritableStreamState): void 
   stream.closeRequest = undefined;
   closeRequest?.reject(storedError);
   stream.writer?.streamErrored(storedError);
+  stream.ended?.reject(storedError);
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-finish-in-flight-write-with-error} */
@@ -154,6 +170,7 @@ export function writableStreamFinishInFlightClose(stream: WritableStreamState): 
   }
   stream.state = "closed";
   stream.writer?.streamClosed();
+  stream.ended?.resolve();
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-finish-in-flight-close-with-error} */

@@ -1,9 +1,15 @@
-import { FeedWriterState, WritableFeed } from "../native/writable_feed.ts";
+import { answerNode } from "../native/node_interop.ts";
+import { FeedWriterState, releaseWritableFeed, WritableFeed } from "../native/writable_feed.ts";
 import { promiseRejectedWith } from "../promises.ts";
 import { construct, takeState } from "../shell.ts";
 import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../strategies.ts";
 import { defineInterface, isObject } from "../webidl.ts";
-import { CLEARED_SINK, startWritableStreamDefaultController, WritableControllerState } from "./controller_state.ts";
+import {
+  CLEARED_SINK,
+  startWritableStreamDefaultController,
+  WritableControllerState,
+  writableStreamDefaultControllerErrorIfNeeded,
+} from "./controller_state.ts";
 import { WritableStreamDefaultController } from "./default_controller.ts";
 import { WritableStreamDefaultWriter } from "./default_writer.ts";
 import { defineWritableStreamAccess } from "./lockable.ts";
@@ -11,6 +17,7 @@ import {
   writableStreamAbort,
   writableStreamClose,
   writableStreamCloseQueuedOrInFlight,
+  writableStreamEnded,
   WritableStreamState,
 } from "./stream_state.ts";
 import { toUnderlyingSink, UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
@@ -31,7 +38,6 @@ import { toUnderlyingSink, UnderlyingSinkAlgorithms } from "./underlying_sink.ts
 // deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
 export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   readonly #state: WritableStreamState;
-  readonly #feed: WritableFeed;
 
   /**
    * Makes a stream of an underlying sink.
@@ -45,20 +51,16 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     underlyingSink: UnderlyingSink<W> | undefined = undefined,
     strategy: QueuingStrategy<W> | undefined = undefined,
   ) {
-    const given = takeState<WritableStreamState>();
-    const state = given ?? new WritableStreamState();
-    const feed = new WritableFeed(state);
-    super(feed);
+    const state = takeState<WritableStreamState>() ?? setUpFromUnderlyingSink(underlyingSink, strategy);
+    super(new WritableFeed(state));
     this.#state = state;
-    this.#feed = feed;
     state.shell = this;
-    if (given === undefined) setUpFromUnderlyingSink(state, underlyingSink, strategy);
   }
 
   /** Whether a writer, a pipe or the runtime has locked the stream. */
   override get locked(): boolean {
     const { writer } = this.#state;
-    return super.locked || (writer !== undefined && !(writer instanceof FeedWriterState));
+    return (writer !== undefined && !(writer instanceof FeedWriterState)) || super.locked;
   }
 
   /**
@@ -68,7 +70,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   override abort(reason: unknown = undefined): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("abort"));
     if (this.locked) return promiseRejectedWith(new TypeError("Cannot abort: the stream is locked; abort its writer"));
-    this.#feed.release();
+    releaseWritableFeed(this.#state);
     return writableStreamAbort(this.#state, reason);
   }
 
@@ -82,7 +84,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     if (writableStreamCloseQueuedOrInFlight(this.#state)) {
       return promiseRejectedWith(new TypeError("Cannot close: the stream is closing already"));
     }
-    this.#feed.release();
+    releaseWritableFeed(this.#state);
     return writableStreamClose(this.#state);
   }
 
@@ -97,12 +99,19 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   }
 
   static {
+    answerNode(WritableStream, {
+      isErrored: (stream) => (stream as WritableStream).#state.state === "errored",
+      isWritable: (stream) => (stream as WritableStream).#state.state === "writable",
+      ended: (stream) => writableStreamEnded((stream as WritableStream).#state),
+      error: (stream, error) =>
+        writableStreamDefaultControllerErrorIfNeeded((stream as WritableStream).#state.controller, error),
+    });
     defineWritableStreamAccess({
       stateOf: (stream) => isObject(stream) && #state in stream ? stream.#state : undefined,
       lock: (stream) => {
         const own = stream as WritableStream;
         if (own.locked) return false;
-        own.#feed.release();
+        releaseWritableFeed(own.#state);
         return true;
       },
     });
@@ -110,19 +119,21 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
 }
 defineInterface(WritableStream, "abort", "close", "getWriter", "locked");
 
-function setUpFromUnderlyingSink(state: WritableStreamState, underlyingSink: unknown, strategy: unknown): void {
+function setUpFromUnderlyingSink(underlyingSink: unknown, strategy: unknown): WritableStreamState {
   if (underlyingSink !== undefined && !isObject(underlyingSink) && typeof underlyingSink !== "function") {
     throw new TypeError("the underlying sink must be an object");
   }
   const queuing = toStrategy(strategy);
   const sink = toUnderlyingSink(underlyingSink);
   const size = extractSizeAlgorithm(queuing);
+  const state = new WritableStreamState();
   const controller = new WritableControllerState(state, CLEARED_SINK, extractHighWaterMark(queuing, 1), size);
   const shell = construct(WritableStreamDefaultController, controller);
   state.controller = controller;
   state.backpressure = controller.highWaterMark <= 0;
   controller.sink = new UnderlyingSinkAlgorithms(underlyingSink, shell, sink);
   startWritableStreamDefaultController(controller, sink.start?.call(underlyingSink, shell));
+  return state;
 }
 
 function wrongThis(member: string): TypeError {

@@ -34,6 +34,8 @@ export class WriterState {
   stream: WritableStreamState | undefined = undefined;
   readonly closed: LazyPromise = new LazyPromise();
   readonly ready: LazyPromise = new LazyPromise();
+  /** Whether a user holds it: then it has locked the native side too. */
+  isPublic = false;
 
   /** The queue has reached its high-water mark. */
   becameFull(): void {
