@@ -1,6 +1,7 @@
 /**
- * Sends very many chunks through three transforms, then makes very many short streams, and prints the process's memory
- * at intervals, how fast it grows after the warm-up, and how many rejections nobody handled (which is to be none).
+ * Sends very many chunks through three transforms, then makes very many short streams, both once to warm up and once to
+ * count, and prints the process's memory at intervals, how fast it grows, and how many rejections nobody handled (which
+ * is to be none).
  *
  *   npm run bench -- stream_soak [--chunks 10000000] [--streams 1000000] [--native]
  */
@@ -20,8 +21,6 @@ type Classes = Pick<typeof globalThis, "ReadableStream" | "TransformStream" | "W
 const { ReadableStream, TransformStream, WritableStream } = (values.native ? globalThis : streams) as Classes;
 
 const SAMPLES = 20;
-/** The part of the samples that counts as warm-up: the engine compiles, and sizes its heap. */
-const WARM_UP = 0.3;
 const MEBIBYTE = 2 ** 20;
 
 interface Sample {
@@ -51,10 +50,10 @@ class Log {
   }
 }
 
-/** The least-squares slope of what comes after the warm-up, in MiB a million. */
+/** The least-squares slope, in MiB a million. */
 function slope(samples: readonly Sample[]): number {
-  const late = samples.slice(Math.floor(samples.length * WARM_UP));
-  const mean = (of: (sample: Sample) => number): number => late.reduce((sum, one) => sum + of(one), 0) / late.length;
+  const mean = (of: (sample: Sample) => number): number =>
+    samples.reduce((sum, one) => sum + of(one), 0) / samples.length;
   const [done, memory] = [mean((one) => one.done), mean((one) => one.memory)];
   const spread = mean((one) => (one.done - done) ** 2);
   return spread === 0 ? 0 : mean((one) => (one.done - done) * (one.memory - memory)) / spread;
@@ -133,14 +132,15 @@ async function manyStreams(total: number): Promise<Log> {
 }
 
 async function soak(title: string, total: number, run: (total: number) => Promise<Log>): Promise<void> {
+  await run(total); // the warm-up: engines take about as long to size their heaps
   const started = performance.now();
   const { samples } = await run(total);
   const seconds = (performance.now() - started) / 1000;
   const rows = samples.map(({ done, memory }) => [done.toFixed(2), memory.toFixed(1)]);
-  const late = samples.slice(Math.floor(samples.length * WARM_UP)).map(({ memory }) => memory);
+  const memory = samples.map((sample) => sample.memory);
   console.log(`\n${total} ${title}: ${seconds.toFixed(1)} s, ${Math.round(total / seconds / 1000)} a millisecond\n`);
   console.log(table(["millions", "RSS MiB"], rows));
-  console.log(`\nafter the warm-up: ${Math.min(...late).toFixed(1)} to ${Math.max(...late).toFixed(1)} MiB,`);
+  console.log(`\nafter the warm-up: ${Math.min(...memory).toFixed(1)} to ${Math.max(...memory).toFixed(1)} MiB,`);
   console.log(`slope ${slope(samples).toFixed(2)} MiB a million, unhandled rejections so far: ${unhandled}`);
 }
 
