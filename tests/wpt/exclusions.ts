@@ -54,6 +54,22 @@ const exclusions: readonly Exclusion[] = [
     runtime: "deno",
     reason: "a fault of Deno's TransformStream that has nothing to do with piping",
   },
+  {
+    file: /piping\/general-addition/,
+    subtest: /^enqueue\(\) must not synchronously call write algorithm$/,
+    mode: "native-pipe-to",
+    runtime: "deno",
+    reason:
+      "a fault of Deno's own pipe, which is still the more exact one for two of its streams: ours, with no more " +
+      "than their public methods, would fail five others",
+  },
+  {
+    file: /transferable\/transform-stream-members/,
+    mode: "ours",
+    runtime: "node",
+    reason: "the ends of a transform stream of ours have native sides of their own, so Node, which transfers native " +
+      "sides, sees no transform stream sent along with its own end (transferring is outside the suite's 1,096)",
+  },
 ];
 
 /** Whether a whole file, or a subtest of it, is excluded. */

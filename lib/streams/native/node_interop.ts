@@ -6,6 +6,11 @@
  * @module
  */
 
+/** A TypeError with the code that Node gives it: its `fetch()` looks at that when it cancels a body that is locked. */
+export function invalidStateError(message: string): TypeError {
+  return Object.assign(new TypeError(message), { code: "ERR_INVALID_STATE" });
+}
+
 /** The answers of a stream. */
 export interface NodeInterop {
   readonly isDisturbed?: (stream: object) => boolean;

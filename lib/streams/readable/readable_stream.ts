@@ -1,4 +1,4 @@
-import { answerNode } from "../native/node_interop.ts";
+import { answerNode, invalidStateError } from "../native/node_interop.ts";
 import { FeedReaderState, NO_BUFFER, ReadableFeed, releaseReadableFeed } from "../native/readable_feed.ts";
 import { toPipeTransform, toReadableEnd, toWritableEnd } from "../pipe/pipe_ends.ts";
 import { toPipeOptions } from "../pipe/pipe_options.ts";
@@ -96,7 +96,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   override cancel(reason: unknown = undefined): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel"));
     if (this.locked) {
-      return promiseRejectedWith(new TypeError("Cannot cancel: the stream is locked; cancel its reader"));
+      return promiseRejectedWith(invalidStateError("Cannot cancel: the stream is locked; cancel its reader"));
     }
     releaseReadableFeed(this.#state);
     return readableStreamCancel(this.#state, reason);
