@@ -46,21 +46,22 @@ const viewConstructors = new Map<string | undefined, ViewConstructor & { BYTES_P
 viewConstructors.set(undefined, DataView as ViewConstructor); // the getter of the name knows no DataView
 
 /** The slots of a view. */
-export interface ViewSlots {
-  readonly buffer: ArrayBuffer;
-  readonly byteOffset: number;
-  readonly byteLength: number;
+export class ViewSlots {
+  buffer: ArrayBuffer;
+  byteOffset: number;
+  byteLength: number;
+  constructor(buffer: ArrayBuffer, byteOffset: number, byteLength: number) {
+    this.buffer = buffer;
+    this.byteOffset = byteOffset;
+    this.byteLength = byteLength;
+  }
 }
 
 /** The slots of a view as they really are. */
 export function viewSlots(view: ArrayBufferView): ViewSlots {
   return typedArrayName.call(view) === undefined
-    ? { buffer: dataViewBuffer.call(view), byteOffset: dataViewOffset(view), byteLength: dataViewLength(view) }
-    : {
-      buffer: typedArrayBuffer.call(view),
-      byteOffset: typedArrayByteOffset.call(view),
-      byteLength: typedArrayByteLength.call(view),
-    };
+    ? new ViewSlots(dataViewBuffer.call(view), dataViewOffset(view), dataViewLength(view))
+    : new ViewSlots(typedArrayBuffer.call(view), typedArrayByteOffset.call(view), typedArrayByteLength.call(view));
 }
 
 // A DataView's getters throw when its buffer is detached; the standard's slots are 0 then.
@@ -78,21 +79,21 @@ export function viewKind(view: ArrayBufferView): { constructor: ViewConstructor;
 }
 
 /**
- * Converts an argument to an ArrayBufferView.
+ * Converts an argument to an ArrayBufferView, and takes its slots.
  *
  * @throws {TypeError} if it is none, or over a SharedArrayBuffer or a resizable ArrayBuffer.
  */
-export function toArrayBufferView(value: unknown, name: string): ArrayBufferView {
+export function toArrayBufferView(value: unknown, name: string): ViewSlots {
   if (!isView(value)) throw new TypeError(`${name} must be an ArrayBufferView`);
-  const buffer = typedArrayName.call(value) === undefined ? dataViewBuffer.call(value) : typedArrayBuffer.call(value);
+  const slots = viewSlots(value);
   let resizable: boolean;
   try {
-    resizable = bufferResizable.call(buffer);
+    resizable = bufferResizable.call(slots.buffer);
   } catch {
     throw new TypeError(`${name} must not be backed by a SharedArrayBuffer`);
   }
   if (resizable) throw new TypeError(`${name} must not be backed by a resizable ArrayBuffer`);
-  return value;
+  return slots;
 }
 
 export function isDetachedBuffer(buffer: ArrayBuffer): boolean {

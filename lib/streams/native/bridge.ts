@@ -53,9 +53,11 @@ export function toNative(stream: object): object {
       : new NativeReadableStream(source as UnderlyingDefaultSource, { highWaterMark: BATCH_OF_CHUNKS });
   }
   if (writableStreamStateOf(stream) !== undefined) {
-    return new NativeWritableStream(new WritableFeed(lockableWritableStream(stream)), {
-      highWaterMark: BATCH_OF_CHUNKS,
-    });
+    const state = lockableWritableStream(stream);
+    const writer = new WriterState();
+    writer.isPublic = true; // in the hands of whoever writes to the native stream
+    setUpWritableStreamDefaultWriter(writer, state);
+    return new NativeWritableStream(new WritableFeed(state), { highWaterMark: BATCH_OF_CHUNKS });
   }
   if (isNativeReadableStream(stream) || isNativeWritableStream(stream)) return stream;
   const { readable, writable } = toPair(stream);

@@ -1,3 +1,4 @@
+import { viewSlots } from "../array_buffers.ts";
 import { react } from "../promises.ts";
 import {
   type ByteControllerState,
@@ -90,7 +91,7 @@ export class FromNativeByteSource implements SourceAlgorithms {
 
   readonly #onRead = ({ done, value }: ReadableStreamReadResult<ArrayBufferView<ArrayBuffer>>): void => {
     if (!done) {
-      readableByteStreamControllerEnqueue(this.#controller, value);
+      readableByteStreamControllerEnqueue(this.#controller, viewSlots(value));
       return;
     }
     readableByteStreamControllerClose(this.#controller);

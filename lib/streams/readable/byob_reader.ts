@@ -1,4 +1,4 @@
-import { byteLengthOf, isDetachedBuffer, toArrayBufferView, viewKind, viewSlots } from "../array_buffers.ts";
+import { toArrayBufferView, viewKind, type ViewSlots } from "../array_buffers.ts";
 import { promiseRejectedWith } from "../promises.ts";
 import { defineInterface, isObject, toDictionary, toUnsignedLongLong } from "../webidl.ts";
 import { ByteControllerState } from "./byte_controller_state.ts";
@@ -83,17 +83,18 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     options: ReadableStreamBYOBReaderReadOptions | undefined = undefined,
   ): Promise<ReadableStreamReadResult<T>> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("read"));
+    let slots: ViewSlots;
     let min: number;
     try {
-      toArrayBufferView(view, "the view");
-      min = toUnsignedLongLong(toDictionary(options, "the options")?.min ?? 1, "min");
-      checkView(view, min);
+      slots = toArrayBufferView(view, "the view");
+      min = options === undefined ? 1 : toMin(options);
+      checkView(view, slots, min);
     } catch (error) {
       return promiseRejectedWith(error);
     }
     if (this.#state.stream === undefined) return promiseRejectedWith(releasedReaderError("read"));
     const request = new PromiseReadRequest();
-    readableStreamByobReaderRead(this.#state, view, min, request);
+    readableStreamByobReaderRead(this.#state, view, slots, min, request);
     return request.promise as Promise<ReadableStreamReadResult<T>>;
   }
 
@@ -107,10 +108,13 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
 }
 defineInterface(ReadableStreamBYOBReader, "cancel", "closed", "read", "releaseLock");
 
-function checkView(view: ArrayBufferView, min: number): void {
-  const { buffer, byteLength } = viewSlots(view);
-  if (isDetachedBuffer(buffer)) throw new TypeError("Cannot read: the view's buffer is detached");
-  if (byteLength === 0 || byteLengthOf(buffer) === 0) throw new TypeError("Cannot read: the view has no bytes");
+function toMin(options: unknown): number {
+  return toUnsignedLongLong(toDictionary(options, "the options")?.min ?? 1, "min");
+}
+
+function checkView(view: ArrayBufferView, { byteLength }: ViewSlots, min: number): void {
+  if (byteLength === 0) throw new TypeError("Cannot read: the view has no bytes, or is detached");
+  if (min === 1) return;
   if (min === 0) throw new TypeError("min must be at least 1");
   const elements = byteLength / viewKind(view).elementSize;
   if (min > elements) throw new RangeError(`min is ${min}, but the view has only ${elements} elements`);

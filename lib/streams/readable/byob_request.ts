@@ -60,10 +60,10 @@ export class ReadableStreamBYOBRequest {
    */
   respondWithNewView(view: ArrayBufferView): void {
     const request = this.#state;
-    const newView = toArrayBufferView(view, "the view");
+    const { buffer } = toArrayBufferView(view, "the view");
     if (request.controller === undefined) throw answeredError();
-    if (isDetachedBuffer(viewSlots(newView).buffer)) throw new TypeError("Cannot respond: the view is detached");
-    readableByteStreamControllerRespondWithNewView(request.controller, newView);
+    if (isDetachedBuffer(buffer)) throw new TypeError("Cannot respond: the view is detached");
+    readableByteStreamControllerRespondWithNewView(request.controller, view);
   }
 }
 defineInterface(ReadableStreamBYOBRequest, "respond", "respondWithNewView", "view");

@@ -1,4 +1,4 @@
-import { byteLengthOf, toArrayBufferView, viewSlots } from "../array_buffers.ts";
+import { toArrayBufferView } from "../array_buffers.ts";
 import { construct, requireState } from "../shell.ts";
 import { defineInterface } from "../webidl.ts";
 import { ReadableStreamBYOBRequest } from "./byob_request.ts";
@@ -65,11 +65,10 @@ export class ReadableByteStreamController {
    */
   enqueue(chunk: ArrayBufferView): void {
     const controller = this.#state;
-    const view = toArrayBufferView(chunk, "the chunk");
-    const { buffer, byteLength } = viewSlots(view);
-    if (byteLength === 0 || byteLengthOf(buffer) === 0) throw new TypeError("Cannot enqueue: the chunk has no bytes");
+    const slots = toArrayBufferView(chunk, "the chunk");
+    if (slots.byteLength === 0) throw new TypeError("Cannot enqueue: the chunk has no bytes, or is detached");
     this.#checkState("enqueue");
-    readableByteStreamControllerEnqueue(controller, view);
+    readableByteStreamControllerEnqueue(controller, slots);
   }
 
   /** Errors the stream: its bytes are dropped, and everything on it fails with `error`. */

@@ -3,6 +3,7 @@ import {
   copyDataBlockBytes,
   isDetachedBuffer,
   transferArrayBuffer,
+  ViewSlots,
   viewSlots,
 } from "../array_buffers.ts";
 import { isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../promises.ts";
@@ -12,13 +13,6 @@ import { PullIntoDescriptor } from "./pull_into.ts";
 import type { ReadIntoRequest, ReadRequest } from "./read_requests.ts";
 import { ByobReaderState, DefaultReaderState } from "./reader_state.ts";
 import { readableStreamClose, readableStreamError, ReadableStreamState } from "./stream_state.ts";
-
-/** @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-queue-entry} */
-interface ByteQueueEntry {
-  readonly buffer: ArrayBuffer;
-  byteOffset: number;
-  byteLength: number;
-}
 
 /** The internal slots of a ReadableStreamBYOBRequest. */
 export class ByobRequestState {
@@ -40,7 +34,8 @@ export class ByobRequestState {
 export class ByteControllerState {
   readonly stream: ReadableStreamState;
   source: SourceAlgorithms;
-  readonly queue: Ring<ByteQueueEntry> = new Ring();
+  /** @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-queue-entry} */
+  readonly queue: Ring<ViewSlots> = new Ring();
   queueTotalSize = 0;
   readonly highWaterMark: number;
   readonly autoAllocateChunkSize: number | undefined;
@@ -112,8 +107,7 @@ export class ByteControllerState {
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-pull-into} */
-  pullInto(view: ArrayBufferView, min: number, request: ReadIntoRequest): void {
-    const slots = viewSlots(view);
+  pullInto(view: ArrayBufferView, slots: ViewSlots, min: number, request: ReadIntoRequest): void {
     let buffer: ArrayBuffer;
     try {
       buffer = transferArrayBuffer(slots.buffer);
@@ -209,15 +203,14 @@ export function readableByteStreamControllerClose(controller: ByteControllerStat
 }
 
 /**
- * @throws {TypeError} if the chunk's buffer, or the one a BYOB request lent, is detached or cannot be transferred.
+ * @param chunk the slots of a view that has bytes; they become the queue's.
+ * @throws {TypeError} if the chunk's buffer cannot be transferred, or the one a BYOB request lent is detached.
  * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-enqueue}
  */
-export function readableByteStreamControllerEnqueue(controller: ByteControllerState, chunk: ArrayBufferView): void {
+export function readableByteStreamControllerEnqueue(controller: ByteControllerState, chunk: ViewSlots): void {
   const { stream, pendingPullIntos } = controller;
   if (controller.closeRequested || stream.state !== "readable") return;
-  const { buffer, byteOffset, byteLength } = viewSlots(chunk);
-  if (isDetachedBuffer(buffer)) throw new TypeError("Cannot enqueue: the chunk's buffer is detached");
-  const transferred = transferArrayBuffer(buffer);
+  chunk.buffer = transferArrayBuffer(chunk.buffer);
   if (pendingPullIntos.length > 0) {
     const first = pendingPullIntos.peek();
     if (isDetachedBuffer(first.buffer)) throw new TypeError("Cannot enqueue: the BYOB request's buffer is detached");
@@ -231,13 +224,13 @@ export function readableByteStreamControllerEnqueue(controller: ByteControllerSt
       reader.requests.shift().chunkSteps(controller.readBuffered());
     }
     if (reader.requests.length === 0) {
-      enqueueChunkToQueue(controller, transferred, byteOffset, byteLength);
+      enqueueChunkToQueue(controller, chunk);
     } else {
       if (controller.pendingPullIntos.length > 0) controller.pendingPullIntos.shift();
-      reader.requests.shift().chunkSteps(new Uint8Array(transferred, byteOffset, byteLength));
+      reader.requests.shift().chunkSteps(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength));
     }
   } else {
-    enqueueChunkToQueue(controller, transferred, byteOffset, byteLength);
+    enqueueChunkToQueue(controller, chunk);
     if (reader !== undefined) commitPullIntoDescriptors(controller, processPullIntosUsingQueue(controller));
   }
   readableByteStreamControllerCallPullIfNeeded(controller);
@@ -418,14 +411,9 @@ function readableByteStreamControllerHandleQueueDrain(controller: ByteController
   }
 }
 
-function enqueueChunkToQueue(
-  controller: ByteControllerState,
-  buffer: ArrayBuffer,
-  byteOffset: number,
-  byteLength: number,
-): void {
-  controller.queue.push({ buffer, byteOffset, byteLength });
-  controller.queueTotalSize += byteLength;
+function enqueueChunkToQueue(controller: ByteControllerState, chunk: ViewSlots): void {
+  controller.queue.push(chunk);
+  controller.queueTotalSize += chunk.byteLength;
 }
 
 function enqueueClonedChunkToQueue(
@@ -441,7 +429,7 @@ function enqueueClonedChunkToQueue(
     readableByteStreamControllerError(controller, error);
     throw error;
   }
-  enqueueChunkToQueue(controller, clone, 0, byteLength);
+  enqueueChunkToQueue(controller, new ViewSlots(clone, 0, byteLength));
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablebytestreamcontrollerenqueuedetachedpullintotoqueue} */

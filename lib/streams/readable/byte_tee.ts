@@ -1,4 +1,4 @@
-import { cloneAsUint8Array } from "../array_buffers.ts";
+import { cloneAsUint8Array, viewSlots } from "../array_buffers.ts";
 import { Deferred, queueReaction, react } from "../promises.ts";
 import {
   type ByteControllerState,
@@ -80,7 +80,9 @@ class ByteTee {
       readableStreamDefaultReaderRead(this.#defaultReader(), new TeeReadRequest(this));
     } else {
       const other = branch === this.branches[0] ? this.branches[1] : this.branches[0];
-      readableStreamByobReaderRead(this.#byobReader(), request.view!, 1, new TeeReadIntoRequest(this, branch, other));
+      const view = request.view!;
+      const intoRequest = new TeeReadIntoRequest(this, branch, other);
+      readableStreamByobReaderRead(this.#byobReader(), view, viewSlots(view), 1, intoRequest);
     }
   }
 
@@ -166,8 +168,8 @@ class TeeReadRequest implements ReadRequest {
       chunk2 = tee.clone(chunk);
       if (chunk2 === undefined) return;
     }
-    if (!first.canceled) readableByteStreamControllerEnqueue(first.controller, chunk);
-    if (!second.canceled) readableByteStreamControllerEnqueue(second.controller, chunk2);
+    if (!first.canceled) readableByteStreamControllerEnqueue(first.controller, viewSlots(chunk));
+    if (!second.canceled) readableByteStreamControllerEnqueue(second.controller, viewSlots(chunk2));
     tee.finishForwarding();
   }
 
@@ -214,7 +216,7 @@ class TeeReadIntoRequest implements ReadIntoRequest {
     if (!canceled && controller.pendingPullIntos.length > 0) {
       readableByteStreamControllerRespondWithNewView(controller, chunk);
     }
-    if (clone !== undefined) readableByteStreamControllerEnqueue(other, clone);
+    if (clone !== undefined) readableByteStreamControllerEnqueue(other, viewSlots(clone));
     tee.finishForwarding();
   }
 

@@ -1,4 +1,4 @@
-import { byteLengthOf, transferArrayBuffer, viewKind, type ViewSlots } from "../array_buffers.ts";
+import { byteLengthOf, viewKind, type ViewSlots } from "../array_buffers.ts";
 
 /**
  * A buffer that the source is to fill, and for whom.
@@ -45,13 +45,13 @@ export class PullIntoDescriptor {
   }
 
   /**
-   * What has been filled, as a view of the kind that was given.
+   * What has been filled, as a view of the kind that was given. The standard transfers the buffer here once more; but
+   * it comes from a transfer, and since then nobody has seen it.
    *
    * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-convert-pull-into-descriptor}
    */
   toView(): ArrayBufferView {
-    const buffer = transferArrayBuffer(this.buffer);
-    return new this.viewConstructor(buffer, this.byteOffset, this.bytesFilled / this.elementSize);
+    return new this.viewConstructor(this.buffer, this.byteOffset, this.bytesFilled / this.elementSize);
   }
 }
 

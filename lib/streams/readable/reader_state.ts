@@ -1,3 +1,4 @@
+import type { ViewSlots } from "../array_buffers.ts";
 import { LazyPromise, promiseRejectedWith } from "../promises.ts";
 import { Ring } from "../ring.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
@@ -104,13 +105,14 @@ export function readableStreamDefaultReaderRead(reader: DefaultReaderState, requ
 export function readableStreamByobReaderRead(
   reader: ByobReaderState,
   view: ArrayBufferView,
+  slots: ViewSlots,
   min: number,
   request: ReadIntoRequest,
 ): void {
   const stream = reader.stream!;
   stream.disturbed = true;
   if (stream.state === "errored") request.errorSteps(stream.storedError);
-  else (stream.controller as ByteControllerState).pullInto(view, min, request);
+  else (stream.controller as ByteControllerState).pullInto(view, slots, min, request);
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#acquire-readable-stream-reader} */
