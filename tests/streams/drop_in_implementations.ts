@@ -1,3 +1,5 @@
+import { ReadableStream, TransformStream, WritableStream } from "../../lib/streams/mod.ts";
+
 /** The stream classes that a test's body is run with. */
 export interface StreamClasses {
   readonly ReadableStream: typeof globalThis.ReadableStream;
@@ -12,13 +14,5 @@ export const native: StreamClasses = {
   TransformStream: globalThis.TransformStream,
 };
 
-class ReadableStream<R> extends globalThis.ReadableStream<R> {}
-class WritableStream<W> extends globalThis.WritableStream<W> {}
-class TransformStream<I, O> extends globalThis.TransformStream<I, O> {}
-
 /** Ours, not installed as globals. */
-export const ours: StreamClasses = {
-  ReadableStream,
-  WritableStream,
-  TransformStream,
-} as unknown as StreamClasses;
+export const ours: StreamClasses = { ReadableStream, WritableStream, TransformStream } as unknown as StreamClasses;
