@@ -98,11 +98,18 @@ const PENDING = 0;
 const FULFILLED = 1;
 const REJECTED = 2;
 
+/** A promise that settles when a stream has ended. */
+export interface EndedPromise {
+  readonly promise: Promise<void>;
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
 /**
  * A `closed` or `ready` promise that is made when somebody looks at it. Its rejections are always marked as handled,
  * as the standard wants of these promises.
  */
-export class LazyPromise {
+export class LazyPromise implements EndedPromise {
   #status = PENDING;
   #reason: unknown = undefined;
   #deferred: Deferred<void> | undefined = undefined;

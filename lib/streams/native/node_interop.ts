@@ -5,10 +5,45 @@
  *
  * @module
  */
+import { type EndedPromise, markAsHandled } from "../promises.ts";
 
 /** A TypeError with the code that Node gives it: its `fetch()` looks at that when it cancels a body that is locked. */
 export function invalidStateError(message: string): TypeError {
   return Object.assign(new TypeError(message), { code: "ERR_INVALID_STATE" });
+}
+
+const CLOSED_PROMISE = Symbol.for("nodejs.webstream.isClosedPromise");
+
+/** Deno's constructors make the promise that `node:stream` asks for an own property, out of reach of our prototype. */
+class OwnClosedPromise implements EndedPromise {
+  readonly #deferred: EndedPromise;
+  constructor(deferred: EndedPromise) {
+    this.#deferred = deferred;
+  }
+  get promise(): Promise<void> {
+    return this.#deferred.promise;
+  }
+  resolve(): void {
+    this.#deferred.resolve();
+  }
+  reject(reason: unknown): void {
+    markAsHandled(this.#deferred.promise);
+    this.#deferred.reject(reason);
+  }
+}
+
+let isOwn: boolean | undefined = undefined;
+
+/** Lets a state settle the promise that the runtime's constructor gave its stream, if it did. */
+export function adoptOwnClosedPromise(
+  state: { readonly state: string; readonly storedError: unknown; ended: EndedPromise | undefined },
+  stream: object,
+): void {
+  isOwn ??= Object.hasOwn(stream, CLOSED_PROMISE);
+  if (!isOwn) return;
+  state.ended = new OwnClosedPromise((stream as Record<symbol, EndedPromise>)[CLOSED_PROMISE]);
+  if (state.state === "closed") state.ended.resolve();
+  else if (state.state === "errored") state.ended.reject(state.storedError);
 }
 
 /** The answers of a stream. */

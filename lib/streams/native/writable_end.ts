@@ -79,7 +79,8 @@ export class NativeWritableEnd implements SinkAlgorithms {
     const desiredSize = nativeWriterDesiredSize(this.#writer);
     if (desiredSize !== null && desiredSize > 0) return;
     writableStreamUpdateBackpressure(this.#state, true);
-    react(nativeWriterReady(this.#writer), this.#onReady, this.#onErrored);
+    // That it is rejected says that the stream is about to error; `closed` says when it has.
+    react(nativeWriterReady(this.#writer), this.#onReady, () => {});
   }
 
   readonly #onReady = (): void => writableStreamUpdateBackpressure(this.#state, false);

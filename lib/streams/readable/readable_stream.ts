@@ -1,4 +1,4 @@
-import { answerNode, invalidStateError } from "../native/node_interop.ts";
+import { adoptOwnClosedPromise, answerNode, invalidStateError } from "../native/node_interop.ts";
 import { FeedReaderState, NO_BUFFER, ReadableFeed, releaseReadableFeed } from "../native/readable_feed.ts";
 import { toPipeTransform, toReadableEnd, toWritableEnd } from "../pipe/pipe_ends.ts";
 import { toPipeOptions } from "../pipe/pipe_options.ts";
@@ -65,6 +65,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     super(new ReadableFeed(state, type) as UnderlyingDefaultSource<R>, NO_BUFFER);
     this.#state = state;
     state.shell = this;
+    adoptOwnClosedPromise(state, this);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { LazyPromise, promiseRejectedWith, promiseResolvedWith, react } from "../promises.ts";
+import { type EndedPromise, LazyPromise, promiseRejectedWith, promiseResolvedWith, react } from "../promises.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
 import type { ByobReaderState, DefaultReaderState } from "./reader_state.ts";
@@ -19,7 +19,7 @@ export class ReadableStreamState {
   /** What feeds the stream's native side, once somebody has asked that for a chunk. */
   feed: StreamObserver | undefined = undefined;
   /** Settles as the stream ends, if anybody asked. */
-  ended: LazyPromise | undefined = undefined;
+  ended: EndedPromise | undefined = undefined;
 }
 
 /** What is told when a stream ends. */

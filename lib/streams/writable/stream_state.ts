@@ -1,4 +1,11 @@
-import { Deferred, LazyPromise, promiseRejectedWith, promiseResolvedWith, settle } from "../promises.ts";
+import {
+  Deferred,
+  type EndedPromise,
+  LazyPromise,
+  promiseRejectedWith,
+  promiseResolvedWith,
+  settle,
+} from "../promises.ts";
 import { Ring } from "../ring.ts";
 import type { WritableControllerState } from "./controller_state.ts";
 import type { WriterState } from "./writer_state.ts";
@@ -38,7 +45,7 @@ export class WritableStreamState {
   /** What feeds the stream from its native side, once somebody has written to that. */
   feed: { startedErroring(reason: unknown): void } | undefined = undefined;
   /** Settles as the stream ends, if anybody asked. */
-  ended: LazyPromise | undefined = undefined;
+  ended: EndedPromise | undefined = undefined;
 }
 
 /** A promise that settles when the stream has closed or errored. */

@@ -1,4 +1,4 @@
-import { answerNode } from "../native/node_interop.ts";
+import { adoptOwnClosedPromise, answerNode } from "../native/node_interop.ts";
 import { FeedWriterState, releaseWritableFeed, WritableFeed } from "../native/writable_feed.ts";
 import { promiseRejectedWith } from "../promises.ts";
 import { construct, takeState } from "../shell.ts";
@@ -55,6 +55,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     super(new WritableFeed(state));
     this.#state = state;
     state.shell = this;
+    adoptOwnClosedPromise(state, this);
   }
 
   /** Whether a writer, a pipe or the runtime has locked the stream. */
