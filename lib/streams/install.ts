@@ -1,5 +1,6 @@
 /**
- * Puts our stream classes in the place of the runtime's globals, as a side effect of being imported.
+ * Puts our stream classes in the place of the runtime's globals, as a side effect of being imported. Import it first: a
+ * module that has taken a class from the globals already keeps that.
  *
  * @example
  * ```ts
@@ -41,7 +42,18 @@ for (const name of names) {
   });
 }
 
-/** Puts the runtime's own classes back. Streams that were made go on working. */
+/**
+ * Puts the runtime's own classes back. Streams that were made go on working.
+ *
+ * @example
+ * ```ts
+ * import { uninstall } from "@millrace/streams/install";
+ *
+ * const ours = new ReadableStream({ start: (controller) => controller.close() });
+ * uninstall();
+ * console.log((await ours.getReader().read()).done); // true
+ * ```
+ */
 export function uninstall(): void {
   for (const [name, descriptor] of before) {
     if (descriptor === undefined) Reflect.deleteProperty(globalThis, name);

@@ -1,8 +1,12 @@
 import { type Callback, defineInterface, toCallback, toDictionary } from "./webidl.ts";
 
-/** Options of the two built-in strategies. */
+/**
+ * Options of the two built-in strategies.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#dictdef-queuingstrategyinit}
+ */
 export interface QueuingStrategyInit {
-  /** Above it the queue exerts backpressure; bytes or chunks, as the strategy counts. */
+  /** From this size of the queue on there is backpressure; in bytes or chunks, as the strategy counts. */
   highWaterMark: number;
 }
 
@@ -29,7 +33,7 @@ export class ByteLengthQueuingStrategy {
    * Makes a strategy.
    *
    * @param init its `highWaterMark` in bytes.
-   * @throws {TypeError} if there is none, or it is no number.
+   * @throws {TypeError} if there is none, or it cannot become a number, as a BigInt or a symbol.
    */
   constructor(init: QueuingStrategyInit) {
     this.#highWaterMark = requiredHighWaterMark(init);
@@ -66,7 +70,7 @@ export class CountQueuingStrategy {
    * Makes a strategy.
    *
    * @param init its `highWaterMark` in chunks.
-   * @throws {TypeError} if there is none, or it is no number.
+   * @throws {TypeError} if there is none, or it cannot become a number, as a BigInt or a symbol.
    */
   constructor(init: QueuingStrategyInit) {
     this.#highWaterMark = requiredHighWaterMark(init);

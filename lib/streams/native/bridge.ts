@@ -65,7 +65,7 @@ export function toNative(stream: object): object {
 }
 
 /**
- * Makes a stream of ours from one of the runtime's, which is locked. A byte stream is read 64 KiB at a time.
+ * Makes a stream of ours from one of the runtime's, which is locked. A byte stream is read into buffers of 64 KiB.
  *
  * @param stream a ReadableStream, a WritableStream, or a pair of both such as a CompressionStream; a stream of ours is
  * returned as it is.

@@ -3,7 +3,6 @@ import {
   createWritableStream,
   type SinkAlgorithms,
   writableStreamDefaultControllerErrorIfNeeded,
-  writableStreamDefaultControllerStarted,
 } from "../writable/controller_state.ts";
 import { type WritableStreamState, writableStreamUpdateBackpressure } from "../writable/stream_state.ts";
 import {
@@ -44,7 +43,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
     this.#writes = writes;
     this.#writer = nativeGetWriter.call(this.#stream);
     this.#state = createWritableStream(this, Infinity, undefined);
-    writableStreamDefaultControllerStarted(this.#state.controller);
+    this.#state.controller.started = true;
     react(nativeWriterClosed(this.#writer), () => {
       this.#state.state = "closed";
       this.#state.writer?.streamClosed();

@@ -20,7 +20,8 @@ import { type PipeOptions, toPipeOptions } from "./pipe_options.ts";
  *
  * @param source where chunks come from.
  * @param destination where they go.
- * @param options `preventClose`, `preventAbort` and `preventCancel` keep an end open; `signal` stops the pipe.
+ * @param options `preventClose`, `preventAbort` and `preventCancel`, all false by default, keep an end open; `signal`
+ * stops the pipe.
  * @returns a promise, rejected with the error of the end that failed, with the signal's reason, or with a TypeError if
  * an end is locked or no stream.
  * @see {@link https://streams.spec.whatwg.org/#readable-stream-pipe-to}
@@ -49,7 +50,7 @@ export function pipeTo<T>(
 
 /**
  * Pipes a readable stream into a transform's writable end, and returns its readable end. All may be ours or the
- * runtime's.
+ * runtime's. A failure of the pipe shows on the readable end.
  *
  * @param source where chunks come from.
  * @param transform a TransformStream or any pair of `readable` and `writable`.
@@ -60,8 +61,8 @@ export function pipeTo<T>(
  * ```ts
  * import { pipeThrough, ReadableStream } from "@millrace/streams/streams";
  *
- * const bytes = ReadableStream.from(["a", "b"]);
- * for await (const chunk of pipeThrough(bytes, new TextEncoderStream())) console.log(chunk);
+ * const letters = ReadableStream.from(["a", "b"]);
+ * for await (const chunk of pipeThrough(letters, new TextEncoderStream())) console.log(chunk);
  * ```
  */
 export function pipeThrough<T, U>(

@@ -13,10 +13,14 @@ import {
   releasedReaderError,
 } from "./reader_state.ts";
 
-/** Options of {@linkcode ReadableStreamBYOBReader.read}. */
+/**
+ * Options of {@linkcode ReadableStreamBYOBReader.read}.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#dictdef-readablestreambyobreaderreadoptions}
+ */
 export interface ReadableStreamBYOBReaderReadOptions {
   /**
-   * How many elements of the view must be filled before the promise fulfils.
+   * How many elements of the view must be filled before the promise fulfils; fewer are where the stream ends.
    *
    * @default 1
    */
@@ -66,7 +70,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     return isObject(this) && #state in this ? this.#state.closed.promise : promiseRejectedWith(wrongThis("closed"));
   }
 
-  /** Cancels the stream; settles when its source has let go of what it holds. */
+  /** Cancels the stream; settles when its source has let go of what it holds. Rejects if the reader was released. */
   override cancel(reason: unknown = undefined): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel"));
     return readableStreamReaderGenericCancel(this.#state, reason);
@@ -76,7 +80,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
    * Reads into a view; its buffer is transferred, and comes back in the result's view.
    *
    * Rejects with a TypeError if the view is none, empty, detached or over shared memory, or the reader was released;
-   * with a RangeError if `min` is more than the view holds.
+   * with a RangeError if `min` is more than the view holds; with the stream's error if that errors.
    */
   override read<T extends ArrayBufferView>(
     view: T,
@@ -98,7 +102,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     return request.promise as Promise<ReadableStreamReadResult<T>>;
   }
 
-  /** Releases the lock; pending reads reject. */
+  /** Releases the lock; pending reads reject with a TypeError. */
   override releaseLock(): void {
     const state = this.#state;
     if (state.stream === undefined) return;

@@ -63,7 +63,8 @@ export class ByteControllerState {
   get onPulled(): () => void {
     return this.#onPulled ??= () => {
       this.pulling = false;
-      if (!this.pullAgain) return;
+      if (!this.started) this.started = true;
+      else if (!this.pullAgain) return;
       this.pullAgain = false;
       readableByteStreamControllerCallPullIfNeeded(this);
     };
@@ -459,12 +460,11 @@ function resetQueue(controller: ByteControllerState): void {
 
 /** The end of every set-up: pulls once start has settled. */
 export function startReadableByteStreamController(controller: ByteControllerState, startResult: unknown): void {
-  const onStarted = (): void => {
-    controller.started = true;
-    readableByteStreamControllerCallPullIfNeeded(controller);
-  };
-  if (isThenableLike(startResult)) react(newPromiseResolvedWith(startResult), onStarted, controller.onPullFailed);
-  else queueReaction(onStarted);
+  if (isThenableLike(startResult)) {
+    react(newPromiseResolvedWith(startResult), controller.onPulled, controller.onPullFailed);
+  } else {
+    queueReaction(controller.onPulled);
+  }
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#abstract-opdef-createreadablebytestream} */

@@ -42,7 +42,7 @@ export class DefaultControllerState {
   closeRequested = false;
   pulling = false;
   pullAgain = false;
-  /** Bound once for each stream, not for each pull. */
+  /** What follows start and each pull; bound once for each stream. */
   #onPulled: (() => void) | undefined = undefined;
   #onPullFailed: ((error: unknown) => void) | undefined = undefined;
 
@@ -61,7 +61,8 @@ export class DefaultControllerState {
   get onPulled(): () => void {
     return this.#onPulled ??= () => {
       this.pulling = false;
-      if (!this.pullAgain) return;
+      if (!this.started) this.started = true;
+      else if (!this.pullAgain) return;
       this.pullAgain = false;
       readableStreamDefaultControllerCallPullIfNeeded(this);
     };
@@ -243,15 +244,11 @@ export function readableStreamDefaultControllerCanCloseOrEnqueue(controller: Def
 
 /** The end of every set-up: pulls once start has settled. */
 export function startReadableStreamDefaultController(controller: DefaultControllerState, startResult: unknown): void {
-  const onStarted = (): void => startedReadableStreamDefaultController(controller);
-  if (isThenableLike(startResult)) react(newPromiseResolvedWith(startResult), onStarted, controller.onPullFailed);
-  else queueReaction(onStarted);
-}
-
-/** What follows a start that succeeded. */
-export function startedReadableStreamDefaultController(controller: DefaultControllerState): void {
-  controller.started = true;
-  readableStreamDefaultControllerCallPullIfNeeded(controller);
+  if (isThenableLike(startResult)) {
+    react(newPromiseResolvedWith(startResult), controller.onPulled, controller.onPullFailed);
+  } else {
+    queueReaction(controller.onPulled);
+  }
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#create-readable-stream} */

@@ -44,7 +44,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     return isObject(this) && #state in this ? this.#state.closed.promise : promiseRejectedWith(wrongThis("closed"));
   }
 
-  /** Cancels the stream; settles when its source has let go of what it holds. */
+  /** Cancels the stream; settles when its source has let go of what it holds. Rejects if the reader was released. */
   override cancel(reason: unknown = undefined): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel"));
     return readableStreamReaderGenericCancel(this.#state, reason);
@@ -64,7 +64,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     return request.promise as Promise<ReadableStreamReadResult<R>>;
   }
 
-  /** Releases the lock; pending reads reject. */
+  /** Releases the lock; pending reads reject with a TypeError. */
   override releaseLock(): void {
     const state = this.#state;
     if (state.stream === undefined) return;

@@ -4,7 +4,7 @@ import { toPipeTransform, toReadableEnd, toWritableEnd } from "../pipe/pipe_ends
 import { toPipeOptions } from "../pipe/pipe_options.ts";
 import { startPipe } from "../pipe/pipe_to.ts";
 import { markAsHandled, promiseRejectedWith } from "../promises.ts";
-import { construct, takeState } from "../shell.ts";
+import { construct, giveState, takeState } from "../shell.ts";
 import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../strategies.ts";
 import { defineInterface, isObject, toDictionary } from "../webidl.ts";
 import { ReadableStreamAsyncIterator } from "./async_iterator.ts";
@@ -12,18 +12,14 @@ import { ReadableByteStreamController } from "./byte_controller.ts";
 import { ByteControllerState, startReadableByteStreamController } from "./byte_controller_state.ts";
 import { ReadableStreamBYOBReader } from "./byob_reader.ts";
 import { ReadableStreamDefaultController } from "./default_controller.ts";
-import {
-  CLEARED_SOURCE,
-  DefaultControllerState,
-  startReadableStreamDefaultController,
-} from "./default_controller_state.ts";
+import { DefaultControllerState, startReadableStreamDefaultController } from "./default_controller_state.ts";
 import { ReadableStreamDefaultReader } from "./default_reader.ts";
 import { readableStreamFromIterable } from "./from.ts";
 import { defineReadableStreamAccess } from "./lockable.ts";
 import { acquireReadableStreamDefaultReader } from "./reader_state.ts";
 import { readableStreamCancel, readableStreamEnded, ReadableStreamState } from "./stream_state.ts";
 import { readableStreamTee } from "./tee.ts";
-import { toUnderlyingSource, UnderlyingSourceAlgorithms } from "./underlying_source.ts";
+import { UnderlyingSourceAlgorithms } from "./underlying_source.ts";
 
 /**
  * A stream to read chunks from, as the standard has it, that is also one of the runtime's own: it goes wherever the
@@ -226,24 +222,24 @@ function setUpFromUnderlyingSource(underlyingSource: unknown, strategy: unknown)
     throw new TypeError("the underlying source must be an object");
   }
   const queuing = toStrategy(strategy);
-  const source = toUnderlyingSource(underlyingSource);
+  const source = new UnderlyingSourceAlgorithms(underlyingSource);
   const state = new ReadableStreamState();
   if (source.type === "bytes") {
     if (queuing.size !== undefined) throw new RangeError("a byte stream's strategy must not have a size function");
     const highWaterMark = extractHighWaterMark(queuing, 0);
     if (source.autoAllocateChunkSize === 0) throw new TypeError("autoAllocateChunkSize must be more than 0");
-    const controller = new ByteControllerState(state, CLEARED_SOURCE, highWaterMark, source.autoAllocateChunkSize);
-    const shell = construct(ReadableByteStreamController, controller);
+    const controller = new ByteControllerState(state, source, highWaterMark, source.autoAllocateChunkSize);
     state.controller = controller;
-    controller.source = new UnderlyingSourceAlgorithms(underlyingSource, shell, source);
-    startReadableByteStreamController(controller, source.start?.call(underlyingSource, shell));
+    startReadableByteStreamController(
+      controller,
+      source.callStart(construct(ReadableByteStreamController, controller)),
+    );
   } else {
     const size = extractSizeAlgorithm(queuing);
-    const controller = new DefaultControllerState(state, CLEARED_SOURCE, extractHighWaterMark(queuing, 1), size);
-    const shell = construct(ReadableStreamDefaultController, controller);
+    const controller = new DefaultControllerState(state, source, extractHighWaterMark(queuing, 1), size);
     state.controller = controller;
-    controller.source = new UnderlyingSourceAlgorithms(underlyingSource, shell, source);
-    startReadableStreamDefaultController(controller, source.start?.call(underlyingSource, shell));
+    giveState(controller);
+    startReadableStreamDefaultController(controller, source.callStart(new ReadableStreamDefaultController()));
   }
   return state;
 }

@@ -2,51 +2,42 @@ import { callbackResult } from "../promises.ts";
 import { type Callback, toCallback, toDictionary, toUnsignedLongLong } from "../webidl.ts";
 import type { SourceAlgorithms } from "./default_controller_state.ts";
 
-/** An UnderlyingSource dictionary after conversion. */
-export interface ConvertedSource {
-  readonly autoAllocateChunkSize: number | undefined;
-  readonly cancel: Callback | undefined;
-  readonly pull: Callback | undefined;
-  readonly start: Callback | undefined;
-  readonly type: "bytes" | undefined;
-}
-
-const NO_SOURCE: ConvertedSource = {
-  autoAllocateChunkSize: undefined,
-  cancel: undefined,
-  pull: undefined,
-  start: undefined,
-  type: undefined,
-};
-
-/** Converts an UnderlyingSource dictionary, reading its members in the order of their names. */
-export function toUnderlyingSource(value: unknown): ConvertedSource {
-  const source = toDictionary(value, "the underlying source");
-  if (source === undefined) return NO_SOURCE;
-  const size = source.autoAllocateChunkSize;
-  const autoAllocateChunkSize = size === undefined ? undefined : toUnsignedLongLong(size, "autoAllocateChunkSize");
-  const cancel = toCallback(source.cancel, "the underlying source's cancel");
-  const pull = toCallback(source.pull, "the underlying source's pull");
-  const start = toCallback(source.start, "the underlying source's start");
-  const { type } = source;
-  if (type !== undefined && `${type}` !== "bytes") {
-    throw new TypeError(`the underlying source's type must be "bytes" or undefined, not "${type}"`);
-  }
-  return { autoAllocateChunkSize, cancel, pull, start, type: type === undefined ? undefined : "bytes" };
-}
-
-/** The algorithms that a user's underlying source gives. */
+/**
+ * An UnderlyingSource dictionary after conversion, with the algorithms that it gives.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#dictdef-underlyingsource}
+ */
 export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
+  autoAllocateChunkSize: number | undefined = undefined;
+  type: "bytes" | undefined = undefined;
   readonly #source: unknown;
-  readonly #controller: object;
-  readonly #pull: Callback | undefined;
-  readonly #cancel: Callback | undefined;
+  #controller: object | undefined = undefined;
+  #start: Callback | undefined = undefined;
+  #pull: Callback | undefined = undefined;
+  #cancel: Callback | undefined = undefined;
 
-  constructor(source: unknown, controller: object, { pull, cancel }: ConvertedSource) {
-    this.#source = source;
+  /** Reads the dictionary's members in the order of their names. */
+  constructor(value: unknown) {
+    this.#source = value;
+    const source = toDictionary(value, "the underlying source");
+    if (source === undefined) return;
+    const size = source.autoAllocateChunkSize;
+    if (size !== undefined) this.autoAllocateChunkSize = toUnsignedLongLong(size, "autoAllocateChunkSize");
+    this.#cancel = toCallback(source.cancel, "the underlying source's cancel");
+    this.#pull = toCallback(source.pull, "the underlying source's pull");
+    this.#start = toCallback(source.start, "the underlying source's start");
+    const { type } = source;
+    if (type === undefined) return;
+    if (`${type}` !== "bytes") {
+      throw new TypeError(`the underlying source's type must be "bytes" or undefined, not "${type}"`);
+    }
+    this.type = "bytes";
+  }
+
+  /** Calls start with the controller that the others will get. */
+  callStart(controller: object): unknown {
     this.#controller = controller;
-    this.#pull = pull;
-    this.#cancel = cancel;
+    return this.#start?.call(this.#source, controller);
   }
 
   pull(): unknown {

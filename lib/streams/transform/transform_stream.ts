@@ -1,23 +1,16 @@
 import { TransformFeed } from "../native/transform_feed.ts";
 import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../promises.ts";
-import {
-  DefaultControllerState,
-  startedReadableStreamDefaultController,
-} from "../readable/default_controller_state.ts";
+import { DefaultControllerState } from "../readable/default_controller_state.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
 import { ReadableStreamState } from "../readable/stream_state.ts";
-import { construct } from "../shell.ts";
+import { construct, giveState } from "../shell.ts";
 import { type ConvertedStrategy, extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../strategies.ts";
 import { defineInterface } from "../webidl.ts";
-import {
-  createWritableStream,
-  writableStreamDefaultControllerStarted,
-  writableStreamDefaultControllerStartFailed,
-} from "../writable/controller_state.ts";
+import { createWritableStream, writableStreamDefaultControllerStartFailed } from "../writable/controller_state.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { TransformStreamDefaultController } from "./default_controller.ts";
 import { TransformStreamState } from "./transform_state.ts";
-import { toTransformer, UserTransformerAlgorithms } from "./transformer.ts";
+import { UserTransformerAlgorithms } from "./transformer.ts";
 
 /**
  * A pair of streams of which the readable one gives what a transformer makes of what is written to the writable one.
@@ -79,7 +72,8 @@ function setUpFromTransformer(
   writableStrategy: ConvertedStrategy,
   readableStrategy: ConvertedStrategy,
 ): void {
-  const converted = toTransformer(transformer);
+  const algorithms = new UserTransformerAlgorithms(state, transformer);
+  state.transformer = algorithms;
   const readableHighWaterMark = extractHighWaterMark(readableStrategy, 0);
   const readableSize = extractSizeAlgorithm(readableStrategy);
   const writableHighWaterMark = extractHighWaterMark(writableStrategy, 1);
@@ -87,9 +81,8 @@ function setUpFromTransformer(
   const readable = new ReadableStreamState();
   readable.controller = new DefaultControllerState(readable, state.source, readableHighWaterMark, readableSize);
   state.readable = readable;
-  const shell = construct(TransformStreamDefaultController, state);
-  state.transformer = new UserTransformerAlgorithms(state, transformer, shell, converted);
-  startTransformStream(state, converted.start?.call(transformer, shell));
+  giveState(state);
+  startTransformStream(state, algorithms.callStart(new TransformStreamDefaultController()));
 }
 
 /**
@@ -99,8 +92,8 @@ function setUpFromTransformer(
 function startTransformStream(state: TransformStreamState, startResult: unknown): void {
   const { controller } = state.writable;
   const onStarted = (): void => {
-    writableStreamDefaultControllerStarted(controller);
-    startedReadableStreamDefaultController(state.readableController);
+    controller.onWritten();
+    state.readableController.onPulled();
   };
   if (!isThenableLike(startResult)) {
     let microtasks = 3;

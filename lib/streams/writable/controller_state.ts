@@ -48,7 +48,7 @@ export class WritableControllerState {
   started = false;
   #abortController: AbortController | undefined = undefined;
   #abortReason: { readonly reason: unknown } | undefined = undefined;
-  /** Bound once for each stream, not for each write. */
+  /** What follows start and each write; bound once for each stream. */
   #onWritten: (() => void) | undefined = undefined;
   #onWriteFailed: ((error: unknown) => void) | undefined = undefined;
 
@@ -61,7 +61,8 @@ export class WritableControllerState {
 
   get onWritten(): () => void {
     return this.#onWritten ??= () => {
-      finishWrite(this);
+      if (this.started) finishWrite(this);
+      else this.started = true;
       writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
     };
   }
@@ -315,18 +316,12 @@ export function startWritableStreamDefaultController(controller: WritableControl
   if (isThenableLike(startResult)) {
     react(
       newPromiseResolvedWith(startResult),
-      () => writableStreamDefaultControllerStarted(controller),
+      controller.onWritten,
       (error) => writableStreamDefaultControllerStartFailed(controller, error),
     );
   } else {
-    queueReaction(() => writableStreamDefaultControllerStarted(controller));
+    queueReaction(controller.onWritten);
   }
-}
-
-/** What follows a start that succeeded. */
-export function writableStreamDefaultControllerStarted(controller: WritableControllerState): void {
-  controller.started = true;
-  writableStreamDefaultControllerAdvanceQueueIfNeeded(controller);
 }
 
 /** What follows a start that failed. */

@@ -12,7 +12,7 @@ import { type WritableControllerState, writableStreamDefaultControllerErrorIfNee
  *
  * new WritableStream<string>({
  *   async write(chunk, controller) {
- *     if (chunk === "") controller.error(new Error("no empty chunks, please"));
+ *     if (chunk === "") return controller.error(new Error("no empty chunks, please"));
  *     await fetch("https://log.example", { method: "POST", body: chunk, signal: controller.signal });
  *   },
  * });

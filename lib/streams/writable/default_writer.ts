@@ -63,14 +63,20 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     return isObject(this) && #state in this ? this.#state.ready.promise : promiseRejectedWith(wrongThis("ready"));
   }
 
-  /** Errors the stream at once; chunks that wait are dropped. Settles when the sink has let go of what it holds. */
+  /**
+   * Errors the stream at once; chunks that wait are dropped. Settles when the sink has let go of what it holds; rejects
+   * with a TypeError if the writer was released.
+   */
   override abort(reason: unknown = undefined): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("abort"));
     if (this.#state.stream === undefined) return promiseRejectedWith(releasedWriterError("abort"));
     return writableStreamDefaultWriterAbort(this.#state, reason);
   }
 
-  /** Closes the stream when all chunks are written; settles when the sink has closed. */
+  /**
+   * Closes the stream when all chunks are written; settles when the sink has closed. Rejects with a TypeError if the
+   * stream is closed or closing, or the writer was released.
+   */
   override close(): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("close"));
     const { stream } = this.#state;
@@ -89,7 +95,10 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     super.releaseLock();
   }
 
-  /** Writes a chunk; settles when the sink has taken it, or failed to. */
+  /**
+   * Writes a chunk; settles when the sink has taken it, or failed to. Rejects with the stream's error if that has errored,
+   * with a TypeError if the stream is closed or closing, or the writer was released.
+   */
   override write(chunk: W = undefined as W): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("write"));
     if (this.#state.stream === undefined) return promiseRejectedWith(releasedWriterError("write"));

@@ -2,47 +2,40 @@ import { callbackResult } from "../promises.ts";
 import { type Callback, toCallback, toDictionary } from "../webidl.ts";
 import type { SinkAlgorithms } from "./controller_state.ts";
 
-/** An UnderlyingSink dictionary after conversion. */
-export interface ConvertedSink {
-  readonly abort: Callback | undefined;
-  readonly close: Callback | undefined;
-  readonly start: Callback | undefined;
-  readonly write: Callback | undefined;
-}
-
-const NO_SINK: ConvertedSink = { abort: undefined, close: undefined, start: undefined, write: undefined };
-
 /**
- * Converts an UnderlyingSink dictionary, reading its members in the order of their names.
+ * An UnderlyingSink dictionary after conversion, with the algorithms that it gives.
  *
- * @throws {RangeError} if it has a `type`: there are no types of sinks yet.
+ * @see {@link https://streams.spec.whatwg.org/#dictdef-underlyingsink}
  */
-export function toUnderlyingSink(value: unknown): ConvertedSink {
-  const sink = toDictionary(value, "the underlying sink");
-  if (sink === undefined) return NO_SINK;
-  const abort = toCallback(sink.abort, "the underlying sink's abort");
-  const close = toCallback(sink.close, "the underlying sink's close");
-  const start = toCallback(sink.start, "the underlying sink's start");
-  const { type } = sink;
-  const write = toCallback(sink.write, "the underlying sink's write");
-  if (type !== undefined) throw new RangeError("the underlying sink's type must be undefined: the name is reserved");
-  return { abort, close, start, write };
-}
-
-/** The algorithms that a user's underlying sink gives. */
 export class UnderlyingSinkAlgorithms implements SinkAlgorithms {
   readonly #sink: unknown;
-  readonly #controller: object;
-  readonly #write: Callback | undefined;
-  readonly #close: Callback | undefined;
-  readonly #abort: Callback | undefined;
+  #controller: object | undefined = undefined;
+  #abort: Callback | undefined = undefined;
+  #close: Callback | undefined = undefined;
+  #start: Callback | undefined = undefined;
+  #write: Callback | undefined = undefined;
 
-  constructor(sink: unknown, controller: object, { write, close, abort }: ConvertedSink) {
-    this.#sink = sink;
+  /**
+   * Reads the dictionary's members in the order of their names.
+   *
+   * @throws {RangeError} if it has a `type`: there are no types of sinks yet.
+   */
+  constructor(value: unknown) {
+    this.#sink = value;
+    const sink = toDictionary(value, "the underlying sink");
+    if (sink === undefined) return;
+    this.#abort = toCallback(sink.abort, "the underlying sink's abort");
+    this.#close = toCallback(sink.close, "the underlying sink's close");
+    this.#start = toCallback(sink.start, "the underlying sink's start");
+    const { type } = sink;
+    this.#write = toCallback(sink.write, "the underlying sink's write");
+    if (type !== undefined) throw new RangeError("the underlying sink's type must be undefined: the name is reserved");
+  }
+
+  /** Calls start with the controller that the others will get. */
+  callStart(controller: object): unknown {
     this.#controller = controller;
-    this.#write = write;
-    this.#close = close;
-    this.#abort = abort;
+    return this.#start?.call(this.#sink, controller);
   }
 
   write(chunk: unknown): unknown {

@@ -1,13 +1,12 @@
 import { adoptOwnClosedPromise, answerNode } from "../native/node_interop.ts";
 import { FeedWriterState, releaseWritableFeed, WritableFeed } from "../native/writable_feed.ts";
 import { promiseRejectedWith } from "../promises.ts";
-import { construct, takeState } from "../shell.ts";
+import { giveState, takeState } from "../shell.ts";
 import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../strategies.ts";
 import { defineInterface, isObject } from "../webidl.ts";
 import {
-  CLEARED_SINK,
+  createWritableStream,
   startWritableStreamDefaultController,
-  WritableControllerState,
   writableStreamDefaultControllerErrorIfNeeded,
 } from "./controller_state.ts";
 import { WritableStreamDefaultController } from "./default_controller.ts";
@@ -20,7 +19,7 @@ import {
   writableStreamEnded,
   WritableStreamState,
 } from "./stream_state.ts";
-import { toUnderlyingSink, UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
+import { UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
 
 /**
  * A stream to write chunks to, as the standard has it, that is also one of the runtime's own: it goes wherever the
@@ -125,15 +124,11 @@ function setUpFromUnderlyingSink(underlyingSink: unknown, strategy: unknown): Wr
     throw new TypeError("the underlying sink must be an object");
   }
   const queuing = toStrategy(strategy);
-  const sink = toUnderlyingSink(underlyingSink);
+  const sink = new UnderlyingSinkAlgorithms(underlyingSink);
   const size = extractSizeAlgorithm(queuing);
-  const state = new WritableStreamState();
-  const controller = new WritableControllerState(state, CLEARED_SINK, extractHighWaterMark(queuing, 1), size);
-  const shell = construct(WritableStreamDefaultController, controller);
-  state.controller = controller;
-  state.backpressure = controller.highWaterMark <= 0;
-  controller.sink = new UnderlyingSinkAlgorithms(underlyingSink, shell, sink);
-  startWritableStreamDefaultController(controller, sink.start?.call(underlyingSink, shell));
+  const state = createWritableStream(sink, extractHighWaterMark(queuing, 1), size);
+  giveState(state.controller);
+  startWritableStreamDefaultController(state.controller, sink.callStart(new WritableStreamDefaultController()));
   return state;
 }
 
