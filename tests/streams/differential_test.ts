@@ -16,10 +16,10 @@ function differences(programs: number, seed: number): string {
   return status === 0 ? "" : `${stdout}${stderr}`;
 }
 
-it("known programs of stream operations do the same with ours, the reference and Node's own streams", () => {
+it("known programs of stream operations do the same with ours, the reference and the runtime's own streams", () => {
   assert.equal(differences(1500, 1), "");
 });
 
-it("programs nobody has seen before do the same with ours, the reference and Node's own streams", () => {
+it("programs nobody has seen before do the same with ours, the reference and the runtime's own streams", () => {
   assert.equal(differences(700, 1_000_000 + Date.now() % 1_000_000_000), "");
 });

@@ -1,5 +1,4 @@
 import * as streams from "../../../lib/streams/mod.ts";
-import { nodeBehaviours, nodeTiming, pipeBehaviours, referenceBehaviours, referenceTiming } from "./departures.ts";
 import {
   asReferenceAwaits,
   native,
@@ -8,6 +7,8 @@ import {
   reference,
   type StreamClasses,
 } from "./implementations.ts";
+import { nativeBehaviours, nativeTiming } from "./native_departures.ts";
+import { referenceBehaviours, referenceTiming } from "./reference_departures.ts";
 import type { Contest } from "./verdict.ts";
 
 export const ours: StreamClasses = {
@@ -33,13 +34,13 @@ export const againstReference: Contest = {
   arbiter: { ours, theirs: native },
 };
 
-/** The same against Node's own classes, whose departures are known. */
+/** The same against the runtime's own classes, whose departures are known. */
 export const againstNative: Contest = {
   name: "ours against native",
   ours,
   theirs: native,
-  timing: nodeTiming,
-  behaviours: nodeBehaviours,
+  timing: nativeTiming,
+  behaviours: nativeBehaviours,
   arbiter: { ours: oursForReference, theirs: reference },
 };
 
@@ -61,12 +62,13 @@ export const pipesAgainstNative: readonly Contest[] = [
 ];
 
 function mixed(name: string, classes: StreamClasses): Contest {
+  const piped = { ...classes, ...ourPipes };
   return {
     name,
-    ours: { ...classes, ...ourPipes },
+    ours: piped,
     theirs: native,
     timing: [],
-    behaviours: pipeBehaviours,
-    arbiter: { ours: oursForReference, theirs: reference },
+    behaviours: nativeBehaviours,
+    arbiter: { ours: piped, theirs: { ...reference, readsAreEvents: false } },
   };
 }

@@ -25,12 +25,7 @@ const { values } = parseArgs({
 });
 const programs = Number(values.programs);
 const first = Number(values.seed);
-const onNode = !("Deno" in globalThis) && !("Bun" in globalThis);
-
-/** Bun's and Deno's own streams are other implementations again: there ours is compared with the reference. */
-const contests: readonly Contest[] = onNode
-  ? [againstReference, againstNative, ...pipesAgainstNative]
-  : [againstReference];
+const contests: readonly Contest[] = [againstReference, againstNative, ...pipesAgainstNative];
 
 interface Tally {
   programs: number;

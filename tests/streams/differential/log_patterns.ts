@@ -1,0 +1,56 @@
+import type { Event } from "./events.ts";
+
+/** The calls that were answered with a TypeError, at once or not. */
+export function typeErrors(events: readonly Event[]): ReadonlySet<string> {
+  const answer =
+    /^(cancel|cancelReader|abort|abortWriter|return|write|close|closeWriter)( \d+)? (threw|rejected:) TypeError/;
+  return new Set(events.flatMap(({ subject, text }) => {
+    const found = answer.exec(text);
+    return found === null ? [] : [`${subject} ${found[0]}`];
+  }));
+}
+
+/** How many calls that tear something down have not been answered. */
+export function unanswered(events: readonly Event[]): number {
+  const calls = events.filter(({ text }) => /^(cancel|cancelReader|abort|abortWriter|return|write|pipeTo)$/.test(text));
+  const answers = events.filter(({ text }) =>
+    /^(cancel|abort|return|write|pipe)( \d+)? (fulfilled|rejected|threw)/.test(text)
+  );
+  return calls.length - answers.length;
+}
+
+/** The events with reasons left out. */
+export function withoutReasons(events: readonly Event[]): readonly Event[] {
+  return events.map((event) => ({
+    ...event,
+    text: event.text.replace(/(rejected:|^abort\(\d\)|^cancel\(\d\)) .*/, "$1"),
+  }));
+}
+
+/** Whether an iterator was asked again before it had answered. */
+export function overlaps(events: readonly Event[]): boolean {
+  const waiting = new Map<string, number>();
+  for (const { subject, text } of events) {
+    const count = waiting.get(subject) ?? 0;
+    if (text === "next" || text === "return") {
+      if (count > 0) return true;
+      waiting.set(subject, count + 1);
+    } else if (/^(next \d+|return) (fulfilled|rejected)/.test(text)) {
+      waiting.set(subject, count - 1);
+    }
+  }
+  return false;
+}
+
+/** Whether no iterator gives a chunk to a next() that was asked after one that it told that there are no more. */
+export function endsOnce(events: readonly Event[]): boolean {
+  const answers = new Map<string, boolean[]>();
+  for (const { subject, text } of events) {
+    const answer = /^next (\d+) (.*)/.exec(text);
+    if (answer === null) continue;
+    const own = answers.get(subject) ?? [];
+    answers.set(subject, own);
+    own[Number(answer[1])] = answer[2].endsWith("done: false }");
+  }
+  return [...answers.values()].every((gave) => gave.lastIndexOf(true) < gave.indexOf(false) || !gave.includes(false));
+}

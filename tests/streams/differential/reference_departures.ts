@@ -1,0 +1,26 @@
+import { type Behaviour, type Departure, uses } from "./departures.ts";
+import { endsOnce, overlaps } from "./log_patterns.ts";
+import { standardBehaviours } from "./standard_departures.ts";
+
+export const referenceTiming: readonly Departure[] = [
+  {
+    name: "async iterators",
+    reason: "next() and return() wait for the ones before them in other microtasks than Web IDL says",
+    touches: uses("next", "return"),
+  },
+  {
+    name: "ReadableStream.from()",
+    reason: "iterators are wrapped in other microtasks than the language says",
+    touches: uses("from"),
+  },
+];
+
+export const referenceBehaviours: readonly Behaviour[] = [
+  ...standardBehaviours,
+  {
+    name: "next() before the one before it has answered",
+    reason: "its reader is released twice, and a TypeError of its own is thrown at whoever settles the read",
+    arbitrated: false,
+    shows: ({ theirs, ours }) => overlaps(theirs) && endsOnce(ours),
+  },
+];

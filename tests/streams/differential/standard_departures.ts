@@ -1,0 +1,73 @@
+import { compareOutcomes, compareResults } from "./comparison.ts";
+import { type Behaviour, uses } from "./departures.ts";
+import { typeErrors, unanswered, withoutReasons } from "./log_patterns.ts";
+import { hasPipes, type Program } from "./program.ts";
+
+/** What the standard itself leaves open or gets wrong. */
+export const standardBehaviours: readonly Behaviour[] = [
+  {
+    name: "a failed assertion",
+    reason: "some orders of operations fail an assertion of the standard's: others throw it at the caller, and go on " +
+      "from a state that cannot be; ours does what the steps after it say",
+    arbitrated: false,
+    shows: ({ theirs }) => theirs.some(({ text }) => text.includes("Assertion")),
+  },
+  {
+    name: "algorithms of a transform that are gone",
+    reason:
+      "terminate(), error() and cancel() drop the transformer's callbacks; abort(), cancel() and write() that come " +
+      "to a transform after that call them all the same in the standard's steps, so that others throw a TypeError of " +
+      "their own or never answer; ours always answers",
+    arbitrated: false,
+    shows: ({ theirs, ours }, program) =>
+      endsTransform(program) && ![...typeErrors(ours)].some((answer) => answer.includes(" threw ")) &&
+      (!typeErrors(theirs).isSubsetOf(typeErrors(ours)) || unanswered(theirs) > unanswered(ours) ||
+        [...typeErrors(theirs)].some((answer) => answer.includes(" return "))), // and its reader stays locked
+  },
+  {
+    name: "read(view) of a closing stream throws",
+    reason: "others throw at once where Web IDL has a rejected promise",
+    arbitrated: false,
+    shows: ({ difference: { expected } }) => /readInto threw TypeError/.test(String(expected)),
+  },
+  {
+    name: "how far a pipe had come when something failed",
+    reason: "the standard leaves it open when in a turn a pipe reads; what comes of it in the end is the same",
+    arbitrated: false,
+    shows: (found, program) => hasPipes(program) && compareOutcomes(found.theirs, found.ours) === undefined,
+  },
+  {
+    name: "reading for a destination that is failing",
+    reason: "while its desiredSize is null nothing may be read for it; others take a chunk more, which is lost",
+    arbitrated: false,
+    shows: ({ difference: { expected, actual } }, program) =>
+      hasPipes(program) && reading.test(String(expected)) && !reading.test(String(actual)),
+  },
+  {
+    name: "which of two failures in one turn a pipe saw first",
+    reason: "as above; all but the reasons that are handed on is the same in the end",
+    arbitrated: false,
+    shows: (found, program) =>
+      hasPipes(program) && compareOutcomes(withoutReasons(found.theirs), withoutReasons(found.ours)) === undefined,
+  },
+  {
+    name: "whether a pipe's end or a failure in it came first",
+    reason: "as above, and so which of the callbacks of the end are called; chunks and what pipes tell are the same",
+    arbitrated: false,
+    shows: (found, program) =>
+      hasPipes(program) && hasFailure(program) &&
+      compareResults(withoutReasons(found.theirs), withoutReasons(found.ours)) === undefined,
+  },
+];
+
+/** What a pipe does to read ahead. */
+const reading = /^(pull|next|size|transform)\b/;
+
+function hasFailure(program: Program): boolean {
+  return /"(error|throw|reject|terminate|abort\w*|cancel\w*)"/.test(JSON.stringify(program.operations));
+}
+
+function endsTransform(program: Program): boolean {
+  if (!uses("transform")(program)) return false;
+  return /"(terminate|error|cancel\w*|abort\w*)","on":"t\d/.test(JSON.stringify(program.operations));
+}
