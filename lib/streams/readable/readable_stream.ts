@@ -142,10 +142,12 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
 
   /**
    * Pipes the stream into a writable stream, of ours or the runtime's; settles when everything is written and the
-   * destination closed.
+   * destination closed. Rejects with the error of the end that failed, with the signal's reason, or with a TypeError if an
+   * end is locked or no stream.
    *
    * @param destination where chunks go.
-   * @param options `preventClose`, `preventAbort` and `preventCancel` keep an end open; `signal` stops the pipe.
+   * @param options `preventClose`, `preventAbort` and `preventCancel`, all false by default, keep an end open; `signal`
+   * stops the pipe.
    */
   override pipeTo(
     destination: globalThis.WritableStream<R>,
@@ -161,7 +163,8 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   }
 
   /**
-   * Splits the stream into two that give the same chunks; the slower one buffers what the faster has read.
+   * Splits the stream into two that give the same chunks, a byte stream's bytes copied; the slower one buffers what the
+   * faster has read, without limit.
    *
    * @throws {TypeError} if the stream is locked.
    */
@@ -176,7 +179,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   /**
    * Iterates over the chunks; leaving the loop early cancels the stream.
    *
-   * @param options `preventCancel` keeps the stream open when the loop is left.
+   * @param options `preventCancel`, false by default, keeps the stream open when the loop is left.
    * @throws {TypeError} if the stream is locked.
    */
   override values(
