@@ -17,10 +17,12 @@ function fill(world: World, on: string, view: ArrayBufferView, bytes: number): v
 }
 
 export const controllerOperations: Handlers = {
-  enqueue(world, { on, chunk }, incoming) {
-    const value = world.chunk(chunk, on, incoming);
-    controllerOf(world, on).enqueue(value as ArrayBufferView<ArrayBuffer>);
-    if (ArrayBuffer.isView(value)) world.log.record(on, `has ${world.log.describe(value)} left`);
+  enqueue(world, { on, chunk, times = 1 }, incoming) {
+    for (let left = times; left > 0; left--) {
+      const value = world.chunk(chunk, on, incoming);
+      controllerOf(world, on).enqueue(value as ArrayBufferView<ArrayBuffer>);
+      if (ArrayBuffer.isView(value)) world.log.record(on, `has ${world.log.describe(value)} left`);
+    }
   },
   close(world, { on }) {
     controllerOf(world, on).close();

@@ -106,9 +106,19 @@ export class PipedStreamGenerator extends StreamGenerator {
   private source(on: string, chunk: () => Chunk): Callbacks<"start" | "pull" | "cancel"> {
     const count = this.random.below(7);
     const burst = this.pace === "burst";
-    const start = this.start(burst ? this.some(2, () => this.enqueue(on, chunk())) : []);
+    const start = this.start(burst ? this.startBurst(on, chunk) : []);
     const pull = Array.from({ length: count }, () => burst ? this.pullBurst(on, chunk) : this.pullPaced(on, chunk));
     return { start, pull, cancel: this.reactions(1, () => []) };
+  }
+
+  /** Now and then more than a pipe moves at once. */
+  private startBurst(on: string, chunk: () => Chunk): Operation[] {
+    if (this.random.chance(0.9)) return this.some(2, () => this.enqueue(on, chunk()));
+    return [{ kind: "enqueue", on, chunk: chunk(), times: 1 + this.random.below(400) }];
+  }
+
+  override highWaterMark(): number | undefined {
+    return this.random.chance(0.1) ? 1 + this.random.below(300) : super.highWaterMark();
   }
 
   private pullBurst(on: string, chunk: () => Chunk): Reactions[number] {

@@ -77,7 +77,7 @@ class ProgramGenerator {
     if (random.chance(0.1)) from = this.tee(from);
     if (random.chance(0.5)) this.operations.push(this.step());
     const signals: string[] = [];
-    for (let hops = random.weighted([[4, 0], [4, 1], [1, 2], [1, 3]]); hops > 0; hops--) {
+    for (let hops = random.weighted([[4, 0], [4, 1], [1, 2], [1, 3], [0.3, 8]]); hops > 0; hops--) {
       this.create("transform");
       const through = this.writables.at(-1)!.replace(".writable", "");
       this.operations.push({ kind: "pipeThrough", from, through, options: this.options(signals) }, {

@@ -87,7 +87,7 @@ export type Operation =
   }
   | { readonly kind: "from"; readonly name: string; readonly iterable: Iterable }
   // Controllers: the one of the stream or transform named
-  | { readonly kind: "enqueue"; readonly on: string; readonly chunk: Chunk }
+  | { readonly kind: "enqueue"; readonly on: string; readonly chunk: Chunk; readonly times?: number }
   | { readonly kind: "close" | "terminate" | "desiredSize" | "byobRequest"; readonly on: string }
   | { readonly kind: "error"; readonly on: string; readonly error?: string }
   | { readonly kind: "respond"; readonly on: string; readonly bytes: number; readonly stale?: boolean }

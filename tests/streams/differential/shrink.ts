@@ -6,7 +6,7 @@ export type Shows = (program: Program) => Promise<boolean>;
 /** Parts of a program that it stays whole without. */
 const optional: ReadonlySet<string> = new Set([
   ...["start", "pull", "cancel", "write", "close", "abort", "transform", "flush", "return"],
-  ...["highWaterMark", "size", "autoAllocateChunkSize", "min", "error", "stale"],
+  ...["highWaterMark", "size", "autoAllocateChunkSize", "min", "error", "stale", "times"],
   ...["preventClose", "preventAbort", "preventCancel", "signal"],
 ]);
 
@@ -20,6 +20,7 @@ const simpler: Readonly<Record<string, readonly unknown[]>> = {
   values: [0, 1, 2],
   count: [1, 2, 3, 4, 5],
   bytes: [0, 1, 2],
+  times: [2, 5, 20, 100, 130],
   length: [1, 2],
   offset: [0],
   rest: [0],
