@@ -163,12 +163,13 @@ export function callPull(controller: DefaultControllerState | ByteControllerStat
       result = promiseRejectedWith(error);
     }
     if (result === PARKED) return;
-    const { reader } = controller.stream;
-    if (
-      (result !== undefined && isThenableLike(result)) || reader === undefined || !reader.fused ||
-      pulls === MOST_PULLS_AT_ONCE
-    ) {
+    if (result !== undefined && isThenableLike(result)) {
       settle(result, controller.onPulled, controller.onPullFailed);
+      return;
+    }
+    const { reader } = controller.stream;
+    if (reader === undefined || !reader.fused || pulls === MOST_PULLS_AT_ONCE) {
+      queueReaction(controller.onPulled);
       return;
     }
     if (!controller.pullAgain || !controller.shouldCallPull()) {

@@ -1,4 +1,5 @@
-import { promiseResolvedWith, react } from "../promises.ts";
+import { PARKED } from "../parked.ts";
+import { isThenableLike, promiseRejectedWith, promiseResolvedWith, queueReaction, react } from "../promises.ts";
 import {
   createReadableStream,
   type DefaultControllerState,
@@ -88,15 +89,14 @@ class AsyncIteratorSource extends IteratorSource {
 
 /** The steps of an AsyncFromSyncIterator: values that are promises are awaited. */
 class SyncIteratorSource extends IteratorSource {
+  #done = false;
+  #value: unknown = undefined;
+
   pull(): unknown {
     const { done, value } = readIteratorResult(apply(this.nextMethod, this.iterator, []));
-    let awaited: Promise<unknown>;
-    try {
-      awaited = promiseResolvedWith(value);
-    } catch (error) {
-      if (!done) closeIterator(this.iterator);
-      throw error;
-    }
+    if (!isThenableLike(value)) return this.#giveLater(done, value);
+    const awaited = isView(value) ? resolvedView(value) : this.#resolved(done, value);
+    if (awaited === undefined) return this.#giveLater(done, value);
     const wrapped = react(
       awaited,
       done ? asDone : asValue,
@@ -108,12 +108,53 @@ class SyncIteratorSource extends IteratorSource {
     return react(wrapped, this.onNext);
   }
 
+  #resolved(done: boolean, value: unknown): Promise<unknown> {
+    try {
+      return promiseResolvedWith(value);
+    } catch (error) {
+      if (!done) closeIterator(this.iterator);
+      throw error;
+    }
+  }
+
+  /** What the reactions above come to for a value that is no thenable, in the same microtasks but with no results. */
+  #giveLater(done: boolean, value: unknown): unknown {
+    this.#done = done;
+    this.#value = value;
+    queueReaction(this.#onUnwrapped);
+    return PARKED;
+  }
+
+  readonly #onUnwrapped = (): void => queueReaction(this.#give);
+
+  readonly #give = (): void => {
+    const value = this.#value;
+    this.#value = undefined;
+    if (this.#done) readableStreamDefaultControllerClose(this.controller);
+    else readableStreamDefaultControllerEnqueue(this.controller, value);
+    queueReaction(this.controller.onPulled);
+  };
+
   cancel(reason: unknown): unknown {
     const method = getMethod(this.iterator, "return");
     if (method === undefined) return undefined;
     const { value } = readIteratorResult(apply(method, this.iterator, [reason]));
     return react(promiseResolvedWith(value), () => {});
   }
+}
+
+const { isView } = ArrayBuffer;
+
+/** A view as a promise would be resolved with it, or nothing if it is no thenable; `then` is looked up once. */
+function resolvedView(view: object): Promise<unknown> | undefined {
+  let then: unknown;
+  try {
+    then = (view as Properties).then;
+  } catch (error) {
+    return promiseRejectedWith(error);
+  }
+  if (typeof then !== "function") return undefined;
+  return promiseResolvedWith({ then: (...settle: unknown[]) => apply(then as Method, view, settle) });
 }
 
 function readIteratorResult(result: unknown): { done: boolean; value: unknown } {
