@@ -1,5 +1,5 @@
 import { StreamGenerator } from "./generate_streams.ts";
-import type { Callbacks, Chunk, Delay, Operation, Outcome, Reactions, SizeResult, View } from "./program.ts";
+import type { Callbacks, Chunk, Delay, Operation, Outcome, Reaction, Reactions, SizeResult, View } from "./program.ts";
 import type { Random } from "./random.ts";
 
 /**
@@ -42,7 +42,9 @@ export class PipedStreamGenerator extends StreamGenerator {
   override transform(name: string): Operation {
     const transformer = {
       start: this.start([]),
-      ...(this.random.chance(0.85) ? { transform: this.reactions(8, () => this.transformChunk(name)) } : {}),
+      ...(this.random.chance(0.85)
+        ? { transform: this.reactions(8, () => this.transformChunk(name)).map(enqueueOrThrow) }
+        : {}),
       flush: this.reactions(1, () => this.some(3, () => this.enqueue(name))),
       ...(this.random.chance(0.4) ? { cancel: this.reactions(1, () => []) } : {}),
     };
@@ -139,4 +141,9 @@ export class PipedStreamGenerator extends StreamGenerator {
       : { kind: "reject", error: this.errorName(), delay: "macrotask" };
     return { operations: [this.enqueue(on, chunk())], outcome };
   }
+}
+
+/** What is enqueued and followed by an error at once has been read by some pipes and not by others. */
+function enqueueOrThrow({ operations, outcome }: Reaction): Reaction {
+  return { operations: outcome.kind === "throw" ? [] : operations, outcome };
 }

@@ -1,13 +1,14 @@
 import type { Event } from "./events.ts";
 
-/** The calls that were answered with a TypeError, at once or not. */
+/** The calls that were answered with a TypeError, at once or not, each with its number among those. */
 export function typeErrors(events: readonly Event[]): ReadonlySet<string> {
   const answer =
     /^(cancel|cancelReader|abort|abortWriter|return|write|close|closeWriter)( \d+)? (threw|rejected:) TypeError/;
-  return new Set(events.flatMap(({ subject, text }) => {
+  const answers = events.flatMap(({ subject, text }) => {
     const found = answer.exec(text);
     return found === null ? [] : [`${subject} ${found[0]}`];
-  }));
+  });
+  return new Set(answers.map((text, at) => `${text} ${answers.slice(0, at).filter((one) => one === text).length}`));
 }
 
 /** How many calls that tear something down have not been answered. */
