@@ -48,6 +48,16 @@ export function compareResults(expected: readonly Event[], actual: readonly Even
   return compareMatching(result, expected, actual);
 }
 
+/** The first difference in which chunks arrived where, as far as both sides came. */
+export function compareArrivals(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
+  return compareMatching(/^$/, expected, actual);
+}
+
+/** How many chunks arrived anywhere. */
+export function countArrivals(events: readonly Event[]): number {
+  return events.filter(({ text }) => arrival.test(text)).length;
+}
+
 function compareMatching(
   outcome: RegExp,
   expected: readonly Event[],

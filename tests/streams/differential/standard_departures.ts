@@ -1,4 +1,4 @@
-import { compareOutcomes, compareResults } from "./comparison.ts";
+import { compareArrivals, compareOutcomes, compareResults, countArrivals } from "./comparison.ts";
 import { type Behaviour, uses } from "./departures.ts";
 import { typeErrors, unanswered, withoutReasons } from "./log_patterns.ts";
 import { hasPipes, type Program } from "./program.ts";
@@ -57,6 +57,14 @@ export const standardBehaviours: readonly Behaviour[] = [
     shows: (found, program) =>
       hasPipes(program) && hasFailure(program) &&
       compareResults(withoutReasons(found.theirs), withoutReasons(found.ours)) === undefined,
+  },
+  {
+    name: "a write that never ends was reached by one side only",
+    reason: "as above, and so one side still waits for it",
+    arbitrated: false,
+    shows: ({ theirs, ours }, program) =>
+      hasPipes(program) && hasFailure(program) && /"kind":"never"/.test(JSON.stringify(program.operations)) &&
+      countArrivals(theirs) !== countArrivals(ours) && compareArrivals(theirs, ours) === undefined,
   },
 ];
 
