@@ -121,22 +121,15 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
         this.#abort();
         return;
       }
-      addEventListener.call(signal, "abort", this.#onAborted);
+      addEventListener.call(signal, "abort", this.#abort);
     }
-    this.#whenStatesAreKnown(() => {
-      if (!this.#shutDownIfNeeded()) schedule(this);
-    });
+    if (this.#sourceEnd.isNative || this.#destinationEnd.isNative) queueReaction(this.#begin); // till states are known
+    else this.#begin();
   }
 
-  get #isMixed(): boolean {
-    return this.#sourceEnd.isNative || this.#destinationEnd.isNative;
-  }
-
-  /** Runs steps at once, or, where a stream of the runtime has to tell its state first, in a microtask. */
-  #whenStatesAreKnown(steps: () => void): void {
-    if (this.#isMixed) queueReaction(steps);
-    else steps();
-  }
+  readonly #begin = (): void => {
+    if (!this.#shutDownIfNeeded()) schedule(this);
+  };
 
   run(): void {
     this.#isRunning = true;
@@ -228,12 +221,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
     return this.#shuttingDown;
   }
 
-  readonly #onAborted = (): void =>
-    this.#whenStatesAreKnown(() => {
-      if (!this.#isMixed || !this.#shutDownIfNeeded()) this.#abort();
-    });
-
-  #abort(): void {
+  readonly #abort = (): void => {
     const source = this.#source;
     const destination = this.#destination;
     const { preventAbort, preventCancel, signal } = this.#options;
@@ -244,7 +232,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
       if (!preventCancel && source.state === "readable") actions.push(readableStreamCancel(source, error));
       return waitForAll(actions);
     }, { error });
-  }
+  };
 
   /** Shutdown with an action, or without one. */
   #shutDown(action: (() => Promise<void>) | undefined, failure: { readonly error: unknown } | undefined): void {
@@ -270,7 +258,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
     this.#destinationEnd.release();
     this.#sourceEnd.release();
     const { signal } = this.#options;
-    if (signal !== undefined) removeEventListener.call(signal, "abort", this.#onAborted);
+    if (signal !== undefined) removeEventListener.call(signal, "abort", this.#abort);
     if (failure === undefined) this.#finished.resolve();
     else this.#finished.reject(failure.error);
   }

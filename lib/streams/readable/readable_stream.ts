@@ -44,6 +44,12 @@ import { UnderlyingSourceAlgorithms } from "./underlying_source.ts";
 export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   readonly #state: ReadableStreamState;
 
+  /** Makes a byte stream of an underlying source. */
+  constructor(underlyingSource: UnderlyingByteSource, strategy?: { highWaterMark?: number });
+  /** Makes a stream of an underlying source. */
+  constructor(underlyingSource: UnderlyingDefaultSource<R>, strategy?: QueuingStrategy<R>);
+  /** Makes a stream of an underlying source of either kind, or of none. */
+  constructor(underlyingSource?: UnderlyingSource<R>, strategy?: QueuingStrategy<R>);
   /**
    * Makes a stream of an underlying source.
    *
@@ -53,7 +59,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    * @throws {RangeError} if the high-water mark is negative or NaN, or a byte stream's strategy has a size function.
    */
   constructor(
-    underlyingSource: UnderlyingSource<R> | undefined = undefined,
+    underlyingSource: UnderlyingSource<R> | UnderlyingByteSource | undefined = undefined,
     strategy: QueuingStrategy<R> | undefined = undefined,
   ) {
     const state = takeState<ReadableStreamState>() ?? setUpFromUnderlyingSource(underlyingSource, strategy);
