@@ -96,13 +96,14 @@ export class WritableControllerState {
 
   /** @see {@link https://streams.spec.whatwg.org/#ws-default-controller-private-abort} */
   abortSteps(reason: unknown): unknown {
-    const { sink } = this;
-    this.clearAlgorithms();
+    let result: unknown;
     try {
-      return sink.abort(reason);
+      result = this.sink.abort(reason);
     } catch (error) {
-      return promiseRejectedWith(error);
+      result = promiseRejectedWith(error);
     }
+    this.clearAlgorithms();
+    return result;
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#ws-default-controller-private-error} */
@@ -238,16 +239,16 @@ export function writableStreamDefaultControllerAdvanceQueueIfNeeded(controller: 
 
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-process-close} */
 function processClose(controller: WritableControllerState): void {
-  const { stream, sink } = controller;
+  const { stream } = controller;
   stream.inFlightCloseRequest = stream.closeRequest;
   stream.closeRequest = undefined;
-  controller.clearAlgorithms();
   let result: unknown;
   try {
-    result = sink.close();
+    result = controller.sink.close();
   } catch (error) {
     result = promiseRejectedWith(error);
   }
+  controller.clearAlgorithms();
   settle(
     result,
     () => writableStreamFinishInFlightClose(stream),
