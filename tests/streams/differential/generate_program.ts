@@ -2,6 +2,7 @@ import { type Pace, PipedStreamGenerator } from "./generate_piped_streams.ts";
 import { StreamGenerator } from "./generate_streams.ts";
 import type { Operation, Program } from "./program.ts";
 import { Random } from "./random.ts";
+import { reentrant } from "./reenter.ts";
 
 /** What a program is mostly about. */
 type Theme = "readable" | "bytes" | "writable" | "transform" | "from" | "mixed" | "pipe";
@@ -21,7 +22,8 @@ export function generateProgram(seed: number): Program {
   const random = new Random(seed);
   const theme = random.weighted(themes);
   if (theme !== "pipe") {
-    return { seed, operations: new ProgramGenerator(random, new StreamGenerator(random)).program(theme) };
+    const operations = new ProgramGenerator(random, new StreamGenerator(random)).program(theme);
+    return { seed, operations: random.chance(0.4) ? reentrant(operations, random) : operations };
   }
   const pace: Pace = random.chance(0.5) ? "burst" : "paced";
   return { seed, operations: new ProgramGenerator(random, new PipedStreamGenerator(random, pace)).pipeProgram() };
