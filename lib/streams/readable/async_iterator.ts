@@ -1,4 +1,5 @@
 import { Deferred, inAMicrotask, promiseRejectedWith, promiseResolvedWith, react } from "../promises.ts";
+import { readBufferedHoldingPull } from "./default_controller_state.ts";
 import type { ReadRequest } from "./read_requests.ts";
 import {
   type DefaultReaderState,
@@ -44,6 +45,8 @@ export class ReadableStreamAsyncIterator<R> {
   #finished = false;
   /** A chunk that was read and is given in a microtask; there is one at most, as calls wait for each other. */
   #buffered: R | undefined = undefined;
+  /** The end of the pull that reading it caused, if that is to come first. */
+  #onPulled: (() => void) | undefined = undefined;
 
   constructor(reader: DefaultReaderState, preventCancel: boolean) {
     this.#reader = reader;
@@ -72,7 +75,9 @@ export class ReadableStreamAsyncIterator<R> {
     const { stream } = this.#reader;
     if (stream!.controller.hasBuffered) { // as in ReadableStreamDefaultReader.read(), and its reaction
       stream!.disturbed = true;
-      this.#buffered = stream!.controller.readBuffered() as R;
+      const { chunk, onPulled } = readBufferedHoldingPull(stream!.controller);
+      this.#buffered = chunk as R;
+      this.#onPulled = onPulled;
       return inAMicrotask(this.#onBuffered);
     }
     const request = new IterationReadRequest(this.#reader);
@@ -81,6 +86,11 @@ export class ReadableStreamAsyncIterator<R> {
   }
 
   readonly #onBuffered = (): Result<R> => {
+    const onPulled = this.#onPulled;
+    if (onPulled !== undefined) {
+      this.#onPulled = undefined;
+      onPulled();
+    }
     const value = this.#buffered as R;
     this.#buffered = undefined;
     this.#settled();

@@ -8,7 +8,15 @@ import {
 } from "../array_buffers.ts";
 import { isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../promises.ts";
 import { Ring } from "../ring.ts";
-import { callPull, cancelSource, CLEARED_SOURCE, type SourceAlgorithms } from "./default_controller_state.ts";
+import {
+  callPull,
+  cancelSource,
+  CLEARED_SOURCE,
+  type IS_HELD,
+  type MAY_BE_HELD,
+  REACTS,
+  type SourceAlgorithms,
+} from "./default_controller_state.ts";
 import { PullIntoDescriptor } from "./pull_into.ts";
 import type { ReadIntoRequest, ReadRequest } from "./read_requests.ts";
 import { ByobReaderState, DefaultReaderState } from "./reader_state.ts";
@@ -45,6 +53,8 @@ export class ByteControllerState {
   closeRequested = false;
   pulling = false;
   pullAgain = false;
+  /** See {@linkcode readBufferedHoldingPull}. */
+  pullEnd: typeof REACTS | typeof MAY_BE_HELD | typeof IS_HELD = REACTS;
   #onPulled: (() => void) | undefined = undefined;
   #onPullFailed: ((error: unknown) => void) | undefined = undefined;
 

@@ -24,6 +24,11 @@ export interface SourceAlgorithms {
   cancel(reason: unknown): unknown;
 }
 
+/** How the end of a pull that returned no promise is dealt with. */
+export const REACTS = 0;
+export const MAY_BE_HELD = 1;
+export const IS_HELD = 2;
+
 /** Takes the place of a source that will not be called again, so that it can be collected. */
 export const CLEARED_SOURCE: SourceAlgorithms = { pull() {}, cancel() {} };
 
@@ -42,6 +47,8 @@ export class DefaultControllerState {
   closeRequested = false;
   pulling = false;
   pullAgain = false;
+  /** See {@linkcode readBufferedHoldingPull}. */
+  pullEnd: typeof REACTS | typeof MAY_BE_HELD | typeof IS_HELD = REACTS;
   /** What follows start and each pull; bound once for each stream. */
   #onPulled: (() => void) | undefined = undefined;
   #onPullFailed: ((error: unknown) => void) | undefined = undefined;
@@ -169,7 +176,8 @@ export function callPull(controller: DefaultControllerState | ByteControllerStat
     }
     const { reader } = controller.stream;
     if (reader === undefined || !reader.fused || pulls === MOST_PULLS_AT_ONCE) {
-      queueReaction(controller.onPulled);
+      if (controller.pullEnd === MAY_BE_HELD) controller.pullEnd = IS_HELD;
+      else queueReaction(controller.onPulled);
       return;
     }
     if (!controller.pullAgain || !controller.shouldCallPull()) {
@@ -179,6 +187,21 @@ export function callPull(controller: DefaultControllerState | ByteControllerStat
     }
     controller.pullAgain = false;
   }
+}
+
+/**
+ * Reads a chunk that is buffered for somebody who will queue a reaction of their own at once. If the read pulled, and
+ * the source returned no promise, the reaction to that would be queued just before theirs; this returns the steps of it
+ * instead, to be run first in theirs, and saves a microtask.
+ */
+export function readBufferedHoldingPull(
+  controller: DefaultControllerState | ByteControllerState,
+): { readonly chunk: unknown; readonly onPulled: (() => void) | undefined } {
+  controller.pullEnd = MAY_BE_HELD;
+  const chunk = controller.readBuffered();
+  const isHeld = (controller.pullEnd as number) === IS_HELD;
+  controller.pullEnd = REACTS;
+  return { chunk, onPulled: isHeld ? controller.onPulled : undefined };
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-stream-default-controller-close} */
