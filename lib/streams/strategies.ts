@@ -50,7 +50,7 @@ export class ByteLengthQueuingStrategy {
     return byteLength;
   }
 }
-defineInterface(ByteLengthQueuingStrategy, "highWaterMark", "size");
+defineInterface(ByteLengthQueuingStrategy, "ByteLengthQueuingStrategy", "highWaterMark", "size");
 
 /**
  * A strategy that counts chunks.
@@ -87,7 +87,7 @@ export class CountQueuingStrategy {
     return one;
   }
 }
-defineInterface(CountQueuingStrategy, "highWaterMark", "size");
+defineInterface(CountQueuingStrategy, "CountQueuingStrategy", "highWaterMark", "size");
 
 function requiredHighWaterMark(init: unknown): number {
   const dictionary = toDictionary(init, "the strategy's options");

@@ -47,11 +47,12 @@ export function toUnsignedLongLong(value: unknown, name: string): number {
   return number + 0; // no negative zero
 }
 
-/** Makes members enumerable, as Web IDL has them, and names the class. */
-export function defineInterface(constructor: { prototype: object; name: string }, ...members: string[]): void {
+/** Makes members enumerable, as Web IDL has them, and names the class, whatever a bundler has made of its name. */
+export function defineInterface(constructor: { prototype: object }, name: string, ...members: string[]): void {
   const { prototype } = constructor;
   for (const member of members) Object.defineProperty(prototype, member, { enumerable: true });
-  Object.defineProperty(prototype, Symbol.toStringTag, { value: constructor.name, configurable: true });
+  Object.defineProperty(constructor, "name", { value: name, configurable: true });
+  Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
 }
 
 const abortedOf = Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted")!.get!;

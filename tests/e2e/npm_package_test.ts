@@ -53,6 +53,20 @@ test("every subpath of the npm package loads", async () => {
   assert.ok(streams.includes("ReadableStream"));
 });
 
+test("the stream classes of the npm package have their names", async () => {
+  const names = await runModule(
+    "class_names.js",
+    `import * as streams from "@millrace/streams/streams";
+     for (const [name, { prototype }] of Object.entries(streams)) {
+       if (prototype === undefined || name[0] !== name[0].toUpperCase()) continue;
+       console.log(name, streams[name].name, prototype[Symbol.toStringTag]);
+     }`,
+  );
+  const lines = names.trim().split("\n");
+  assert.equal(lines.length, 13);
+  for (const line of lines) assert.match(line, /^(\w+) \1 (\1|undefined)$/);
+});
+
 test("the codecs of the npm package load their modules", async () => {
   const result = await runModule(
     "codecs.js",

@@ -4,7 +4,13 @@ import {
   type SinkAlgorithms,
   writableStreamDefaultControllerErrorIfNeeded,
 } from "../writable/controller_state.ts";
-import { type WritableStreamState, writableStreamUpdateBackpressure } from "../writable/stream_state.ts";
+import {
+  writableStreamFinishErroring,
+  writableStreamStartErroring,
+  type WritableStreamState,
+  writableStreamUpdateBackpressure,
+  type WriteRequest,
+} from "../writable/stream_state.ts";
 import {
   isNativeWritableStreamLocked,
   nativeGetWriter,
@@ -19,6 +25,8 @@ interface PendingWrites {
   begin(): void;
   resolve(): void;
 }
+
+const NATIVE_WRITE: WriteRequest = { fused: true, resolve() {}, reject() {} };
 
 /**
  * A writable stream of the runtime, behind a state of ours that holds nothing: what is written to it is written there at
@@ -79,11 +87,22 @@ export class NativeWritableEnd implements SinkAlgorithms {
     if (desiredSize !== null && desiredSize > 0) return;
     writableStreamUpdateBackpressure(this.#state, true);
     // That it is rejected says that the stream is about to error; `closed` says when it has.
-    react(nativeWriterReady(this.#writer), this.#onReady, () => {});
+    react(nativeWriterReady(this.#writer), this.#onReady, this.#onErroring);
   }
 
   readonly #onReady = (): void => writableStreamUpdateBackpressure(this.#state, false);
   readonly #onWritten = (): void => this.#writes.resolve();
-  readonly #onErrored = (error: unknown): void =>
+  /** It will error when its write has ended: until then the state has one in flight too. */
+  readonly #onErroring = (error: unknown): void => {
+    if (this.#state.state !== "writable") return;
+    this.#state.inFlightWriteRequest = NATIVE_WRITE;
+    writableStreamStartErroring(this.#state, error);
+  };
+
+  readonly #onErrored = (error: unknown): void => {
     writableStreamDefaultControllerErrorIfNeeded(this.#state.controller, error);
+    if (this.#state.state !== "erroring") return;
+    this.#state.inFlightWriteRequest = undefined;
+    writableStreamFinishErroring(this.#state);
+  };
 }

@@ -110,7 +110,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     super.releaseLock();
   }
 }
-defineInterface(ReadableStreamBYOBReader, "cancel", "closed", "read", "releaseLock");
+defineInterface(ReadableStreamBYOBReader, "ReadableStreamBYOBReader", "cancel", "closed", "read", "releaseLock");
 
 function toMin(options: unknown): number {
   return toUnsignedLongLong(toDictionary(options, "the options")?.min ?? 1, "min");

@@ -66,7 +66,7 @@ export class ReadableStreamBYOBRequest {
     readableByteStreamControllerRespondWithNewView(request.controller, view);
   }
 }
-defineInterface(ReadableStreamBYOBRequest, "respond", "respondWithNewView", "view");
+defineInterface(ReadableStreamBYOBRequest, "ReadableStreamBYOBRequest", "respond", "respondWithNewView", "view");
 
 function controllerOf({ controller, view }: ByobRequestState): ByteControllerState {
   if (controller === undefined) throw answeredError();

@@ -82,4 +82,12 @@ export class ReadableByteStreamController {
     throw new TypeError(`Cannot ${action}: the stream ${stream.state === "errored" ? "has errored" : "is closed"}`);
   }
 }
-defineInterface(ReadableByteStreamController, "byobRequest", "close", "desiredSize", "enqueue", "error");
+defineInterface(
+  ReadableByteStreamController,
+  "ReadableByteStreamController",
+  "byobRequest",
+  "close",
+  "desiredSize",
+  "enqueue",
+  "error",
+);

@@ -72,4 +72,11 @@ export class ReadableStreamDefaultController<R = unknown> {
     return new TypeError(`Cannot ${action}: the stream ${state === "errored" ? "has errored" : "is closed"}`);
   }
 }
-defineInterface(ReadableStreamDefaultController, "close", "desiredSize", "enqueue", "error");
+defineInterface(
+  ReadableStreamDefaultController,
+  "ReadableStreamDefaultController",
+  "close",
+  "desiredSize",
+  "enqueue",
+  "error",
+);

@@ -72,7 +72,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     super.releaseLock();
   }
 }
-defineInterface(ReadableStreamDefaultReader, "cancel", "closed", "read", "releaseLock");
+defineInterface(ReadableStreamDefaultReader, "ReadableStreamDefaultReader", "cancel", "closed", "read", "releaseLock");
 
 function wrongThis(member: string): TypeError {
   return new TypeError(`${member} was called on something that is no ReadableStreamDefaultReader`);

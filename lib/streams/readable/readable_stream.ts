@@ -218,7 +218,17 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     });
   }
 }
-defineInterface(ReadableStream, "cancel", "getReader", "locked", "pipeThrough", "pipeTo", "tee", "values");
+defineInterface(
+  ReadableStream,
+  "ReadableStream",
+  "cancel",
+  "getReader",
+  "locked",
+  "pipeThrough",
+  "pipeTo",
+  "tee",
+  "values",
+);
 Object.defineProperty(ReadableStream, "from", { enumerable: true });
 Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
   value: ReadableStream.prototype.values,

@@ -51,4 +51,11 @@ export class TransformStreamDefaultController<O = unknown> {
     this.#state.terminate();
   }
 }
-defineInterface(TransformStreamDefaultController, "desiredSize", "enqueue", "error", "terminate");
+defineInterface(
+  TransformStreamDefaultController,
+  "TransformStreamDefaultController",
+  "desiredSize",
+  "enqueue",
+  "error",
+  "terminate",
+);

@@ -64,7 +64,7 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     return (writable.shell ?? construct(WritableStream<I>, writable)) as WritableStream<I>;
   }
 }
-defineInterface(TransformStream, "readable", "writable");
+defineInterface(TransformStream, "TransformStream", "readable", "writable");
 
 function setUpFromTransformer(
   state: TransformStreamState,

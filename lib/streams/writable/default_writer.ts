@@ -107,6 +107,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
 }
 defineInterface(
   WritableStreamDefaultWriter,
+  "WritableStreamDefaultWriter",
   "abort",
   "close",
   "closed",

@@ -117,7 +117,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     });
   }
 }
-defineInterface(WritableStream, "abort", "close", "getWriter", "locked");
+defineInterface(WritableStream, "WritableStream", "abort", "close", "getWriter", "locked");
 
 function setUpFromUnderlyingSink(underlyingSink: unknown, strategy: unknown): WritableStreamState {
   if (underlyingSink !== undefined && !isObject(underlyingSink) && typeof underlyingSink !== "function") {
