@@ -6,8 +6,8 @@ import {
   readableByteStreamControllerClose,
   readableByteStreamControllerEnqueue,
   readableByteStreamControllerError,
-  readableByteStreamControllerRespond,
 } from "../readable/byte_controller_state.ts";
+import { readableByteStreamControllerRespond } from "../readable/byob_response.ts";
 import {
   createReadableStream,
   type DefaultControllerState,

@@ -1,4 +1,4 @@
-import { writableStreamPipeWrite } from "../writable/controller_state.ts";
+import { writableStreamPipeWrite } from "../writable/pipe_write.ts";
 import {
   writableStreamAbort,
   writableStreamClose,

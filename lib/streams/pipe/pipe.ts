@@ -6,7 +6,7 @@ import {
   readableStreamReaderRelease,
 } from "../readable/reader_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "../readable/stream_state.ts";
-import { writableStreamPipeWrite } from "../writable/controller_state.ts";
+import { writableStreamPipeWrite } from "../writable/pipe_write.ts";
 import {
   writableStreamAbort,
   writableStreamCloseQueuedOrInFlight,

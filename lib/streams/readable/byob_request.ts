@@ -1,12 +1,11 @@
 import { isDetachedBuffer, toArrayBufferView, viewSlots } from "../array_buffers.ts";
 import { requireState } from "../shell.ts";
 import { defineInterface, toUnsignedLongLong } from "../webidl.ts";
+import { type ByobRequestState, type ByteControllerState } from "./byte_controller_state.ts";
 import {
-  type ByobRequestState,
-  type ByteControllerState,
   readableByteStreamControllerRespond,
   readableByteStreamControllerRespondWithNewView,
-} from "./byte_controller_state.ts";
+} from "./byob_response.ts";
 
 /**
  * A buffer that a byte source is asked to fill.

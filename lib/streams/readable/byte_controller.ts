@@ -7,9 +7,9 @@ import {
   readableByteStreamControllerClose,
   readableByteStreamControllerEnqueue,
   readableByteStreamControllerError,
-  readableByteStreamControllerGetByobRequest,
   readableByteStreamControllerGetDesiredSize,
 } from "./byte_controller_state.ts";
+import { readableByteStreamControllerGetByobRequest } from "./byob_response.ts";
 
 /**
  * Gives an underlying byte source the control of its stream.

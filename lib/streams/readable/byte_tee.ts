@@ -6,10 +6,12 @@ import {
   readableByteStreamControllerClose,
   readableByteStreamControllerEnqueue,
   readableByteStreamControllerError,
+} from "./byte_controller_state.ts";
+import {
   readableByteStreamControllerGetByobRequest,
   readableByteStreamControllerRespond,
   readableByteStreamControllerRespondWithNewView,
-} from "./byte_controller_state.ts";
+} from "./byob_response.ts";
 import type { SourceAlgorithms } from "./default_controller_state.ts";
 import type { ReadIntoRequest, ReadRequest } from "./read_requests.ts";
 import {

@@ -19,11 +19,8 @@ import {
   type SourceAlgorithms,
 } from "../readable/default_controller_state.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
-import {
-  type SinkAlgorithms,
-  writableStreamDefaultControllerErrorIfNeeded,
-  writableStreamFinishParkedWrite,
-} from "../writable/controller_state.ts";
+import { type SinkAlgorithms, writableStreamDefaultControllerErrorIfNeeded } from "../writable/controller_state.ts";
+import { writableStreamFinishParkedWrite } from "../writable/pipe_write.ts";
 import { writableStreamFinishInFlightWriteWithError, type WritableStreamState } from "../writable/stream_state.ts";
 
 /** The algorithms of a transform stream: a user's transformer, or one of ours. Each may throw. */

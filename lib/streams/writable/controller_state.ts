@@ -18,12 +18,11 @@ import {
   writableStreamStartErroring,
   WritableStreamState,
   writableStreamUpdateBackpressure,
-  type WriteRequest,
 } from "./stream_state.ts";
 
 /** The algorithms of a writable stream: a user's underlying sink, or one of ours. Each may throw. */
 export interface SinkAlgorithms {
-  /** Returns a promise, or anything else when it is done, or PARKED: see {@linkcode writableStreamFinishParkedWrite}. */
+  /** Returns a promise, or anything else when it is done, or PARKED: see `pipe_write.ts`. */
   write(chunk: unknown): unknown;
   /** The same for a chunk that a pipe wrote. */
   pipeWrite(chunk: unknown): unknown;
@@ -170,38 +169,6 @@ export function writableStreamDefaultControllerWrite(
   writableStreamDefaultControllerAdvanceQueueIfNeeded(controller);
 }
 
-/**
- * A pipe's write. With an idle sink the chunk goes straight to it: the queue would hold it for the length of that call
- * alone, and only the pipe could look. Where the call errors the stream, the write ends when its promise would have
- * settled: the pipe tells an end that came before from one that came after.
- */
-export function writableStreamPipeWrite(stream: WritableStreamState, chunk: unknown, request: WriteRequest): void {
-  const { controller } = stream;
-  const size = controller.sizeAlgorithm === undefined
-    ? 1
-    : writableStreamDefaultControllerGetChunkSize(controller, chunk);
-  // A chunk that was read before the destination failed has nowhere to go.
-  if (stream.state !== "writable") {
-    request.reject(stream.storedError);
-    return;
-  }
-  if (!isIdle(controller) || (size !== 1 && !((size as number) >= 0 && (size as number) < Infinity))) {
-    stream.writeRequests.push(request);
-    writableStreamDefaultControllerWrite(controller, chunk, size);
-    return;
-  }
-  stream.inFlightWriteRequest = request;
-  const result = callPipeWrite(controller, chunk);
-  if ((result === undefined || (result !== PARKED && !isThenableLike(result))) && stream.state === "writable") {
-    stream.inFlightWriteRequest = undefined;
-    request.resolve();
-    return;
-  }
-  controller.queue.pass(size as number);
-  updateBackpressure(controller);
-  if (result !== PARKED) settle(result, controller.onWritten, controller.onWriteFailed);
-}
-
 /** Calls the sink's write; what it throws becomes a rejection. */
 export function callWrite(controller: WritableControllerState, chunk: unknown): unknown {
   try {
@@ -211,7 +178,8 @@ export function callWrite(controller: WritableControllerState, chunk: unknown): 
   }
 }
 
-function callPipeWrite(controller: WritableControllerState, chunk: unknown): unknown {
+/** The same for a chunk that a pipe wrote. */
+export function callPipeWrite(controller: WritableControllerState, chunk: unknown): unknown {
   try {
     return controller.sink.pipeWrite(chunk);
   } catch (error) {
@@ -276,26 +244,13 @@ function processWrite(controller: WritableControllerState, chunk: unknown): bool
 }
 
 /** What follows a write that succeeded, without the next write; WritableStreamFinishInFlightWrite is part of it. */
-function finishWrite(controller: WritableControllerState): void {
+export function finishWrite(controller: WritableControllerState): void {
   const { stream, queue } = controller;
   const request = stream.inFlightWriteRequest!;
   stream.inFlightWriteRequest = undefined;
   request.resolve();
   queue.release();
   updateBackpressure(controller);
-}
-
-/** Settles a write of a pipe for which the sink returned PARKED; `result` is what it would have returned. */
-export function writableStreamFinishParkedWrite(controller: WritableControllerState, result: unknown): void {
-  const { stream } = controller;
-  if (isThenableLike(result) || stream.state !== "writable") {
-    settle(result, controller.onWritten, controller.onWriteFailed);
-    return;
-  }
-  finishWrite(controller);
-  if (controller.queue.length > 0 || stream.closeRequest !== undefined) {
-    writableStreamDefaultControllerAdvanceQueueIfNeeded(controller);
-  }
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-error} */
