@@ -1,7 +1,7 @@
 import { isDetachedBuffer, toArrayBufferView, viewSlots } from "../array_buffers.ts";
 import { requireState } from "../shell.ts";
 import { defineInterface, toUnsignedLongLong } from "../webidl.ts";
-import { type ByobRequestState, type ByteControllerState } from "./byte_controller_state.ts";
+import type { ByobRequestState, ByteControllerState } from "./byte_controller_state.ts";
 import {
   readableByteStreamControllerRespond,
   readableByteStreamControllerRespondWithNewView,

@@ -18,7 +18,7 @@ import {
 } from "./default_controller_state.ts";
 import { PullIntoDescriptor } from "./pull_into.ts";
 import type { ReadIntoRequest, ReadRequest } from "./read_requests.ts";
-import { ByobReaderState, DefaultReaderState } from "./reader_state.ts";
+import { type ByobReaderState, DefaultReaderState } from "./reader_state.ts";
 import { readableStreamClose, readableStreamError, ReadableStreamState } from "./stream_state.ts";
 
 /** The internal slots of a ReadableStreamBYOBRequest. */

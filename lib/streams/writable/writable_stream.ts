@@ -17,7 +17,7 @@ import {
   writableStreamClose,
   writableStreamCloseQueuedOrInFlight,
   writableStreamEnded,
-  WritableStreamState,
+  type WritableStreamState,
 } from "./stream_state.ts";
 import { UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
 
