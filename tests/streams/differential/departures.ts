@@ -7,7 +7,7 @@
 
 import type { Difference } from "./comparison.ts";
 import type { Event } from "./events.ts";
-import type { OperationKind, Program } from "./program.ts";
+import type { Operation, OperationKind, Program } from "./program.ts";
 
 /** Such programs go through the same turns of the event loop, not through the same microtasks. */
 export interface Departure {
@@ -32,7 +32,19 @@ export interface Behaviour {
   shows(found: Found, program: Program): boolean;
 }
 
-/** Whether one of a program's operations is of one of these kinds. */
+/** Whether one of a program's operations is of one of these kinds, in its main line or in a callback. */
 export function uses(...kinds: OperationKind[]): (program: Program) => boolean {
-  return ({ operations }) => operations.some(({ kind }) => kinds.includes(kind));
+  return ({ operations }) => some(operations, kinds);
+}
+
+function some(operations: readonly Operation[], kinds: readonly OperationKind[]): boolean {
+  return operations.some((operation) => kinds.includes(operation.kind) || someWithin(operation, kinds));
+}
+
+/** The same for the operations in a part of one. */
+function someWithin(part: unknown, kinds: readonly OperationKind[]): boolean {
+  if (typeof part !== "object" || part === null) return false;
+  return Object.entries(part).some(([name, value]) =>
+    name === "operations" ? some(value, kinds) : someWithin(value, kinds)
+  );
 }
