@@ -14,7 +14,7 @@ import {
   NativeWritableStream,
 } from "./native_classes.ts";
 import { ToNativeSource } from "./to_native_source.ts";
-import { WritableFeed } from "./writable_feed.ts";
+import { BridgeFeed } from "./writable_feed.ts";
 
 /** How many chunks, or bytes of a byte stream, a stream made by {@linkcode toNative} takes from ours at once. */
 const BATCH_OF_CHUNKS = 16;
@@ -57,7 +57,7 @@ export function toNative(stream: object): object {
     const writer = new WriterState();
     writer.isPublic = true; // in the hands of whoever writes to the native stream
     setUpWritableStreamDefaultWriter(writer, state);
-    return new NativeWritableStream(new WritableFeed(state), { highWaterMark: BATCH_OF_CHUNKS });
+    return new NativeWritableStream(new BridgeFeed(state), { highWaterMark: BATCH_OF_CHUNKS });
   }
   if (isNativeReadableStream(stream) || isNativeWritableStream(stream)) return stream;
   const { readable, writable } = toPair(stream);
@@ -97,6 +97,9 @@ export function fromNative(stream: object): object {
 
 function toPair(stream: object): ReadableWritablePair {
   const { readable, writable } = (stream ?? {}) as Partial<ReadableWritablePair>;
-  if (isNativeReadableStream(readable) && isNativeWritableStream(writable)) return { readable, writable };
-  throw new TypeError("the stream must be a ReadableStream, a WritableStream, or a pair of readable and writable");
+  if (!isNativeReadableStream(readable) || !isNativeWritableStream(writable)) {
+    throw new TypeError("the stream must be a ReadableStream, a WritableStream, or a pair of readable and writable");
+  }
+  if (readable.locked || writable.locked) throw new TypeError("Cannot make a pair: one of its streams is locked");
+  return { readable, writable };
 }

@@ -53,6 +53,14 @@ export class WritableFeed implements UnderlyingSink<unknown> {
     this.#controller?.error(reason);
   }
 
+  /** Tells the native stream from now on what becomes of ours. */
+  protected watch(controller: globalThis.WritableStreamDefaultController): void {
+    this.#controller = controller;
+    this.#stream.feed = this;
+    const { state, storedError } = this.#stream;
+    if (state === "erroring" || state === "errored") controller.error(storedError);
+  }
+
   #lock(): WriterState {
     const stream = this.#stream;
     stream.feed = this;
@@ -64,6 +72,13 @@ export class WritableFeed implements UnderlyingSink<unknown> {
 
   static {
     Object.setPrototypeOf(WritableFeed.prototype, null); // what is on Object.prototype is no sink's
+  }
+}
+
+/** The same for a native stream that is not the native side of ours: it knows of errors before it writes. */
+export class BridgeFeed extends WritableFeed {
+  start(controller: globalThis.WritableStreamDefaultController): void {
+    this.watch(controller);
   }
 }
 

@@ -190,13 +190,13 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    */
   override values(
     options: ReadableStreamIteratorOptions | undefined = undefined,
-  ): globalThis.ReadableStreamAsyncIterator<R> {
+  ): ReturnType<globalThis.ReadableStream<R>["values"]> {
     const state = this.#state;
     const preventCancel = Boolean(toDictionary(options, "the options")?.preventCancel);
     if (this.locked) throw new TypeError("Cannot iterate: the stream is locked to a reader");
     releaseReadableFeed(state);
     const iterator = new ReadableStreamAsyncIterator<R>(acquireReadableStreamDefaultReader(state), preventCancel);
-    return iterator as unknown as globalThis.ReadableStreamAsyncIterator<R>; // the rest is inherited
+    return iterator as unknown as ReturnType<globalThis.ReadableStream<R>["values"]>; // the rest is inherited
   }
 
   static {
