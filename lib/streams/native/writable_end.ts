@@ -60,6 +60,10 @@ export class NativeWritableEnd implements SinkAlgorithms {
     return this.#state;
   }
 
+  refresh(): void {
+    if (nativeWriterDesiredSize(this.#writer) === null) this.#onErroring(undefined); // the error follows in time
+  }
+
   release(): void {
     nativeWriter.releaseLock.call(this.#writer);
   }
@@ -102,6 +106,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
   readonly #onErrored = (error: unknown): void => {
     writableStreamDefaultControllerErrorIfNeeded(this.#state.controller, error);
     if (this.#state.state !== "erroring") return;
+    this.#state.storedError = error;
     this.#state.inFlightWriteRequest = undefined;
     writableStreamFinishErroring(this.#state);
   };

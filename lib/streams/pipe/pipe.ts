@@ -238,6 +238,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
   #shutDown(action: (() => Promise<void>) | undefined, failure: { readonly error: unknown } | undefined): void {
     if (this.#shuttingDown) return;
     this.#shuttingDown = true;
+    this.#destinationEnd.refresh();
     const end = (): void => {
       this.#afterWrites = undefined;
       if (action === undefined) this.#finalize(failure);

@@ -24,6 +24,8 @@ export interface WritableEnd {
   readonly isNative: boolean;
   isFree(): boolean;
   acquire(writes: PendingWrites): WritableStreamState;
+  /** Brings the state up to date, as far as the stream tells without a promise. */
+  refresh(): void;
   release(): void;
 }
 
@@ -64,6 +66,7 @@ class OwnWritableEnd implements WritableEnd {
   acquire(): WritableStreamState {
     return this.#state;
   }
+  refresh(): void {}
   release(): void {}
 }
 
