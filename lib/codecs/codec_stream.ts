@@ -1,3 +1,4 @@
+import { ReadableStream, WritableStream } from "../streams/mod.ts";
 import { loadModule } from "./module.ts";
 import { bytesOf, type SessionParameters } from "./options.ts";
 import { FINISH, PROCESS, Session } from "./session.ts";
