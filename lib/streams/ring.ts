@@ -15,28 +15,15 @@ export class Ring<T> {
   #head = 0;
 
   push(item: T): void {
-    const others = this.length++ - 1;
-    if (others < 0) {
-      this.#first = item;
-      return;
-    }
-    if (others === this.#items.length) this.#grow();
-    this.#items[(this.#head + others) & (this.#items.length - 1)] = item;
+    if (this.length++ === 0) this.#first = item;
+    else this.#append(item);
   }
 
   /** Takes the first item; the ring must not be empty. */
   shift(): T {
     const item = this.#first as T;
-    if (--this.length === 0) {
-      this.#first = undefined;
-    } else {
-      const items = this.#items;
-      const head = this.#head;
-      this.#first = items[head];
-      items[head] = undefined;
-      this.#head = (head + 1) & (items.length - 1);
-      if (this.length === 1) this.#emptied();
-    }
+    if (--this.length === 0) this.#first = undefined;
+    else this.#advance();
     return item;
   }
 
@@ -52,10 +39,21 @@ export class Ring<T> {
     this.#items = NONE;
   }
 
-  /** No others are left: shallow queues stay on the same few slots. */
-  #emptied(): void {
-    this.#head = 0;
-    if (this.#items.length > LARGEST_KEPT) this.#items = NONE;
+  #append(item: T): void {
+    const others = this.length - 2;
+    if (others === this.#items.length) this.#grow();
+    this.#items[(this.#head + others) & (this.#items.length - 1)] = item;
+  }
+
+  #advance(): void {
+    const items = this.#items;
+    const head = this.#head;
+    this.#first = items[head];
+    items[head] = undefined;
+    this.#head = (head + 1) & (items.length - 1);
+    if (this.length > 1) return;
+    this.#head = 0; // no others are left: shallow queues stay on the same few slots
+    if (items.length > LARGEST_KEPT) this.#items = NONE;
   }
 
   #grow(): void {

@@ -162,15 +162,26 @@ const MOST_PULLS_AT_ONCE = 64;
  * the source returned no promise, at once.
  */
 export function callPull(controller: DefaultControllerState | ByteControllerState): void {
+  const result = pullFrom(controller);
+  if (result === PARKED) return;
+  const { reader } = controller.stream;
+  if (result === undefined && !controller.pullAgain && reader !== undefined && reader.fused) controller.pulling = false;
+  else endPull(controller, result);
+}
+
+function pullFrom(controller: DefaultControllerState | ByteControllerState): unknown {
+  try {
+    return controller.source.pull();
+  } catch (error) {
+    return promiseRejectedWith(error);
+  }
+}
+
+function endPull(controller: DefaultControllerState | ByteControllerState, firstResult: unknown): void {
+  let result = firstResult;
   for (let pulls = 1;; pulls++) {
-    let result: unknown;
-    try {
-      result = controller.source.pull();
-    } catch (error) {
-      result = promiseRejectedWith(error);
-    }
     if (result === PARKED) return;
-    if (result !== undefined && isThenableLike(result)) {
+    if (isThenableLike(result)) {
       settle(result, controller.onPulled, controller.onPullFailed);
       return;
     }
@@ -186,6 +197,7 @@ export function callPull(controller: DefaultControllerState | ByteControllerStat
       return;
     }
     controller.pullAgain = false;
+    result = pullFrom(controller);
   }
 }
 

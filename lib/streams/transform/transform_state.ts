@@ -146,19 +146,26 @@ export class TransformStreamState implements SinkAlgorithms {
   enqueue(chunk: unknown): void {
     const { readable } = this;
     const controller = readable.controller as DefaultControllerState;
-    if (readable.state !== "readable" || controller.closeRequested) {
-      const what = readable.state === "errored" ? "has errored" : "is closed";
-      throw new TypeError(`Cannot enqueue: the readable end ${what}`);
-    }
+    if (readable.state !== "readable" || controller.closeRequested) throw this.#cannotEnqueue();
+    if (controller.sizeAlgorithm === undefined) enqueueWithoutPull(controller, chunk);
+    else this.#enqueueWithSize(controller, chunk);
+    // The last step of enqueueing, and ReadableStreamDefaultControllerHasBackpressure, ask the same.
+    if (controller.shouldCallPull()) readableStreamDefaultControllerCallPullIfNeeded(controller);
+    else if (!this.backpressure) this.#startBackpressure(controller, readable.reader);
+  }
+
+  #enqueueWithSize(controller: DefaultControllerState, chunk: unknown): void {
     try {
       enqueueWithoutPull(controller, chunk);
     } catch (error) {
       this.errorWritableAndUnblockWrite(error);
-      throw readable.storedError;
+      throw this.readable.storedError;
     }
-    // The last step of enqueueing, and ReadableStreamDefaultControllerHasBackpressure, ask the same.
-    if (controller.shouldCallPull()) readableStreamDefaultControllerCallPullIfNeeded(controller);
-    else if (!this.backpressure) this.#startBackpressure(controller, readable.reader);
+  }
+
+  #cannotEnqueue(): TypeError {
+    const what = this.readable.state === "errored" ? "has errored" : "is closed";
+    return new TypeError(`Cannot enqueue: the readable end ${what}`);
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-terminate} */
@@ -204,39 +211,52 @@ export class TransformStreamState implements SinkAlgorithms {
   /** TransformStreamSetBackpressure(false): the write that waited for it goes on. */
   #endBackpressure(): void {
     this.backpressure = false;
-    const parkedWrite = this.#parkedWrite;
-    if (parkedWrite === NO_WRITE) return;
-    this.#parkedWrite = NO_WRITE;
-    const { reader } = this.readable;
-    if (parkedWrite === FUSED_WRITE && this.writable.state === "erroring") {
-      this.#parkedChunk = undefined;
-      writableStreamFinishInFlightWriteWithError(this.writable, this.writable.storedError);
-    } else if (parkedWrite === EXACT_WRITE) {
-      const written = inAMicrotask(() => this.#performTransform(this.#unparkedChunk()));
-      settle(written, this.writable.controller.onWritten, this.writable.controller.onWriteFailed);
-    } else if (reader !== undefined && reader.fused) {
-      this.#resumeFusedWrite();
-    } else {
-      queueReaction(() => this.#resumeFusedWrite());
-    }
+    if (this.#parkedWrite === FUSED_WRITE) this.#unparkFusedWrite();
+    else if (this.#parkedWrite === EXACT_WRITE) this.#unparkExactWrite();
   }
 
-  /** The chunk of the write that waited. */
-  #unparkedChunk(): unknown {
-    const chunk = this.#parkedChunk;
-    this.#parkedChunk = undefined;
-    if (this.writable.state === "erroring") throw this.writable.storedError;
-    return chunk;
+  #unparkExactWrite(): void {
+    this.#parkedWrite = NO_WRITE;
+    const { controller } = this.writable;
+    const written = inAMicrotask(() => {
+      const chunk = this.#takeParkedChunk();
+      if (this.writable.state === "erroring") throw this.writable.storedError;
+      return this.#performTransform(chunk);
+    });
+    settle(written, controller.onWritten, controller.onWriteFailed);
+  }
+
+  #unparkFusedWrite(): void {
+    this.#parkedWrite = NO_WRITE;
+    const { reader } = this.readable;
+    if (reader !== undefined && reader.fused) this.#resumeFusedWrite();
+    else if (this.writable.state === "erroring") this.#failFusedWrite();
+    else queueReaction(() => this.#resumeFusedWrite());
   }
 
   #resumeFusedWrite(): void {
+    if (this.writable.state === "erroring") {
+      this.#failFusedWrite();
+      return;
+    }
     let result: unknown;
     try {
-      result = this.#performFusedTransform(this.#unparkedChunk());
+      result = this.#performFusedTransform(this.#takeParkedChunk());
     } catch (error) {
       result = promiseRejectedWith(error);
     }
     writableStreamFinishParkedWrite(this.writable.controller, result);
+  }
+
+  #failFusedWrite(): void {
+    this.#takeParkedChunk();
+    writableStreamFinishInFlightWriteWithError(this.writable, this.writable.storedError);
+  }
+
+  #takeParkedChunk(): unknown {
+    const chunk = this.#parkedChunk;
+    this.#parkedChunk = undefined;
+    return chunk;
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-perform-transform} */

@@ -19,29 +19,49 @@ import type { WritableStreamState, WriteRequest } from "./stream_state.ts";
  */
 export function writableStreamPipeWrite(stream: WritableStreamState, chunk: unknown, request: WriteRequest): void {
   const { controller } = stream;
-  const size = controller.sizeAlgorithm === undefined
-    ? 1
-    : writableStreamDefaultControllerGetChunkSize(controller, chunk);
-  // A chunk that was read before the destination failed has nowhere to go.
-  if (stream.state !== "writable") {
-    request.reject(stream.storedError);
-    return;
+  if (controller.sizeAlgorithm === undefined && stream.state === "writable" && isIdle(controller)) {
+    writeToIdleSink(stream, chunk, 1, request);
+  } else {
+    writeWithSize(stream, chunk, request);
   }
-  if (!isIdle(controller) || (size !== 1 && !((size as number) >= 0 && (size as number) < Infinity))) {
-    stream.writeRequests.push(request);
-    writableStreamDefaultControllerWrite(controller, chunk, size);
-    return;
-  }
+}
+
+// The two halves are functions of their own, so that V8 has room to inline the first into the pipe's loop.
+function writeToIdleSink(stream: WritableStreamState, chunk: unknown, size: number, request: WriteRequest): void {
   stream.inFlightWriteRequest = request;
-  const result = callPipeWrite(controller, chunk);
-  if ((result === undefined || (result !== PARKED && !isThenableLike(result))) && stream.state === "writable") {
+  const result = callPipeWrite(stream.controller, chunk);
+  if (result !== undefined || stream.state !== "writable") {
+    endWrite(stream, result, size);
+    return;
+  }
+  stream.inFlightWriteRequest = undefined;
+  request.resolve();
+}
+
+function endWrite(stream: WritableStreamState, result: unknown, size: number): void {
+  const { controller } = stream;
+  if (result !== PARKED && !isThenableLike(result) && stream.state === "writable") {
+    const request = stream.inFlightWriteRequest!;
     stream.inFlightWriteRequest = undefined;
     request.resolve();
     return;
   }
-  controller.queue.pass(size as number);
+  controller.queue.pass(size);
   updateBackpressure(controller);
   if (result !== PARKED) settle(result, controller.onWritten, controller.onWriteFailed);
+}
+
+function writeWithSize(stream: WritableStreamState, chunk: unknown, request: WriteRequest): void {
+  const { controller } = stream;
+  const size = writableStreamDefaultControllerGetChunkSize(controller, chunk);
+  if (stream.state !== "writable") {
+    request.reject(stream.storedError); // a chunk that was read before the destination failed has nowhere to go
+  } else if (isIdle(controller) && typeof size === "number" && size >= 0 && size < Infinity) {
+    writeToIdleSink(stream, chunk, size, request);
+  } else {
+    stream.writeRequests.push(request);
+    writableStreamDefaultControllerWrite(controller, chunk, size);
+  }
 }
 
 /** Settles a write of a pipe for which the sink returned PARKED; `result` is what it would have returned. */
