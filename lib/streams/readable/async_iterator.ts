@@ -1,5 +1,5 @@
 import { Deferred, inAMicrotask, promiseRejectedWith, promiseResolvedWith, react } from "../promises.ts";
-import { readBufferedHoldingPull } from "./default_controller_state.ts";
+import { readBufferedHoldingPull, takeHeldPull } from "./default_controller_state.ts";
 import type { ReadRequest } from "./read_requests.ts";
 import {
   type DefaultReaderState,
@@ -75,9 +75,8 @@ export class ReadableStreamAsyncIterator<R> {
     const { stream } = this.#reader;
     if (stream!.controller.hasBuffered) { // as in ReadableStreamDefaultReader.read(), and its reaction
       stream!.disturbed = true;
-      const { chunk, onPulled } = readBufferedHoldingPull(stream!.controller);
-      this.#buffered = chunk as R;
-      this.#onPulled = onPulled;
+      this.#buffered = readBufferedHoldingPull(stream!.controller) as R;
+      this.#onPulled = takeHeldPull(stream!.controller);
       return inAMicrotask(this.#onBuffered);
     }
     const request = new IterationReadRequest(this.#reader);

@@ -163,10 +163,19 @@ const MOST_PULLS_AT_ONCE = 64;
  */
 export function callPull(controller: DefaultControllerState | ByteControllerState): void {
   const result = pullFrom(controller);
-  if (result === PARKED) return;
+  if (result !== undefined) {
+    endPull(controller, result);
+    return;
+  }
   const { reader } = controller.stream;
-  if (result === undefined && !controller.pullAgain && reader !== undefined && reader.fused) controller.pulling = false;
-  else endPull(controller, result);
+  if (reader === undefined || !reader.fused) reactToPull(controller);
+  else if (controller.pullAgain) endPull(controller, undefined);
+  else controller.pulling = false;
+}
+
+function reactToPull(controller: DefaultControllerState | ByteControllerState): void {
+  if (controller.pullEnd === MAY_BE_HELD) controller.pullEnd = IS_HELD;
+  else queueReaction(controller.onPulled);
 }
 
 function pullFrom(controller: DefaultControllerState | ByteControllerState): unknown {
@@ -187,8 +196,7 @@ function endPull(controller: DefaultControllerState | ByteControllerState, first
     }
     const { reader } = controller.stream;
     if (reader === undefined || !reader.fused || pulls === MOST_PULLS_AT_ONCE) {
-      if (controller.pullEnd === MAY_BE_HELD) controller.pullEnd = IS_HELD;
-      else queueReaction(controller.onPulled);
+      reactToPull(controller);
       return;
     }
     if (!controller.pullAgain || !controller.shouldCallPull()) {
@@ -203,17 +211,21 @@ function endPull(controller: DefaultControllerState | ByteControllerState, first
 
 /**
  * Reads a chunk that is buffered for somebody who will queue a reaction of their own at once. If the read pulled, and
- * the source returned no promise, the reaction to that would be queued just before theirs; this returns the steps of it
- * instead, to be run first in theirs, and saves a microtask.
+ * the source returned no promise, the reaction to that would be queued just before theirs; this holds it back, to be run
+ * first in theirs, and saves a microtask.
  */
 export function readBufferedHoldingPull(
   controller: DefaultControllerState | ByteControllerState,
-): { readonly chunk: unknown; readonly onPulled: (() => void) | undefined } {
+): unknown {
   controller.pullEnd = MAY_BE_HELD;
-  const chunk = controller.readBuffered();
-  const isHeld = (controller.pullEnd as number) === IS_HELD;
+  return controller.readBuffered();
+}
+
+/** The steps that {@linkcode readBufferedHoldingPull} has held back, if any; to be asked for right after it. */
+export function takeHeldPull(controller: DefaultControllerState | ByteControllerState): (() => void) | undefined {
+  const isHeld = controller.pullEnd === IS_HELD;
   controller.pullEnd = REACTS;
-  return { chunk, onPulled: isHeld ? controller.onPulled : undefined };
+  return isHeld ? controller.onPulled : undefined;
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-stream-default-controller-close} */
