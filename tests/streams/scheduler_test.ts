@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { schedule, type Task } from "../../lib/streams/pipe/scheduler.ts";
+import { schedule, type Task } from "../../lib/streams/scheduler.ts";
 import { output, runtime } from "../e2e/consumer.ts";
 
 function task(run: () => void): Task {

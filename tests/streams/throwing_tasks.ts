@@ -3,7 +3,7 @@
  * own: a test runner would count the errors as failures.
  */
 import process from "node:process";
-import { schedule } from "../../lib/streams/pipe/scheduler.ts";
+import { schedule } from "../../lib/streams/scheduler.ts";
 
 const seen: string[] = [];
 const reported: string[] = [];

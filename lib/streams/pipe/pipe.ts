@@ -21,7 +21,7 @@ import {
 } from "../writable/writer_state.ts";
 import type { PendingWrites, ReadableEnd, WritableEnd } from "./pipe_ends.ts";
 import type { PipeOptions } from "./pipe_options.ts";
-import { schedule, type Task } from "./scheduler.ts";
+import { schedule, type Task } from "../scheduler.ts";
 
 const { addEventListener, removeEventListener } = EventTarget.prototype;
 

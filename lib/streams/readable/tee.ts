@@ -9,6 +9,7 @@ import {
   readableStreamDefaultControllerError,
   type SourceAlgorithms,
 } from "./default_controller_state.ts";
+import { holdTasks, releaseTasks } from "../scheduler.ts";
 import type { ReadRequest } from "./read_requests.ts";
 import {
   acquireReadableStreamDefaultReader,
@@ -76,6 +77,15 @@ class DefaultTee implements ReadRequest {
   }
 
   readonly #forward = (): void => {
+    const holds = holdTasks();
+    try {
+      this.#forwardChunk();
+    } finally {
+      if (holds) releaseTasks();
+    }
+  };
+
+  #forwardChunk(): void {
     const chunk = this.#chunk;
     this.#chunk = undefined;
     this.#readAgain = false;
@@ -85,7 +95,7 @@ class DefaultTee implements ReadRequest {
     }
     this.#reading = false;
     if (this.#readAgain) this.pull();
-  };
+  }
 
   closeSteps(): void {
     this.#reading = false;

@@ -8,6 +8,7 @@ import {
   react,
   settle,
 } from "../promises.ts";
+import { holdTasks, releaseTasks } from "../scheduler.ts";
 import type { SizeAlgorithm } from "../strategies.ts";
 import {
   writableStreamCloseQueuedOrInFlight,
@@ -60,9 +61,14 @@ export class WritableControllerState {
 
   get onWritten(): () => void {
     return this.#onWritten ??= () => {
-      if (this.started) finishWrite(this);
-      else this.started = true;
-      writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
+      const holds = holdTasks();
+      try {
+        if (this.started) finishWrite(this);
+        else this.started = true;
+        writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
+      } finally {
+        if (holds) releaseTasks();
+      }
     };
   }
 

@@ -1,4 +1,4 @@
-import { queueReaction } from "../promises.ts";
+import { queueReaction } from "./promises.ts";
 
 /** Something that runs when its turn comes. */
 export interface Task {
@@ -27,6 +27,22 @@ export function schedule(task: Task): void {
   if (isAwake) return;
   isAwake = true;
   queueReaction(runTasks);
+}
+
+/**
+ * Keeps tasks that become ready until {@linkcode releaseTasks}, which runs them without a microtask of their own: for
+ * where a microtask of ours is under way, with no code of users below it. Returns whether the caller is to release them.
+ */
+export function holdTasks(): boolean {
+  if (isAwake) return false;
+  isAwake = true;
+  return true;
+}
+
+/** Runs the tasks that {@linkcode holdTasks} kept. */
+export function releaseTasks(): void {
+  if (tasks.length === 0) isAwake = false;
+  else runTasks();
 }
 
 function runTasks(): void {
