@@ -47,12 +47,11 @@ const FUSED_WRITE = 2;
  *
  * @see {@link https://streams.spec.whatwg.org/#ts-internal-slots}
  */
-export class TransformStreamState implements SinkAlgorithms {
+export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   backpressure = true;
   readable: ReadableStreamState = undefined as never; // set by the set-up, as all of these
   writable: WritableStreamState = undefined as never;
   transformer: TransformerAlgorithms = CLEARED_TRANSFORMER;
-  readonly source: SourceAlgorithms = new TransformSource(this);
   #finishPromise: Promise<void> | undefined = undefined;
   #parkedWrite: typeof NO_WRITE | typeof EXACT_WRITE | typeof FUSED_WRITE = NO_WRITE;
   #parkedChunk: unknown = undefined;
@@ -96,7 +95,7 @@ export class TransformStreamState implements SinkAlgorithms {
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-source-cancel} */
-  cancelSource(reason: unknown): Promise<void> {
+  cancel(reason: unknown): Promise<void> {
     return this.#finishPromise ?? this.#finish((transformer) => transformer.cancel(reason), (finished) => {
       if (this.writable.state === "errored") return finished.reject(this.writable.storedError);
       writableStreamDefaultControllerErrorIfNeeded(this.writable.controller, reason);
@@ -132,7 +131,7 @@ export class TransformStreamState implements SinkAlgorithms {
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-source-pull-algorithm} */
-  pullSource(): unknown {
+  pull(): unknown {
     this.#hasParkedPull = true;
     this.#endBackpressure();
     return PARKED;
@@ -293,18 +292,5 @@ export class TransformStreamState implements SinkAlgorithms {
   #transformFailed(error: unknown): never {
     this.error(error);
     throw error;
-  }
-}
-
-class TransformSource implements SourceAlgorithms {
-  readonly #transform: TransformStreamState;
-  constructor(transform: TransformStreamState) {
-    this.#transform = transform;
-  }
-  pull(): unknown {
-    return this.#transform.pullSource();
-  }
-  cancel(reason: unknown): unknown {
-    return this.#transform.cancelSource(reason);
   }
 }

@@ -79,7 +79,7 @@ function setUpFromTransformer(
   const writableHighWaterMark = extractHighWaterMark(writableStrategy, 1);
   state.writable = createWritableStream(state, writableHighWaterMark, extractSizeAlgorithm(writableStrategy));
   const readable = new ReadableStreamState();
-  readable.controller = new DefaultControllerState(readable, state.source, readableHighWaterMark, readableSize);
+  readable.controller = new DefaultControllerState(readable, state, readableHighWaterMark, readableSize);
   state.readable = readable;
   giveState(state);
   startTransformStream(state, algorithms.callStart(new TransformStreamDefaultController()));

@@ -50,6 +50,7 @@ export class WritableControllerState {
   #abortReason: { readonly reason: unknown } | undefined = undefined;
   /** What follows start and each write; bound once for each stream. */
   #onWritten: (() => void) | undefined = undefined;
+  #onWrittenAtOnce: (() => void) | undefined = undefined;
   #onWriteFailed: ((error: unknown) => void) | undefined = undefined;
 
   constructor(stream: WritableStreamState, sink: SinkAlgorithms, highWaterMark: number, sizeAlgorithm: SizeAlgorithm) {
@@ -68,6 +69,19 @@ export class WritableControllerState {
         writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
       } finally {
         if (holds) releaseTasks();
+      }
+    };
+  }
+
+  /** What follows a write whose promise has settled by itself: the same but for that promise. */
+  get onWrittenAtOnce(): () => void {
+    return this.#onWrittenAtOnce ??= () => {
+      const { stream, queue } = this;
+      stream.inFlightWriteRequest = undefined;
+      queue.release();
+      updateBackpressure(this);
+      if (queue.length > 0 || stream.state !== "writable" || stream.closeRequest !== undefined) {
+        writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
       }
     };
   }

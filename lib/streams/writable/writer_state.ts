@@ -120,7 +120,7 @@ function writeAtOnce(stream: WritableStreamState, chunk: unknown): Promise<void>
   const result = callWrite(controller, chunk);
   if (result !== PARKED && !isThenableLike(result)) {
     const written = fulfilledInAMicrotask();
-    queueReaction(controller.onWritten);
+    queueReaction(controller.onWrittenAtOnce);
     return written;
   }
   const request = new PromiseWriteRequest();
