@@ -21,10 +21,13 @@ export { ReadableStreamBYOBReader, type ReadableStreamBYOBReaderReadOptions } fr
 export { ReadableStreamBYOBRequest } from "./readable/byob_request.ts";
 export { ReadableStreamDefaultController } from "./readable/default_controller.ts";
 export { ReadableStreamDefaultReader } from "./readable/default_reader.ts";
+export type { UnderlyingByteSource, UnderlyingDefaultSource, UnderlyingSource } from "./readable/source_types.ts";
 export { ReadableStream } from "./readable/readable_stream.ts";
 export { ByteLengthQueuingStrategy, CountQueuingStrategy, type QueuingStrategyInit } from "./strategies.ts";
 export { TransformStreamDefaultController } from "./transform/default_controller.ts";
+export type { Transformer } from "./transform/transformer_types.ts";
 export { TransformStream } from "./transform/transform_stream.ts";
+export type { UnderlyingSink } from "./writable/sink_types.ts";
 export { WritableStreamDefaultController } from "./writable/default_controller.ts";
 export { WritableStreamDefaultWriter } from "./writable/default_writer.ts";
 export { WritableStream } from "./writable/writable_stream.ts";

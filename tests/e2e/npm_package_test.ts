@@ -108,6 +108,19 @@ test("a strict TypeScript consumer compiles against the npm package", async () =
     `import { compress, CompressionStream, type Format } from "@millrace/streams";
      import { precompress } from "@millrace/streams/precompress";
      import * as files from "@millrace/streams/files";
+     import * as streams from "@millrace/streams/streams";
+     // callbacks typed by our classes, by the platform's, and by inference
+     const source: UnderlyingDefaultSource<string> = { start: (controller) => controller.enqueue("one") };
+     export const platform: ReadableStream<string> = new streams.ReadableStream<string>(source);
+     export const own = new streams.ReadableStream<string>({
+       pull(controller: streams.ReadableStreamDefaultController<string>) { controller.close(); },
+     });
+     export const bytesOnly = new streams.ReadableStream({ type: "bytes", pull: ({ byobRequest }) => byobRequest?.respond(1) });
+     export const lengths = own.pipeThrough(
+       new streams.TransformStream<string, number>({ transform: (text, controller) => controller.enqueue(text.length) }),
+     );
+     // @ts-expect-error: no numbers here
+     new streams.ReadableStream<string>({ pull: (controller) => controller.enqueue(1) });
      const format: Format = "zstd";
      export const bytes: Promise<Uint8Array> = compress(new Uint8Array(3), { format, level: 3 });
      export const stream: ReadableStream = new CompressionStream("brotli", { level: 5 }).readable;

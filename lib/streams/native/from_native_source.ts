@@ -82,7 +82,8 @@ export class FromNativeByteSource implements SourceAlgorithms {
   }
 
   pull(): unknown {
-    return react(nativeByobReader.read.call(this.#reader, new Uint8Array(BUFFER_SIZE)), this.#onRead);
+    const read = nativeByobReader.read.call(this.#reader, new Uint8Array(BUFFER_SIZE));
+    return react(read as Promise<ReadableStreamReadResult<ArrayBufferView<ArrayBuffer>>>, this.#onRead);
   }
 
   cancel(reason: unknown): Promise<void> {

@@ -18,6 +18,7 @@ import { readableStreamFromIterable } from "./from.ts";
 import { defineReadableStreamAccess } from "./lockable.ts";
 import { acquireReadableStreamDefaultReader } from "./reader_state.ts";
 import { readableStreamCancel, readableStreamEnded, ReadableStreamState } from "./stream_state.ts";
+import type { UnderlyingByteSource, UnderlyingDefaultSource, UnderlyingSource } from "./source_types.ts";
 import { readableStreamTee } from "./tee.ts";
 import { UnderlyingSourceAlgorithms } from "./underlying_source.ts";
 
@@ -64,7 +65,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   ) {
     const state = takeState<ReadableStreamState>() ?? setUpFromUnderlyingSource(underlyingSource, strategy);
     const type = state.controller instanceof ByteControllerState ? "bytes" : undefined;
-    super(new ReadableFeed(state, type) as UnderlyingDefaultSource<R>, NO_BUFFER);
+    super(new ReadableFeed(state, type) as globalThis.UnderlyingDefaultSource<R>, NO_BUFFER);
     this.#state = state;
     state.shell = this;
     adoptOwnClosedPromise(state, this);

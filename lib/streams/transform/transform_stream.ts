@@ -10,6 +10,7 @@ import { createWritableStream, writableStreamDefaultControllerStartFailed } from
 import { WritableStream } from "../writable/writable_stream.ts";
 import { TransformStreamDefaultController } from "./default_controller.ts";
 import { TransformStreamState } from "./transform_state.ts";
+import type { Transformer } from "./transformer_types.ts";
 import { UserTransformerAlgorithms } from "./transformer.ts";
 
 /**
@@ -45,7 +46,7 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     readableStrategy: QueuingStrategy<O> | undefined = undefined,
   ) {
     const state = new TransformStreamState();
-    super(new TransformFeed(state) as Transformer<I, O>);
+    super(new TransformFeed(state) as globalThis.Transformer<I, O>);
     this.#state = state;
     const isObject = typeof transformer === "object" ? transformer !== null : typeof transformer === "function";
     if (transformer !== undefined && !isObject) throw new TypeError("the transformer must be an object");

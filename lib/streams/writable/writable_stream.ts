@@ -19,6 +19,7 @@ import {
   writableStreamEnded,
   type WritableStreamState,
 } from "./stream_state.ts";
+import type { UnderlyingSink } from "./sink_types.ts";
 import { UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
 
 /**

@@ -1,0 +1,54 @@
+import type { ReadableByteStreamController } from "./byte_controller.ts";
+import type { ReadableStreamDefaultController } from "./default_controller.ts";
+
+/**
+ * Where the chunks of a stream come from.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#underlying-source-api}
+ */
+export interface UnderlyingDefaultSource<R = unknown> {
+  /** Called when the stream is cancelled: lets go of what the source holds. */
+  cancel?: (reason: unknown) => void | PromiseLike<void>;
+  /** Called while there is room below the high-water mark; not again until what it returned has settled. */
+  pull?: (controller: ReadableStreamDefaultController<R>) => void | PromiseLike<void>;
+  /** Called when the stream is made; nothing is pulled until what it returned has settled. */
+  start?: (controller: ReadableStreamDefaultController<R>) => unknown;
+  /** Left out: `"bytes"` makes it an {@linkcode UnderlyingByteSource}. */
+  type?: undefined;
+}
+
+/**
+ * Where the bytes of a byte stream come from.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#underlying-source-api}
+ */
+export interface UnderlyingByteSource {
+  /**
+   * The size in bytes of the buffers that the stream allocates for readers that bring none of their own.
+   *
+   * Default: none are allocated; such readers get what is enqueued.
+   */
+  autoAllocateChunkSize?: number;
+  /** Called when the stream is cancelled: lets go of what the source holds. */
+  cancel?: (reason: unknown) => void | PromiseLike<void>;
+  /** Called while there is room below the high-water mark, or a view to fill. */
+  pull?: (controller: ReadableByteStreamController) => void | PromiseLike<void>;
+  /** Called when the stream is made; nothing is pulled until what it returned has settled. */
+  start?: (controller: ReadableByteStreamController) => unknown;
+  /** Makes it a byte stream. */
+  type: "bytes";
+}
+
+/** A source of either kind. */
+export interface UnderlyingSource<R = unknown> {
+  /** See {@linkcode UnderlyingByteSource}. */
+  autoAllocateChunkSize?: number;
+  /** Called when the stream is cancelled: lets go of what the source holds. */
+  cancel?: (reason: unknown) => void | PromiseLike<void>;
+  /** Called while there is room below the high-water mark. */
+  pull?: (controller: ReadableStreamDefaultController<R> & ReadableByteStreamController) => void | PromiseLike<void>;
+  /** Called when the stream is made. */
+  start?: (controller: ReadableStreamDefaultController<R> & ReadableByteStreamController) => unknown;
+  /** `"bytes"` for a byte stream. */
+  type?: "bytes";
+}
