@@ -183,3 +183,18 @@ for (const [name, { from, to, cross }] of Object.entries(bridges)) {
     assert.deepEqual(await Array.fromAsync(back(cross(stream)) as ReadableStream<number>), numbers);
   });
 }
+
+for (const type of [undefined, "bytes"] as const) {
+  test(`fromNative() closes with a native ${type ?? "default"} stream that nobody reads at the time`, async () => {
+    let controller!: ReadableStreamDefaultController | ReadableByteStreamController;
+    const closing = new native.ReadableStream({
+      type,
+      start: (given: ReadableStreamDefaultController | ReadableByteStreamController) => void (controller = given),
+    } as UnderlyingDefaultSource);
+    const full = new ours.WritableStream({}, { highWaterMark: 0 }); // so that the pipe never asks for a chunk
+    const piped = fromNative(closing).pipeTo(full);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    controller.close();
+    assert.equal(await eventually(piped), undefined);
+  });
+}

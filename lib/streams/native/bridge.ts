@@ -5,7 +5,7 @@ import { ReadableStream } from "../readable/readable_stream.ts";
 import { lockableWritableStream, writableStreamStateOf } from "../writable/lockable.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { setUpWritableStreamDefaultWriter, WriterState } from "../writable/writer_state.ts";
-import { FromNativeByteSource, FromNativeSource } from "./from_native_source.ts";
+import { FromNativeByteSource } from "./from_native_bytes.ts";
 import { fromNativeSink } from "./from_native_sink.ts";
 import {
   isNativeReadableStream,
@@ -13,6 +13,7 @@ import {
   NativeReadableStream,
   NativeWritableStream,
 } from "./native_classes.ts";
+import { NativeReadableEnd } from "./readable_end.ts";
 import { ToNativeSource } from "./to_native_source.ts";
 import { BridgeFeed } from "./writable_feed.ts";
 
@@ -87,8 +88,8 @@ export function fromNative<R, W>(
 export function fromNative(stream: object): object {
   if (readableStreamStateOf(stream) !== undefined || writableStreamStateOf(stream) !== undefined) return stream;
   if (isNativeReadableStream(stream)) {
-    const source = FromNativeByteSource.open(stream) ?? new FromNativeSource(stream);
-    return construct(ReadableStream, source.state);
+    const state = FromNativeByteSource.open(stream)?.state ?? new NativeReadableEnd(stream).acquire();
+    return construct(ReadableStream, state);
   }
   if (isNativeWritableStream(stream)) return construct(WritableStream, fromNativeSink(stream));
   const { readable, writable } = toPair(stream);

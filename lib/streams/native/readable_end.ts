@@ -1,3 +1,4 @@
+import { PARKED } from "../parked.ts";
 import { react } from "../promises.ts";
 import {
   createReadableStream,
@@ -10,13 +11,15 @@ import {
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { isNativeReadableStreamLocked, nativeGetReader, nativeReader, nativeReaderClosed } from "./native_classes.ts";
 
-/** A readable stream of the runtime, behind a state of ours that asks it for a chunk when a chunk is asked of the state. */
+/**
+ * A readable stream of the runtime, behind a state of ours that asks it for a chunk when a chunk is asked of the state:
+ * the end of a pipe, or what `fromNative()` gives. One read is under way at a time.
+ */
 export class NativeReadableEnd implements SourceAlgorithms {
   readonly isNative = true;
   readonly #stream: globalThis.ReadableStream;
   #reader: globalThis.ReadableStreamDefaultReader = undefined as never; // set by acquire()
   #controller: DefaultControllerState = undefined as never;
-
   #isReading = false;
   #hasClosed = false;
 
@@ -40,9 +43,10 @@ export class NativeReadableEnd implements SourceAlgorithms {
     nativeReader.releaseLock.call(this.#reader);
   }
 
-  pull(): void {
+  pull(): unknown {
     this.#isReading = true;
     react(nativeReader.read.call(this.#reader), this.#onRead, this.#onErrored);
+    return PARKED;
   }
 
   cancel(reason: unknown): Promise<void> {
@@ -53,6 +57,7 @@ export class NativeReadableEnd implements SourceAlgorithms {
     this.#isReading = false;
     if (!done) readableStreamDefaultControllerEnqueue(this.#controller, value);
     if (done || this.#hasClosed) readableStreamDefaultControllerClose(this.#controller);
+    this.#controller.onPulled();
   };
 
   /** It closes when its last chunk has been read, but that chunk may still be on its way to us. */

@@ -8,51 +8,9 @@ import {
   readableByteStreamControllerError,
 } from "../readable/byte_controller_state.ts";
 import { readableByteStreamControllerRespond } from "../readable/byob_response.ts";
-import {
-  createReadableStream,
-  type DefaultControllerState,
-  readableStreamDefaultControllerClose,
-  readableStreamDefaultControllerEnqueue,
-  readableStreamDefaultControllerError,
-  type SourceAlgorithms,
-} from "../readable/default_controller_state.ts";
+import type { SourceAlgorithms } from "../readable/default_controller_state.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
-import {
-  nativeByobReader,
-  nativeByobReaderClosed,
-  nativeGetReader,
-  nativeReader,
-  nativeReaderClosed,
-} from "./native_classes.ts";
-
-/** The underlying source of a stream of ours that reads one of the runtime's chunk by chunk. */
-export class FromNativeSource implements SourceAlgorithms {
-  readonly state: ReadableStreamState;
-  readonly #reader: globalThis.ReadableStreamDefaultReader;
-  readonly #controller: DefaultControllerState;
-
-  constructor(stream: globalThis.ReadableStream) {
-    this.#reader = nativeGetReader.call(stream) as globalThis.ReadableStreamDefaultReader;
-    this.state = createReadableStream(this, 0);
-    this.#controller = this.state.controller as DefaultControllerState;
-    react(nativeReaderClosed(this.#reader), undefined, this.#onErrored);
-  }
-
-  pull(): unknown {
-    return react(nativeReader.read.call(this.#reader), this.#onRead);
-  }
-
-  cancel(reason: unknown): Promise<void> {
-    return nativeReader.cancel.call(this.#reader, reason);
-  }
-
-  readonly #onRead = ({ done, value }: ReadableStreamReadResult<unknown>): void => {
-    if (done) readableStreamDefaultControllerClose(this.#controller);
-    else readableStreamDefaultControllerEnqueue(this.#controller, value);
-  };
-
-  readonly #onErrored = (error: unknown): void => readableStreamDefaultControllerError(this.#controller, error);
-}
+import { nativeByobReader, nativeByobReaderClosed, nativeGetReader } from "./native_classes.ts";
 
 const BUFFER_SIZE = 65_536;
 
@@ -61,12 +19,14 @@ export class FromNativeByteSource implements SourceAlgorithms {
   readonly state: ReadableStreamState;
   readonly #reader: globalThis.ReadableStreamBYOBReader;
   readonly #controller: ByteControllerState;
+  #isReading = false;
+  #hasClosed = false;
 
   private constructor(reader: globalThis.ReadableStreamBYOBReader) {
     this.#reader = reader;
     this.state = createReadableByteStream(this);
     this.#controller = this.state.controller as ByteControllerState;
-    react(nativeByobReaderClosed(reader), undefined, this.#onErrored);
+    react(nativeByobReaderClosed(reader), this.#onClosed, this.#onErrored);
   }
 
   /** Locks a stream if it is a byte stream; nothing tells but the attempt. */
@@ -82,6 +42,7 @@ export class FromNativeByteSource implements SourceAlgorithms {
   }
 
   pull(): unknown {
+    this.#isReading = true;
     const read = nativeByobReader.read.call(this.#reader, new Uint8Array(BUFFER_SIZE));
     return react(read as Promise<ReadableStreamReadResult<ArrayBufferView<ArrayBuffer>>>, this.#onRead);
   }
@@ -91,14 +52,23 @@ export class FromNativeByteSource implements SourceAlgorithms {
   }
 
   readonly #onRead = ({ done, value }: ReadableStreamReadResult<ArrayBufferView<ArrayBuffer>>): void => {
-    if (!done) {
-      readableByteStreamControllerEnqueue(this.#controller, viewSlots(value));
-      return;
-    }
+    this.#isReading = false;
+    if (!done) readableByteStreamControllerEnqueue(this.#controller, viewSlots(value));
+    if (done || this.#hasClosed) this.#close();
+  };
+
+  /** As in NativeReadableEnd. */
+  readonly #onClosed = (): void => {
+    this.#hasClosed = true;
+    if (!this.#isReading) this.#close();
+  };
+
+  #close(): void {
+    if (this.state.state !== "readable") return;
     readableByteStreamControllerClose(this.#controller);
     // Views that our readers lent wait in the queue of pull-intos until they are answered.
     if (this.#controller.pendingPullIntos.length > 0) readableByteStreamControllerRespond(this.#controller, 0);
-  };
+  }
 
   readonly #onErrored = (error: unknown): void => readableByteStreamControllerError(this.#controller, error);
 }
