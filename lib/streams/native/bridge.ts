@@ -9,7 +9,9 @@ import { FromNativeByteSource } from "./from_native_bytes.ts";
 import { fromNativeSink } from "./from_native_sink.ts";
 import {
   isNativeReadableStream,
+  isNativeReadableStreamLocked,
   isNativeWritableStream,
+  isNativeWritableStreamLocked,
   NativeReadableStream,
   NativeWritableStream,
 } from "./native_classes.ts";
@@ -88,10 +90,14 @@ export function fromNative<R, W>(
 export function fromNative(stream: object): object {
   if (readableStreamStateOf(stream) !== undefined || writableStreamStateOf(stream) !== undefined) return stream;
   if (isNativeReadableStream(stream)) {
+    if (isNativeReadableStreamLocked(stream)) throw new TypeError("Cannot read from the stream: it is locked");
     const state = FromNativeByteSource.open(stream)?.state ?? new NativeReadableEnd(stream).acquire();
     return construct(ReadableStream, state);
   }
-  if (isNativeWritableStream(stream)) return construct(WritableStream, fromNativeSink(stream));
+  if (isNativeWritableStream(stream)) {
+    if (isNativeWritableStreamLocked(stream)) throw new TypeError("Cannot write to the stream: it is locked");
+    return construct(WritableStream, fromNativeSink(stream));
+  }
   const { readable, writable } = toPair(stream);
   return { readable: fromNative(readable), writable: fromNative(writable) };
 }

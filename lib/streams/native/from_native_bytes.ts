@@ -29,9 +29,8 @@ export class FromNativeByteSource implements SourceAlgorithms {
     react(nativeByobReaderClosed(reader), this.#onClosed, this.#onErrored);
   }
 
-  /** Locks a stream if it is a byte stream; nothing tells but the attempt. */
+  /** Locks a stream, which must be free, if it is a byte stream; nothing tells but the attempt. */
   static open(stream: globalThis.ReadableStream): FromNativeByteSource | undefined {
-    if (stream.locked) return undefined; // the default reader's error says it better
     let reader: globalThis.ReadableStreamBYOBReader;
     try {
       reader = nativeGetReader.call(stream, { mode: "byob" }) as globalThis.ReadableStreamBYOBReader;
