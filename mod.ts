@@ -1,5 +1,5 @@
 /**
- * What runs everywhere, browsers included: the streams and the codecs.
+ * What runs everywhere, browsers included: the streams, the batched writers and the codecs.
  *
  * What touches the file system has its own subpath: `./files`, `./precompress`.
  *
@@ -13,6 +13,7 @@
  *
  * @module
  */
+export { type BatchedUnderlyingSink, BatchedWritableStream } from "./lib/batch/mod.ts";
 export {
   compress,
   CompressionStream,

@@ -8,7 +8,7 @@ import { Ring } from "./ring.ts";
 export class ChunkQueue extends Ring<unknown> {
   totalSize = 0;
   /** The size of the chunk that {@linkcode take} took, or that went past the queue: part of the total. */
-  #takenSize = 0;
+  takenSize = 0;
   /** The sizes, from the first chunk on whose size is not 1: most queues never have one. */
   #sizes: Ring<number> | undefined = undefined;
 
@@ -26,22 +26,30 @@ export class ChunkQueue extends Ring<unknown> {
     return this.shift();
   }
 
+  /** Dequeues up to `count` chunks, at least one, to the end of `target`; the queue must not be empty. */
+  dequeueInto(target: unknown[], count: number): void {
+    const taken = Math.min(count, this.length);
+    if (this.#sizes === undefined) this.#subtract(taken);
+    else for (let i = 0; i < taken; i++) this.#subtract(this.#sizes.shift());
+    this.shiftInto(target, taken);
+  }
+
   /** Takes the first chunk, whose size counts until {@linkcode release}; the queue must not be empty. */
   take(): unknown {
-    this.#takenSize = this.#sizes === undefined ? 1 : this.#sizes.shift();
+    this.takenSize = this.#sizes === undefined ? 1 : this.#sizes.shift();
     return this.shift();
   }
 
   /** Counts the size of a chunk that need not wait in the queue, until {@linkcode release}. */
   pass(size: number): void {
-    this.#takenSize = size;
+    this.takenSize = size;
     this.totalSize += size;
   }
 
   /** The chunk that was taken, or passed, is done with. */
   release(): void {
-    this.#subtract(this.#takenSize);
-    this.#takenSize = 0;
+    this.#subtract(this.takenSize);
+    this.takenSize = 0;
   }
 
   /** ResetQueue. */
@@ -49,7 +57,7 @@ export class ChunkQueue extends Ring<unknown> {
     this.clear();
     this.#sizes = undefined;
     this.totalSize = 0;
-    this.#takenSize = 0;
+    this.takenSize = 0;
   }
 
   #subtract(size: number): void {

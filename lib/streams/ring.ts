@@ -27,6 +27,22 @@ export class Ring<T> {
     return item;
   }
 
+  /** Takes the first `count` items, of those that there are, to the end of `target`. */
+  shiftInto(target: T[], count: number): void {
+    target.push(this.#first as T);
+    const items = this.#items;
+    const mask = items.length - 1;
+    let head = this.#head;
+    for (let i = 1; i < count; i++) {
+      target.push(items[head] as T);
+      items[head] = undefined;
+      head = (head + 1) & mask;
+    }
+    this.#head = head;
+    this.length -= count - 1;
+    this.shift(); // the first one, which was given, makes place for the next
+  }
+
   /** The first item; the ring must not be empty. */
   peek(): T {
     return this.#first as T;

@@ -1,4 +1,5 @@
 import { Deferred, queueReaction, react, waitForAll } from "../promises.ts";
+import { DefaultControllerState } from "../readable/default_controller_state.ts";
 import type { ReadRequest } from "../readable/read_requests.ts";
 import {
   DefaultReaderState,
@@ -93,6 +94,8 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
   #isRunning = false;
   #shuttingDown = false;
   #pendingWrites = 0;
+  /** Whether the destination takes batches, of chunks that need not be looked at one by one. */
+  readonly #movesRuns: boolean;
   /** What a shutdown does when all that was read has been written. */
   #afterWrites: (() => void) | undefined = undefined;
 
@@ -107,6 +110,9 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
     readableStreamReaderGenericInitialize(this.#reader, this.#source);
     setUpWritableStreamDefaultWriter(this.#writer, this.#destination);
     this.#source.disturbed = true;
+    const { batching, sizeAlgorithm } = this.#destination.controller;
+    this.#movesRuns = batching !== undefined && sizeAlgorithm === undefined &&
+      this.#source.controller instanceof DefaultControllerState;
   }
 
   /** Settles when the pipe has let go of both streams. */
@@ -146,7 +152,8 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
         break;
       }
       if (controller.hasBuffered) {
-        this.#write(controller.readBuffered());
+        if (this.#movesRuns) this.#writeRun(controller as DefaultControllerState);
+        else this.#write(controller.readBuffered());
       } else {
         this.#isReading = true;
         controller.pullSteps(this);
@@ -182,6 +189,12 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
   #write(chunk: unknown): void {
     this.#pendingWrites++;
     writableStreamPipeWrite(this.#destination, chunk, this);
+  }
+
+  /** Hands over what is buffered, as far as there is room, in one go. */
+  #writeRun(controller: DefaultControllerState): void {
+    this.#pendingWrites++;
+    this.#destination.controller.batching!.moveForPipe(controller, this);
   }
 
   begin(): void {
@@ -246,6 +259,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
     };
     if (this.#destination.state === "writable" && !writableStreamCloseQueuedOrInFlight(this.#destination)) {
       if (this.#hasChunk) this.#writeChunk();
+      this.#destination.controller.batching?.hurry();
       if (this.#pendingWrites > 0) this.#afterWrites = end;
       else queueReaction(end);
     } else {

@@ -87,11 +87,12 @@ export class DefaultControllerState {
   /** The part of [[PullSteps]] that serves a read from the queue; `hasBuffered` must hold. */
   readBuffered(): unknown {
     const chunk = this.queue.dequeue();
-    this.#afterDequeue();
+    this.afterDequeue();
     return chunk;
   }
 
-  #afterDequeue(): void {
+  /** What follows when chunks have left the queue. */
+  afterDequeue(): void {
     if (this.closeRequested && this.queue.length === 0) {
       this.source = CLEARED_SOURCE;
       readableStreamClose(this.stream);

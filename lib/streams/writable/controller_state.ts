@@ -10,6 +10,7 @@ import {
 } from "../promises.ts";
 import { holdTasks, releaseTasks } from "../scheduler.ts";
 import type { SizeAlgorithm } from "../strategies.ts";
+import type { Batching } from "./batching.ts";
 import {
   writableStreamCloseQueuedOrInFlight,
   writableStreamFinishErroring,
@@ -46,6 +47,8 @@ export class WritableControllerState {
   readonly highWaterMark: number;
   sizeAlgorithm: SizeAlgorithm;
   started = false;
+  /** What queues batches in place of chunks, if the sink takes those. */
+  batching: Batching | undefined = undefined;
   #abortController: AbortController | undefined = undefined;
   #abortReason: { readonly reason: unknown } | undefined = undefined;
   /** What follows start and each write; bound once for each stream. */
@@ -97,6 +100,7 @@ export class WritableControllerState {
   clearAlgorithms(): void {
     this.sink = CLEARED_SINK;
     this.sizeAlgorithm = undefined;
+    this.batching = undefined;
   }
 
   /** The signal that `abort()` aborts; made when somebody looks at it. */
@@ -151,7 +155,8 @@ export function updateBackpressure(controller: WritableControllerState): void {
 
 /** Whether a chunk that is written now goes to the sink at once. */
 export function isIdle(controller: WritableControllerState): boolean {
-  return controller.started && controller.stream.inFlightWriteRequest === undefined && controller.queue.length === 0;
+  return controller.started && controller.stream.inFlightWriteRequest === undefined && controller.queue.length === 0 &&
+    controller.batching === undefined;
 }
 
 /**
@@ -163,7 +168,7 @@ export function isIdle(controller: WritableControllerState): boolean {
 export function writableStreamDefaultControllerGetChunkSize(
   controller: WritableControllerState,
   chunk: unknown,
-): unknown {
+): number {
   if (controller.sizeAlgorithm === undefined) return 1;
   try {
     return +(controller.sizeAlgorithm.call(undefined, chunk) as number);
@@ -177,7 +182,7 @@ export function writableStreamDefaultControllerGetChunkSize(
 export function writableStreamDefaultControllerWrite(
   controller: WritableControllerState,
   chunk: unknown,
-  chunkSize: unknown,
+  chunkSize: number,
 ): void {
   try {
     controller.queue.enqueue(chunk, chunkSize === 1 ? 1 : checkedSize(chunkSize));
@@ -221,6 +226,7 @@ export function writableStreamDefaultControllerAdvanceQueueIfNeeded(controller: 
       if (stream.closeRequest !== undefined && stream.state === "writable") processClose(controller);
       return;
     }
+    if (controller.batching !== undefined && !controller.batching.isDue()) return;
     if (!processWrite(controller, controller.queue.take())) return;
   }
 }

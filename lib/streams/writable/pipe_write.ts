@@ -56,8 +56,10 @@ function writeWithSize(stream: WritableStreamState, chunk: unknown, request: Wri
   const size = writableStreamDefaultControllerGetChunkSize(controller, chunk);
   if (stream.state !== "writable") {
     request.reject(stream.storedError); // a chunk that was read before the destination failed has nowhere to go
-  } else if (isIdle(controller) && typeof size === "number" && size >= 0 && size < Infinity) {
+  } else if (isIdle(controller) && size >= 0 && size < Infinity) {
     writeToIdleSink(stream, chunk, size, request);
+  } else if (controller.batching !== undefined) {
+    controller.batching.enqueueForPipe(chunk, size, request);
   } else {
     stream.writeRequests.push(request);
     writableStreamDefaultControllerWrite(controller, chunk, size);

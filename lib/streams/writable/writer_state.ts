@@ -99,6 +99,7 @@ export function writableStreamDefaultWriterWrite(writer: WriterState, chunk: unk
     return promiseRejectedWith(new TypeError("Cannot write: the stream is closed or closing"));
   }
   if (stream.state === "erroring") return promiseRejectedWith(stream.storedError);
+  if (controller.batching !== undefined) return controller.batching.enqueue(chunk, chunkSize);
   if (isIdle(controller) && chunkSize === 1) return writeAtOnce(stream, chunk);
   const request = new PromiseWriteRequest();
   stream.writeRequests.push(request);

@@ -1,0 +1,151 @@
+import {
+  type Batching,
+  checkedSize,
+  type DefaultControllerState,
+  type SinkAlgorithms,
+  updateBackpressure,
+  type WritableControllerState,
+  writableStreamDefaultControllerAdvanceQueueIfNeeded,
+  writableStreamDefaultControllerErrorIfNeeded,
+  type WriteRequest,
+} from "../streams/internal.ts";
+import { Batch } from "./batch.ts";
+import type { BatchedSinkAlgorithms } from "./batched_sink.ts";
+import { atEndOfTurn } from "./end_of_turn.ts";
+
+/**
+ * How a stream queues chunks for a sink that takes batches; and the sink that the rest of the stream sees, which passes
+ * the batches on.
+ *
+ * A batch starts when the queue is full or the stream is closing, else at the end of the turn: so a producer that goes
+ * on when the last batch has ended can fill the queue again first. Without that wait, one small batch would leave the
+ * next one room for little more than the rest of the queue, and small and large ones would take turns for ever.
+ */
+export class BatchedWrites implements Batching, SinkAlgorithms {
+  readonly #sink: BatchedSinkAlgorithms;
+  #controller: WritableControllerState = undefined as never; // set by attach()
+  /** The last batch of the queue, which grows. */
+  #open: Batch | undefined = undefined;
+  #awaitsEndOfTurn = false;
+  /** Whether what is queued is to be written without a wait for more. */
+  #isUrgent = false;
+
+  constructor(sink: BatchedSinkAlgorithms) {
+    this.#sink = sink;
+  }
+
+  attach(controller: WritableControllerState): void {
+    this.#controller = controller;
+    controller.batching = this;
+  }
+
+  enqueue(chunk: unknown, size: number): Promise<void> {
+    const batch = this.#batchFor(size);
+    const { promise } = batch;
+    this.#add(batch, chunk, size);
+    return promise;
+  }
+
+  enqueueForPipe(chunk: unknown, size: number, request: WriteRequest): void {
+    const batch = this.#batchFor(size);
+    batch.addPipe(request);
+    this.#add(batch, chunk, size);
+  }
+
+  moveForPipe(source: DefaultControllerState, request: WriteRequest): void {
+    const { queue, highWaterMark } = this.#controller;
+    const batch = this.#batchFor(1);
+    batch.addPipe(request);
+    const room = Math.min(highWaterMark - queue.totalSize, this.#sink.maxBatch - batch.size);
+    const before = batch.chunks.length;
+    source.queue.dequeueInto(batch.chunks, Math.max(1, Math.ceil(room)));
+    const size = batch.chunks.length - before;
+    batch.size += size;
+    queue.totalSize += size;
+    source.afterDequeue(); // may pull, as it does after a read
+    this.#advance();
+  }
+
+  isDue(): boolean {
+    const { stream, queue, highWaterMark } = this.#controller;
+    if (this.#isUrgent || queue.length > 1 || stream.closeRequest !== undefined) return true;
+    if (queue.totalSize >= highWaterMark || this.#open!.size >= this.#sink.maxBatch) return true;
+    if (!this.#awaitsEndOfTurn) {
+      this.#awaitsEndOfTurn = true;
+      atEndOfTurn(this.#onEndOfTurn);
+    }
+    return false;
+  }
+
+  hurry(): void {
+    if (this.#controller.queue.length === 0) return;
+    this.#isUrgent = true;
+    writableStreamDefaultControllerAdvanceQueueIfNeeded(this.#controller);
+  }
+
+  readonly #onEndOfTurn = (): void => {
+    this.#awaitsEndOfTurn = false;
+    // What waits behind a batch in flight has its own wait when that has ended.
+    if (this.#controller.stream.inFlightWriteRequest === undefined) this.hurry();
+  };
+
+  /** The batch for a chunk of that size: the one that grows, unless it has no room for it. */
+  #batchFor(size: number): Batch {
+    const open = this.#open;
+    if (open !== undefined && (open.chunks.length === 0 || !(open.size + size > this.#sink.maxBatch))) return open;
+    const batch = this.#open = new Batch();
+    this.#controller.stream.writeRequests.push(batch);
+    this.#controller.queue.push(batch); // its size is added as it grows
+    return batch;
+  }
+
+  #add(batch: Batch, chunk: unknown, size: number): void {
+    if (size !== 1 && !this.#isSize(size)) return;
+    const { queue, highWaterMark } = this.#controller;
+    batch.chunks.push(chunk);
+    batch.size += size;
+    queue.totalSize += size;
+    // Whoever has looked at the batch in this turn need not look again before the queue or the batch is full.
+    if (!this.#awaitsEndOfTurn || queue.totalSize >= highWaterMark || batch.size >= this.#sink.maxBatch) {
+      this.#advance();
+    }
+  }
+
+  #isSize(size: number): boolean {
+    try {
+      checkedSize(size);
+      return true;
+    } catch (error) {
+      writableStreamDefaultControllerErrorIfNeeded(this.#controller, error);
+      return false;
+    }
+  }
+
+  #advance(): void {
+    updateBackpressure(this.#controller);
+    writableStreamDefaultControllerAdvanceQueueIfNeeded(this.#controller);
+  }
+
+  write(chunk: unknown): unknown {
+    const batch = chunk as Batch;
+    const { queue } = this.#controller;
+    queue.takenSize = batch.size;
+    if (queue.length === 0) {
+      this.#open = undefined;
+      this.#isUrgent = false;
+    }
+    return this.#sink.writev(batch.chunks);
+  }
+
+  pipeWrite(batch: unknown): unknown {
+    return this.write(batch);
+  }
+
+  close(): unknown {
+    return this.#sink.close();
+  }
+
+  abort(reason: unknown): unknown {
+    return this.#sink.abort(reason);
+  }
+}

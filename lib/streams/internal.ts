@@ -1,0 +1,22 @@
+/**
+ * What the other folders build streams with. Not part of the public API.
+ *
+ * @module
+ */
+export { checkedSize } from "./chunk_queue.ts";
+export { callbackResult, Deferred } from "./promises.ts";
+export type { DefaultControllerState } from "./readable/default_controller_state.ts";
+export { giveState } from "./shell.ts";
+export { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "./strategies.ts";
+export { type Callback, defineInterface, isObject, toCallback, toDictionary } from "./webidl.ts";
+export type { Batching } from "./writable/batching.ts";
+export {
+  createWritableStream,
+  type SinkAlgorithms,
+  startWritableStreamDefaultController,
+  updateBackpressure,
+  type WritableControllerState,
+  writableStreamDefaultControllerAdvanceQueueIfNeeded,
+  writableStreamDefaultControllerErrorIfNeeded,
+} from "./writable/controller_state.ts";
+export type { WritableStreamState, WriteRequest } from "./writable/stream_state.ts";
