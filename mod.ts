@@ -13,7 +13,12 @@
  *
  * @module
  */
-export { type BatchedUnderlyingSink, BatchedWritableStream } from "./lib/batch/mod.ts";
+export {
+  type BatchedUnderlyingSink,
+  BatchedWritableStream,
+  coalesceBytes,
+  type CoalesceBytesOptions,
+} from "./lib/batch/mod.ts";
 export {
   compress,
   CompressionStream,

@@ -13,3 +13,4 @@
  * @module
  */
 export { type BatchedUnderlyingSink, BatchedWritableStream } from "./batched_writable_stream.ts";
+export { coalesceBytes, type CoalesceBytesOptions } from "./coalesce_bytes.ts";

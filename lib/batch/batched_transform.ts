@@ -1,0 +1,106 @@
+import { Deferred } from "../streams/internal.ts";
+import {
+  ReadableStream,
+  type ReadableStreamDefaultController,
+  type WritableStreamDefaultController,
+} from "../streams/mod.ts";
+import { type BatchedUnderlyingSink, BatchedWritableStream } from "./batched_writable_stream.ts";
+
+/** Makes output of a batch: calls `enqueue` for every chunk of it. What it throws errors both ends. */
+export type TransformBatch<I, O> = (batch: I[], enqueue: (chunk: O) => void) => void;
+
+/** Two ends like a TransformStream's. */
+export interface BatchedTransform<I, O> {
+  /** Gives what was made of the batches. */
+  readonly readable: ReadableStream<O>;
+  /** Takes what is to be transformed. */
+  readonly writable: BatchedWritableStream<I>;
+}
+
+/**
+ * Makes a transform stream whose transformer takes batches. A batch is transformed, and its writes acknowledged, when
+ * the readable end has room for a chunk or somebody reads.
+ */
+export function batchedTransform<I, O>(
+  transform: TransformBatch<I, O>,
+  strategy: QueuingStrategy<I>,
+): BatchedTransform<I, O> {
+  const ends = new Ends(transform);
+  const readable = new ReadableStream<O>({
+    start: (controller) => ends.setOutput(controller),
+    pull: () => ends.want(),
+    cancel: (reason) => ends.cancel(reason),
+  });
+  return { readable, writable: new BatchedWritableStream<I>(ends, strategy) };
+}
+
+/** The sink of the writable end, with what it knows of the readable one. */
+class Ends<I, O> implements BatchedUnderlyingSink<I> {
+  readonly #transform: TransformBatch<I, O>;
+  #output: ReadableStreamDefaultController<O> = undefined as never; // set by the stream's start, as the next one
+  #input: WritableStreamDefaultController = undefined as never;
+  /** Whether output was asked for after the last that there was. */
+  #isWanted = false;
+  /** What a batch waits for until output is wanted, or never will be. */
+  #wanted: Deferred<void> | undefined = undefined;
+  #failure: { readonly reason: unknown } | undefined = undefined;
+
+  constructor(transform: TransformBatch<I, O>) {
+    this.#transform = transform;
+  }
+
+  setOutput(controller: ReadableStreamDefaultController<O>): void {
+    this.#output = controller;
+  }
+
+  start(controller: WritableStreamDefaultController): void {
+    this.#input = controller;
+    const { signal } = controller;
+    signal.addEventListener("abort", () => {
+      if (this.#fail(signal.reason)) this.#output.error(signal.reason);
+    });
+  }
+
+  writev(batch: I[]): Promise<void> | undefined {
+    if (this.#isWanted) return this.#write(batch);
+    this.#wanted = new Deferred();
+    return this.#wanted.promise.then(() => this.#write(batch));
+  }
+
+  close(): void {
+    if (this.#failure === undefined) this.#output.close();
+  }
+
+  want(): void {
+    this.#isWanted = true;
+    this.#wanted?.resolve();
+    this.#wanted = undefined;
+  }
+
+  cancel(reason: unknown): void {
+    if (this.#fail(reason)) this.#input.error(reason);
+  }
+
+  #write(batch: I[]): undefined {
+    if (this.#failure !== undefined) throw this.#failure.reason; // nobody will read what is made of it
+    try {
+      this.#transform(batch, this.#enqueue);
+    } catch (error) {
+      if (this.#fail(error)) this.#output.error(error);
+      throw error;
+    }
+  }
+
+  readonly #enqueue = (chunk: O): void => {
+    this.#isWanted = false; // the stream pulls again if it has more room
+    this.#output.enqueue(chunk);
+  };
+
+  /** Notes the end, and lets a batch that waits know; returns whether it is the first one. */
+  #fail(reason: unknown): boolean {
+    if (this.#failure !== undefined) return false;
+    this.#failure = { reason };
+    this.want();
+    return true;
+  }
+}

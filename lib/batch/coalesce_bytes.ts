@@ -1,0 +1,81 @@
+import type { ReadableStream } from "../streams/mod.ts";
+import { batchedTransform } from "./batched_transform.ts";
+import type { BatchedWritableStream } from "./batched_writable_stream.ts";
+
+/** Options of {@linkcode coalesceBytes}. */
+export interface CoalesceBytesOptions {
+  /**
+   * The bytes from which on a chunk counts as large.
+   *
+   * @default 65536
+   */
+  size?: number;
+}
+
+/**
+ * Makes a transform that joins small byte chunks into large ones, for destinations where each write costs.
+ *
+ * Chunks are joined until they have `size` bytes or more, the stream closes, or the current turn of the event loop ends:
+ * what arrives slowly is passed on as it arrives. A chunk of `size` bytes or more passes without being copied.
+ *
+ * @param options.size The bytes from which on a chunk counts as large. Default: 65,536.
+ * @returns the two ends, for `pipeThrough()`.
+ * @throws {RangeError} if `size` is no integer above 0. A chunk that is no Uint8Array errors the stream with a TypeError.
+ * @example
+ * ```ts
+ * import { coalesceBytes } from "@millrace/streams/batch";
+ * import { ReadableStream } from "@millrace/streams/streams";
+ *
+ * const small = ReadableStream.from(Array.from({ length: 100 }, () => new Uint8Array(100)));
+ * for await (const chunk of small.pipeThrough(coalesceBytes({ size: 4096 }))) console.log(chunk.length); // 4100, …
+ * ```
+ */
+export function coalesceBytes(
+  options: CoalesceBytesOptions = {},
+): { readable: ReadableStream<Uint8Array<ArrayBuffer>>; writable: BatchedWritableStream<Uint8Array> } {
+  const { size = 65_536 } = options;
+  if (!Number.isInteger(size) || size <= 0) throw new RangeError(`size must be an integer above 0, not ${size}`);
+  return batchedTransform<Uint8Array, Uint8Array<ArrayBuffer>>(
+    (chunks, enqueue) => joinChunks(chunks, size, enqueue),
+    { highWaterMark: size, size: byteLengthOf },
+  );
+}
+
+function byteLengthOf(chunk: Uint8Array): number {
+  if (chunk instanceof Uint8Array) return chunk.length;
+  throw new TypeError(`Cannot join chunks: one is of type ${typeof chunk}, and must be a Uint8Array`);
+}
+
+function joinChunks(
+  chunks: readonly Uint8Array[],
+  size: number,
+  enqueue: (chunk: Uint8Array<ArrayBuffer>) => void,
+): void {
+  let first = 0;
+  let length = 0;
+  for (let i = 0; i < chunks.length; i++) {
+    if (chunks[i].length >= size && length > 0) {
+      enqueue(join(chunks, first, i, length));
+      first = i;
+      length = 0;
+    }
+    length += chunks[i].length;
+    if (length < size) continue;
+    enqueue(join(chunks, first, i + 1, length));
+    first = i + 1;
+    length = 0;
+  }
+  if (length > 0) enqueue(join(chunks, first, chunks.length, length));
+}
+
+/** The chunks from `start` to `end` as one. */
+function join(chunks: readonly Uint8Array[], start: number, end: number, length: number): Uint8Array<ArrayBuffer> {
+  if (end - start === 1) return chunks[start] as Uint8Array<ArrayBuffer>;
+  const joined = new Uint8Array(length);
+  let offset = 0;
+  for (let i = start; i < end; i++) {
+    joined.set(chunks[i], offset);
+    offset += chunks[i].length;
+  }
+  return joined;
+}

@@ -1,0 +1,6 @@
+/**
+ * What our other folders build on. Not part of the public API.
+ *
+ * @module
+ */
+export { type BatchedTransform, batchedTransform, type TransformBatch } from "./batched_transform.ts";
