@@ -94,9 +94,9 @@ class SyncIteratorSource extends IteratorSource {
 
   pull(): unknown {
     const { done, value } = readIteratorResult(apply(this.nextMethod, this.iterator, []));
-    if (!isThenableLike(value)) return this.#giveLater(done, value);
+    if (!isThenableLike(value)) return this.#give(done, value);
     const awaited = isView(value) ? resolvedView(value) : this.#resolved(done, value);
-    if (awaited === undefined) return this.#giveLater(done, value);
+    if (awaited === undefined) return this.#give(done, value);
     const wrapped = react(
       awaited,
       done ? asDone : asValue,
@@ -117,17 +117,26 @@ class SyncIteratorSource extends IteratorSource {
     }
   }
 
-  /** What the reactions above come to for a value that is no thenable, in the same microtasks but with no results. */
-  #giveLater(done: boolean, value: unknown): unknown {
+  /**
+   * What the reactions above come to for a value that is no thenable: in the same microtasks but with no results, or at
+   * once where a pipe reads.
+   */
+  #give(done: boolean, value: unknown): unknown {
+    const { controller } = this;
+    if (controller.stream.reader?.fused) {
+      if (done) readableStreamDefaultControllerClose(controller);
+      else readableStreamDefaultControllerEnqueue(controller, value);
+      return undefined;
+    }
     this.#done = done;
     this.#value = value;
     queueReaction(this.#onUnwrapped);
     return PARKED;
   }
 
-  readonly #onUnwrapped = (): void => queueReaction(this.#give);
+  readonly #onUnwrapped = (): void => queueReaction(this.#giveUnwrapped);
 
-  readonly #give = (): void => {
+  readonly #giveUnwrapped = (): void => {
     const value = this.#value;
     this.#value = undefined;
     if (this.#done) readableStreamDefaultControllerClose(this.controller);
