@@ -1,5 +1,6 @@
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, link, lstat, open, rename, rm } from "node:fs/promises";
 import { temporaryPath } from "./temporary.ts";
+import { writeFully } from "./write_fully.ts";
 
 /** Options of {@linkcode AtomicFile.open}. */
 export interface AtomicFileOptions {
@@ -12,6 +13,12 @@ export interface AtomicFileOptions {
    * stays so. Default: a new one in the same folder.
    */
   temporary?: string;
+  /**
+   * Whether what has the file's name already is replaced; if not, `commit()` fails with the code `EEXIST`.
+   *
+   * @default true
+   */
+  replace?: boolean;
 }
 
 /**
@@ -60,24 +67,29 @@ export class AtomicFile {
 
   /** Appends `bytes`. */
   async write(bytes: Uint8Array): Promise<void> {
-    const handle = this.#opened();
-    for (let start = 0; start < bytes.length;) {
-      const { bytesWritten } = await handle.write(bytes, start, bytes.length - start);
-      start += bytesWritten;
-    }
+    await writeFully(this.#opened(), [bytes]);
   }
 
-  /** Puts the file under its name, in place of what was there; the temporary file is gone if that fails. */
+  /** Appends all bytes of `pieces`, with one call of the system where it takes them at once. */
+  async writev(pieces: readonly Uint8Array[]): Promise<void> {
+    await writeFully(this.#opened(), pieces);
+  }
+
+  /**
+   * Puts the file under its name, in place of what was there unless `replace` is false; the temporary file is gone if
+   * that fails.
+   */
   async commit(): Promise<void> {
     const handle = this.#opened();
-    const { mtimeMs, mode } = this.#options;
+    const { mtimeMs, mode, replace = true } = this.#options;
     try {
       if (mode !== undefined) await handle.chmod(mode & 0o7777); // open() applied the umask
       if (mtimeMs !== undefined) await handle.utimes(mtimeMs / 1000, mtimeMs / 1000);
       await handle.datasync();
       await handle.close();
       this.#handle = undefined;
-      await rename(this.#temporary, this.#path);
+      if (replace) await rename(this.#temporary, this.#path);
+      else await renameToFree(this.#temporary, this.#path);
     } catch (error) {
       await this.discard();
       await rm(this.#temporary, { force: true });
@@ -103,4 +115,19 @@ export class AtomicFile {
     if (this.#handle) return this.#handle;
     throw new TypeError(`cannot write ${this.#path}: it is committed or discarded`);
   }
+}
+
+/** A rename that never replaces a file; where the file system has no links, one that appears meanwhile is replaced. */
+async function renameToFree(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "EEXIST") throw error;
+    if (await lstat(to).then(() => true, () => false)) {
+      throw Object.assign(new Error(`EEXIST: file already exists, link '${from}' -> '${to}'`), { code: "EEXIST" });
+    }
+    await rename(from, to);
+    return;
+  }
+  await rm(from);
 }

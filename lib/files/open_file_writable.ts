@@ -1,5 +1,9 @@
-import { open } from "node:fs/promises";
-import { AtomicFile, type AtomicFileOptions } from "./atomic_file.ts";
+import { BatchedWritableStream } from "../batch/mod.ts";
+import type { AtomicFileOptions } from "./atomic_file.ts";
+import { fileFailure } from "./failure.ts";
+import { Gathered } from "./gathered.ts";
+import { checkedBytes, sizeOfItem } from "./items.ts";
+import { openOutputFile, type OutputFile } from "./output_file.ts";
 
 /** Options of {@linkcode openFileWritable}. */
 export interface OpenFileWritableOptions extends AtomicFileOptions {
@@ -11,8 +15,14 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
   atomic?: boolean;
 }
 
+/** Bytes that may wait or be in flight. */
+const HIGH_WATER_MARK = 1024 * 1024;
+/** Bytes of one batch: half of that, so that the queue fills while a batch is written. */
+const MAX_BATCH = HIGH_WATER_MARK / 2;
+
 /**
- * Opens a file as a WritableStream of bytes, in place of what was there.
+ * Opens a file as a WritableStream of bytes, in place of what was there. Chunks that queue up are written together, and
+ * the promise of a `write()` is fulfilled when the system has the chunk's bytes.
  *
  * @param path The file's path.
  * @param options.atomic Whether the file appears under its name only when the stream closes. Default: false.
@@ -30,41 +40,30 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
 export async function openFileWritable(
   path: string,
   options: OpenFileWritableOptions = {},
-): Promise<WritableStream<Uint8Array>> {
-  return options.atomic ? await openAtomic(path, options) : await openInPlace(path, options);
-}
-
-async function openAtomic(path: string, options: AtomicFileOptions): Promise<WritableStream<Uint8Array>> {
-  const file = await AtomicFile.open(path, options);
-  return new WritableStream({
-    async write(chunk): Promise<void> {
+): Promise<BatchedWritableStream<Uint8Array>> {
+  const file = await openOutputFile(path, options);
+  const gathered = new Gathered();
+  return new BatchedWritableStream<Uint8Array>({
+    maxBatch: MAX_BATCH,
+    async writev(chunks): Promise<void> {
       try {
-        await file.write(chunk);
+        await writeChunks(checkedBytes(chunks), file, gathered, path);
       } catch (error) {
-        await file.discard(); // a stream whose write() failed gets no abort()
+        await file.discard(); // a stream whose writev() failed gets no abort()
         throw error;
       }
     },
     close: () => file.commit(),
     abort: () => file.discard(),
-  });
+  }, { highWaterMark: HIGH_WATER_MARK, size: sizeOfItem });
 }
 
-async function openInPlace(path: string, { mode, mtimeMs }: AtomicFileOptions): Promise<WritableStream<Uint8Array>> {
-  const handle = await open(path, "w", mode);
-  return new WritableStream({
-    async write(chunk): Promise<void> {
-      try {
-        await handle.writeFile(chunk);
-      } catch (error) {
-        await handle.close();
-        throw error;
-      }
-    },
-    async close(): Promise<void> {
-      if (mtimeMs !== undefined) await handle.utimes(mtimeMs / 1000, mtimeMs / 1000);
-      await handle.close();
-    },
-    abort: () => handle.close(),
-  });
+async function writeChunks(chunks: Uint8Array[], file: OutputFile, gathered: Gathered, path: string): Promise<void> {
+  for (let next = 0; next < chunks.length; next = gathered.next) {
+    gathered.fill(chunks, next, Infinity);
+    if (gathered.length === 0) continue;
+    await file.writev(gathered.pieces).catch((error) => {
+      throw fileFailure("write", path, error);
+    });
+  }
 }

@@ -1,0 +1,39 @@
+/** What the system's codes mean, in words. */
+const meanings: Readonly<Record<string, string>> = {
+  EACCES: "permission is denied",
+  EDQUOT: "the user's disk quota is used up",
+  EEXIST: "there is a file of that name already",
+  EFBIG: "the file would be larger than the file system or the process may make it",
+  EIO: "the device has failed",
+  EISDIR: "it is a directory",
+  EMFILE: "the process has too many files open",
+  ENAMETOOLONG: "the name is too long",
+  ENFILE: "the system has too many files open",
+  ENOENT: "the directory is missing",
+  ENOSPC: "no space is left on the device",
+  ENOTDIR: "a part of the path is a file, not a directory",
+  EPERM: "the operation is not permitted",
+  EROFS: "the file system is read-only",
+};
+
+/**
+ * What the file system says, in words that name the file: with the system's `code`, and its error for the cause.
+ *
+ * @param action What failed, as in "Cannot write".
+ */
+export function fileFailure(action: string, path: string, cause: unknown): Error {
+  const code = codeOf(cause);
+  const words = code === undefined ? undefined : meanings[code];
+  const reason = words === undefined ? messageOf(cause) : `${words} (${code})`;
+  const failure = new Error(`Cannot ${action} ${path}: ${reason}`, { cause });
+  return code === undefined ? failure : Object.assign(failure, { code });
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return typeof code === "string" ? code : undefined;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,93 @@
+import { readdir, rm } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { fileFailure } from "./failure.ts";
+
+/** Digits of a file's number; later ones have more. */
+const DIGITS = 5;
+
+/** The names of a series of files in one directory: the number of a file makes its name. */
+export class FileSeries {
+  readonly directory: string;
+  readonly #nameOf: (number: number) => string;
+  /** Tells the number of a file from its name; a caller's function cannot be asked that. */
+  readonly #numberOf: ((name: string) => number | undefined) | undefined;
+  /** The names that were given out; more than one file under one name would be the last of them. */
+  readonly #used: Set<string> = new Set();
+
+  /** @throws {TypeError} if the directory is no path, or the name no plain file name. */
+  constructor(directory: string, name: string | ((number: number) => string)) {
+    if (typeof directory !== "string" || directory === "") {
+      throw new TypeError(`directory must be the path of a directory, not ${quoted(directory)}`);
+    }
+    this.directory = directory;
+    if (typeof name === "function") {
+      this.#nameOf = (number) => checkedName(name(number), `name(${number})`);
+      return;
+    }
+    const extension = extname(checkedName(name, "name"));
+    const stem = `${name.slice(0, name.length - extension.length)}-`;
+    this.#nameOf = (number) => `${stem}${String(number).padStart(DIGITS, "0")}${extension}`;
+    this.#numberOf = (found) => {
+      if (!found.startsWith(stem) || !found.endsWith(extension)) return undefined;
+      const number = Number(found.slice(stem.length, found.length - extension.length));
+      return Number.isSafeInteger(number) && this.#nameOf(number) === found ? number : undefined;
+    };
+  }
+
+  /**
+   * The path for a file that is to be written.
+   *
+   * @throws {TypeError} if the caller's function gives no plain file name, or one for the second time.
+   */
+  take(number: number): string {
+    const name = this.#nameOf(number);
+    if (this.#used.has(name)) {
+      throw new TypeError(`name(${number}) is ${quoted(name)}, as of a file before: each file needs its own name`);
+    }
+    this.#used.add(name);
+    return join(this.directory, name);
+  }
+
+  /** The names of the series' files that exist, but for those that were taken. */
+  async leftOver(): Promise<string[]> {
+    const found = await readdir(this.directory).catch((error) => {
+      throw fileFailure("list", this.directory, error);
+    });
+    if (this.#numberOf !== undefined) {
+      return found.filter((name) => this.#numberOf!(name)! > 0 && !this.#used.has(name)).sort();
+    }
+    // As many names as there are files: a series without gaps is found however many of its files there are.
+    const first = this.#used.size + 1;
+    const names = new Set(Array.from(found, (_, index) => this.#nameOf(first + index)));
+    return found.filter((name) => names.has(name) && !this.#used.has(name)).sort();
+  }
+
+  /** Fails if there are files of the series. */
+  async requireNone(): Promise<void> {
+    const [first, ...others] = await this.leftOver();
+    if (first === undefined) return;
+    const more = others.length === 0 ? "" : ` and ${others.length} more of its series`;
+    const wayOut = "pass overwrite: true to replace them, or another name or directory";
+    const message = `Cannot write to ${this.directory}: ${first}${more} exists already; ${wayOut}`;
+    throw Object.assign(new Error(message), { code: "EEXIST" });
+  }
+
+  /** Removes the files of the series that were not written this time. */
+  async removeLeftOver(): Promise<void> {
+    for (const name of await this.leftOver()) {
+      const path = join(this.directory, name);
+      await rm(path, { force: true }).catch((error) => {
+        throw fileFailure("remove", path, error);
+      });
+    }
+  }
+}
+
+function checkedName(name: unknown, what: string): string {
+  if (typeof name === "string" && !/^(?:|\.|\.\.)$|[/\\\0]/.test(name)) return name;
+  throw new TypeError(`${what} must be a plain file name without a path, not ${quoted(name)}`);
+}
+
+function quoted(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
+}

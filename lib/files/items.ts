@@ -1,0 +1,50 @@
+/** Most bytes of UTF-8 for a unit of a string. */
+const UTF8_WIDTH = 3;
+
+const encoder = new TextEncoder();
+
+/** What a chunk adds to the queue: its bytes, or about as many. It must never throw: a sink is not told if it does. */
+export function sizeOfItem(item: Uint8Array | string): number {
+  if (typeof item === "string") return item.length;
+  return ArrayBuffer.isView(item) ? item.byteLength : 0;
+}
+
+/**
+ * Chunks as text and bytes alone: other views become bytes.
+ *
+ * @throws {TypeError} if one is neither.
+ * @throws {RangeError} if one is larger than a file may be.
+ */
+export function checkedItems(items: readonly unknown[], maxSize: number): (Uint8Array | string)[] {
+  return items.map((item) => {
+    if (typeof item === "string") {
+      if (item.length * UTF8_WIDTH > maxSize) requireSize(encoder.encode(item).length, maxSize);
+      return item;
+    }
+    const bytes = toBytes(item);
+    if (bytes.length > maxSize) requireSize(bytes.length, maxSize);
+    return bytes;
+  });
+}
+
+/**
+ * Chunks as bytes.
+ *
+ * @throws {TypeError} if one is neither a Uint8Array nor another view of bytes.
+ */
+export function checkedBytes(items: readonly unknown[]): Uint8Array[] {
+  return items.map(toBytes);
+}
+
+function toBytes(item: unknown): Uint8Array {
+  if (item instanceof Uint8Array) return item;
+  if (ArrayBuffer.isView(item)) return new Uint8Array(item.buffer, item.byteOffset, item.byteLength);
+  const kind = item === null ? "null" : typeof item;
+  throw new TypeError(`Cannot write a chunk: it must be a Uint8Array, not of type ${kind}`);
+}
+
+/** @throws {RangeError} if an item of `size` bytes is larger than a file may be. */
+export function requireSize(size: number, maxSize: number): void {
+  if (size <= maxSize) return;
+  throw new RangeError(`Cannot write a chunk of ${size} bytes: maxFileSize is ${maxSize}, and no chunk is split`);
+}

@@ -1,0 +1,136 @@
+import { BatchedWritableStream } from "../batch/mod.ts";
+import { NumberFormatter, type OnInvalidNumber } from "../text/internal.ts";
+import { requireSize } from "./items.ts";
+import { Rotation } from "./rotation.ts";
+import type { RotationOptions } from "./rotation_options.ts";
+
+/** Where {@linkcode NumberFileWriter} writes, and how. */
+export interface NumberFileWriterOptions extends RotationOptions {
+  /**
+   * Called with a value that is no number, not finite, or beyond 2^53 - 1 in magnitude: returns a number to write
+   * in its place, or `undefined` to leave it out. What it throws errors the stream.
+   *
+   * @default such a value is an error before anything of its batch is written
+   */
+  onInvalid?: OnInvalidNumber;
+}
+
+/** Numbers that may wait or be in flight. */
+const HIGH_WATER_MARK = 65536;
+/** Numbers of one batch: fewer, so that the queue fills while a batch is written. */
+const MAX_BATCH = 32768;
+const LINE_FEED = 10;
+/** Bytes for the lines of a batch; more when it needs them. */
+const FIRST_SIZE = 64 * 1024;
+
+/**
+ * Writes numbers, one a line, to a series of files of limited size.
+ *
+ * Producers write one number at a time; those that queue up are formatted and written together, and nothing is
+ * allocated for one of them. The promise of a `write()` is fulfilled when the system has its line. Without any number
+ * there is no file.
+ *
+ * @example
+ * ```ts
+ * import { NumberFileWriter } from "@millrace/streams/files";
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { mkdtemp } from "node:fs/promises";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ *
+ * const directory = await mkdtemp(join(tmpdir(), "millrace-example-"));
+ * const files = new NumberFileWriter({ directory, maxFileSize: 16e6, name: "primes.txt" });
+ * await ReadableStream.from([2, 3, 5, 7, 11]).pipeTo(files); // primes-00001.txt
+ * ```
+ */
+export class NumberFileWriter extends BatchedWritableStream<number> {
+  readonly #rotation: Rotation;
+
+  /**
+   * Makes a stream; it opens its first file when there is something to write.
+   *
+   * @param options where to write, and how; `directory` and `maxFileSize` are required.
+   * @param strategy how many numbers may wait or be in flight: by default 65,536.
+   * @throws {TypeError} if an option is of the wrong type, or the name no plain file name.
+   * @throws {RangeError} if `maxFileSize` is not a whole number above 0.
+   */
+  constructor(options: NumberFileWriterOptions, strategy: QueuingStrategy<number> = {}) {
+    const rotation = new Rotation(options, "numbers.txt");
+    const lines = new NumberLines(new NumberFormatter(options.onInvalid), rotation);
+    super({
+      maxBatch: MAX_BATCH,
+      start: () => rotation.start(),
+      writev: (numbers) => lines.write(numbers),
+      close: () => rotation.close(),
+      abort: () => rotation.discard(),
+    }, { highWaterMark: strategy.highWaterMark ?? HIGH_WATER_MARK, size: strategy.size });
+    this.#rotation = rotation;
+  }
+
+  /** The paths of the files that are complete, in order. */
+  get files(): readonly string[] {
+    return [...this.#rotation.files];
+  }
+}
+
+/** Formats batches into one buffer, which is written before the next batch comes. */
+class NumberLines {
+  readonly #formatter: NumberFormatter;
+  readonly #rotation: Rotation;
+  #bytes: Uint8Array = new Uint8Array(FIRST_SIZE);
+
+  constructor(formatter: NumberFormatter, rotation: Rotation) {
+    this.#formatter = formatter;
+    this.#rotation = rotation;
+  }
+
+  async write(numbers: readonly number[]): Promise<void> {
+    const rotation = this.#rotation;
+    try {
+      const ends = this.#endsInFiles(this.#format(numbers));
+      for (let i = 0, start = 0; i < ends.length; start = ends[i++]) {
+        if (i > 0) await rotation.rotate();
+        if (ends[i] > start) await rotation.write([this.#bytes.subarray(start, ends[i])], ends[i] - start);
+      }
+    } catch (error) {
+      await rotation.discard(); // a stream whose writev() failed gets no abort()
+      throw error;
+    }
+  }
+
+  /** Returns where the lines of all numbers end in the buffer. */
+  #format(numbers: readonly number[]): number {
+    const formatter = this.#formatter;
+    formatter.format(numbers, 0, this.#bytes, 0);
+    while (formatter.next < numbers.length) {
+      const bytes = new Uint8Array(2 * this.#bytes.length);
+      bytes.set(this.#bytes.subarray(0, formatter.end));
+      this.#bytes = bytes;
+      formatter.format(numbers, formatter.next, bytes, formatter.end);
+    }
+    return formatter.end;
+  }
+
+  /**
+   * Returns where the lines of each file end, from the open file on. A line is known by its line feed, so that numbers
+   * need no bookkeeping: what a file has room for ends with the last line feed in as many bytes.
+   *
+   * @throws {RangeError} if a line is larger than a file may be.
+   */
+  #endsInFiles(length: number): number[] {
+    const ends: number[] = [];
+    const { maxFileSize } = this.#rotation;
+    let { room } = this.#rotation;
+    let start = 0;
+    while (length - start > room) {
+      // Without room there is nothing to look for: lastIndexOf() takes -1 for the last byte.
+      const end = room === 0 ? start : Math.max(start, this.#bytes.lastIndexOf(LINE_FEED, start + room - 1) + 1);
+      if (end === start && room === maxFileSize) requireSize(this.#bytes.indexOf(LINE_FEED, start) + 1 - start, room);
+      ends.push(end);
+      start = end;
+      room = maxFileSize;
+    }
+    ends.push(length);
+    return ends;
+  }
+}

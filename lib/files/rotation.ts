@@ -1,0 +1,86 @@
+import { mkdir } from "node:fs/promises";
+import { fileFailure } from "./failure.ts";
+import { FileSeries } from "./file_series.ts";
+import { openOutputFile, type OutputFile } from "./output_file.ts";
+import type { RotationOptions } from "./rotation_options.ts";
+
+/** Writes bytes to one file of a series after the other; the caller says where one ends, and has one call at a time. */
+export class Rotation {
+  readonly maxFileSize: number;
+  /** The paths of the files that are complete. */
+  readonly files: string[] = [];
+  /** Bytes that the file of the next write has room for. */
+  room: number;
+  readonly #series: FileSeries;
+  readonly #overwrite: boolean;
+  readonly #atomic: boolean;
+  #file: OutputFile | undefined = undefined;
+  #path = "";
+
+  /**
+   * @throws {TypeError} if an option is of the wrong type.
+   * @throws {RangeError} if `maxFileSize` is not a whole number above 0.
+   */
+  constructor(options: RotationOptions, defaultName: string) {
+    if (typeof options !== "object" || options === null) {
+      throw new TypeError("the options must be an object with a directory and a maxFileSize");
+    }
+    const { directory, maxFileSize, name = defaultName, overwrite = false, atomic = false } = options;
+    if (!Number.isSafeInteger(maxFileSize) || maxFileSize < 1) {
+      throw new RangeError(`maxFileSize must be a whole number of bytes above 0, not ${String(maxFileSize)}`);
+    }
+    this.maxFileSize = this.room = maxFileSize;
+    this.#series = new FileSeries(directory, name);
+    this.#overwrite = overwrite;
+    this.#atomic = atomic;
+  }
+
+  /** Makes the directory, and sees that no file of the series is in the way. */
+  async start(): Promise<void> {
+    const { directory } = this.#series;
+    await mkdir(directory, { recursive: true }).catch((error) => {
+      throw fileFailure("make the directory", directory, error);
+    });
+    if (!this.#overwrite) await this.#series.requireNone();
+  }
+
+  /** Appends bytes to the open file, or to a new one; there must be room for them. */
+  async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
+    this.#file ??= await this.#open();
+    if (length > 0) await this.#file.writev(pieces).catch((error) => this.#fail("write", error));
+    this.room -= length;
+  }
+
+  /** Ends the open file; the next write begins another. */
+  async rotate(): Promise<void> {
+    const file = this.#file;
+    if (file === undefined) return;
+    this.#file = undefined;
+    this.room = this.maxFileSize;
+    await file.commit().catch((error) => this.#fail("complete", error));
+    this.files.push(this.#path);
+  }
+
+  /** Ends the open file and the series. */
+  async close(): Promise<void> {
+    await this.rotate();
+    if (this.#overwrite) await this.#series.removeLeftOver();
+  }
+
+  /** Lets go of the open file: it stays as it is, or goes if it is atomic. */
+  async discard(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.discard();
+  }
+
+  async #open(): Promise<OutputFile> {
+    this.#path = this.#series.take(this.files.length + 1);
+    const options = { atomic: this.#atomic, replace: this.#overwrite };
+    return await openOutputFile(this.#path, options).catch((error) => this.#fail("create", error));
+  }
+
+  #fail(action: string, error: unknown): never {
+    throw fileFailure(action, this.#path, error);
+  }
+}

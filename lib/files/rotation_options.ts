@@ -1,0 +1,28 @@
+/** Where {@linkcode RotatingFileWritable} and {@linkcode NumberFileWriter} write, and how. */
+export interface RotationOptions {
+  /** The directory of the files; it is made, with those above it, if it is missing. */
+  directory: string;
+  /** Most bytes of a file, above 0. An item that would pass it begins the next file. */
+  maxFileSize: number;
+  /**
+   * What the files are called: a plain name, which gets the number of the file before its extension (`"primes.txt"`:
+   * `primes-00001.txt`, `primes-00002.txt`, …), or a function that is given the number, from 1 on, and returns the name.
+   *
+   * @default "part.txt", or "numbers.txt" of numbers
+   */
+  name?: string | ((number: number) => string);
+  /**
+   * Whether files of the series that exist are replaced. Those that are not needed any more are removed when the stream
+   * closes. If false, their existence is an error before anything is written.
+   *
+   * @default false
+   */
+  overwrite?: boolean;
+  /**
+   * Whether a file appears under its name only when it is complete, and flushed to the disk. Abort and failure leave
+   * nothing of the one that was being written.
+   *
+   * @default false
+   */
+  atomic?: boolean;
+}
