@@ -31,6 +31,11 @@ abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> {
     while (requests.length > 0) requests.shift().errorSteps(error);
   }
 
+  /** Its promise will tell nothing of the stream any longer. */
+  released(): void {
+    this.closed.reject(new TypeError("the reader was released: it cannot watch the stream any longer"));
+  }
+
   abstract streamClosed(): void;
   abstract streamCanceled(): void;
 }
@@ -85,7 +90,7 @@ export function readableStreamReaderGenericCancel(
 export function readableStreamReaderRelease(reader: DefaultReaderState | ByobReaderState): void {
   const { stream } = reader;
   if (stream === undefined) return;
-  reader.closed.reject(new TypeError("the reader was released: it cannot watch the stream any longer"));
+  reader.released();
   stream.controller.releaseSteps();
   stream.reader = undefined;
   reader.stream = undefined;

@@ -58,6 +58,13 @@ export class WriterState {
   streamClosed(): void {
     this.closed.resolve();
   }
+
+  /** Its promises will tell nothing of the stream any longer. */
+  released(): void {
+    const error = new TypeError("the writer was released: it cannot watch the stream any longer");
+    this.ready.reject(error);
+    this.closed.reject(error);
+  }
 }
 
 /** The request behind the promise that `write()` returns. */
@@ -150,9 +157,7 @@ export function writableStreamDefaultWriterGetDesiredSize(writer: WriterState): 
 export function writableStreamDefaultWriterRelease(writer: WriterState): void {
   const { stream } = writer;
   if (stream === undefined) return;
-  const error = new TypeError("the writer was released: it cannot watch the stream any longer");
-  writer.ready.reject(error);
-  writer.closed.reject(error);
+  writer.released();
   stream.writer = undefined;
   writer.stream = undefined;
 }
