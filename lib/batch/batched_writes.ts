@@ -23,6 +23,7 @@ import { atEndOfTurn } from "./end_of_turn.ts";
  */
 export class BatchedWrites implements Batching, SinkAlgorithms {
   readonly #sink: BatchedSinkAlgorithms;
+  readonly #maxBatch: number;
   #controller: WritableControllerState = undefined as never; // set by attach()
   /** The last batch of the queue, which grows. */
   #open: Batch | undefined = undefined;
@@ -32,6 +33,7 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
 
   constructor(sink: BatchedSinkAlgorithms) {
     this.#sink = sink;
+    this.#maxBatch = sink.maxBatch;
   }
 
   attach(controller: WritableControllerState): void {
@@ -56,7 +58,7 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
     const { queue, highWaterMark } = this.#controller;
     const batch = this.#batchFor(1);
     batch.addPipe(request);
-    const room = Math.min(highWaterMark - queue.totalSize, this.#sink.maxBatch - batch.size);
+    const room = Math.min(highWaterMark - queue.totalSize, this.#maxBatch - batch.size);
     const before = batch.chunks.length;
     source.queue.dequeueInto(batch.chunks, Math.max(1, Math.ceil(room)));
     const size = batch.chunks.length - before;
@@ -69,7 +71,7 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
   isDue(): boolean {
     const { stream, queue, highWaterMark } = this.#controller;
     if (this.#isUrgent || queue.length > 1 || stream.closeRequest !== undefined) return true;
-    if (queue.totalSize >= highWaterMark || this.#open!.size >= this.#sink.maxBatch) return true;
+    if (queue.totalSize >= highWaterMark || this.#open!.size >= this.#maxBatch) return true;
     if (!this.#awaitsEndOfTurn) {
       this.#awaitsEndOfTurn = true;
       atEndOfTurn(this.#onEndOfTurn);
@@ -92,7 +94,7 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
   /** The batch for a chunk of that size: the one that grows, unless it has no room for it. */
   #batchFor(size: number): Batch {
     const open = this.#open;
-    if (open !== undefined && (open.chunks.length === 0 || !(open.size + size > this.#sink.maxBatch))) return open;
+    if (open !== undefined && open.size + size <= this.#maxBatch) return open;
     const batch = this.#open = new Batch();
     this.#controller.stream.writeRequests.push(batch);
     this.#controller.queue.push(batch); // its size is added as it grows
@@ -106,7 +108,7 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
     batch.size += size;
     queue.totalSize += size;
     // Whoever has looked at the batch in this turn need not look again before the queue or the batch is full.
-    if (!this.#awaitsEndOfTurn || queue.totalSize >= highWaterMark || batch.size >= this.#sink.maxBatch) {
+    if (!this.#awaitsEndOfTurn || queue.totalSize >= highWaterMark || batch.size >= this.#maxBatch) {
       this.#advance();
     }
   }
