@@ -1,0 +1,55 @@
+/** Lets all promises settle that need nothing but microtasks. */
+export async function microtasks(): Promise<void> {
+  for (let count = 0; count < 32; count++) await undefined;
+}
+
+/** Lets the current turn of the event loop end, and what ends with it. */
+export async function turn(): Promise<void> {
+  await microtasks(); // what they bring about belongs to the same turn
+  await new Promise((resolve) => setImmediate(resolve));
+  await microtasks();
+}
+
+/** What has become of promises, each under a name: "pending", "fulfilled", or "rejected: why". */
+export class Outcomes {
+  readonly #outcomes: Record<string, string> = {};
+
+  watch(name: string, promise: Promise<unknown>): void {
+    this.#outcomes[name] = "pending";
+    promise.then(
+      () => void (this.#outcomes[name] = "fulfilled"),
+      (error) => void (this.#outcomes[name] = `rejected: ${error}`),
+    );
+  }
+
+  /** Writes chunks from one number to another, each under its own name. */
+  write(writer: Pick<WritableStreamDefaultWriter<number>, "write">, from: number, to: number): void {
+    for (let chunk = from; chunk <= to; chunk++) this.watch(String(chunk), writer.write(chunk));
+  }
+
+  of(name: string): string {
+    return this.#outcomes[name];
+  }
+
+  /** Names by outcome, in the order in which they were given. */
+  get all(): Record<string, string> {
+    const names: Record<string, string> = {};
+    for (const [name, outcome] of Object.entries(this.#outcomes)) {
+      names[outcome] = names[outcome] === undefined ? name : `${names[outcome]} ${name}`;
+    }
+    return names;
+  }
+}
+
+/** Whether a promise is pending, fulfilled or rejected now. */
+export async function statusOf(promise: Promise<unknown>): Promise<"pending" | "fulfilled" | "rejected"> {
+  let status: "pending" | "fulfilled" | "rejected" = "pending";
+  promise.then(() => void (status = "fulfilled"), () => void (status = "rejected"));
+  await microtasks();
+  return status;
+}
+
+/** The integers from one to another. */
+export function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
