@@ -1,0 +1,81 @@
+/** What a contestant took in one round. */
+export interface Round {
+  readonly seconds: number;
+  /** CPU time of its process, all threads together, in seconds. */
+  readonly cpu: number;
+  /** The peak of its process's resident memory, in MiB. */
+  readonly peakMemory: number;
+}
+
+/** One of those that do the same job in turn. */
+export class Contestant {
+  readonly name: string;
+  /** Why it has no figures, if it failed. */
+  failure: string | undefined;
+  readonly #rounds: Round[] = [];
+  readonly #play: () => Promise<Round>;
+
+  /** `play` does the job once; it rejects if the result is wrong. */
+  constructor(name: string, play: () => Promise<Round>) {
+    this.name = name;
+    this.#play = play;
+  }
+
+  /** Plays a round. A contestant that failed sits out. */
+  async play(): Promise<void> {
+    if (this.failure !== undefined) return;
+    try {
+      this.#rounds.push(await this.#play());
+    } catch (error) {
+      this.failure = String(error).split("\n")[0].replaceAll("|", "\\|");
+    }
+  }
+
+  /** The fastest round's seconds, unless any round failed. */
+  get best(): number | undefined {
+    return this.#figure(({ seconds }) => seconds, (all) => all[0]);
+  }
+
+  /** The middle one of all rounds' seconds. */
+  get median(): number | undefined {
+    return this.#figure(({ seconds }) => seconds, (all) => all[all.length >> 1]);
+  }
+
+  /** The least CPU time, in seconds. */
+  get cpu(): number | undefined {
+    return this.#figure(({ cpu }) => cpu, (all) => all[0]);
+  }
+
+  /** The highest peak of all rounds, in MiB. */
+  get peakMemory(): number | undefined {
+    return this.#figure(({ peakMemory }) => peakMemory, (all) => all[all.length - 1]);
+  }
+
+  #figure(of: (round: Round) => number, choose: (ascending: number[]) => number): number | undefined {
+    if (this.failure !== undefined || this.#rounds.length === 0) return undefined;
+    return choose(this.#rounds.map(of).sort((a, b) => a - b));
+  }
+}
+
+/** Has each play so many rounds, in changing order. */
+export async function takeTurns(contestants: readonly Contestant[], rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
+    for (let turn = 0; turn < contestants.length; turn++) {
+      await contestants[(turn + round) % contestants.length].play();
+    }
+  }
+}
+
+/** The head of a table of {@linkcode standings}. */
+export const standingsHead: readonly string[] = ["", "s", "median", "ours / it", "CPU s", "peak MiB"];
+
+/** A row of a table for each contestant, with what ours takes of its time. */
+export function standings(contestants: readonly Contestant[]): string[][] {
+  const ours = contestants.find(({ name }) => name === "ours")?.best;
+  return contestants.map((contestant) => {
+    const { name, failure, best, median, cpu, peakMemory } = contestant;
+    if (best === undefined) return [name, `fails: ${failure ?? "it never ran"}`, "-", "-", "-", "-"];
+    const ratio = ours === undefined || name === "ours" ? "-" : (ours / best).toFixed(2);
+    return [name, best.toFixed(2), median!.toFixed(2), ratio, cpu!.toFixed(2), String(Math.round(peakMemory!))];
+  });
+}

@@ -1,0 +1,160 @@
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { NumberParser } from "./number_text.ts";
+import type { NumberPipelines } from "./pipelines.ts";
+import { type OpenOutput, openWithNode, SizedFiles } from "./sized_files.ts";
+
+/** Numbers that wait between two streams: more brought nothing, fewer cost. */
+const WAITING = 4096;
+const READ_SIZE = 256 * 1024;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type OpenInput = (path: string) => Promise<ReadableStream<Bytes>>;
+type ToNumbers = (file: ReadableStream<Bytes>) => ReadableStream<number>;
+
+/** What Bun and Deno have for files, as far as it is used here. */
+interface RuntimeFiles {
+  readonly Bun: {
+    file(path: string): {
+      stream(): ReadableStream<Bytes>;
+      writer(): {
+        write(bytes: Uint8Array): number;
+        flush(): number | Promise<number>;
+        end(): number | Promise<number>;
+      };
+    };
+  };
+  readonly Deno: {
+    open(path: string, options?: { write: boolean; create: boolean; truncate: boolean }): Promise<{
+      readonly readable: ReadableStream<Bytes>;
+      write(bytes: Uint8Array): Promise<number>;
+      close(): void;
+    }>;
+  };
+}
+const { Bun, Deno } = globalThis as unknown as RuntimeFiles;
+
+async function readWithNode(path: string): Promise<ReadableStream<Bytes>> {
+  const handle = await open(path, "r");
+  return new ReadableStream({
+    async pull(controller): Promise<void> {
+      const { bytesRead, buffer } = await handle.read(new Uint8Array(READ_SIZE));
+      if (bytesRead > 0) return controller.enqueue(buffer.subarray(0, bytesRead));
+      await handle.close();
+      controller.close();
+    },
+  });
+}
+
+function parsed(file: ReadableStream<Bytes>): ReadableStream<number> {
+  const parser = new NumberParser();
+  return file.pipeThrough(
+    new TransformStream(
+      {
+        transform(chunk: Bytes, controller): void {
+          parser.parse(chunk, (number) => controller.enqueue(number));
+        },
+      },
+      undefined,
+      { highWaterMark: WAITING },
+    ),
+  );
+}
+
+function sinkOf(files: SizedFiles): WritableStream<number> {
+  return new WritableStream({
+    write(number): Promise<void> | undefined {
+      files.add(number);
+      return files.hasRoom ? undefined : files.flush();
+    },
+    close: () => files.close(),
+  }, { highWaterMark: WAITING });
+}
+
+function pipelinesWith(openInput: OpenInput, toNumbers: ToNumbers, openOutput: OpenOutput): NumberPipelines {
+  return {
+    fileToFiles: async ({ input, directory, maxFileSize }) => {
+      const sink = sinkOf(new SizedFiles(directory, maxFileSize, openOutput));
+      await toNumbers(await openInput(input)).pipeTo(sink);
+    },
+    generatorToFiles: async ({ numbers, directory, maxFileSize }) => {
+      const generator = numbers();
+      const source = new ReadableStream<number>({
+        pull(controller): void {
+          const { value, done } = generator.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        },
+      }, { highWaterMark: WAITING });
+      await source.pipeTo(sinkOf(new SizedFiles(directory, maxFileSize, openOutput)));
+    },
+    writesToFiles: async ({ numbers, directory, maxFileSize }) => {
+      const writer = sinkOf(new SizedFiles(directory, maxFileSize, openOutput)).getWriter();
+      for (const number of numbers()) {
+        void writer.write(number);
+        if (writer.desiredSize! <= 0) await writer.ready;
+      }
+      await writer.close();
+    },
+  };
+}
+
+/** Files by `node:fs`. */
+export function withNode(): NumberPipelines {
+  return pipelinesWith(readWithNode, parsed, openWithNode);
+}
+
+/** Bun's own way with files. */
+export function withFileSink(): NumberPipelines {
+  return pipelinesWith((path) => Promise.resolve(Bun.file(path).stream()), parsed, (path) => {
+    const sink = Bun.file(path).writer();
+    return Promise.resolve({
+      async write(bytes): Promise<void> {
+        sink.write(bytes);
+        await sink.flush();
+      },
+      async close(): Promise<void> {
+        await sink.end();
+      },
+    });
+  });
+}
+
+/** Deno's own way with files. */
+export function withFsFile(): NumberPipelines {
+  return pipelinesWith(async (path) => (await Deno.open(path)).readable, parsed, openFsFile);
+}
+
+/** Deno's own way with files, and lines by the standard library of Deno. */
+export async function withLineStream(): Promise<NumberPipelines> {
+  const path = join(process.env.DENO_STD_ROOT!, "streams/text_line_stream.ts");
+  const { TextLineStream } = await import(pathToFileURL(path).href);
+  const toNumbers: ToNumbers = (file) =>
+    file.pipeThrough(new TextDecoderStream()).pipeThrough<string>(new TextLineStream()).pipeThrough(
+      new TransformStream(
+        {
+          transform(line, controller): void {
+            controller.enqueue(Number(line));
+          },
+        },
+        undefined,
+        { highWaterMark: WAITING },
+      ),
+    );
+  return {
+    fileToFiles: pipelinesWith(async (path) => (await Deno.open(path)).readable, toNumbers, openFsFile).fileToFiles,
+  };
+}
+
+const openFsFile: OpenOutput = async (path) => {
+  const file = await Deno.open(path, { write: true, create: true, truncate: true });
+  return {
+    async write(bytes): Promise<void> {
+      let start = 0;
+      while (start < bytes.length) start += await file.write(bytes.subarray(start));
+    },
+    close: () => Promise.resolve(file.close()),
+  };
+};

@@ -1,0 +1,94 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import { LONGEST_LINE, writeLine } from "./number_text.ts";
+
+/** What writes the bytes of one file. */
+export interface OutputFile {
+  /** Takes all of `bytes`, which stay as they are until this settles. */
+  write(bytes: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the file at a path, in place of what was there. */
+export type OpenOutput = (path: string) => Promise<OutputFile>;
+
+/** Opens a file with `node:fs`. */
+export async function openWithNode(path: string): Promise<OutputFile> {
+  const handle: FileHandle = await open(path, "w");
+  return {
+    async write(bytes): Promise<void> {
+      let start = 0;
+      while (start < bytes.length) start += (await handle.write(bytes, start)).bytesWritten;
+    },
+    close: () => handle.close(),
+  };
+}
+
+/** Bytes gathered for one write: more brought nothing on any of the runtimes. */
+const BUFFER_SIZE = 256 * 1024;
+
+/**
+ * The sink of our peers, as one would write it by hand: numbers are formatted into one buffer while the other is being
+ * written, and a file ends before the line that it has no room for.
+ */
+export class SizedFiles {
+  readonly #directory: string;
+  readonly #maxFileSize: number;
+  readonly #open: OpenOutput;
+  #file: OutputFile | undefined;
+  #files = 0;
+  /** What the current file may still take. */
+  #left = 0;
+  #buffer = new Uint8Array(BUFFER_SIZE);
+  #spare = new Uint8Array(BUFFER_SIZE);
+  #used = 0;
+  /** The write of the spare buffer. */
+  #writing: Promise<void> | undefined;
+
+  constructor(directory: string, maxFileSize: number, open: OpenOutput) {
+    this.#directory = directory;
+    this.#maxFileSize = maxFileSize;
+    this.#open = open;
+  }
+
+  /** Whether there is room in the buffer for one more line. Call {@linkcode flush} if there is none. */
+  get hasRoom(): boolean {
+    return this.#used <= BUFFER_SIZE - LONGEST_LINE;
+  }
+
+  /** Formats a number into the buffer. */
+  add(number: number): void {
+    this.#used = writeLine(this.#buffer, this.#used, number);
+  }
+
+  /** Begins to write the buffer; settles when there is room again. */
+  async flush(): Promise<void> {
+    await this.#writing;
+    const lines = this.#buffer.subarray(0, this.#used);
+    [this.#buffer, this.#spare] = [this.#spare, this.#buffer];
+    this.#used = 0;
+    this.#writing = this.#write(lines);
+  }
+
+  /** Writes what is left and closes the last file. */
+  async close(): Promise<void> {
+    await this.flush();
+    await this.#writing;
+    await this.#file?.close();
+  }
+
+  async #write(lines: Uint8Array): Promise<void> {
+    let rest = lines;
+    while (rest.length > this.#left) {
+      const fitting = this.#left === 0 ? 0 : rest.lastIndexOf(10, this.#left - 1) + 1;
+      if (fitting > 0) await this.#file?.write(rest.subarray(0, fitting));
+      rest = rest.subarray(fitting);
+      await this.#file?.close();
+      const name = `numbers-${String(++this.#files).padStart(5, "0")}.txt`;
+      this.#file = await this.#open(join(this.#directory, name));
+      this.#left = this.#maxFileSize;
+    }
+    this.#left -= rest.length;
+    if (rest.length > 0) await this.#file?.write(rest);
+  }
+}
