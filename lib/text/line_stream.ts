@@ -1,0 +1,42 @@
+import { TransformStream } from "../streams/mod.ts";
+import { LineSplitter } from "./line_splitter.ts";
+
+/** What {@linkcode LineStream} takes for the end of a line. */
+export interface LineStreamOptions {
+  /**
+   * Whether a CR that no LF follows ends a line, too.
+   *
+   * @default false
+   */
+  readonly allowCR?: boolean;
+}
+
+/**
+ * Takes bytes of UTF-8 text, and gives its lines, one a chunk, without their endings: LF, CRLF and, if allowed, CR.
+ *
+ * Bytes may be cut into chunks anywhere. A byte order mark at the start is dropped; bytes that are no UTF-8 become
+ * U+FFFD. The last line needs no ending; where there is one, no empty line follows it.
+ *
+ * The lines are those that `TextLineStream` of deno's standard library makes of the text. A line is kept in memory
+ * until it has ended, whatever its length.
+ *
+ * @example Lines of a file
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { LineStream } from "@millrace/streams/text";
+ *
+ * const bytes = ReadableStream.from([new TextEncoder().encode("one\r\ntw"), new TextEncoder().encode("o\n")]);
+ * for await (const line of bytes.pipeThrough(new LineStream())) console.log(line); // one, two
+ * ```
+ */
+export class LineStream extends TransformStream<ArrayBuffer | ArrayBufferView, string> {
+  /**
+   * Makes a stream of lines.
+   *
+   * @param options `allowCR`, false by default.
+   * @throws {TypeError} of the stream, not of this call: if a chunk holds no bytes.
+   */
+  constructor(options: LineStreamOptions = {}) {
+    super(new LineSplitter(Boolean(options.allowCR)));
+  }
+}

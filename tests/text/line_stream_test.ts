@@ -1,0 +1,139 @@
+import { Buffer } from "node:buffer";
+import assert from "node:assert/strict";
+import test from "node:test";
+import fc from "fast-check";
+import { LineStream, type LineStreamOptions } from "../../lib/text/mod.ts";
+import { bytewise, cutAt, places, through, utf8 } from "./chunkings.ts";
+
+/** The lines of a text, by the simplest means. */
+function linesOf(text: string, { allowCR = false }: LineStreamOptions): string[] {
+  const lines = text.split(allowCR ? /\r\n|\n|\r/ : /\r?\n/);
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+const lines = (chunks: readonly BufferSource[], options?: LineStreamOptions): Promise<string[]> =>
+  through(chunks, new LineStream(options));
+
+const text = fc.array(fc.constantFrom("\n", "\r", "\r\n", "a", "line", "é", "→", "😀", "\ufeff", "\0"), {
+  maxLength: 30,
+})
+  .map((parts) => parts.join(""));
+const options = fc.record({ allowCR: fc.boolean() });
+
+test("LineStream gives the same lines however the bytes are cut", async () => {
+  await fc.assert(
+    fc.asyncProperty(text, places, options, async (text, places, options) => {
+      const expected = linesOf(text.replace(/^\ufeff/, ""), options);
+      assert.deepEqual(await lines(cutAt(utf8(text), places), options), expected);
+      assert.deepEqual(await lines(bytewise(utf8(text)), options), expected);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("LineStream decodes any bytes as a TextDecoder does, however they are cut", async () => {
+  // Bytes that start and continue characters of each length, surrogates and overlong forms, and line ends among them.
+  const byte = fc.constantFrom(
+    0x0a,
+    0x0d,
+    0x41,
+    0x80,
+    0xbf,
+    0xc2,
+    0xe0,
+    0xed,
+    0xa0,
+    0xef,
+    0xbb,
+    0xf0,
+    0x9f,
+    0xf4,
+    0xff,
+  );
+  const bytes = fc.array(byte, { maxLength: 30 }).map((bytes) => Uint8Array.from(bytes));
+  await fc.assert(
+    fc.asyncProperty(bytes, places, options, async (bytes, places, options) => {
+      const expected = linesOf(new TextDecoder().decode(bytes), options);
+      assert.deepEqual(await lines(cutAt(bytes, places), options), expected);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("LineStream gives lines that are longer than many chunks, and short ones after them", async () => {
+  const long = "0123456789".repeat(50_000);
+  const bytes = utf8(`a\r\n${long}\nb\n${long}`);
+  const places = Array.from({ length: bytes.length / 1000 }, (_, index) => index * 1000);
+  assert.deepEqual(await lines(cutAt(bytes, places)), ["a", long, "b", long]);
+});
+
+test("LineStream ends lines at LF and CRLF, at a lone CR only if told", async () => {
+  const bytes = utf8("one\ntwo\r\nthree\rfour\r\r\nfive\r");
+  assert.deepEqual(await lines([bytes]), ["one", "two", "three\rfour\r", "five\r"]);
+  assert.deepEqual(await lines([bytes], { allowCR: true }), ["one", "two", "three", "four", "", "five"]);
+});
+
+test("LineStream gives empty lines, but none behind the last end", async () => {
+  assert.deepEqual(await lines([utf8("\n\r\na\n\n")]), ["", "", "a", ""]);
+  assert.deepEqual(await lines([utf8("\r")], { allowCR: true }), [""]);
+  assert.deepEqual(await lines([utf8("")]), []);
+  assert.deepEqual(await lines([]), []);
+});
+
+test("LineStream drops a byte order mark at the start, and there only", async () => {
+  assert.deepEqual(await lines(bytewise(utf8("\ufeffa\n\ufeffb"))), ["a", "\ufeffb"]);
+  assert.deepEqual(await lines([utf8("\ufeff\ufeff")]), ["\ufeff"]);
+  assert.deepEqual(await lines([utf8("\ufeff")]), []);
+});
+
+test("LineStream gives a line as soon as its end is known", async () => {
+  const stream = new LineStream({ allowCR: true });
+  const reader = stream.readable.getReader();
+  const writer = stream.writable.getWriter();
+  const next = async (): Promise<string | undefined> => (await reader.read()).value;
+  const written = writer.write(utf8("a\nb\rc"));
+  assert.equal(await next(), "a");
+  assert.equal(await next(), "b");
+  void writer.write(utf8("\r"));
+  void writer.write(utf8("d"));
+  assert.equal(await next(), "c");
+  await writer.close();
+  assert.equal(await next(), "d");
+  await written;
+});
+
+test("LineStream keeps no chunk: it may be overwritten once it was taken", async () => {
+  const stream = new LineStream();
+  const all = Array.fromAsync(stream.readable);
+  const writer = stream.writable.getWriter();
+  const chunk = Buffer.from("ab"); // its slice() would be no copy
+  await writer.write(chunk);
+  chunk.fill(120);
+  await writer.write(utf8("c\n"));
+  await writer.close();
+  assert.deepEqual(await all, ["abc"]);
+});
+
+test("LineStream takes every kind of buffer and view", async () => {
+  const bytes = utf8("--a\nb\nc--");
+  const chunks = [new DataView(bytes.buffer, 2, 2), new Int8Array(bytes.buffer, 4, 2), utf8("c\n").buffer];
+  assert.deepEqual(await lines(chunks), ["a", "b", "c"]);
+});
+
+test("LineStream fails on a chunk that holds no bytes, and says what it got", async () => {
+  await assert.rejects(lines([utf8("a\n"), "b\n" as never]), {
+    name: "TypeError",
+    message:
+      'a chunk must be a Uint8Array or another BufferSource, not "b\\n": pipe text through a TextEncoderStream first',
+  });
+  await assert.rejects(lines([12 as never]), { name: "TypeError", message: /BufferSource, not 12$/ });
+  await assert.rejects(lines([null as never]), { name: "TypeError", message: /BufferSource, not null$/ });
+});
+
+test("LineStream cancels its source when its reader cancels", async () => {
+  const stream = new LineStream();
+  const writer = stream.writable.getWriter();
+  await stream.readable.cancel(new RangeError("enough"));
+  await assert.rejects(writer.write(utf8("a")), { name: "RangeError", message: "enough" });
+});
