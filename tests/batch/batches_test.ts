@@ -186,7 +186,7 @@ it("nothing that a sink's writev() itself writes is lost or doubled", async () =
   assert.deepEqual(batches.flat(), [...range(1, 5), ...range(101, 106), 6]);
 });
 
-it("all writes of a batch return the same promise, and those of two batches do not", async () => {
+it("all writes of a batch return the same promise, and those of two batches do not", () => {
   const sink = new ManualSink({ maxBatch: 2 });
   const writer = new BatchedWritableStream<number>(sink).getWriter();
   const promises = range(1, 4).map((number) => writer.write(number));
