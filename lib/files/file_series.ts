@@ -1,3 +1,4 @@
+import type { Dirent } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileFailure } from "./failure.ts";
@@ -48,38 +49,49 @@ export class FileSeries {
     return join(this.directory, name);
   }
 
-  /** The names of the series' files that exist, but for those that were taken. */
-  async leftOver(): Promise<string[]> {
-    const found = await readdir(this.directory).catch((error) => {
+  /** What exists under names of the series, but for those that were taken. */
+  async leftOver(): Promise<Dirent[]> {
+    const found = await readdir(this.directory, { withFileTypes: true }).catch((error) => {
       throw fileFailure("list", this.directory, error);
     });
-    if (this.#numberOf !== undefined) {
-      return found.filter((name) => this.#numberOf!(name)! > 0 && !this.#used.has(name)).sort();
-    }
-    // As many names as there are files: a series without gaps is found however many of its files there are.
-    const first = this.#used.size + 1;
-    const names = new Set(Array.from(found, (_, index) => this.#nameOf(first + index)));
-    return found.filter((name) => names.has(name) && !this.#used.has(name)).sort();
+    const numberOf = this.#numberOf;
+    const nextNames = numberOf === undefined ? this.#nextNames(found.length) : undefined;
+    const isOfSeries = (name: string): boolean => nextNames ? nextNames.has(name) : numberOf!(name)! > 0;
+    return found.filter(({ name }) => isOfSeries(name) && !this.#used.has(name));
   }
 
-  /** Fails if there are files of the series. */
+  /** Fails if anything has a name of the series. */
   async requireNone(): Promise<void> {
-    const [first, ...others] = await this.leftOver();
+    const [first, ...others] = (await this.leftOver()).map(({ name }) => name).sort();
     if (first === undefined) return;
-    const more = others.length === 0 ? "" : ` and ${others.length} more of its series`;
-    const wayOut = "pass overwrite: true to replace them, or another name or directory";
-    const message = `Cannot write to ${this.directory}: ${first}${more} exists already; ${wayOut}`;
+    const exists = others.length === 0 ? `${first} exists` : `${first} and ${others.length} more of its series exist`;
+    const wayOut = "pass overwrite: true to replace what is there, or another name or directory";
+    const message = `Cannot write to ${this.directory}: ${exists} already; ${wayOut}`;
     throw Object.assign(new Error(message), { code: "EEXIST" });
   }
 
   /** Removes the files of the series that were not written this time. */
   async removeLeftOver(): Promise<void> {
-    for (const name of await this.leftOver()) {
-      const path = join(this.directory, name);
+    for (const entry of await this.leftOver()) {
+      const path = join(this.directory, entry.name);
+      if (entry.isDirectory()) continue;
       await rm(path, { force: true }).catch((error) => {
         throw fileFailure("remove", path, error);
       });
     }
+  }
+
+  /** The next names, where a caller's function makes them; it may know only so many. */
+  #nextNames(count: number): Set<string> {
+    const names = new Set<string>();
+    const first = this.#used.size + 1;
+    try {
+      // As many as there are files: a series without gaps is found however many of its files there are.
+      for (let number = first; number < first + count; number++) names.add(this.#nameOf(number));
+    } catch {
+      // It will throw again if that number is needed.
+    }
+    return names;
   }
 }
 

@@ -15,10 +15,10 @@ export interface NumberFileWriterOptions extends RotationOptions {
   onInvalid?: OnInvalidNumber;
 }
 
-/** Numbers that may wait or be in flight. */
-const HIGH_WATER_MARK = 65536;
+/** Numbers that may wait or be in flight. Four times as many take 7% less time, and 15 MB more memory on Node. */
+const HIGH_WATER_MARK = 16384;
 /** Numbers of one batch: fewer, so that the queue fills while a batch is written. */
-const MAX_BATCH = 32768;
+const MAX_BATCH = 8192;
 const LINE_FEED = 10;
 /** Bytes for the lines of a batch; more when it needs them. */
 const FIRST_SIZE = 64 * 1024;
@@ -50,7 +50,7 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
    * Makes a stream; it opens its first file when there is something to write.
    *
    * @param options where to write, and how; `directory` and `maxFileSize` are required.
-   * @param strategy how many numbers may wait or be in flight: by default 65,536.
+   * @param strategy how many numbers may wait or be in flight: by default 16,384.
    * @throws {TypeError} if an option is of the wrong type, or the name no plain file name.
    * @throws {RangeError} if `maxFileSize` is not a whole number above 0.
    */

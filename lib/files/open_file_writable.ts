@@ -1,7 +1,7 @@
 import { BatchedWritableStream } from "../batch/mod.ts";
 import type { AtomicFileOptions } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
-import { Gathered } from "./gathered.ts";
+import { BATCH_SIZE, Gathered, QUEUE_SIZE } from "./gathered.ts";
 import { checkedBytes, sizeOfItem } from "./items.ts";
 import { openOutputFile, type OutputFile } from "./output_file.ts";
 
@@ -14,11 +14,6 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
    */
   atomic?: boolean;
 }
-
-/** Bytes that may wait or be in flight. */
-const HIGH_WATER_MARK = 1024 * 1024;
-/** Bytes of one batch: half of that, so that the queue fills while a batch is written. */
-const MAX_BATCH = HIGH_WATER_MARK / 2;
 
 /**
  * Opens a file as a WritableStream of bytes, in place of what was there. Chunks that queue up are written together, and
@@ -44,7 +39,7 @@ export async function openFileWritable(
   const file = await openOutputFile(path, options);
   const gathered = new Gathered();
   return new BatchedWritableStream<Uint8Array>({
-    maxBatch: MAX_BATCH,
+    maxBatch: BATCH_SIZE,
     async writev(chunks): Promise<void> {
       try {
         await writeChunks(checkedBytes(chunks), file, gathered, path);
@@ -55,7 +50,7 @@ export async function openFileWritable(
     },
     close: () => file.commit(),
     abort: () => file.discard(),
-  }, { highWaterMark: HIGH_WATER_MARK, size: sizeOfItem });
+  }, { highWaterMark: QUEUE_SIZE, size: sizeOfItem });
 }
 
 async function writeChunks(chunks: Uint8Array[], file: OutputFile, gathered: Gathered, path: string): Promise<void> {
@@ -66,4 +61,5 @@ async function writeChunks(chunks: Uint8Array[], file: OutputFile, gathered: Gat
       throw fileFailure("write", path, error);
     });
   }
+  gathered.clear();
 }

@@ -1,13 +1,8 @@
 import { BatchedWritableStream } from "../batch/mod.ts";
-import { Gathered } from "./gathered.ts";
+import { BATCH_SIZE, Gathered, QUEUE_SIZE } from "./gathered.ts";
 import { checkedItems, sizeOfItem } from "./items.ts";
 import { Rotation } from "./rotation.ts";
 import type { RotationOptions } from "./rotation_options.ts";
-
-/** Bytes that may wait or be in flight. */
-const HIGH_WATER_MARK = 1024 * 1024;
-/** Bytes of one batch: half of that, so that the queue fills while a batch is written. */
-const MAX_BATCH = HIGH_WATER_MARK / 2;
 
 /**
  * Writes chunks of bytes or text to a series of files of limited size. A chunk is never split between two files, and
@@ -39,7 +34,7 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
    * Makes a stream; it opens its first file when there is something to write.
    *
    * @param options where to write, and how; `directory` and `maxFileSize` are required.
-   * @param strategy how much may wait or be in flight: by default 1 MiB, counting the bytes of chunks and the length of
+   * @param strategy how much may wait or be in flight: by default 512 KiB, counting the bytes of chunks and the length of
    * strings.
    * @throws {TypeError} if an option is of the wrong type, or the name no plain file name.
    * @throws {RangeError} if `maxFileSize` is not a whole number above 0.
@@ -48,12 +43,12 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
     const rotation = new Rotation(options, "part.txt");
     const gathered = new Gathered();
     super({
-      maxBatch: MAX_BATCH,
+      maxBatch: BATCH_SIZE,
       start: () => rotation.start(),
       writev: (items) => writeItems(items, rotation, gathered),
       close: () => rotation.close(),
       abort: () => rotation.discard(),
-    }, { highWaterMark: strategy.highWaterMark ?? HIGH_WATER_MARK, size: strategy.size ?? sizeOfItem });
+    }, { highWaterMark: strategy.highWaterMark ?? QUEUE_SIZE, size: strategy.size ?? sizeOfItem });
     this.#rotation = rotation;
   }
 
@@ -71,6 +66,7 @@ async function writeItems(items: (Uint8Array | string)[], rotation: Rotation, ga
       if (gathered.next > next) await rotation.write(gathered.pieces, gathered.length);
       if (gathered.isLimited) await rotation.rotate();
     }
+    gathered.clear();
   } catch (error) {
     await rotation.discard(); // a stream whose writev() failed gets no abort()
     throw error;

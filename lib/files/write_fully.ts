@@ -6,17 +6,11 @@ import type { FileHandle } from "node:fs/promises";
  * @throws {Error} what the file system says, with its `code`; some of the bytes may be written then.
  */
 export async function writeFully(handle: FileHandle, pieces: readonly Uint8Array[]): Promise<void> {
-  if (pieces.length !== 1) {
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    let { bytesWritten } = await handle.writev(pieces as Uint8Array[]);
-    if (bytesWritten === length) return;
-    // A disk that fills up takes a part first, and refuses the rest.
-    for (const piece of pieces) {
-      if (bytesWritten < piece.length) await writePiece(handle, piece, bytesWritten);
-      bytesWritten = Math.max(0, bytesWritten - piece.length);
-    }
-  } else {
-    await writePiece(handle, pieces[0], 0);
+  // A disk that fills up takes a part first, and refuses the rest.
+  let written = pieces.length > 1 ? (await handle.writev(pieces as Uint8Array[])).bytesWritten : 0;
+  for (const piece of pieces) {
+    if (written < piece.length) await writePiece(handle, piece, written);
+    written = Math.max(0, written - piece.length);
   }
 }
 
