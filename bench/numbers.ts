@@ -18,15 +18,15 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { bundled } from "./bundled.ts";
 import { Contestant, type Round, standings, standingsHead, takeTurns } from "./contest.ts";
-import type { Failure } from "./line_process.ts";
+import { corpusFolder } from "./corpus_folder.ts";
 import { runMeasured } from "./measured_process.ts";
 import type { BatchFigures } from "./numbers/batches.ts";
-import { corpusFolder, primesFile } from "./numbers/corpus.ts";
+import { primesFile } from "./numbers/corpus.ts";
 import { checkFiles } from "./numbers/expected_files.ts";
-import type { JobTimes } from "./numbers/job.ts";
 import { contestantsHere, jobs } from "./numbers/pipelines.ts";
 import { sieveOf } from "./numbers/primes.ts";
 import { circumstances, runtimeName, table, writeSection } from "./results.ts";
+import { runTimed } from "./timed_job.ts";
 
 const { values } = parseArgs({
   options: {
@@ -53,11 +53,9 @@ async function play(job: string, name: string, numbers: number, ...options: read
   const directory = await mkdtemp(join(corpusFolder, "numbers-"));
   try {
     const args = [job, name, input, String(numbers), String(MAX_FILE_SIZE), directory, ...options];
-    const { output, peakMemory } = await runMeasured(jobScript, args);
-    const answer = JSON.parse(output) as JobTimes | Failure;
-    if ("failure" in answer) throw new TypeError(answer.failure);
+    const round = await runTimed(jobScript, args);
     await checkFiles(directory, input, MAX_FILE_SIZE);
-    return { ...answer, peakMemory };
+    return round;
   } finally {
     await rm(directory, { recursive: true });
   }

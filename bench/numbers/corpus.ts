@@ -1,13 +1,9 @@
-import { open, rename, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, open, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
 import process from "node:process";
-import { mkdir } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
+import { corpusFolder } from "../corpus_folder.ts";
 import { LONGEST_LINE, writeLine } from "./number_text.ts";
 import { primes } from "./primes.ts";
-
-/** Where benchmarks keep what they made; ignored by git. */
-export const corpusFolder: string = join(dirname(fileURLToPath(import.meta.url)), "../.corpus");
 
 /** The path of a file of the first `count` primes, one a line; it is made if it is not there. */
 export async function primesFile(count: number): Promise<string> {

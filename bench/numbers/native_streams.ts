@@ -2,9 +2,10 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
+import { Bun, Deno, openFileSink, openFsFile, type OpenOutput, openWithNode } from "../output_file.ts";
 import { NumberParser } from "./number_text.ts";
 import type { NumberPipelines } from "./pipelines.ts";
-import { type OpenOutput, openWithNode, SizedFiles } from "./sized_files.ts";
+import { SizedFiles } from "./sized_files.ts";
 
 /** Numbers that wait between two streams: more brought nothing, fewer cost. */
 const WAITING = 4096;
@@ -13,28 +14,6 @@ const READ_SIZE = 256 * 1024;
 type Bytes = Uint8Array<ArrayBuffer>;
 type OpenInput = (path: string) => Promise<ReadableStream<Bytes>>;
 type ToNumbers = (file: ReadableStream<Bytes>) => ReadableStream<number>;
-
-/** What Bun and Deno have for files, as far as it is used here. */
-interface RuntimeFiles {
-  readonly Bun: {
-    file(path: string): {
-      stream(): ReadableStream<Bytes>;
-      writer(): {
-        write(bytes: Uint8Array): number;
-        flush(): number | Promise<number>;
-        end(): number | Promise<number>;
-      };
-    };
-  };
-  readonly Deno: {
-    open(path: string, options?: { write: boolean; create: boolean; truncate: boolean }): Promise<{
-      readonly readable: ReadableStream<Bytes>;
-      write(bytes: Uint8Array): Promise<number>;
-      close(): void;
-    }>;
-  };
-}
-const { Bun, Deno } = globalThis as unknown as RuntimeFiles;
 
 async function readWithNode(path: string): Promise<ReadableStream<Bytes>> {
   const handle = await open(path, "r");
@@ -108,18 +87,7 @@ export function withNode(): NumberPipelines {
 
 /** Bun's own way with files. */
 export function withFileSink(): NumberPipelines {
-  return pipelinesWith((path) => Promise.resolve(Bun.file(path).stream()), parsed, (path) => {
-    const sink = Bun.file(path).writer();
-    return Promise.resolve({
-      async write(bytes): Promise<void> {
-        sink.write(bytes);
-        await sink.flush();
-      },
-      async close(): Promise<void> {
-        await sink.end();
-      },
-    });
-  });
+  return pipelinesWith((path) => Promise.resolve(Bun.file(path).stream()), parsed, openFileSink);
 }
 
 /** Deno's own way with files. */
@@ -147,14 +115,3 @@ export async function withLineStream(): Promise<NumberPipelines> {
     fileToFiles: pipelinesWith(async (path) => (await Deno.open(path)).readable, toNumbers, openFsFile).fileToFiles,
   };
 }
-
-const openFsFile: OpenOutput = async (path) => {
-  const file = await Deno.open(path, { write: true, create: true, truncate: true });
-  return {
-    async write(bytes): Promise<void> {
-      let start = 0;
-      while (start < bytes.length) start += await file.write(bytes.subarray(start));
-    },
-    close: () => Promise.resolve(file.close()),
-  };
-};

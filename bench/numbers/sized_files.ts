@@ -1,28 +1,6 @@
-import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
+import type { OpenOutput, OutputFile } from "../output_file.ts";
 import { LONGEST_LINE, writeLine } from "./number_text.ts";
-
-/** What writes the bytes of one file. */
-export interface OutputFile {
-  /** Takes all of `bytes`, which stay as they are until this settles. */
-  write(bytes: Uint8Array): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Opens the file at a path, in place of what was there. */
-export type OpenOutput = (path: string) => Promise<OutputFile>;
-
-/** Opens a file with `node:fs`. */
-export async function openWithNode(path: string): Promise<OutputFile> {
-  const handle: FileHandle = await open(path, "w");
-  return {
-    async write(bytes): Promise<void> {
-      let start = 0;
-      while (start < bytes.length) start += (await handle.write(bytes, start)).bytesWritten;
-    },
-    close: () => handle.close(),
-  };
-}
 
 /** Bytes gathered for one write: more brought nothing on any of the runtimes. */
 const BUFFER_SIZE = 256 * 1024;

@@ -1,0 +1,31 @@
+import process from "node:process";
+
+/** Reads the records of a file one by one, parses them, and writes what `JSON.stringify()` makes of them to another. */
+export type RecordPipeline = (input: string, directory: string) => Promise<void>;
+
+const loaders: Readonly<Record<string, () => Promise<RecordPipeline>>> = {
+  ours: async () => (await import("./ours.ts")).reemit,
+  "node:stream, readline": async () => (await import("./node_streams.ts")).withReadline,
+  "node:stream, split by hand": async () => (await import("./node_streams.ts")).splitByHand,
+  native: async () => (await import("./native_streams.ts")).withNode,
+  "native, FileSink": async () => (await import("./native_streams.ts")).withFileSink,
+  "native, std TextLineStream, FsFile": async () => await (await import("./native_streams.ts")).withLineStream(),
+  "no streams, a loop": async () => (await import("./plain_loop.ts")).withoutStreams,
+};
+
+/** The contestants that can run here. */
+export function contestantsHere(): string[] {
+  const { bun, deno } = process.versions as Record<string, string | undefined>;
+  return Object.keys(loaders).filter((name) => {
+    if (name.includes("FileSink")) return bun !== undefined;
+    if (name.includes("TextLineStream")) return deno !== undefined && process.env.DENO_STD_ROOT !== undefined;
+    return true;
+  });
+}
+
+/** Loads a contestant, and nothing of the others. */
+export async function loadPipeline(name: string): Promise<RecordPipeline> {
+  const load = loaders[name];
+  if (!load) throw new TypeError(`"${name}" is no contestant: use ${Object.keys(loaders).join(", ")}`);
+  return await load();
+}

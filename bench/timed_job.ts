@@ -1,0 +1,33 @@
+import process from "node:process";
+import type { Failure } from "./line_process.ts";
+import { runMeasured } from "./measured_process.ts";
+import type { Round } from "./contest.ts";
+
+/** What a job took, as its process says. */
+type JobTimes = Omit<Round, "peakMemory">;
+
+/** In the process of a job: runs it, and says what it took or why it failed. */
+export async function sayTimesOf(job: () => Promise<void>): Promise<void> {
+  console.log(JSON.stringify(await timesOf(job)));
+}
+
+async function timesOf(job: () => Promise<void>): Promise<JobTimes | Failure> {
+  const start = performance.now();
+  const cpuBefore = process.cpuUsage();
+  try {
+    await job();
+  } catch (error) {
+    console.error(error);
+    return { failure: String(error).split("\n")[0] };
+  }
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return { seconds: (performance.now() - start) / 1000, cpu: (user + system) / 1e6 };
+}
+
+/** Runs a script that says its times in a process of its own, and rejects if it failed. */
+export async function runTimed(script: string, args: readonly string[]): Promise<Round> {
+  const { output, peakMemory } = await runMeasured(script, args);
+  const answer = JSON.parse(output) as JobTimes | Failure;
+  if ("failure" in answer) throw new TypeError(answer.failure);
+  return { ...answer, peakMemory };
+}
