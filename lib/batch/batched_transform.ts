@@ -19,7 +19,8 @@ export interface BatchedTransform<I, O> {
 
 /**
  * Makes a transform stream whose transformer takes batches. A batch is transformed, and its writes acknowledged, when
- * the readable end has room for a chunk or somebody reads.
+ * the readable end has room for a chunk or somebody reads. The strategy's `size()` must not throw: nothing would tell
+ * the readable end.
  */
 export function batchedTransform<I, O>(
   transform: TransformBatch<I, O>,

@@ -58,9 +58,9 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
     const { queue, highWaterMark } = this.#controller;
     const batch = this.#batchFor(1);
     batch.addPipe(request);
-    const room = Math.min(highWaterMark - queue.totalSize, this.#maxBatch - batch.size);
+    const room = Math.min(Math.ceil(highWaterMark - queue.totalSize), Math.floor(this.#maxBatch - batch.size));
     const before = batch.chunks.length;
-    source.queue.dequeueInto(batch.chunks, Math.max(1, Math.ceil(room)));
+    source.queue.dequeueInto(batch.chunks, Math.max(1, room));
     const size = batch.chunks.length - before;
     batch.size += size;
     queue.totalSize += size;

@@ -42,8 +42,7 @@ export function coalesceBytes(
 }
 
 function byteLengthOf(chunk: Uint8Array): number {
-  if (chunk instanceof Uint8Array) return chunk.length;
-  throw new TypeError(`Cannot join chunks: one is of type ${typeof chunk}, and must be a Uint8Array`);
+  return chunk instanceof Uint8Array ? chunk.length : 0; // an error here would be told to the writable end alone
 }
 
 function joinChunks(
@@ -54,6 +53,9 @@ function joinChunks(
   let first = 0;
   let length = 0;
   for (let i = 0; i < chunks.length; i++) {
+    if (!(chunks[i] instanceof Uint8Array)) {
+      throw new TypeError(`Cannot join chunks: one is of type ${typeof chunks[i]}, and must be a Uint8Array`);
+    }
     if (chunks[i].length >= size && length > 0) {
       enqueue(join(chunks, first, i, length));
       first = i;
