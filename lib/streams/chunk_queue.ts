@@ -20,6 +20,14 @@ export class ChunkQueue extends Ring<unknown> {
     this.totalSize += size;
   }
 
+  /** The same for the chunks from `start` on, each of size 1. */
+  enqueueAll(chunks: readonly unknown[], start: number): void {
+    const count = chunks.length - start;
+    if (this.#sizes !== undefined) { for (let i = 0; i < count; i++) this.#sizes.push(1); }
+    this.pushAll(chunks, start);
+    this.totalSize += count;
+  }
+
   /** DequeueValue; the queue must not be empty. */
   dequeue(): unknown {
     this.#subtract(this.#sizes === undefined ? 1 : this.#sizes.shift());

@@ -8,6 +8,7 @@ export { callbackResult, Deferred } from "./promises.ts";
 export type { DefaultControllerState } from "./readable/default_controller_state.ts";
 export { giveState } from "./shell.ts";
 export { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "./strategies.ts";
+export { enqueueAll } from "./transform/default_controller.ts";
 export { type Callback, defineInterface, isObject, toCallback, toDictionary } from "./webidl.ts";
 export type { Batching } from "./writable/batching.ts";
 export {

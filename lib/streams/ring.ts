@@ -19,6 +19,19 @@ export class Ring<T> {
     else this.#append(item);
   }
 
+  /** Pushes the items from `start` on, of which there must be one. */
+  pushAll(items: readonly T[], start: number): void {
+    let next = start;
+    if (this.length === 0) this.push(items[next++]);
+    const others = this.length - 1;
+    const count = items.length - next;
+    this.#growTo(others + count);
+    const ring = this.#items;
+    const mask = ring.length - 1;
+    for (let to = this.#head + others; next < items.length; next++, to++) ring[to & mask] = items[next];
+    this.length += count;
+  }
+
   /** Takes the first item; the ring must not be empty. */
   shift(): T {
     const item = this.#first as T;
@@ -57,7 +70,7 @@ export class Ring<T> {
 
   #append(item: T): void {
     const others = this.length - 2;
-    if (others === this.#items.length) this.#grow();
+    if (others === this.#items.length) this.#growTo(others + 1);
     this.#items[(this.#head + others) & (this.#items.length - 1)] = item;
   }
 
@@ -72,9 +85,13 @@ export class Ring<T> {
     if (items.length > LARGEST_KEPT) this.#items = NONE;
   }
 
-  #grow(): void {
+  /** Makes room for so many others. */
+  #growTo(others: number): void {
     const { length } = this.#items;
-    const grown = new Array<T | undefined>(length === 0 ? SMALLEST : length * 2);
+    if (others <= length) return;
+    let grownLength = Math.max(SMALLEST, length);
+    while (grownLength < others) grownLength *= 2;
+    const grown = new Array<T | undefined>(grownLength);
     for (let i = 0; i < length; i++) grown[i] = this.#items[(this.#head + i) & (length - 1)];
     this.#items = grown;
     this.#head = 0;

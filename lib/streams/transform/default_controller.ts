@@ -2,6 +2,8 @@ import { requireState } from "../shell.ts";
 import { defineInterface } from "../webidl.ts";
 import type { TransformStreamState } from "./transform_state.ts";
 
+let stateOf: (controller: TransformStreamDefaultController) => TransformStreamState;
+
 /**
  * Gives a transformer the control of its stream.
  *
@@ -50,6 +52,10 @@ export class TransformStreamDefaultController<O = unknown> {
   terminate(): void {
     this.#state.terminate();
   }
+
+  static {
+    stateOf = (controller) => controller.#state;
+  }
 }
 defineInterface(
   TransformStreamDefaultController,
@@ -59,3 +65,8 @@ defineInterface(
   "error",
   "terminate",
 );
+
+/** Calls `controller.enqueue()` for each chunk, but faster: for transformers of ours that make many of one. */
+export function enqueueAll<O>(controller: TransformStreamDefaultController<O>, chunks: readonly O[]): void {
+  stateOf(controller as TransformStreamDefaultController).enqueueAll(chunks);
+}

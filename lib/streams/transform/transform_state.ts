@@ -148,9 +148,28 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     if (readable.state !== "readable" || controller.closeRequested) throw this.#cannotEnqueue();
     if (controller.sizeAlgorithm === undefined) enqueueWithoutPull(controller, chunk);
     else this.#enqueueWithSize(controller, chunk);
-    // The last step of enqueueing, and ReadableStreamDefaultControllerHasBackpressure, ask the same.
+    this.#updateBackpressure(controller);
+  }
+
+  /** The last step of enqueueing, and ReadableStreamDefaultControllerHasBackpressure, which ask the same. */
+  #updateBackpressure(controller: DefaultControllerState): void {
     if (controller.shouldCallPull()) readableStreamDefaultControllerCallPullIfNeeded(controller);
-    else if (!this.backpressure) this.#startBackpressure(controller, readable.reader);
+    else if (!this.backpressure) this.#startBackpressure(controller, this.readable.reader);
+  }
+
+  /** The same for many chunks, in order: what all of them need is asked once. */
+  enqueueAll(chunks: readonly unknown[]): void {
+    const controller = this.readableController;
+    const { reader } = this.readable;
+    let next = 0;
+    // What a reader waits for, and what user code has a say in, goes chunk by chunk.
+    while (next < chunks.length && (reader?.requests.length || controller.sizeAlgorithm !== undefined)) {
+      this.enqueue(chunks[next++]);
+    }
+    if (next === chunks.length) return;
+    if (this.readable.state !== "readable" || controller.closeRequested) throw this.#cannotEnqueue();
+    controller.queue.enqueueAll(chunks, next);
+    this.#updateBackpressure(controller);
   }
 
   #enqueueWithSize(controller: DefaultControllerState, chunk: unknown): void {
