@@ -1,0 +1,33 @@
+import type { Readable } from "node:stream";
+import { ReadableStream } from "../streams/mod.ts";
+import { requireMethods } from "./methods.ts";
+import { ReadableSource } from "./readable_source.ts";
+
+/**
+ * Makes a ReadableStream of a readable of `node:stream`: a request of `node:http` or `node:http2`, a socket, a file,
+ * standard input.
+ *
+ * Chunks are Uint8Arrays; strings if the readable has an encoding; what the readable gives if it is in object mode. A
+ * read gives all bytes that the readable has buffered, as one chunk. The stream itself buffers nothing until it is read:
+ * how far ahead the readable reads is for its own high-water mark to say.
+ *
+ * The stream is no byte stream: that would have to detach the chunks' buffers, and Node lets small chunks share one.
+ *
+ * Cancelling the stream destroys the readable; for a request of `node:http` whose body has not all arrived that closes
+ * the connection. If the readable fails, or closes before its end, as a request whose visitor has left, the stream
+ * errors.
+ *
+ * @param readable What is read from. Nothing else should read from it meanwhile.
+ * @throws {TypeError} if `readable` is no readable stream of Node.
+ * @example
+ * ```ts
+ * import { fromNodeReadable } from "@millrace/streams/node";
+ * import { Readable } from "node:stream";
+ *
+ * for await (const chunk of fromNodeReadable<string>(Readable.from(["mill", "race"]))) console.log(chunk);
+ * ```
+ */
+export function fromNodeReadable<R = Uint8Array<ArrayBuffer>>(readable: Readable): ReadableStream<R> {
+  requireMethods(readable, "the readable", "a readable stream of node:stream", ["read", "destroy", "on", "off"]);
+  return new ReadableStream<R>(new ReadableSource<R>(readable), { highWaterMark: 0 });
+}

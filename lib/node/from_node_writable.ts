@@ -1,0 +1,69 @@
+import type { Writable } from "node:stream";
+import { BatchedWritableStream } from "../batch/mod.ts";
+import { lengthOf } from "./joined_chunks.ts";
+import { requireMethods } from "./methods.ts";
+import { WritableSink } from "./writable_sink.ts";
+
+/** Options of {@linkcode fromNodeWritable}. */
+export interface FromNodeWritableOptions {
+  /**
+   * How much may wait or be in flight: bytes, where strings count with their length; chunks for a writable in object
+   * mode.
+   *
+   * @default 65536, or 1024 in object mode
+   */
+  highWaterMark?: number;
+}
+
+const BYTES = 65_536;
+const OBJECTS = 1024;
+
+/**
+ * Makes a WritableStream of a writable of `node:stream`: a response of `node:http` or `node:http2`, a socket, a file,
+ * standard output.
+ *
+ * What is written in one turn of the event loop goes out in one `write()`: bytes and strings joined, objects between
+ * `cork()` and `uncork()`. While the writable works on it, further chunks queue for the next one. A chunk is a string,
+ * an ArrayBuffer or a view of one; in object mode, anything. If the stream closes with its only batch, a response that
+ * has sent no headers yet is sent whole, with a `content-length`.
+ *
+ * A `write()` is fulfilled when the writable has called back, as it does when the system has the bytes. Closing the
+ * stream ends the writable, and waits until it has finished; process.stdout and process.stderr stay open. Aborting the
+ * stream, or an error, destroys the writable. If the writable fails, is ended by others, or closes since the visitor has
+ * left, the stream errors at once, so that a pipe into it cancels its source.
+ *
+ * @param writable What is written to. Nothing else should write to it meanwhile.
+ * @param options.highWaterMark How many bytes, or objects, may wait or be in flight. Default: 65,536, or 1,024 objects.
+ * @throws {TypeError} if `writable` is no writable stream of Node.
+ * @throws {RangeError} if `highWaterMark` is negative or NaN.
+ * @example Render a page into a response
+ * ```ts
+ * import { fromNodeWritable } from "@millrace/streams/node";
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { createServer } from "node:http";
+ *
+ * const server = createServer((_request, response) => {
+ *   const page = ReadableStream.from(["<!doctype html>", "<title>A page</title>"]);
+ *   page.pipeTo(fromNodeWritable(response)).catch(() => {}); // the visitor has left
+ * });
+ * server.listen(0, () => server.close());
+ * ```
+ */
+// deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
+export function fromNodeWritable<W = any>(
+  writable: Writable,
+  options: FromNodeWritableOptions = {},
+): BatchedWritableStream<W> {
+  requireMethods(writable, "the writable", "a writable stream of node:stream", [
+    "write",
+    "end",
+    "destroy",
+    "on",
+    "off",
+  ]);
+  const isObjectMode = writable.writableObjectMode;
+  const smallest = isObjectMode ? OBJECTS : BYTES;
+  const { highWaterMark = smallest } = options;
+  const sink = new WritableSink(writable, Math.max(highWaterMark, smallest));
+  return new BatchedWritableStream<W>(sink, isObjectMode ? { highWaterMark } : { highWaterMark, size: lengthOf });
+}

@@ -1,0 +1,54 @@
+import { Buffer } from "node:buffer";
+
+/** What a writable takes in one `write()`. */
+export type Joined = string | Uint8Array;
+
+/**
+ * Makes one chunk of many: a string of strings, else bytes, in which strings are encoded as UTF-8.
+ *
+ * @throws {TypeError} if one is neither a string nor bytes.
+ */
+export function joinChunks(chunks: readonly unknown[]): Joined {
+  if (chunks.length === 1) return toJoined(chunks[0]);
+  let strings = 0;
+  let byteArrays = 0;
+  for (let i = 0; i < chunks.length; i++) {
+    const chunk = chunks[i];
+    if (typeof chunk === "string") strings++;
+    else if (chunk instanceof Uint8Array) byteArrays++;
+  }
+  if (strings === chunks.length) return chunks.join("");
+  return Buffer.concat(byteArrays === chunks.length ? chunks as Uint8Array[] : encodeRuns(chunks.map(toJoined)));
+}
+
+/** Encodes strings that follow each other as one: a character's two halves may be in different ones. */
+function encodeRuns(chunks: readonly Joined[]): Uint8Array[] {
+  const encoded: Uint8Array[] = [];
+  let text = "";
+  for (const chunk of chunks) {
+    if (typeof chunk === "string") {
+      text += chunk;
+      continue;
+    }
+    if (text !== "") encoded.push(Buffer.from(text));
+    text = "";
+    encoded.push(chunk);
+  }
+  if (text !== "") encoded.push(Buffer.from(text));
+  return encoded;
+}
+
+function toJoined(chunk: unknown): Joined {
+  if (typeof chunk === "string" || chunk instanceof Uint8Array) return chunk;
+  if (ArrayBuffer.isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  if (chunk instanceof ArrayBuffer || chunk instanceof SharedArrayBuffer) return new Uint8Array(chunk);
+  const kind = chunk === null ? "null" : typeof chunk;
+  throw new TypeError(`Cannot write a chunk of type ${kind}: use a string, an ArrayBuffer or a view of one`);
+}
+
+/** How much of the queue a chunk takes; what is no chunk is found out when it is written. */
+export function lengthOf(chunk: unknown): number {
+  if (typeof chunk === "string") return chunk.length;
+  const { byteLength } = (chunk ?? {}) as { byteLength?: unknown };
+  return typeof byteLength === "number" ? byteLength : 0;
+}
