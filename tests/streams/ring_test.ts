@@ -3,10 +3,12 @@ import test from "node:test";
 import fc from "fast-check";
 import { Ring } from "../../lib/streams/ring.ts";
 
-/** What a program does to a queue: pushes so many, or takes up to so many, or drops all. */
+/** What a program does to a queue: pushes so many, or takes up to so many, one by one or at once, or drops all. */
 const steps = fc.array(fc.oneof(
   fc.record({ push: fc.integer({ min: 1, max: 40 }) }),
   fc.record({ shift: fc.integer({ min: 1, max: 40 }) }),
+  fc.record({ pushAll: fc.integer({ min: 1, max: 40 }), start: fc.integer({ min: 0, max: 3 }) }),
+  fc.record({ shiftInto: fc.integer({ min: 1, max: 40 }) }),
   fc.constant({ clear: true }),
 ));
 
@@ -26,6 +28,16 @@ test("Ring gives items in the order in which they came, whatever is pushed and t
           assert.equal(ring.peek(), model[0]);
           assert.equal(ring.shift(), model.shift());
         }
+      } else if ("pushAll" in step) {
+        const items = Array.from({ length: step.start + step.pushAll }, () => next++);
+        ring.pushAll(items, step.start);
+        model.push(...items.slice(step.start));
+      } else if ("shiftInto" in step) {
+        const count = Math.min(step.shiftInto, model.length);
+        if (count === 0) continue;
+        const taken = [-1];
+        ring.shiftInto(taken, count);
+        assert.deepEqual(taken, [-1, ...model.splice(0, count)]);
       } else {
         ring.clear();
         model.length = 0;
