@@ -31,10 +31,9 @@ export interface LineStreamOptions {
  */
 export class LineStream extends TransformStream<ArrayBuffer | ArrayBufferView, string> {
   /**
-   * Makes a stream of lines.
+   * Makes a stream of lines. It fails with a TypeError on a chunk that holds no bytes.
    *
    * @param options `allowCR`, false by default.
-   * @throws {TypeError} of the stream, not of this call: if a chunk holds no bytes.
    */
   constructor(options: LineStreamOptions = {}) {
     super(new LineSplitter(Boolean(options.allowCR)));

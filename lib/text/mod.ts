@@ -3,4 +3,6 @@
  *
  * @module
  */
+export type { InvalidLine, InvalidLineReason, OnInvalidLine } from "./invalid_line.ts";
 export { LineStream, type LineStreamOptions } from "./line_stream.ts";
+export { LineToNumberStream, type LineToNumberStreamOptions } from "./line_to_number_stream.ts";

@@ -1,0 +1,41 @@
+import { quoted } from "./described.ts";
+
+/**
+ * Why a line is invalid: it is no number, longer than any, a number that is infinite as a double, or one beyond
+ * 2^53 - 1 in magnitude.
+ */
+export type InvalidLineReason = "malformed" | "too long" | "not finite" | "too large";
+
+/** A line that is no number, or none that can be given exactly. */
+export interface InvalidLine {
+  /** Which line, counted from 1; blank lines count. */
+  readonly line: number;
+  /**
+   * Where in the line, in bytes counted from 1: the byte that no number has there, which may be the line's end, or the
+   * number's first byte if it is well-formed.
+   */
+  readonly column: number;
+  /** Its text without the spaces around it; the first 1,024 bytes of a longer one. */
+  readonly text: string;
+  /** What is wrong with it. */
+  readonly reason: InvalidLineReason;
+}
+
+/** What becomes of an invalid line: the number that takes its place, or `undefined` if it is skipped. */
+export type OnInvalidLine = (invalid: InvalidLine) => number | undefined;
+
+/** The most bytes that a line may have. */
+export const LONGEST = 1024;
+
+const COMPLAINTS: Readonly<Record<InvalidLineReason, string>> = {
+  "malformed": "is no number",
+  "too long": `is longer than ${LONGEST} bytes`,
+  "not finite": "is not finite",
+  "too large": "is beyond 2^53 - 1 in magnitude",
+};
+
+/** The error of a stream that nobody told what to do with invalid lines. */
+export function invalidLineError({ line, column, text, reason }: InvalidLine): TypeError | RangeError {
+  const message = `line ${line}, column ${column}: ${quoted(text)} ${COMPLAINTS[reason]}`;
+  return reason === "malformed" || reason === "too long" ? new TypeError(message) : new RangeError(message);
+}

@@ -1,0 +1,129 @@
+const TAB = 9;
+const CR = 13;
+const SPACE = 32;
+const PLUS = 43;
+const MINUS = 45;
+const POINT = 46;
+const ZERO = 48;
+const LARGE_E = 69;
+const SMALL_E = 101;
+
+/** Up to here a mantissa stays exact when it takes one more digit. */
+const LARGEST_TO_EXTEND = 900_719_925_474_098;
+/** The powers of ten that are doubles, exactly. */
+const POWERS: readonly number[] = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
+
+/**
+ * Reads a number's text: digits with an optional sign, decimals and an exponent, as `Number()` has them. Spaces, tabs and
+ * CRs around it are ignored.
+ *
+ * Where the digits are an integer of at most 2^53, and the power of ten a double, one division or multiplication of the
+ * two is rounded as the whole has to be; other texts, which are rare, are left to `Number()`.
+ */
+export class NumberParser {
+  /** After {@linkcode parse}: where the text starts, without what is around it. */
+  start = 0;
+  /** After {@linkcode parse}: where it ends. */
+  end = 0;
+  /** After {@linkcode parse} returned NaN: the offset of the byte that no number has there. */
+  failedAt = 0;
+  #mantissa = 0;
+  #digits = 0;
+  #isExact = true;
+
+  /** After {@linkcode parse} returned NaN: whether there is no text at all. */
+  get isBlank(): boolean {
+    return this.start === this.end;
+  }
+
+  /** The number that the bytes say, which may be infinite, or NaN if they are none. */
+  parse(bytes: Uint8Array, from: number, to: number): number {
+    this.#trim(bytes, from, to);
+    let at = this.start;
+    const sign = at < this.end ? bytes[at] : 0;
+    if (sign === MINUS || sign === PLUS) at++;
+    const magnitude = this.#parseMagnitude(bytes, at);
+    return sign === MINUS ? -magnitude : magnitude;
+  }
+
+  #trim(bytes: Uint8Array, from: number, to: number): void {
+    let start = from;
+    let end = to;
+    while (start < end && isBlank(bytes[start])) start++;
+    while (end > start && isBlank(bytes[end - 1])) end--;
+    this.start = start;
+    this.end = end;
+  }
+
+  #parseMagnitude(bytes: Uint8Array, from: number): number {
+    const { end } = this;
+    this.#mantissa = this.#digits = 0;
+    this.#isExact = true;
+    let exponent = 0;
+    let at = this.#addDigits(bytes, from);
+    if (at < end && bytes[at] === POINT) {
+      const point = at;
+      at = this.#addDigits(bytes, at + 1);
+      exponent = point + 1 - at;
+    }
+    if (this.#digits === 0) return this.#fail(at);
+    if (at < end && (bytes[at] === SMALL_E || bytes[at] === LARGE_E)) {
+      const written = this.#parseExponent(bytes, at + 1);
+      if (Number.isNaN(written)) return NaN;
+      exponent += written;
+    } else if (at < end) {
+      return this.#fail(at);
+    }
+    return this.#rounded(bytes, from, exponent);
+  }
+
+  /** Returns the offset behind the digits. */
+  #addDigits(bytes: Uint8Array, from: number): number {
+    const { end } = this;
+    let mantissa = this.#mantissa;
+    let at = from;
+    for (; at < end; at++) {
+      const digit = bytes[at] - ZERO;
+      if (digit >>> 0 > 9) break;
+      if (mantissa <= LARGEST_TO_EXTEND) mantissa = mantissa * 10 + digit;
+      else this.#isExact = false;
+    }
+    this.#mantissa = mantissa;
+    this.#digits += at - from;
+    return at;
+  }
+
+  #parseExponent(bytes: Uint8Array, from: number): number {
+    const { end } = this;
+    let at = from;
+    const sign = at < end ? bytes[at] : 0;
+    if (sign === MINUS || sign === PLUS) at++;
+    const first = at;
+    let exponent = 0;
+    for (; at < end; at++) {
+      const digit = bytes[at] - ZERO;
+      if (digit >>> 0 > 9) break;
+      exponent = exponent * 10 + digit;
+    }
+    if (at < end || at === first) return this.#fail(at);
+    return sign === MINUS ? -exponent : exponent;
+  }
+
+  #rounded(bytes: Uint8Array, from: number, exponent: number): number {
+    if (this.#isExact) {
+      if (exponent === 0) return this.#mantissa;
+      if (exponent < 0 && exponent >= -22) return this.#mantissa / POWERS[-exponent];
+      if (exponent > 0 && exponent <= 22) return this.#mantissa * POWERS[exponent];
+    }
+    return Number(String.fromCharCode(...bytes.subarray(from, this.end)));
+  }
+
+  #fail(at: number): number {
+    this.failedAt = at;
+    return NaN;
+  }
+}
+
+function isBlank(byte: number): boolean {
+  return byte === SPACE || byte === CR || byte === TAB;
+}
