@@ -1,6 +1,13 @@
-import { NumberFileWriter } from "../../lib/files/mod.ts";
+import { NumberFileWriter, openFileReadable } from "../../lib/files/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
+import { LineToNumberStream } from "../../lib/text/mod.ts";
 import type { NumbersJob } from "./pipelines.ts";
+
+/** Reads, parses and writes. */
+export async function fileToFiles({ input, directory, maxFileSize }: NumbersJob): Promise<void> {
+  const file = await openFileReadable(input);
+  await file.pipeThrough(new LineToNumberStream()).pipeTo(new NumberFileWriter({ directory, maxFileSize }));
+}
 
 /** Pipes a generator. */
 export async function generatorToFiles({ numbers, directory, maxFileSize }: NumbersJob): Promise<void> {
