@@ -39,8 +39,8 @@ export class BatchedSinkAlgorithms {
     return this.#start?.call(this.#sink, controller);
   }
 
-  writev(chunks: unknown[]): unknown {
-    return this.#writev?.call(this.#sink, chunks, this.#controller);
+  writev(chunks: unknown[], isLast: boolean): unknown {
+    return this.#writev?.call(this.#sink, chunks, this.#controller, isLast);
   }
 
   close(): unknown {

@@ -31,9 +31,14 @@ export interface BatchedUnderlyingSink<W = unknown> {
   type?: undefined;
   /**
    * Called with all chunks that are queued, in order, up to `maxBatch`; not again until what it returned has settled.
-   * The array is the sink's to keep. If it fails, all of these count as not written.
+   * The array is the sink's to keep. If it fails, all of these count as not written. `isLast` tells that the stream
+   * is closing, and `close()` comes next; it may come after a batch that was not the last for all that was known, too.
    */
-  writev?: (chunks: W[], controller: WritableStreamDefaultController) => void | PromiseLike<void>;
+  writev?: (
+    chunks: W[],
+    controller: WritableStreamDefaultController,
+    isLast: boolean,
+  ) => void | PromiseLike<void>;
 }
 
 /** Chunks that wait, unless the caller says how many. */

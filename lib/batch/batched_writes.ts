@@ -30,6 +30,8 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
   #awaitsEndOfTurn = false;
   /** Whether what is queued is to be written without a wait for more. */
   #isUrgent = false;
+  /** Whether a pipe will close the stream when all that is queued is written. */
+  #closes = false;
 
   constructor(sink: BatchedSinkAlgorithms) {
     this.#sink = sink;
@@ -79,7 +81,8 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
     return false;
   }
 
-  hurry(): void {
+  hurry(closes: boolean): void {
+    if (closes) this.#closes = true;
     if (this.#controller.queue.length === 0) return;
     this.#isUrgent = true;
     writableStreamDefaultControllerAdvanceQueueIfNeeded(this.#controller);
@@ -88,7 +91,7 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
   readonly #onEndOfTurn = (): void => {
     this.#awaitsEndOfTurn = false;
     // What waits behind a batch in flight has its own wait when that has ended.
-    if (this.#controller.stream.inFlightWriteRequest === undefined) this.hurry();
+    if (this.#controller.stream.inFlightWriteRequest === undefined) this.hurry(false);
   };
 
   /** The batch for a chunk of that size: the one that grows, unless it has no room for it. */
@@ -130,13 +133,12 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
 
   write(chunk: unknown): unknown {
     const batch = chunk as Batch;
-    const { queue } = this.#controller;
+    const { queue, stream } = this.#controller;
     queue.takenSize = batch.size;
-    if (queue.length === 0) {
-      this.#open = undefined;
-      this.#isUrgent = false;
-    }
-    return this.#sink.writev(batch.chunks);
+    if (queue.length > 0) return this.#sink.writev(batch.chunks, false);
+    this.#open = undefined;
+    this.#isUrgent = false;
+    return this.#sink.writev(batch.chunks, this.#closes || stream.closeRequest !== undefined);
   }
 
   pipeWrite(batch: unknown): unknown {

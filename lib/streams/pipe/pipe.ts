@@ -261,7 +261,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
     };
     if (this.#destination.state === "writable" && !writableStreamCloseQueuedOrInFlight(this.#destination)) {
       if (this.#hasChunk) this.#writeChunk();
-      this.#destination.controller.batching?.hurry();
+      this.#destination.controller.batching?.hurry(failure === undefined && action !== undefined);
       if (this.#pendingWrites > 0) this.#afterWrites = end;
       else queueReaction(end);
     } else {

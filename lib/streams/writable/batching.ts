@@ -14,6 +14,6 @@ export interface Batching {
   moveForPipe(source: DefaultControllerState, request: WriteRequest): void;
   /** Whether the first batch that waits is to be written now; if not, it will be when the current turn ends. */
   isDue(): boolean;
-  /** Has what waits written now, as no more is to come. */
-  hurry(): void;
+  /** Has what waits written now, as no more is to come; `closes` tells whether the stream will be closed then. */
+  hurry(closes: boolean): void;
 }
