@@ -78,7 +78,7 @@ export class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, 
       }
       const digits = at - start;
       if (digits > MOST_DIGITS || digits === 0) {
-        at = this.#readOther(bytes, start, controller);
+        at = this.#readOther(bytes, start, at, controller);
       } else if (at === length) {
         this.#value = value;
         this.#digits = digits;
@@ -92,7 +92,7 @@ export class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, 
         controller.enqueue(value);
         at += 2;
       } else {
-        at = this.#readOther(bytes, start, controller);
+        at = this.#readOther(bytes, start, at, controller);
       }
       start = at;
       value = 0;
@@ -100,14 +100,13 @@ export class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, 
     this.#value = this.#digits = 0;
   }
 
-  /** Reads a line that is not plain, or collects what is there of it; returns where the next one starts. */
-  #readOther(bytes: Uint8Array, start: number, controller: Controller): number {
-    if (start >= 0) {
-      const end = bytes.indexOf(LF, start);
-      if (end !== -1) {
-        this.#readLine(bytes, start, end, controller);
-        return end + 1;
-      }
+  /** Reads a line that is not plain up to `at`, or collects what is there of it; returns where the next one starts. */
+  #readOther(bytes: Uint8Array, start: number, at: number, controller: Controller): number {
+    let end = at;
+    while (end < bytes.length && bytes[end] !== LF) end++; // near: faster than a call
+    if (start >= 0 && end < bytes.length) {
+      this.#readLine(bytes, start, end, controller);
+      return end + 1;
     }
     this.#unfinished = COLLECTED;
     this.#length = start < 0 ? this.#digits : 0;
