@@ -1,0 +1,85 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** The contents of a directory's files, by name. */
+export function contents(directory: string): Record<string, string> {
+  const names = existsSync(directory) ? readdirSync(directory).sort() : [];
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(directory, name), "latin1")]));
+}
+
+/** What a series must hold: an item goes to the next file if it would make the last one too large. */
+export function expectedFiles(items: readonly string[], maxFileSize: number): string[] {
+  const files: string[] = [];
+  for (const item of items) {
+    const last = files.length - 1;
+    if (last < 0 || files[last].length + item.length > maxFileSize) files.push(item);
+    else files[last] += item;
+  }
+  return files;
+}
+
+/** Why open files cannot be listed here, if so. */
+export const cannotListOpenFiles: string | false = existsSync("/proc/self/fd") ? false : "there is no /proc/self/fd";
+
+/** The paths below `folder` that this process has open, removed ones too; none where that cannot be known. */
+export function openFilesIn(folder: string): string[] {
+  if (cannotListOpenFiles) return [];
+  return readdirSync("/proc/self/fd").flatMap((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`);
+    } catch {
+      return []; // the one of the listing itself
+    }
+  }).filter((path) => path.startsWith(folder));
+}
+
+/** What became of writes: how many were acknowledged, and the errors of the others, in the order of their ends. */
+export class Outcomes {
+  acknowledged = 0;
+  readonly errors: unknown[] = [];
+  readonly #promises: Promise<void>[] = [];
+
+  add(write: Promise<void>): void {
+    this.#promises.push(write.then(() => void this.acknowledged++, (error) => void this.errors.push(error)));
+  }
+
+  async settled(): Promise<this> {
+    await Promise.all(this.#promises);
+    return this;
+  }
+}
+
+/** Waits for so many turns of the event loop; for none, or a part of one, for microtasks alone. */
+export async function turns(count: number): Promise<void> {
+  if (count < 1) { for (let i = 0; i < count * 8; i++) await undefined; }
+  for (let i = 1; i <= count; i++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Mounts a file system of `kilobytes` for the length of `use`. */
+export async function onSmallDisk(kilobytes: number, use: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "millrace-disk-"));
+  mount(folder, kilobytes);
+  try {
+    await use(folder);
+  } finally {
+    execFileSync("umount", ["--lazy", folder]);
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Why {@linkcode onSmallDisk} cannot be had here, if so. */
+export const cannotMount: string | false = await (async () => {
+  try {
+    await onSmallDisk(64, () => Promise.resolve());
+    return false;
+  } catch (error) {
+    return `no small file system can be mounted: ${String((error as Error).message).split("\n")[0]}`;
+  }
+})();
+
+function mount(folder: string, kilobytes: number): void {
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${kilobytes}k`, "none", folder], { stdio: "ignore" });
+}
