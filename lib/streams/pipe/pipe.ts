@@ -259,14 +259,22 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
       if (action === undefined) this.#finalize(failure);
       else react(action(), () => this.#finalize(failure), (error) => this.#finalize({ error }));
     };
-    if (this.#destination.state === "writable" && !writableStreamCloseQueuedOrInFlight(this.#destination)) {
-      if (this.#hasChunk) this.#writeChunk();
-      this.#destination.controller.batching?.hurry(failure === undefined && action !== undefined);
-      if (this.#pendingWrites > 0) this.#afterWrites = end;
-      else queueReaction(end);
-    } else {
+    const closes = failure === undefined && action !== undefined;
+    if (this.#destination.state !== "writable" || writableStreamCloseQueuedOrInFlight(this.#destination)) {
       end();
+    } else if (this.#isReading && this.#sourceEnd.isNative) {
+      queueReaction(() => this.#awaitWrites(closes, end)); // the chunk of a read that is served may be on its way
+    } else {
+      this.#awaitWrites(closes, end);
     }
+  }
+
+  /** Writes what was read, and ends when all of it is written. */
+  #awaitWrites(closes: boolean, end: () => void): void {
+    if (this.#hasChunk) this.#writeChunk();
+    this.#destination.controller.batching?.hurry(closes);
+    if (this.#pendingWrites > 0) this.#afterWrites = end;
+    else queueReaction(end);
   }
 
   #finalize(failure: { readonly error: unknown } | undefined): void {
