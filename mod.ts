@@ -1,7 +1,7 @@
 /**
- * What runs everywhere, browsers included: the streams, the batched writers and the codecs.
+ * What runs everywhere, browsers included: the streams, the batched writers, lines and numbers, and the codecs.
  *
- * What touches the file system has its own subpath: `./files`, `./precompress`.
+ * What touches the file system, or streams of Node, has its own subpath: `./files`, `./node`, `./precompress`.
  *
  * @example
  * ```ts
@@ -63,3 +63,16 @@ export {
   WritableStreamDefaultController,
   WritableStreamDefaultWriter,
 } from "./lib/streams/mod.ts";
+export {
+  type InvalidLine,
+  type InvalidLineReason,
+  type InvalidNumber,
+  LineStream,
+  type LineStreamOptions,
+  LineToNumberStream,
+  type LineToNumberStreamOptions,
+  NumberToLineStream,
+  type NumberToLineStreamOptions,
+  type OnInvalidLine,
+  type OnInvalidNumber,
+} from "./lib/text/mod.ts";

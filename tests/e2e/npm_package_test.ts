@@ -41,16 +41,20 @@ test("the npm package holds what is built and its papers, and nothing else", asy
 test("every subpath of the npm package loads", async () => {
   const names = await runModule(
     "names.js",
-    `const subpaths = ["", "/codecs", "/files", "/install", "/precompress", "/streams"];
+    `const subpaths = ["", "/batch", "/codecs", "/files", "/install", "/node", "/precompress", "/streams", "/text"];
      for (const subpath of subpaths) console.log(Object.keys(await import("@millrace/streams" + subpath)).join(" "));`,
   );
-  const [all, codecs, files, install, precompress, streams] = names.split("\n").map((line) => line.split(" "));
-  assert.ok(all.includes("compress"));
+  const [all, batch, codecs, files, install, node, precompress, streams, text] = names.split("\n")
+    .map((line) => line.split(" "));
+  assert.deepEqual(all.filter((name) => ![batch, codecs, streams, text].some((names) => names.includes(name))), []);
+  assert.ok(batch.includes("BatchedWritableStream"));
   assert.ok(codecs.includes("decompress"));
   assert.ok(files[0] !== "");
   assert.ok(install.includes("uninstall"));
+  assert.ok(node.includes("fromNodeWritable"));
   assert.ok(precompress.includes("precompress"));
   assert.ok(streams.includes("ReadableStream"));
+  assert.ok(text.includes("LineStream"));
 });
 
 test("the stream classes of the npm package have their names", async () => {
@@ -107,7 +111,10 @@ test("a strict TypeScript consumer compiles against the npm package", async () =
     join(app, "consumer.ts"),
     `import { compress, CompressionStream, type Format } from "@millrace/streams";
      import { precompress } from "@millrace/streams/precompress";
+     import { BatchedWritableStream } from "@millrace/streams/batch";
      import * as files from "@millrace/streams/files";
+     import { fromNodeWritable } from "@millrace/streams/node";
+     import { LineToNumberStream } from "@millrace/streams/text";
      import * as streams from "@millrace/streams/streams";
      // callbacks typed by our classes, by the platform's, and by inference
      const source: UnderlyingDefaultSource<string> = { start: (controller) => controller.enqueue("one") };
@@ -126,6 +133,10 @@ test("a strict TypeScript consumer compiles against the npm package", async () =
      export const stream: ReadableStream = new CompressionStream("brotli", { level: 5 }).readable;
      export const report = await precompress("site", {});
      export const names: string[] = Object.keys(files);
+     export const batched = new BatchedWritableStream<number>({ writev: (batch) => void batch.map((n) => n.toFixed()) });
+     export const numbers: ReadableStream<number> = new LineToNumberStream().readable;
+     void numbers.pipeTo(batched, { preventClose: true });
+     export const responded: Promise<void> = own.pipeTo(fromNodeWritable<string>(process.stdout));
      // @ts-expect-error: no such format
      export const wrong: Format = "lzma";\n`,
   );
