@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { OpenOutput, OutputFile } from "../output_file.ts";
 import { LONGEST_LINE, writeLine } from "./number_text.ts";
 
-/** Bytes gathered for one write: more brought nothing on any of the runtimes. */
+/** Bytes gathered for one write: neither 64 KiB nor 1 MiB is faster. */
 const BUFFER_SIZE = 256 * 1024;
 
 /**
