@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { BatchedWritableStream } from "../../lib/batch/mod.ts";
+import { atEndOfTurn } from "../../lib/batch/end_of_turn.ts";
+import { ManualSink } from "./manual_sink.ts";
+import { microtasks, turn } from "./progress.ts";
+
+it("a lone chunk is not written within write(), nor in the microtasks after it", async () => {
+  const sink = new ManualSink();
+  const writer = new BatchedWritableStream<number>(sink).getWriter();
+  await turn();
+  void writer.write(1);
+  assert.deepEqual(sink.log, ["start"]);
+  await microtasks();
+  assert.deepEqual(sink.log, ["start"]);
+});
+
+it("a lone chunk reaches the sink before anything that is put off to the end of the turn after it", async () => {
+  const events: string[] = [];
+  const writer = new BatchedWritableStream<number>({ writev: (chunks) => void events.push(`writev ${chunks}`) })
+    .getWriter();
+  await turn();
+  setImmediate(() => events.push("before"));
+  void writer.write(1);
+  setImmediate(() => events.push("after"));
+  await turn();
+  await turn();
+  assert.deepEqual(events, ["before", "writev 1", "after"]);
+});
+
+it("a lone chunk that is written before the stream has started reaches the sink in the same turn", async () => {
+  const events: string[] = [];
+  const writer = new BatchedWritableStream<number>({ writev: () => void events.push("writev") }).getWriter();
+  void writer.write(1);
+  await microtasks();
+  setImmediate(() => events.push("after"));
+  await turn();
+  await turn();
+  assert.deepEqual(events, ["writev", "after"]);
+});
+
+it("a lone chunk that start() has held up is written when that ends, as its turn ends at the latest", async () => {
+  const sink = new ManualSink({ holds: ["start", "writev"] });
+  const writer = new BatchedWritableStream<number>(sink).getWriter();
+  void writer.write(1);
+  await turn();
+  await turn();
+  assert.deepEqual(sink.log, ["start"]);
+  sink.succeed();
+  await turn();
+  assert.deepEqual(sink.log, ["start", "writev 1"]);
+});
+
+it("a timer's chunk reaches the sink before the next timer's turn", async () => {
+  const events: string[] = [];
+  const writer = new BatchedWritableStream<number>({ writev: (chunks) => void events.push(`writev ${chunks}`) })
+    .getWriter();
+  for (const number of [1, 2, 3]) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    events.push(`timer ${number}`);
+    void writer.write(number);
+    await turn();
+  }
+  assert.deepEqual(events, ["timer 1", "writev 1", "timer 2", "writev 2", "timer 3", "writev 3"]);
+});
+
+it("chunks that come in the microtasks of one turn go together", async () => {
+  const sink = new ManualSink();
+  const writer = new BatchedWritableStream<number>(sink).getWriter();
+  await turn();
+  for (let number = 1; number <= 20; number++) {
+    void writer.write(number);
+    await microtasks();
+  }
+  await turn();
+  assert.equal(sink.batches.length, 1);
+});
+
+it("what waits behind a batch is written as the turn ends in which that is acknowledged, not before", async () => {
+  const sink = new ManualSink();
+  const writer = new BatchedWritableStream<number>(sink).getWriter();
+  void writer.write(1);
+  await turn();
+  void writer.write(2);
+  await turn();
+  sink.succeed();
+  await microtasks();
+  void writer.write(3);
+  await microtasks();
+  assert.deepEqual(sink.log, ["start", "writev 1"]);
+  await turn();
+  assert.deepEqual(sink.log, ["start", "writev 1", "writev 2,3"]);
+});
+
+it("a turn that ends after an abort or an error writes nothing, and throws nothing", async () => {
+  for (const end of ["abort", "error"]) {
+    const sink = new ManualSink();
+    const writer = new BatchedWritableStream<number>(sink).getWriter();
+    await turn();
+    writer.write(1).catch(() => {});
+    if (end === "abort") await writer.abort();
+    else sink.controller.error(new Error("boom"));
+    await turn();
+    assert.ok(!sink.log.some((call) => call.startsWith("writev")));
+  }
+});
+
+it("without setImmediate(), as in browsers, a batch is written as the turn ends too", async () => {
+  const { setImmediate, MessageChannel } = globalThis;
+  const channels: MessageChannel[] = [];
+  const nextTimer = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 5));
+  const events: string[] = [];
+  const push = (event: string): void => void events.push(event);
+  Reflect.deleteProperty(globalThis, "setImmediate");
+  globalThis.MessageChannel = class extends MessageChannel {
+    constructor() {
+      super();
+      channels.push(this); // to be closed: an open one keeps the process alive
+    }
+  };
+  try {
+    assert.equal(typeof globalThis.setImmediate, "undefined");
+    const writer = new BatchedWritableStream<number>({ writev: (chunks) => push(`writev ${chunks}`) }).getWriter();
+    void writer.write(1);
+    void writer.write(2);
+    await microtasks();
+    assert.deepEqual(events, []);
+    while (events.length === 0) await nextTimer();
+    atEndOfTurn(() => push("one"));
+    atEndOfTurn(() => push("two"));
+    while (events.length < 3) await nextTimer();
+    void writer.write(3);
+    await writer.close();
+    assert.deepEqual(events, ["writev 1,2", "one", "two", "writev 3"]);
+  } finally {
+    globalThis.setImmediate = setImmediate;
+    globalThis.MessageChannel = MessageChannel;
+    for (const { port1, port2 } of channels) for (const port of [port1, port2]) port.close();
+  }
+});
