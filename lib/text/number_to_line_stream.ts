@@ -1,0 +1,64 @@
+import { BatchedWritableStream } from "../batch/mod.ts";
+import { ReadableStream, type WritableStream } from "../streams/mod.ts";
+import { LineWriter } from "./line_writer.ts";
+import type { OnInvalidNumber } from "./number_formatter.ts";
+
+/** How many numbers may wait: their lines are a chunk of about 64 KiB, or of less where numbers are short. */
+const HIGH_WATER_MARK = 8192;
+
+/** What {@linkcode NumberToLineStream} does with what it cannot write. */
+export interface NumberToLineStreamOptions {
+  /**
+   * Called with each value that is no number, not finite, or beyond 2^53 - 1 in magnitude. What it returns is written in
+   * its place; `undefined` leaves it out.
+   *
+   * Default: the stream fails with an error that names the value and which one it is.
+   */
+  readonly onInvalid?: OnInvalidNumber;
+}
+
+/**
+ * Takes numbers, and gives the bytes of their lines: each as `String()` writes it, in ASCII, with a line feed behind it.
+ *
+ * Numbers may be written one by one: what queues up until the end of the event loop's turn, or until 8,192 wait, becomes
+ * one chunk of bytes. Nothing is written before the readable end is read.
+ *
+ * @example
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { NumberToLineStream } from "@millrace/streams/text";
+ *
+ * const bytes = ReadableStream.from([1, -2.5, 300]).pipeThrough(new NumberToLineStream());
+ * console.log(await new Response(bytes).text()); // "1\n-2.5\n300\n"
+ * ```
+ */
+export class NumberToLineStream {
+  /** The end that gives the lines. Cancelling it fails the writable end with the same reason. */
+  readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** The end that takes the numbers. Aborting it fails the readable end with the same reason. */
+  readonly writable: WritableStream<number>;
+
+  /**
+   * Makes a stream of lines.
+   *
+   * The stream, not this call, fails with a TypeError on a value that is no number, and with a RangeError on a number
+   * that is not finite or beyond 2^53 - 1 in magnitude.
+   *
+   * @param options `onInvalid`, which is told of such values in place of that.
+   * @throws {TypeError} if `onInvalid` is no function.
+   */
+  constructor(options: NumberToLineStreamOptions = {}) {
+    const writer = new LineWriter(options.onInvalid);
+    this.readable = new ReadableStream<Uint8Array<ArrayBuffer>>({
+      start: (controller) => writer.connectReadable(controller),
+      pull: () => writer.pull(),
+      cancel: (reason) => writer.cancel(reason),
+    }, { highWaterMark: 0 });
+    this.writable = new BatchedWritableStream<number>({
+      start: (controller) => writer.connectWritable(controller),
+      writev: (numbers) => writer.writev(numbers),
+      close: () => writer.close(),
+      abort: (reason) => writer.abort(reason),
+    }, { highWaterMark: HIGH_WATER_MARK });
+  }
+}
