@@ -3,8 +3,8 @@ import { ReadableStream, type WritableStream } from "../streams/mod.ts";
 import { LineWriter } from "./line_writer.ts";
 import type { OnInvalidNumber } from "./number_formatter.ts";
 
-/** How many numbers may wait: their lines are a chunk of about 64 KiB, or of less where numbers are short. */
-const HIGH_WATER_MARK = 8192;
+/** How many numbers may wait. Their lines are a chunk: of 36 KiB if they have 8 digits, and at most of 64 KiB. */
+const HIGH_WATER_MARK = 4096;
 
 /** What {@linkcode NumberToLineStream} does with what it cannot write. */
 export interface NumberToLineStreamOptions {
@@ -20,7 +20,7 @@ export interface NumberToLineStreamOptions {
 /**
  * Takes numbers, and gives the bytes of their lines: each as `String()` writes it, in ASCII, with a line feed behind it.
  *
- * Numbers may be written one by one: what queues up until the end of the event loop's turn, or until 8,192 wait, becomes
+ * Numbers may be written one by one: what queues up until the end of the event loop's turn, or until 4,096 wait, becomes
  * one chunk of bytes. Nothing is written before the readable end is read.
  *
  * @example
