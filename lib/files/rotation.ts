@@ -1,6 +1,6 @@
-import { mkdir } from "node:fs/promises";
 import { fileFailure } from "./failure.ts";
 import { FileSeries } from "./file_series.ts";
+import { makeDirectory } from "./make_directory.ts";
 import { openOutputFile, type OutputFile } from "./output_file.ts";
 import type { RotationOptions } from "./rotation_options.ts";
 
@@ -37,10 +37,7 @@ export class Rotation {
 
   /** Makes the directory, and sees that no file of the series is in the way. */
   async start(): Promise<void> {
-    const { directory } = this.#series;
-    await mkdir(directory, { recursive: true }).catch((error) => {
-      throw fileFailure("make the directory", directory, error);
-    });
+    await makeDirectory(this.#series.directory);
     if (!this.#overwrite) await this.#series.requireNone();
   }
 

@@ -6,7 +6,8 @@ import { join } from "node:path";
 
 /** The contents of a directory's files, by name. */
 export function contents(directory: string): Record<string, string> {
-  const names = existsSync(directory) ? readdirSync(directory).sort() : [];
+  const entries = existsSync(directory) ? readdirSync(directory, { withFileTypes: true }) : [];
+  const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name).sort();
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(directory, name), "latin1")]));
 }
 
