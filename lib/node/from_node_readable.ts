@@ -7,9 +7,9 @@ import { ReadableSource } from "./readable_source.ts";
  * Makes a ReadableStream of a readable of `node:stream`: a request of `node:http` or `node:http2`, a socket, a file,
  * standard input.
  *
- * Chunks are Uint8Arrays; strings if the readable has an encoding; what the readable gives if it is in object mode. A
- * read gives all bytes that the readable has buffered, as one chunk. The stream itself buffers nothing until it is read:
- * how far ahead the readable reads is for its own high-water mark to say.
+ * Chunks are Uint8Arrays; strings if the readable has an encoding; what the readable gives if it is in object mode. All
+ * that the readable has buffered is taken at once, when the stream is read. Until then the stream takes nothing: how far
+ * ahead the readable reads is for its own high-water mark to say.
  *
  * The stream is no byte stream: that would have to detach the chunks' buffers, and Node lets small chunks share one.
  *

@@ -32,6 +32,9 @@ const OBJECTS = 1024;
  * stream, or an error, destroys the writable. If the writable fails, is ended by others, or closes since the visitor has
  * left, the stream errors at once, so that a pipe into it cancels its source.
  *
+ * A pipe that its `signal` stops waits for the batch in flight first, as every pipe does. If a visitor who reads nothing
+ * is to be cut off at once, destroy the writable.
+ *
  * @param writable What is written to. Nothing else should write to it meanwhile.
  * @param options.highWaterMark How many bytes, or objects, may wait or be in flight. Default: 65,536, or 1,024 objects.
  * @throws {TypeError} if `writable` is no writable stream of Node.

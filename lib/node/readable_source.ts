@@ -43,13 +43,14 @@ export class ReadableSource<R> implements UnderlyingDefaultSource<R> {
   #read(): void {
     const readable = this.#readable;
     // Reading may bring about more at once: without a limit, a source that always has some would never let go.
-    let most = readable.readableObjectMode ? Math.max(1, readable.readableLength) : 1;
-    while (most-- > 0 && !this.#isOver) {
+    let left = readable.readableLength;
+    do {
       const chunk: unknown = readable.read();
       if (chunk === null) return;
       this.#isWanted = false;
+      left -= readable.readableObjectMode ? 1 : (chunk as Uint8Array | string).length;
       this.#controller.enqueue(this.#toChunk(chunk));
-    }
+    } while (left > 0 && !this.#isOver);
   }
 
   #toChunk(chunk: unknown): R {

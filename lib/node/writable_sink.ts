@@ -41,10 +41,9 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
   start(controller: WritableStreamDefaultController): void {
     this.#controller = controller;
     const writable = this.#writable;
-    const http2 = this.#http2;
-    if (http2?.writableEnded && isWithoutBody(http2, writable)) {
+    if (writable.writableEnded && this.#isWithoutBody()) {
       this.#isOver = true;
-    } else if (writable.destroyed || writable.closed || writable.writableEnded || http2?.destroyed) {
+    } else if (writable.destroyed || writable.closed || writable.writableEnded || this.#http2?.destroyed) {
       this.#isOver = true;
       const state = writable.writableEnded ? "has ended" : "is destroyed";
       controller.error(prematureClose(`Cannot write: the writable ${state}`, writable.errored));
@@ -57,7 +56,7 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
 
   /** With the last batch the writable ends, so that an HTTP response can be one packet with its length at its head. */
   writev(chunks: unknown[], _controller?: WritableStreamDefaultController, isLast = false): Promise<void> | undefined {
-    if (this.#http2 !== undefined && isWithoutBody(this.#http2, this.#writable)) return undefined;
+    if (this.#isWithoutBody()) return undefined;
     const pending = this.#pending = new Deferred<void>();
     try {
       if (this.#writable.writableObjectMode) this.#writeEach(chunks);
@@ -70,8 +69,13 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
   }
 
   close(): Promise<void> | undefined {
-    if (this.#isStandardOutput) this.#letGo();
     if (this.#isOver) return undefined;
+    if (this.#isStandardOutput || this.#isWithoutBody()) {
+      this.#isOver = true;
+      if (this.#isStandardOutput) this.#letGo();
+      else this.#writable.end(); // has finished already, as http2 sees it
+      return undefined;
+    }
     const pending = this.#pending = new Deferred<void>();
     this.#end(undefined);
     return pending.promise;
@@ -83,6 +87,10 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
     this.#pending?.reject(reason);
     if (this.#isStandardOutput) this.#letGo();
     else this.#writable.destroy(toError(reason, "The stream was aborted"));
+  }
+
+  #isWithoutBody(): boolean {
+    return this.#http2 !== undefined && isWithoutBody(this.#http2, this.#writable);
   }
 
   #writeEach(chunks: readonly unknown[]): void {
@@ -112,7 +120,7 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
   };
 
   readonly #onFinish = (): void => {
-    if (this.#isOver) return;
+    if (this.#isOver || this.#isWithoutBody()) return;
     if (!this.#isEnding) {
       this.#fail(prematureClose("Cannot write: the writable was ended before the stream was closed", undefined));
     } else if (this.#http2?.rstCode) {
