@@ -47,11 +47,19 @@ export function toUnsignedLongLong(value: unknown, name: string): number {
   return number + 0; // no negative zero
 }
 
-/** Makes members enumerable, as Web IDL has them, and names the class, whatever a bundler has made of its name. */
-export function defineInterface(constructor: { prototype: object }, name: string, ...members: string[]): void {
+/**
+ * Makes members enumerable, as Web IDL has them, and names the class, whatever a bundler has made of its name.
+ *
+ * The class itself is left alone if it can be: V8 inlines `super()` only where no property of the class was redefined.
+ */
+export function defineInterface(
+  constructor: { name: string; prototype: object },
+  name: string,
+  ...members: string[]
+): void {
   const { prototype } = constructor;
   for (const member of members) Object.defineProperty(prototype, member, { enumerable: true });
-  Object.defineProperty(constructor, "name", { value: name, configurable: true });
+  if (constructor.name !== name) Object.defineProperty(constructor, "name", { value: name, configurable: true });
   Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
 }
 

@@ -9,6 +9,8 @@
 export const NativeReadableStream: typeof globalThis.ReadableStream = globalThis.ReadableStream;
 /** The runtime's own WritableStream. */
 export const NativeWritableStream: typeof globalThis.WritableStream = globalThis.WritableStream;
+/** The runtime's own TransformStream. */
+export const NativeTransformStream: typeof globalThis.TransformStream = globalThis.TransformStream;
 
 const readable: globalThis.ReadableStream = NativeReadableStream.prototype;
 const writable: globalThis.WritableStream = NativeWritableStream.prototype;

@@ -1,3 +1,5 @@
+import { makeNativeSideLazily } from "../native/lazy_side.ts";
+import { NativeReadableStream } from "../native/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode, invalidStateError } from "../native/node_interop.ts";
 import { FeedReaderState, NO_BUFFER, ReadableFeed, releaseReadableFeed } from "../native/readable_feed.ts";
 import { toPipeTransform, toReadableEnd, toWritableEnd } from "../pipe/pipe_ends.ts";
@@ -22,6 +24,9 @@ import type { UnderlyingByteSource, UnderlyingDefaultSource, UnderlyingSource } 
 import { readableStreamTee } from "./tee.ts";
 import { UnderlyingSourceAlgorithms } from "./underlying_source.ts";
 
+/** Whether the native side of a stream is made when the runtime looks for it. */
+let isLazy = false;
+
 /**
  * A stream to read chunks from, as the standard has it, that is also one of the runtime's own: it goes wherever the
  * runtime takes a ReadableStream (`new Response(stream)`, native `pipeThrough()`, `structuredClone()`).
@@ -44,6 +49,8 @@ import { UnderlyingSourceAlgorithms } from "./underlying_source.ts";
 // deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
 export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   readonly #state: ReadableStreamState;
+  /** What stands for the stream where the runtime handles it: the stream itself, or what is made when that looks. */
+  #nativeSide: object | undefined;
 
   /** Makes a byte stream of an underlying source. */
   constructor(underlyingSource: UnderlyingByteSource, strategy?: { highWaterMark?: number });
@@ -64,11 +71,11 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     strategy: QueuingStrategy<R> | undefined = undefined,
   ) {
     const state = takeState<ReadableStreamState>() ?? setUpFromUnderlyingSource(underlyingSource, strategy);
-    const type = state.controller instanceof ByteControllerState ? "bytes" : undefined;
-    super(new ReadableFeed(state, type) as globalThis.UnderlyingDefaultSource<R>, NO_BUFFER);
+    super(isLazy ? undefined : nativeSource(state), NO_BUFFER);
     this.#state = state;
+    this.#nativeSide = isLazy ? undefined : this;
     state.shell = this;
-    adoptOwnClosedPromise(state, this);
+    if (!isLazy) adoptOwnClosedPromise(state, this);
   }
 
   /**
@@ -83,14 +90,14 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    * ```
    */
   // @ts-ignore: an override in Deno's types, which have it, and none in TypeScript's, which do not yet
-  static from<T>(asyncIterable: AsyncIterable<T> | Iterable<T | PromiseLike<T>>): ReadableStream<T> {
-    return construct(ReadableStream<T>, readableStreamFromIterable(asyncIterable));
-  }
+  static readonly from = <T>(asyncIterable: AsyncIterable<T> | Iterable<T | PromiseLike<T>>): ReadableStream<T> =>
+    construct(ReadableStream<T>, readableStreamFromIterable(asyncIterable));
 
   /** Whether a reader, a pipe or the runtime has locked the stream. */
   override get locked(): boolean {
     const { reader } = this.#state;
-    return (reader !== undefined && !(reader instanceof FeedReaderState)) || super.locked;
+    return (reader !== undefined && !(reader instanceof FeedReaderState)) ||
+      (this.#nativeSide !== undefined && super.locked);
   }
 
   /**
@@ -201,6 +208,10 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   }
 
   static {
+    isLazy = makeNativeSideLazily(ReadableStream, NativeReadableStream, (stream) => {
+      if (!(#state in stream)) return undefined;
+      return stream.#nativeSide ??= new NativeReadableStream(nativeSource(stream.#state), NO_BUFFER);
+    });
     answerNode(ReadableStream, {
       isDisturbed: (stream) => (stream as ReadableStream).#state.disturbed,
       isErrored: (stream) => (stream as ReadableStream).#state.state === "errored",
@@ -230,12 +241,16 @@ defineInterface(
   "tee",
   "values",
 );
-Object.defineProperty(ReadableStream, "from", { enumerable: true });
 Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
   value: ReadableStream.prototype.values,
   writable: true,
   configurable: true,
 });
+
+function nativeSource(state: ReadableStreamState): globalThis.UnderlyingDefaultSource {
+  const type = state.controller instanceof ByteControllerState ? "bytes" : undefined;
+  return new ReadableFeed(state, type) as globalThis.UnderlyingDefaultSource;
+}
 
 function setUpFromUnderlyingSource(underlyingSource: unknown, strategy: unknown): ReadableStreamState {
   if (underlyingSource !== undefined && !isObject(underlyingSource) && typeof underlyingSource !== "function") {

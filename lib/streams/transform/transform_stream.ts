@@ -1,3 +1,5 @@
+import { makeNativeSideLazily } from "../native/lazy_side.ts";
+import { NativeTransformStream } from "../native/native_classes.ts";
 import { TransformFeed } from "../native/transform_feed.ts";
 import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../promises.ts";
 import { DefaultControllerState } from "../readable/default_controller_state.ts";
@@ -12,6 +14,9 @@ import { TransformStreamDefaultController } from "./default_controller.ts";
 import { TransformStreamState } from "./transform_state.ts";
 import type { Transformer } from "./transformer_types.ts";
 import { UserTransformerAlgorithms } from "./transformer.ts";
+
+/** Whether the native side of a stream is made when the runtime looks for it. */
+let isLazy = false;
 
 /**
  * A pair of streams of which the readable one gives what a transformer makes of what is written to the writable one.
@@ -30,6 +35,8 @@ import { UserTransformerAlgorithms } from "./transformer.ts";
 // deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
 export class TransformStream<I = any, O = any> extends globalThis.TransformStream<I, O> {
   readonly #state: TransformStreamState;
+  /** What stands for the stream where the runtime transfers it: the stream itself, or what is made when that looks. */
+  #nativeSide: object | undefined;
 
   /**
    * Makes a stream of a transformer.
@@ -46,8 +53,9 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     readableStrategy: QueuingStrategy<O> | undefined = undefined,
   ) {
     const state = new TransformStreamState();
-    super(new TransformFeed(state) as globalThis.Transformer<I, O>);
+    super(isLazy ? undefined : new TransformFeed(state) as globalThis.Transformer<I, O>);
     this.#state = state;
+    this.#nativeSide = isLazy ? undefined : this;
     const isObject = typeof transformer === "object" ? transformer !== null : typeof transformer === "function";
     if (transformer !== undefined && !isObject) throw new TypeError("the transformer must be an object");
     setUpFromTransformer(state, transformer, toStrategy(writableStrategy), toStrategy(readableStrategy));
@@ -63,6 +71,13 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
   override get writable(): WritableStream<I> {
     const { writable } = this.#state;
     return (writable.shell ?? construct(WritableStream<I>, writable)) as WritableStream<I>;
+  }
+
+  static {
+    isLazy = makeNativeSideLazily(TransformStream, NativeTransformStream, (stream) => {
+      if (!(#state in stream)) return undefined;
+      return stream.#nativeSide ??= new NativeTransformStream(new TransformFeed(stream.#state));
+    });
   }
 }
 defineInterface(TransformStream, "TransformStream", "readable", "writable");

@@ -1,3 +1,5 @@
+import { makeNativeSideLazily } from "../native/lazy_side.ts";
+import { NativeWritableStream } from "../native/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode } from "../native/node_interop.ts";
 import { FeedWriterState, releaseWritableFeed, WritableFeed } from "../native/writable_feed.ts";
 import { promiseRejectedWith } from "../promises.ts";
@@ -22,6 +24,9 @@ import {
 import type { UnderlyingSink } from "./sink_types.ts";
 import { UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
 
+/** Whether the native side of a stream is made when the runtime looks for it. */
+let isLazy = false;
+
 /**
  * A stream to write chunks to, as the standard has it, that is also one of the runtime's own: it goes wherever the
  * runtime takes a WritableStream (native `pipeTo()`, `structuredClone()`).
@@ -38,6 +43,8 @@ import { UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
 // deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
 export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   readonly #state: WritableStreamState;
+  /** What stands for the stream where the runtime handles it: the stream itself, or what is made when that looks. */
+  #nativeSide: object | undefined;
 
   /**
    * Makes a stream of an underlying sink.
@@ -52,16 +59,18 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     strategy: QueuingStrategy<W> | undefined = undefined,
   ) {
     const state = takeState<WritableStreamState>() ?? setUpFromUnderlyingSink(underlyingSink, strategy);
-    super(new WritableFeed(state));
+    super(isLazy ? undefined : new WritableFeed(state));
     this.#state = state;
+    this.#nativeSide = isLazy ? undefined : this;
     state.shell = this;
-    adoptOwnClosedPromise(state, this);
+    if (!isLazy) adoptOwnClosedPromise(state, this);
   }
 
   /** Whether a writer, a pipe or the runtime has locked the stream. */
   override get locked(): boolean {
     const { writer } = this.#state;
-    return (writer !== undefined && !(writer instanceof FeedWriterState)) || super.locked;
+    return (writer !== undefined && !(writer instanceof FeedWriterState)) ||
+      (this.#nativeSide !== undefined && super.locked);
   }
 
   /**
@@ -100,6 +109,10 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   }
 
   static {
+    isLazy = makeNativeSideLazily(WritableStream, NativeWritableStream, (stream) => {
+      if (!(#state in stream)) return undefined;
+      return stream.#nativeSide ??= new NativeWritableStream(new WritableFeed(stream.#state));
+    });
     answerNode(WritableStream, {
       isErrored: (stream) => (stream as WritableStream).#state.state === "errored",
       isWritable: (stream) => (stream as WritableStream).#state.state === "writable",
