@@ -1,10 +1,7 @@
+import type { GatheredChunks } from "./gathered_chunks.ts";
+
 const LF = 10;
 const CR = 13;
-
-/** What takes the lines. */
-export interface LineTaker {
-  enqueue(line: string): void;
-}
 
 /** What ends a line. */
 export interface LineEnds {
@@ -12,8 +9,8 @@ export interface LineEnds {
   first(bytes: Uint8Array, isAfterCR: boolean): number;
   /** The offset behind the last end in `bytes`; 0 if there is none. */
   last(bytes: Uint8Array): number;
-  /** Enqueues the lines of a text that ends where a line does. */
-  cut(text: string, taker: LineTaker): void;
+  /** Adds the lines of a text that ends where a line does. */
+  cut(text: string, lines: GatheredChunks<string>): void;
 }
 
 /** LF, with or without a CR before it. */
@@ -26,11 +23,11 @@ export const LF_ENDS: LineEnds = {
     return bytes.lastIndexOf(LF) + 1;
   },
 
-  cut(text: string, taker: LineTaker): void {
+  cut(text: string, lines: GatheredChunks<string>): void {
     let start = 0;
     for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
       const isCRLF = end > start && text.charCodeAt(end - 1) === CR;
-      taker.enqueue(text.slice(start, isCRLF ? end - 1 : end));
+      lines.add(text.slice(start, isCRLF ? end - 1 : end));
       start = end + 1;
     }
   },
@@ -57,13 +54,13 @@ export const LF_OR_CR_ENDS: LineEnds = {
     return 0;
   },
 
-  cut(text: string, taker: LineTaker): void {
+  cut(text: string, lines: GatheredChunks<string>): void {
     let start = 0;
     let lf = text.indexOf("\n");
     let cr = text.indexOf("\r");
     while (start < text.length) {
       const end = cr !== -1 && (lf === -1 || cr < lf) ? cr : lf;
-      taker.enqueue(text.slice(start, end));
+      lines.add(text.slice(start, end));
       start = end === cr && lf === cr + 1 ? end + 2 : end + 1;
       // Asked again only when passed: a text without one of the two is searched for it once.
       if (lf !== -1 && lf < start) lf = text.indexOf("\n", start);

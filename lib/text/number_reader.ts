@@ -1,6 +1,7 @@
 import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
 import { bytesOfChunk } from "./chunk_bytes.ts";
 import { described } from "./described.ts";
+import { GatheredChunks } from "./gathered_chunks.ts";
 import {
   type InvalidLine,
   invalidLineError,
@@ -26,8 +27,6 @@ const COLLECTED = 1;
 /** that it is too long, which has been said. */
 const SKIPPED = 2;
 
-type Controller = TransformStreamDefaultController<number>;
-
 /**
  * Makes numbers of lines. A line of a few digits, as most are, becomes its number digit by digit, in whatever chunks they
  * come; any other line is read as a whole.
@@ -35,6 +34,7 @@ type Controller = TransformStreamDefaultController<number>;
 export class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number> {
   readonly #parser = new NumberParser();
   readonly #onInvalid: OnInvalidLine | undefined;
+  #numbers: GatheredChunks<number> = undefined as never; // set by start()
   #line = 1;
   #unfinished: typeof PLAIN | typeof COLLECTED | typeof SKIPPED = PLAIN;
   /** Of a plain line: its number so far, and how many digits that has. */
@@ -51,19 +51,28 @@ export class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, 
     this.#onInvalid = onInvalid;
   }
 
-  transform(chunk: ArrayBuffer | ArrayBufferView, controller: Controller): void {
-    const bytes = bytesOfChunk(chunk);
-    const from = this.#unfinished === PLAIN ? 0 : this.#goOn(bytes, 0, controller);
-    if (from < bytes.length) this.#readLines(bytes, from, controller);
+  start(controller: TransformStreamDefaultController<number>): void {
+    this.#numbers = new GatheredChunks(controller);
   }
 
-  flush(controller: Controller): void {
-    if (this.#unfinished === COLLECTED) this.#readLine(this.#bytes, 0, this.#length, controller);
-    else if (this.#digits > 0) controller.enqueue(this.#value);
+  transform(chunk: ArrayBuffer | ArrayBufferView): void {
+    const bytes = bytesOfChunk(chunk);
+    try {
+      const from = this.#unfinished === PLAIN ? 0 : this.#goOn(bytes, 0);
+      if (from < bytes.length) this.#readLines(bytes, from);
+    } finally {
+      this.#numbers.enqueue(); // those before an invalid line, too
+    }
+  }
+
+  flush(): void {
+    if (this.#unfinished === COLLECTED) this.#readLine(this.#bytes, 0, this.#length);
+    else if (this.#digits > 0) this.#numbers.add(this.#value);
+    this.#numbers.enqueue();
   }
 
   /** Reads all lines from `from` on, the first of which may go on from the last chunk if it is plain. */
-  #readLines(bytes: Uint8Array, from: number, controller: Controller): void {
+  #readLines(bytes: Uint8Array, from: number): void {
     const { length } = bytes;
     let value = this.#value;
     let start = from - this.#digits; // where the line would start if all of it were here
@@ -78,21 +87,21 @@ export class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, 
       }
       const digits = at - start;
       if (digits > MOST_DIGITS || digits === 0) {
-        at = this.#readOther(bytes, start, at, controller);
+        at = this.#readOther(bytes, start, at);
       } else if (at === length) {
         this.#value = value;
         this.#digits = digits;
         return;
       } else if (byte === LF) {
         this.#line++;
-        controller.enqueue(value);
+        this.#numbers.add(value);
         at++;
       } else if (byte === CR && at + 1 < length && bytes[at + 1] === LF) {
         this.#line++;
-        controller.enqueue(value);
+        this.#numbers.add(value);
         at += 2;
       } else {
-        at = this.#readOther(bytes, start, at, controller);
+        at = this.#readOther(bytes, start, at);
       }
       start = at;
       value = 0;
@@ -101,11 +110,11 @@ export class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, 
   }
 
   /** Reads a line that is not plain up to `at`, or collects what is there of it; returns where the next one starts. */
-  #readOther(bytes: Uint8Array, start: number, at: number, controller: Controller): number {
+  #readOther(bytes: Uint8Array, start: number, at: number): number {
     let end = at;
     while (end < bytes.length && bytes[end] !== LF) end++; // near: faster than a call
     if (start >= 0 && end < bytes.length) {
-      this.#readLine(bytes, start, end, controller);
+      this.#readLine(bytes, start, end);
       return end + 1;
     }
     this.#unfinished = COLLECTED;
@@ -114,32 +123,32 @@ export class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, 
       this.#bytes[i] = ZERO + rest % 10;
       rest = Math.floor(rest / 10);
     }
-    return this.#goOn(bytes, Math.max(start, 0), controller);
+    return this.#goOn(bytes, Math.max(start, 0));
   }
 
   /** Goes on with a line that is not plain; returns where the next one starts. */
-  #goOn(bytes: Uint8Array, from: number, controller: Controller): number {
+  #goOn(bytes: Uint8Array, from: number): number {
     const end = bytes.indexOf(LF, from);
     if (this.#unfinished === COLLECTED) {
-      this.#collect(bytes.subarray(from, end === -1 ? bytes.length : end), controller);
+      this.#collect(bytes.subarray(from, end === -1 ? bytes.length : end));
     }
     if (end === -1) return bytes.length;
-    if (this.#unfinished === COLLECTED) this.#readLine(this.#bytes, 0, this.#length, controller);
+    if (this.#unfinished === COLLECTED) this.#readLine(this.#bytes, 0, this.#length);
     this.#unfinished = PLAIN;
     return end + 1;
   }
 
-  #collect(bytes: Uint8Array, controller: Controller): void {
+  #collect(bytes: Uint8Array): void {
     const some = bytes.subarray(0, MOST_COLLECTED - this.#length);
     this.#bytes.set(some, this.#length);
     this.#length += some.length;
     if (this.#length < MOST_COLLECTED) return;
     this.#unfinished = SKIPPED;
-    this.#readLine(this.#bytes, 0, this.#length, controller);
+    this.#readLine(this.#bytes, 0, this.#length);
   }
 
   /** Reads a whole line, or more of it than one may have. */
-  #readLine(bytes: Uint8Array, from: number, to: number, controller: Controller): void {
+  #readLine(bytes: Uint8Array, from: number, to: number): void {
     const line = this.#line++;
     const hasMark = line === 1 && BYTE_ORDER_MARK.every((byte, index) => bytes[from + index] === byte);
     const start = hasMark ? from + BYTE_ORDER_MARK.length : from;
@@ -148,13 +157,13 @@ export class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, 
     const number = parser.parse(bytes, start, isTooLong ? start + LONGEST : to);
     const reason = reasonAgainst(number, parser, isTooLong);
     if (reason === undefined) {
-      if (!parser.isBlank) controller.enqueue(number);
+      if (!parser.isBlank) this.#numbers.add(number);
       return;
     }
     const at = reason === "malformed" ? parser.failedAt : reason === "too long" ? start + LONGEST : parser.start;
     const text = new TextDecoder().decode(bytes.subarray(parser.start, parser.end));
     const inPlace = this.#inPlaceOf({ line, column: at - start + 1, text, reason });
-    if (inPlace !== undefined) controller.enqueue(inPlace);
+    if (inPlace !== undefined) this.#numbers.add(inPlace);
   }
 
   #inPlaceOf(invalid: InvalidLine): number | undefined {
