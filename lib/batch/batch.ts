@@ -2,7 +2,7 @@ import { Deferred, type WriteRequest } from "../streams/internal.ts";
 
 /** The chunks that one `writev()` gets, and what waits for it. */
 export class Batch implements WriteRequest {
-  readonly chunks: unknown[] = [];
+  chunks: unknown[] = [];
   /** The sum of the chunks' sizes. */
   size = 0;
   /** Behind the promise of every `write()` whose chunk is here: they settle alike. */
@@ -17,6 +17,13 @@ export class Batch implements WriteRequest {
 
   get promise(): Promise<void> {
     return (this.#deferred ??= new Deferred()).promise;
+  }
+
+  /** Adds chunks of size 1; the list is not to be used again. */
+  addAll(chunks: unknown[]): void {
+    this.size += chunks.length;
+    if (this.chunks.length === 0) this.chunks = chunks;
+    else for (let i = 0; i < chunks.length; i++) this.chunks.push(chunks[i]);
   }
 
   /** Adds the request of a pipe, which waits once for all that it writes here. */

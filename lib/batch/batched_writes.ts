@@ -2,6 +2,7 @@ import {
   type Batching,
   checkedSize,
   type DefaultControllerState,
+  type RunningPipe,
   type SinkAlgorithms,
   updateBackpressure,
   type WritableControllerState,
@@ -57,17 +58,41 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
   }
 
   moveForPipe(source: DefaultControllerState, request: WriteRequest): void {
-    const { queue, highWaterMark } = this.#controller;
+    const { queue } = this.#controller;
     const batch = this.#batchFor(1);
     batch.addPipe(request);
-    const room = Math.min(Math.ceil(highWaterMark - queue.totalSize), Math.floor(this.#maxBatch - batch.size));
     const before = batch.chunks.length;
-    source.queue.dequeueInto(batch.chunks, Math.max(1, room));
+    source.queue.dequeueInto(batch.chunks, this.#room());
     const size = batch.chunks.length - before;
     batch.size += size;
     queue.totalSize += size;
     source.afterDequeue(); // may pull, as it does after a read
     this.#advance();
+  }
+
+  pullForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean {
+    // A list of its own, since the iterator's code may end the pipe, and so start the batch that is open now.
+    const run: unknown[] = [];
+    source.source.pullRun!(run, this.#room(), pipe);
+    if (run.length === 0) return false;
+    const { stream, queue } = this.#controller;
+    if (stream.state !== "writable") {
+      pipe.reject(stream.storedError);
+      return true;
+    }
+    const batch = this.#batchFor(1);
+    batch.addPipe(pipe);
+    batch.addAll(run);
+    queue.totalSize += run.length;
+    this.#advance();
+    return true;
+  }
+
+  /** How many chunks of size 1 the queue and the open batch have room for; at least one. */
+  #room(): number {
+    const { queue, highWaterMark } = this.#controller;
+    const ofBatch = this.#maxBatch - (this.#open?.size ?? 0);
+    return Math.max(1, Math.min(Math.ceil(highWaterMark - queue.totalSize), Math.floor(ofBatch)));
   }
 
   isDue(): boolean {

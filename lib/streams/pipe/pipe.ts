@@ -1,5 +1,5 @@
 import { Deferred, queueReaction, react, waitForAll } from "../promises.ts";
-import { DefaultControllerState } from "../readable/default_controller_state.ts";
+import { DefaultControllerState, type RunningPipe } from "../readable/default_controller_state.ts";
 import type { ReadRequest } from "../readable/read_requests.ts";
 import {
   DefaultReaderState,
@@ -26,8 +26,9 @@ import { schedule, type Task } from "../scheduler.ts";
 
 const { addEventListener, removeEventListener } = EventTarget.prototype;
 
-/** How many chunks a pipe moves before it lets other pipes have their turn. */
+/** How many chunks a pipe moves before it lets other pipes have their turn, and how many of them a whole run counts for. */
 const BUDGET = 128;
+const RUN = 16;
 
 /** The reader of a pipe: what happens to the stream wakes the pipe. Nobody sees its promise. */
 class PipeReaderState extends DefaultReaderState {
@@ -79,7 +80,7 @@ class PipeWriterState extends WriterState {
  *
  * @see {@link https://streams.spec.whatwg.org/#readable-stream-pipe-to}
  */
-export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
+export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, RunningPipe {
   scheduled = false;
   readonly fused = true;
   readonly #source: ReadableStreamState;
@@ -149,13 +150,14 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
     // The destination cannot be closing: whoever has locked it is this pipe.
     while (!this.#isReading && !destination.backpressure && source.state === "readable") {
       if (destination.state !== "writable" || this.#shuttingDown) break;
-      if (budget-- === 0) {
+      if (budget-- <= 0) {
         schedule(this);
         break;
       }
-      if (controller.hasBuffered) {
-        if (this.#movesRuns) this.#writeRun(controller as DefaultControllerState);
-        else this.#write(controller.readBuffered());
+      if (this.#movesRuns && this.#moveRun(controller as DefaultControllerState)) {
+        budget -= RUN;
+      } else if (controller.hasBuffered) {
+        this.#write(controller.readBuffered());
       } else {
         this.#isReading = true;
         controller.pullSteps(this);
@@ -193,10 +195,23 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites {
     writableStreamPipeWrite(this.#destination, chunk, this);
   }
 
-  /** Hands over what is buffered, as far as there is room, in one go. */
-  #writeRun(controller: DefaultControllerState): void {
+  /** Moves many chunks in one go, as far as there is room, if there are some; returns whether it did. */
+  #moveRun(controller: DefaultControllerState): boolean {
+    const batching = this.#destination.controller.batching!;
+    if (controller.hasBuffered) {
+      this.#pendingWrites++;
+      batching.moveForPipe(controller, this);
+      return true;
+    }
+    if (!controller.canPullRun) return false;
     this.#pendingWrites++;
-    this.#destination.controller.batching!.moveForPipe(controller, this);
+    if (batching.pullForPipe(controller, this)) return true;
+    this.resolve();
+    return false;
+  }
+
+  get wantsChunks(): boolean {
+    return !this.#shuttingDown && this.#source.state === "readable" && this.#destination.state === "writable";
   }
 
   begin(): void {

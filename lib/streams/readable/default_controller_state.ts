@@ -22,6 +22,17 @@ export interface SourceAlgorithms {
   pull(): unknown;
   /** Returns a promise or a value; it may throw. */
   cancel(reason: unknown): unknown;
+  /**
+   * Gives a pipe up to so many chunks at once, while it goes on, to the end of `target`. Closes and errors the stream
+   * itself; what it cannot give in this way it leaves to the next `pull()`.
+   */
+  pullRun?(target: unknown[], most: number, pipe: RunningPipe): void;
+}
+
+/** What asks for a run of chunks. */
+export interface RunningPipe {
+  /** Whether it still wants chunks; code of users, called for one, may have ended that. */
+  readonly wantsChunks: boolean;
 }
 
 /** How the end of a pull that returned no promise is dealt with. */
@@ -123,6 +134,11 @@ export class DefaultControllerState {
 
   error(error: unknown): void {
     readableStreamDefaultControllerError(this, error);
+  }
+
+  /** Whether a pipe that finds nothing buffered may ask the source for a run of chunks. */
+  get canPullRun(): boolean {
+    return this.source.pullRun !== undefined && this.started && !this.pulling && !this.closeRequested;
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#readable-stream-default-controller-should-call-pull} */

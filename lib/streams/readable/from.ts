@@ -5,6 +5,8 @@ import {
   type DefaultControllerState,
   readableStreamDefaultControllerClose,
   readableStreamDefaultControllerEnqueue,
+  readableStreamDefaultControllerError,
+  type RunningPipe,
   type SourceAlgorithms,
 } from "./default_controller_state.ts";
 import type { ReadableStreamState } from "./stream_state.ts";
@@ -91,9 +93,12 @@ class AsyncIteratorSource extends IteratorSource {
 class SyncIteratorSource extends IteratorSource {
   #done = false;
   #value: unknown = undefined;
+  /** What `pullRun()` has taken of the iterator and could not give. */
+  #ahead: IteratorOutcome | undefined = undefined;
 
   pull(): unknown {
-    const { done, value } = readIteratorResult(apply(this.nextMethod, this.iterator, []));
+    const { done, value } = this.#ahead ?? this.#next();
+    this.#ahead = undefined;
     if (!isThenableLike(value)) return this.#give(done, value);
     const awaited = isView(value) ? resolvedView(value) : this.#resolved(done, value);
     if (awaited === undefined) return this.#give(done, value);
@@ -106,6 +111,26 @@ class SyncIteratorSource extends IteratorSource {
       },
     );
     return react(wrapped, this.onNext);
+  }
+
+  pullRun(target: unknown[], most: number, pipe: RunningPipe): void {
+    if (this.#ahead !== undefined) return;
+    try {
+      for (let left = most; left > 0 && pipe.wantsChunks; left--) {
+        const next = this.#next();
+        if (next.done || isThenableLike(next.value)) {
+          this.#ahead = next;
+          return;
+        }
+        target.push(next.value);
+      }
+    } catch (error) {
+      readableStreamDefaultControllerError(this.controller, error);
+    }
+  }
+
+  #next(): IteratorOutcome {
+    return readIteratorResult(apply(this.nextMethod, this.iterator, []));
   }
 
   #resolved(done: boolean, value: unknown): Promise<unknown> {
@@ -166,7 +191,13 @@ function resolvedView(view: object): Promise<unknown> | undefined {
   return promiseResolvedWith({ then: (...settle: unknown[]) => apply(then as Method, view, settle) });
 }
 
-function readIteratorResult(result: unknown): { done: boolean; value: unknown } {
+/** An iterator's result, once its members have been looked up. */
+interface IteratorOutcome {
+  readonly done: boolean;
+  readonly value: unknown;
+}
+
+function readIteratorResult(result: unknown): IteratorOutcome {
   const object = checkObject(result, "an iterator's result");
   return { done: Boolean(object.done), value: object.value };
 }
