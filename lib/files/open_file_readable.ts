@@ -55,7 +55,7 @@ class FileSource {
       await this.#close();
       if (this.#isCanceled) return;
       controller.close();
-      request?.respond(0);
+      controller.byobRequest?.respond(0); // of a read that came meanwhile, too
     } else if (request) {
       request.respond(bytesRead);
     } else {

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
+import fc from "fast-check";
 import { openFileReadable, openFileWritable } from "../../lib/files/mod.ts";
 import { noise } from "../codecs/samples.ts";
+import { BatchedWritableStream } from "../../lib/batch/mod.ts";
+import { ReadableStream } from "../../lib/streams/mod.ts";
 import { inFolder } from "../precompress/site.ts";
+import { cannotListOpenFiles, openFilesIn, turns } from "./written.ts";
 
 const text = (words: string) => new TextEncoder().encode(words);
 
@@ -85,4 +90,138 @@ test("openFileWritable() with atomic leaves nothing behind when it is given no b
     writer.closed.catch(() => {});
     await assert.rejects(writer.write({ length: 4 } as unknown as Uint8Array));
     assert.deepEqual(await readdir(folder), []);
+  }));
+
+test("openFileReadable() closes its file at the end, when cancelled at any point, and when reading fails", {
+  skip: cannotListOpenFiles,
+}, () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "file");
+    await writeFile(path, noise(600_000, 1));
+    for await (const _ of await openFileReadable(path));
+    assert.deepEqual(openFilesIn(folder), []);
+    for (const reads of [0, 1, 2, 3, 4]) {
+      for (const pause of [0, 0.5, 1, 3]) {
+        const reader = (await openFileReadable(path)).getReader();
+        await turns(pause);
+        for (let i = 0; i < reads; i++) void reader.read();
+        await turns(pause);
+        await reader.cancel();
+        assert.deepEqual(openFilesIn(folder), []);
+      }
+    }
+    const reader = (await openFileReadable(folder)).getReader();
+    await assert.rejects(reader.read(), { code: "EISDIR" });
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("openFileReadable() reads a piece ahead, and no more", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "file");
+    await writeFile(path, "first");
+    const reader = (await openFileReadable(path)).getReader();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await writeFile(path, "other");
+    assert.equal(new TextDecoder().decode((await reader.read()).value), "first");
+    assert.equal((await reader.read()).done, true);
+
+    await writeFile(path, new Uint8Array(3_000_000));
+    const large = (await openFileReadable(path)).getReader();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await writeFile(path, new Uint8Array(3_000_000).fill(1));
+    let old = 0;
+    for (let result = await large.read(); !result.done; result = await large.read()) {
+      if (result.value.every((byte) => byte === 0)) old += result.value.length;
+    }
+    assert.ok(old > 0 && old <= 600_000, `${old} bytes were read before they were asked for`);
+  }));
+
+test("openFileReadable() fills the buffers of a BYOB reader", () =>
+  inFolder(async (folder) => {
+    const bytes = noise(1_000_003, 1);
+    await writeFile(join(folder, "file"), bytes);
+    for (const size of [1000, 100_000, 700_000]) {
+      const stream = await openFileReadable(join(folder, "file"));
+      const reader = stream.getReader({ mode: "byob" });
+      const chunks: Uint8Array[] = [];
+      for (;;) {
+        const { done, value } = await reader.read(new Uint8Array(size));
+        if (done) break;
+        assert.ok(value.length <= size);
+        chunks.push(value);
+      }
+      assert.ok(Buffer.concat(chunks).equals(bytes));
+    }
+  }));
+
+test("openFileReadable() of what is longer than it says gives all of it", {
+  skip: existsSync("/proc/self/status") ? false : "there is no /proc",
+}, async () => {
+  let text = "";
+  for await (const chunk of await openFileReadable("/proc/self/status")) text += new TextDecoder().decode(chunk);
+  assert.match(text, /^VmRSS/m);
+});
+
+test("openFileWritable() and openFileReadable() are our streams, and pipe into each other", () =>
+  inFolder(async (folder) => {
+    const [from, to] = [join(folder, "from"), join(folder, "to")];
+    const bytes = noise(2_000_003, 1);
+    await writeFile(from, bytes);
+    for (const atomic of [false, true]) {
+      const [source, sink] = [await openFileReadable(from), await openFileWritable(to, { atomic })];
+      assert.ok(source instanceof ReadableStream && sink instanceof BatchedWritableStream);
+      await source.pipeTo(sink);
+      assert.ok((await readFile(to)).equals(bytes));
+    }
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("openFileWritable() takes chunks of all sizes, copied or not, in order", () =>
+  inFolder(async (folder) => {
+    const size = fc.oneof(fc.nat(100), fc.nat(20_000), fc.integer({ min: 16_000, max: 300_000 }));
+    await fc.assert(
+      fc.asyncProperty(fc.array(size, { maxLength: 60 }), async (sizes) => {
+        const chunks = sizes.map((size, i) => new Uint8Array(size).fill(i));
+        const writer = (await openFileWritable(join(folder, "file"))).getWriter();
+        for (const chunk of chunks) void writer.write(chunk);
+        await writer.close();
+        assert.ok((await readFile(join(folder, "file"))).equals(Buffer.concat(chunks)));
+      }),
+      { numRuns: 40 },
+    );
+  }));
+
+test("openFileWritable() acknowledges a write when the file has its bytes", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "file");
+    const writer = (await openFileWritable(path)).getWriter();
+    for (const size of [1, 10, 20_000, 1_000_000]) {
+      const before = (await stat(path)).size;
+      await writer.write(new Uint8Array(size));
+      assert.equal((await stat(path)).size, before + size);
+    }
+    await writer.abort();
+    assert.deepEqual(openFilesIn(folder), []);
+    assert.equal((await stat(path)).size, 1_020_011);
+  }));
+
+test("openFileWritable() gives a new file the mode asked for, and lets go of it when closing fails", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "file");
+    await (await openFileWritable(path, { mode: 0o600 })).close();
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    const stream = await openFileWritable(path, { mtimeMs: Number.NaN });
+    await assert.rejects(stream.close());
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("openFileWritable() with replace: false never replaces a file", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "file");
+    await writeFile(path, "mine");
+    await assert.rejects(openFileWritable(path, { replace: false }), { code: "EEXIST" });
+    const stream = await openFileWritable(path, { replace: false, atomic: true });
+    await assert.rejects(stream.close(), { code: "EEXIST" });
+    assert.equal(await readFile(path, "utf8"), "mine");
+    assert.deepEqual(await readdir(folder), ["file"]);
   }));

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import type { FileHandle } from "node:fs/promises";
+import test from "node:test";
+import fc from "fast-check";
+import { writeFully } from "../../lib/files/write_fully.ts";
+
+/** A file that takes only so many bytes at each call, over and over, and counts the calls. */
+class HesitantFile {
+  readonly bytes: number[] = [];
+  calls = 0;
+  readonly #takes: readonly number[];
+
+  constructor(takes: readonly number[]) {
+    this.#takes = takes;
+  }
+
+  writev(pieces: readonly Uint8Array[]): Promise<{ bytesWritten: number }> {
+    return this.#take(pieces.flatMap((piece) => [...piece]));
+  }
+
+  write(piece: Uint8Array, offset: number, length: number): Promise<{ bytesWritten: number }> {
+    return this.#take([...piece.subarray(offset, offset + length)]);
+  }
+
+  #take(bytes: number[]): Promise<{ bytesWritten: number }> {
+    const taken = bytes.slice(0, this.#takes[this.calls++ % this.#takes.length]);
+    this.bytes.push(...taken);
+    return Promise.resolve({ bytesWritten: taken.length });
+  }
+}
+
+const pieces = fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 8 });
+
+test("writeFully() goes on where the system took a part, with no byte twice or lost", () =>
+  fc.assert(
+    fc.asyncProperty(pieces, fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1 }), async (pieces, takes) => {
+      const file = new HesitantFile(takes);
+      await writeFully(file as unknown as FileHandle, pieces);
+      assert.deepEqual(file.bytes, pieces.flatMap((piece) => [...piece]));
+    }),
+  ));
+
+test("writeFully() makes one call where the system takes everything", async () => {
+  for (const count of [1, 2, 100]) {
+    const file = new HesitantFile([Infinity]);
+    await writeFully(file as unknown as FileHandle, Array.from({ length: count }, () => new Uint8Array(3)));
+    assert.equal(file.calls, 1);
+  }
+});
