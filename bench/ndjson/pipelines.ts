@@ -6,7 +6,7 @@ export type RecordPipeline = (input: string, directory: string) => Promise<void>
 const loaders: Readonly<Record<string, () => Promise<RecordPipeline>>> = {
   ours: async () => (await import("./ours.ts")).reemit,
   "node:stream, readline": async () => (await import("./node_streams.ts")).withReadline,
-  "node:stream, split by hand": async () => (await import("./node_streams.ts")).splitByHand,
+  "node:stream _writev": async () => (await import("./node_streams.ts")).withWritev,
   native: async () => (await import("./native_streams.ts")).withNode,
   "native, FileSink": async () => (await import("./native_streams.ts")).withFileSink,
   "native, std TextLineStream, FsFile": async () => await (await import("./native_streams.ts")).withLineStream(),
