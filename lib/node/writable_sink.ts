@@ -9,7 +9,12 @@ import { joinChunks } from "./joined_chunks.ts";
 import { prematureClose, toError } from "./premature_close.ts";
 
 /** Codes of a write that was dropped because its stream was destroyed: they do not tell why. */
-const DROPPED: readonly unknown[] = ["ECANCELED", "ERR_STREAM_DESTROYED", "ERR_HTTP2_INVALID_STREAM"];
+const DROPPED: readonly unknown[] = [
+  "ECANCELED",
+  "ERR_STREAM_DESTROYED",
+  "ERR_SOCKET_CLOSED",
+  "ERR_HTTP2_INVALID_STREAM",
+];
 
 /**
  * Writes batches to a writable, one at a time: the next one when the writable has called back that the last one is
