@@ -1,0 +1,20 @@
+/** Numbers of a burst: a source has some at hand when it is asked. */
+const BURST = 64;
+
+/** A source of `count` numbers of 8 digits, for ours and for native streams. */
+export function numberSource(count: number): UnderlyingDefaultSource<number> {
+  let next = 0;
+  return {
+    pull(controller): void {
+      for (const end = Math.min(next + BURST, count); next < end; next++) controller.enqueue(numberAt(next));
+      if (next === count) controller.close();
+    },
+  };
+}
+
+/** The bytes that the lines of these numbers have. */
+export const LINE_LENGTH = 9;
+
+function numberAt(index: number): number {
+  return 10_000_000 + (Math.imul(index, 7919) >>> 0) % 10_000_000 * 4;
+}
