@@ -1,8 +1,9 @@
 /**
- * A server-rendered page of 4 KB: 40 chunks through three TransformStreams into a sink that makes one `res.write` of
- * each, by our streams, native ones and `node:stream`. Pages a second and how long one takes.
+ * A server-rendered page of 4 KB: 40 chunks through three TransformStreams into a response, by our streams, native ones
+ * and `node:stream`. Each chunk is a `res.write()`, but where our sink batches them, and where node:stream corks the
+ * response. Pages a second and how long one takes; and how long its first byte takes if the source pauses in the middle.
  *
- *   npm run bench -- ssr [--quick] [--peers ours,native] [--rounds 9]
+ *   npm run bench -- ssr [--quick] [--peers ours+native] [--rounds 9]
  *
  * Each server is a process on the runtime measured, the visitors are one on Node; servers take turns, in changing
  * order, and each counts with its fastest round. CPU is the server's own. A page that arrives wrong is a failure.
@@ -15,6 +16,7 @@ import { parseArgs } from "node:util";
 import { LineProcess } from "./line_process.ts";
 import { circumstances, runtimeName, table, writeSection } from "./results.ts";
 import type { Load, Visits } from "./ssr/load.ts";
+import { PAUSE, PAUSE_AFTER } from "./ssr/page.ts";
 import type { CpuTime, Listening } from "./ssr/server.ts";
 import { peersHere } from "./streams/implementation.ts";
 
@@ -27,8 +29,9 @@ const { values } = parseArgs({
 });
 const rounds = Number(values.rounds ?? (values.quick ? 5 : 9));
 const milliseconds = values.quick ? 400 : 800;
-const standard = [...peersHere().filter((name) => name === "ours" || name === "native"), "node:stream"];
-const peers = values.peers?.split(",") ?? standard;
+const webStreams = peersHere().filter((name) => name === "ours" || name === "native");
+const standard = ["ours, batched", ...webStreams, "node:stream", "node:stream, corked"];
+const peers = values.peers?.split("+") ?? standard;
 
 const folder = dirname(fileURLToPath(import.meta.url));
 const run: readonly string[] = process.versions.deno ? ["run", "-A"] : [];
@@ -61,10 +64,10 @@ class Server {
   }
 
   /** Takes visits for one round. */
-  async take(connections: number): Promise<void> {
+  async take(connections: number, path: string): Promise<void> {
     if (this.failure !== undefined) return;
     const before = await this.#cpu();
-    const question: Visits = { port: this.#port, connections, milliseconds };
+    const question: Visits = { port: this.#port, path, connections, milliseconds };
     const answer = await visitors.ask<Load>(question);
     if ("failure" in answer) this.failure = answer.failure;
     else this.#rounds.push({ ...answer, cpu: (await this.#cpu() - before) / answer.pages });
@@ -93,18 +96,30 @@ class Server {
   }
 }
 
-async function compare(servers: readonly Server[], connections: number): Promise<string[][]> {
+async function takeTurns(servers: readonly Server[], connections: number, path: string): Promise<void> {
   for (const server of servers) {
-    await server.take(connections); // to warm up
+    await server.take(connections, path); // to warm up
     server.forget();
   }
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < servers.length; turn++) {
-      await servers[(turn + round) % servers.length].take(connections);
+      await servers[(turn + round) % servers.length].take(connections, path);
     }
   }
+}
+
+async function compare(servers: readonly Server[], connections: number): Promise<string[][]> {
+  await takeTurns(servers, connections, "/");
   const native = servers.find(({ name }) => name === "native")?.best;
   return servers.map((server) => [`${connections}, ${server.name}`, ...figures(server, native)]);
+}
+
+async function compareFirstBytes(servers: readonly Server[]): Promise<string[][]> {
+  await takeTurns(servers, 1, "/pausing");
+  return servers.map(({ name, best, failure }) => {
+    if (!best) return [name, `fails: ${failure}`, "-"];
+    return [name, `${best.firstByte.toFixed(2)} ms`, `${best.p50.toFixed(2)} ms`];
+  });
 }
 
 function figures({ best, failure }: Server, native: Round | undefined): string[] {
@@ -121,12 +136,15 @@ function figures({ best, failure }: Server, native: Round | undefined): string[]
 const servers = peers.map((name) => new Server(name));
 await Promise.all(servers.map((server) => server.listen()));
 const rows = [...await compare(servers, 1), ...await compare(servers, 100)];
+const firstBytes = await compareFirstBytes(servers);
 await Promise.all([visitors, ...servers].map((one) => one.end()));
 if (servers.some(({ name, failure }) => name === "ours" && failure !== undefined)) process.exitCode = 1;
 
 const title = `ssr: ${runtimeName().split(" ")[0]}`;
 const body = `${circumstances()}. Fastest of ${rounds} rounds of ${milliseconds / 1000} s.\n\n${
   table(["connections, streams", "pages/s", "to native", "p50", "p99", "CPU a page"], rows)
+}\n\nA page whose source pauses for ${PAUSE} ms after ${PAUSE_AFTER} chunks, 1 connection:\n\n${
+  table(["streams", "first byte", "page"], firstBytes)
 }`;
 const full = values.peers === undefined && !values.quick && servers.every(({ failure }) => failure === undefined);
 if (full && peers.includes("ours")) writeSection(title, body);

@@ -3,11 +3,12 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import type { Failure } from "../line_process.ts";
 import { wholePage } from "./page.ts";
-import { Judge, Visitor } from "./visitor.ts";
+import { Judge, type Visit, Visitor } from "./visitor.ts";
 
 /** A question: visits from so many connections, each for so long. */
 export interface Visits {
   readonly port: number;
+  readonly path: string;
   readonly connections: number;
   readonly milliseconds: number;
 }
@@ -18,34 +19,38 @@ export interface Load {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
+  /** The median of what it took until something of the page arrived. */
+  readonly firstByte: number;
 }
 
-async function load({ port, connections, milliseconds }: Visits): Promise<Load> {
+async function load({ port, path, connections, milliseconds }: Visits): Promise<Load> {
   const judge = new Judge(wholePage());
-  const visitors = Array.from({ length: connections }, () => new Visitor(port, judge));
+  const visitors = Array.from({ length: connections }, () => new Visitor({ port, path, judge }));
   try {
     // A busy Node accepts one connection a turn of its loop: without this, the last of 100 waited 600 ms, their p99.
     await visitAll(visitors, 0);
     const start = performance.now();
-    const latencies = await visitAll(visitors, milliseconds);
-    return summaryOf(latencies, performance.now() - start);
+    const visits = await visitAll(visitors, milliseconds);
+    return summaryOf(visits, performance.now() - start);
   } finally {
     for (const visitor of visitors) visitor.leave();
   }
 }
 
-async function visitAll(visitors: readonly Visitor[], milliseconds: number): Promise<number[]> {
+async function visitAll(visitors: readonly Visitor[], milliseconds: number): Promise<Visit[]> {
   return (await Promise.all(visitors.map((visitor) => visitor.visit(milliseconds)))).flat();
 }
 
-function summaryOf(all: readonly number[], milliseconds: number): Load {
-  const latencies = Float64Array.from(all).sort();
-  const percentile = (share: number): number => latencies[Math.floor(latencies.length * share)];
+function summaryOf(visits: readonly Visit[], milliseconds: number): Load {
+  const latencies = Float64Array.from(visits, ({ latency }) => latency).sort();
+  const firstBytes = Float64Array.from(visits, ({ firstByte }) => firstByte).sort();
+  const percentile = (sorted: Float64Array, share: number): number => sorted[Math.floor(sorted.length * share)];
   return {
-    pages: latencies.length,
-    perSecond: latencies.length / milliseconds * 1000,
-    p50: percentile(0.5),
-    p99: percentile(0.99),
+    pages: visits.length,
+    perSecond: visits.length / milliseconds * 1000,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    firstByte: percentile(firstBytes, 0.5),
   };
 }
 

@@ -3,6 +3,10 @@
 /** The number of chunks the source renders. */
 export const CHUNKS = 40;
 
+/** After how many of them a source that pauses does so, and for how many milliseconds. */
+export const PAUSE_AFTER = 10;
+export const PAUSE = 5;
+
 /** Renders a chunk of about 100 bytes. */
 export function renderChunk(index: number): string {
   if (index === 0) return '<!doctype html><html lang="en"><head><title>A page of 40 chunks</title></head><body><ul>\n';

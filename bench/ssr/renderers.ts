@@ -1,22 +1,51 @@
 import type { ServerResponse } from "node:http";
 import { Readable, Transform } from "node:stream";
 import { type Implementation, loadImplementation } from "../streams/implementation.ts";
-import { CHUNKS, closing, encode, hydration, renderChunk } from "./page.ts";
+import { CHUNKS, closing, encode, hydration, PAUSE, PAUSE_AFTER, renderChunk } from "./page.ts";
 
-/** Renders the page into the response; aborted, if the visitor leaves. */
-export type Render = (response: ServerResponse, signal: AbortSignal) => Promise<void>;
+/** Where a page goes. */
+export interface Target {
+  readonly response: ServerResponse;
+  /** Aborted if the visitor leaves. */
+  readonly signal: AbortSignal;
+  /** Whether the page's source waits for something in the middle. */
+  readonly pauses: boolean;
+}
 
-/** The renderer of that name: `node:stream`, or an implementation of web streams. */
+/** Renders the page into the response. */
+export type Render = (target: Target) => Promise<void>;
+
+/**
+ * The renderer of that name: `node:stream`, or an implementation of web streams. With `, batched` after it, these write
+ * by `fromNodeWritable()`; with `, corked`, node:stream holds back what it writes as that does.
+ */
 export async function loadRenderer(name: string): Promise<Render> {
-  if (name === "node:stream") return renderByNodeStreams;
-  const classes = await loadImplementation(name);
-  return (response, signal) => renderByWebStreams(classes, response, signal);
+  if (name === "node:stream") return (target) => renderByNodeStreams(target, plainly);
+  if (name === "node:stream, corked") return (target) => renderByNodeStreams(target, corked);
+  const [streams, sink] = name.split(", ");
+  const classes = await loadImplementation(streams);
+  const toSink: ToSink = sink === "batched"
+    ? (await import("../../lib/node/mod.ts")).fromNodeWritable
+    : (response) => plainSink(classes, response);
+  return (target) => renderByWebStreams(classes, toSink(target.response), target);
+}
+
+type ToSink = (response: ServerResponse) => WritableStream<Uint8Array>;
+
+/** One write each, as everybody has it. */
+function plainSink({ WritableStream }: Implementation, response: ServerResponse): WritableStream<Uint8Array> {
+  return new WritableStream<Uint8Array>({
+    write(chunk) {
+      return response.write(chunk) ? undefined : new Promise((drained) => response.once("drain", () => drained()));
+    },
+    close: () => void response.end(),
+  });
 }
 
 async function renderByWebStreams(
-  { ReadableStream, WritableStream, TransformStream, pipeTo }: Implementation,
-  response: ServerResponse,
-  signal: AbortSignal,
+  { ReadableStream, TransformStream, pipeTo }: Implementation,
+  sink: WritableStream<Uint8Array>,
+  { signal, pauses }: Target,
 ): Promise<void> {
   const stage = (flush: () => string): TransformStream<string, string> =>
     new TransformStream({
@@ -28,22 +57,20 @@ async function renderByWebStreams(
     pull(controller) {
       controller.enqueue(renderChunk(rendered));
       if (++rendered === CHUNKS) controller.close();
+      return pauses && rendered === PAUSE_AFTER ? new Promise((goOn) => setTimeout(goOn, PAUSE)) : undefined;
     },
   });
   const bytes = page.pipeThrough(stage(hydration)).pipeThrough(stage(closing)).pipeThrough(
     new TransformStream<string, Uint8Array>({ transform: (text, controller) => controller.enqueue(encode(text)) }),
   );
-  const sink = new WritableStream<Uint8Array>({
-    write(chunk) {
-      return response.write(chunk) ? undefined : new Promise((drained) => response.once("drain", () => drained()));
-    },
-    close: () => void response.end(),
-  });
   await pipeTo(bytes, sink, { signal });
 }
 
 /** By `pipe()`, as fast servers do: `pipeline()` with a signal takes 1.5 times as long for a page. */
-function renderByNodeStreams(response: ServerResponse, signal: AbortSignal): Promise<void> {
+function renderByNodeStreams(
+  { response, signal, pauses }: Target,
+  pipe: (source: Readable, response: ServerResponse) => void,
+): Promise<void> {
   const stage = (flush: () => string): Transform =>
     new Transform({
       objectMode: true,
@@ -51,11 +78,15 @@ function renderByNodeStreams(response: ServerResponse, signal: AbortSignal): Pro
       flush: (done) => done(null, flush()),
     });
   let rendered = 0;
+  const next = (page: Readable): void => {
+    page.push(renderChunk(rendered));
+    if (++rendered === CHUNKS) page.push(null);
+  };
   const page = new Readable({
     objectMode: true,
     read() {
-      this.push(renderChunk(rendered));
-      if (++rendered === CHUNKS) this.push(null);
+      if (pauses && rendered === PAUSE_AFTER) setTimeout(() => next(this), PAUSE);
+      else next(this);
     },
   });
   const encoding = new Transform({ objectMode: true, transform: (text, _, done) => done(null, encode(text)) });
@@ -63,6 +94,20 @@ function renderByNodeStreams(response: ServerResponse, signal: AbortSignal): Pro
   signal.addEventListener("abort", () => [page, ...stages].forEach((stream) => stream.destroy()));
   return new Promise((sent, failed) => {
     for (const stream of [page, ...stages]) stream.once("error", failed);
-    stages.reduce<Readable>((source, next) => source.pipe(next), page).pipe(response.once("finish", sent));
+    pipe(stages.reduce<Readable>((source, next) => source.pipe(next), page), response.once("finish", sent));
   });
+}
+
+function plainly(source: Readable, response: ServerResponse): void {
+  source.pipe(response);
+}
+
+/** Holds back what is written until the event loop's turn ends, as our batches do. */
+function corked(source: Readable, response: ServerResponse): void {
+  source.prependListener("data", () => {
+    if (response.writableCorked > 0) return;
+    response.cork();
+    setImmediate(() => response.uncork());
+  });
+  source.pipe(response);
 }

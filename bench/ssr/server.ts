@@ -1,6 +1,6 @@
 /**
- * A server on `node:http` that renders the page for every request, by the renderer that is its argument. Says its port,
- * then the CPU time it has taken for every line it reads.
+ * A server on `node:http` that renders the page for every request, by the renderer that is its argument; for another
+ * path than `/`, with a pause. Says its port, then the CPU time it has taken for every line it reads.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -25,13 +25,14 @@ function say(line: Listening | CpuTime | Failure): void {
 
 async function serve(name: string): Promise<void> {
   const render = await loadRenderer(name);
-  const server = createServer((_request, response) => {
+  const server = createServer(({ url }, response) => {
     const leaving = new AbortController();
     response.once("close", () => {
       if (!response.writableFinished) leaving.abort();
     });
     response.setHeader("content-type", "text/html; charset=utf-8");
-    render(response, leaving.signal).catch(() => response.destroy()); // the visitor sees half a page, and complains
+    render({ response, signal: leaving.signal, pauses: url !== "/" })
+      .catch(() => response.destroy()); // the visitor sees half a page, and complains
   });
   server.listen(0, "127.0.0.1", () => say({ port: (server.address() as AddressInfo).port }));
 }
