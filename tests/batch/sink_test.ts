@@ -1,0 +1,186 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { BatchedWritableStream } from "../../lib/batch/mod.ts";
+import { ReadableStream, WritableStream, WritableStreamDefaultController } from "../../lib/streams/mod.ts";
+import { ManualSink } from "./manual_sink.ts";
+import { ourSources } from "./number_sources.ts";
+import { range, turn } from "./progress.ts";
+
+it("a BatchedWritableStream is a WritableStream, of ours and of the runtime's, and locks like one", () => {
+  const stream = new BatchedWritableStream();
+  assert.ok(stream instanceof WritableStream);
+  assert.ok(stream instanceof globalThis.WritableStream);
+  assert.equal(Object.prototype.toString.call(stream), "[object BatchedWritableStream]");
+  assert.equal(BatchedWritableStream.name, "BatchedWritableStream");
+  const writer = stream.getWriter();
+  assert.equal(stream.locked, true);
+  assert.throws(() => stream.getWriter(), TypeError);
+  writer.releaseLock();
+  assert.equal(stream.locked, false);
+});
+
+it("a class of its own can extend it", async () => {
+  const written: string[] = [];
+  class Lines extends BatchedWritableStream<string> {
+    constructor() {
+      super({ writev: (lines) => void written.push(lines.join("\n")) }, { highWaterMark: 10 });
+    }
+  }
+  const lines = new Lines();
+  assert.ok(lines instanceof Lines);
+  await ReadableStream.from(["a", "b"]).pipeTo(lines);
+  assert.deepEqual(written, ["a\nb"]);
+});
+
+it("the sink's methods are called on it, with the controller, and looked up once", async () => {
+  const calls: unknown[] = [];
+  const sink = {
+    get start(): unknown {
+      calls.push("get start");
+      return function (this: unknown, ...args: unknown[]): void {
+        calls.push(["start", this === sink, args.length, args[0] instanceof WritableStreamDefaultController]);
+      };
+    },
+    get writev(): unknown {
+      calls.push("get writev");
+      return function (this: unknown, ...args: unknown[]): void {
+        calls.push(["writev", this === sink, args[0], args[1] instanceof WritableStreamDefaultController]);
+      };
+    },
+    get close(): unknown {
+      calls.push("get close");
+      return function (this: unknown, ...args: unknown[]): void {
+        calls.push(["close", this === sink, args]);
+      };
+    },
+    get abort(): unknown {
+      calls.push("get abort");
+      return undefined;
+    },
+    get type(): unknown {
+      calls.push("get type");
+      return undefined;
+    },
+    get maxBatch(): unknown {
+      calls.push("get maxBatch");
+      return "2";
+    },
+  };
+  const writer = new BatchedWritableStream<number>(sink as never).getWriter();
+  for (const number of range(1, 3)) void writer.write(number);
+  await writer.close();
+  assert.deepEqual(calls, [
+    ...["abort", "close", "maxBatch", "start", "type", "writev"].map((name) => `get ${name}`),
+    ["start", true, 1, true],
+    ["writev", true, [1, 2], true],
+    ["writev", true, [3], true],
+    ["close", true, []],
+  ]);
+});
+
+it("abort() of the sink gets the reason, whatever it is", async () => {
+  for (const reason of [undefined, null, 0, "text", new Error("boom")]) {
+    const reasons: unknown[] = [];
+    const stream = new BatchedWritableStream({ abort: (...args: unknown[]) => void reasons.push(args) });
+    await stream.abort(reason);
+    assert.deepEqual(reasons, [[reason]]);
+  }
+});
+
+it("a maxBatch that is none is refused", () => {
+  for (const maxBatch of [0, -1, NaN, "many", null, -Infinity, {}]) {
+    assert.throws(
+      () => new BatchedWritableStream({ maxBatch: maxBatch as number }),
+      (error: Error) => error instanceof RangeError && error.message === `maxBatch must be above 0, not ${maxBatch}`,
+    );
+  }
+  for (const maxBatch of [1n, Symbol("many")]) {
+    assert.throws(() => new BatchedWritableStream({ maxBatch: maxBatch as never }), TypeError);
+  }
+  for (const maxBatch of [undefined, 1, 0.1, Infinity]) new BatchedWritableStream({ maxBatch });
+});
+
+it("a sink or strategy of the wrong kind is refused, as by a plain stream", () => {
+  for (const sink of [1, "text", { writev: 1 }, { close: {} }, { start: 0 }, { abort: "no" }]) {
+    assert.throws(() => new BatchedWritableStream(sink as never), TypeError);
+  }
+  assert.throws(() => new BatchedWritableStream({ type: "bytes" as never }), RangeError);
+  for (const highWaterMark of [-1, NaN, "many"]) {
+    assert.throws(() => new BatchedWritableStream({}, { highWaterMark: highWaterMark as number }), RangeError);
+  }
+  assert.throws(() => new BatchedWritableStream({}, { size: 1 as never }), TypeError);
+  assert.throws(() => new BatchedWritableStream({}, 1 as never), TypeError);
+  assert.throws(() => (BatchedWritableStream as unknown as () => unknown)(), TypeError);
+});
+
+it("a sink with a write() and no writev() is refused with words that say what to do", () => {
+  assert.throws(() => new BatchedWritableStream({ write() {} } as never), {
+    name: "TypeError",
+    message: /write\(\) but no writev\(chunks, controller\): use a WritableStream/,
+  });
+  new BatchedWritableStream({ write() {}, writev() {} } as never);
+});
+
+it("a writev() that throws away what it is given holds back nothing", async () => {
+  const stream = new BatchedWritableStream<number>({ writev: () => 5 as never }, { highWaterMark: 2 });
+  await ReadableStream.from(range(1, 100)).pipeTo(stream);
+});
+
+/** What a sink is told of each batch: whether it is the last. */
+class Lasts extends ManualSink {
+  readonly lasts: boolean[] = [];
+
+  override writev(
+    chunks: number[],
+    controller: WritableStreamDefaultController,
+    isLast = false,
+  ): Promise<void> | undefined {
+    assert.equal(this.lasts.includes(true), false, "a batch after the last");
+    this.lasts.push(isLast);
+    return super.writev(chunks, controller);
+  }
+}
+
+it("a batch is known to be the last if the stream is closing as it goes to the sink", async () => {
+  const sink = new Lasts({ holds: [], maxBatch: 2 });
+  const writer = new BatchedWritableStream<number>(sink).getWriter();
+  void writer.write(0);
+  await turn();
+  for (const number of range(1, 5)) void writer.write(number);
+  await writer.close();
+  assert.deepEqual(sink.log, ["start", "writev 0", "writev 1,2", "writev 3,4", "writev 5", "close"]);
+  assert.deepEqual(sink.lasts, [false, false, false, true]);
+});
+
+it("a batch is known to be the last of a pipe that will close the stream, and of no other pipe", async () => {
+  for (const preventClose of [false, true]) {
+    const sink = new Lasts({ holds: [], maxBatch: 60 });
+    const stream = new BatchedWritableStream<number>(sink, { highWaterMark: 70 });
+    await ourSources["that waits for a turn now and then"](100).pipeTo(stream, { preventClose: true });
+    await ourSources["that is full from the start"](100).pipeTo(stream, { preventClose });
+    if (preventClose) {
+      const writer = stream.getWriter();
+      void writer.write(1);
+      await writer.close();
+    }
+    assert.equal(sink.log.at(-1), "close");
+    assert.deepEqual(sink.lasts, sink.lasts.map((_, index) => index === sink.lasts.length - 1));
+  }
+});
+
+it("no batch is known to be the last of a pipe whose source fails", async () => {
+  const sink = new Lasts({ holds: [] });
+  const stream = new BatchedWritableStream<number>(sink);
+  let controller: ReadableStreamDefaultController<number> = undefined as never;
+  const source = new ReadableStream<number>({ start: (given) => void (controller = given as never) });
+  const piped = source.pipeTo(stream, { preventAbort: true });
+  controller.enqueue(1);
+  await turn();
+  controller.enqueue(2);
+  await Promise.resolve();
+  controller.error(new Error("boom"));
+  await assert.rejects(piped, new Error("boom"));
+  await stream.close();
+  assert.equal(sink.log.at(-1), "close");
+  assert.ok(!sink.lasts.includes(true));
+});
