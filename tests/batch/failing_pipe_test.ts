@@ -10,7 +10,7 @@ type Ending = "closes" | "fails" | "goes on";
 /** A source, a sink, a pipe between them, and what goes wrong with it when. */
 interface Plan {
   readonly source: {
-    readonly native: boolean;
+    readonly kind: "ours" | "native" | "iterable";
     readonly highWaterMark: number;
     /** How many chunks each pull() enqueues, and whether it waits for a turn first; over and over. */
     readonly pulls: readonly { readonly burst: number; readonly waits: boolean }[];
@@ -32,7 +32,7 @@ interface Plan {
 
 const plans: fc.Arbitrary<Plan> = fc.record({
   source: fc.record({
-    native: fc.boolean(),
+    kind: fc.constantFrom("ours" as const, "native" as const, "iterable" as const),
     highWaterMark: fc.constantFrom(0, 1, 5, 100),
     pulls: fc.array(fc.record({ burst: fc.integer({ min: 1, max: 20 }), waits: fc.boolean() }), {
       minLength: 1,
@@ -75,13 +75,35 @@ class Source {
 
   constructor(plan: Plan["source"]) {
     this.#plan = plan;
-    const Class = plan.native
+    if (plan.kind === "iterable") {
+      this.stream = ReadableStream.from(this.#iterate()) as globalThis.ReadableStream<number>;
+      return;
+    }
+    const Class = plan.kind === "native"
       ? globalThis.ReadableStream
       : ReadableStream as unknown as typeof globalThis.ReadableStream;
     this.stream = new Class<number>({
       pull: (controller) => this.#pull(controller),
       cancel: (why) => void this.cancelled.push(why),
     }, { highWaterMark: plan.highWaterMark });
+  }
+
+  /** The same, as an iterable. */
+  *#iterate(): Generator<number | Promise<number>> {
+    const { count, ending, pulls } = this.#plan;
+    let isOver = false;
+    try {
+      while (this.enqueued < count || ending === "goes on") {
+        const { burst, waits } = pulls[this.#pulls++ % pulls.length];
+        const number = ++this.enqueued;
+        // Without a wait nothing else would get its turn.
+        yield (waits && number % burst === 0) || number > count ? turn().then(() => number) : number;
+      }
+      isOver = true;
+    } finally {
+      if (!isOver) this.cancelled.push("return()");
+    }
+    if (ending === "fails") throw dry;
   }
 
   #pull(controller: ReadableStreamDefaultController<number>): void | Promise<void> {
@@ -196,9 +218,11 @@ async function carryOut(plan: Plan): Promise<void> {
     if (sink.failed) assert.deepEqual(sink.calls, []); // a failed sink is not called again
     else assert.deepEqual(sink.calls, preventAbort ? [] : [`abort ${end}`]);
   }
-  // A source that fails drops what it holds, and a native one gives a chunk to a read that nobody waits for any longer;
-  // else all that the pipe did not write is still there.
-  if (end === reason && preventCancel && !sink.failed && plan.source.ending !== "fails" && !plan.source.native) {
+  // A source that fails drops what it holds, and a chunk that is promised may come to a read that nobody waits for any
+  // longer; else all that the pipe did not write is still there.
+  if (
+    end === reason && preventCancel && !sink.failed && plan.source.ending !== "fails" && plan.source.kind === "ours"
+  ) {
     const { enqueued } = source;
     const left = await rest(source.stream, enqueued, sink.delivered.length + 1);
     assert.deepEqual([...sink.delivered, ...left], range(1, enqueued), "nothing lost");

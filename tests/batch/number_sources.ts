@@ -74,6 +74,14 @@ async function* generated(count: number): AsyncGenerator<number> {
   }
 }
 
+function* withPromises(count: number): Generator<number | Promise<number>> {
+  for (let number = 1; number <= count; number++) {
+    if (number % 10 === 0) yield Promise.resolve(number);
+    else if (number % 33 === 0) yield turn().then(() => number);
+    else yield number;
+  }
+}
+
 /** Chunks that count as more than 1 for their own stream. */
 function weighed({ ReadableStream }: Classes, count: number): globalThis.ReadableStream<number> {
   let last = 0;
@@ -117,6 +125,7 @@ function sourcesOf(classes: Classes): Record<string, NumberSource> {
 export const ourSources: Readonly<Record<string, NumberSource>> = {
   ...sourcesOf(ours),
   "from an array": (count) => ReadableStream.from(range(1, count)),
+  "from a generator with promises among its values": (count) => ReadableStream.from(withPromises(count)),
   "from an async generator": (count) => ReadableStream.from(generated(count)),
 };
 
