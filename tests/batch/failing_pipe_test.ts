@@ -216,7 +216,9 @@ async function carryOut(plan: Plan): Promise<void> {
     assert.ok([boom, dry, reason].includes(end as Error), `${end}`);
     if (end === boom) assert.ok(sink.failed);
     if (sink.failed) assert.deepEqual(sink.calls, []); // a failed sink is not called again
-    else assert.deepEqual(sink.calls, preventAbort ? [] : [`abort ${end}`]);
+    else if (preventAbort) assert.deepEqual(sink.calls, []);
+    // Of a native source that fails just before the signal aborts, the pipe learns when it cancels it.
+    else assert.ok([`abort ${end}`, `abort ${reason}`].includes(sink.calls.join()), sink.calls.join());
   }
   // A source that fails drops what it holds, and a chunk that is promised may come to a read that nobody waits for any
   // longer; else all that the pipe did not write is still there.
