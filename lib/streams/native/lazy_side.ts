@@ -10,6 +10,8 @@ export type StreamClass = new () => object;
  */
 export type NativeSideOf = (stream: object) => object | undefined;
 
+type Properties = Record<PropertyKey, unknown>;
+
 /**
  * Lets streams of ours go without their native side until the runtime looks for it, where that can be: most never leave
  * our code, and the runtime's constructor takes longer than ours.
@@ -22,14 +24,16 @@ export type NativeSideOf = (stream: object) => object | undefined;
  *
  * Other runtimes have internal slots, which a constructor alone can make: there every stream is made by it.
  *
+ * @param ours the class, with all that it answers itself on its prototype.
  * @returns whether `super()` makes no native side from now on; if not, the class is left as it is.
  */
 export function makeNativeSideLazily(ours: StreamClass, native: StreamClass, sideOf: NativeSideOf): boolean {
   const sample = new native();
-  const isLazy = hasOnlySymbols(sample) &&
-    isLikeNative(sample, native.prototype, (sampleSideOf) => standInFor(native, sample, sampleSideOf));
-  if (!isLazy) return false;
-  const StandIn = standInFor(native, sample, sideOf)!;
+  if (!hasOnlySymbols(sample)) return false;
+  const keys = Reflect.ownKeys(sample).filter((key) => !Object.hasOwn(ours.prototype, key));
+  const makeStandIn = (sideOf: NativeSideOf): StreamClass | undefined => standInFor(native, sample, keys, sideOf);
+  if (!isLikeNative(sample, native.prototype, makeStandIn)) return false;
+  const StandIn = makeStandIn(sideOf)!;
   Object.setPrototypeOf(ours, StandIn);
   Object.setPrototypeOf(ours.prototype, StandIn.prototype);
   return true;
@@ -43,12 +47,20 @@ function hasOnlySymbols(sample: object): boolean {
   });
 }
 
-/** A class that extends the runtime's, without its constructor. */
-function standInFor(native: StreamClass, sample: object, sideOf: NativeSideOf): StreamClass | undefined {
+/** A class that extends the runtime's, without its constructor; `undefined` if its instances cannot be marked. */
+function standInFor(
+  native: StreamClass,
+  sample: object,
+  keys: PropertyKey[],
+  sideOf: NativeSideOf,
+): StreamClass | undefined {
   const prototype = Object.create(native.prototype);
-  for (const key of Reflect.ownKeys(sample)) delegate(prototype, key, sideOf);
   const mark = transferMarkOf(sample, prototype);
   if (mark === undefined) return undefined;
+  const names = keys.filter((key) => Reflect.get(sample, key) === native.name);
+  for (const key of names) Object.defineProperty(prototype, key, { value: native.name });
+  const others = keys.filter((key) => !Object.hasOwn(prototype, key));
+  for (const key of others) Object.defineProperty(prototype, key, delegate(key, sideOf, isRecord(sample, others)));
   function StandIn(this: object): void {
     mark!(this);
   }
@@ -57,18 +69,29 @@ function standInFor(native: StreamClass, sample: object, sideOf: NativeSideOf): 
   return StandIn as unknown as StreamClass;
 }
 
-function delegate(prototype: object, key: PropertyKey, sideOf: NativeSideOf): void {
-  Object.defineProperty(prototype, key, {
-    get(this: object): unknown {
-      const side = sideOf(this);
-      return side === undefined ? undefined : Reflect.get(side, key);
+/** Node has all that changes of a stream in one object, which our stream can share with its native side. */
+function isRecord(sample: object, keys: PropertyKey[]): boolean {
+  return keys.length === 1 && typeof Reflect.get(sample, keys[0]) === "object";
+}
+
+function delegate(key: PropertyKey, sideOf: NativeSideOf, isShared: boolean): PropertyDescriptor & ThisType<object> {
+  return {
+    get() {
+      const side = sideOf(this) as Properties | undefined;
+      if (side === undefined) return undefined;
+      const value = side[key];
+      if (isShared) define(this, key, value); // so that it is found without us from now on
+      return value;
     },
-    set(this: object, value: unknown): void {
-      const side = sideOf(this);
-      // What is no stream of the class may be one that the runtime's constructor makes with our prototype.
-      if (side !== undefined) Reflect.set(side, key, value);
-      else Object.defineProperty(this, key, { value, writable: true, enumerable: true, configurable: true });
+    set(value) {
+      const side = sideOf(this) as Properties | undefined;
+      if (side !== undefined) side[key] = value;
+      else define(this, key, value); // one that the runtime's constructor makes with our prototype
     },
     configurable: true,
-  });
+  };
+}
+
+function define(stream: object, key: PropertyKey, value: unknown): void {
+  Object.defineProperty(stream, key, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -208,10 +208,6 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   }
 
   static {
-    isLazy = makeNativeSideLazily(ReadableStream, NativeReadableStream, (stream) => {
-      if (!(#state in stream)) return undefined;
-      return stream.#nativeSide ??= new NativeReadableStream(nativeSource(stream.#state), NO_BUFFER);
-    });
     answerNode(ReadableStream, {
       isDisturbed: (stream) => (stream as ReadableStream).#state.disturbed,
       isErrored: (stream) => (stream as ReadableStream).#state.state === "errored",
@@ -227,6 +223,10 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
         releaseReadableFeed(own.#state);
         return true;
       },
+    });
+    isLazy = makeNativeSideLazily(ReadableStream, NativeReadableStream, (stream) => {
+      if (!(#state in stream)) return undefined;
+      return stream.#nativeSide ??= new NativeReadableStream(nativeSource(stream.#state), NO_BUFFER);
     });
   }
 }

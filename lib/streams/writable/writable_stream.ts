@@ -109,10 +109,6 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   }
 
   static {
-    isLazy = makeNativeSideLazily(WritableStream, NativeWritableStream, (stream) => {
-      if (!(#state in stream)) return undefined;
-      return stream.#nativeSide ??= new NativeWritableStream(new WritableFeed(stream.#state));
-    });
     answerNode(WritableStream, {
       isErrored: (stream) => (stream as WritableStream).#state.state === "errored",
       isWritable: (stream) => (stream as WritableStream).#state.state === "writable",
@@ -128,6 +124,10 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
         releaseWritableFeed(own.#state);
         return true;
       },
+    });
+    isLazy = makeNativeSideLazily(WritableStream, NativeWritableStream, (stream) => {
+      if (!(#state in stream)) return undefined;
+      return stream.#nativeSide ??= new NativeWritableStream(new WritableFeed(stream.#state));
     });
   }
 }
