@@ -17,24 +17,34 @@ export type Render = (target: Target) => Promise<void>;
 
 /**
  * The renderer of that name: `node:stream`, or an implementation of web streams. With `, batched` after it, these write
- * by `fromNodeWritable()`; with `, corked`, node:stream holds back what it writes as that does.
+ * by `fromNodeWritable()`; with `, corked`, node:stream holds back what it writes as that does. With `, strings` at the
+ * end, the third stage leaves it to the response to make bytes of strings.
  */
 export async function loadRenderer(name: string): Promise<Render> {
-  if (name === "node:stream") return (target) => renderByNodeStreams(target, plainly);
-  if (name === "node:stream, corked") return (target) => renderByNodeStreams(target, corked);
-  const [streams, sink] = name.split(", ");
+  const [streams, ...traits] = name.split(", ");
+  const last: Encode = traits.includes("strings") ? (text) => text : encode;
+  if (streams === "node:stream") {
+    const pipe = traits.includes("corked") ? corked : plainly;
+    return (target) => renderByNodeStreams(target, last, pipe);
+  }
   const classes = await loadImplementation(streams);
-  const toSink: ToSink = sink === "batched"
+  const toSink: ToSink = traits.includes("batched")
     ? (await import("../../lib/node/mod.ts")).fromNodeWritable
     : (response) => plainSink(classes, response);
-  return (target) => renderByWebStreams(classes, toSink(target.response), target);
+  return (target) => renderByWebStreams(classes, toSink(target.response), last, target);
 }
 
-type ToSink = (response: ServerResponse) => WritableStream<Uint8Array>;
+/** What the third stage does. */
+type Encode = (text: string) => string | Uint8Array;
+
+type ToSink = (response: ServerResponse) => WritableStream<string | Uint8Array>;
 
 /** One write each, as everybody has it. */
-function plainSink({ WritableStream }: Implementation, response: ServerResponse): WritableStream<Uint8Array> {
-  return new WritableStream<Uint8Array>({
+function plainSink(
+  { WritableStream }: Implementation,
+  response: ServerResponse,
+): WritableStream<string | Uint8Array> {
+  return new WritableStream<string | Uint8Array>({
     write(chunk) {
       return response.write(chunk) ? undefined : new Promise((drained) => response.once("drain", () => drained()));
     },
@@ -44,7 +54,8 @@ function plainSink({ WritableStream }: Implementation, response: ServerResponse)
 
 async function renderByWebStreams(
   { ReadableStream, TransformStream, pipeTo }: Implementation,
-  sink: WritableStream<Uint8Array>,
+  sink: WritableStream<string | Uint8Array>,
+  encode: Encode,
   { signal, pauses }: Target,
 ): Promise<void> {
   const stage = (flush: () => string): TransformStream<string, string> =>
@@ -61,7 +72,9 @@ async function renderByWebStreams(
     },
   });
   const bytes = page.pipeThrough(stage(hydration)).pipeThrough(stage(closing)).pipeThrough(
-    new TransformStream<string, Uint8Array>({ transform: (text, controller) => controller.enqueue(encode(text)) }),
+    new TransformStream<string, string | Uint8Array>({
+      transform: (text, controller) => controller.enqueue(encode(text)),
+    }),
   );
   await pipeTo(bytes, sink, { signal });
 }
@@ -69,6 +82,7 @@ async function renderByWebStreams(
 /** By `pipe()`, as fast servers do: `pipeline()` with a signal takes 1.5 times as long for a page. */
 function renderByNodeStreams(
   { response, signal, pauses }: Target,
+  encode: Encode,
   pipe: (source: Readable, response: ServerResponse) => void,
 ): Promise<void> {
   const stage = (flush: () => string): Transform =>
