@@ -4,6 +4,7 @@ import {
   extractHighWaterMark,
   extractSizeAlgorithm,
   giveState,
+  isObject,
   startWritableStreamDefaultController,
   toStrategy,
   type WritableStreamState,
@@ -47,8 +48,10 @@ const HIGH_WATER_MARK = 1024;
 /**
  * A WritableStream that is written to one chunk at a time, and gives its sink all that has queued up in one call.
  *
- * A batch is given when the queue has reached its high-water mark or `maxBatch`, when the stream closes, and at the end
- * of the event loop's current turn at the latest. While the sink works on it, further writes queue for the next one.
+ * A batch is given when the queue has reached its high-water mark or `maxBatch`, when the stream closes, and else at the
+ * end of the event loop's current turn. While the sink works on it, further writes queue for the next one. A producer
+ * that filled the queue meanwhile, and goes on turn by turn, is given time to fill it again: as long as the last batch
+ * took, or a millisecond.
  * The promise of a `write()` settles with its batch; all writes of a batch return the same one. `desiredSize` is the
  * high-water mark less everything that was written and not acknowledged, in flight or not. When a batch fails, exactly
  * the writes whose promises are pending reject: those of the batch and of what waited.
@@ -87,6 +90,9 @@ export class BatchedWritableStream<W = any> extends WritableStream<W> {
 defineInterface(BatchedWritableStream, "BatchedWritableStream");
 
 function setUpFromUnderlyingSink(underlyingSink: unknown, strategy: unknown): WritableStreamState {
+  if (underlyingSink !== undefined && !isObject(underlyingSink) && typeof underlyingSink !== "function") {
+    throw new TypeError("the underlying sink must be an object");
+  }
   const queuing = toStrategy(strategy);
   const sink = new BatchedSinkAlgorithms(underlyingSink);
   const writes = new BatchedWrites(sink);

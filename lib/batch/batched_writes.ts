@@ -20,7 +20,8 @@ import { atEndOfTurn } from "./end_of_turn.ts";
  *
  * A batch starts when the queue is full or the stream is closing, else at the end of the turn: so a producer that goes
  * on when the last batch has ended can fill the queue again first. Without that wait, one small batch would leave the
- * next one room for little more than the rest of the queue, and small and large ones would take turns for ever.
+ * next one room for little more than the rest of the queue, and small and large ones would take turns for ever. For the
+ * same reason the wait is longer where a producer has shown to be faster than the sink.
  */
 export class BatchedWrites implements Batching, SinkAlgorithms {
   readonly #sink: BatchedSinkAlgorithms;
@@ -31,6 +32,12 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
   #awaitsEndOfTurn = false;
   /** Whether what is queued is to be written without a wait for more. */
   #isUrgent = false;
+  /** When the last batch was given, and whether the queue was full before it was done with. */
+  #givenAt = 0;
+  #wasFull = false;
+  /** Until when the next batch is put off, and how much there was for it when that was last asked. */
+  #putOffUntil = 0;
+  #seenSize = -1;
   /** Whether a pipe will close the stream when all that is queued is written. */
   #closes = false;
 
@@ -99,11 +106,14 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
     const { stream, queue, highWaterMark } = this.#controller;
     if (this.#isUrgent || queue.length > 1 || stream.closeRequest !== undefined) return true;
     if (queue.totalSize >= highWaterMark || this.#open!.size >= this.#maxBatch) return true;
-    if (!this.#awaitsEndOfTurn) {
-      this.#awaitsEndOfTurn = true;
-      atEndOfTurn(this.#onEndOfTurn);
-    }
+    if (!this.#awaitsEndOfTurn) this.#awaitEndOfTurn();
+    if (this.#seenSize < 0) this.#seenSize = queue.totalSize;
     return false;
+  }
+
+  #awaitEndOfTurn(): void {
+    this.#awaitsEndOfTurn = true;
+    atEndOfTurn(this.#onEndOfTurn);
   }
 
   hurry(closes: boolean): void {
@@ -116,8 +126,22 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
   readonly #onEndOfTurn = (): void => {
     this.#awaitsEndOfTurn = false;
     // What waits behind a batch in flight has its own wait when that has ended.
-    if (this.#controller.stream.inFlightWriteRequest === undefined) this.hurry(false);
+    if (this.#controller.stream.inFlightWriteRequest !== undefined) return;
+    if (this.#wasFull && this.#isFilling()) this.#awaitEndOfTurn();
+    else this.hurry(false);
   };
+
+  /**
+   * Whether a producer that had to wait for the last batch is filling the queue again: it adds something each turn, and
+   * has not had more time than that batch took, or a millisecond.
+   */
+  #isFilling(): boolean {
+    const now = performance.now();
+    if (this.#putOffUntil === 0) this.#putOffUntil = now + Math.max(1, now - this.#givenAt);
+    const before = this.#seenSize;
+    this.#seenSize = this.#controller.queue.totalSize;
+    return this.#seenSize > before && now < this.#putOffUntil;
+  }
 
   /** The batch for a chunk of that size: the one that grows, unless it has no room for it. */
   #batchFor(size: number): Batch {
@@ -135,8 +159,10 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
     batch.chunks.push(chunk);
     batch.size += size;
     queue.totalSize += size;
-    // Whoever has looked at the batch in this turn need not look again before the queue or the batch is full.
-    if (!this.#awaitsEndOfTurn || queue.totalSize >= highWaterMark || batch.size >= this.#maxBatch) {
+    // Whoever has looked in this turn need not look again before the queue, this batch or the one before it is full.
+    if (
+      !this.#awaitsEndOfTurn || queue.totalSize >= highWaterMark || batch.size >= this.#maxBatch || queue.length > 1
+    ) {
       this.#advance();
     }
   }
@@ -153,6 +179,7 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
 
   #advance(): void {
     updateBackpressure(this.#controller);
+    if (this.#controller.stream.backpressure) this.#wasFull = true;
     writableStreamDefaultControllerAdvanceQueueIfNeeded(this.#controller);
   }
 
@@ -163,6 +190,10 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
     if (queue.length > 0) return this.#sink.writev(batch.chunks, false);
     this.#open = undefined;
     this.#isUrgent = false;
+    this.#wasFull = stream.backpressure;
+    this.#givenAt = performance.now();
+    this.#putOffUntil = 0;
+    this.#seenSize = -1;
     return this.#sink.writev(batch.chunks, this.#closes || stream.closeRequest !== undefined);
   }
 

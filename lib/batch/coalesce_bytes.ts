@@ -37,12 +37,9 @@ export function coalesceBytes(
   if (!Number.isInteger(size) || size <= 0) throw new RangeError(`size must be an integer above 0, not ${size}`);
   return batchedTransform<Uint8Array, Uint8Array<ArrayBuffer>>(
     (chunks, enqueue) => joinChunks(chunks, size, enqueue),
-    { highWaterMark: size, size: byteLengthOf },
+    // An error here would be told to the writable end alone: what is no chunk is as large as it takes to be looked at.
+    { highWaterMark: size, size: (chunk) => chunk instanceof Uint8Array ? chunk.length : size },
   );
-}
-
-function byteLengthOf(chunk: Uint8Array): number {
-  return chunk instanceof Uint8Array ? chunk.length : 0; // an error here would be told to the writable end alone
 }
 
 function joinChunks(
