@@ -1,5 +1,12 @@
 import { PARKED } from "../parked.ts";
-import { isThenableLike, promiseRejectedWith, promiseResolvedWith, queueReaction, react } from "../promises.ts";
+import {
+  isThenableLike,
+  markAsHandled,
+  promiseRejectedWith,
+  promiseResolvedWith,
+  queueReaction,
+  react,
+} from "../promises.ts";
 import {
   createReadableStream,
   type DefaultControllerState,
@@ -120,6 +127,7 @@ class SyncIteratorSource extends IteratorSource {
         const next = this.#next();
         if (next.done || isThenableLike(next.value)) {
           this.#ahead = next;
+          if (next.value instanceof Promise) markAsHandled(next.value); // the pull may never come
           return;
         }
         target.push(next.value);
