@@ -111,7 +111,7 @@ test("a strict TypeScript consumer compiles against the npm package", async () =
     join(app, "consumer.ts"),
     `import { compress, CompressionStream, type Format } from "@millrace/streams";
      import { precompress } from "@millrace/streams/precompress";
-     import { BatchedWritableStream } from "@millrace/streams/batch";
+     import { BatchedWritableStream, coalesceBytes } from "@millrace/streams/batch";
      import * as files from "@millrace/streams/files";
      import { fromNodeWritable } from "@millrace/streams/node";
      import { LineToNumberStream } from "@millrace/streams/text";
@@ -134,6 +134,8 @@ test("a strict TypeScript consumer compiles against the npm package", async () =
      export const report = await precompress("site", {});
      export const names: string[] = Object.keys(files);
      export const batched = new BatchedWritableStream<number>({ writev: (batch) => void batch.map((n) => n.toFixed()) });
+     export const joined: ReadableStream<Uint8Array<ArrayBuffer>> = streams.ReadableStream.from([new Uint8Array(1)])
+       .pipeThrough(coalesceBytes({ size: 4096 }));
      export const numbers: ReadableStream<number> = new LineToNumberStream().readable;
      void numbers.pipeTo(batched, { preventClose: true });
      export const responded: Promise<void> = own.pipeTo(fromNodeWritable<string>(process.stdout));

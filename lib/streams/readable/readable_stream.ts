@@ -120,7 +120,8 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   /** Locks the stream to a new reader, of the kind that `mode` asks for. */
   override getReader(
     options?: ReadableStreamGetReaderOptions,
-  ): ReadableStreamDefaultReader<R> | ReadableStreamBYOBReader;
+    // The platform's type of BYOB readers: from ours, pipeThrough() would infer chunks of ArrayBufferView.
+  ): ReadableStreamDefaultReader<R> | globalThis.ReadableStreamBYOBReader;
   /**
    * Locks the stream to a new reader.
    *
