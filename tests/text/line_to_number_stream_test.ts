@@ -223,6 +223,16 @@ test("LineToNumberStream fails on an endless line of garbage when it has 1,024 b
   assert.ok(chunks < 20);
 });
 
+test("LineToNumberStream gives a waiting reader the number before an invalid line, then the error", async () => {
+  const stream = new LineToNumberStream();
+  const reader = stream.readable.getReader();
+  const first = reader.read();
+  const writer = stream.writable.getWriter();
+  await assert.rejects(writer.write(utf8("1\nx\n2\n")), { message: 'line 2, column 1: "x" is no number' });
+  assert.deepEqual(await first, { done: false, value: 1 });
+  await assert.rejects(reader.read(), { message: 'line 2, column 1: "x" is no number' });
+});
+
 test("LineToNumberStream gives one number a chunk, none for no input", async () => {
   assert.deepEqual(await numbers("7"), [7]);
   assert.deepEqual(await numbers(""), []);
