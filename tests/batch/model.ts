@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import type { WritableStreamDefaultController } from "../../lib/streams/mod.ts";
-import { microtasks, statusOf, turn } from "./progress.ts";
+import { microtasks, statusOf, turns } from "./progress.ts";
 
 /** What happens next to a stream. */
 export type Operation =
@@ -254,7 +254,7 @@ export class Model {
   async #check(isTurnOver: boolean): Promise<void> {
     for (let batches = -1; batches !== this.#batches.length;) {
       batches = this.#batches.length;
-      await (isTurnOver ? turn() : microtasks());
+      await (isTurnOver ? turns() : microtasks());
     }
     if (this.#wrong !== undefined) throw this.#wrong;
     const ready = await statusOf(this.#writer.ready);

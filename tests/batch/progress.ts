@@ -1,6 +1,6 @@
 /** Lets all promises settle that need nothing but microtasks. */
 export async function microtasks(): Promise<void> {
-  for (let count = 0; count < 32; count++) await undefined;
+  for (let count = 0; count < 12; count++) await undefined;
 }
 
 /** Lets the current turn of the event loop end, and what ends with it. */
@@ -8,6 +8,11 @@ export async function turn(): Promise<void> {
   await microtasks(); // what they bring about belongs to the same turn
   await new Promise((resolve) => setImmediate(resolve));
   await microtasks();
+}
+
+/** Lets some turns end: what waits for a producer that has shown to be fast may wait for more than one. */
+export async function turns(count = 3): Promise<void> {
+  for (let left = count; left > 0; left--) await turn();
 }
 
 /** What has become of promises, each under a name: "pending", "fulfilled", or "rejected: why". */

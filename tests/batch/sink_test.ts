@@ -101,7 +101,7 @@ it("a maxBatch that is none is refused", () => {
 });
 
 it("a sink or strategy of the wrong kind is refused, as by a plain stream", () => {
-  for (const sink of [1, "text", { writev: 1 }, { close: {} }, { start: 0 }, { abort: "no" }]) {
+  for (const sink of [null, 1, "text", { writev: 1 }, { close: {} }, { start: 0 }, { abort: "no" }]) {
     assert.throws(() => new BatchedWritableStream(sink as never), TypeError);
   }
   assert.throws(() => new BatchedWritableStream({ type: "bytes" as never }), RangeError);
