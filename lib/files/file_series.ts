@@ -55,8 +55,9 @@ export class FileSeries {
       throw fileFailure("list", this.directory, error);
     });
     const numberOf = this.#numberOf;
-    const nextNames = numberOf === undefined ? this.#nextNames(found.length) : undefined;
-    const isOfSeries = (name: string): boolean => nextNames ? nextNames.has(name) : numberOf!(name)! > 0;
+    // A series without gaps has no number above that of all files, whatever they are.
+    const names = numberOf === undefined ? this.#firstNames(found.length) : undefined;
+    const isOfSeries = (name: string): boolean => names ? names.has(name) : numberOf!(name)! > 0;
     return found.filter(({ name }) => isOfSeries(name) && !this.#used.has(name));
   }
 
@@ -81,13 +82,11 @@ export class FileSeries {
     }
   }
 
-  /** The next names, where a caller's function makes them; it may know only so many. */
-  #nextNames(count: number): Set<string> {
+  /** The first names, where a caller's function makes them; it may know fewer. */
+  #firstNames(count: number): Set<string> {
     const names = new Set<string>();
-    const first = this.#used.size + 1;
     try {
-      // As many as there are files: a series without gaps is found however many of its files there are.
-      for (let number = first; number < first + count; number++) names.add(this.#nameOf(number));
+      for (let number = 1; number <= count; number++) names.add(this.#nameOf(number));
     } catch {
       // It will throw again if that number is needed.
     }

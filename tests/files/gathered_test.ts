@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Gathered } from "../../lib/files/gathered.ts";
+
+const large = new Uint8Array(20_000).fill(1);
+
+test("Gathered joins small items, and leaves large ones where they are", () => {
+  const gathered = new Gathered();
+  gathered.fill(["a", "é", new Uint8Array([3]), large, "b", large, large], 0, Infinity);
+  assert.deepEqual([gathered.next, gathered.length, gathered.isLimited], [7, 60_005, false]);
+  const [first, second, third, ...rest] = gathered.pieces;
+  assert.deepEqual([...first], [97, 0xc3, 0xa9, 3]);
+  assert.deepEqual([...third], [98]);
+  for (const piece of [second, ...rest]) assert.equal(piece, large);
+});
+
+test("Gathered takes what the limit has room for, and says when it left an item out", () => {
+  const gathered = new Gathered();
+  gathered.fill(["ab", "cd", "é", "f"], 1, 4);
+  assert.deepEqual([gathered.next, gathered.length, gathered.isLimited], [3, 4, true]);
+  gathered.fill(["ab", large], 0, 20_001);
+  assert.deepEqual([gathered.next, gathered.length, gathered.isLimited], [1, 2, true]);
+  gathered.fill(["ab", large], 0, 20_002);
+  assert.deepEqual([gathered.next, gathered.length, gathered.isLimited], [2, 20_002, false]);
+  gathered.fill(["ab"], 0, 1);
+  assert.deepEqual([gathered.next, gathered.length, gathered.pieces], [0, 0, []]);
+});
+
+test("Gathered never has more pieces than a system takes at once", () => {
+  const items = Array.from({ length: 5000 }, (_, i) => i % 2 === 0 ? large : "small");
+  const gathered = new Gathered();
+  let length = 0;
+  for (let next = 0; next < items.length; next = gathered.next) {
+    gathered.fill(items, next, Infinity);
+    assert.ok(gathered.pieces.length <= 1024);
+    length += gathered.length;
+  }
+  assert.equal(length, 2500 * 20_005);
+});
+
+test("Gathered keeps no item when it is cleared", () => {
+  const gathered = new Gathered();
+  gathered.fill([large, "a"], 0, Infinity);
+  gathered.clear();
+  assert.deepEqual([gathered.pieces, gathered.length], [[], 0]);
+});
