@@ -8,24 +8,28 @@ import { WritableSink } from "./writable_sink.ts";
 export interface FromNodeWritableOptions {
   /**
    * How much may wait or be in flight: bytes, where strings count with their length; chunks for a writable in object
-   * mode.
+   * mode. A write takes half of that at most, so that the rest can be made ready meanwhile.
    *
-   * @default 65536, or 1024 in object mode
+   * @default 131072, or 1024 in object mode
    */
   highWaterMark?: number;
 }
 
-const BYTES = 65_536;
+const BYTES = 128 * 1024;
 const OBJECTS = 1024;
+const METHODS = ["write", "end", "cork", "uncork", "destroy", "on", "off"];
+/** A batch may have as much, whatever the high-water mark: it only counts if nobody keeps to that. */
+const SMALLEST_BATCH = BYTES / 8;
 
 /**
  * Makes a WritableStream of a writable of `node:stream`: a response of `node:http` or `node:http2`, a socket, a file,
  * standard output.
  *
- * What is written in one turn of the event loop goes out in one `write()`: bytes and strings joined, objects between
- * `cork()` and `uncork()`. While the writable works on it, further chunks queue for the next one. A chunk is a string,
- * an ArrayBuffer or a view of one; in object mode, anything. If the stream closes with its only batch, a response that
- * has sent no headers yet is sent whole, with a `content-length`.
+ * What is written in one turn of the event loop goes out in one `write()`: bytes and strings joined, objects and large
+ * chunks one by one between `cork()` and `uncork()`. While the writable works on it, further chunks queue for the next
+ * one. A chunk is a string, an ArrayBuffer or a view of one; in object mode, anything. A page of strings is best left as
+ * it is: encoding a chunk costs more than writing it. If the stream closes with its only batch, a response that has sent
+ * no headers yet is sent whole, with a `content-length`.
  *
  * A `write()` is fulfilled when the writable has called back, as it does when the system has the bytes. Closing the
  * stream ends the writable, and waits until it has finished; process.stdout and process.stderr stay open. Aborting the
@@ -36,7 +40,7 @@ const OBJECTS = 1024;
  * is to be cut off at once, destroy the writable.
  *
  * @param writable What is written to. Nothing else should write to it meanwhile.
- * @param options.highWaterMark How many bytes, or objects, may wait or be in flight. Default: 65,536, or 1,024 objects.
+ * @param options.highWaterMark How many bytes, or objects, may wait or be in flight. Default: 131,072, or 1,024 objects.
  * @throws {TypeError} if `writable` is no writable stream of Node.
  * @throws {RangeError} if `highWaterMark` is negative or NaN.
  * @example Render a page into a response
@@ -57,16 +61,9 @@ export function fromNodeWritable<W = any>(
   writable: Writable,
   options: FromNodeWritableOptions = {},
 ): BatchedWritableStream<W> {
-  requireMethods(writable, "the writable", "a writable stream of node:stream", [
-    "write",
-    "end",
-    "destroy",
-    "on",
-    "off",
-  ]);
+  requireMethods(writable, "the writable", "a writable stream of node:stream", METHODS);
   const isObjectMode = writable.writableObjectMode;
-  const smallest = isObjectMode ? OBJECTS : BYTES;
-  const { highWaterMark = smallest } = options;
-  const sink = new WritableSink(writable, Math.max(highWaterMark, smallest));
+  const { highWaterMark = isObjectMode ? OBJECTS : BYTES } = options;
+  const sink = new WritableSink(writable, Math.max(highWaterMark / 2 || 0, isObjectMode ? 1 : SMALLEST_BATCH));
   return new BatchedWritableStream<W>(sink, isObjectMode ? { highWaterMark } : { highWaterMark, size: lengthOf });
 }

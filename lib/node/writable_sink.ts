@@ -5,7 +5,7 @@ import type { BatchedUnderlyingSink } from "../batch/mod.ts";
 import { Deferred } from "../streams/internal.ts";
 import type { WritableStreamDefaultController } from "../streams/mod.ts";
 import { type Http2End, http2EndOf, isWithoutBody } from "./http2_end.ts";
-import { joinChunks } from "./joined_chunks.ts";
+import { areLarge, joinChunks } from "./joined_chunks.ts";
 import { prematureClose, toError } from "./premature_close.ts";
 
 /** Codes of a write that was dropped because its stream was destroyed: they do not tell why. */
@@ -66,6 +66,7 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
     try {
       if (this.#writable.writableObjectMode) this.#writeEach(chunks);
       else if (isLast && !this.#isStandardOutput) this.#end(joinChunks(chunks));
+      else if (chunks.length > 1 && areLarge(chunks)) this.#writeEach(chunks);
       else this.#writable.write(joinChunks(chunks), this.#onWritten);
     } catch (error) {
       this.#fail(error);

@@ -81,6 +81,17 @@ for (const [kind, withServer] of Object.entries(kinds)) {
       assert.ok(most <= 200_000, `${most} bytes waited`);
     });
 
+    it("sends large chunks of bytes whole and in order", async () => {
+      const chunks = Array.from({ length: 100 }, (_, i) => new Uint8Array(20_000 + i).fill(97 + i % 26));
+      await withServer((writable) => {
+        ReadableStream.from(chunks).pipeTo(fromNodeWritable(writable)).catch(assert.fail);
+      }, async (session) => {
+        const { body, rstCode } = await get(session);
+        assert.ok(body === chunks.map((chunk) => new TextDecoder().decode(chunk)).join(""), `${body.length} bytes`);
+        assert.equal(rstCode, 0);
+      });
+    });
+
     it("has no body to send in answer to HEAD", async () => {
       const piped: Promise<void>[] = [];
       await withServer((writable) => {

@@ -82,6 +82,33 @@ describe("fromNodeWritable() of a writable", () => {
     assert.deepEqual(written.map(String), ["124589", "6"]);
   });
 
+  it("does not copy large chunks, but writes them one by one, between cork() and uncork()", async () => {
+    const batches: unknown[][] = [];
+    const writable = new Writable({
+      write: (chunk, _encoding, done) => void (batches.push([chunk]), done()),
+      writev: (chunks, done) => void (batches.push(chunks.map(({ chunk }) => chunk)), done()),
+    });
+    const chunks = Array.from({ length: 5 }, () => new Uint8Array(10_000));
+    const writer = fromNodeWritable(writable).getWriter();
+    await Promise.all(chunks.map((chunk) => writer.write(chunk)));
+    assert.deepEqual(batches.map((batch) => batch.length), [5]);
+    batches[0].forEach((chunk, i) => assert.equal((chunk as Uint8Array).buffer, chunks[i].buffer));
+  });
+
+  it("fills its queue while it writes, and writes half of it at a time", async () => {
+    const lengths: number[] = [];
+    const writable = new Writable({
+      write: (chunk, _encoding, done) => void (lengths.push(chunk.length), setImmediate(done)),
+    });
+    let left = 1000;
+    const source = new ReadableStream({
+      pull: (controller) => left-- > 0 ? controller.enqueue(new Uint8Array(1000)) : controller.close(),
+    });
+    await within(source.pipeTo(fromNodeWritable(writable, { highWaterMark: 100_000 })), "the pipe");
+    assert.equal(lengths.reduce((sum, length) => sum + length), 1_000_000);
+    assert.deepEqual(new Set(lengths.slice(0, -1)), new Set([50_000]));
+  });
+
   it("writes objects one by one, between cork() and uncork()", async () => {
     const batches: unknown[][] = [];
     const writable = new Writable({
@@ -286,6 +313,11 @@ describe("fromNodeWritable() of a writable", () => {
     const wrong = [undefined, null, 1, {}, new WritableStream(), ReadableStream.from([])] as unknown as Writable[];
     for (const one of wrong) assert.throws(() => fromNodeWritable(one), /must be a writable stream of node:stream/);
     const { writable } = collector();
-    assert.throws(() => fromNodeWritable(writable, { highWaterMark: -1 }), RangeError);
+    for (const highWaterMark of [-1, NaN]) {
+      assert.throws(() => fromNodeWritable(writable, { highWaterMark }), {
+        name: "RangeError",
+        message: /highWaterMark/,
+      });
+    }
   });
 });
