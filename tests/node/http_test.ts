@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import type { ServerResponse } from "node:http";
+import { request, type ServerResponse } from "node:http";
 import { describe, it } from "node:test";
 import { fromNodeWritable } from "../../lib/node/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
@@ -244,3 +244,28 @@ async function visitorOfTwo(port: number): ReturnType<typeof visitor> {
   socket.write(`${head}\r\n${head}connection: close\r\n\r\n`);
   return socket;
 }
+
+describe("fromNodeWritable() of a request of node:http", () => {
+  it("sends the body of the request", async () => {
+    await withHttpServer((response, incoming) => {
+      let body = "";
+      incoming.setEncoding("utf8").on("data", (text) => body += text).on("end", () => response.end(body));
+    }, async (port) => {
+      const outgoing = request({ port, host: "127.0.0.1", method: "POST", agent: false });
+      const answered = once(outgoing, "response");
+      await ReadableStream.from(page).pipeTo(fromNodeWritable<string>(outgoing));
+      const [answer] = await answered;
+      let body = "";
+      for await (const text of answer.setEncoding("utf8")) body += text;
+      assert.equal(body, page.join(""));
+    });
+  });
+
+  it("errors with what becomes of a connection that is refused", async () => {
+    let free = 0;
+    await withHttpServer(() => {}, (port) => Promise.resolve(void (free = port)));
+    const outgoing = request({ port: free, host: "127.0.0.1", method: "POST", agent: false });
+    const never = new ReadableStream<string>({ start: (controller) => controller.enqueue("a") });
+    await assert.rejects(never.pipeTo(fromNodeWritable<string>(outgoing)), { code: "ECONNREFUSED" });
+  });
+});
