@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { BatchedWritableStream } from "../../lib/batch/mod.ts";
-import { ByteLengthQueuingStrategy, CountQueuingStrategy } from "../../lib/streams/mod.ts";
+import { ByteLengthQueuingStrategy, CountQueuingStrategy, ReadableStream } from "../../lib/streams/mod.ts";
 import { ManualSink } from "./manual_sink.ts";
 import { microtasks, Outcomes, range, turn } from "./progress.ts";
 
@@ -101,6 +101,15 @@ it("a fractional maxBatch, and one below 1, are kept to", async () => {
     for (const number of range(1, 6)) void writer.write(number);
     await writer.close();
     assert.deepEqual(sink.batches.map((batch) => batch.length), new Array(6 / most).fill(most));
+    const ofPipe = new ManualSink({ holds: [], maxBatch });
+    const source = new ReadableStream<number>({
+      start(controller): void {
+        for (const number of range(1, 6)) controller.enqueue(number);
+        controller.close();
+      },
+    });
+    await source.pipeTo(new BatchedWritableStream<number>(ofPipe));
+    assert.deepEqual(ofPipe.batches, sink.batches);
   }
 });
 
@@ -131,6 +140,17 @@ it("a batch that has reached maxBatch goes at once, within write()", async () =>
   assert.deepEqual(sink.batches, []);
   void writer.write(3);
   assert.deepEqual(sink.batches, [[1, 2, 3]]);
+});
+
+it("a batch that has no room for the next chunk goes at once, within write()", async () => {
+  const sink = new ManualSink({ maxBatch: 10 });
+  const writer = new BatchedWritableStream<number>(sink, { highWaterMark: 100, size: (chunk) => chunk! }).getWriter();
+  await turn();
+  void writer.write(4);
+  void writer.write(5);
+  assert.deepEqual(sink.batches, []);
+  void writer.write(6);
+  assert.deepEqual(sink.batches, [[4, 5]]);
 });
 
 it("a queue that has reached the high-water mark goes at once, within write()", async () => {

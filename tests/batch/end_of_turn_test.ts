@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { atEndOfTurn } from "../../lib/batch/end_of_turn.ts";
+import { ReadableStream } from "../../lib/streams/mod.ts";
 import { ManualSink } from "./manual_sink.ts";
-import { microtasks, turn } from "./progress.ts";
+import { microtasks, turn, turns } from "./progress.ts";
 
 it("a lone chunk is not written within write(), nor in the microtasks after it", async () => {
   const sink = new ManualSink();
@@ -90,6 +91,46 @@ it("what waits behind a batch is written as the turn ends in which that is ackno
   assert.deepEqual(sink.log, ["start", "writev 1"]);
   await turn();
   assert.deepEqual(sink.log, ["start", "writev 1", "writev 2,3"]);
+});
+
+it("a turn that ends while a full batch is in flight does not hurry what waits behind it", async () => {
+  const sink = new ManualSink();
+  const writer = new BatchedWritableStream<number>(sink, { highWaterMark: 3 }).getWriter();
+  await microtasks();
+  for (const number of [1, 2, 3, 4]) void writer.write(number);
+  await turn();
+  sink.succeed();
+  await microtasks();
+  void writer.write(5);
+  await microtasks();
+  assert.deepEqual(sink.log, ["start", "writev 1,2,3"]);
+  await turns();
+  assert.deepEqual(sink.log, ["start", "writev 1,2,3", "writev 4,5"]);
+});
+
+it("what a pipe brings after a pause reaches the sink in its turn, however full the last batch was", async () => {
+  const events: string[] = [];
+  const stream = new BatchedWritableStream<number>({ writev: (chunks) => void events.push(`writev ${chunks}`) }, {
+    highWaterMark: 3,
+  });
+  let controller: ReadableStreamDefaultController<number> = undefined as never;
+  const source = new ReadableStream<number>({
+    start(given): void {
+      controller = given as never;
+      for (const number of [1, 2, 3]) given.enqueue(number);
+    },
+  });
+  const piped = source.pipeTo(stream);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  controller.enqueue(4);
+  await microtasks();
+  controller.enqueue(5);
+  await microtasks();
+  setImmediate(() => events.push("after"));
+  await turns();
+  controller.close();
+  await piped;
+  assert.deepEqual(events, ["writev 1,2,3", "writev 4,5", "after"]);
 });
 
 it("a turn that ends after an abort or an error writes nothing, and throws nothing", async () => {

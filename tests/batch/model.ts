@@ -269,7 +269,8 @@ export class Model {
     const waiting = this.#unacknowledged();
     assert.equal(sumOf(waiting), sumOf(this.#writes.filter(({ outcome }) => outcome === "pending")));
     if (this.#isBusy || !this.#started) return;
-    if (isTurnOver || room <= 0 || this.#isClosing) {
+    const isFull = room <= 0 || sumOf(waiting) >= this.#program.maxBatch;
+    if (isTurnOver || isFull || this.#isClosing) {
       assert.equal(waiting.length, 0, "an idle sink, and chunks that wait");
     }
   }
