@@ -1,10 +1,11 @@
-import { BatchedWritableStream } from "../batch/mod.ts";
-import { ReadableStream, type WritableStream } from "../streams/mod.ts";
-import { LineWriter } from "./line_writer.ts";
-import type { OnInvalidNumber } from "./number_formatter.ts";
+import { batchedTransform } from "../batch/internal.ts";
+import type { ReadableStream, WritableStream } from "../streams/mod.ts";
+import { NumberFormatter, type OnInvalidNumber } from "./number_formatter.ts";
 
 /** How many numbers may wait. Their lines are a chunk: of 36 KiB if they have 8 digits, and at most of 64 KiB. */
 const HIGH_WATER_MARK = 4096;
+/** The most bytes of a chunk that comes out. */
+const CHUNK = 64 * 1024;
 
 /** What {@linkcode NumberToLineStream} does with what it cannot write. */
 export interface NumberToLineStreamOptions {
@@ -21,7 +22,7 @@ export interface NumberToLineStreamOptions {
  * Takes numbers, and gives the bytes of their lines: each as `String()` writes it, in ASCII, with a line feed behind it.
  *
  * Numbers may be written one by one: what queues up until the end of the event loop's turn, or until 4,096 wait, becomes
- * one chunk of bytes. Nothing is written before the readable end is read.
+ * one chunk of bytes. One chunk is made ahead; the next one when that is read.
  *
  * @example
  * ```ts
@@ -48,17 +49,16 @@ export class NumberToLineStream {
    * @throws {TypeError} if `onInvalid` is no function.
    */
   constructor(options: NumberToLineStreamOptions = {}) {
-    const writer = new LineWriter(options.onInvalid);
-    this.readable = new ReadableStream<Uint8Array<ArrayBuffer>>({
-      start: (controller) => writer.connectReadable(controller),
-      pull: () => writer.pull(),
-      cancel: (reason) => writer.cancel(reason),
-    }, { highWaterMark: 0 });
-    this.writable = new BatchedWritableStream<number>({
-      start: (controller) => writer.connectWritable(controller),
-      writev: (numbers) => writer.writev(numbers),
-      close: () => writer.close(),
-      abort: (reason) => writer.abort(reason),
+    const formatter = new NumberFormatter(options.onInvalid);
+    // Lines are made here and copied: only then is it known how long a chunk has to be.
+    const lines = new Uint8Array(CHUNK);
+    const { readable, writable } = batchedTransform<number, Uint8Array<ArrayBuffer>>((numbers, enqueue) => {
+      for (let next = 0; next < numbers.length; next = formatter.next) {
+        formatter.format(numbers, next, lines, 0);
+        if (formatter.end > 0) enqueue(lines.slice(0, formatter.end));
+      }
     }, { highWaterMark: HIGH_WATER_MARK });
+    this.readable = readable;
+    this.writable = writable;
   }
 }

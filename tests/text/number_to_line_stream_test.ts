@@ -56,7 +56,7 @@ test("NumberToLineStream keeps chunks apart: none changes after it was given", a
   await writer.close();
 });
 
-test("NumberToLineStream writes nothing until its readable end is read, then as much as is asked for", async () => {
+test("NumberToLineStream makes one chunk ahead, and the next one when that is read", async () => {
   const stream = new NumberToLineStream();
   const writer = stream.writable.getWriter();
   const reader = stream.readable.getReader();
@@ -64,14 +64,17 @@ test("NumberToLineStream writes nothing until its readable end is read, then as 
   const write = (number: number): void => void writer.write(number).then(() => written++);
   write(1);
   await setTimeout(20);
-  assert.equal(written, 0);
-  write(2); // while the first batch waits
+  assert.equal(written, 1);
+  write(2);
+  await setTimeout(20); // it is in flight, and waits
   const limit = writer.desiredSize! + 2;
   for (let number = 3; number <= limit; number++) write(number);
   assert.equal(writer.desiredSize, 0);
-  assert.equal(new TextDecoder().decode((await reader.read()).value), "1\n");
   await setTimeout(20);
   assert.equal(written, 1);
+  assert.equal(new TextDecoder().decode((await reader.read()).value), "1\n");
+  await setTimeout(20);
+  assert.equal(written, 2);
   assert.equal(writer.desiredSize, 1);
   const rest = Array.from({ length: limit - 1 }, (_, index) => `${index + 2}\n`).join("");
   for (let length = 0; length < rest.length;) length += (await reader.read()).value!.length;
@@ -142,9 +145,10 @@ test("NumberToLineStream fails its readable end when aborted, though a batch wai
   const stream = new NumberToLineStream();
   const writer = stream.writable.getWriter();
   const reason = new Error("enough");
-  const writes = [writer.write(1)];
-  await setTimeout(5); // the batch is in flight
-  writes.push(writer.write(2));
+  await writer.write(1); // which is made ahead
+  const writes = [writer.write(2)];
+  await setTimeout(5); // it is in flight
+  writes.push(writer.write(3));
   await writer.abort(reason);
   for (const write of writes) await assert.rejects(write, (error) => error === reason);
   await assert.rejects(stream.readable.getReader().read(), (error) => error === reason);
@@ -154,9 +158,10 @@ test("NumberToLineStream fails its writable end when cancelled, with all writes 
   const stream = new NumberToLineStream();
   const writer = stream.writable.getWriter();
   const reason = new Error("enough");
-  const writes = [writer.write(1)];
+  await writer.write(1);
+  const writes = [writer.write(2)];
   await setTimeout(5);
-  writes.push(writer.write(2));
+  writes.push(writer.write(3));
   await stream.readable.cancel(reason);
   for (const write of writes) await assert.rejects(write, (error) => error === reason);
   await assert.rejects(writer.closed, (error) => error === reason);
