@@ -1,7 +1,13 @@
 import { Deferred, type WriteRequest } from "../streams/internal.ts";
 
+/** What wants to know when a batch has been written. */
+export interface BatchOwner {
+  batchWritten(batch: Batch): void;
+}
+
 /** The chunks that one `writev()` gets, and what waits for it. */
 export class Batch implements WriteRequest {
+  readonly #owner: BatchOwner;
   chunks: unknown[] = [];
   /** The sum of the chunks' sizes. */
   size = 0;
@@ -9,6 +15,10 @@ export class Batch implements WriteRequest {
   #deferred: Deferred<void> | undefined = undefined;
   /** The pipes that wrote some of the chunks; few batches have more than one. */
   readonly #pipes: WriteRequest[] = [];
+
+  constructor(owner: BatchOwner) {
+    this.#owner = owner;
+  }
 
   /** Where nobody has a promise, nobody can tell whether a sink that returned none was done at once. */
   get fused(): boolean {
@@ -36,6 +46,7 @@ export class Batch implements WriteRequest {
   resolve(): void {
     this.#deferred?.resolve();
     for (const request of this.#pipes) request.resolve();
+    this.#owner.batchWritten(this);
   }
 
   reject(reason: unknown): void {

@@ -10,9 +10,10 @@ import {
   writableStreamDefaultControllerErrorIfNeeded,
   type WriteRequest,
 } from "../streams/internal.ts";
-import { Batch } from "./batch.ts";
+import { Batch, type BatchOwner } from "./batch.ts";
 import type { BatchedSinkAlgorithms } from "./batched_sink.ts";
 import { atEndOfTurn } from "./end_of_turn.ts";
+import { OutrunningProducer } from "./outrunning_producer.ts";
 
 /**
  * How a stream queues chunks for a sink that takes batches; and the sink that the rest of the stream sees, which passes
@@ -23,7 +24,7 @@ import { atEndOfTurn } from "./end_of_turn.ts";
  * next one room for little more than the rest of the queue, and small and large ones would take turns for ever. For the
  * same reason the wait is longer where a producer has shown to be faster than the sink.
  */
-export class BatchedWrites implements Batching, SinkAlgorithms {
+export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   readonly #sink: BatchedSinkAlgorithms;
   readonly #maxBatch: number;
   #controller: WritableControllerState = undefined as never; // set by attach()
@@ -32,12 +33,7 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
   #awaitsEndOfTurn = false;
   /** Whether what is queued is to be written without a wait for more. */
   #isUrgent = false;
-  /** When the last batch was given, and whether the queue was full before it was done with. */
-  #givenAt = 0;
-  #wasFull = false;
-  /** Until when the next batch is put off, and how much there was for it when that was last asked. */
-  #putOffUntil = 0;
-  #seenSize = -1;
+  readonly #producer = new OutrunningProducer();
   /** Whether a pipe will close the stream when all that is queued is written. */
   #closes = false;
 
@@ -107,7 +103,6 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
     if (this.#isUrgent || queue.length > 1 || stream.closeRequest !== undefined) return true;
     if (queue.totalSize >= highWaterMark || this.#open!.size >= this.#maxBatch) return true;
     if (!this.#awaitsEndOfTurn) this.#awaitEndOfTurn();
-    if (this.#seenSize < 0) this.#seenSize = queue.totalSize;
     return false;
   }
 
@@ -127,27 +122,20 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
     this.#awaitsEndOfTurn = false;
     // What waits behind a batch in flight has its own wait when that has ended.
     if (this.#controller.stream.inFlightWriteRequest !== undefined) return;
-    if (this.#wasFull && this.#isFilling()) this.#awaitEndOfTurn();
+    if (this.#producer.isFilling(this.#controller.queue.totalSize)) this.#awaitEndOfTurn();
     else this.hurry(false);
   };
 
-  /**
-   * Whether a producer that had to wait for the last batch is filling the queue again: it adds something each turn, and
-   * has not had more time than that batch took, or a millisecond.
-   */
-  #isFilling(): boolean {
-    const now = performance.now();
-    if (this.#putOffUntil === 0) this.#putOffUntil = now + Math.max(1, now - this.#givenAt);
-    const before = this.#seenSize;
-    this.#seenSize = this.#controller.queue.totalSize;
-    return this.#seenSize > before && now < this.#putOffUntil;
+  batchWritten(batch: Batch): void {
+    const hadToWait = this.#producer.batchWritten(this.#controller.queue.totalSize - batch.size);
+    if (hadToWait && !this.#awaitsEndOfTurn) this.#awaitEndOfTurn();
   }
 
   /** The batch for a chunk of that size: the one that grows, unless it has no room for it. */
   #batchFor(size: number): Batch {
     const open = this.#open;
     if (open !== undefined && open.size + size <= this.#maxBatch) return open;
-    const batch = this.#open = new Batch();
+    const batch = this.#open = new Batch(this);
     this.#controller.stream.writeRequests.push(batch);
     this.#controller.queue.push(batch); // its size is added as it grows
     return batch;
@@ -179,7 +167,7 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
 
   #advance(): void {
     updateBackpressure(this.#controller);
-    if (this.#controller.stream.backpressure) this.#wasFull = true;
+    if (this.#controller.stream.backpressure) this.#producer.mustWait();
     writableStreamDefaultControllerAdvanceQueueIfNeeded(this.#controller);
   }
 
@@ -190,10 +178,7 @@ export class BatchedWrites implements Batching, SinkAlgorithms {
     if (queue.length > 0) return this.#sink.writev(batch.chunks, false);
     this.#open = undefined;
     this.#isUrgent = false;
-    this.#wasFull = stream.backpressure;
-    this.#givenAt = performance.now();
-    this.#putOffUntil = 0;
-    this.#seenSize = -1;
+    this.#producer.batchGiven(stream.backpressure);
     return this.#sink.writev(batch.chunks, this.#closes || stream.closeRequest !== undefined);
   }
 

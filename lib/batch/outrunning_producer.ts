@@ -1,0 +1,42 @@
+/** The least time, in ms, that a producer is given to fill the queue. */
+const LEAST = 1;
+
+/**
+ * What is known of a producer that had to wait for the sink: it gets the time to fill the queue again before the next
+ * batch starts. It is taken to do so while it adds something each turn, for as long as the last batch took.
+ */
+export class OutrunningProducer {
+  /** Whether the queue was full before the last batch was done with. */
+  #hadToWait = false;
+  #batchGivenAt = 0;
+  #until = 0;
+  /** How much was queued when that was last asked. */
+  #queued = 0;
+
+  /** A batch was given to the sink. */
+  batchGiven(isFull: boolean): void {
+    this.#hadToWait = isFull;
+    this.#batchGivenAt = performance.now();
+  }
+
+  /** The queue is full. */
+  mustWait(): void {
+    this.#hadToWait = true;
+  }
+
+  /** The batch is written, with so much queued behind it; returns whether the producer had to wait for that. */
+  batchWritten(queued: number): boolean {
+    if (!this.#hadToWait) return false;
+    const now = performance.now();
+    this.#until = now + Math.max(LEAST, now - this.#batchGivenAt);
+    this.#queued = queued;
+    return true;
+  }
+
+  /** At the end of a turn: whether the producer is filling the queue again, with so much in it by now. */
+  isFilling(queued: number): boolean {
+    this.#hadToWait = this.#hadToWait && queued > this.#queued && performance.now() < this.#until;
+    this.#queued = queued;
+    return this.#hadToWait;
+  }
+}
