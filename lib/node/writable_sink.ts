@@ -31,6 +31,8 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
   #controller: WritableStreamDefaultController = undefined as never; // set by start()
   /** The batch that is being written, or the end. */
   #pending: Deferred<void> | undefined = undefined;
+  /** Whether an abort is seen while something is pending. A signal for each stream would cost a page a tenth. */
+  #seesAborts = false;
   #isEnding = false;
   /** Whether the writable has finished or failed, or is not ours any more. */
   #isOver = false;
@@ -54,15 +56,13 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
       controller.error(prematureClose(`Cannot write: the writable ${state}`, writable.errored));
     } else {
       this.#events.on("error", this.#fail).on("finish", this.#onFinish).on("close", this.#onClose);
-      const { signal } = controller; // a batch in flight does not delay an abort
-      signal.addEventListener("abort", () => this.abort(signal.reason));
     }
   }
 
   /** With the last batch the writable ends, so that an HTTP response can be one packet with its length at its head. */
   writev(chunks: unknown[], _controller?: WritableStreamDefaultController, isLast = false): Promise<void> | undefined {
     if (this.#isWithoutBody()) return undefined;
-    const pending = this.#pending = new Deferred<void>();
+    const pending = this.#begin();
     try {
       if (this.#writable.writableObjectMode) this.#writeEach(chunks);
       else if (isLast && !this.#isStandardOutput) this.#end(joinChunks(chunks));
@@ -82,7 +82,7 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
       else this.#writable.end(); // has finished already, as http2 sees it
       return undefined;
     }
-    const pending = this.#pending = new Deferred<void>();
+    const pending = this.#begin();
     this.#end(undefined);
     return pending.promise;
   }
@@ -98,6 +98,23 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
   #isWithoutBody(): boolean {
     return this.#http2 !== undefined && isWithoutBody(this.#http2, this.#writable);
   }
+
+  #begin(): Deferred<void> {
+    if (!this.#seesAborts) {
+      this.#seesAborts = true;
+      setImmediate(this.#onEndOfTurn);
+    }
+    return this.#pending = new Deferred<void>();
+  }
+
+  /** What is still being written would delay an abort, for ever if nobody reads. Most of what is written is not. */
+  readonly #onEndOfTurn = (): void => {
+    this.#seesAborts = this.#pending !== undefined;
+    if (!this.#seesAborts || this.#isOver) return;
+    const { signal } = this.#controller;
+    if (signal.aborted) this.abort(signal.reason);
+    else signal.addEventListener("abort", () => this.abort(signal.reason));
+  };
 
   #writeEach(chunks: readonly unknown[]): void {
     const writable = this.#writable;

@@ -176,6 +176,23 @@ describe("fromNodeWritable() of a response of node:http", () => {
     });
   });
 
+  it("rejects a pipe that begins when the visitor has left", async () => {
+    let rejected: Promise<void> | undefined;
+    await withHttpServer((response) => {
+      response.on("close", () => {
+        const piped = ReadableStream.from(page).pipeTo(fromNodeWritable<string>(response));
+        rejected = assert.rejects(piped, { code: "ERR_STREAM_PREMATURE_CLOSE" });
+        rejected.catch(() => {});
+      });
+    }, async (port) => {
+      const socket = await visitor(port);
+      await pause(50);
+      socket.destroy();
+      await until(() => rejected !== undefined, "the response's end");
+      await rejected;
+    });
+  });
+
   it("destroys the response when the source fails, so that the visitor sees an end before its time", async () => {
     const failure = new Error("no more");
     await withHttpServer((response) => {
