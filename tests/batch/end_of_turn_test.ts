@@ -4,7 +4,7 @@ import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { atEndOfTurn } from "../../lib/batch/end_of_turn.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
 import { ManualSink } from "./manual_sink.ts";
-import { microtasks, turn, turns } from "./progress.ts";
+import { microtasks, range, turn, turns } from "./progress.ts";
 
 it("a lone chunk is not written within write(), nor in the microtasks after it", async () => {
   const sink = new ManualSink();
@@ -106,6 +106,38 @@ it("a turn that ends while a full batch is in flight does not hurry what waits b
   assert.deepEqual(sink.log, ["start", "writev 1,2,3"]);
   await turns();
   assert.deepEqual(sink.log, ["start", "writev 1,2,3", "writev 4,5"]);
+});
+
+it("a producer that had to wait for a slow batch may fill the queue again over some turns", async () => {
+  const sink = new ManualSink();
+  const writer = new BatchedWritableStream<number>(sink, { highWaterMark: 6 }).getWriter();
+  await turn();
+  for (const number of range(1, 6)) void writer.write(number);
+  await new Promise((resolve) => setTimeout(resolve, 200)); // time that it has, too
+  sink.succeed();
+  await writer.ready;
+  for (const number of [7, 9, 11]) {
+    assert.equal(sink.batches.length, 1);
+    void writer.write(number);
+    void writer.write(number + 1);
+    await turn();
+  }
+  assert.deepEqual(sink.batches, [range(1, 6), range(7, 12)]);
+});
+
+it("a producer that had to wait for a slow batch, and gives no more in a turn, has what it gave written", async () => {
+  const sink = new ManualSink();
+  const writer = new BatchedWritableStream<number>(sink, { highWaterMark: 6 }).getWriter();
+  await turn();
+  for (const number of range(1, 6)) void writer.write(number);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  sink.succeed();
+  await writer.ready;
+  void writer.write(7);
+  await turn();
+  void writer.write(8);
+  await turns();
+  assert.deepEqual(sink.batches, [range(1, 6), [7, 8]]);
 });
 
 it("what a pipe brings after a pause reaches the sink in its turn, however full the last batch was", async () => {
