@@ -5,7 +5,7 @@
  *   npm run bench -- ndjson [--quick] [--peers "ours,native"] [--rounds 3]
  *
  * Every round is a process of its own, on the runtime measured; they take turns, in changing order, and each counts
- * with its fastest round. Memory is the peak of the whole process, read from outside. What a round wrote is compared
+ * with its fastest round; whoever takes over a minute plays once. Memory is the peak of the whole process, read from outside. What a round wrote is compared
  * with what was read, by hash; whoever wrote something else gets no figure. The last row does all of it in a
  * loop without streams, which is about the least that it can take. `--quick` takes 50 MB: for a look, not for the record. Only full runs are
  * written to RESULTS.md. A checkout of Deno's standard library in DENO_STD_ROOT adds its line stream on Deno.
