@@ -63,7 +63,7 @@ async function writeItems(items: (Uint8Array | string)[], rotation: Rotation, ga
     const checked = checkedItems(items, rotation.maxFileSize);
     for (let next = 0; next < checked.length; next = gathered.next) {
       gathered.fill(checked, next, rotation.room);
-      if (gathered.next > next) await rotation.write(gathered.pieces, gathered.length);
+      await rotation.write(gathered.pieces, gathered.length);
       if (gathered.isLimited) await rotation.rotate();
     }
     gathered.clear();

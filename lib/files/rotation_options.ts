@@ -6,7 +6,8 @@ export interface RotationOptions {
   maxFileSize: number;
   /**
    * What the files are called: a plain name, which gets the number of the file before its extension (`"primes.txt"`:
-   * `primes-00001.txt`, `primes-00002.txt`, …), or a function that is given the number, from 1 on, and returns the name.
+   * `primes-00001.txt`, `primes-00002.txt`, …), or a function that is given the number, from 1 on, and returns the name,
+   * always the same for a number: it is asked beforehand which files exist.
    *
    * @default "part.txt", or "numbers.txt" of numbers
    */
