@@ -86,6 +86,16 @@ export const failures: Readonly<Record<string, Failure>> = {
     controller.abort();
     await piped.catch(ignore);
   },
+  "our pipe of an iterable that aborts it and then gives a promise that rejects": () => {
+    const controller = new AbortController();
+    const values = function* (): Generator<number | Promise<number>> {
+      yield 1;
+      controller.abort();
+      yield reject();
+    };
+    const { signal } = controller;
+    return ReadableStream.from(values()).pipeTo(new BatchedWritableStream<number>(), { signal }).catch(ignore);
+  },
   "our pipe into toNative() of a sink that fails": () => numbers("closes").pipeTo(toNative(failing())).catch(ignore),
   "a native writer of a sink that fails": () => {
     const writer = toNative(failing(rejectLater)).getWriter();
