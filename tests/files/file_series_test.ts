@@ -149,3 +149,11 @@ test("overwrite removes links, not what they lead to, and keeps directories", ()
     assert.deepEqual((await readdir(directory)).sort(), ["part-00001.txt", "part-00009.txt"]);
     assert.equal(await readFile(join(folder, "kept"), "utf8"), "kept");
   }));
+
+test("many streams make the same missing directories at the same time", () =>
+  inFolder(async (folder) => {
+    const directory = join(folder, "a/b/c/d");
+    const names = Array.from({ length: 20 }, (_, i) => `${10 + i}.txt`);
+    await Promise.all(names.map((name) => write({ directory, name }, [name.slice(0, 2)])));
+    assert.deepEqual(Object.values(contents(directory)), names.map((name) => name.slice(0, 2)));
+  }));
