@@ -76,6 +76,11 @@ test("our streams see the lock of a native reader and writer, and their release"
   assert.equal(writable.locked, false);
 });
 
+test("the runtime reads a stream that was frozen before it looked", async () => {
+  const reader = nativeGetReader.call(Object.freeze(ReadableStream.from(["a"]))) as ReadableStreamDefaultReader<string>;
+  assert.equal((await reader.read()).value, "a");
+});
+
 test("ReadableStream.from() can be enumerated, and is no constructor", () => {
   const descriptor = Object.getOwnPropertyDescriptor(ReadableStream, "from")!;
   assert.equal(descriptor.enumerable && descriptor.writable && descriptor.configurable, true);

@@ -92,6 +92,7 @@ function delegate(key: PropertyKey, sideOf: NativeSideOf, isShared: boolean): Pr
   };
 }
 
+/** Does nothing to an object that is frozen: the accessors go on answering for it. */
 function define(stream: object, key: PropertyKey, value: unknown): void {
-  Object.defineProperty(stream, key, { value, writable: true, enumerable: true, configurable: true });
+  Reflect.defineProperty(stream, key, { value, writable: true, enumerable: true, configurable: true });
 }
