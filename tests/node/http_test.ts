@@ -93,6 +93,34 @@ describe("fromNodeWritable() of a response of node:http", () => {
     });
   });
 
+  it("is written to by pipes of the runtime's own streams as well", async () => {
+    const piped: Promise<void>[] = [];
+    await withHttpServer((response) => {
+      const source = new Response(page.join("")).body!;
+      piped.push(source.pipeTo(fromNodeWritable<Uint8Array>(response)));
+    }, async (port) => {
+      const { body, isWhole } = await get(port);
+      assert.deepEqual({ body, isWhole }, { body: page.join(""), isWhole: true });
+      await piped[0];
+    });
+  });
+
+  it("cancels a source of the runtime's own when the visitor leaves in the middle", async () => {
+    let source: globalThis.ReadableStream<string> | undefined;
+    const cancelled = new Promise<unknown>((cancel) => {
+      source = new globalThis.ReadableStream({ start: (controller) => controller.enqueue("first"), cancel });
+    });
+    await withHttpServer((response) => {
+      source!.pipeTo(fromNodeWritable(response)).catch(() => {});
+    }, async (port) => {
+      const socket = await visitor(port);
+      socket.resume();
+      await once(socket, "data");
+      socket.destroy();
+      assert.equal((await cancelled as { code?: string }).code, "ERR_STREAM_PREMATURE_CLOSE");
+    });
+  });
+
   it("sends an empty page", async () => {
     await withHttpServer((response) => {
       ReadableStream.from([]).pipeTo(fromNodeWritable(response)).catch(assert.fail);
