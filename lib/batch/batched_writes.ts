@@ -64,11 +64,12 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     const { queue } = this.#controller;
     const batch = this.#batchFor(1);
     batch.addPipe(request);
-    const before = batch.chunks.length;
-    source.queue.dequeueInto(batch.chunks, this.#room());
-    const size = batch.chunks.length - before;
-    batch.size += size;
-    queue.totalSize += size;
+    for (let room = this.#room(); room > 0 && source.hasBuffered;) {
+      const some = source.queue.dequeueSome(room);
+      room -= some.length;
+      batch.addAll(some);
+      queue.totalSize += some.length;
+    }
     source.afterDequeue(); // may pull, as it does after a read
     this.#advance();
   }

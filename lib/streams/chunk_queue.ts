@@ -20,8 +20,8 @@ export class ChunkQueue extends Ring<unknown> {
     this.totalSize += size;
   }
 
-  /** The same for the chunks from `start` on, each of size 1. */
-  enqueueAll(chunks: readonly unknown[], start: number): void {
+  /** The same for the chunks from `start` on, each of size 1; the array belongs to the queue from then on. */
+  enqueueAll(chunks: unknown[], start: number): void {
     const count = chunks.length - start;
     if (this.#sizes !== undefined) { for (let i = 0; i < count; i++) this.#sizes.push(1); }
     this.pushAll(chunks, start);
@@ -34,12 +34,12 @@ export class ChunkQueue extends Ring<unknown> {
     return this.shift();
   }
 
-  /** Dequeues up to `count` chunks, at least one, to the end of `target`; the queue must not be empty. */
-  dequeueInto(target: unknown[], count: number): void {
-    const taken = Math.min(count, this.length);
-    if (this.#sizes === undefined) this.#subtract(taken);
-    else for (let i = 0; i < taken; i++) this.#subtract(this.#sizes.shift());
-    this.shiftInto(target, taken);
+  /** Dequeues some chunks, at least one and at most `count`; the queue must not be empty. */
+  dequeueSome(count: number): unknown[] {
+    const some = this.shiftSome(count);
+    if (this.#sizes === undefined) this.#subtract(some.length);
+    else for (let i = 0; i < some.length; i++) this.#subtract(this.#sizes.shift());
+    return some;
   }
 
   /** Takes the first chunk, whose size counts until {@linkcode release}; the queue must not be empty. */

@@ -1,3 +1,5 @@
+import { Runs } from "./runs.ts";
+
 const SMALLEST = 8;
 /** Above this, an emptied ring lets go of its array: one burst should not hold memory for the life of a stream. */
 const LARGEST_KEPT = 1024;
@@ -5,7 +7,7 @@ const NONE: never[] = [];
 
 /**
  * A first-in, first-out queue: the first item in a field, as most queues never hold a second one, and the others in a
- * ring of a power-of-two length.
+ * ring of a power-of-two length. Items that come many at once to an empty queue stay in the arrays they came in.
  */
 export class Ring<T> {
   length = 0;
@@ -13,52 +15,50 @@ export class Ring<T> {
   /** The others; there is no array until there is a second item. */
   #items: (T | undefined)[] = NONE;
   #head = 0;
+  /** While there are any, arrays hold all items, in place of the above. */
+  #runs: Runs<T> | undefined = undefined;
 
   push(item: T): void {
-    if (this.length++ === 0) this.#first = item;
-    else this.#append(item);
+    if (this.#runs !== undefined) this.#runs.push(item);
+    else if (this.length > 0) this.#append(item);
+    else this.#first = item;
+    this.length++;
   }
 
-  /** Pushes the items from `start` on, of which there must be one. */
-  pushAll(items: readonly T[], start: number): void {
-    let next = start;
-    if (this.length === 0) this.push(items[next++]);
-    const others = this.length - 1;
-    const count = items.length - next;
-    this.#growTo(others + count);
-    const ring = this.#items;
-    const mask = ring.length - 1;
-    for (let to = this.#head + others; next < items.length; next++, to++) ring[to & mask] = items[next];
-    this.length += count;
+  /** Pushes the items from `start` on, of which there must be one. The array belongs to the queue from then on. */
+  pushAll(items: T[], start: number): void {
+    if (this.length === 0) this.#runs = new Runs();
+    if (this.#runs === undefined) {
+      for (let i = start; i < items.length; i++) this.push(items[i]);
+    } else {
+      this.#runs.pushAll(items, start);
+      this.length += items.length - start;
+    }
   }
 
   /** Takes the first item; the ring must not be empty. */
   shift(): T {
+    if (this.#runs !== undefined) return this.#shiftOfRuns();
     const item = this.#first as T;
     if (--this.length === 0) this.#first = undefined;
     else this.#advance();
     return item;
   }
 
-  /** Takes the first `count` items, of those that there are, to the end of `target`. */
-  shiftInto(target: T[], count: number): void {
-    target.push(this.#first as T);
-    const items = this.#items;
-    const mask = items.length - 1;
-    let head = this.#head;
-    for (let i = 1; i < count; i++) {
-      target.push(items[head] as T);
-      items[head] = undefined;
-      head = (head + 1) & mask;
+  /** Takes some of the first items, at least one and at most `count`, in an array; the ring must not be empty. */
+  shiftSome(count: number): T[] {
+    const some = this.#runs === undefined ? [this.shift()] : this.#shiftRun(count);
+    if (this.#runs === undefined) {
+      for (let i = Math.min(count - 1, this.length); i > 0; i--) {
+        some.push(this.shift());
+      }
     }
-    this.#head = head;
-    this.length -= count - 1;
-    this.shift(); // the first one, which was given, makes place for the next
+    return some;
   }
 
   /** The first item; the ring must not be empty. */
   peek(): T {
-    return this.#first as T;
+    return this.#runs === undefined ? this.#first as T : this.#runs.peek();
   }
 
   clear(): void {
@@ -66,11 +66,25 @@ export class Ring<T> {
     this.#first = undefined;
     this.#head = 0;
     this.#items = NONE;
+    this.#runs = undefined;
+  }
+
+  #shiftOfRuns(): T {
+    const item = this.#runs!.shift();
+    if (--this.length === 0) this.#runs = undefined;
+    return item;
+  }
+
+  #shiftRun(count: number): T[] {
+    const run = this.#runs!.shiftRun(count);
+    this.length -= run.length;
+    if (this.length === 0) this.#runs = undefined;
+    return run;
   }
 
   #append(item: T): void {
-    const others = this.length - 2;
-    if (others === this.#items.length) this.#growTo(others + 1);
+    const others = this.length - 1;
+    if (others === this.#items.length) this.#grow();
     this.#items[(this.#head + others) & (this.#items.length - 1)] = item;
   }
 
@@ -85,13 +99,9 @@ export class Ring<T> {
     if (items.length > LARGEST_KEPT) this.#items = NONE;
   }
 
-  /** Makes room for so many others. */
-  #growTo(others: number): void {
+  #grow(): void {
     const { length } = this.#items;
-    if (others <= length) return;
-    let grownLength = Math.max(SMALLEST, length);
-    while (grownLength < others) grownLength *= 2;
-    const grown = new Array<T | undefined>(grownLength);
+    const grown = new Array<T | undefined>(length === 0 ? SMALLEST : length * 2);
     for (let i = 0; i < length; i++) grown[i] = this.#items[(this.#head + i) & (length - 1)];
     this.#items = grown;
     this.#head = 0;

@@ -9,7 +9,7 @@ import {
   WritableStream,
 } from "../../lib/streams/mod.ts";
 
-type Enqueue = (controller: TransformStreamDefaultController<number>, chunks: readonly number[]) => void;
+type Enqueue = (controller: TransformStreamDefaultController<number>, chunks: number[]) => void;
 
 const oneByOne: Enqueue = (controller, chunks) => {
   for (const chunk of chunks) controller.enqueue(chunk);

@@ -66,7 +66,10 @@ defineInterface(
   "terminate",
 );
 
-/** Calls `controller.enqueue()` for each chunk, but faster: for transformers of ours that make many of one. */
-export function enqueueAll<O>(controller: TransformStreamDefaultController<O>, chunks: readonly O[]): void {
+/**
+ * Calls `controller.enqueue()` for each chunk, but faster: for transformers of ours that make many of one. The array must
+ * not be changed afterwards.
+ */
+export function enqueueAll<O>(controller: TransformStreamDefaultController<O>, chunks: O[]): void {
   stateOf(controller as TransformStreamDefaultController).enqueueAll(chunks);
 }

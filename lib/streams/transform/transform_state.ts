@@ -157,8 +157,8 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     else if (!this.backpressure) this.#startBackpressure(controller, this.readable.reader);
   }
 
-  /** The same for many chunks, in order: what all of them need is asked once. */
-  enqueueAll(chunks: readonly unknown[]): void {
+  /** The same for many chunks, in order: what all of them need is asked once, and the array is kept as it is. */
+  enqueueAll(chunks: unknown[]): void {
     const controller = this.readableController;
     const { reader } = this.readable;
     let next = 0;
