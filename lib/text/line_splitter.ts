@@ -1,6 +1,6 @@
+import { enqueueAll } from "../streams/internal.ts";
 import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
 import { bytesOfChunk } from "./chunk_bytes.ts";
-import { GatheredChunks } from "./gathered_chunks.ts";
 import { LF_ENDS, LF_OR_CR_ENDS, type LineEnds } from "./line_ends.ts";
 import { UnfinishedLine } from "./unfinished_line.ts";
 
@@ -15,37 +15,30 @@ export class LineSplitter implements Transformer<ArrayBuffer | ArrayBufferView, 
   /** It keeps byte order marks: only the one at the start of it all is to be dropped. */
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #hasStarted = false;
-  #lines: GatheredChunks<string> = undefined as never; // set by start()
 
   constructor(allowCR: boolean) {
     this.#ends = allowCR ? LF_OR_CR_ENDS : LF_ENDS;
   }
 
-  start(controller: TransformStreamDefaultController<string>): void {
-    this.#lines = new GatheredChunks(controller);
-  }
-
-  transform(chunk: ArrayBuffer | ArrayBufferView): void {
+  transform(chunk: ArrayBuffer | ArrayBufferView, controller: TransformStreamDefaultController<string>): void {
     let bytes = bytesOfChunk(chunk);
     if (this.#unfinished.length > 0) {
       const first = this.#ends.first(bytes, this.#unfinished.endsWithCR);
       this.#unfinished.append(first === -1 ? bytes : bytes.subarray(0, first));
       if (first === -1) return;
-      this.#ends.cut(this.#decode(this.#unfinished.take()), this.#lines);
+      enqueueAll(controller, this.#ends.cut(this.#decode(this.#unfinished.take())));
       bytes = bytes.subarray(first);
     }
     const last = this.#ends.last(bytes);
-    if (last > 0) this.#ends.cut(this.#decode(bytes.subarray(0, last)), this.#lines);
-    this.#lines.enqueue();
+    if (last > 0) enqueueAll(controller, this.#ends.cut(this.#decode(bytes.subarray(0, last))));
     this.#unfinished.append(bytes.subarray(last));
   }
 
-  flush(): void {
+  flush(controller: TransformStreamDefaultController<string>): void {
     const endsAtCR = this.#ends === LF_OR_CR_ENDS && this.#unfinished.endsWithCR;
     const line = this.#decode(this.#unfinished.take());
-    if (endsAtCR) this.#lines.add(line.slice(0, -1));
-    else if (line !== "") this.#lines.add(line);
-    this.#lines.enqueue();
+    if (endsAtCR) controller.enqueue(line.slice(0, -1));
+    else if (line !== "") controller.enqueue(line);
   }
 
   #decode(bytes: Uint8Array): string {
