@@ -145,8 +145,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   #add(batch: Batch, chunk: unknown, size: number): void {
     if (size !== 1 && !this.#isSize(size)) return;
     const { queue, highWaterMark } = this.#controller;
-    batch.chunks.push(chunk);
-    batch.size += size;
+    batch.add(chunk, size);
     queue.totalSize += size;
     // Whoever has looked in this turn need not look again before the queue, this batch or the one before it is full.
     if (
