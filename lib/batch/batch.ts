@@ -1,7 +1,11 @@
 import { Deferred, type WriteRequest } from "../streams/internal.ts";
 
-/** Chunks that come many at once stay in their array if they are so many. */
-const SMALLEST_PART = 64;
+/** Chunks that come many at once stay in their array if they are so many, and those that come alone get one that grows. */
+const SMALL_PART = 64;
+/** Those that come alone after that get arrays of this size: an array that grows leaves twice its own size as garbage. */
+const LARGE_PART = 1024;
+
+const NONE: unknown[] = [];
 
 /** What wants to know when a batch has been written. */
 export interface BatchOwner {
@@ -16,8 +20,10 @@ export class Batch implements WriteRequest {
   #length = 0;
   /** The chunks, in arrays that are put together when all of them are there: to append one to the other copies more. */
   readonly #parts: unknown[][] = [];
-  /** The last part, where it is one for chunks that come alone. */
-  #open: unknown[] | undefined = undefined;
+  /** The last part, if it has room for chunks that come alone, and how many it holds of how many. */
+  #open: unknown[] = NONE;
+  #openLength = 0;
+  #openRoom = 0;
   /** Behind the promise of every `write()` whose chunk is here: they settle alike. */
   #deferred: Deferred<void> | undefined = undefined;
   /** The pipes that wrote some of the chunks; few batches have more than one. */
@@ -37,32 +43,52 @@ export class Batch implements WriteRequest {
   }
 
   add(chunk: unknown, size: number): void {
-    this.size += size;
+    if (this.#openLength === this.#openRoom) this.#openPart();
+    this.#open[this.#openLength++] = chunk;
     this.#length++;
-    if (this.#open === undefined) this.#parts.push(this.#open = [chunk]);
-    else this.#open.push(chunk);
+    this.size += size;
   }
 
   /** Adds chunks of size 1; the list is not to be used again. */
   addAll(chunks: unknown[]): void {
-    if (chunks.length < SMALLEST_PART) {
+    if (chunks.length < SMALL_PART) {
       for (let i = 0; i < chunks.length; i++) this.add(chunks[i], 1);
       return;
     }
-    this.size += chunks.length;
-    this.#length += chunks.length;
+    this.#closePart();
     this.#parts.push(chunks);
-    this.#open = undefined;
+    this.#length += chunks.length;
+    this.size += chunks.length;
   }
 
-  /** All chunks, in an array that nobody else uses. */
-  get chunks(): unknown[] {
-    const parts = this.#parts;
+  /** All chunks, in arrays that nobody else uses. */
+  takeParts(): unknown[][] {
+    this.#closePart();
+    return this.#parts;
+  }
+
+  /** All chunks, in one such array. */
+  takeChunks(): unknown[] {
+    const parts = this.takeParts();
     if (parts.length === 1) return parts[0];
     const all = new Array<unknown>(this.#length);
     let next = 0;
-    for (const part of parts) for (let i = 0; i < part.length; i++) all[next++] = part[i];
+    for (const part of parts) {
+      for (let i = 0; i < part.length; i++) all[next++] = part[i];
+    }
     return all;
+  }
+
+  #openPart(): void {
+    this.#openLength = 0;
+    this.#openRoom = this.#length === 0 ? SMALL_PART : LARGE_PART;
+    this.#parts.push(this.#open = this.#length === 0 ? [] : new Array<unknown>(LARGE_PART));
+  }
+
+  #closePart(): void {
+    if (this.#open.length > this.#openLength) this.#open.length = this.#openLength;
+    this.#open = NONE;
+    this.#openLength = this.#openRoom = 0;
   }
 
   /** Adds the request of a pipe, which waits once for all that it writes here. */

@@ -1,4 +1,8 @@
 import { type Callback, callbackResult, toCallback, toDictionary } from "../streams/internal.ts";
+import type { Batch } from "./batch.ts";
+
+/** A sink of ours takes a batch by this method, in place of `writev()`: in the arrays that it came in, not in one. */
+export const WRITE_PARTS: unique symbol = Symbol("writeParts");
 
 /** An underlying sink that takes batches, after conversion, with the algorithms that it gives. */
 export class BatchedSinkAlgorithms {
@@ -10,6 +14,7 @@ export class BatchedSinkAlgorithms {
   readonly #close: Callback | undefined;
   readonly #start: Callback | undefined;
   readonly #writev: Callback | undefined;
+  readonly #writeParts: Callback | undefined;
 
   /**
    * Reads the dictionary's members in the order of their names.
@@ -28,6 +33,7 @@ export class BatchedSinkAlgorithms {
       throw new RangeError("the underlying sink's type must be undefined: the name is reserved");
     }
     this.#writev = toCallback(sink.writev, "the underlying sink's writev");
+    this.#writeParts = (sink as { [WRITE_PARTS]?: Callback })[WRITE_PARTS];
     if (this.#writev === undefined && sink.write !== undefined) {
       throw new TypeError("the underlying sink has a write() but no writev(chunks, controller): use a WritableStream");
     }
@@ -39,8 +45,9 @@ export class BatchedSinkAlgorithms {
     return this.#start?.call(this.#sink, controller);
   }
 
-  writev(chunks: unknown[], isLast: boolean): unknown {
-    return this.#writev?.call(this.#sink, chunks, this.#controller, isLast);
+  writev(batch: Batch, isLast: boolean): unknown {
+    if (this.#writeParts !== undefined) return this.#writeParts.call(this.#sink, batch.takeParts());
+    return this.#writev?.call(this.#sink, batch.takeChunks(), this.#controller, isLast);
   }
 
   close(): unknown {

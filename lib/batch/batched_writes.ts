@@ -15,6 +15,9 @@ import type { BatchedSinkAlgorithms } from "./batched_sink.ts";
 import { atEndOfTurn } from "./end_of_turn.ts";
 import { OutrunningProducer } from "./outrunning_producer.ts";
 
+/** The most chunks that a source is asked for at once. */
+const LONGEST_RUN = 1024;
+
 /**
  * How a stream queues chunks for a sink that takes batches; and the sink that the rest of the stream sees, which passes
  * the batches on.
@@ -75,9 +78,8 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   }
 
   pullForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean {
-    // A list of its own, since the iterator's code may end the pipe, and so start the batch that is open now.
-    const run: unknown[] = [];
-    source.source.pullRun!(run, this.#room(), pipe);
+    // Not into the open batch, which may start meanwhile: the iterator's code may end the pipe.
+    const run = source.source.pullRun!(Math.min(this.#room(), LONGEST_RUN), pipe);
     if (run.length === 0) return false;
     const { stream, queue } = this.#controller;
     if (stream.state !== "writable") {
@@ -175,11 +177,11 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     const batch = chunk as Batch;
     const { queue, stream } = this.#controller;
     queue.takenSize = batch.size;
-    if (queue.length > 0) return this.#sink.writev(batch.chunks, false);
+    if (queue.length > 0) return this.#sink.writev(batch, false);
     this.#open = undefined;
     this.#isUrgent = false;
     this.#producer.batchGiven(stream.backpressure);
-    return this.#sink.writev(batch.chunks, this.#closes || stream.closeRequest !== undefined);
+    return this.#sink.writev(batch, this.#closes || stream.closeRequest !== undefined);
   }
 
   pipeWrite(batch: unknown): unknown {

@@ -4,3 +4,4 @@
  * @module
  */
 export { type BatchedTransform, batchedTransform, type TransformBatch } from "./batched_transform.ts";
+export { WRITE_PARTS } from "./batched_sink.ts";

@@ -1,4 +1,5 @@
-import { BatchedWritableStream } from "../batch/mod.ts";
+import { WRITE_PARTS } from "../batch/internal.ts";
+import { type BatchedUnderlyingSink, BatchedWritableStream } from "../batch/mod.ts";
 import { NumberFormatter, type OnInvalidNumber } from "../text/internal.ts";
 import { requireSize } from "./items.ts";
 import { Rotation } from "./rotation.ts";
@@ -60,10 +61,13 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
     super({
       maxBatch: MAX_BATCH,
       start: () => rotation.start(),
-      writev: (numbers) => lines.write(numbers),
+      [WRITE_PARTS]: (parts: number[][]) => lines.write(parts),
       close: () => rotation.close(),
       abort: () => rotation.discard(),
-    }, { highWaterMark: strategy.highWaterMark ?? HIGH_WATER_MARK, size: strategy.size });
+    } as BatchedUnderlyingSink<number>, {
+      highWaterMark: strategy.highWaterMark ?? HIGH_WATER_MARK,
+      size: strategy.size,
+    });
     this.#rotation = rotation;
   }
 
@@ -84,10 +88,10 @@ class NumberLines {
     this.#rotation = rotation;
   }
 
-  async write(numbers: readonly number[]): Promise<void> {
+  async write(parts: readonly number[][]): Promise<void> {
     const rotation = this.#rotation;
     try {
-      const ends = this.#endsInFiles(this.#format(numbers));
+      const ends = this.#endsInFiles(this.#format(parts));
       for (let i = 0, start = 0; i < ends.length; start = ends[i++]) {
         if (i > 0) await rotation.rotate();
         if (ends[i] > start) await rotation.write([this.#bytes.subarray(start, ends[i])], ends[i] - start);
@@ -99,16 +103,23 @@ class NumberLines {
   }
 
   /** Returns where the lines of all numbers end in the buffer. */
-  #format(numbers: readonly number[]): number {
-    const formatter = this.#formatter;
-    formatter.format(numbers, 0, this.#bytes, 0);
-    while (formatter.next < numbers.length) {
-      const bytes = new Uint8Array(2 * this.#bytes.length);
-      bytes.set(this.#bytes.subarray(0, formatter.end));
-      this.#bytes = bytes;
-      formatter.format(numbers, formatter.next, bytes, formatter.end);
+  #format(parts: readonly number[][]): number {
+    let end = 0;
+    for (const numbers of parts) {
+      this.#formatter.format(numbers, 0, this.#bytes, end);
+      while (this.#formatter.next < numbers.length) this.#goOn(numbers);
+      end = this.#formatter.end;
     }
-    return formatter.end;
+    return end;
+  }
+
+  /** Formats what there was no room for. */
+  #goOn(numbers: readonly number[]): void {
+    const { next, end } = this.#formatter;
+    const bytes = new Uint8Array(2 * this.#bytes.length);
+    bytes.set(this.#bytes.subarray(0, end));
+    this.#bytes = bytes;
+    this.#formatter.format(numbers, next, bytes, end);
   }
 
   /**

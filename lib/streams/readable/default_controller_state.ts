@@ -23,10 +23,10 @@ export interface SourceAlgorithms {
   /** Returns a promise or a value; it may throw. */
   cancel(reason: unknown): unknown;
   /**
-   * Gives a pipe up to so many chunks at once, while it goes on, to the end of `target`. Closes and errors the stream
-   * itself; what it cannot give in this way it leaves to the next `pull()`.
+   * Gives a pipe up to so many chunks at once, while it goes on, in an array for it to keep. Errors the stream itself;
+   * what it cannot give in this way it leaves to the next `pull()`.
    */
-  pullRun?(target: unknown[], most: number, pipe: RunningPipe): void;
+  pullRun?(most: number, pipe: RunningPipe): unknown[];
 }
 
 /** What asks for a run of chunks. */

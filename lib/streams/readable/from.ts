@@ -120,21 +120,25 @@ class SyncIteratorSource extends IteratorSource {
     return react(wrapped, this.onNext);
   }
 
-  pullRun(target: unknown[], most: number, pipe: RunningPipe): void {
-    if (this.#ahead !== undefined) return;
+  pullRun(most: number, pipe: RunningPipe): unknown[] {
+    if (this.#ahead !== undefined) return [];
+    const run = new Array<unknown>(most);
+    let length = 0;
     try {
-      for (let left = most; left > 0 && pipe.wantsChunks; left--) {
+      for (; length < most && pipe.wantsChunks; length++) {
         const next = this.#next();
         if (next.done || isThenableLike(next.value)) {
           this.#ahead = next;
           if (next.value instanceof Promise) markAsHandled(next.value); // the pull may never come
-          return;
+          break;
         }
-        target.push(next.value);
+        run[length] = next.value;
       }
     } catch (error) {
       readableStreamDefaultControllerError(this.controller, error);
     }
+    if (length < most) run.length = length;
+    return run;
   }
 
   #next(): IteratorOutcome {
