@@ -17,7 +17,7 @@ import {
 } from "./native_classes.ts";
 import { NativeReadableEnd } from "./readable_end.ts";
 import { ToNativeSource } from "./to_native_source.ts";
-import { BridgeFeed } from "./writable_feed.ts";
+import { WritableFeed } from "./writable_feed.ts";
 
 /** How many chunks, or bytes of a byte stream, a stream made by {@linkcode toNative} takes from ours at once. */
 const BATCH_OF_CHUNKS = 16;
@@ -60,7 +60,7 @@ export function toNative(stream: object): object {
     const writer = new WriterState();
     writer.isPublic = true; // in the hands of whoever writes to the native stream
     setUpWritableStreamDefaultWriter(writer, state);
-    return new NativeWritableStream(new BridgeFeed(state), { highWaterMark: BATCH_OF_CHUNKS });
+    return new NativeWritableStream(new WritableFeed(state), { highWaterMark: BATCH_OF_CHUNKS });
   }
   if (isNativeReadableStream(stream) || isNativeWritableStream(stream)) return stream;
   const { readable, writable } = toPair(stream);

@@ -27,8 +27,15 @@ export class WritableFeed implements UnderlyingSink<unknown> {
     this.#stream = stream;
   }
 
-  write(chunk: unknown, controller: globalThis.WritableStreamDefaultController): Promise<void> | undefined {
+  /** Tells the native stream from now on what becomes of ours: it may err before anything is written. */
+  start(controller: globalThis.WritableStreamDefaultController): void {
     this.#controller = controller;
+    this.#stream.feed = this;
+    const { state, storedError } = this.#stream;
+    if (state === "erroring" || state === "errored") controller.error(storedError);
+  }
+
+  write(chunk: unknown): Promise<void> | undefined {
     const writer = this.#lock();
     const stream = this.#stream;
     if (stream.state !== "writable") return writer.ready.promise; // rejected with the stream's error
@@ -53,17 +60,8 @@ export class WritableFeed implements UnderlyingSink<unknown> {
     this.#controller?.error(reason);
   }
 
-  /** Tells the native stream from now on what becomes of ours. */
-  protected watch(controller: globalThis.WritableStreamDefaultController): void {
-    this.#controller = controller;
-    this.#stream.feed = this;
-    const { state, storedError } = this.#stream;
-    if (state === "erroring" || state === "errored") controller.error(storedError);
-  }
-
   #lock(): WriterState {
     const stream = this.#stream;
-    stream.feed = this;
     if (stream.writer === undefined) setUpWritableStreamDefaultWriter(new FeedWriterState(), stream);
     const writer = stream.writer!;
     if (writer.isPublic || writer instanceof FeedWriterState) return writer;
@@ -72,13 +70,6 @@ export class WritableFeed implements UnderlyingSink<unknown> {
 
   static {
     Object.setPrototypeOf(WritableFeed.prototype, null); // what is on Object.prototype is no sink's
-  }
-}
-
-/** The same for a native stream that is not the native side of ours: it knows of errors before it writes. */
-export class BridgeFeed extends WritableFeed {
-  start(controller: globalThis.WritableStreamDefaultController): void {
-    this.watch(controller);
   }
 }
 
