@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { type FileHandle, open } from "node:fs/promises";
+import { RecyclingSource } from "../streams/internal.ts";
 import { type ReadableByteStreamController, ReadableStream } from "../streams/mod.ts";
 
 /** Bytes of one read. Less costs a third more time or above; more costs memory, and gains nothing on Node. */
@@ -26,23 +27,25 @@ export async function openFileReadable(path: string): Promise<ReadableStream<Uin
   return new ReadableStream(source, { highWaterMark: READ_SIZE });
 }
 
-class FileSource {
+class FileSource extends RecyclingSource {
   readonly type = "bytes";
   readonly #handle: FileHandle;
   /** The read under way: the file is not closed below it. */
   #reading: Promise<number> | undefined = undefined;
+  /** What was read into, and can be again. */
+  #spare: Uint8Array<ArrayBuffer> | undefined = undefined;
   #isCanceled = false;
   #closing: Promise<void> | undefined = undefined;
 
   constructor(handle: FileHandle) {
+    super();
     this.#handle = handle;
   }
 
   async pull(controller: ReadableByteStreamController): Promise<void> {
     const request = controller.byobRequest;
     const lent = request?.view as Uint8Array<ArrayBuffer> | undefined;
-    // Not `new Uint8Array(READ_SIZE)`, which writes zeros first where the memory was used before.
-    const bytes = lent ?? new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
+    const bytes = lent ?? this.#takeSpare();
     let bytesRead: number;
     try {
       bytesRead = await (this.#reading = this.#read(bytes));
@@ -63,10 +66,21 @@ class FileSource {
     }
   }
 
+  recycle(chunk: Uint8Array<ArrayBuffer>): void {
+    if (chunk.buffer.byteLength === READ_SIZE) this.#spare = new Uint8Array(chunk.buffer);
+  }
+
   async cancel(): Promise<void> {
     this.#isCanceled = true;
     await this.#reading?.catch(() => {});
     await this.#close();
+  }
+
+  /** Not `new Uint8Array(READ_SIZE)`, which writes zeros first where the memory was used before. */
+  #takeSpare(): Uint8Array<ArrayBuffer> {
+    const bytes = this.#spare ?? new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
+    this.#spare = undefined;
+    return bytes;
   }
 
   #close(): Promise<void> {

@@ -6,6 +6,7 @@
 export { checkedSize } from "./chunk_queue.ts";
 export { callbackResult, Deferred } from "./promises.ts";
 export type { DefaultControllerState, RunningPipe } from "./readable/default_controller_state.ts";
+export { RecyclingSource, ReleasingTransformer } from "./recycling.ts";
 export { giveState } from "./shell.ts";
 export { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "./strategies.ts";
 export { enqueueAll } from "./transform/default_controller.ts";

@@ -1,4 +1,4 @@
-import { enqueueAll } from "../streams/internal.ts";
+import { enqueueAll, ReleasingTransformer } from "../streams/internal.ts";
 import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
 import { bytesOfChunk } from "./chunk_bytes.ts";
 import { LF_ENDS, LF_OR_CR_ENDS, type LineEnds } from "./line_ends.ts";
@@ -9,7 +9,7 @@ import { UnfinishedLine } from "./unfinished_line.ts";
  * ends where a line does, never within a character, so the decoder need not know the next one: that is twice as fast as
  * its streaming mode where text is not all ASCII.
  */
-export class LineSplitter implements Transformer<ArrayBuffer | ArrayBufferView, string> {
+export class LineSplitter extends ReleasingTransformer implements Transformer<ArrayBuffer | ArrayBufferView, string> {
   readonly #ends: LineEnds;
   readonly #unfinished = new UnfinishedLine();
   /** It keeps byte order marks: only the one at the start of it all is to be dropped. */
@@ -17,6 +17,7 @@ export class LineSplitter implements Transformer<ArrayBuffer | ArrayBufferView, 
   #hasStarted = false;
 
   constructor(allowCR: boolean) {
+    super();
     this.#ends = allowCR ? LF_OR_CR_ENDS : LF_ENDS;
   }
 

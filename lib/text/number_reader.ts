@@ -1,3 +1,4 @@
+import { ReleasingTransformer } from "../streams/internal.ts";
 import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
 import { bytesOfChunk } from "./chunk_bytes.ts";
 import { described } from "./described.ts";
@@ -31,7 +32,7 @@ const SKIPPED = 2;
  * Makes numbers of lines. A line of a few digits, as most are, becomes its number digit by digit, in whatever chunks they
  * come; any other line is read as a whole.
  */
-export class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, number> {
+export class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuffer | ArrayBufferView, number> {
   readonly #parser = new NumberParser();
   readonly #onInvalid: OnInvalidLine | undefined;
   #numbers: GatheredChunks<number> = undefined as never; // set by start()
@@ -45,6 +46,7 @@ export class NumberReader implements Transformer<ArrayBuffer | ArrayBufferView, 
   #length = 0;
 
   constructor(onInvalid: OnInvalidLine | undefined) {
+    super();
     if (onInvalid !== undefined && typeof onInvalid !== "function") {
       throw new TypeError(`onInvalid must be a function, not ${described(onInvalid)}`);
     }

@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { ReadableStream, WritableStream, type WritableStreamDefaultController } from "../../lib/streams/mod.ts";
 
-for (const [name, Source] of Object.entries({ native: globalThis.ReadableStream, ours: ReadableStream })) {
+const sources: Readonly<Record<string, typeof globalThis.ReadableStream>> = {
+  native: globalThis.ReadableStream,
+  ours: ReadableStream as unknown as typeof globalThis.ReadableStream,
+};
+
+for (const [name, Source] of Object.entries(sources)) {
   for (const chunks of [0, 1]) {
     test(`a stream of ours that errors by itself ends a pipe of a source that is ${name} and has given ${chunks}`, async () => {
       let controller: WritableStreamDefaultController;

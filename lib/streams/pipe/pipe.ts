@@ -22,6 +22,7 @@ import {
 } from "../writable/writer_state.ts";
 import type { PendingWrites, ReadableEnd, WritableEnd } from "./pipe_ends.ts";
 import type { PipeOptions } from "./pipe_options.ts";
+import type { RecyclingSource } from "../recycling.ts";
 import { schedule, type Task } from "../scheduler.ts";
 
 const { addEventListener, removeEventListener } = EventTarget.prototype;
@@ -99,6 +100,9 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
   #pendingWrites = 0;
   /** Whether the destination takes batches, of chunks that need not be looked at one by one. */
   readonly #movesRuns: boolean;
+  /** What takes back the last chunk, when all writes have ended. */
+  readonly #recycler: RecyclingSource | undefined;
+  #lastWritten: unknown = undefined;
   /** What a shutdown does when all that was read has been written. */
   #afterWrites: (() => void) | undefined = undefined;
 
@@ -113,9 +117,10 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
     readableStreamReaderGenericInitialize(this.#reader, this.#source);
     setUpWritableStreamDefaultWriter(this.#writer, this.#destination);
     this.#source.disturbed = true;
-    const { batching, sizeAlgorithm } = this.#destination.controller;
+    const { batching, sink, sizeAlgorithm } = this.#destination.controller;
     this.#movesRuns = batching !== undefined && sizeAlgorithm === undefined &&
       this.#source.controller instanceof DefaultControllerState;
+    this.#recycler = sink.releasesChunks ? this.#source.controller.source.recycler : undefined;
   }
 
   /** Settles when the pipe has let go of both streams. */
@@ -192,6 +197,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
 
   #write(chunk: unknown): void {
     this.#pendingWrites++;
+    if (this.#recycler !== undefined) this.#lastWritten = chunk;
     writableStreamPipeWrite(this.#destination, chunk, this);
   }
 
@@ -219,11 +225,20 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
   }
 
   resolve(): void {
-    if (--this.#pendingWrites === 0 && this.#afterWrites !== undefined) queueReaction(this.#afterWrites);
+    if (--this.#pendingWrites > 0) return;
+    if (this.#lastWritten !== undefined) this.#recycle();
+    if (this.#afterWrites !== undefined) queueReaction(this.#afterWrites);
   }
 
   reject(): void {
+    this.#lastWritten = undefined;
     this.resolve(); // the destination's error tells what happened
+  }
+
+  #recycle(): void {
+    const chunk = this.#lastWritten;
+    this.#lastWritten = undefined;
+    this.#recycler!.recycle(chunk);
   }
 
   /** Errors before closes, forward before backward, as the standard has it; returns whether the pipe is ending. */

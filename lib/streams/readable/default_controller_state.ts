@@ -9,6 +9,7 @@ import {
   settle,
 } from "../promises.ts";
 import { PARKED } from "../parked.ts";
+import type { RecyclingSource } from "../recycling.ts";
 import type { SizeAlgorithm } from "../strategies.ts";
 import type { Callback } from "../webidl.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
@@ -22,6 +23,8 @@ export interface SourceAlgorithms {
   pull(): unknown;
   /** Returns a promise or a value; it may throw. */
   cancel(reason: unknown): unknown;
+  /** What takes the memory of chunks back, once nobody uses them any longer. */
+  readonly recycler?: RecyclingSource | undefined;
   /**
    * Gives a pipe up to so many chunks at once, while it goes on, in an array for it to keep. Errors the stream itself;
    * what it cannot give in this way it leaves to the next `pull()`.

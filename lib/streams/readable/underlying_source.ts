@@ -1,4 +1,5 @@
 import { callbackResult } from "../promises.ts";
+import { RecyclingSource } from "../recycling.ts";
 import { type Callback, toCallback, toDictionary, toUnsignedLongLong } from "../webidl.ts";
 import type { SourceAlgorithms } from "./default_controller_state.ts";
 
@@ -10,6 +11,7 @@ import type { SourceAlgorithms } from "./default_controller_state.ts";
 export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
   autoAllocateChunkSize: number | undefined = undefined;
   type: "bytes" | undefined = undefined;
+  recycler: RecyclingSource | undefined = undefined;
   readonly #source: unknown;
   #controller: object | undefined = undefined;
   #start: Callback | undefined = undefined;
@@ -21,6 +23,7 @@ export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
     this.#source = value;
     const source = toDictionary(value, "the underlying source");
     if (source === undefined) return;
+    if (RecyclingSource.is(value)) this.recycler = value;
     const size = source.autoAllocateChunkSize;
     if (size !== undefined) this.autoAllocateChunkSize = toUnsignedLongLong(size, "autoAllocateChunkSize");
     this.#cancel = toCallback(source.cancel, "the underlying source's cancel");

@@ -28,6 +28,8 @@ export interface TransformerAlgorithms {
   transform(chunk: unknown): unknown;
   flush(): unknown;
   cancel(reason: unknown): unknown;
+  /** Whether it keeps nothing of a chunk that it has transformed. */
+  readonly releasesChunks?: boolean;
 }
 
 /** Takes the place of a transformer that will not be called again, so that it can be collected. */
@@ -56,6 +58,10 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   #parkedWrite: typeof NO_WRITE | typeof EXACT_WRITE | typeof FUSED_WRITE = NO_WRITE;
   #parkedChunk: unknown = undefined;
   #hasParkedPull = false;
+
+  get releasesChunks(): boolean {
+    return this.transformer.releasesChunks === true;
+  }
 
   get readableController(): DefaultControllerState {
     return this.readable.controller as DefaultControllerState;

@@ -30,6 +30,8 @@ export interface SinkAlgorithms {
   pipeWrite(chunk: unknown): unknown;
   close(): unknown;
   abort(reason: unknown): unknown;
+  /** Whether it keeps nothing of a chunk that is written. */
+  readonly releasesChunks?: boolean;
 }
 
 /** Takes the place of a sink that will not be called again, so that it can be collected. */
