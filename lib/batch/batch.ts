@@ -1,10 +1,10 @@
-import { Deferred, type WriteRequest } from "../streams/internal.ts";
+import { Deferred, RUN_LENGTH, takeRun, type WriteRequest } from "../streams/internal.ts";
 
-/** Chunks that come many at once stay in their array if they are so many, and those that come alone get one that grows. */
+/**
+ * Chunks that come many at once stay in their array if they are so many. As many that come alone get one that grows; more
+ * of them get arrays that do not, since one that does leaves twice its own size as garbage.
+ */
 const SMALL_PART = 64;
-/** Those that come alone after that get arrays of this size: an array that grows leaves twice its own size as garbage. */
-const LARGE_PART = 1024;
-
 const NONE: unknown[] = [];
 
 /** What wants to know when a batch has been written. */
@@ -81,8 +81,8 @@ export class Batch implements WriteRequest {
 
   #openPart(): void {
     this.#openLength = 0;
-    this.#openRoom = this.#length === 0 ? SMALL_PART : LARGE_PART;
-    this.#parts.push(this.#open = this.#length === 0 ? [] : new Array<unknown>(LARGE_PART));
+    this.#openRoom = this.#length === 0 ? SMALL_PART : RUN_LENGTH;
+    this.#parts.push(this.#open = this.#length === 0 ? [] : takeRun());
   }
 
   #closePart(): void {

@@ -2,6 +2,7 @@ import {
   type Batching,
   checkedSize,
   type DefaultControllerState,
+  RUN_LENGTH,
   type RunningPipe,
   type SinkAlgorithms,
   updateBackpressure,
@@ -14,9 +15,6 @@ import { Batch, type BatchOwner } from "./batch.ts";
 import type { BatchedSinkAlgorithms } from "./batched_sink.ts";
 import { atEndOfTurn } from "./end_of_turn.ts";
 import { OutrunningProducer } from "./outrunning_producer.ts";
-
-/** The most chunks that a source is asked for at once. */
-const LONGEST_RUN = 1024;
 
 /**
  * How a stream queues chunks for a sink that takes batches; and the sink that the rest of the stream sees, which passes
@@ -79,7 +77,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
 
   pullForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean {
     // Not into the open batch, which may start meanwhile: the iterator's code may end the pipe.
-    const run = source.source.pullRun!(Math.min(this.#room(), LONGEST_RUN), pipe);
+    const run = source.source.pullRun!(Math.min(this.#room(), RUN_LENGTH), pipe);
     if (run.length === 0) return false;
     const { stream, queue } = this.#controller;
     if (stream.state !== "writable") {

@@ -1,5 +1,6 @@
 import { WRITE_PARTS } from "../batch/internal.ts";
 import { type BatchedUnderlyingSink, BatchedWritableStream } from "../batch/mod.ts";
+import { giveBackNumberRun } from "../streams/internal.ts";
 import { NumberFormatter, type OnInvalidNumber } from "../text/internal.ts";
 import { requireSize } from "./items.ts";
 import { Rotation } from "./rotation.ts";
@@ -109,6 +110,7 @@ class NumberLines {
       this.#formatter.format(numbers, 0, this.#bytes, end);
       while (this.#formatter.next < numbers.length) this.#goOn(numbers);
       end = this.#formatter.end;
+      giveBackNumberRun(numbers);
     }
     return end;
   }

@@ -4,6 +4,7 @@
  * @module
  */
 export { checkedSize } from "./chunk_queue.ts";
+export { giveBackNumberRun, RUN_LENGTH, takeRun } from "./number_runs.ts";
 export { callbackResult, Deferred } from "./promises.ts";
 export type { DefaultControllerState, RunningPipe } from "./readable/default_controller_state.ts";
 export { RecyclingSource, ReleasingTransformer } from "./recycling.ts";

@@ -1,16 +1,10 @@
-import { enqueueAll } from "../streams/internal.ts";
+import { enqueueAll, RUN_LENGTH, takeRun } from "../streams/internal.ts";
 import type { TransformStreamDefaultController } from "../streams/mod.ts";
 
-/** How many are enqueued at once: with more, each costs as much; with 64, a fifth more. */
-const MOST = 2048;
-
-/**
- * What a transformer makes of a chunk, gathered to be enqueued many at once. Each array is new: to put a chunk into an
- * old one costs more than the array, where objects have generations.
- */
+/** What a transformer makes of a chunk, gathered to be enqueued many at once: 64 at once take a fifth more time. */
 export class GatheredChunks<T> {
   readonly #controller: TransformStreamDefaultController<T>;
-  #chunks: T[] = new Array<T>(MOST);
+  #chunks: T[] = takeRun() as T[];
   #count = 0;
 
   constructor(controller: TransformStreamDefaultController<T>) {
@@ -19,12 +13,12 @@ export class GatheredChunks<T> {
 
   add(chunk: T): void {
     this.#chunks[this.#count++] = chunk;
-    if (this.#count === MOST) this.#enqueueFull();
+    if (this.#count === RUN_LENGTH) this.#enqueueFull();
   }
 
   #enqueueFull(): void {
     const chunks = this.#chunks;
-    this.#chunks = new Array<T>(MOST);
+    this.#chunks = takeRun() as T[];
     this.#count = 0;
     enqueueAll(this.#controller, chunks);
   }

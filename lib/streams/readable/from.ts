@@ -1,3 +1,4 @@
+import { RUN_LENGTH, takeRun } from "../number_runs.ts";
 import { PARKED } from "../parked.ts";
 import {
   isThenableLike,
@@ -122,7 +123,7 @@ class SyncIteratorSource extends IteratorSource {
 
   pullRun(most: number, pipe: RunningPipe): unknown[] {
     if (this.#ahead !== undefined) return [];
-    const run = new Array<unknown>(most);
+    const run = most === RUN_LENGTH ? takeRun() : new Array<unknown>(most);
     let length = 0;
     try {
       for (; length < most && pipe.wantsChunks; length++) {
