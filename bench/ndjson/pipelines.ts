@@ -5,12 +5,12 @@ export type RecordPipeline = (input: string, directory: string) => Promise<void>
 
 const loaders: Readonly<Record<string, () => Promise<RecordPipeline>>> = {
   ours: async () => (await import("./ours.ts")).reemit,
-  "node:stream, readline": async () => (await import("./node_streams.ts")).withReadline,
+  "node:stream with readline": async () => (await import("./node_streams.ts")).withReadline,
   "node:stream _writev": async () => (await import("./node_streams.ts")).withWritev,
   native: async () => (await import("./native_streams.ts")).withNode,
-  "native, FileSink": async () => (await import("./native_streams.ts")).withFileSink,
-  "native, std TextLineStream, FsFile": async () => await (await import("./native_streams.ts")).withLineStream(),
-  "no streams, a loop": async () => (await import("./plain_loop.ts")).withoutStreams,
+  "native with FileSink": async () => (await import("./native_streams.ts")).withFileSink,
+  "native with FsFile and TextLineStream": async () => await (await import("./native_streams.ts")).withLineStream(),
+  "a loop without streams": async () => (await import("./plain_loop.ts")).withoutStreams,
 };
 
 /** The contestants that can run here. */

@@ -32,12 +32,12 @@ export const jobs: Readonly<Record<string, keyof NumberPipelines>> = {
 const loaders: Readonly<Record<string, () => Promise<NumberPipelines>>> = {
   ours: async () => await import("./ours.ts"),
   "node:stream _writev": async () => (await import("./node_streams.ts")).withWritev(),
-  "node:stream _write, a buffer": async () => (await import("./node_streams.ts")).withBuffer(),
+  "node:stream _write into a buffer": async () => (await import("./node_streams.ts")).withBuffer(),
   "node:stream _write": async () => (await import("./node_streams.ts")).withWrite(),
   native: async () => (await import("./native_streams.ts")).withNode(),
-  "native, FileSink": async () => (await import("./native_streams.ts")).withFileSink(),
-  "native, FsFile": async () => (await import("./native_streams.ts")).withFsFile(),
-  "native, std TextLineStream, FsFile": async () => (await import("./native_streams.ts")).withLineStream(),
+  "native with FileSink": async () => (await import("./native_streams.ts")).withFileSink(),
+  "native with FsFile": async () => (await import("./native_streams.ts")).withFsFile(),
+  "native with FsFile and TextLineStream": async () => (await import("./native_streams.ts")).withLineStream(),
 };
 
 /** The contestants that can run here. The plain `_write` is so slow that it gets a smaller job of its own. */
