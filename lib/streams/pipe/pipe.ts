@@ -1,11 +1,7 @@
 import { Deferred, queueReaction, react, waitForAll } from "../promises.ts";
 import { DefaultControllerState, type RunningPipe } from "../readable/default_controller_state.ts";
 import type { ReadRequest } from "../readable/read_requests.ts";
-import {
-  DefaultReaderState,
-  readableStreamReaderGenericInitialize,
-  readableStreamReaderRelease,
-} from "../readable/reader_state.ts";
+import { readableStreamReaderGenericInitialize, readableStreamReaderRelease } from "../readable/reader_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "../readable/stream_state.ts";
 import { writableStreamPipeWrite } from "../writable/pipe_write.ts";
 import {
@@ -18,9 +14,9 @@ import {
   setUpWritableStreamDefaultWriter,
   writableStreamDefaultWriterCloseWithErrorPropagation,
   writableStreamDefaultWriterRelease,
-  WriterState,
 } from "../writable/writer_state.ts";
 import type { PendingWrites, ReadableEnd, WritableEnd } from "./pipe_ends.ts";
+import { PipeReaderState, PipeWriterState } from "./pipe_locks.ts";
 import type { PipeOptions } from "./pipe_options.ts";
 import type { RecyclingSource } from "../recycling.ts";
 import { schedule, type Task } from "../scheduler.ts";
@@ -30,48 +26,6 @@ const { addEventListener, removeEventListener } = EventTarget.prototype;
 /** How many chunks a pipe moves before it lets other pipes have their turn, and how many of them a whole run counts for. */
 const BUDGET = 128;
 const RUN = 16;
-
-/** The reader of a pipe: what happens to the stream wakes the pipe. Nobody sees its promise. */
-class PipeReaderState extends DefaultReaderState {
-  readonly #pipe: Pipe;
-  override readonly fused = true;
-
-  constructor(pipe: Pipe) {
-    super();
-    this.#pipe = pipe;
-  }
-  override streamClosed(): void {
-    super.streamClosed();
-    schedule(this.#pipe);
-  }
-  override streamErrored(error: unknown): void {
-    super.streamErrored(error);
-    schedule(this.#pipe);
-  }
-  override released(): void {} // an error that nobody sees would cost 4 µs, for its stack
-}
-
-/** The writer of a pipe; nobody sees its promises. */
-class PipeWriterState extends WriterState {
-  readonly #pipe: Pipe;
-
-  constructor(pipe: Pipe) {
-    super();
-    this.#pipe = pipe;
-  }
-  override becameFull(): void {}
-  override becameReady(): void {
-    schedule(this.#pipe);
-  }
-  override startedErroring(): void {}
-  override streamErrored(): void {
-    schedule(this.#pipe);
-  }
-  override streamClosed(): void {
-    schedule(this.#pipe);
-  }
-  override released(): void {}
-}
 
 /**
  * A pipe: a task that moves chunks while the destination has room, and waits for the streams to wake it. It is its own
