@@ -27,20 +27,11 @@ export function checkedItems(items: readonly unknown[], maxSize: number): (Uint8
   });
 }
 
-/**
- * Chunks as bytes.
- *
- * @throws {TypeError} if one is neither a Uint8Array nor another view of bytes.
- */
-export function checkedBytes(items: readonly unknown[]): Uint8Array[] {
-  return items.map(toBytes);
-}
-
 function toBytes(item: unknown): Uint8Array {
   if (item instanceof Uint8Array) return item;
   if (ArrayBuffer.isView(item)) return new Uint8Array(item.buffer, item.byteOffset, item.byteLength);
   const kind = item === null ? "null" : typeof item;
-  throw new TypeError(`Cannot write a chunk: it must be a Uint8Array, not of type ${kind}`);
+  throw new TypeError(`Cannot write a chunk: it must be a Uint8Array or a string, not of type ${kind}`);
 }
 
 /** @throws {RangeError} if an item of `size` bytes is larger than a file may be. */

@@ -2,7 +2,7 @@ import { BatchedWritableStream } from "../batch/mod.ts";
 import type { AtomicFileOptions } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
 import { BATCH_SIZE, Gathered, QUEUE_SIZE } from "./gathered.ts";
-import { checkedBytes, sizeOfItem } from "./items.ts";
+import { checkedItems, sizeOfItem } from "./items.ts";
 import { openOutputFile, type OutputFile } from "./output_file.ts";
 
 /** Options of {@linkcode openFileWritable}. */
@@ -16,8 +16,8 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
 }
 
 /**
- * Opens a file as a WritableStream of bytes, in place of what was there. Chunks that queue up are written together, and
- * the promise of a `write()` is fulfilled when the system has the chunk's bytes.
+ * Opens a file as a WritableStream of bytes and text, in place of what was there; text is written as UTF-8. Chunks that
+ * queue up are written together, and the promise of a `write()` is fulfilled when the system has the chunk's bytes.
  *
  * @param path The file's path.
  * @param options.atomic Whether the file appears under its name only when the stream closes. Default: false.
@@ -35,14 +35,14 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
 export async function openFileWritable(
   path: string,
   options: OpenFileWritableOptions = {},
-): Promise<BatchedWritableStream<Uint8Array>> {
+): Promise<BatchedWritableStream<Uint8Array | string>> {
   const file = await openOutputFile(path, options);
   const gathered = new Gathered();
-  return new BatchedWritableStream<Uint8Array>({
+  return new BatchedWritableStream<Uint8Array | string>({
     maxBatch: BATCH_SIZE,
     async writev(chunks): Promise<void> {
       try {
-        await writeChunks(checkedBytes(chunks), file, gathered, path);
+        await writeChunks(checkedItems(chunks, Infinity), file, gathered, path);
       } catch (error) {
         await file.discard(); // a stream whose writev() failed gets no abort()
         throw error;
@@ -53,7 +53,12 @@ export async function openFileWritable(
   }, { highWaterMark: QUEUE_SIZE, size: sizeOfItem });
 }
 
-async function writeChunks(chunks: Uint8Array[], file: OutputFile, gathered: Gathered, path: string): Promise<void> {
+async function writeChunks(
+  chunks: readonly (Uint8Array | string)[],
+  file: OutputFile,
+  gathered: Gathered,
+  path: string,
+): Promise<void> {
   for (let next = 0; next < chunks.length; next = gathered.next) {
     gathered.fill(chunks, next, Infinity);
     if (gathered.length === 0) continue;

@@ -75,6 +75,17 @@ test("openFileWritable() with atomic leaves nothing behind when aborted", () =>
     assert.deepEqual(await readdir(folder), []);
   }));
 
+test("openFileWritable() writes strings as UTF-8, between bytes and of any length", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "file");
+    const writer = (await openFileWritable(path)).getWriter();
+    const chunks = ["grüß ", text("dich, "), "", "\u{1f30d}".repeat(10_000), "x".repeat(300_000), text("\n")];
+    for (const chunk of chunks) void writer.write(chunk);
+    await writer.close();
+    const words = chunks.map((chunk) => typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk));
+    assert.equal(await readFile(path, "utf8"), words.join(""));
+  }));
+
 test("openFileWritable() with atomic leaves nothing behind when it cannot take the name", () =>
   inFolder(async (folder) => {
     await mkdir(join(folder, "taken/by"), { recursive: true });
