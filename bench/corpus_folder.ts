@@ -1,5 +1,20 @@
+import { mkdir, open, rename, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 
 /** Where benchmarks keep what they made; ignored by git. */
 export const corpusFolder: string = join(dirname(fileURLToPath(import.meta.url)), ".corpus");
+
+/** The path of a file there; it is made of the pieces, each written before the next is asked for, if it is not there. */
+export async function corpusFile(name: string, pieces: Iterable<Uint8Array>): Promise<string> {
+  const path = join(corpusFolder, name);
+  if (await stat(path).catch(() => undefined)) return path;
+  await mkdir(corpusFolder, { recursive: true });
+  const unfinished = `${path}.${process.pid}`;
+  const file = await open(unfinished, "w");
+  for (const piece of pieces) await file.writeFile(piece);
+  await file.close();
+  await rename(unfinished, path);
+  return path;
+}

@@ -1,7 +1,5 @@
-import { mkdir, open, rename, stat } from "node:fs/promises";
-import { join } from "node:path";
-import process from "node:process";
-import { corpusFolder } from "../corpus_folder.ts";
+import { corpusFile } from "../corpus_folder.ts";
+import { generatedLines, LineChance } from "../generated_lines.ts";
 
 const services = ["checkout", "search", "catalogue", "identity", "images", "recommendations"];
 const levels = ["info", "info", "info", "info", "debug", "warn", "error"];
@@ -17,42 +15,24 @@ const messages = [
 
 /** A record of about 220 bytes, like a service's log; the same for the same index. */
 function recordOf(index: number): object {
-  let state = Math.imul(index + 1, 0x9e3779b1) >>> 0;
-  const below = (limit: number): number => {
-    state = (Math.imul(state ^ state >>> 15, 0x2c1b3c6d) + 0x3c6ef372) >>> 0;
-    return (state >>> 8) % limit;
-  };
-  const oneOf = <T>(list: readonly T[]): T => list[below(list.length)];
+  const chance = new LineChance(index);
   return {
     id: index,
     time: new Date(1_790_000_000_000 + index * 37).toISOString(),
-    level: oneOf(levels),
-    service: oneOf(services),
-    path: oneOf(paths),
-    status: below(50) === 0 ? 503 : 200,
-    duration: below(100_000) / 1000,
-    user: below(5) === 0 ? null : { id: below(1e7), country: oneOf(countries), returning: below(2) === 0 },
-    tags: Array.from({ length: below(4) }, () => oneOf(services)),
-    message: oneOf(messages),
+    level: chance.oneOf(levels),
+    service: chance.oneOf(services),
+    path: chance.oneOf(paths),
+    status: chance.below(50) === 0 ? 503 : 200,
+    duration: chance.below(100_000) / 1000,
+    user: chance.below(5) === 0
+      ? null
+      : { id: chance.below(1e7), country: chance.oneOf(countries), returning: chance.below(2) === 0 },
+    tags: Array.from({ length: chance.below(4) }, () => chance.oneOf(services)),
+    message: chance.oneOf(messages),
   };
 }
 
 /** The path of a file of records, one a line and about `size` bytes together; it is made if it is not there. */
-export async function recordsFile(size: number): Promise<string> {
-  const path = join(corpusFolder, `records-${size}.ndjson`);
-  if (await stat(path).catch(() => undefined)) return path;
-  await mkdir(corpusFolder, { recursive: true });
-  const unfinished = `${path}.${process.pid}`;
-  const file = await open(unfinished, "w");
-  let written = 0;
-  for (let index = 0; written < size;) {
-    const lines: string[] = [];
-    for (const end = index + 4096; index < end; index++) lines.push(JSON.stringify(recordOf(index)), "\n");
-    const bytes = new TextEncoder().encode(lines.join(""));
-    await file.writeFile(bytes);
-    written += bytes.length;
-  }
-  await file.close();
-  await rename(unfinished, path);
-  return path;
+export function recordsFile(size: number): Promise<string> {
+  return corpusFile(`records-${size}.ndjson`, generatedLines(size, (index) => JSON.stringify(recordOf(index))));
 }
