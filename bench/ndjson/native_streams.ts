@@ -1,7 +1,7 @@
-import { open } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
+import { openNativeReadable } from "../native_file.ts";
 import { Deno, openFileSink, openFsFile, type OpenOutput, openWithNode } from "../output_file.ts";
 import type { RecordPipeline } from "./pipelines.ts";
 
@@ -12,16 +12,8 @@ const GATHERED = 256 * 1024;
 type Bytes = Uint8Array<ArrayBuffer>;
 type Lines = ReadableWritablePair<string, string>;
 
-async function readFile(path: string): Promise<ReadableStream<Bytes>> {
-  const handle = await open(path, "r");
-  return new ReadableStream({
-    async pull(controller): Promise<void> {
-      const { bytesRead, buffer } = await handle.read(new Uint8Array(READ_SIZE));
-      if (bytesRead > 0) return controller.enqueue(buffer.subarray(0, bytesRead));
-      await handle.close();
-      controller.close();
-    },
-  });
+function readFile(path: string): Promise<ReadableStream<Bytes>> {
+  return openNativeReadable(path, READ_SIZE);
 }
 
 function lineStream(): Lines {

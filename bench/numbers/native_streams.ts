@@ -1,7 +1,7 @@
-import { open } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
+import { openNativeReadable } from "../native_file.ts";
 import { Bun, Deno, openFileSink, openFsFile, type OpenOutput, openWithNode } from "../output_file.ts";
 import { NumberParser } from "./number_text.ts";
 import type { NumberPipelines } from "./pipelines.ts";
@@ -16,16 +16,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 type OpenInput = (path: string) => Promise<ReadableStream<Bytes>>;
 type ToNumbers = (file: ReadableStream<Bytes>) => ReadableStream<number>;
 
-async function readWithNode(path: string): Promise<ReadableStream<Bytes>> {
-  const handle = await open(path, "r");
-  return new ReadableStream({
-    async pull(controller): Promise<void> {
-      const { bytesRead, buffer } = await handle.read(new Uint8Array(READ_SIZE));
-      if (bytesRead > 0) return controller.enqueue(buffer.subarray(0, bytesRead));
-      await handle.close();
-      controller.close();
-    },
-  });
+function readWithNode(path: string): Promise<ReadableStream<Bytes>> {
+  return openNativeReadable(path, READ_SIZE);
 }
 
 function parsed(file: ReadableStream<Bytes>): ReadableStream<number> {

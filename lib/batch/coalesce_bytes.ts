@@ -1,3 +1,4 @@
+import { joinBytes, kindOf } from "../streams/internal.ts";
 import type { ReadableStream } from "../streams/mod.ts";
 import { batchedTransform } from "./batched_transform.ts";
 import type { BatchedWritableStream } from "./batched_writable_stream.ts";
@@ -51,7 +52,7 @@ function joinChunks(
   let length = 0;
   for (let i = 0; i < chunks.length; i++) {
     if (!(chunks[i] instanceof Uint8Array)) {
-      throw new TypeError(`Cannot join chunks: one is of type ${typeof chunks[i]}, and must be a Uint8Array`);
+      throw new TypeError(`Cannot join chunks: one is of type ${kindOf(chunks[i])}, and must be a Uint8Array`);
     }
     if (chunks[i].length >= size && length > 0) {
       enqueue(join(chunks, first, i, length));
@@ -67,14 +68,8 @@ function joinChunks(
   if (length > 0) enqueue(join(chunks, first, chunks.length, length));
 }
 
-/** The chunks from `start` to `end` as one. */
+/** The chunks from `start` to `end` as one; a single one as it is. */
 function join(chunks: readonly Uint8Array[], start: number, end: number, length: number): Uint8Array<ArrayBuffer> {
   if (end - start === 1) return chunks[start] as Uint8Array<ArrayBuffer>;
-  const joined = new Uint8Array(length);
-  let offset = 0;
-  for (let i = start; i < end; i++) {
-    joined.set(chunks[i], offset);
-    offset += chunks[i].length;
-  }
-  return joined;
+  return joinBytes(chunks.slice(start, end), length);
 }

@@ -1,3 +1,5 @@
+import { UTF8_WIDTH } from "./items.ts";
+
 /** Bytes of a batch, and of the buffer that small items are gathered in. A quarter takes a third more time. */
 export const BATCH_SIZE: number = 256 * 1024;
 /** Bytes that may wait or be in flight: two batches, so that the queue fills while one is written. */
@@ -9,8 +11,6 @@ export const QUEUE_SIZE: number = 2 * BATCH_SIZE;
 const DIRECT_SIZE = 16 * 1024;
 /** Most pieces of one write: what systems allow. */
 const MAX_PIECES = 1024;
-/** Most bytes of UTF-8 for a unit of a string. */
-const UTF8_WIDTH = 3;
 /** Up to this length a string of ASCII is faster copied unit by unit than encoded: half the time on all runtimes. */
 const SHORT = 32;
 

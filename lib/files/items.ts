@@ -1,5 +1,7 @@
+import { kindOf } from "../streams/internal.ts";
+
 /** Most bytes of UTF-8 for a unit of a string. */
-const UTF8_WIDTH = 3;
+export const UTF8_WIDTH = 3;
 
 const encoder = new TextEncoder();
 
@@ -30,8 +32,7 @@ export function checkedItems(items: readonly unknown[], maxSize: number): (Uint8
 function toBytes(item: unknown): Uint8Array {
   if (item instanceof Uint8Array) return item;
   if (ArrayBuffer.isView(item)) return new Uint8Array(item.buffer, item.byteOffset, item.byteLength);
-  const kind = item === null ? "null" : typeof item;
-  throw new TypeError(`Cannot write a chunk: it must be a Uint8Array or a string, not of type ${kind}`);
+  throw new TypeError(`Cannot write a chunk: it must be a Uint8Array or a string, not of type ${kindOf(item)}`);
 }
 
 /** @throws {RangeError} if an item of `size` bytes is larger than a file may be. */

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { kindOf } from "../streams/internal.ts";
 
 /** What a writable takes in one `write()`. */
 export type Joined = string | Uint8Array;
@@ -56,8 +57,7 @@ function toJoined(chunk: unknown): Joined {
   if (typeof chunk === "string" || chunk instanceof Uint8Array) return chunk;
   if (ArrayBuffer.isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
   if (chunk instanceof ArrayBuffer || chunk instanceof SharedArrayBuffer) return new Uint8Array(chunk);
-  const kind = chunk === null ? "null" : typeof chunk;
-  throw new TypeError(`Cannot write a chunk of type ${kind}: use a string, an ArrayBuffer or a view of one`);
+  throw new TypeError(`Cannot write a chunk of type ${kindOf(chunk)}: use a string, an ArrayBuffer or a view of one`);
 }
 
 /** How much of the queue a chunk takes; what is no chunk is found out when it is written. */

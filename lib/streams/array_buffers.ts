@@ -136,3 +136,14 @@ export function cloneAsUint8Array(view: ArrayBufferView): Uint8Array<ArrayBuffer
   const { buffer, byteOffset, byteLength } = viewSlots(view);
   return new Uint8Array(slice.call(buffer, byteOffset, byteOffset + byteLength));
 }
+
+/** Copies pieces, of `length` bytes together, into one. */
+export function joinBytes(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(length);
+  let offset = 0;
+  for (const piece of pieces) {
+    whole.set(piece, offset);
+    offset += piece.length;
+  }
+  return whole;
+}

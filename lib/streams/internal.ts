@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { joinBytes } from "./array_buffers.ts";
 export { checkedSize } from "./chunk_queue.ts";
 export { giveBackNumberRun, RUN_LENGTH, takeRun } from "./number_runs.ts";
 export { callbackResult, Deferred } from "./promises.ts";
@@ -11,7 +12,7 @@ export { RecyclingSource, ReleasingTransformer } from "./recycling.ts";
 export { giveState } from "./shell.ts";
 export { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "./strategies.ts";
 export { enqueueAll } from "./transform/default_controller.ts";
-export { type Callback, defineInterface, isObject, toCallback, toDictionary } from "./webidl.ts";
+export { type Callback, defineInterface, isObject, kindOf, toCallback, toDictionary } from "./webidl.ts";
 export type { Batching } from "./writable/batching.ts";
 export {
   createWritableStream,

@@ -13,6 +13,11 @@ export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
+/** The type of a value as messages name it. */
+export function kindOf(value: unknown): string {
+  return value === null ? "null" : typeof value;
+}
+
 /** A dictionary argument: `undefined` and `null` are empty ones, other primitives are errors. */
 export function toDictionary(value: unknown, name: string): Record<PropertyKey, unknown> | undefined {
   if (value === undefined || value === null) return undefined;

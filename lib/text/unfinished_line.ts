@@ -1,3 +1,5 @@
+import { joinBytes } from "../streams/internal.ts";
+
 const CR = 13;
 
 /** The bytes of a line whose end has not come, in copies: a chunk may be overwritten once it was taken. */
@@ -19,19 +21,9 @@ export class UnfinishedLine {
   /** Returns all bytes, and forgets them. */
   take(): Uint8Array {
     const pieces = this.#pieces;
-    const whole = pieces.length === 1 ? pieces[0] : joined(pieces, this.length);
+    const whole = pieces.length === 1 ? pieces[0] : joinBytes(pieces, this.length);
     this.#pieces = [];
     this.length = 0;
     return whole;
   }
-}
-
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const piece of pieces) {
-    whole.set(piece, offset);
-    offset += piece.length;
-  }
-  return whole;
 }
