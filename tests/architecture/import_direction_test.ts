@@ -21,7 +21,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The packages that each folder may import. */
-const dependencies: Readonly<Record<string, readonly string[]>> = { precompress: ["picomatch"] };
+const dependencies: Readonly<Record<string, readonly string[]>> = {
+  precompress: ["picomatch"],
+  static: ["mime-types", "picomatch"],
+};
 const modules = ourModules();
 
 /** Lists `path imports other` for every import of `from` that `wrong` picks. */
