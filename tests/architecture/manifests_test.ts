@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import { version } from "../../lib/precompress/version.ts";
+import { version } from "../../lib/cli/version.ts";
 import { root } from "./module_graph.ts";
 
 interface Manifest {

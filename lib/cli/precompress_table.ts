@@ -1,23 +1,5 @@
-import { variantFormats } from "./options.ts";
-import type { PrecompressReport, TypeSummary } from "./report.ts";
-
-/** `bytes` as people read them: `12.3 MB`. */
-export function formatBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  const units = ["kB", "MB", "GB", "TB"];
-  let value = bytes / 1000;
-  let unit = 0;
-  for (; value >= 999.5 && unit < units.length - 1; unit++) value /= 1000;
-  return `${value.toFixed(value < 99.5 ? 1 : 0)} ${units[unit]}`;
-}
-
-/** `ms` as people read them: `1 min 5 s`. */
-export function formatDuration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1000);
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-}
+import { type PrecompressReport, type TypeSummary, variantFormats } from "../precompress/mod.ts";
+import { formatBytes, formatDuration } from "./quantities.ts";
 
 /**
  * The closing table: a row a type of file, with the bytes before and after for each format, and the time that its new

@@ -1,8 +1,10 @@
-import { parseArgs } from "node:util";
-import { type PrecompressOptions, settingsOf, type VariantFormat } from "./options.ts";
+import { settingsOf } from "../precompress/internal.ts";
+import type { PrecompressOptions, VariantFormat } from "../precompress/mod.ts";
+import { byteCount, oneFolder, type Parsed, readWords, UsageError, wholeNumber } from "./usage.ts";
 
-/** What `--help` prints. */
-export const help = `Compresses the files of a folder ahead of serving: app.js gets app.js.br, app.js.zst and app.js.gz.
+/** What `millrace precompress --help` prints. */
+export const precompressHelp =
+  `Compresses the files of a folder ahead of serving: app.js gets app.js.br, app.js.zst and app.js.gz.
 
 usage: millrace precompress DIR [options]
 
@@ -29,17 +31,12 @@ exit status: 0 done, 1 something failed (each named), 2 wrong usage, 130 or 143 
 `;
 
 /** What the command line asks for. */
-export interface Arguments {
+export interface PrecompressArguments {
   readonly directory: string;
   readonly action: "precompress" | "check" | "dry-run" | "clean";
   readonly json: boolean;
   readonly quiet: boolean;
   readonly options: PrecompressOptions;
-}
-
-/** The command line's words are off. */
-export class UsageError extends Error {
-  override name = "UsageError";
 }
 
 const flags = {
@@ -65,19 +62,16 @@ const flags = {
 } as const;
 
 /**
- * Reads the words after the program's name.
+ * Reads the words after the program's name, of which the first may be `precompress`.
  *
  * @returns what they ask for, or which text to print.
  * @throws {UsageError} if they are off.
  */
-export function parseArguments(words: readonly string[]): Arguments | "help" | "version" {
-  const { values, positionals } = parse(words);
+export function precompressArguments(words: readonly string[]): PrecompressArguments | "help" | "version" {
+  const { values, positionals } = readWords(words, flags);
   if (values.help) return "help";
   if (values.version) return "version";
-  const folders = positionals[0] === "precompress" ? positionals.slice(1) : positionals;
-  if (folders.length !== 1) {
-    throw new UsageError(folders.length === 0 ? "name the folder to compress" : `one folder, not ${folders.length}`);
-  }
+  const directory = oneFolder(positionals[0] === "precompress" ? positionals.slice(1) : positionals, "compress");
   const actions = (["check", "dry-run", "clean"] as const).filter((action) => values[action]);
   if (actions.length > 1) throw new UsageError(`--${actions.join(" and --")} exclude each other`);
   const options = optionsOf(values);
@@ -87,7 +81,7 @@ export function parseArguments(words: readonly string[]): Arguments | "help" | "
     throw new UsageError((cause as Error).message, { cause });
   }
   return {
-    directory: folders[0]!,
+    directory,
     action: actions[0] ?? "precompress",
     json: values.json ?? false,
     quiet: values.quiet ?? false,
@@ -95,17 +89,7 @@ export function parseArguments(words: readonly string[]): Arguments | "help" | "
   };
 }
 
-type Parsed = ReturnType<typeof parseArgs<{ options: typeof flags; allowPositionals: true }>>;
-
-function parse(words: readonly string[]): Parsed {
-  try {
-    return parseArgs({ args: [...words], options: flags, allowPositionals: true });
-  } catch (cause) {
-    throw new UsageError((cause as Error).message.split(". To specify")[0], { cause });
-  }
-}
-
-function optionsOf(values: Parsed["values"]): PrecompressOptions {
+function optionsOf(values: Parsed<typeof flags>["values"]): PrecompressOptions {
   return {
     ...(values.out !== undefined && { out: values.out }),
     ...(values.formats !== undefined && { formats: values.formats.split(",").map((f) => f.trim()) as VariantFormat[] }),
@@ -114,7 +98,7 @@ function optionsOf(values: Parsed["values"]): PrecompressOptions {
       ...numberOf("level-zstd", "zstd"),
       ...numberOf("level-gzip", "gzip"),
     },
-    ...(values["min-size"] !== undefined && { minSize: bytesOf(values["min-size"]) }),
+    ...(values["min-size"] !== undefined && { minSize: byteCount("min-size", values["min-size"]) }),
     ...(values["min-saving"] !== undefined && { minSaving: percentOf(values["min-saving"]) }),
     ...(values.include && { include: values.include }),
     ...(values.exclude && { exclude: values.exclude }),
@@ -128,16 +112,8 @@ function optionsOf(values: Parsed["values"]): PrecompressOptions {
     key: Key,
   ): Partial<Record<Key, number>> {
     const text = values[flag];
-    if (text === undefined) return {};
-    if (!/^\d+$/.test(text)) throw new UsageError(`--${flag} ${text} is not a whole number`);
-    return { [key]: Number(text) } as Record<Key, number>;
+    return text === undefined ? {} : { [key]: wholeNumber(flag, text) } as Record<Key, number>;
   }
-}
-
-function bytesOf(text: string): number {
-  const match = /^(\d+)([kM]?)$/.exec(text);
-  if (!match) throw new UsageError(`--min-size ${text} is not a number of bytes: use 500, 2k or 1M`);
-  return Number(match[1]) * { "": 1, k: 1024, M: 1024 * 1024 }[match[2] as "" | "k" | "M"];
 }
 
 function percentOf(text: string): number {

@@ -1,0 +1,6 @@
+/**
+ * The commands of `millrace`.
+ *
+ * @module
+ */
+export { main } from "./main.ts";

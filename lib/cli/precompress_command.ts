@@ -1,0 +1,116 @@
+import process from "node:process";
+import {
+  cleanPrecompressed,
+  precompress,
+  type PrecompressProgress,
+  type PrecompressReport,
+} from "../precompress/mod.ts";
+import type { Command } from "./command.ts";
+import { DONE, type EndingSignal, endingSignals, FAILED, interrupted } from "./exit_status.ts";
+import { type PrecompressArguments, precompressArguments, precompressHelp } from "./precompress_arguments.ts";
+import { formatTable } from "./precompress_table.ts";
+import { counted, formatBytes, formatDuration } from "./quantities.ts";
+
+/** `millrace precompress DIR`: a thin shell over {@linkcode precompress}. */
+export const precompressCommand: Command = {
+  help: precompressHelp,
+  async run(words) {
+    const parsed = precompressArguments(words);
+    if (typeof parsed === "string") return parsed;
+    return parsed.action === "clean" ? await clean(parsed) : await compress(parsed);
+  },
+};
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return DONE;
+}
+
+async function clean({ directory, json, quiet, options }: PrecompressArguments): Promise<number> {
+  const removed = await cleanPrecompressed(options.out ?? directory);
+  if (json) return print(`${JSON.stringify({ removed }, null, 2)}\n`);
+  return quiet ? DONE : print(`removed ${counted(removed.length, "file")}\n`);
+}
+
+async function compress({ directory, action, json, quiet, options }: PrecompressArguments): Promise<number> {
+  const interruption = new AbortController();
+  let signalled: EndingSignal | undefined;
+  for (const signal of endingSignals) {
+    process.once(signal, () => { // a second one ends the process at once
+      signalled = signal;
+      interruption.abort(new Error(`stopped by ${signal}`));
+    });
+  }
+  const showsProgress = process.stderr.isTTY && !json && !quiet;
+  try {
+    const report = await precompress(directory, {
+      ...options,
+      dryRun: action !== "precompress",
+      signal: interruption.signal,
+      ...(showsProgress && { onProgress: showProgress }),
+    });
+    if (showsProgress) clearLine();
+    return tell(report, action, json, quiet);
+  } catch (error) {
+    if (showsProgress) clearLine();
+    if (!signalled) throw error;
+    process.stderr.write(`millrace: stopped by ${signalled}; what was finished is kept\n`);
+    return interrupted[signalled];
+  }
+}
+
+/** Prints what was done and returns the exit status. */
+function tell(
+  report: PrecompressReport,
+  action: PrecompressArguments["action"],
+  json: boolean,
+  quiet: boolean,
+): number {
+  const stale = action === "check" && outputsOf(report).length > 0;
+  if (json) {
+    process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  } else if (!quiet) {
+    process.stdout.write(summary(report, action));
+  }
+  if (!json) {
+    for (const { path, message } of report.problems) process.stderr.write(`millrace: ${path}: ${message}\n`);
+    if (stale) process.stderr.write(`millrace: ${staleFiles(report)}: run millrace precompress\n`);
+  }
+  return report.problems.length > 0 || stale ? FAILED : DONE;
+}
+
+function summary(report: PrecompressReport, action: PrecompressArguments["action"]): string {
+  const isRun = action === "precompress";
+  const parts = [
+    `${report.compressed.length} ${isRun ? "compressed" : "to compress"}`,
+    `${report.unchanged} unchanged`,
+    `${report.skipped} left alone`,
+  ];
+  if (report.copied.length > 0) parts.push(`${report.copied.length} ${isRun ? "copied" : "to copy"}`);
+  if (report.removed.length > 0) parts.push(`${report.removed.length} ${isRun ? "removed" : "to remove"}`);
+  if (report.problems.length > 0) parts.push(counted(report.problems.length, "problem"));
+  const table = report.types.length > 0 ? `${formatTable(report)}\n` : "";
+  const list = isRun ? "" : outputsOf(report).map((path) => `${path}\n`).join("");
+  return `${list}${table}${counted(report.files, "file")}: ${parts.join(", ")}, in ${
+    formatDuration(report.elapsedMs)
+  }\n`;
+}
+
+/** The files that a run would do something about; paths below the folder. */
+function outputsOf({ compressed, copied, removed }: PrecompressReport): string[] {
+  return [...new Set([...compressed, ...copied, ...removed])].sort();
+}
+
+function staleFiles(report: PrecompressReport): string {
+  return `${counted(outputsOf(report).length, "file has", "files have")} missing or stale outputs`;
+}
+
+function showProgress({ bytesDone, bytesTotal, fraction, remainingMs }: PrecompressProgress): void {
+  const remaining = remainingMs === undefined ? "" : `, ${formatDuration(remainingMs)} to go`;
+  const text = `${formatBytes(bytesDone)} of ${formatBytes(bytesTotal)}, ${Math.floor(fraction * 100)}%${remaining}`;
+  process.stderr.write(`\r\x1b[K${text}`);
+}
+
+function clearLine(): void {
+  process.stderr.write("\r\x1b[K");
+}

@@ -1,0 +1,49 @@
+import { parseArgs, type ParseArgsConfig } from "node:util";
+
+/** The command line's words are off. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+/** A command's flags, as `parseArgs` of `node:util` takes them. */
+export type Flags = NonNullable<ParseArgsConfig["options"]>;
+
+/** What was read of a command line with `flags`. */
+export type Parsed<F extends Flags> = ReturnType<typeof parseArgs<{ options: F; allowPositionals: true }>>;
+
+/**
+ * Splits a command's words into flags and others.
+ *
+ * @throws {UsageError} if a flag is unknown or has no value.
+ */
+export function readWords<F extends Flags>(words: readonly string[], flags: F): Parsed<F> {
+  try {
+    return parseArgs({ args: [...words], options: flags, allowPositionals: true });
+  } catch (cause) {
+    throw new UsageError((cause as Error).message.split(". To specify")[0], { cause });
+  }
+}
+
+/**
+ * The one folder that a command is about.
+ *
+ * @param purpose What the command does with it, as in `compress`.
+ * @throws {UsageError} if there is none, or more.
+ */
+export function oneFolder(folders: readonly string[], purpose: string): string {
+  if (folders.length === 1) return folders[0]!;
+  throw new UsageError(folders.length === 0 ? `name the folder to ${purpose}` : `one folder, not ${folders.length}`);
+}
+
+/** The whole number that `text`, the value of `--flag`, stands for. */
+export function wholeNumber(flag: string, text: string): number {
+  if (!/^\d+$/.test(text)) throw new UsageError(`--${flag} ${text} is not a whole number`);
+  return Number(text);
+}
+
+/** The number of bytes that `text`, the value of `--flag`, stands for. */
+export function byteCount(flag: string, text: string): number {
+  const match = /^(\d+)([kM]?)$/.exec(text);
+  if (!match) throw new UsageError(`--${flag} ${text} is not a number of bytes: use 500, 2k or 1M`);
+  return Number(match[1]) * { "": 1, k: 1024, M: 1024 * 1024 }[match[2] as "" | "k" | "M"];
+}
