@@ -1,0 +1,108 @@
+import type { ContentCoding } from "./content_coding.ts";
+
+/**
+ * How much a client likes each content coding, from 0 to 1000: the `q` of RFC 9110, section 12.4.2, times 1000.
+ * 0 is not acceptable.
+ */
+export interface AcceptedCodings {
+  /** 0.5 where the client says nothing of it: acceptable, and liked less than whatever it names. */
+  readonly identity: number;
+  readonly br: number;
+  readonly zstd: number;
+  readonly gzip: number;
+  /** 0 unless named: `*` does not stand for it. */
+  readonly dcb: number;
+  /** 0 unless named: `*` does not stand for it. */
+  readonly dcz: number;
+}
+
+/** The weight of `identity` if no member of the field stands for it: acceptable (12.5.3), least liked. */
+const UNMENTIONED_IDENTITY = 0.5;
+
+/** What a request without the field accepts: any coding by the letter, but who does not say that it can is not tried. */
+const NO_FIELD: AcceptedCodings = { identity: 1000, br: 0, zstd: 0, gzip: 0, dcb: 0, dcz: 0 };
+
+/** Browsers send a few texts only; others come and go with the older half. */
+const MOST_TEXTS = 256;
+const LONGEST_TEXT = 256;
+let recent = new Map<string, AcceptedCodings>();
+let older = new Map<string, AcceptedCodings>();
+
+/** One member: a coding or `*`, and its weight as a number of at most three decimals (12.4.2), in any case. */
+const MEMBER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64})(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?$/;
+
+/** Longer members name no coding of ours, whatever is in them: not looked at, so that time is linear. */
+const LONGEST_MEMBER = 256;
+
+const CODINGS: ReadonlyMap<string, ContentCoding> = new Map<string, ContentCoding>([
+  ["identity", "identity"],
+  ["br", "br"],
+  ["zstd", "zstd"],
+  ["gzip", "gzip"],
+  ["x-gzip", "gzip"], // 8.4.1.3
+  ["dcb", "dcb"],
+  ["dcz", "dcz"],
+]);
+
+/**
+ * The codings that a request accepts, by its `Accept-Encoding` field. Members that are not well-formed are skipped; of
+ * several weights for a coding the first counts.
+ *
+ * @param field The field's value, several lines joined with commas; `null` or `undefined` if there is none.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3}
+ */
+export function acceptedCodings(field: string | null | undefined): AcceptedCodings {
+  if (field === null || field === undefined) return NO_FIELD;
+  return recent.get(field) ?? notRecent(field);
+}
+
+/** Keeps at most twice {@linkcode MOST_TEXTS} results: those in use, and some that were. */
+function notRecent(field: string): AcceptedCodings {
+  const accepted = older.get(field) ?? parsed(field);
+  if (field.length > LONGEST_TEXT) return accepted;
+  if (recent.size >= MOST_TEXTS) {
+    older = recent;
+    recent = new Map();
+  }
+  recent.set(field, accepted);
+  return accepted;
+}
+
+function parsed(field: string): AcceptedCodings {
+  const weights: Weights = {};
+  for (let start = 0; start <= field.length;) {
+    const comma = field.indexOf(",", start);
+    const end = comma < 0 ? field.length : comma;
+    readMember(field, start, end, weights);
+    start = end + 1;
+  }
+  const rest = weights["*"] ?? 0;
+  return {
+    identity: weights.identity ?? weights["*"] ?? UNMENTIONED_IDENTITY,
+    br: weights.br ?? rest,
+    zstd: weights.zstd ?? rest,
+    gzip: weights.gzip ?? rest,
+    dcb: weights.dcb ?? 0,
+    dcz: weights.dcz ?? 0,
+  };
+}
+
+type Weights = Partial<Record<ContentCoding | "*", number>>;
+
+function readMember(field: string, from: number, to: number, weights: Weights): void {
+  let start = from;
+  let end = to;
+  while (start < end && isSpace(field.charCodeAt(start))) start++;
+  while (start < end && isSpace(field.charCodeAt(end - 1))) end--;
+  if (end - start > LONGEST_MEMBER) return;
+  const match = MEMBER.exec(field.slice(start, end));
+  if (match === null) return;
+  const name = match[1].toLowerCase();
+  const coding = name === "*" ? name : CODINGS.get(name);
+  if (coding === undefined) return;
+  weights[coding] ??= match[2] === undefined ? 1000 : Math.round(Number(match[2]) * 1000);
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 9;
+}

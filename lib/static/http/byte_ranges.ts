@@ -1,0 +1,88 @@
+/** A part of a representation. */
+export interface ByteRange {
+  /** The first byte. */
+  readonly start: number;
+  /** Behind the last byte. */
+  readonly end: number;
+}
+
+/** More than that is no honest client (RFC 9110, section 17.15): the field is ignored. */
+const MOST_RANGES = 100;
+
+const UNIT = /^bytes=/i;
+const SPEC = /^([0-9]*)-([0-9]*)$/;
+
+/** Digits of the longest position; longer ones are zeros, malice, or beyond every file. */
+const LONGEST_SPEC = 256;
+
+/**
+ * The parts of a representation that a `Range` field asks for, in the order of the field; ranges that overlap or touch
+ * are made one, at the place of the first.
+ *
+ * @param field The field's value.
+ * @param size The representation's, in bytes.
+ * @returns `"unsatisfiable"` if no range has a byte of the representation, `undefined` if the field is to be ignored:
+ * malformed, in another unit, of more than 100 ranges, or for the end of an empty representation, which no
+ * `Content-Range` can tell of.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-14.1.2}
+ */
+export function parseRange(field: string, size: number): readonly ByteRange[] | "unsatisfiable" | undefined {
+  if (!UNIT.test(field)) return undefined;
+  const ranges: ByteRange[] = [];
+  let count = 0;
+  for (let start = "bytes=".length; start <= field.length;) {
+    const comma = field.indexOf(",", start);
+    const end = comma < 0 ? field.length : comma;
+    const range = rangeOf(trimmed(field, start, end), size);
+    if (range === "malformed" || (range !== "empty" && ++count > MOST_RANGES)) return undefined;
+    if (typeof range === "object") ranges.push(range);
+    start = end + 1;
+  }
+  if (count === 0) return undefined;
+  if (ranges.length === 0) return "unsatisfiable";
+  if (size === 0) return undefined;
+  return ranges.length === 1 ? ranges : coalesced(ranges);
+}
+
+function rangeOf(spec: string, size: number): ByteRange | "empty" | "unsatisfiable" | "malformed" {
+  if (spec === "") return "empty"; // members of a list may be (RFC 9110, section 5.6.1.2)
+  const match = spec.length > LONGEST_SPEC ? null : SPEC.exec(spec);
+  if (match === null || spec === "-") return "malformed";
+  const [, first, last] = match;
+  if (first === "") {
+    const length = Number(last);
+    return length === 0 ? "unsatisfiable" : { start: Math.max(0, size - length), end: size };
+  }
+  const start = Number(first);
+  if (last !== "" && Number(last) < start) return "malformed";
+  if (start >= size) return "unsatisfiable";
+  return { start, end: last === "" ? size : Math.min(size, Number(last) + 1) };
+}
+
+function trimmed(field: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
+  while (start < end && isSpace(field.charCodeAt(start))) start++;
+  while (start < end && isSpace(field.charCodeAt(end - 1))) end--;
+  return field.slice(start, end);
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 9;
+}
+
+/** Parts keep the order in which they were asked for, as section 15.3.7.2 would have it. */
+function coalesced(ranges: readonly ByteRange[]): readonly ByteRange[] {
+  const ascending = ranges.map((range, place) => ({ ...range, place })).sort((a, b) => a.start - b.start);
+  const merged = [ascending[0]];
+  for (const next of ascending.slice(1)) {
+    const last = merged[merged.length - 1];
+    if (next.start > last.end) {
+      merged.push(next);
+      continue;
+    }
+    const place = Math.min(last.place, next.place);
+    merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, next.end), place };
+  }
+  return merged.sort((a, b) => a.place - b.place).map(({ start, end }) => ({ start, end }));
+}

@@ -1,0 +1,87 @@
+const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** A SHA-256 as a byte sequence of a structured field (RFC 9651, section 3.3.5); its padding may be missing. */
+const HASH = ":(?<hash>[A-Za-z0-9+/]{43})=?:";
+const STRING = String.raw`"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*"`;
+const NUMBER = String.raw`-?(?:[0-9]{1,12}\.[0-9]{1,3}|[0-9]{1,15})`;
+const VALUE = [STRING, `@?${NUMBER}`, "[A-Za-z*][!#$%&'*+.^_`|~0-9A-Za-z:/-]*", ":[A-Za-z0-9+/=]*:", "\\?[01]"];
+/** A parameter, which means nothing to us (RFC 9651, section 3.1.2). */
+const PARAMETER = `; *[a-z*][a-z0-9_.*-]*(?:=(?:${VALUE.join("|")}))?`;
+const AVAILABLE_DICTIONARY = new RegExp(`^ *${HASH}(?:${PARAMETER})* *$`);
+/** Browsers send 46 characters. */
+const LONGEST = 512;
+
+/**
+ * The SHA-256 of the dictionary that a client has, by its `Available-Dictionary` field: in base64 as it is written
+ * canonically, of 44 characters. `undefined` if the field is malformed and thus to be ignored.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-2.2}
+ */
+export function availableDictionary(field: string): string | undefined {
+  if (field.length > LONGEST) return undefined;
+  const hash = AVAILABLE_DICTIONARY.exec(field)?.groups?.hash;
+  if (hash === undefined) return undefined;
+  // 43 digits hold two bits more than 256; a parser must not mind what is in them (RFC 9651, section 4.2.7).
+  return `${hash.slice(0, 42)}${BASE64[BASE64.indexOf(hash[42]) & 0b111100]}=`;
+}
+
+/** What stands encoded in the path of a URL: the path percent-encode set of the URL standard, and `%` and `\`. */
+// deno-lint-ignore no-control-regex
+const NOT_IN_PATH = /[\x00-\x20"#%<>?\\`{}\x7f-\u{10ffff}]/gu;
+/** What means something in the pattern of a URL's path. Braces, backslashes and question marks are encoded by then. */
+const PATTERN_SYNTAX = /[+*:()]/g;
+
+/**
+ * The `Use-As-Dictionary` field of a response, which asks the client to keep it as a dictionary for the next version.
+ *
+ * @param path The response's path, decoded, from its first slash on.
+ * @param hash The part of `path` that differs from version to version; none if the next version has the same path.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-2.1}
+ * @example
+ * ```ts
+ * useAsDictionary("/js/app.1a2b3c4d.js", { start: 8, end: 16 }); // match="/js/app.*.js"
+ * ```
+ */
+export function useAsDictionary(path: string, hash?: { readonly start: number; readonly end: number }): string {
+  const pattern = hash === undefined
+    ? literally(path)
+    : `${literally(path.slice(0, hash.start))}*${literally(path.slice(hash.end))}`;
+  // The backslashes of the pattern are escaped in their turn, being within a string (RFC 9651, section 3.3.3).
+  return `match="${pattern.replaceAll("\\", "\\\\")}"`;
+}
+
+/** `text` as a pattern (https://urlpattern.spec.whatwg.org/) that matches it and nothing else. */
+function literally(text: string): string {
+  return text.toWellFormed()
+    .replace(NOT_IN_PATH, (character) => encodeURIComponent(character))
+    .replace(PATTERN_SYNTAX, "\\$&");
+}
+
+/** The fields that say whether a script of another origin may read a response; absent ones are null or undefined. */
+export interface CrossOriginFields {
+  /** The request's `Sec-Fetch-Site`. */
+  readonly site: string | null | undefined;
+  /** The request's `Sec-Fetch-Mode`. */
+  readonly mode: string | null | undefined;
+  /** The request's `Origin`. */
+  readonly origin: string | null | undefined;
+  /** The response's `Access-Control-Allow-Origin`. */
+  readonly allowOrigin: string | null | undefined;
+}
+
+/**
+ * Whether a response to this request may be compressed with a dictionary: not if the page that asks is of another
+ * origin and is not allowed to read it, as the size would tell it about the content.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-9.3.3}
+ */
+export function mayUseDictionary({ site, mode, origin, allowOrigin }: CrossOriginFields): boolean {
+  if (isAbsent(site) || site === "same-origin") return true;
+  if (isAbsent(mode) || mode === "navigate" || mode === "same-origin") return true;
+  if (mode !== "cors" || isAbsent(allowOrigin) || isAbsent(origin)) return false;
+  return allowOrigin === "*" || allowOrigin === origin;
+}
+
+function isAbsent(field: string | null | undefined): field is null | undefined {
+  return field === null || field === undefined;
+}

@@ -1,0 +1,69 @@
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+const LONG_DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const TIME = "(?<time>[0-2][0-9]:[0-5][0-9]:[0-6][0-9])";
+const MONTH = `(?<month>${MONTHS.join("|")})`;
+
+/** `Sun, 06 Nov 1994 08:49:37 GMT`, the form to send. */
+const IMF_FIXDATE = new RegExp(
+  `^(?:${DAYS.join("|")}), (?<day>[0-3][0-9]) ${MONTH} (?<year>[0-9]{4}) ${TIME} GMT$`,
+);
+/** `Sunday, 06-Nov-94 08:49:37 GMT`. */
+const RFC850 = new RegExp(
+  `^(?:${LONG_DAYS.join("|")}), (?<day>[0-3][0-9])-${MONTH}-(?<year>[0-9]{2}) ${TIME} GMT$`,
+);
+/** `Sun Nov  6 08:49:37 1994`. */
+const ASCTIME = new RegExp(
+  `^(?:${DAYS.join("|")}) ${MONTH} (?<day>[0-3][0-9]| [0-9]) ${TIME} (?<year>[0-9]{4})$`,
+);
+/** The longest of them: `Wednesday, 06-Nov-94 08:49:37 GMT`. */
+const LONGEST = 33;
+
+/**
+ * The time that an HTTP date names, in ms since 1970; `undefined` if it is none. Takes the three formats that a
+ * recipient must take; a two-digit year that seems more than 50 years ahead is of the past century.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7}
+ */
+export function parseHTTPDate(text: string): number | undefined {
+  if (text.length > LONGEST) return undefined;
+  const parts = (IMF_FIXDATE.exec(text) ?? RFC850.exec(text) ?? ASCTIME.exec(text))?.groups;
+  if (parts === undefined) return undefined;
+  const day = Number(parts.day);
+  const month = MONTHS.indexOf(parts.month);
+  const [hours, minutes, seconds] = parts.time.split(":").map(Number);
+  const timeIn = (year: number): number => {
+    const date = new Date(0);
+    date.setUTCFullYear(year, month, day); // Date.UTC() takes 0099 for 1999
+    // A leap second, 60, is the first of the next minute, as everywhere in POSIX time.
+    date.setUTCHours(hours, minutes, seconds);
+    return date.getTime();
+  };
+  const year = parts.year.length === 2 ? fullYear(Number(parts.year), timeIn) : Number(parts.year);
+  if (hours > 23 || seconds > 60 || day < 1 || day > daysIn(year, month)) return undefined;
+  return timeIn(year);
+}
+
+/** A two-digit year in full: the last such year that is not more than 50 years ahead of now. */
+function fullYear(lastDigits: number, timeIn: (year: number) => number): number {
+  const limit = new Date();
+  limit.setUTCFullYear(limit.getUTCFullYear() + 50);
+  const year = limit.getUTCFullYear() - limit.getUTCFullYear() % 100 + lastDigits;
+  return timeIn(year) > limit.getTime() ? year - 100 : year;
+}
+
+function daysIn(year: number, month: number): number {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month + 1, 0);
+  return date.getUTCDate();
+}
+
+/**
+ * A time as an HTTP date, such as `Sun, 06 Nov 1994 08:49:37 GMT`; fractions of a second are dropped.
+ *
+ * @param ms Since 1970, in a year of four digits.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7}
+ */
+export function formatHTTPDate(ms: number): string {
+  return new Date(ms).toUTCString();
+}
