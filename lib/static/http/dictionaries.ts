@@ -54,7 +54,8 @@ export function useAsDictionary(path: string, hash?: { readonly start: number; r
 function literally(text: string): string {
   return text.toWellFormed()
     .replace(NOT_IN_PATH, (character) => encodeURIComponent(character))
-    .replace(PATTERN_SYNTAX, "\\$&");
+    // A colon needs a group around it: a parser that looks for the end of a scheme sees it even if it is escaped.
+    .replace(PATTERN_SYNTAX, (character) => character === ":" ? "{\\:}" : `\\${character}`);
 }
 
 /** The fields that say whether a script of another origin may read a response; absent ones are null or undefined. */
