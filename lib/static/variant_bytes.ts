@@ -1,0 +1,40 @@
+import type { FileContent } from "./file_content.ts";
+import type { VariantKind } from "./variant_kinds.ts";
+
+const HASH_LENGTH = 32;
+
+/** The SHA-256 of the dictionary that a delta says it needs, in base64; undefined for what is no delta. */
+export function dictionaryIn({ head }: FileContent, { isDelta, magic }: VariantKind): string | undefined {
+  if (!isDelta) return undefined;
+  return Buffer.from(head.subarray(magic.length, magic.length + HASH_LENGTH)).toString("base64");
+}
+
+/** What shows that a file cannot be a variant of one with `size` bytes, without decompressing it. */
+export function faultInBytes(content: FileContent, kind: VariantKind, size: number): string | undefined {
+  const { coding, isDelta, magic } = kind;
+  const shortest = magic.length + (isDelta ? HASH_LENGTH : 0);
+  if (content.size <= shortest || !magic.every((byte, i) => content.head[i] === byte)) return `it is not ${coding}`;
+  const declared = coding === "gzip" ? sizeInGzip(content) : coding === "zstd" ? sizeInZstd(content) : undefined;
+  const modulus = coding === "gzip" ? 2 ** 32 : Infinity;
+  if (declared === undefined || declared === size % modulus) return undefined;
+  return `it holds ${declared} bytes where the file has ${size}, or ends early`;
+}
+
+/** The size of what is compressed, modulo 2 to the 32nd: the last 4 bytes (RFC 1952, section 2.3.1). */
+function sizeInGzip({ tail }: FileContent): number {
+  return new DataView(tail.buffer, tail.byteOffset).getUint32(0, true);
+}
+
+/** The size of what is compressed, if the frame's header says it (RFC 8878, section 3.1.1.1). */
+function sizeInZstd({ head }: FileContent): number | undefined {
+  const descriptor = head[4];
+  const isSingleSegment = (descriptor & 0x20) !== 0;
+  const start = 5 + (isSingleSegment ? 0 : 1) + [0, 1, 2, 4][descriptor & 3];
+  const view = new DataView(head.buffer, head.byteOffset, head.length);
+  const form = descriptor >> 6;
+  if (form === 0 && !isSingleSegment) return undefined;
+  if (head.length < start + 2 ** form) return undefined;
+  if (form === 0) return view.getUint8(start);
+  if (form === 1) return view.getUint16(start, true) + 256;
+  return form === 2 ? view.getUint32(start, true) : Number(view.getBigUint64(start, true));
+}

@@ -1,0 +1,41 @@
+import type { DeltaFormat, VariantFormat } from "../precompress/mod.ts";
+import { extensions } from "../precompress/mod.ts";
+import type { ContentCoding } from "./http/content_coding.ts";
+
+/** A kind of file that stands beside others and holds a form of them. */
+export interface VariantKind {
+  readonly coding: Exclude<ContentCoding, "identity">;
+  /** The manifest's name of it. */
+  readonly format: VariantFormat | DeltaFormat;
+  readonly extension: string;
+  /** Whether a former version is needed to read it. */
+  readonly isDelta: boolean;
+  /** What such a file begins with. */
+  readonly magic: readonly number[];
+}
+
+/** All kinds; `br` and others of its rank have the order in which they are tried. */
+export const variantKinds: readonly VariantKind[] = [
+  kind("br", "brotli", false, []), // a brotli stream begins with anything (RFC 7932)
+  kind("zstd", "zstd", false, [0x28, 0xb5, 0x2f, 0xfd]), // RFC 8878, section 3.1.1
+  kind("gzip", "gzip", false, [0x1f, 0x8b, 0x08]), // RFC 1952, section 2.3.1
+  kind("dcb", "dcb", true, [0xff, 0x44, 0x43, 0x42]), // RFC 9842, section 4
+  kind("dcz", "dcz", true, [0x5e, 0x2a, 0x4d, 0x18, 0x20, 0x00, 0x00, 0x00]), // RFC 9842, section 5
+];
+
+function kind(
+  coding: VariantKind["coding"],
+  format: VariantKind["format"],
+  isDelta: boolean,
+  magic: readonly number[],
+): VariantKind {
+  return { coding, format, extension: extensions[format], isDelta, magic };
+}
+
+const byExtension = new Map(variantKinds.map((each) => [each.extension, each]));
+
+/** The name of the file that the one called `name` would be a variant of; undefined if it is none by its name. */
+export function originalOf(name: string): string | undefined {
+  const dot = name.lastIndexOf(".");
+  return dot > 0 && byExtension.has(name.slice(dot)) ? name.slice(0, dot) : undefined;
+}
