@@ -5,3 +5,5 @@
  */
 export { startWorker } from "./worker.ts";
 export { isProcessAlive } from "./process.ts";
+export { type RunningServer, serve } from "./serve.ts";
+export type { ServeOptions } from "./serve_options.ts";

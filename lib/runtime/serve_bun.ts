@@ -1,0 +1,50 @@
+import type { Listening, ListenOptions } from "./serve_options.ts";
+
+/** What we use of `Bun.serve`. */
+interface BunServer {
+  readonly port: number;
+  /** Requests whose answer is not sent yet. */
+  readonly pendingRequests: number;
+  stop(closeActiveConnections: boolean): Promise<void>;
+}
+type BunServe = (options: {
+  hostname: string;
+  port: number;
+  tls?: { cert: string; key: string };
+  idleTimeout: number;
+  development: boolean;
+  fetch: ListenOptions["fetch"];
+}) => BunServer;
+
+/** A client may read nothing for this long, in seconds; Bun's default of 10 is short for slow ones. */
+const IDLE = 60;
+
+/** Listens with `Bun.serve`. */
+export function listenOnBun({ fetch, address, port, tls }: ListenOptions): Promise<Listening> {
+  const { serve } = (globalThis as unknown as { Bun: { serve: BunServe } }).Bun;
+  const server = serve({
+    hostname: address,
+    port,
+    ...(tls && { tls: { cert: tls.cert, key: tls.key } }),
+    idleTimeout: IDLE,
+    development: false,
+    fetch: (request) => fetch(request),
+  });
+  return Promise.resolve({
+    port: server.port,
+    finish: () => finish(server),
+    cut: () => void server.stop(true),
+  });
+}
+
+/** Bun's own promise waits for connections too that have not asked for anything, until they time out. */
+function finish(server: BunServer): Promise<void> {
+  void server.stop(false);
+  return new Promise((resolve) => {
+    const watch = setInterval(() => {
+      if (server.pendingRequests > 0) return;
+      clearInterval(watch);
+      resolve();
+    }, 25);
+  });
+}
