@@ -7,9 +7,9 @@ export interface Multipart {
   /** Of the whole body, in bytes. */
   readonly length: number;
   /** What the body says before each range's bytes. */
-  readonly parts: readonly { readonly head: Uint8Array; readonly range: ByteRange }[];
+  readonly parts: readonly { readonly head: Uint8Array<ArrayBuffer>; readonly range: ByteRange }[];
   /** What it says at the end. */
-  readonly tail: Uint8Array;
+  readonly tail: Uint8Array<ArrayBuffer>;
 }
 
 const encoder = new TextEncoder();

@@ -1,0 +1,81 @@
+import type { Fields } from "./answer.ts";
+import { contentTypeOf } from "./content_type.ts";
+import { hashedPart } from "./hashed_name.ts";
+import { useAsDictionary } from "./http/dictionaries.ts";
+import { formatHTTPDate } from "./http/http_date.ts";
+import type { Settings } from "./options.ts";
+import type { TreeFile } from "./representation.ts";
+
+const IMMUTABLE = "public, max-age=31536000, immutable";
+const REVALIDATE = "no-cache";
+
+/** Fields that a 304 leaves out: they are about what is sent (RFC 9110 section 15.4.5). */
+const OF_CONTENT = /^(?:content-(?!location$|security-policy)|accept-ranges$|use-as-dictionary$)/i;
+/** Fields of `headers()` that only we can know. */
+const OURS_ALONE = /^(?:content-(?:length|encoding|range)|etag|transfer-encoding|connection|accept-ranges)$/i;
+
+/**
+ * The fields that all answers about `file` have, whichever of its variants they send.
+ *
+ * @param file What the scan found.
+ * @param path The path that it is served at, decoded.
+ * @throws {TypeError} if `headers()` gives what is no field.
+ */
+export function fieldsOf(file: TreeFile, path: string, settings: Settings): Fields {
+  const own = customFields(file.path, settings);
+  const fields: string[] = [];
+  const add = (name: string, value: string): void => {
+    if (!own.has(name)) fields.push(name, value);
+  };
+  const cacheControl = own.get("cache-control") ?? cacheControlOf(file.path, settings);
+  const vary = varyOf(file, own.get("vary") ?? "");
+  add("Content-Type", contentTypeOf(file.path));
+  add("Cache-Control", cacheControl);
+  add("Last-Modified", formatHTTPDate(file.mtimeMs));
+  if (vary !== "") fields.push("Vary", vary);
+  // Only what may be used again without a question can be a dictionary, and only text makes a good one.
+  if (settings.dictionaries && file.variants.length > 0 && isFresh(cacheControl)) {
+    add("Use-As-Dictionary", useAsDictionary(path, hashedPart(path)));
+  }
+  add("X-Content-Type-Options", "nosniff");
+  for (const [name, value] of own) if (name !== "vary") fields.push(name, value);
+  return fields;
+}
+
+/** Those of `fields` that go with a 304. */
+export function withoutContentFields(fields: Fields): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < fields.length; i += 2) {
+    if (!OF_CONTENT.test(fields[i])) kept.push(fields[i], fields[i + 1]);
+  }
+  return kept;
+}
+
+/** Whether `path` may be kept for good, as far as its fields say so. */
+function cacheControlOf(path: string, settings: Settings): string {
+  return settings.isImmutable(path) ? IMMUTABLE : settings.cacheControl(path) ?? REVALIDATE;
+}
+
+function isFresh(cacheControl: string): boolean {
+  return /\bmax-age=0*[1-9]/i.test(cacheControl) && !/\bno-(?:cache|store)\b/i.test(cacheControl);
+}
+
+function varyOf({ variants, deltas }: TreeFile, own: string): string {
+  const names = own.split(",").map((name) => name.trim()).filter((name) => name !== "");
+  if (names.includes("*")) return "*";
+  if (variants.length + deltas.length > 0) names.push("Accept-Encoding");
+  if (deltas.length > 0) names.push("Available-Dictionary");
+  const seen = new Set<string>();
+  return names.filter((name) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase())).join(", ");
+}
+
+function customFields(path: string, { headers }: Settings): Headers {
+  const record = headers?.(path) ?? {};
+  try {
+    const fields = new Headers(record);
+    for (const name of [...fields.keys()]) if (OURS_ALONE.test(name)) fields.delete(name);
+    return fields;
+  } catch (cause) {
+    throw new TypeError(`headers() gives what is no header field for ${path}: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,176 @@
+import { hashedPart } from "./hashed_name.ts";
+import type { Warn } from "./representation.ts";
+
+/** A content coding of the files beside an original, by its name in HTTP. */
+export type PrecompressedCoding = "br" | "zstd" | "gzip";
+
+/** Something about a file that the handler leaves out, or answers otherwise than one would expect. */
+export interface StaticWarning {
+  /** The path below the folder. */
+  readonly path: string;
+  /** What is wrong, in plain words. */
+  readonly message: string;
+}
+
+/** Options of {@linkcode createStaticHandler}. */
+export interface StaticHandlerOptions {
+  /**
+   * The file that answers for its folder; `/docs` redirects to `/docs/`. `false`: none does.
+   *
+   * @default "index.html"
+   */
+  index?: string | false;
+  /** Whether `/about` is answered by `about.html`, and `/about.html` redirects there. Default: false. */
+  cleanUrls?: boolean;
+  /**
+   * The path of the file, below the folder, that answers paths that nothing else does and whose last part has no
+   * extension, with 200: the page of an application that routes by itself. Default: none.
+   */
+  fallback?: string;
+  /** The path of the page, below the folder, that goes with a 404. Default: `404.html`, if there is one. */
+  notFound?: string;
+  /** Whether names that begin with a dot are served; `.well-known` always is. Default: false. */
+  dotfiles?: boolean;
+  /**
+   * Fields to add to the answers of a file, or to set otherwise; called once a file whenever the folder is scanned, with
+   * the path below the folder. Default: none.
+   */
+  headers?: (path: string) => Readonly<Record<string, string>> | undefined;
+  /**
+   * The paths below the folder whose content never changes, as a pattern or a glob: they may be kept for a year without
+   * a question. `false`: none.
+   *
+   * @default names that hold a hash, such as `app-3f9a1c0b.js`
+   */
+  immutable?: RegExp | string | false;
+  /**
+   * `Cache-Control` of what is not immutable, for all or by path below the folder; undefined is the default.
+   *
+   * @default "no-cache": kept, and revalidated each time
+   */
+  cacheControl?: string | ((path: string) => string | undefined);
+  /**
+   * The path that the folder is served at.
+   *
+   * @default "/"
+   */
+  basePath?: string;
+  /**
+   * Which precompressed variants are used, the best first where a client likes several the same. `[]`: none.
+   *
+   * @default all, the smallest first
+   */
+  precompressed?: readonly PrecompressedCoding[];
+  /** Whether returning visitors get deltas against what they have (RFC 9842), if there are any. Default: true. */
+  dictionaries?: boolean;
+  /**
+   * How many bytes of files are kept in memory: those of at most 64 KiB, the smallest first. Others are streamed.
+   *
+   * @default 67108864 (64 MiB)
+   */
+  memoryLimit?: number;
+  /** Whether answers carry the SHA-256 of what they send of (RFC 9530). Default: false. */
+  reprDigest?: boolean;
+  /**
+   * Keeps the immutable files of the former deploy answerable, which pages that are still open ask for: those in that
+   * folder, or, if `true`, those of the tree that a `reload()` replaces. Default: none.
+   */
+  previous?: string | true;
+  /** Whether the folder is scanned anew when something in it changes; meant for development. Default: false. */
+  watch?: boolean;
+  /**
+   * Told of each file that is left out or not what it should be.
+   *
+   * @default console.warn
+   */
+  onWarning?: (warning: StaticWarning) => void;
+}
+
+/** {@linkcode StaticHandlerOptions} with their defaults, checked. */
+export interface Settings {
+  readonly index: string | undefined;
+  readonly cleanUrls: boolean;
+  readonly fallback: string | undefined;
+  readonly notFound: string;
+  readonly dotfiles: boolean;
+  readonly headers: StaticHandlerOptions["headers"];
+  /** Whether `headers` or `cacheControl` is a function. */
+  readonly hasCallbacks: boolean;
+  readonly isImmutable: (path: string) => boolean;
+  readonly cacheControl: (path: string) => string | undefined;
+  /** Begins and ends with a slash. */
+  readonly basePath: string;
+  /** Undefined: the smallest first. */
+  readonly precompressed: readonly PrecompressedCoding[] | undefined;
+  readonly dictionaries: boolean;
+  readonly memoryLimit: number;
+  readonly reprDigest: boolean;
+  readonly previous: string | true | undefined;
+  readonly warn: Warn;
+}
+
+const MEMORY_LIMIT = 64 * 1024 * 1024;
+const codings: readonly PrecompressedCoding[] = ["br", "zstd", "gzip"];
+
+/**
+ * The settings that `options` ask for.
+ *
+ * @throws {TypeError | RangeError} if an option is not what it should be.
+ */
+export async function settingsOf(options: StaticHandlerOptions): Promise<Settings> {
+  const { cacheControl, memoryLimit = MEMORY_LIMIT, onWarning = warnOnConsole } = options;
+  if (!(memoryLimit >= 0)) {
+    throw new RangeError(`memoryLimit ${memoryLimit} is out of range: use a number of bytes from 0`);
+  }
+  for (const coding of options.precompressed ?? []) {
+    if (!codings.includes(coding)) throw new TypeError(`unknown coding "${coding}": use ${codings.join(", ")}`);
+  }
+  return {
+    index: options.index === false ? undefined : nameOf("index", options.index ?? "index.html"),
+    cleanUrls: options.cleanUrls ?? false,
+    fallback: options.fallback === undefined ? undefined : pathOf("fallback", options.fallback),
+    notFound: pathOf("notFound", options.notFound ?? "404.html"),
+    dotfiles: options.dotfiles ?? false,
+    headers: options.headers,
+    hasCallbacks: typeof cacheControl === "function" || options.headers !== undefined,
+    isImmutable: await patternOf(options.immutable),
+    cacheControl: typeof cacheControl === "function" ? cacheControl : () => cacheControl,
+    basePath: basePathOf(options.basePath ?? "/"),
+    precompressed: options.precompressed,
+    dictionaries: options.dictionaries ?? true,
+    memoryLimit,
+    reprDigest: options.reprDigest ?? false,
+    previous: options.previous,
+    warn: (path, message) => onWarning({ path, message }),
+  };
+}
+
+function nameOf(option: string, name: string): string {
+  if (name !== "" && !name.includes("/")) return name;
+  throw new TypeError(`${option} "${name}" is not a file name: use one such as index.html`);
+}
+
+function pathOf(option: string, path: string): string {
+  const inner = path.replace(/^\/+/, "");
+  if (inner !== "" && !inner.split("/").includes("..")) return inner;
+  throw new TypeError(`${option} "${path}" is not a path below the folder: use one such as 404.html`);
+}
+
+function basePathOf(path: string): string {
+  if (!/[?#\\]/.test(path) && !path.includes("//")) return `/${path}/`.replace(/\/{2,}/g, "/");
+  throw new TypeError(`basePath "${path}" is not a path: use one such as /docs/`);
+}
+
+async function patternOf(pattern: StaticHandlerOptions["immutable"]): Promise<(path: string) => boolean> {
+  if (pattern === false) return () => false;
+  if (pattern === undefined) return (path) => hashedPart(path) !== undefined;
+  if (typeof pattern === "string") return (await import("picomatch")).default(pattern, { dot: true });
+  return (path) => {
+    pattern.lastIndex = 0; // one with the g flag would go on where it last matched
+    return pattern.test(path);
+  };
+}
+
+function warnOnConsole({ path, message }: StaticWarning): void {
+  console.warn(`${path}: ${message}`);
+}

@@ -1,0 +1,123 @@
+import { type Fields, valueOf } from "./answer.ts";
+import { fieldsOf } from "./fields.ts";
+import { type AcceptedCodings, acceptedCodings } from "./http/accept_encoding.ts";
+import { availableDictionary, mayUseDictionary } from "./http/dictionaries.ts";
+import type { Settings } from "./options.ts";
+import type { Representation, TreeFile } from "./representation.ts";
+import { Variant } from "./variant.ts";
+
+/** The fields of a request: `Headers`, or those of `node:http` in the same shape. */
+export interface RequestFields {
+  get(name: string): string | null | undefined;
+}
+
+/** A file of the tree with its variants, as it is answered. */
+export class Resource {
+  readonly file: TreeFile;
+  readonly settings: Settings;
+  /** The path that it is served at, decoded. */
+  readonly path: string;
+  /** In ms, with whole seconds as in `Last-Modified`. */
+  readonly lastModified: number;
+  /** In the order in which they are preferred where a client likes several the same. */
+  variants: readonly Variant[];
+  deltas: readonly Variant[];
+  /** Whether it is of the deploy before the one that is served. */
+  isFormer = false;
+  /** Whether its file is not what was scanned any more, so that there is nothing to send. */
+  hasChanged = false;
+  #fields: Fields | undefined;
+  // One cached choice: the requests for a file mostly come from browsers that accept the same.
+  #lastAccepted: AcceptedCodings | undefined;
+  #lastChoice: Variant | undefined;
+
+  constructor(file: TreeFile, path: string, settings: Settings, kept: ReadonlySet<Representation>) {
+    this.file = file;
+    this.path = path;
+    this.settings = settings;
+    this.lastModified = Math.floor(file.mtimeMs / 1000) * 1000;
+    const variantOf = (each: Representation) => new Variant(this, each, kept.has(each));
+    this.variants = [...inOrder(file.variants, settings), file.identity].map(variantOf);
+    this.deltas = settings.dictionaries ? file.deltas.map(variantOf) : [];
+  }
+
+  /** The fields that all answers about it have. */
+  fields(): Fields {
+    return this.#fields ??= fieldsOf(this.file, this.path, this.settings);
+  }
+
+  /** The variant to send; undefined if the client accepts none (RFC 9110 section 12.5.3). */
+  choose(request: RequestFields): Variant | undefined {
+    const accepted = acceptedCodings(request.get("accept-encoding"));
+    if (this.deltas.length > 0) {
+      const delta = this.#chooseDelta(accepted, request);
+      if (delta) return delta;
+    }
+    if (accepted === this.#lastAccepted) return this.#lastChoice;
+    this.#lastAccepted = accepted;
+    return this.#lastChoice = best(this.variants, accepted);
+  }
+
+  /** The variant, other than the chosen one, that the client has according to `If-None-Match`, if it accepts such. */
+  owned(request: RequestFields, isListed: (tag: string) => boolean): Variant | undefined {
+    const accepted = acceptedCodings(request.get("accept-encoding"));
+    const isOwned = ({ representation, tag }: Variant) => accepted[representation.coding] > 0 && isListed(tag);
+    return this.variants.find(isOwned) ?? this.deltas.find(isOwned);
+  }
+
+  /** Sends `representation` no more: its file is not what was scanned. */
+  drop(representation: Representation): void {
+    const isOther = (variant: Variant) => variant.representation !== representation;
+    this.variants = this.variants.filter(isOther);
+    this.deltas = this.deltas.filter(isOther);
+    this.#lastAccepted = undefined;
+  }
+
+  /** The smallest delta against what the client has, unless it likes a variant more (RFC 9842). */
+  #chooseDelta(accepted: AcceptedCodings, request: RequestFields): Variant | undefined {
+    const field = request.get("available-dictionary");
+    if (!field || !this.#mayBeRead(request)) return undefined;
+    const dictionary = availableDictionary(field);
+    const usable = this.deltas.filter(({ representation }) => representation.dictionary === dictionary);
+    const delta = best(usable.toSorted(bySize), accepted);
+    const other = best(this.variants, accepted);
+    if (!delta || !other) return delta;
+    return weightOf(delta, accepted) >= weightOf(other, accepted) ? delta : undefined;
+  }
+
+  /** Whether the page that asks could read the answer, so that its size tells no more than it. */
+  #mayBeRead(request: RequestFields): boolean {
+    return mayUseDictionary({
+      site: request.get("sec-fetch-site"),
+      mode: request.get("sec-fetch-mode"),
+      origin: request.get("origin"),
+      allowOrigin: valueOf(this.fields(), "Access-Control-Allow-Origin"),
+    });
+  }
+}
+
+function inOrder(variants: readonly Representation[], { precompressed }: Settings): readonly Representation[] {
+  if (!precompressed) return variants.toSorted((a, b) => a.size - b.size);
+  return precompressed.flatMap((coding) => variants.filter((variant) => variant.coding === coding));
+}
+
+function bySize(a: Variant, b: Variant): number {
+  return a.representation.size - b.representation.size;
+}
+
+function weightOf({ representation }: Variant, accepted: AcceptedCodings): number {
+  return accepted[representation.coding];
+}
+
+/** The first of those that the client likes most; undefined if it accepts none. */
+function best(variants: readonly Variant[], accepted: AcceptedCodings): Variant | undefined {
+  let chosen: Variant | undefined;
+  let weight = 0;
+  for (const variant of variants) {
+    const other = weightOf(variant, accepted);
+    if (other <= weight) continue;
+    chosen = variant;
+    weight = other;
+  }
+  return chosen;
+}

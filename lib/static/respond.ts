@@ -1,0 +1,110 @@
+import { Answer, textAnswer, valueOf, without } from "./answer.ts";
+import { decodeTarget } from "./http/request_target.ts";
+import { evaluate, ifRangeHolds } from "./preconditions.ts";
+import { answerRange } from "./ranges.ts";
+import { type RequestFields, Resource } from "./resource.ts";
+import type { Redirect, Table } from "./table.ts";
+import type { Variant } from "./variant.ts";
+
+const ALLOW = ["Allow", "GET, HEAD, OPTIONS"];
+const ALLOWED = new Answer(204, ALLOW);
+const NOT_ALLOWED = textAnswer(405, "Method Not Allowed", ALLOW);
+const BAD_REQUEST = textAnswer(400, "Bad Request: the path is not well-formed");
+const NOT_FOUND = textAnswer(404, "Not Found");
+const CHANGED = textAnswer(503, "The file is being replaced: ask again", [
+  ...["Retry-After", "1", "Cache-Control", "no-store"],
+]);
+/** What everything is answered with once the handler is closed. */
+export const CLOSED: Answer = textAnswer(503, "The server is going down", ["Cache-Control", "no-store"]);
+/** What a page of a 404 has nothing of: it is not what was asked for. */
+const NOT_OF_404 = ["etag", "last-modified", "cache-control", "accept-ranges", "repr-digest", "use-as-dictionary"];
+
+/** Told that the file of a variant is not what was scanned. */
+export type OnFault = (variant: Variant) => void;
+
+/**
+ * Answers a request from `table`, or undefined if there is nothing at its path.
+ *
+ * @param target The request target, or the URL.
+ */
+export function respond(
+  table: Table,
+  method: string,
+  target: string,
+  request: RequestFields,
+  onFault: OnFault,
+): Answer | undefined {
+  const path = decodeTarget(target);
+  if (path === undefined) return method === "OPTIONS" && target === "*" ? ALLOWED : BAD_REQUEST;
+  const entry = table.byPath.get(path) ?? fallbackFor(path, table);
+  if (entry === undefined) return undefined;
+  if (method !== "GET" && method !== "HEAD") return method === "OPTIONS" ? ALLOWED : NOT_ALLOWED;
+  if (!(entry instanceof Resource)) return redirectAnswer(entry, target);
+  return answerResource(entry, method, request, onFault);
+}
+
+/** The answer for a path that there is nothing at. */
+export function respondNotFound(notFound: Resource | undefined, request: RequestFields, onFault: OnFault): Answer {
+  const chosen = notFound?.choose(request);
+  if (chosen === undefined || chosen.resource.hasChanged) return NOT_FOUND;
+  const fields = [...without(chosen.fields(), NOT_OF_404), "Cache-Control", "no-cache"];
+  const answer = chosen.answer(404, [...fields, "Content-Length", String(chosen.representation.size)]);
+  if (answer) return answer;
+  onFault(chosen);
+  return respondNotFound(notFound, request, onFault);
+}
+
+function answerResource(
+  resource: Resource,
+  method: string,
+  request: RequestFields,
+  onFault: OnFault,
+): Answer | undefined {
+  while (!resource.hasChanged) {
+    const chosen = resource.choose(request);
+    if (chosen === undefined) return notAcceptable(resource);
+    const answer = answerVariant(chosen, method, request);
+    if (answer) return answer;
+    onFault(chosen); // one less to choose from
+  }
+  return resource.isFormer ? undefined : CHANGED; // what is gone of the former deploy is gone
+}
+
+function answerVariant(chosen: Variant, method: string, request: RequestFields): Answer | undefined {
+  const verdict = evaluate(request, chosen);
+  if (verdict === "failed") return preconditionFailed(chosen);
+  if (verdict !== "go on") return verdict.notModified();
+  // HEAD has no ranges (RFC 9110 section 14.2).
+  const range = method === "GET" ? request.get("range") : undefined;
+  if (range && ifRangeHolds(request, chosen)) {
+    const answer = answerRange(range, chosen);
+    if (answer !== "ignored") return answer;
+  }
+  return chosen.whole();
+}
+
+function preconditionFailed({ resource, tag }: Variant): Answer {
+  return textAnswer(412, "Precondition Failed", ["ETag", tag, ...varyOf(resource)]);
+}
+
+function notAcceptable(resource: Resource): Answer {
+  const vary = valueOf(resource.fields(), "Vary") ?? "Accept-Encoding";
+  return textAnswer(406, "Not Acceptable: the file is in none of the accepted content codings", ["Vary", vary]);
+}
+
+function varyOf(resource: Resource): string[] {
+  const vary = valueOf(resource.fields(), "Vary");
+  return vary === undefined ? [] : ["Vary", vary];
+}
+
+/** The page of an application that routes by itself; what has an extension is a file that is missing. */
+function fallbackFor(path: string, { fallback }: Table): Resource | undefined {
+  if (fallback === undefined || path.includes(".", path.lastIndexOf("/"))) return undefined;
+  return path.startsWith(fallback.settings.basePath) ? fallback : undefined;
+}
+
+/** The query goes along. */
+function redirectAnswer({ status, location }: Redirect, target: string): Answer {
+  const query = /\?[^#]*/.exec(target)?.[0] ?? "";
+  return new Answer(status, ["Location", location + query, "Content-Length", "0"]);
+}

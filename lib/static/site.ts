@@ -1,0 +1,148 @@
+import { type FSWatcher, watch } from "node:fs";
+import type { Answer } from "./answer.ts";
+import type { Settings } from "./options.ts";
+import type { TreeFile } from "./representation.ts";
+import type { RequestFields, Resource } from "./resource.ts";
+import { CLOSED, respond, respondNotFound } from "./respond.ts";
+import { scanTree } from "./scan_tree.ts";
+import { buildTable, type Table } from "./table.ts";
+import { Turns } from "./turns.ts";
+import type { Variant } from "./variant.ts";
+
+/** How long changes may come one after the other before the folder is scanned, in ms. */
+const SETTLING = 100;
+
+/** A folder as it is served: the table that answers, and the scans that replace it. */
+export class Site {
+  readonly #directory: string;
+  readonly #settings: Settings;
+  /** None once it is closed. */
+  #table: Table | undefined;
+  #scanning: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #watcher: FSWatcher | undefined;
+  #isClosed = false;
+  readonly #sending = new Set<Promise<unknown>>();
+
+  private constructor(directory: string, settings: Settings) {
+    this.#directory = directory;
+    this.#settings = settings;
+  }
+
+  /** Scans `directory`; its small files are read meanwhile and after, or when they are first asked for. */
+  static async open(directory: string, settings: Settings): Promise<Site> {
+    const site = new Site(directory, settings);
+    const table = await site.#scan();
+    site.#table = table;
+    site.#scanning = site.#load(table);
+    return site;
+  }
+
+  /** What a request gets; undefined if there is nothing at its path. */
+  respond(method: string, target: string, request: RequestFields): Answer | undefined {
+    return this.#table ? respond(this.#table, method, target, request, this.fault) : CLOSED;
+  }
+
+  respondNotFound(request: RequestFields): Answer {
+    return this.#table ? respondNotFound(this.#table.notFound, request, this.fault) : CLOSED;
+  }
+
+  /** The path that the folder is served at. */
+  get basePath(): string {
+    return this.#settings.basePath;
+  }
+
+  /** Takes note that the file of `variant` is not what was scanned. */
+  readonly fault = ({ resource, representation }: Variant): void => {
+    const { path, identity } = resource.file;
+    if (representation !== identity) {
+      resource.drop(representation);
+      return this.#settings.warn(pathOf(path, representation.file, identity.file), "is not what was scanned: left out");
+    }
+    resource.hasChanged = true;
+    if (resource.isFormer) return;
+    this.#settings.warn(path, "changed since it was scanned: the folder is scanned anew");
+    this.reloadSoon();
+  };
+
+  /** Waits for `sending` when it is closed. */
+  track(sending: Promise<unknown>): void {
+    const done = sending.catch(() => {}).finally(() => this.#sending.delete(done));
+    this.#sending.add(done);
+  }
+
+  /** Scans the folder, and answers from what is found as soon as all of that is ready. */
+  reload(): Promise<void> {
+    // Whoever calls during a scan may know of a change that it missed: one more follows it, for all of them.
+    return this.#next ??= this.#scanning.then(() => {
+      this.#next = undefined;
+      const reloaded = this.#replace();
+      this.#scanning = reloaded.catch(() => {});
+      return reloaded;
+    });
+  }
+
+  /** Reloads when nothing has called this for a moment. */
+  reloadSoon(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.reload().catch((error) => this.#settings.warn("", `cannot be scanned: ${error.message}`));
+    }, SETTLING);
+    this.#timer.unref();
+  }
+
+  /** Reloads when something in the folder changes. */
+  watch(): void {
+    this.#watcher = watch(this.#directory, { recursive: true }, () => this.reloadSoon());
+    this.#watcher.on("error", (error) => this.#settings.warn("", `is not watched any more: ${error.message}`));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#table = undefined;
+    this.#watcher?.close();
+    clearTimeout(this.#timer);
+    await Promise.all([this.#scanning, ...this.#sending]);
+  }
+
+  async #replace(): Promise<void> {
+    if (this.#isClosed) return;
+    const table = await this.#scan();
+    await this.#load(table);
+    if (!this.#isClosed) this.#table = table;
+  }
+
+  async #scan(): Promise<Table> {
+    const { previous, dotfiles, warn } = this.#settings;
+    const files = await scanTree(this.#directory, warn, { dotfiles });
+    return buildTable(files, previous === undefined ? [] : await this.#former(previous), this.#settings);
+  }
+
+  /** The immutable files of the former deploy. */
+  async #former(previous: string | true): Promise<(TreeFile | Resource)[]> {
+    const { dotfiles, isImmutable, warn } = this.#settings;
+    if (previous !== true) {
+      return (await scanTree(previous, warn, { dotfiles })).filter(({ path }) => isImmutable(path));
+    }
+    const resources = this.#table?.resources ?? [];
+    return resources.filter(({ file, isFormer, hasChanged }) => !isFormer && !hasChanged && isImmutable(file.path));
+  }
+
+  /** Reads what is to be in memory, so that no request has to wait for it. */
+  async #load({ resources }: Table): Promise<void> {
+    const turns = new Turns();
+    for (const { variants, deltas } of resources) {
+      for (const variant of [...variants, ...deltas]) {
+        if (turns.isOver) await turns.next();
+        if (this.#isClosed) return;
+        if (variant.isKept && !variant.load()) this.fault(variant);
+      }
+    }
+  }
+}
+
+/** Where `file` is below the folder, being beside the original at `path`. */
+function pathOf(path: string, file: string, original: string): string {
+  return path + file.slice(original.length);
+}
