@@ -5,6 +5,7 @@ import { useAsDictionary } from "./http/dictionaries.ts";
 import { formatHTTPDate } from "./http/http_date.ts";
 import type { Settings } from "./options.ts";
 import type { TreeFile } from "./representation.ts";
+import type { Resource } from "./resource.ts";
 
 const IMMUTABLE = "public, max-age=31536000, immutable";
 const REVALIDATE = "no-cache";
@@ -15,13 +16,10 @@ const OF_CONTENT = /^(?:content-(?!location$|security-policy)|accept-ranges$|use
 const OURS_ALONE = /^(?:content-(?:length|encoding|range)|etag|transfer-encoding|connection|accept-ranges)$/i;
 
 /**
- * The fields that all answers about `file` have, whichever of its variants they send.
- *
- * @param file What the scan found.
- * @param path The path that it is served at, decoded.
+ * The fields that all answers about a resource have, whichever of its variants they send.
  * @throws {TypeError} if `headers()` gives what is no field.
  */
-export function fieldsOf(file: TreeFile, path: string, settings: Settings): Fields {
+export function fieldsOf({ file, path, lastModified }: Resource, settings: Settings): Fields {
   const own = customFields(file.path, settings);
   const fields: string[] = [];
   const add = (name: string, value: string): void => {
@@ -31,10 +29,9 @@ export function fieldsOf(file: TreeFile, path: string, settings: Settings): Fiel
   const vary = varyOf(file, own.get("vary") ?? "");
   add("Content-Type", contentTypeOf(file.path));
   add("Cache-Control", cacheControl);
-  add("Last-Modified", formatHTTPDate(file.mtimeMs));
+  add("Last-Modified", formatHTTPDate(lastModified));
   if (vary !== "") fields.push("Vary", vary);
-  // Only what may be used again without a question can be a dictionary, and only text makes a good one.
-  if (settings.dictionaries && file.variants.length > 0 && isFresh(cacheControl)) {
+  if (settings.dictionaries && isDictionary(file, cacheControl)) {
     add("Use-As-Dictionary", useAsDictionary(path, hashedPart(path)));
   }
   add("X-Content-Type-Options", "nosniff");
@@ -51,13 +48,22 @@ export function withoutContentFields(fields: Fields): string[] {
   return kept;
 }
 
-/** Whether `path` may be kept for good, as far as its fields say so. */
 function cacheControlOf(path: string, settings: Settings): string {
   return settings.isImmutable(path) ? IMMUTABLE : settings.cacheControl(path) ?? REVALIDATE;
 }
 
+/**
+ * Whether browsers can use `file` as a dictionary for its next version: it is text, they may use it again without a
+ * question, and something of its name stays when its content changes.
+ */
+function isDictionary({ path, variants }: TreeFile, cacheControl: string): boolean {
+  const start = hashedPart(path)?.start;
+  return variants.length > 0 && isFresh(cacheControl) && start !== 0 && path[start! - 1] !== "/";
+}
+
 function isFresh(cacheControl: string): boolean {
-  return /\bmax-age=0*[1-9]/i.test(cacheControl) && !/\bno-(?:cache|store)\b/i.test(cacheControl);
+  return /\b(?:max-age|stale-while-revalidate)=0*[1-9]/i.test(cacheControl) &&
+    !/\bno-(?:cache|store)\b/i.test(cacheControl);
 }
 
 function varyOf({ variants, deltas }: TreeFile, own: string): string {

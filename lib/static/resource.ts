@@ -35,7 +35,8 @@ export class Resource {
     this.file = file;
     this.path = path;
     this.settings = settings;
-    this.lastModified = Math.floor(file.mtimeMs / 1000) * 1000;
+    // Not later than Date (RFC 9110 section 8.8.2.1).
+    this.lastModified = Math.floor(Math.min(file.mtimeMs, Date.now()) / 1000) * 1000;
     const variantOf = (each: Representation) => new Variant(this, each, kept.has(each));
     this.variants = [...inOrder(file.variants, settings), file.identity].map(variantOf);
     this.deltas = settings.dictionaries ? file.deltas.map(variantOf) : [];
@@ -43,7 +44,7 @@ export class Resource {
 
   /** The fields that all answers about it have. */
   fields(): Fields {
-    return this.#fields ??= fieldsOf(this.file, this.path, this.settings);
+    return this.#fields ??= fieldsOf(this, this.settings);
   }
 
   /** The variant to send; undefined if the client accepts none (RFC 9110 section 12.5.3). */
@@ -76,7 +77,8 @@ export class Resource {
   /** The smallest delta against what the client has, unless it likes a variant more (RFC 9842). */
   #chooseDelta(accepted: AcceptedCodings, request: RequestFields): Variant | undefined {
     const field = request.get("available-dictionary");
-    if (!field || !this.#mayBeRead(request)) return undefined;
+    // A part of a delta is of no use: browsers name deltas also with ranges, where they undo no other coding.
+    if (!field || request.get("range") || !this.#mayBeRead(request)) return undefined;
     const dictionary = availableDictionary(field);
     const usable = this.deltas.filter(({ representation }) => representation.dictionary === dictionary);
     const delta = best(usable.toSorted(bySize), accepted);

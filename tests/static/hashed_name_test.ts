@@ -11,6 +11,8 @@ const hashed = {
   "main.9c2d4e5f6a7b8c9d0e1f.chunk.js": "9c2d4e5f6a7b8c9d0e1f",
   "css/app-d41d8cd98f.min.css": "d41d8cd98f",
   "out/entry-5VQ3B7NA.js": "5VQ3B7NA",
+  "assets/chunk-ABCDEFGH.js": "ABCDEFGH",
+  "css/0c4be6fa1b2c3d4e.css": "0c4be6fa1b2c3d4e",
 };
 
 const unhashed = [
@@ -22,6 +24,8 @@ const unhashed = [
   "my-page-2-columns-layout.html",
   "lib-1_2_3_45.js",
   "chart-DataView.js",
+  "poster-SUMMER24.jpg",
+  "docs-OVERVIEW.md",
   "module-JavaScript.js",
   "notes-cafe2024.txt",
   "a/d41d8cd98f00b204/page.html",
