@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { fetchFrom } from "./fetch_handler.ts";
 import { answerNode } from "./node_handler.ts";
 import { settingsOf, type StaticHandlerOptions } from "./options.ts";
-import { Site } from "./site.ts";
+import { Site, type StaticStats } from "./site.ts";
 
 /** Answers requests for the files of a folder. */
 export interface StaticHandler extends AsyncDisposable {
@@ -22,6 +22,8 @@ export interface StaticHandler extends AsyncDisposable {
    * they began with. If it rejects, all stays as it was.
    */
   readonly reload: () => Promise<void>;
+  /** How many files there are, and how much of them is in memory. */
+  readonly stats: () => StaticStats;
   /** Answers nothing any more, waits for what is being sent, and lets go of the memory. */
   readonly close: () => Promise<void>;
 }
@@ -40,6 +42,7 @@ export async function createStaticHandler(
     fetch: (request) => fetchFrom(site, request),
     node: (req, res, next) => answerNode(site, req, res, next),
     reload: () => site.reload(),
+    stats: () => site.stats(),
     close: () => site.close(),
     [Symbol.asyncDispose]: () => site.close(),
   };

@@ -15,7 +15,7 @@ function answerOf(site: Site, { method, url, headers }: Request): Answer {
 }
 
 async function streamed(site: Site, request: Request, answer: Answer, file: FileParts): Promise<Response> {
-  const handle = await openVerified(file.variant.representation);
+  const handle = await openVerified(file.variant);
   if (handle === undefined) {
     site.fault(file.variant); // one less to choose from
     return fetchFrom(site, request);

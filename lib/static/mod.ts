@@ -5,3 +5,4 @@
  */
 export { createStaticHandler, type StaticHandler } from "./create_static_handler.ts";
 export type { PrecompressedCoding, StaticHandlerOptions, StaticWarning } from "./options.ts";
+export type { StaticStats } from "./site.ts";

@@ -49,7 +49,7 @@ async function sendFile(
   file: FileParts,
   next: Next | undefined,
 ): Promise<void> {
-  const handle = await openVerified(file.variant.representation);
+  const handle = await openVerified(file.variant);
   if (handle === undefined) {
     site.fault(file.variant); // one less to choose from
     return answerNode(site, req, res, next);

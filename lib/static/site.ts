@@ -12,6 +12,14 @@ import type { Variant } from "./variant.ts";
 /** How long changes may come one after the other before the folder is scanned, in ms. */
 const SETTLING = 100;
 
+/** What a handler serves. */
+export interface StaticStats {
+  /** How many files there are, not counting the variants beside them. */
+  readonly files: number;
+  /** How many bytes of them and their variants are in memory so far. */
+  readonly bytesInMemory: number;
+}
+
 /** A folder as it is served: the table that answers, and the scans that replace it. */
 export class Site {
   readonly #directory: string;
@@ -51,6 +59,16 @@ export class Site {
   /** The path that the folder is served at. */
   get basePath(): string {
     return this.#settings.basePath;
+  }
+
+  /** What is served now. */
+  stats(): StaticStats {
+    const resources = this.#table?.resources ?? [];
+    let bytesInMemory = 0;
+    for (const { variants, deltas } of resources) {
+      for (const variant of [...variants, ...deltas]) bytesInMemory += variant.bytesInMemory;
+    }
+    return { files: resources.length, bytesInMemory };
   }
 
   /** Takes note that the file of `variant` is not what was scanned. */

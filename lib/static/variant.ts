@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import { joinBytes } from "../streams/internal.ts";
 import { Answer, type Fields, type FileParts } from "./answer.ts";
 import { withoutContentFields } from "./fields.ts";
@@ -16,6 +17,8 @@ export class Variant {
   readonly isKept: boolean;
   /** A strong entity tag: of its own bytes, so no two variants share one. */
   readonly tag: string;
+  /** When its file was last changed, in ms since 1970; undefined until it was looked at. */
+  mtimeMs: number | undefined;
   #bytes: Uint8Array<ArrayBuffer> | undefined;
   #fields: Fields | undefined;
   #whole: Answer | undefined;
@@ -25,7 +28,13 @@ export class Variant {
     this.resource = resource;
     this.representation = representation;
     this.isKept = isKept;
+    this.mtimeMs = representation.mtimeMs;
     this.tag = `"${representation.sha256.slice(0, TAG_LENGTH)}"`;
+  }
+
+  /** How many of its bytes are in memory. */
+  get bytesInMemory(): number {
+    return this.#bytes?.length ?? 0;
   }
 
   /**
@@ -49,6 +58,7 @@ export class Variant {
    */
   answer(status: number, fields: Fields, parts?: FileParts["parts"]): Answer | undefined {
     if (!this.isKept) {
+      if (!this.#isKnown()) return undefined;
       return new Answer(status, fields, {
         variant: this,
         parts: parts ?? [{ start: 0, end: this.representation.size }],
@@ -65,6 +75,15 @@ export class Variant {
   /** All fields but `Content-Length`. */
   fields(): Fields {
     return this.#fields ??= this.#makeFields();
+  }
+
+  /** Whether its file was looked at; one that the manifest vouches for is read once before it is sent. */
+  #isKnown(): boolean {
+    if (this.mtimeMs !== undefined) return true;
+    const mtimeMs = lstatSync(this.representation.file, { throwIfNoEntry: false })?.mtimeMs;
+    if (readVerified(this.representation) === undefined) return false;
+    this.mtimeMs = mtimeMs;
+    return true;
   }
 
   #makeFields(): Fields {

@@ -1,0 +1,6 @@
+/**
+ * What the command line needs besides the public API, of which this is no part.
+ *
+ * @module
+ */
+export { settingsOf } from "./options.ts";
