@@ -29,8 +29,38 @@ export interface StaticHandler extends AsyncDisposable {
 }
 
 /**
- * Serves a folder from a table of ready answers: no file is looked at while answering, but those too large to be kept
- * in memory are read.
+ * Serves the files of a folder from a table of ready answers, which is built once: to answer, nothing is asked of the
+ * file system, but to read what is too large to be kept in memory.
+ *
+ * The variants that `precompress` made (or any other tool: `app.js.br`, `.zst`, `.gz` beside `app.js`) are sent to who
+ * accepts them, by the weights of `Accept-Encoding`; `.dcb` and `.dcz` deltas to browsers that have the former version
+ * (RFC 9842). Every variant has a strong `ETag` of its own bytes. Conditional requests and ranges, also of variants,
+ * follow RFC 9110.
+ *
+ * A file that is not any more what was scanned is answered with 503 and `Retry-After`, and makes the folder be scanned
+ * anew: no answer mixes two versions. Replace whole folders by switching a symbolic link, or files by renaming, then
+ * `reload()`.
+ *
+ * @param directory The folder. What lies outside it is never served, not even through a symbolic link.
+ * @param options Names of index and error pages, caching, memory: see {@linkcode StaticHandlerOptions}.
+ * @throws {TypeError} if there is no such folder, or an option is not what it should be.
+ * @throws {RangeError} if `memoryLimit` is negative.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110} for HTTP
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9842} for the deltas
+ * @example Serve a folder
+ * ```ts
+ * import { mkdtemp, writeFile } from "node:fs/promises";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { createStaticHandler } from "@millrace/streams/static";
+ *
+ * const directory = await mkdtemp(join(tmpdir(), "site-"));
+ * await writeFile(join(directory, "index.html"), "<p>The mill turns.</p>");
+ * const handler = await createStaticHandler(directory);
+ * const response = await handler.fetch(new Request("http://localhost/"));
+ * console.log(response.status, await response.text()); // 200 <p>The mill turns.</p>
+ * await handler.close();
+ * ```
  */
 export async function createStaticHandler(
   directory: string,

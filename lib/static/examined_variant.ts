@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import type { Original, Scan } from "./examined_file.ts";
 import { reasonOf } from "./failure.ts";
 import { type FileContent, readContent } from "./file_content.ts";
-import type { RecordedContent } from "./manifest_records.ts";
+import type { RecordedContent } from "./recorded_file.ts";
 import { SMALL_BODY } from "./memory.ts";
 import type { Representation } from "./representation.ts";
 import { dictionaryIn, faultInBytes } from "./variant_bytes.ts";
@@ -16,7 +16,7 @@ export async function examineVariant(
   scan: Scan,
 ): Promise<Representation | undefined> {
   const { record } = original;
-  const recorded = record && scan.manifest!.variantOf(record, kind);
+  const recorded = record?.variants[kind.index];
   const dictionary = kind.isDelta ? record?.dictionary : undefined;
   try {
     // Small ones are read and held against their hash before they are sent, large ones never as a whole.
@@ -24,7 +24,7 @@ export async function examineVariant(
     const mtimeMs = recorded && timeIfVouchedFor(file, recorded, scan);
     if (mtimeMs !== undefined) return representation(file, kind, recorded!, mtimeMs, dictionary);
     const content = await readContent(file, scan.turns);
-    const fault = faultOf(content, recorded, kind, original, scan);
+    const fault = faultOf(content, recorded, kind, original);
     if (fault === undefined) return representation(file, kind, content, content.mtimeMs, dictionaryIn(content, kind));
     scan.warn(original.path + kind.extension, `this variant is left out: ${fault}`);
   } catch (error) {
@@ -44,13 +44,11 @@ function faultOf(
   recorded: RecordedContent | undefined,
   kind: VariantKind,
   original: Original,
-  { manifest }: Scan,
 ): string | undefined {
   if (recorded) {
     return content.sha256 === recorded.sha256 ? undefined : "it is not what precompress wrote; run it again";
   }
-  const { outdated } = original;
-  const former = outdated && manifest!.variantOf(outdated, kind);
+  const former = original.outdated?.variants[kind.index];
   if (former?.sha256 === content.sha256) return "it was made of a former content of the file; run precompress again";
   if (isOlder(content.mtimeMs, original.mtimeMs)) return "it is older than the file";
   return faultInBytes(content, kind, original.identity.size);

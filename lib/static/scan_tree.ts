@@ -25,8 +25,8 @@ export interface ScanOptions {
 export async function scanTree(directory: string, warn: Warn, { dotfiles }: ScanOptions): Promise<TreeFile[]> {
   const root = rootFolder(treeRoot(directory));
   const lister = new FolderLister(root, warn, dotfiles);
-  const manifest = await ManifestRecords.in(root.real, warn);
-  const scan: Scan = { manifest, warn, turns: new Turns() };
+  const turns = new Turns();
+  const scan: Scan = { manifest: await ManifestRecords.in(root.real, warn, turns), warn, turns };
   const files: TreeFile[] = [];
   const waiting = [root];
   for (let folder = waiting.pop(); folder; folder = waiting.pop()) {
