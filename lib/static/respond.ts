@@ -103,8 +103,9 @@ function fallbackFor(path: string, { fallback }: Table): Resource | undefined {
   return path.startsWith(fallback.settings.basePath) ? fallback : undefined;
 }
 
-/** The query goes along. */
+/** The query goes along; what a server let through that is no part of a URL is encoded. */
 function redirectAnswer({ status, location }: Redirect, target: string): Answer {
   const query = /\?[^#]*/.exec(target)?.[0] ?? "";
-  return new Answer(status, ["Location", location + query, "Content-Length", "0"]);
+  const encoded = query.replace(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()));
+  return new Answer(status, ["Location", location + encoded, "Content-Length", "0"]);
 }
