@@ -52,15 +52,16 @@ test("every subpath of the JSR package loads and type checks", async () => {
      import * as files from "jsr:@millrace/streams@^${registry.version}/files";
      import { fromNodeWritable } from "jsr:@millrace/streams@^${registry.version}/node";
      import { precompress } from "jsr:@millrace/streams@^${registry.version}/precompress";
+     import { createStaticHandler } from "jsr:@millrace/streams@^${registry.version}/static";
      import { ReadableStream } from "jsr:@millrace/streams@^${registry.version}/streams";
      import { LineStream } from "jsr:@millrace/streams@^${registry.version}/text";
      import { uninstall } from "jsr:@millrace/streams@^${registry.version}/install";
      console.log(typeof compress, typeof decompress, Object.keys(files).length > 0, typeof precompress);
-     console.log(typeof BatchedWritableStream, typeof fromNodeWritable, typeof LineStream);
+     console.log(typeof BatchedWritableStream, typeof createStaticHandler, typeof fromNodeWritable, typeof LineStream);
      console.log(globalThis.ReadableStream === ReadableStream, typeof uninstall);`,
   );
   const printed = await runDeno("run", "-A", "--check", "subpaths.ts");
-  assert.equal(printed, "function function true function\nfunction function function\ntrue function\n");
+  assert.equal(printed, "function function true function\nfunction function function function\ntrue function\n");
 });
 
 test("the JSR package's precompress() starts its workers", async () => {

@@ -41,10 +41,10 @@ test("the npm package holds what is built and its papers, and nothing else", asy
 test("every subpath of the npm package loads", async () => {
   const names = await runModule(
     "names.js",
-    `const subpaths = ["", "/batch", "/codecs", "/files", "/install", "/node", "/precompress", "/streams", "/text"];
+    `const subpaths = ["", "/batch", "/codecs", "/files", "/install", "/node", "/precompress", "/static", "/streams", "/text"];
      for (const subpath of subpaths) console.log(Object.keys(await import("@millrace/streams" + subpath)).join(" "));`,
   );
-  const [all, batch, codecs, files, install, node, precompress, streams, text] = names.split("\n")
+  const [all, batch, codecs, files, install, node, precompress, statics, streams, text] = names.split("\n")
     .map((line) => line.split(" "));
   assert.deepEqual(all.filter((name) => ![batch, codecs, streams, text].some((names) => names.includes(name))), []);
   assert.ok(batch.includes("BatchedWritableStream"));
@@ -53,6 +53,7 @@ test("every subpath of the npm package loads", async () => {
   assert.ok(install.includes("uninstall"));
   assert.ok(node.includes("fromNodeWritable"));
   assert.ok(precompress.includes("precompress"));
+  assert.ok(statics.includes("createStaticHandler"));
   assert.ok(streams.includes("ReadableStream"));
   assert.ok(text.includes("LineStream"));
 });
