@@ -19,14 +19,15 @@ const OURS_ALONE = /^(?:content-(?:length|encoding|range)|etag|transfer-encoding
  * The fields that all answers about a resource have, whichever of its variants they send.
  * @throws {TypeError} if `headers()` gives what is no field.
  */
-export function fieldsOf({ file, path, lastModified }: Resource, settings: Settings): Fields {
+export function fieldsOf(resource: Resource, settings: Settings): Fields {
+  const { file, path, lastModified } = resource;
   const own = customFields(file.path, settings);
   const fields: string[] = [];
   const add = (name: string, value: string): void => {
     if (!own.has(name)) fields.push(name, value);
   };
   const cacheControl = own.get("cache-control") ?? cacheControlOf(file.path, settings);
-  const vary = varyOf(file, own.get("vary") ?? "");
+  const vary = varyOf(resource, own.get("vary") ?? "");
   add("Content-Type", contentTypeOf(file.path));
   add("Cache-Control", cacheControl);
   add("Last-Modified", formatHTTPDate(lastModified));
@@ -66,10 +67,10 @@ function isFresh(cacheControl: string): boolean {
     !/\bno-(?:cache|store)\b/i.test(cacheControl);
 }
 
-function varyOf({ variants, deltas }: TreeFile, own: string): string {
+function varyOf({ variants, deltas }: Resource, own: string): string {
   const names = own.split(",").map((name) => name.trim()).filter((name) => name !== "");
   if (names.includes("*")) return "*";
-  if (variants.length + deltas.length > 0) names.push("Accept-Encoding");
+  if (variants.length + deltas.length > 1) names.push("Accept-Encoding");
   if (deltas.length > 0) names.push("Available-Dictionary");
   const seen = new Set<string>();
   return names.filter((name) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase())).join(", ");
