@@ -1,0 +1,81 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pathToFileURL } from "node:url";
+import { createStaticHandler } from "../../lib/static/mod.ts";
+import { NOT_MODIFIED } from "./not_modified.ts";
+import { readyAnswers } from "./ready_answers.ts";
+import type { Servers } from "./server.ts";
+import { vinextModule } from "./vinext.ts";
+
+const SEND: string = "send"; // it has no types
+type Send = (req: IncomingMessage, path: string, options: { root: string }) => { pipe(res: ServerResponse): unknown };
+
+/** The servers on Node. Each resolves to the port it listens on. */
+export const nodeServers: Servers = {
+  async bare(folder): Promise<number> {
+    const answers = new Map([...readyAnswers(folder)].map(([path, { bytes, type, coding }]) => {
+      const fields = { "Content-Type": type, "Content-Length": String(bytes.length), "Content-Encoding": coding };
+      return [path, { bytes, fields }];
+    }));
+    return await listen((req, res) => {
+      const { bytes, fields } = answers.get(req.url!)!;
+      res.writeHead(200, fields);
+      res.end(bytes);
+    });
+  },
+  "bare 304": async () =>
+    await listen((_req, res) => {
+      res.writeHead(304);
+      res.end();
+    }),
+  "bare 304 with fields": async () =>
+    await listen((_req, res) => {
+      res.writeHead(304, NOT_MODIFIED);
+      res.end();
+    }),
+  ours: async (folder) => await listen((await createStaticHandler(folder)).node),
+  async "ours, fetch, srvx"(folder): Promise<number> {
+    const { serve } = await import("srvx/node");
+    const { fetch } = await createStaticHandler(folder);
+    const server = serve({ fetch, port: 0, hostname: "127.0.0.1", silent: true });
+    await server.ready();
+    return Number(new URL(server.url!).port);
+  },
+  async "ours, fetch, hono"(folder): Promise<number> {
+    const { getRequestListener } = await import("@hono/node-server");
+    return await listen(getRequestListener((await createStaticHandler(folder)).fetch));
+  },
+  async "vinext 1.4.0"(folder): Promise<number> {
+    const { StaticFileCache } = await import(pathToFileURL(vinextModule("static-file-cache.js")).href);
+    const { tryServeStatic } = await import(pathToFileURL(vinextModule("prod-server.js")).href);
+    const cache = await StaticFileCache.create(folder);
+    // As its server does, without the checks of the path that it makes before.
+    return await listen((req, res) => void tryServeStatic(req, res, folder, req.url!.split("?")[0], true, cache));
+  },
+  async sirv(folder): Promise<number> {
+    const { default: sirv } = await import("sirv");
+    return await listen(sirv(folder, { brotli: true, gzip: true, etag: true }));
+  },
+  async send(folder): Promise<number> {
+    const { default: send } = await import(SEND) as { readonly default: Send };
+    return await listen((req, res) => void send(req, req.url!, { root: folder }).pipe(res));
+  },
+  async "hono serveStatic"(folder): Promise<number> {
+    const [{ getRequestListener }, { serveStatic }, { Hono }] = await Promise.all([
+      import("@hono/node-server"),
+      import("@hono/node-server/serve-static"),
+      import("hono"),
+    ]);
+    const app = new Hono().use(serveStatic({ root: folder, precompressed: true }));
+    return await listen(getRequestListener(app.fetch));
+  },
+};
+
+type Listener = RequestListener<typeof IncomingMessage, typeof ServerResponse<IncomingMessage>>;
+
+function listen(listener: Listener): Promise<number> {
+  const server: Server = createServer(listener);
+  return new Promise((listening) => {
+    server.listen(0, "127.0.0.1", () => listening((server.address() as AddressInfo).port));
+  });
+}
