@@ -1,0 +1,105 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import process from "node:process";
+import type { BrowserContext, CDPSession, chromium as Chromium, Page } from "playwright-core";
+
+// As ES module it does not load on Deno.
+const { chromium } = createRequire(import.meta.url)("playwright-core") as { chromium: typeof Chromium };
+
+const places = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const executable = places.find((path) => path !== undefined && existsSync(path));
+
+/** Why there is no browser here, if so. */
+export const noChromium: string | false = executable === undefined ? "needs Chromium" : false;
+
+type Headers = Readonly<Record<string, string>>;
+
+/** A request of the browser's and what came back, as seen on the wire. */
+export interface Exchange {
+  readonly path: string;
+  /** With names in lower case; empty if nothing was sent because the browser had it. */
+  readonly request: Headers;
+  /** As on the wire: 304 where a page sees 200. Undefined if nothing was sent. */
+  readonly status: number | undefined;
+  /** With names in lower case. */
+  readonly response: Headers;
+  /** What came over the wire, the head included; in bytes. */
+  readonly transferred: number;
+}
+
+/** What of an exchange has been told so far: the events of one come in any order. */
+type Gathered = { -readonly [Key in keyof Exchange]: Exchange[Key] };
+
+/** A browser with a profile on disk, and what it has asked for. */
+export interface Browser {
+  readonly page: Page;
+  /** Errors and warnings of the console, and exceptions that nothing caught. */
+  readonly complaints: readonly string[];
+  /** What has been exchanged since the last call, by path. */
+  readonly takeExchanges: () => ReadonlyMap<string, Exchange>;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens Chromium with the profile in `folder`. */
+export async function openBrowser(folder: string): Promise<Browser> {
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath: executable!,
+    headless: true,
+    chromiumSandbox: false, // it does not work for root
+    timeout: 60_000,
+  });
+  try {
+    return await watched(context);
+  } catch (error) {
+    await context.close();
+    throw error;
+  }
+}
+
+async function watched(context: BrowserContext): Promise<Browser> {
+  const page = context.pages()[0] ?? await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => void complaints.push(String(error)));
+  const session = await context.newCDPSession(page);
+  const exchanges = new Map<string, Gathered>();
+  await gather(session, exchanges);
+  return {
+    page,
+    complaints,
+    takeExchanges: () => {
+      const taken = new Map([...exchanges.values()].map((exchange) => [exchange.path, exchange]));
+      exchanges.clear();
+      return taken;
+    },
+    close: () => context.close(),
+  };
+}
+
+async function gather(session: CDPSession, exchanges: Map<string, Gathered>): Promise<void> {
+  const of = (id: string): Gathered => {
+    const known = exchanges.get(id) ?? { path: "", request: {}, status: undefined, response: {}, transferred: 0 };
+    exchanges.set(id, known);
+    return known;
+  };
+  session.on("Network.requestWillBeSent", ({ requestId, request }) => {
+    if (/^https?:/.test(request.url)) of(requestId).path = new URL(request.url).pathname;
+  });
+  session.on("Network.requestWillBeSentExtraInfo", ({ requestId, headers }) => {
+    of(requestId).request = lowerCase(headers);
+  });
+  session.on("Network.responseReceivedExtraInfo", ({ requestId, headers, statusCode }) => {
+    Object.assign(of(requestId), { status: statusCode, response: lowerCase(headers) });
+  });
+  session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+    of(requestId).transferred = encodedDataLength;
+  });
+  await session.send("Network.enable");
+}
+
+function lowerCase(headers: Headers): Headers {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
