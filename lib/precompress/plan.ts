@@ -34,7 +34,7 @@ export async function plan(file: FoundFile, context: Context): Promise<Work | un
     ledger.records.set(file.path, { ...record, variants: {} });
     return undefined;
   }
-  const dictionary = await dictionaryFor(file, context);
+  const dictionary = await dictionaryFor(file, content.sha256, context);
   const variants = await variantsOf(file, content.sha256, dictionary, context);
   await removeVariants(file.path, (format) => !variants.has(format), context);
   ledger.records.set(file.path, {
@@ -51,12 +51,17 @@ export async function plan(file: FoundFile, context: Context): Promise<Work | un
   return undefined;
 }
 
-async function dictionaryFor(file: FoundFile, { former, places }: Context): Promise<DictionaryRecord | undefined> {
+/** The former version of a file of that content, if it is another one: nobody who has the same asks for a delta. */
+async function dictionaryFor(
+  file: FoundFile,
+  hash: string,
+  { former, places }: Context,
+): Promise<DictionaryRecord | undefined> {
   const version = former?.of(file.path, file.size);
   // A delta is made with both versions in memory.
   if (!version || file.size > LARGE_FILE || version.size > LARGE_FILE) return undefined;
   const { sha256 } = await readContent(join(places.previous!, version.path));
-  return { path: version.path, sha256, match: withoutHash(file.path) };
+  return sha256 === hash ? undefined : { path: version.path, sha256, match: withoutHash(file.path) };
 }
 
 async function variantsOf(

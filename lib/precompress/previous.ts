@@ -5,9 +5,13 @@ const MIN_DICTIONARY = 1024;
 
 /**
  * The parts of a file name that build tools set to a hash of the content: at least eight letters or digits between
- * `.`, `-` or `_` and the extension or another part, with a digit or mixed case among them.
+ * `.`, `-` or `_` and the extension or another part, with a digit or mixed case among them, or exactly eight of those
+ * that esbuild uses. A word that passes for one does no harm: files of the same path are taken first.
  */
-const HASH = /(?<=[.\-_])(?=[\w-]*\d|[\w-]*[A-Z][\w-]*[a-z]|[\w-]*[a-z][\w-]*[A-Z])[A-Za-z0-9_-]{8,64}(?=\.[^/]*$)/;
+const HASH = new RegExp(
+  "(?<=[.\\-_])(?:(?=[\\w-]*\\d|[\\w-]*[A-Z][\\w-]*[a-z]|[\\w-]*[a-z][\\w-]*[A-Z])[A-Za-z0-9_-]{8,64}|[A-Z2-7]{8})" +
+    "(?=\\.[^/]*$)",
+);
 
 /** `path` with the hash part of its name replaced by `*`; the path itself if it has none. */
 export function withoutHash(path: string): string {

@@ -14,6 +14,7 @@ test("withoutHash() sees the hash part of a name, and no hash where there is non
     "assets/app.4f3a9c1e.js": "assets/app.*.js",
     "assets/index-BzX9Qf3a.css": "assets/index-*.css",
     "chunk-3LQZ7T2M.js": "chunk-*.js",
+    "chunk-QWERTYUI.js": "chunk-*.js",
     "_astro/hoisted.DkX3_aB-.js": "_astro/hoisted.*.js",
     "main.0123456789abcdef0123.css": "main.*.css",
     "index.html": "index.html",
@@ -50,6 +51,7 @@ test("precompress() with previous writes deltas against the former version, what
       assert.deepEqual(await decompress(delta, { format, dictionary: former }), next);
     }
     assert.ok(!(await listed(after)).some((path) => path.startsWith("new.js.dc")), "no former version, no delta");
+    assert.equal(manifest!.files["same.css"]!.dictionary, undefined, "nobody can use a delta against the same content");
     assert.deepEqual((await precompress(after, { previous: before })).compressed, []);
     const without = await precompress(after);
     assert.ok(without.removed.includes("app.22222222b.js.dcb"), "without the former deploy its deltas go");
