@@ -1,0 +1,106 @@
+import { Buffer } from "node:buffer";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createStaticHandler, type StaticHandler } from "../../../lib/static/mod.ts";
+import { exchange } from "../raw_exchange.ts";
+import type { FieldLines, Particulars, SiteName } from "./rfc_case.ts";
+import { sites } from "./rfc_case.ts";
+
+/** Where a request comes to the handler. */
+export type Entry = "fetch" | "node";
+
+/** A request, with nothing left to fill in. */
+export interface Question {
+  readonly method: string;
+  readonly target: string;
+  readonly fields: FieldLines;
+  readonly version: "1.0" | "1.1";
+  readonly content: string | undefined;
+}
+
+/** What came back. */
+export interface Reply {
+  readonly status: number;
+  /** By name in lower case. */
+  readonly fields: ReadonlyMap<string, string>;
+  readonly body: Uint8Array;
+}
+
+/** The question of a case. */
+export function questionOf(
+  target: string,
+  fields: FieldLines,
+  { method, version, content }: Particulars = {},
+): Question {
+  return { method: method ?? "GET", target, fields, version: version ?? "1.1", content };
+}
+
+interface Running {
+  readonly handler: StaticHandler;
+  readonly server: Server;
+  readonly port: number;
+}
+
+/** Handlers of a folder and their servers, started when they are first asked. */
+export class Handlers {
+  readonly #directory: string;
+  readonly #running = new Map<SiteName, Promise<Running>>();
+  /** Every warning of any of them: there should be none. */
+  readonly warnings: string[] = [];
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** Puts a question to the handler of that name. */
+  async ask(site: SiteName, entry: Entry, question: Question): Promise<Reply> {
+    const starting = this.#running.get(site) ?? this.#start(site);
+    this.#running.set(site, starting);
+    const { handler, port } = await starting;
+    return entry === "fetch" ? await askFetch(handler, question) : await askServer(port, question);
+  }
+
+  async close(): Promise<void> {
+    for (const { handler, server } of await Promise.all(this.#running.values())) {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await handler.close();
+    }
+  }
+
+  async #start(site: SiteName): Promise<Running> {
+    const onWarning = ({ path, message }: { path: string; message: string }) => {
+      this.warnings.push(`${site}: ${path}: ${message}`);
+    };
+    const handler = await createStaticHandler(this.#directory, { ...sites[site], onWarning });
+    const server = createServer((request, response) => {
+      if (site !== "middleware") return handler.node(request, response);
+      handler.node(request, response, () => {
+        response.writeHead(299, { "Content-Length": "5" });
+        response.end("next\n");
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return { handler, server, port: (server.address() as AddressInfo).port };
+  }
+}
+
+async function askFetch({ fetch }: StaticHandler, { method, target, fields, content }: Question): Promise<Reply> {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(fields)) {
+    for (const line of [value].flat()) headers.append(name, line);
+  }
+  const request = new Request(`http://127.0.0.1${target}`, { method, headers, body: content });
+  const response = await fetch(request);
+  const body = new Uint8Array(await response.arrayBuffer());
+  return { status: response.status, fields: new Map(response.headers), body };
+}
+
+async function askServer(port: number, { method, target, fields, version, content }: Question): Promise<Reply> {
+  const lines = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((line) => `${name}: ${line}`));
+  if (content !== undefined) lines.push(`content-length: ${content.length}`);
+  const head = [`${method} ${target} HTTP/${version}`, "host: 127.0.0.1", ...lines, "connection: close", "", ""];
+  const answer = await exchange(port, Buffer.from(head.join("\r\n") + (content ?? ""), "latin1"), method);
+  if (answer === undefined) throw new Error(`no answer to ${method} ${target}`);
+  return answer;
+}

@@ -1,0 +1,165 @@
+import { notAllowed, notFound, ok, redirect, type RFCCase } from "./rfc_case.ts";
+
+const file = (path: string) => ok("identity", { file: path });
+const base = { on: "base" } as const;
+const clean = { on: "clean" } as const;
+const application = { on: "application" } as const;
+const errorPage = { on: "errorPage" } as const;
+const byPath = { on: "byPath" } as const;
+
+/** What the handler's options make of the same requests. */
+export const options: readonly RFCCase[] = [
+  ["9110 7.1", "basePath: the root of the site", "/site/", {}, file("index.html"), base],
+  ["9110 7.1", "basePath: a file", "/site/app.js", {}, file("app.js"), base],
+  ["9110 7.1", "basePath: a folder", "/site/docs/", {}, file("docs/index.html"), base],
+  ["9110 15.4.2", "basePath: a folder without its slash", "/site/docs", {}, redirect(301, "/site/docs/"), base],
+  ["9110 15.4.2", "basePath: the root without its slash", "/site", {}, redirect(301, "/site/"), base],
+  ["9110 15.4.2", "basePath: the root without its slash, query", "/site?a", {}, redirect(301, "/site/?a"), base],
+  ["9110 7.1", "basePath: what is outside", "/app.js", {}, notFound, base],
+  ["9110 7.1", "basePath: what is outside", "/", {}, notFound, base],
+  ["9110 7.1", "basePath: a name that begins as it", "/sitemap/app.js", {}, notFound, base],
+  ["9110 7.1", "basePath: twice", "/site/site/app.js", {}, notFound, base],
+
+  ["9110 7.1", "cleanUrls: a page without its extension", "/about", {}, file("about.html"), clean],
+  ["9110 7.1", "cleanUrls: a page in a folder", "/docs/guide", {}, file("docs/guide.html"), clean],
+  [
+    "9110 12.5.3",
+    "cleanUrls: a variant of it",
+    "/docs/guide",
+    { "accept-encoding": "br" },
+    ok("br", {
+      file: "docs/guide.html",
+    }),
+    clean,
+  ],
+  ["9110 15.4.9", "cleanUrls: a page by its extension", "/about.html", {}, redirect(308, "/about"), clean],
+  ["9110 15.4.9", "cleanUrls: with a query", "/docs/guide.html?a=b", {}, redirect(308, "/docs/guide?a=b"), clean],
+  ["9110 15.4.9", "cleanUrls: the index by its name", "/docs/index.html", {}, redirect(308, "/docs/"), clean],
+  ["9110 15.4.9", "cleanUrls: the root's index by its name", "/index.html", {}, redirect(308, "/"), clean],
+  ["9110 7.1", "cleanUrls: a folder", "/docs/", {}, file("docs/index.html"), clean],
+  ["9110 15.4.2", "cleanUrls: a folder without its slash", "/docs", {}, redirect(301, "/docs/"), clean],
+  ["9110 7.1", "cleanUrls: other files have their extension", "/app", {}, notFound, clean],
+  ["9110 7.1", "without cleanUrls a page has its extension", "/about", {}, notFound],
+
+  ["9110 15.3.1", "fallback: an unknown path", "/orders/17", {}, file("index.html"), application],
+  ["9110 15.3.1", "fallback: an unknown folder", "/orders/", {}, file("index.html"), application],
+  ["9110 15.3.1", "fallback: with a query", "/orders?a.b", {}, file("index.html"), application],
+  ["9110 9.3.2", "fallback: HEAD", "/orders/17", {}, file("index.html"), { ...application, method: "HEAD" }],
+  [
+    "9110 12.5.3",
+    "fallback: negotiation",
+    "/orders",
+    { "accept-encoding": "gzip" },
+    ok("gzip", { file: "index.html" }),
+    application,
+  ],
+  ["9110 15.5.5", "fallback: a missing file is not found", "/orders/17.js", {}, notFound, application],
+  ["9110 15.3.1", "fallback: a dot in a folder's name", "/v1.2/orders", {}, file("index.html"), application],
+  ["9110 15.3.1", "fallback: files come first", "/app.js", {}, file("app.js"), application],
+  ["9110 15.4.2", "fallback: folders come first", "/docs", {}, redirect(301, "/docs/"), application],
+  ["9110 15.5.6", "POST to a file is not allowed", "/app.js", {}, notAllowed, { ...application, method: "POST" }],
+
+  ["9110 15.5.5", "notFound: the page", "/nothing", {}, {
+    status: 404,
+    coding: "identity",
+    file: "errors/404.html",
+  }, errorPage],
+  ["9110 15.5.5", "notFound: the page negotiated", "/nothing", { "accept-encoding": "br" }, {
+    status: 404,
+    coding: "br",
+    file: "errors/404.html",
+  }, errorPage],
+  ["9110 15.5.5", "notFound: HEAD", "/nothing", {}, { status: 404, coding: "identity", file: "errors/404.html" }, {
+    ...errorPage,
+    method: "HEAD",
+  }],
+  ["9110 13.2.1", "notFound: no preconditions", "/nothing", { "if-none-match": "*" }, {
+    status: 404,
+    coding: "identity",
+    file: "errors/404.html",
+  }, errorPage],
+  ["9110 14.2", "notFound: no ranges", "/nothing", { range: "bytes=0-1" }, {
+    status: 404,
+    coding: "identity",
+    file: "errors/404.html",
+  }, errorPage],
+  [
+    "9110 15.5.5",
+    "notFound: the page even if it is not acceptable as it is",
+    "/nothing",
+    {
+      "accept-encoding": "identity;q=0",
+    },
+    notFound,
+    errorPage,
+  ],
+  ["9110 7.1", "notFound: the page by its own path", "/errors/404.html", {}, file("errors/404.html"), errorPage],
+
+  ["9110 7.1", "dotfiles", "/.env", {}, file(".env"), { on: "dotfiles" }],
+  ["9110 7.1", "dotfiles: in a folder", "/.hidden/secret.txt", {}, file(".hidden/secret.txt"), { on: "dotfiles" }],
+  ["9110 15.5.5", "dotfiles: never the manifest", "/.millrace.json", {}, notFound, { on: "dotfiles" }],
+  ["9110 7.1", "index false: a folder is not found", "/docs/", {}, notFound, { on: "noIndex" }],
+  ["9110 7.1", "index false: the root is not found", "/", {}, notFound, { on: "noIndex" }],
+  ["9110 7.1", "index false: no redirect", "/docs", {}, notFound, { on: "noIndex" }],
+  ["9110 7.1", "index false: the index by its name", "/docs/index.html", {}, file("docs/index.html"), {
+    on: "noIndex",
+  }],
+
+  [
+    "9111 5.2",
+    "cacheControl by path",
+    "/style.css",
+    {},
+    ok("identity", { fields: { "cache-control": "max-age=10" } }),
+    byPath,
+  ],
+  [
+    "9111 5.2",
+    "cacheControl by path, default",
+    "/data.json",
+    {},
+    ok("identity", {
+      fields: { "cache-control": "no-cache" },
+    }),
+    byPath,
+  ],
+  [
+    "8246 2",
+    "immutable by pattern",
+    "/docs/guide.html",
+    {},
+    ok("identity", {
+      fields: { "cache-control": "public, max-age=31536000, immutable" },
+    }),
+    byPath,
+  ],
+  [
+    "8246 2",
+    "immutable by pattern: a hash does not matter then",
+    "/assets/main-3f9a1c0b.js",
+    {},
+    ok("identity", {
+      fields: { "cache-control": "no-cache" },
+    }),
+    byPath,
+  ],
+  [
+    "9110 12.5.5",
+    "headers: fields of one's own, and Vary is merged; the tag stays ours",
+    "/app.js",
+    {},
+    ok("identity", {
+      fields: {
+        "x-own": "1",
+        "access-control-allow-origin": "https://shop.example",
+        "vary": /^(?=.*\borigin\b)(?=.*\baccept-encoding\b)(?=.*\bavailable-dictionary\b)/i,
+      },
+    }),
+    byPath,
+  ],
+  ["9110 15.4.5", "headers: fields of one's own in a 304", "/app.js", { "if-none-match": "<identity>" }, {
+    status: 304,
+    coding: "identity",
+    fields: { "access-control-allow-origin": "https://shop.example", "vary": /\borigin\b/i },
+  }, byPath],
+];

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { after } from "node:test";
+import { type Entry, Handlers, questionOf } from "./rfc/ask.ts";
+import { checkHead, checkReply, type Standard } from "./rfc/check.ts";
+import { type Coding, type KnownFile, type KnownTree, makeKnownTree } from "./rfc/known_tree.ts";
+import type { Expected, FieldLines, RFCCase, SiteName } from "./rfc/rfc_case.ts";
+import { rfcCases } from "./rfc_cases.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "millrace-test-"));
+const tree = await makeKnownTree(folder);
+const handlers = new Handlers(tree.directory);
+
+after(async () => {
+  await handlers.close();
+  await rm(folder, { recursive: true });
+});
+
+/** The file of a case's answer: what its target names, if it does not say which. */
+function fileOf({ files }: KnownTree, target: string, { file }: Expected): KnownFile | undefined {
+  return files.get(file ?? target.split("?")[0].slice(1));
+}
+
+/** Replaces `<br>` and the like by what they stand for. */
+function filledIn(text: string, file: KnownFile | undefined): string {
+  return text.replace(/<(opaque |#|sha256 )?(\w+)>/g, (_, what: string | undefined, name: string) => {
+    if (name === "dictionary") return file!.dictionary!;
+    const { tag, bytes, digest } = file!.coded.get(name as Coding)!;
+    return what === undefined
+      ? tag
+      : what === "#"
+      ? String(bytes.length)
+      : what === "opaque "
+      ? tag.slice(1, -1)
+      : digest;
+  });
+}
+
+function filledInFields(fields: FieldLines, file: KnownFile | undefined): FieldLines {
+  const lines = (value: string | readonly string[]) =>
+    typeof value === "string" ? filledIn(value, file) : value.map((line) => filledIn(line, file));
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, lines(value)]));
+}
+
+function filledInExpected(expected: Expected, file: KnownFile | undefined): Expected {
+  const fields = Object.entries(expected.fields ?? {}).map(([name, value]) => {
+    return [name, typeof value === "string" ? filledIn(value, file) : value];
+  });
+  return { ...expected, fields: Object.fromEntries(fields) };
+}
+
+async function check([, , target, fields, answer, particulars]: RFCCase, entry: Entry, site: SiteName): Promise<void> {
+  const file = fileOf(tree, target, answer);
+  const expected = filledInExpected(answer, file);
+  const question = questionOf(target, filledInFields(fields, file), particulars);
+  const standard: Standard = { expected, question, site, file };
+  const reply = await handlers.ask(site, entry, question);
+  checkReply(reply, standard);
+  if (entry === "node") assert.ok(Math.abs(Date.parse(reply.fields.get("date")!) - Date.now()) < 60_000, "date");
+  // Ranges are for GET only, and middleware's next may be anything.
+  if (question.method !== "GET" || "range" in fields || answer.status === 299) return;
+  checkHead(await handlers.ask(site, entry, { ...question, method: "HEAD" }), reply);
+}
+
+for (const entry of ["fetch", "node"] as const) {
+  for (const each of rfcCases) {
+    const [section, name, target, , { status }, { on = "plain", only = entry, method = "GET" } = {}] = each;
+    if (only !== entry) continue;
+    test(`RFC ${section}, ${entry}: ${name}: ${method} ${target.slice(0, 60)} gives ${status}`, async () => {
+      await check(each, entry, on);
+      if (on === "plain") await check(each, entry, "streamed");
+    });
+  }
+}
+
+test("the sizes of the variants are as the cases take them to be", () => {
+  for (const path of ["app.js", "large.js", "assets/main-3f9a1c0b.js"]) {
+    const { coded } = tree.files.get(path)!;
+    const sizes = ["dcb", "dcz", "br", "zstd", "gzip", "identity"].map((coding) =>
+      coded.get(coding as Coding)!.bytes.length
+    );
+    assert.deepEqual(sizes, sizes.toSorted((a, b) => a - b), path);
+  }
+  for (const coding of ["br", "zstd", "gzip", "identity"] as const) {
+    assert.ok(tree.files.get("large.js")!.coded.get(coding)!.bytes.length > 80_001, `large.js in ${coding}`);
+  }
+});
+
+test("there are at least 200 cases, each of a section", () => {
+  assert.ok(rfcCases.length >= 200, String(rfcCases.length));
+  for (const [section, name] of rfcCases) assert.match(section, /^\d{4} (?:[A-Z]|\d+)(?:\.\d+)*$/, name);
+});
+
+test("none of the answers made the handlers warn", () => assert.deepEqual(handlers.warnings, []));
