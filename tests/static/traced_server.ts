@@ -1,0 +1,30 @@
+/**
+ * A static server for looking at from outside: `traced_server.ts FOLDER node|fetch MEMORY_LIMIT`. Prints its port, asks
+ * the file system for a path that names a mark when told `mark NAME` on standard input, and ends with that.
+ */
+import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { createStaticHandler } from "../../lib/static/mod.ts";
+import { serveNatively } from "./native_server.ts";
+import { markPath } from "./strace.ts";
+
+const [directory, entry, memoryLimit] = process.argv.slice(2);
+const handler = await createStaticHandler(directory, { memoryLimit: Number(memoryLimit), onWarning: () => {} });
+
+async function listen(): Promise<number> {
+  if (entry === "fetch") return serveNatively(handler.fetch).port;
+  const server = createServer(handler.node);
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  return (server.address() as AddressInfo).port;
+}
+
+console.log(`port ${await listen()}`);
+const commands = createInterface({ input: process.stdin });
+commands.on("line", (line) => {
+  existsSync(markPath(line.replace("mark ", "")));
+  console.log(line);
+});
+commands.on("close", () => process.exit(0));
