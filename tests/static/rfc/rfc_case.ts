@@ -27,6 +27,8 @@ export interface Particulars {
   readonly on?: SiteName;
   /** The only entry point that such a request can come to. */
   readonly only?: "node" | "fetch";
+  /** Why Bun cannot answer so, if it cannot. */
+  readonly notOnBun?: string;
   /** The version in the request line. Default: 1.1. */
   readonly version?: "1.0";
   /** The request's content. */
