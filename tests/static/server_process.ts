@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { StaticHandlerOptions, StaticWarning } from "../../lib/static/mod.ts";
+import { root, runtime } from "../e2e/consumer.ts";
+import type { Entry } from "./served_handler.ts";
+
+/** Why nothing can be found out about a process from outside, if so. */
+export const cannotLookInside: string | false = existsSync("/proc/self/fd") ? false : "there is no /proc here";
+
+/** A server of `served_folder.ts`. */
+export class ServerProcess {
+  readonly port: number;
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+  readonly #ended: Promise<number | null>;
+
+  private constructor(child: ChildProcess, lines: AsyncIterator<string>, ended: Promise<number | null>, port: number) {
+    this.port = port;
+    this.#child = child;
+    this.#lines = lines;
+    this.#ended = ended;
+  }
+
+  /** Serves `directory` by `entry`. */
+  static async start(directory: string, entry: Entry, options: StaticHandlerOptions = {}): Promise<ServerProcess> {
+    const script = fileURLToPath(new URL("served_folder.ts", import.meta.url));
+    const run = runtime === "deno" ? ["run", "-A", "--no-check", "--quiet", script] : [script];
+    const child = spawn(process.execPath, [...run, directory, entry, JSON.stringify(options)], {
+      cwd: root,
+      stdio: ["pipe", "pipe", "ignore"], // runtimes print errors of streams that are broken off on purpose
+    });
+    const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+    const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+    const { value } = await lines.next();
+    const port = Number(/^port (\d+)$/.exec(value ?? "")?.[1]);
+    if (Number.isNaN(port)) throw new Error(`the server said ${value}, not its port`);
+    return new ServerProcess(child, lines, ended, port);
+  }
+
+  /** @throws {Error} if the handler's `reload()` rejects. */
+  async reload(): Promise<void> {
+    const answer = await this.#ask("reload");
+    if (answer !== "reloaded") throw new Error(`reload() ${answer}`);
+  }
+
+  /** What the handler warned of. */
+  async warnings(): Promise<StaticWarning[]> {
+    return JSON.parse(await this.#ask("warnings"));
+  }
+
+  /** Has the handler and the server closed, with nothing else that would end the process; its exit code. */
+  async leave(): Promise<number | null> {
+    const answer = await this.#ask("leave");
+    if (answer !== "closed") throw new Error(`close() was followed by ${answer}`);
+    return this.#ended;
+  }
+
+  /** How much memory the process has, in MB. */
+  get memory(): number {
+    const status = readFileSync(`/proc/${this.#child.pid}/status`, "utf8");
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
+  }
+
+  /** How many descriptors the process has open on files whose path begins so. */
+  descriptorsBelow(path: string): number {
+    const folder = `/proc/${this.#child.pid}/fd`;
+    return readdirSync(folder).filter((fd) => targetOf(join(folder, fd)).startsWith(path)).length;
+  }
+
+  /** Ends the process. */
+  async stop(): Promise<void> {
+    this.#child.stdin!.end();
+    await this.#ended;
+  }
+
+  async #ask(command: string): Promise<string> {
+    this.#child.stdin!.write(`${command}\n`);
+    const { value, done } = await this.#lines.next();
+    if (done) throw new Error(`the server ended when it was told to ${command}`);
+    return value;
+  }
+}
+
+/** What a descriptor is open on; empty if it was closed meanwhile. */
+function targetOf(link: string): string {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return "";
+  }
+}
