@@ -1,13 +1,14 @@
 import { Buffer } from "node:buffer";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import http2, { type ClientHttp2Session, type Http2Server } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { createStaticHandler, type StaticHandler } from "../../../lib/static/mod.ts";
 import { exchange } from "../raw_exchange.ts";
 import type { FieldLines, Particulars, SiteName } from "./rfc_case.ts";
 import { sites } from "./rfc_case.ts";
 
-/** Where a request comes to the handler. */
-export type Entry = "fetch" | "node";
+/** How a request comes to the handler: as a `Request`, or by a server of `node:http` or `node:http2`. */
+export type Entry = "fetch" | "node" | "http2";
 
 /** A request, with nothing left to fill in. */
 export interface Question {
@@ -39,6 +40,8 @@ interface Running {
   readonly handler: StaticHandler;
   readonly server: Server;
   readonly port: number;
+  readonly http2Server: Http2Server;
+  readonly session: ClientHttp2Session;
 }
 
 /** Handlers of a folder and their servers, started when they are first asked. */
@@ -56,14 +59,17 @@ export class Handlers {
   async ask(site: SiteName, entry: Entry, question: Question): Promise<Reply> {
     const starting = this.#running.get(site) ?? this.#start(site);
     this.#running.set(site, starting);
-    const { handler, port } = await starting;
-    return entry === "fetch" ? await askFetch(handler, question) : await askServer(port, question);
+    const { handler, port, session } = await starting;
+    if (entry === "fetch") return await askFetch(handler, question);
+    return entry === "node" ? await askServer(port, question) : await askSession(session, question);
   }
 
   async close(): Promise<void> {
-    for (const { handler, server } of await Promise.all(this.#running.values())) {
+    for (const { handler, server, session, http2Server } of await Promise.all(this.#running.values())) {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+      await new Promise<void>((resolve) => session.close(resolve));
+      await new Promise((resolve) => http2Server.close(resolve));
       await handler.close();
     }
   }
@@ -73,16 +79,24 @@ export class Handlers {
       this.warnings.push(`${site}: ${path}: ${message}`);
     };
     const handler = await createStaticHandler(this.#directory, { ...sites[site], onWarning });
-    const server = createServer((request, response) => {
+    const answer = (request: IncomingMessage, response: ServerResponse) => {
       if (site !== "middleware") return handler.node(request, response);
       handler.node(request, response, () => {
         response.writeHead(299, { "Content-Length": "5" });
         response.end("next\n");
       });
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    return { handler, server, port: (server.address() as AddressInfo).port };
+    };
+    const server = createServer(answer);
+    // Its requests and responses are made to be used as those of node:http.
+    const http2Server = http2.createServer(answer as unknown as Parameters<typeof http2.createServer>[1]);
+    const session = http2.connect(`http://127.0.0.1:${await portOf(http2Server)}`);
+    return { handler, server, port: await portOf(server), http2Server, session };
   }
+}
+
+async function portOf(server: Server | Http2Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as AddressInfo).port;
 }
 
 async function askFetch({ fetch }: StaticHandler, { method, target, fields, content }: Question): Promise<Reply> {
@@ -103,4 +117,23 @@ async function askServer(port: number, { method, target, fields, version, conten
   const answer = await exchange(port, Buffer.from(head.join("\r\n") + (content ?? ""), "latin1"), method);
   if (answer === undefined) throw new Error(`no answer to ${method} ${target}`);
   return answer;
+}
+
+function askSession(session: ClientHttp2Session, { method, target, fields, content }: Question): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    // The client takes several lines of few fields only; joined they mean the same (RFC 9110, section 5.2).
+    const lines = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, [value].flat().join(", ")]));
+    const stream = session.request({ ...lines, ":method": method, ":path": target });
+    const chunks: Uint8Array[] = [];
+    let reply: Pick<Reply, "status" | "fields"> | undefined;
+    stream.on("response", (headers) => {
+      const named = Object.entries(headers).filter(([name]) => !name.startsWith(":"));
+      reply = { status: headers[":status"]!, fields: new Map(named.map(([name, value]) => [name, String(value)])) };
+    });
+    stream.on("data", (chunk: Uint8Array) => chunks.push(chunk));
+    stream.on("end", () => reply && resolve({ ...reply, body: Buffer.concat(chunks) }));
+    stream.on("error", reject);
+    stream.on("close", () => reject(new Error(`no whole answer to ${method} ${target}`)));
+    stream.end(content);
+  });
 }

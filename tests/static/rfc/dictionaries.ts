@@ -47,6 +47,11 @@ const crossOrigin: readonly (readonly [name: string, fields: Readonly<Record<str
   ["the same origin", { "sec-fetch-site": "same-origin", "sec-fetch-mode": "no-cors" }, true],
   ["a navigation", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }, true],
   ["a page of another site", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }, false],
+  ["a page of another site, though it tells its origin", {
+    "sec-fetch-site": "cross-site",
+    "sec-fetch-mode": "no-cors",
+    "origin": "https://shop.example",
+  }, false],
   ["a page of another origin", { "sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors" }, false],
   ["CORS that the answer does not allow", {
     "sec-fetch-site": "cross-site",
