@@ -107,6 +107,16 @@ const names = [
   ["index.html.br", "404.html", "zero", "zero.js", "null.js", "stdin.js", "environ.txt", "passwd.txt", "nowhere.txt"],
   ["loop-1", "loop-2/x", "docs/loop", "docs/loop/secret.txt", "docs/loop/docs/loop/docs/loop/index.html"],
   ["pipe", "pipe.js", "device", "socket", "empty", "empty/", "inside.html", "inside-folder/", "inside-absolute.html"],
+  ["index.html", "docs/index.html", "p%61ge.html", "assets/app.js", "%61ssets/%61pp.js", "f%c3%bcnke/", "50%25/"],
+  [
+    "q%3fx/",
+    "h%23x/",
+    "docs/deep/",
+    "docs/?/../x",
+    "evil.example/page.html",
+    "assets/app.4f3a9c1e.js#x",
+    "page.html?%00",
+  ],
   [".env", ".git/config", ".git/", ".git", "docs/.htpasswd", "docs/.svn/entries", ".millrace.json", ".well-known"],
   [".well-known/security.txt", ".well-known/../.env", ".well-known/..%2f.env", ".well-known%2f..%2f.env"],
   ["%2eenv", "%2e%65nv", ".env/", ".env%00", ".env%20", ".env.", "%2emillrace.json", ".MILLRACE.JSON", ".git%2fconfig"],
@@ -232,7 +242,7 @@ function named(): string[] {
 function everyByte(): string[] {
   const bytes = Array.from({ length: 256 }, (_, byte) => byte);
   const forms = bytes.flatMap((byte) => [`%${byte.toString(16).padStart(2, "0")}`, String.fromCharCode(byte)]);
-  return forms.flatMap((form) => [`${form}/index.html`, `/${form}index.html`, `/docs${form}/`, `/index.html${form}`]);
+  return forms.flatMap((form) => [`${form}/index.html`, `/docs${form}/`, `/index.html${form}`]);
 }
 
 /** As long as may be: node:http takes 16 KiB of head. */
