@@ -6,12 +6,14 @@ import { DONE, FAILED, WRONG_USAGE } from "./exit_status.ts";
 import { UsageError } from "./usage.ts";
 import { version } from "./version.ts";
 
-/** Each command is loaded when it is called for. */
+/** Each command is loaded when it is called for: a server needs no codecs. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   precompress: async () => (await import("./precompress_command.ts")).precompressCommand,
+  serve: async () => (await import("./serve_command.ts")).serveCommand,
 };
 
 const overview = `usage: millrace precompress DIR [options]   compress a folder's files ahead of serving
+       millrace serve DIR [options]         serve a folder (see millrace serve --help)
 
 The word precompress may be left out.
 
@@ -34,7 +36,7 @@ export async function main(words: readonly string[]): Promise<number> {
   } catch (error) {
     process.stderr.write(`millrace: ${explain(error)}\n`);
     if (!(error instanceof UsageError)) return FAILED;
-    process.stderr.write("see millrace --help\n");
+    process.stderr.write(`see millrace ${name === "serve" ? "serve " : ""}--help\n`);
     return WRONG_USAGE;
   }
 }

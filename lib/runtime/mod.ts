@@ -3,6 +3,8 @@
  *
  * @module
  */
+export { fileSlice } from "./file_slice.ts";
+export { ReadyResponse } from "./ready_response.ts";
 export { startWorker } from "./worker.ts";
 export { isProcessAlive } from "./process.ts";
 export { type RunningServer, serve } from "./serve.ts";

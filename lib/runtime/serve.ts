@@ -64,11 +64,11 @@ function stopper({ finish, cut }: Listening): RunningServer["stop"] {
 
 /** Looked up here, because the runtimes tell a name that does not exist in different ways, or not. */
 async function addressOf(hostname: string): Promise<string> {
-  if (hostname === "") throw new TypeError("Cannot listen: hostname is empty, name a host or an address");
+  if (hostname === "") throw new TypeError("cannot listen: hostname is empty, name a host or an address");
   try {
     return (await lookup(hostname)).address;
   } catch (cause) {
-    throw new Error(`Cannot listen on ${hostname}: there is no such host`, { cause });
+    throw new Error(`cannot listen on ${hostname}: there is no such host`, { cause });
   }
 }
 
@@ -81,7 +81,7 @@ function hostOf(hostname: string): string {
 function reasonOf(error: unknown, { hostname, port }: ServeOptions): string {
   const code = (error as { code?: unknown } | null)?.code;
   const message = error instanceof Error ? error.message : String(error);
-  const place = `Cannot listen on ${hostname}, port ${port}`;
+  const place = `cannot listen on ${hostname}, port ${port}`;
   if (code === "EADDRINUSE") return `${place}: the port is in use; choose another, or 0 for any free one`;
   if (code === "EACCES" || code === "EPERM") {
     return `${place}: permission denied; ports below 1024 may be for administrators only, choose a higher one`;

@@ -11,14 +11,14 @@ export function checkCertificate({ cert, key }: { readonly cert: string; readonl
   try {
     certificate = new X509Certificate(cert);
   } catch (cause) {
-    throw new TypeError("Cannot use the certificate: it is not one in PEM format", { cause });
+    throw new TypeError("cannot use the certificate: it is not one in PEM format", { cause });
   }
   try {
     privateKey = createPrivateKey(key);
   } catch (cause) {
-    throw new TypeError("Cannot use the key: it is not a private key in PEM format without a passphrase", { cause });
+    throw new TypeError("cannot use the key: it is not a private key in PEM format without a passphrase", { cause });
   }
   if (!certificate.checkPrivateKey(privateKey)) {
-    throw new TypeError("Cannot use the key: it does not belong to the certificate");
+    throw new TypeError("cannot use the key: it does not belong to the certificate");
   }
 }

@@ -1,9 +1,14 @@
 import { connect, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 
+const KEPT = 100_000;
+
 /** A client's connection: what came so far, and whether the other side has ended it. */
 export class Connection {
+  /** What came, of which only the end is kept. */
   received = "";
+  /** How many bytes came. */
+  size = 0;
   isClosed = false;
   readonly socket: Socket;
   readonly #changes = new Set<() => void>();
@@ -12,7 +17,8 @@ export class Connection {
     this.socket = socket;
     socket.setEncoding("latin1");
     socket.on("data", (text) => {
-      this.received += text;
+      this.size += text.length;
+      this.received = (this.received + text).slice(-KEPT);
       this.#tell();
     });
     socket.on("error", () => {}); // a reset ends it too

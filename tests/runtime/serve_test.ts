@@ -150,11 +150,11 @@ test("serve() says in plain words why it cannot listen", async () => {
   const bound = busy.address();
   const port = bound !== null && typeof bound === "object" ? bound.port : 0;
   const cases: [Partial<ServeOptions>, RegExp][] = [
-    [{ port }, new RegExp(`^Cannot listen on 127.0.0.1, port ${port}: the port is in use; choose another`)],
-    [{ hostname: "203.0.113.9" }, /^Cannot listen on 203.0.113.9, port 0: this machine has no such address$/],
-    [{ hostname: "nowhere.invalid" }, /^Cannot listen on nowhere.invalid: there is no such host$/],
-    [{ hostname: "" }, /^Cannot listen: hostname is empty/],
-    [{ tls: { cert: "x", key: "y" } }, /^Cannot use the certificate: it is not one in PEM format$/],
+    [{ port }, new RegExp(`^cannot listen on 127.0.0.1, port ${port}: the port is in use; choose another`)],
+    [{ hostname: "203.0.113.9" }, /^cannot listen on 203.0.113.9, port 0: this machine has no such address$/],
+    [{ hostname: "nowhere.invalid" }, /^cannot listen on nowhere.invalid: there is no such host$/],
+    [{ hostname: "" }, /^cannot listen: hostname is empty/],
+    [{ tls: { cert: "x", key: "y" } }, /^cannot use the certificate: it is not one in PEM format$/],
   ];
   try {
     for (const [options, message] of cases) await assert.rejects(served(options, async () => {}), { message });
@@ -169,9 +169,9 @@ test("serve() tells a key that is none from one of another certificate", {
   inFolder(async (folder) => {
     const { cert, key } = makeCertificate(folder);
     const other = makeCertificate(folder);
-    const none = { message: /^Cannot use the key: it is not a private key in PEM format/ };
+    const none = { message: /^cannot use the key: it is not a private key in PEM format/ };
     await assert.rejects(served({ tls: { cert, key: cert } }, async () => {}), none);
-    const wrong = { message: /^Cannot use the key: it does not belong to the certificate$/ };
+    const wrong = { message: /^cannot use the key: it does not belong to the certificate$/ };
     await assert.rejects(served({ tls: { cert: other.cert, key } }, async () => {}), wrong);
   }));
 

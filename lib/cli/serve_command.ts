@@ -1,0 +1,85 @@
+import { readFile } from "node:fs/promises";
+import process from "node:process";
+import { setTimeout as startTimer } from "node:timers";
+import { setTimeout as delay } from "node:timers/promises";
+import { serve, type ServeOptions } from "../runtime/mod.ts";
+import { createStaticHandler, type StaticHandler } from "../static/mod.ts";
+import type { Command } from "./command.ts";
+import { DONE } from "./exit_status.ts";
+import { counted, formatBytes } from "./quantities.ts";
+import { type ServeArguments, serveArguments, serveHelp } from "./serve_arguments.ts";
+import { firstEndingSignal, onHangUp } from "./signals.ts";
+
+/** How long requests under way may take to finish, in ms. */
+const GRACE = 10_000;
+
+/** How long what is left of them may hold up the end, in ms. */
+const LEFT_OVER = 100;
+
+/** `millrace serve DIR`: a thin shell over {@linkcode createStaticHandler} and the runtime's own server. */
+export const serveCommand: Command = {
+  help: serveHelp,
+  async run(words) {
+    const parsed = await serveArguments(words);
+    // A terminal or a reader that is gone must not end the server.
+    for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+    return typeof parsed === "string" ? parsed : await serveFolder(parsed);
+  },
+};
+
+async function serveFolder(
+  { directory, hostname, port, certificate, quiet, options }: ServeArguments,
+): Promise<number> {
+  const tell = quiet ? () => {} : (line: string) => void process.stdout.write(`${line}\n`);
+  const tls = certificate && await readCertificate(certificate);
+  const opening = createStaticHandler(directory, {
+    ...options,
+    onWarning: ({ path, message }) => warn(`${path || directory}: ${message}`),
+  });
+  onHangUp(() => opening.then((handler) => reload(handler, directory, tell), () => {}));
+  const handler = await opening;
+  const { fetch, node } = handler;
+  const server = await serve({ fetch, node, hostname, port, tls }).catch(async (error) => {
+    await handler.close(); // a watched folder would keep the process alive
+    throw error;
+  });
+  const ending = firstEndingSignal();
+  const { files: count } = handler.stats();
+  tell(`serving ${directory} at ${urlOf(server.url, options.basePath ?? "/")} (${counted(count, "file")})`);
+  const signal = await ending;
+  tell(`stopping by ${signal}: requests under way have ${GRACE / 1000} s to finish; a second signal ends it at once`);
+  await server.stop(GRACE);
+  await Promise.race([handler.close(), delay(LEFT_OVER)]);
+  // Deno goes on sending what stop() could not cut, and would wait for it.
+  startTimer(() => process.exit(), LEFT_OVER).unref();
+  return DONE;
+}
+
+function urlOf(server: string, basePath: string): string {
+  return new URL(`/${basePath}/`.replace(/\/{2,}/g, "/"), server).href;
+}
+
+async function readCertificate(files: NonNullable<ServeArguments["certificate"]>): Promise<ServeOptions["tls"]> {
+  return { cert: await text("certificate", files.cert), key: await text("key", files.key) };
+
+  async function text(what: string, path: string): Promise<string> {
+    return await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
+      const reason = cause.code === "ENOENT" ? "there is no such file" : cause.message;
+      throw new Error(`cannot read the ${what} ${path}: ${reason}`, { cause });
+    });
+  }
+}
+
+async function reload(handler: StaticHandler, directory: string, tell: (line: string) => void): Promise<void> {
+  try {
+    await handler.reload();
+    const { files, bytesInMemory } = handler.stats();
+    tell(`scanned ${directory} again (${counted(files, "file")}, ${formatBytes(bytesInMemory)} in memory)`);
+  } catch (error) {
+    warn(`still serving what was there before: ${(error as Error).message}`);
+  }
+}
+
+function warn(message: string): void {
+  process.stderr.write(`millrace: ${message}\n`);
+}

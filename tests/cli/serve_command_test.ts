@@ -1,0 +1,281 @@
+import assert from "node:assert/strict";
+import { rename, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+
+import { inFolder, millrace, writeTree } from "../precompress/site.ts";
+import { canMakeCertificates, makeCertificate } from "../runtime/certificate.ts";
+import { Connection } from "../runtime/connection.ts";
+import { Serving } from "./serving.ts";
+
+const site = { "index.html": "<p>home</p>", "about.html": "<p>about</p>", "assets/app-3f9a1c0b.js": "run()" };
+const isWindows = process.platform === "win32";
+
+/** A port of 127.0.0.1 that something listens on until it is released. */
+async function busyPort(): Promise<{ port: number; release: () => Promise<void> }> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  const address = server.address();
+  return {
+    port: address !== null && typeof address === "object" ? address.port : 0,
+    release: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+async function text(url: string): Promise<string> {
+  return await (await fetch(url)).text();
+}
+
+test("millrace serve answers for a folder at the URL that it tells, on this machine only", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, site);
+    await Serving.during([folder], async ({ url, port, stdout, stderr }) => {
+      assert.equal(stdout, `serving ${folder} at http://127.0.0.1:${port}/ (3 files)\n`);
+      assert.equal(await text(url), site["index.html"]);
+      const { status, headers } = await fetch(`${url}assets/app-3f9a1c0b.js`);
+      assert.equal(status, 200);
+      assert.equal(headers.get("cache-control"), "public, max-age=31536000, immutable");
+      assert.equal((await fetch(`${url}missing.html`)).status, 404);
+      assert.equal(stderr, "");
+    });
+  }));
+
+test("options change what is answered", () =>
+  inFolder(async (folder) => {
+    const [current, former] = [join(folder, "current"), join(folder, "former")];
+    await writeTree(current, { ...site, ".env": "secret", "home.htm": "home", "lost.html": "lost", "app.html": "app" });
+    await writeTree(former, { "assets/old.js": "old()", "gone.html": "gone" });
+    const paths = ["--base", "/docs", "--index", "home.htm", "--clean-urls", "--fallback", "app.html"];
+    const rules = ["--not-found", "lost.html", "--dotfiles", "--immutable", "assets/**", "--previous", former];
+    const fields = ["--cache-control", "max-age=60", "--repr-digest", "--memory-limit", "1k", "--no-dictionaries"];
+    await Serving.during([current, ...paths, ...rules, ...fields], async ({ url, port }) => {
+      assert.equal(url, `http://127.0.0.1:${port}/docs/`);
+      assert.equal(await text(url), "home");
+      const about = await fetch(`${url}about`);
+      assert.equal(await about.text(), site["about.html"]);
+      assert.equal(about.headers.get("cache-control"), "max-age=60");
+      assert.match(about.headers.get("repr-digest")!, /^sha-256=:/);
+      assert.equal(await text(`${url}some/route`), "app");
+      assert.equal(await text(`${url}.env`), "secret");
+      const lost = await fetch(`${url}missing.png`);
+      assert.deepEqual([lost.status, await lost.text()], [404, "lost"]);
+      const old = await fetch(`${url}assets/old.js`);
+      assert.equal(await old.text(), "old()");
+      assert.match(old.headers.get("cache-control")!, /immutable/);
+      assert.equal((await fetch(`${url}gone.html`)).status, 404);
+    });
+  }));
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  test(`${signal} lets a download under way finish, refuses others, and the exit status is 0`, () =>
+    inFolder(async (folder) => {
+      const size = 32 << 20; // more than the system's buffers hold
+      await writeTree(folder, { ...site, "large.bin": new Uint8Array(size) });
+      await Serving.during([folder], async (serving) => {
+        const { port } = serving;
+        const idle = await Connection.open(port, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        await idle.until(({ received }) => received.endsWith(site["index.html"]));
+        const download = await Connection.open(port, "GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        await download.until(({ size }) => size > 1000);
+        download.socket.pause();
+        serving.signal(signal);
+        await serving.until(() => serving.stdout.includes(`stopping by ${signal}`));
+        await idle.until(({ isClosed }) => isClosed);
+        await assert.rejects(fetch(serving.url));
+        assert.ok(download.size < size);
+        download.socket.resume();
+        await download.until((download) => download.size > size);
+        assert.equal(await serving.ended, 0, serving.stderr);
+        assert.equal(serving.stderr, "");
+      });
+    }));
+}
+
+test("a second signal ends it at once, with the status that shells give to that", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "large.bin": new Uint8Array(32 << 20) });
+    for (const [signal, status] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
+      await Serving.during([folder], async (serving) => {
+        const get = "GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        const download = await Connection.open(serving.port, get);
+        await download.until(({ size }) => size > 1000);
+        download.socket.pause();
+        serving.signal("SIGTERM");
+        await serving.until(() => serving.stdout.includes("stopping"));
+        serving.signal(signal);
+        assert.equal(await serving.ended, status);
+        download.socket.destroy();
+      });
+    }
+  }));
+
+test("without requests under way it ends at once, also with --watch", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, site);
+    await Serving.during([folder, "--watch"], async (serving) => {
+      await text(serving.url);
+      serving.signal("SIGTERM");
+      assert.equal(await serving.ended, 0, serving.stderr);
+    });
+  }));
+
+test(
+  "SIGHUP scans the folder again",
+  { skip: isWindows && "there is no SIGHUP on Windows" },
+  () =>
+    inFolder(async (folder) => {
+      await writeTree(folder, site);
+      await Serving.during([folder], async (serving) => {
+        await writeTree(folder, { "index.html": "<p>new home</p>", "new.html": "new" });
+        serving.signal("SIGHUP");
+        await serving.until(() => serving.stdout.includes(`scanned ${folder} again (4 files, 35 B in memory)\n`));
+        assert.equal(await text(serving.url), "<p>new home</p>");
+        assert.equal(await text(`${serving.url}new.html`), "new");
+      });
+    }),
+);
+
+test("SIGHUP leaves all as it was if the folder cannot be scanned, and says so", {
+  skip: isWindows && "there is no SIGHUP on Windows",
+}, () =>
+  inFolder(async (folder) => {
+    const dist = join(folder, "dist");
+    await writeTree(dist, site);
+    await Serving.during([dist], async (serving) => {
+      await text(serving.url); // it is in memory
+      await rename(dist, join(folder, "elsewhere"));
+      serving.signal("SIGHUP");
+      await serving.until(() => /still serving what was there before: .*no such folder/.test(serving.stderr));
+      assert.equal(await text(serving.url), site["index.html"]);
+    });
+  }));
+
+test("--watch scans the folder again when something in it changes", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, site);
+    await Serving.during([folder, "--watch"], async (serving) => {
+      await writeFile(join(folder, "fresh.html"), "fresh");
+      await serving.until(async () => (await fetch(`${serving.url}fresh.html`)).status === 200);
+    });
+  }));
+
+test("what is wrong with files is told on stderr", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { ...site, ".millrace.json": "{" });
+    await Serving.during([folder], async (serving) => {
+      await serving.until(() => /^millrace: \.millrace\.json: /m.test(serving.stderr));
+      assert.equal(await text(serving.url), site["index.html"]);
+    });
+  }));
+
+test("--quiet says nothing", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, site);
+    const free = await busyPort();
+    await free.release();
+    await Serving.atPort(free.port, [folder, "--quiet"], async (serving) => {
+      serving.signal("SIGTERM");
+      assert.equal(await serving.ended, 0);
+      assert.deepEqual([serving.stdout, serving.stderr], ["", ""]);
+    });
+  }));
+
+test(
+  "--cert and --key serve https",
+  { skip: !canMakeCertificates && "openssl is missing" },
+  () =>
+    inFolder(async (folder) => {
+      const { certFile, keyFile } = makeCertificate(folder);
+      await writeTree(join(folder, "dist"), site);
+      await Serving.during([join(folder, "dist"), "--cert", certFile, "--key", keyFile], async ({ url, port }) => {
+        assert.equal(url, `https://127.0.0.1:${port}/`);
+        const get = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        const answer = await Connection.open(port, get, { secure: true });
+        await answer.until(({ isClosed }) => isClosed);
+        assert.match(answer.received, /^HTTP\/1\.1 200 OK\r\n/);
+        assert.ok(answer.received.endsWith(site["index.html"]));
+      });
+    }),
+);
+
+test("what cannot be served is named, and the exit status is 1", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { ...site, "note.txt": "no certificate" });
+    const busy = await busyPort();
+    const note = join(folder, "note.txt");
+    const cases: [string[], RegExp][] = [
+      [
+        [folder, "--port", String(busy.port)],
+        /^millrace: cannot listen on 127\.0\.0\.1, port \d+: the port is in use; choose/,
+      ],
+      [[folder, "--watch", "--host", "nowhere.invalid"], /cannot listen on nowhere\.invalid: there is no such host/],
+      [[join(folder, "none")], /^millrace: cannot serve .*none: there is no such folder/],
+      [[note], /^millrace: cannot serve .*note\.txt: it is a file, not a folder/],
+      [[folder, "--fallback", "none.html"], /fallback "none\.html" is not among the files/],
+      [
+        [folder, "--cert", join(folder, "none"), "--key", note],
+        /cannot read the certificate .*none: there is no such file/,
+      ],
+      [[folder, "--cert", note, "--key", note], /cannot use the certificate: it is not one in PEM format/],
+    ];
+    try {
+      for (const [words, message] of cases) {
+        const { status, stdout, stderr } = await millrace(["serve", "--port", "0", ...words]);
+        assert.equal(status, 1, `${words.join(" ")}: ${stdout}${stderr}`);
+        assert.match(stderr, message);
+        assert.equal(stdout, "");
+      }
+    } finally {
+      await busy.release();
+    }
+  }));
+
+test("wrong usage of serve exits with 2 and says what is wrong", () =>
+  inFolder(async (folder) => {
+    const cases: [string[], RegExp][] = [
+      [[], /name the folder to serve/],
+      [[folder, folder], /one folder, not 2/],
+      [[folder, "--colour"], /Unknown option '--colour'/],
+      [[folder, "--port", "http"], /--port http is not a whole number/],
+      [[folder, "--port", "65536"], /--port 65536 is not a port: use a number from 0 to 65535/],
+      [[folder, "--memory-limit", "lots"], /--memory-limit lots is not a number of bytes: use 500, 2k or 1M/],
+      [[folder, "--base", "a?b"], /basePath "a\?b" is not a path/],
+      [[folder, "--index", "docs/index.html"], /index "docs\/index\.html" is not a file name/],
+      [[folder, "--cert", "cert.pem"], /--cert is given alone: https needs --cert and --key/],
+      [[folder, "--key", "key.pem"], /--key is given alone/],
+    ];
+    for (const [words, message] of cases) {
+      const { status, stdout, stderr } = await millrace(["serve", ...words]);
+      assert.equal(status, 2, `${words.join(" ")}: ${stderr}`);
+      assert.match(stderr, message);
+      assert.match(stderr, /\nsee millrace serve --help\n$/);
+      assert.equal(stdout, "");
+    }
+  }));
+
+test("--help tells the options of the command, and without a command both commands", async () => {
+  const serve = await millrace(["serve", "--help"]);
+  assert.equal(serve.status, 0);
+  for (const flag of ["--port", "--host", "--fallback", "--previous", "--watch", "--cert", "SIGHUP"]) {
+    assert.ok(serve.stdout.includes(flag), flag);
+  }
+  assert.ok(!serve.stdout.includes("--formats"));
+  const all = (await millrace(["--help"])).stdout;
+  assert.match(all, /millrace precompress DIR/);
+  assert.match(all, /millrace serve DIR/);
+  assert.doesNotMatch((await millrace(["precompress", "--help"])).stdout, /millrace serve/);
+  assert.match((await millrace(["serve", "--version"])).stdout, /^millrace \d+\.\d+\.\d+\n$/);
+});
+
+test("a word that is neither a command nor a folder is wrong usage", async () => {
+  for (const words of [["serv"], ["compres", "dist"]]) {
+    const { status, stderr } = await millrace(words);
+    assert.equal(status, 2);
+    assert.equal(
+      stderr,
+      `millrace: "${words[0]}" is neither a command (precompress, serve) nor a folder\nsee millrace --help\n`,
+    );
+  }
+});

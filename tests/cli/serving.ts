@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:os";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+const cli = fileURLToPath(new URL("../../lib/precompress/cli.ts", import.meta.url));
+const isDeno = "deno" in process.versions;
+
+/** `millrace serve` as it runs, on the runtime that runs the tests. */
+export class Serving {
+  stdout = "";
+  stderr = "";
+  /** The URL that it tells; empty before. */
+  url = "";
+  /** The exit status, once it has ended. */
+  readonly ended: Promise<number | null>;
+  #hasEnded = false;
+  readonly #child: ChildProcess;
+
+  private constructor(words: readonly string[]) {
+    this.#child = spawn(process.execPath, [...(isDeno ? ["run", "-A", "--no-check"] : []), cli, "serve", ...words], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#child.stdout!.on("data", (chunk) => this.stdout += chunk);
+    this.#child.stderr!.on("data", (chunk) => this.stderr += chunk);
+    this.ended = new Promise((resolve, reject) => {
+      this.#child.on("error", reject);
+      // Deno tells an exit status above 128 as the signal that a shell would mean by it, and after `child.kill()` any.
+      this.#child.on("close", (status, signal) => {
+        this.#hasEnded = true;
+        resolve(status ?? (signal && 128 + constants.signals[signal]));
+      });
+    });
+  }
+
+  /** Starts it at a free port, gives it to `use` when it listens, and ends it. */
+  static async during(words: readonly string[], use: (serving: Serving) => Promise<void>): Promise<void> {
+    const serving = new Serving(["--port", "0", ...words]);
+    try {
+      await serving.until(() => /at (https?:\S+)/.test(serving.stdout));
+      serving.url = /at (https?:\S+)/.exec(serving.stdout)![1]!;
+      await use(serving);
+    } finally {
+      await serving.#kill();
+    }
+  }
+
+  /** Starts it at `port`, gives it to `use` when that is answered, and ends it. */
+  static async atPort(port: number, words: readonly string[], use: (serving: Serving) => Promise<void>): Promise<void> {
+    const serving = new Serving(["--port", String(port), ...words]);
+    serving.url = `http://127.0.0.1:${port}/`;
+    try {
+      await serving.until(() => fetch(serving.url).then((response) => response.ok, () => false));
+      await use(serving);
+    } finally {
+      await serving.#kill();
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    process.kill(this.#child.pid!, signal);
+  }
+
+  async #kill(): Promise<void> {
+    if (!this.#hasEnded) this.signal("SIGKILL");
+    await this.ended;
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  /** Waits until `holds`; gives up if the command ends, or after 20 s, and tells what it said. */
+  async until(holds: () => boolean | Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + 20_000;
+    while (!await holds()) {
+      if (this.#hasEnded || Date.now() > deadline) {
+        throw new Error(`it did not come to that; stdout: ${this.stdout}; stderr: ${this.stderr}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
