@@ -90,11 +90,14 @@ function checkMetadata(reply: Reply, { expected, site }: Standard, file: KnownFi
   field("vary", varyOf(file, site));
   field("etag", status === 404 ? null : known.tag);
   if (status === 404) return field("last-modified", null);
-  field("last-modified", file.modified);
   field("cache-control", file.isImmutable ? IMMUTABLE : site === "fresh" ? "max-age=3600" : "no-cache");
+  if (status === 304) {
+    field("content-range", null);
+    return field("last-modified", null); // the tag suffices: section 15.4.5
+  }
+  field("last-modified", file.modified);
   const time = Date.parse(reply.fields.get("last-modified")!);
   assert.ok(time <= Date.now(), "last-modified is not later than now");
-  if (status === 304) return field("content-range", null);
   field("accept-ranges", "bytes");
   field("x-content-type-options", "nosniff");
   if (status === 200) field("content-range", null);

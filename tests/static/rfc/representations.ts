@@ -89,7 +89,7 @@ export const representations: readonly RFCCase[] = [
     unchanged("identity", {
       fields: {
         "cache-control": "no-cache",
-        "last-modified": MODIFIED,
+        "last-modified": null,
         "content-length": null,
         "content-type": null,
         "content-encoding": null,
