@@ -1,0 +1,92 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { compress } from "../../lib/codecs/mod.ts";
+
+/** A file of some generation, as it is stored in one coding. */
+export interface StoredForm {
+  readonly generation: number;
+  /** Below the folder. */
+  readonly path: string;
+  readonly coding: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The files of one deploy. */
+export interface Generation {
+  readonly number: number;
+  /** What is on the disk, by path, the variants with their extensions; the page comes last. */
+  readonly files: Readonly<Record<string, Uint8Array>>;
+  /** The paths that the page names. */
+  readonly assets: readonly string[];
+}
+
+/** How many generations are remembered. */
+const KEPT = 10;
+
+/** Deploys of a site in which no byte tells of two of them: each file in each coding says which one it is of. */
+export class Generations {
+  readonly #forms = new Map<string, StoredForm>();
+  /** The keys of `#forms` by generation. */
+  readonly #made = new Map<number, string[]>();
+
+  /** Makes the files of generation `number`. */
+  async make(number: number): Promise<Generation> {
+    const files: Record<string, Uint8Array> = {};
+    this.#made.set(number, []);
+    this.#forget(number - KEPT);
+    const script = lines(`console.log("generation ${number}");`, 1_500);
+    const film = lines(`film of generation ${number}`, 70_000);
+    const assets = [`assets/app-${hashOf(script)}.js`, `assets/film-${hashOf(film)}.bin`];
+    await this.#add(files, number, assets[0], script, true);
+    await this.#add(files, number, assets[1], film, false);
+    await this.#add(files, number, "data.json", lines(`{ "generation": ${number} }`, 2_000), true);
+    await this.#add(files, number, "large.bin", lines(`generation ${number}`, 150_000), false);
+    const page = `<!doctype html>\n<title>generation ${number}</title>\n${
+      assets.map((path) => `<link rel=preload href="/${path}">\n`).join("").repeat(8)
+    }`;
+    await this.#add(files, number, "index.html", Buffer.from(page), true);
+    return { number, files, assets };
+  }
+
+  /** What has these bytes, whole. */
+  formOf(bytes: Uint8Array): StoredForm | undefined {
+    return this.#forms.get(hashOf(bytes));
+  }
+
+  /** What nobody can get any more would fill the memory. */
+  #forget(number: number): void {
+    for (const hash of this.#made.get(number) ?? []) this.#forms.delete(hash);
+    this.#made.delete(number);
+  }
+
+  async #add(
+    files: Record<string, Uint8Array>,
+    generation: number,
+    path: string,
+    bytes: Uint8Array<ArrayBuffer>,
+    isCompressed: boolean,
+  ): Promise<void> {
+    const add = (extension: string, coding: string, stored: Uint8Array): void => {
+      files[path + extension] = stored;
+      const hash = hashOf(stored);
+      this.#forms.set(hash, { generation, path, coding, bytes: stored });
+      this.#made.get(generation)!.push(hash);
+    };
+    add("", "identity", bytes);
+    if (!isCompressed) return;
+    add(".br", "br", brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }));
+    add(".gz", "gzip", gzipSync(bytes, { level: 1 }));
+    add(".zst", "zstd", await compress(bytes, { format: "zstd", level: 1 }));
+  }
+}
+
+/** The same line again and again, to that many bytes. */
+function lines(line: string, size: number): Uint8Array<ArrayBuffer> {
+  return Buffer.alloc(size, `${line}\n`);
+}
+
+/** In hexadecimal, and never so that it looks like a number or a word. */
+function hashOf(bytes: Uint8Array): string {
+  return `a1b2${createHash("sha256").update(bytes).digest("hex").slice(0, 20)}`;
+}

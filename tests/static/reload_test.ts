@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import test, { after, before } from "node:test";
+import { pause } from "../node/loopback.ts";
+import { writeTree } from "../precompress/site.ts";
+import { type Generation, Generations } from "./generations.ts";
+import { entries, type Entry } from "./served_handler.ts";
+import { ServerProcess } from "./server_process.ts";
+import { type Counts, type Visit, Visitor } from "./visitors.ts";
+
+/** For each of the two ways to deploy, and each of the two entry points: a thousand in all. */
+const RELOADS = 250;
+const VISITORS = 6;
+
+let folder = "";
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "millrace-reload-"));
+});
+
+after(() => rm(folder, { recursive: true, force: true }));
+
+/** Deploys generations one after the other while visitors ask for all that there is. */
+async function deployUnderLoad(
+  served: string,
+  entry: Entry,
+  isInPlace: boolean,
+  deploy: (generation: Generation) => Promise<void>,
+): Promise<Counts> {
+  const generations = new Generations();
+  await deploy(await generations.make(0));
+  const server = await ServerProcess.start(served, entry, { previous: true });
+  const visit: Visit = {
+    port: server.port,
+    generations,
+    progress: { begun: 0, served: 0 },
+    counts: { whole: 0, notModified: 0, parts: 0, former: 0, unavailable: 0 },
+    isInPlace,
+    byTag: new Map(),
+  };
+  let isOver = false;
+  const visitors = Promise.all(
+    Array.from({ length: VISITORS }, () => new Visitor(visit).stay(() => isOver).finally(() => isOver = true)),
+  );
+  visitors.catch(() => {}); // told below
+  try {
+    for (let number = 1; number <= RELOADS && !isOver; number++) {
+      const generation = await generations.make(number);
+      visit.progress.begun = number;
+      await deploy(generation);
+      await server.reload();
+      visit.progress.served = number;
+      await pause(5); // while nothing else is under way
+    }
+    isOver = true;
+    await visitors;
+    assert.equal(visit.progress.served, RELOADS);
+  } finally {
+    isOver = true;
+    await server.stop();
+  }
+  return visit.counts;
+}
+
+/** Puts a generation into a folder of its own, and switches a link to it at once. */
+function linking(place: string): (generation: Generation) => Promise<void> {
+  return async ({ number, files }) => {
+    await writeTree(join(place, `releases/${number}`), files);
+    await symlink(`releases/${number}`, join(place, "next"));
+    await rename(join(place, "next"), join(place, "current"));
+    await rm(join(place, `releases/${number - 3}`), { recursive: true, force: true });
+  };
+}
+
+/** Replaces files one by one by renaming, and removes what only a generation before the former one had. */
+function renaming(site: string): (generation: Generation) => Promise<void> {
+  let former: readonly string[] = [];
+  let older: readonly string[] = [];
+  return async ({ number, files }) => {
+    for (const [path, bytes] of Object.entries(files)) {
+      const staged = `${site}-${number}`;
+      await writeFile(staged, bytes);
+      await mkdir(dirname(join(site, path)), { recursive: true });
+      await rename(staged, join(site, path));
+    }
+    for (const path of older) if (!former.includes(path)) await rm(join(site, path));
+    [older, former] = [former, Object.keys(files)];
+  };
+}
+
+function assertAllKinds({ whole, notModified, parts, former }: Counts): void {
+  const text = JSON.stringify({ whole, notModified, parts, former });
+  assert.ok(whole > RELOADS && notModified > 10 && parts > 10 && former > 10, `too little to tell: ${text}`);
+}
+
+for (const entry of entries) {
+  test(`${entry}: no answer is wrong or mixed while a link to the deploy is switched ${RELOADS} times`, async () => {
+    const place = join(folder, `linked-${entry}`);
+    const counts = await deployUnderLoad(join(place, "current"), entry, false, linking(place));
+    assertAllKinds(counts);
+    assert.equal(counts.unavailable, 0);
+  });
+
+  test(`${entry}: no answer is wrong or mixed while files are replaced by renaming ${RELOADS} times`, async () => {
+    const site = join(folder, `renamed-${entry}`);
+    assertAllKinds(await deployUnderLoad(site, entry, true, renaming(site)));
+  });
+}

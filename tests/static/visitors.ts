@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { pause } from "../node/loopback.ts";
+import type { Generations, StoredForm } from "./generations.ts";
+import { PersistentConnection, type ReceivedAnswer } from "./persistent_connection.ts";
+
+/** How far the deploys are. */
+export interface Progress {
+  /** The generation that is being put in place, or is. */
+  begun: number;
+  /** The last one that a `reload()` was fulfilled for. */
+  served: number;
+}
+
+/** What visitors got so far. */
+export interface Counts {
+  whole: number;
+  notModified: number;
+  parts: number;
+  /** Assets of the page of a former generation. */
+  former: number;
+  /** 503, while a file was being replaced. */
+  unavailable: number;
+}
+
+/** What is common to the visitors of a site. */
+export interface Visit {
+  readonly port: number;
+  readonly generations: Generations;
+  readonly progress: Progress;
+  readonly counts: Counts;
+  /** Whether files are replaced one by one where they are served, so that some may have to be asked for again. */
+  readonly isInPlace: boolean;
+  /** What stands behind each entity tag that was ever seen, for all visitors. */
+  readonly byTag: Map<string, StoredForm>;
+}
+
+const acceptable = ["br", "gzip", "zstd", "identity", "gzip, br", "gzip, deflate, br, zstd", "br;q=0.2, gzip;q=0.9"];
+
+/** One who asks for one thing after the other, and finds fault with any answer that is not wholly of one generation. */
+export class Visitor {
+  readonly #visit: Visit;
+  readonly #connection: PersistentConnection;
+  /** The tags of what it has, by path. */
+  readonly #tags = new Map<string, string>();
+
+  constructor(visit: Visit) {
+    this.#visit = visit;
+    this.#connection = new PersistentConnection(visit.port);
+  }
+
+  /** Visits until told not to. */
+  async stay(isOver: () => boolean): Promise<void> {
+    try {
+      while (!isOver()) {
+        await this.#viewPage();
+        await this.#revalidate("data.json");
+        await this.#ask("HEAD", "data.json");
+        await this.#revalidate("large.bin");
+        await this.#resume("large.bin");
+        await pause(2); // two cores, and the server's needs one
+      }
+    } finally {
+      this.#connection.close();
+    }
+  }
+
+  async #viewPage(): Promise<void> {
+    const form = await this.#ask("GET", "index.html", { "Accept-Encoding": "identity" });
+    if (form === undefined) return;
+    const page = new TextDecoder().decode(form.bytes);
+    const assets = new Set([...page.matchAll(/href="\/([^"]+)"/g)].map(([, path]) => path));
+    assert.equal(assets.size, 2, page);
+    if (Math.random() < 0.5) await this.#nextDeploy(form.generation);
+    for (const path of assets) await this.#ask("GET", path, {}, form.generation);
+  }
+
+  /** Waits a little for the deploy after `generation`: the assets of a page that was got before must still be there. */
+  async #nextDeploy(generation: number): Promise<void> {
+    for (let i = 0; i < 10 && this.#visit.progress.served <= generation; i++) await pause(5);
+  }
+
+  #revalidate(path: string): Promise<StoredForm | undefined> {
+    const tag = this.#tags.get(path);
+    return this.#ask("GET", path, tag === undefined || Math.random() < 0.2 ? {} : { "If-None-Match": tag });
+  }
+
+  #resume(path: string): Promise<StoredForm | undefined> {
+    const tag = this.#tags.get(path);
+    const start = Math.floor(Math.random() * 100_000);
+    return this.#ask("GET", path, { Range: `bytes=${start}-`, ...(tag && { "If-Range": tag }) });
+  }
+
+  /**
+   * Asks for something that must be there: if `pageOf` is given, as long as that generation is at most the former one.
+   */
+  async #ask(
+    method: string,
+    path: string,
+    fields: Readonly<Record<string, string>> = {},
+    pageOf?: number,
+  ): Promise<StoredForm | undefined> {
+    const { progress, counts, isInPlace } = this.#visit;
+    const oldest = progress.served;
+    const coding = acceptable[Math.floor(Math.random() * acceptable.length)];
+    const target = path === "index.html" ? "/" : `/${path}`;
+    const answer = await this.#connection.ask(method, target, { "Accept-Encoding": coding, ...fields });
+    const newest = progress.begun;
+    const what = `${method} ${target} ${JSON.stringify(fields)} of ${oldest} to ${newest}`;
+    assert.ok(answer.isWhole, `${what}: cut off`);
+    if (pageOf !== undefined && newest > pageOf + 1) return undefined;
+    if (answer.status === 503 && isInPlace && oldest < newest) {
+      assert.equal(answer.fields.get("retry-after"), "1", what);
+      counts.unavailable++;
+      return undefined;
+    }
+    const form = this.#formOf(answer, method, what, fields);
+    if (form === undefined) return undefined; // HEAD, of something that nobody has got yet
+    assert.equal(form.path, path, what);
+    const isRight = form.generation === pageOf || (form.generation >= oldest && form.generation <= newest);
+    assert.ok(isRight, `${what}: generation ${form.generation}`);
+    if (pageOf !== undefined && pageOf < oldest) counts.former++;
+    this.#tags.set(path, answer.fields.get("etag")!);
+    return form;
+  }
+
+  /** What an answer was made from; it is at fault if not all of it was made from that. */
+  #formOf(
+    answer: ReceivedAnswer,
+    method: string,
+    what: string,
+    asked: Readonly<Record<string, string>>,
+  ): StoredForm | undefined {
+    const { counts, byTag, generations } = this.#visit;
+    const { status, fields, body } = answer;
+    const tag = fields.get("etag");
+    assert.ok(tag, `${what}: ${status} without a tag: ${body.toString("latin1", 0, 200)}`);
+    const known = byTag.get(tag);
+    if (status === 304) {
+      counts.notModified++;
+      assert.equal(tag, asked["If-None-Match"], what);
+      assert.equal(body.length, 0);
+      return known;
+    }
+    if (status === 206) return this.#partOf(answer, known, what);
+    assert.equal(status, 200, what);
+    const form = method === "HEAD" ? known : generations.formOf(body);
+    if (form === undefined) {
+      assert.equal(
+        method,
+        "HEAD",
+        `${what}: ${body.length} bytes of no generation: ${body.toString("latin1", 0, 100)}`,
+      );
+      return undefined;
+    }
+    counts.whole++;
+    // Known by its content; what the fields say must be the same, and a tag must never stand for something else.
+    assert.equal(form, known ?? form, `${what}: ${tag} stood for another content`);
+    byTag.set(tag, form);
+    if (!fields.has("transfer-encoding")) assert.equal(Number(fields.get("content-length")), form.bytes.length, what);
+    assert.equal(fields.get("content-encoding") ?? "identity", form.coding, what);
+    return form;
+  }
+
+  #partOf({ fields, body }: ReceivedAnswer, known: StoredForm | undefined, what: string): StoredForm | undefined {
+    this.#visit.counts.parts++;
+    const [, start, end, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(fields.get("content-range") ?? "") ?? [];
+    assert.ok(size !== undefined, `${what}: 206 without a range`);
+    assert.equal(body.length, Number(end) + 1 - Number(start), what);
+    if (known === undefined) return undefined; // nobody has got it whole yet
+    assert.equal(Number(size), known.bytes.length, what);
+    assert.ok(body.equals(known.bytes.subarray(Number(start), Number(end) + 1)), `${what}: a part of something else`);
+    return known;
+  }
+}
