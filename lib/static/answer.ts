@@ -1,3 +1,4 @@
+import { ReadyResponse } from "../runtime/mod.ts";
 import type { ByteRange } from "./http/byte_ranges.ts";
 import type { Variant } from "./variant.ts";
 
@@ -28,7 +29,7 @@ export class Answer {
   /** All of the body; undefined if there is none, or it is in `file`. */
   readonly bytes: Uint8Array<ArrayBuffer> | undefined;
   readonly file: FileParts | undefined;
-  #init: ResponseInit | undefined;
+  #ready: ReadyResponse | undefined;
 
   constructor(status: number, fields: Fields, body?: Uint8Array<ArrayBuffer> | FileParts) {
     this.status = status;
@@ -37,9 +38,17 @@ export class Answer {
     this.file = body instanceof Uint8Array ? undefined : body;
   }
 
-  /** What a `Response` is made with; made when first asked for, as most answers of a large tree never are. */
-  get init(): ResponseInit {
-    return this.#init ??= { status: this.status, headers: recordOf(this.fields) };
+  /** A new Response with all of it, if none of it is in a file. */
+  response(): Response {
+    return (this.#ready ??= new ReadyResponse(this.bytes, this.init())).make();
+  }
+
+  /** What a Response is made with. */
+  init(): { status: number; headers: Record<string, string> } {
+    const headers: Record<string, string> = {};
+    // Deno takes half as long again to put names in lower case.
+    for (let i = 0; i < this.fields.length; i += 2) headers[this.fields[i].toLowerCase()] = this.fields[i + 1];
+    return { status: this.status, headers };
   }
 }
 
@@ -48,10 +57,4 @@ export function textAnswer(status: number, text: string, fields: Fields = []): A
   const bytes = new TextEncoder().encode(`${text}\n`);
   const length = String(bytes.length);
   return new Answer(status, ["Content-Type", "text/plain; charset=utf-8", "Content-Length", length, ...fields], bytes);
-}
-
-function recordOf(fields: Fields): Record<string, string> {
-  const record: Record<string, string> = {};
-  for (let i = 0; i < fields.length; i += 2) record[fields[i]] = fields[i + 1];
-  return record;
 }

@@ -1,44 +1,59 @@
+import { fileSlice } from "../runtime/mod.ts";
 import type { Answer, FileParts } from "./answer.ts";
-import { FileReader, PIECE } from "./file_reader.ts";
-import { openVerified } from "./open_verified.ts";
+import { fileBody } from "./file_body.ts";
+import { FileReader, isAsScanned, isShortage } from "./file_reader.ts";
+import { BUSY } from "./respond.ts";
 import type { Site } from "./site.ts";
+
+/** Parts of files up to this many bytes are read before the answer begins: no more than a stream would hold. */
+const READ_WHOLE = 256 * 1024;
 
 /** Answers a `Request`, at once if what it asks for is in memory. */
 export function fetchFrom(site: Site, request: Request): Response | Promise<Response> {
-  const answer = answerOf(site, request);
-  if (request.method === "HEAD") return new Response(null, answer.init);
-  return answer.file ? streamed(site, request, answer, answer.file) : new Response(answer.bytes, answer.init);
+  const { method, url, headers } = request;
+  const answer = site.respond(method, url, headers) ?? site.respondNotFound(headers);
+  if (method === "HEAD") return new Response(null, answer.init());
+  return answer.file ? fromFile(site, request, answer, answer.file) : answer.response();
 }
 
-function answerOf(site: Site, { method, url, headers }: Request): Answer {
-  return site.respond(method, url, headers) ?? site.respondNotFound(headers);
-}
-
-async function streamed(site: Site, request: Request, answer: Answer, file: FileParts): Promise<Response> {
-  const handle = await openVerified(file.variant);
-  if (handle === undefined) {
-    site.fault(file.variant); // one less to choose from
-    return fetchFrom(site, request);
+async function fromFile(site: Site, request: Request, answer: Answer, file: FileParts): Promise<Response> {
+  const init = answer.init();
+  const length = Number(init.headers["content-length"]);
+  try {
+    if (length <= READ_WHOLE) return new Response(await readWhole(file, length), init);
+  } catch (error) {
+    if (isShortage(error)) return BUSY.response();
+    return withoutVariant(site, request, file);
   }
-  const reader = new FileReader(handle, file);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  site.track(promise);
-  const body = new ReadableStream({
-    type: "bytes",
-    autoAllocateChunkSize: PIECE,
-    async pull(controller): Promise<void> {
-      const { byobRequest } = controller as ReadableByteStreamController;
-      const length = await reader.read(byobRequest!.view as Uint8Array);
-      if (length === 0) {
-        resolve();
-        controller.close();
-      }
-      byobRequest!.respond(length);
-    },
-    async cancel(): Promise<void> {
-      await reader.close();
-      resolve();
-    },
-  });
-  return new Response(body, answer.init);
+  if (!isAsScanned(file.variant)) return withoutVariant(site, request, file);
+  return new Response(bodyByServer(request, init, file) ?? fileBody(file, (sending) => site.track(sending)), init);
+}
+
+/** Answers from what is left when the file of a variant is not what was scanned. */
+function withoutVariant(site: Site, request: Request, { variant }: FileParts): Response | Promise<Response> {
+  site.fault(variant);
+  return fetchFrom(site, request);
+}
+
+async function readWhole(file: FileParts, length: number): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(length);
+  const reader = new FileReader(file);
+  for (let filled = 0; reader.ahead > 0;) filled += await reader.read(bytes.subarray(filled));
+  return bytes;
+}
+
+/** Leaves it to the runtime's server to read one range of a file, where it can. */
+function bodyByServer(
+  request: Request,
+  { status, headers }: { status: number; headers: Record<string, string> },
+  { parts, variant }: FileParts,
+): Blob | undefined {
+  const [part] = parts;
+  if (parts.length > 1 || part instanceof Uint8Array) return undefined;
+  // Bun's would take a range that does not count (by If-Range, say) for one that does.
+  if (status === 200 && request.headers.has("range")) return undefined;
+  const slice = fileSlice(variant.representation.file, part.start, part.end);
+  // Bun's would add one with no type, in which there is only the name.
+  if (slice && headers["content-type"] === "application/octet-stream") headers["content-disposition"] ??= "inline";
+  return slice;
 }

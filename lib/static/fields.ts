@@ -10,8 +10,12 @@ import type { Resource } from "./resource.ts";
 const IMMUTABLE = "public, max-age=31536000, immutable";
 const REVALIDATE = "no-cache";
 
-/** Fields that a 304 leaves out: they are about what is sent (RFC 9110 section 15.4.5). */
-const OF_CONTENT = /^(?:content-(?!location$|security-policy)|accept-ranges$|use-as-dictionary$)/i;
+/**
+ * Fields that a 304 leaves out: they are about what is sent, or, with the tag there, tell a cache nothing new (RFC 9110
+ * section 15.4.5).
+ */
+const NOT_OF_304 =
+  /^(?:content-(?!location$|security-policy)|accept-ranges$|last-modified$|use-as-dictionary$|repr-digest$|x-content-type)/i;
 /** Fields of `headers()` that only we can know. */
 const OURS_ALONE = /^(?:content-(?:length|encoding|range)|etag|transfer-encoding|connection|accept-ranges)$/i;
 
@@ -41,10 +45,10 @@ export function fieldsOf(resource: Resource, settings: Settings): Fields {
 }
 
 /** Those of `fields` that go with a 304. */
-export function withoutContentFields(fields: Fields): string[] {
+export function fieldsOf304(fields: Fields): string[] {
   const kept: string[] = [];
   for (let i = 0; i < fields.length; i += 2) {
-    if (!OF_CONTENT.test(fields[i])) kept.push(fields[i], fields[i + 1]);
+    if (!NOT_OF_304.test(fields[i])) kept.push(fields[i], fields[i + 1]);
   }
   return kept;
 }

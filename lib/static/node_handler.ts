@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer, Fields, FileParts } from "./answer.ts";
-import { FileReader, PIECE } from "./file_reader.ts";
+import { FileReader, isShortage } from "./file_reader.ts";
 import { NodeFields } from "./node_fields.ts";
-import { openVerified } from "./open_verified.ts";
+import { BUSY } from "./respond.ts";
+import { sendFile } from "./send_file.ts";
 import type { Site } from "./site.ts";
 
 /** Goes on to what comes after in a chain of Connect or Express. */
@@ -19,13 +20,30 @@ export function answerNode(site: Site, req: IncomingMessage, res: ServerResponse
 }
 
 function send(site: Site, req: IncomingMessage, res: ServerResponse, answer: Answer, next: Next | undefined): void {
-  if (answer.file && req.method !== "HEAD") {
-    site.track(sendFile(site, req, res, answer, answer.file, next));
-    return;
-  }
+  if (answer.file && req.method !== "HEAD") return sendFrom(answer.file, site, req, res, answer, next);
   res.writeHead(answer.status, merged(answer.fields, res) as string[]);
   if (answer.bytes === undefined || req.method === "HEAD") res.end();
   else res.end(answer.bytes);
+}
+
+function sendFrom(
+  file: FileParts,
+  site: Site,
+  req: IncomingMessage,
+  res: ServerResponse,
+  answer: Answer,
+  next: Next | undefined,
+): void {
+  let reader: FileReader;
+  try {
+    reader = new FileReader(file);
+  } catch (error) {
+    if (isShortage(error)) return send(site, req, res, BUSY, next);
+    site.fault(file.variant); // one less to choose from
+    return answerNode(site, req, res, next);
+  }
+  res.writeHead(answer.status, merged(answer.fields, res) as string[]);
+  site.track(sendFile(req, res, reader));
 }
 
 /** What Express and Connect leave of a path below a mount is not all of it: a base path is part of the whole. */
@@ -39,48 +57,4 @@ function merged(fields: Fields, res: ServerResponse): Fields {
   const before = String(res.getHeader("vary"));
   const at = fields.indexOf("Vary");
   return at === -1 ? fields : fields.with(at + 1, `${before}, ${fields[at + 1]}`);
-}
-
-async function sendFile(
-  site: Site,
-  req: IncomingMessage,
-  res: ServerResponse,
-  answer: Answer,
-  file: FileParts,
-  next: Next | undefined,
-): Promise<void> {
-  const handle = await openVerified(file.variant);
-  if (handle === undefined) {
-    site.fault(file.variant); // one less to choose from
-    return answerNode(site, req, res, next);
-  }
-  const reader = new FileReader(handle, file);
-  try {
-    res.writeHead(answer.status, merged(answer.fields, res) as string[]);
-    await sendPieces(reader, res);
-    res.end();
-  } catch (error) {
-    res.destroy(error as Error); // a short body must not pass for a whole one
-  } finally {
-    await reader.close();
-  }
-}
-
-/** Reads the next piece while the last one is being sent, into two buffers in turn. */
-async function sendPieces(reader: FileReader, res: ServerResponse): Promise<void> {
-  const buffers = [new Uint8Array(PIECE), new Uint8Array(PIECE)];
-  let written: Promise<void> | undefined;
-  for (let turn = 0;; turn ^= 1) {
-    const length = await reader.read(buffers[turn]);
-    await written;
-    if (length === 0 || res.destroyed) return;
-    written = new Promise((resolve) => {
-      const done = () => {
-        res.off("close", done);
-        resolve();
-      };
-      res.once("close", done);
-      res.write(buffers[turn].subarray(0, length), done);
-    });
-  }
 }

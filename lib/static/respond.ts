@@ -11,9 +11,10 @@ const ALLOWED = new Answer(204, ALLOW);
 const NOT_ALLOWED = textAnswer(405, "Method Not Allowed", ALLOW);
 const BAD_REQUEST = textAnswer(400, "Bad Request: the path is not well-formed");
 const NOT_FOUND = textAnswer(404, "Not Found");
-const CHANGED = textAnswer(503, "The file is being replaced: ask again", [
-  ...["Retry-After", "1", "Cache-Control", "no-store"],
-]);
+const ASK_AGAIN = ["Retry-After", "1", "Cache-Control", "no-store"];
+const CHANGED = textAnswer(503, "The file is being replaced: ask again", ASK_AGAIN);
+/** What a file is answered with that cannot be opened now: too many are. */
+export const BUSY: Answer = textAnswer(503, "Too many files are open: ask again", ASK_AGAIN);
 /** What everything is answered with once the handler is closed. */
 export const CLOSED: Answer = textAnswer(503, "The server is going down", ["Cache-Control", "no-store"]);
 /** What a page of a 404 has nothing of: it is not what was asked for. */

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { joinBytes } from "../streams/internal.ts";
 import { Answer, type Fields, type FileParts } from "./answer.ts";
-import { withoutContentFields } from "./fields.ts";
+import { fieldsOf304 } from "./fields.ts";
 import { readVerified } from "./read_verified.ts";
 import type { Representation } from "./representation.ts";
 import type { Resource } from "./resource.ts";
@@ -69,7 +69,7 @@ export class Variant {
   }
 
   notModified(): Answer {
-    return this.#notModified ??= new Answer(304, withoutContentFields(this.fields()));
+    return this.#notModified ??= new Answer(304, fieldsOf304(this.fields()));
   }
 
   /** All fields but `Content-Length`. */
