@@ -7,8 +7,9 @@ import { runtime } from "../e2e/consumer.ts";
 import { noNativeServer } from "./native_server.ts";
 import { type Entry, Handlers, questionOf, type Reply } from "./rfc/ask.ts";
 import { checkHead, checkReply, type Standard } from "./rfc/check.ts";
+import { filledInExpected, filledInFields } from "./rfc/fill_in.ts";
 import { type Coding, type KnownFile, type KnownTree, makeKnownTree } from "./rfc/known_tree.ts";
-import type { Expected, FieldLines, RFCCase, SiteName } from "./rfc/rfc_case.ts";
+import type { Expected, RFCCase, SiteName } from "./rfc/rfc_case.ts";
 import { rfcCases } from "./rfc_cases.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "millrace-test-"));
@@ -23,34 +24,6 @@ after(async () => {
 /** The file of a case's answer: what its target names, if it does not say which. */
 function fileOf({ files }: KnownTree, target: string, { file }: Expected): KnownFile | undefined {
   return files.get(file ?? target.split("?")[0].slice(1));
-}
-
-/** Replaces `<br>` and the like by what they stand for. */
-function filledIn(text: string, file: KnownFile | undefined): string {
-  return text.replace(/<(opaque |#|sha256 )?(\w+)>/g, (_, what: string | undefined, name: string) => {
-    if (name === "dictionary") return file!.dictionary!;
-    const { tag, bytes, digest } = file!.coded.get(name as Coding)!;
-    return what === undefined
-      ? tag
-      : what === "#"
-      ? String(bytes.length)
-      : what === "opaque "
-      ? tag.slice(1, -1)
-      : digest;
-  });
-}
-
-function filledInFields(fields: FieldLines, file: KnownFile | undefined): FieldLines {
-  const lines = (value: string | readonly string[]) =>
-    typeof value === "string" ? filledIn(value, file) : value.map((line) => filledIn(line, file));
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, lines(value)]));
-}
-
-function filledInExpected(expected: Expected, file: KnownFile | undefined): Expected {
-  const fields = Object.entries(expected.fields ?? {}).map(([name, value]) => {
-    return [name, typeof value === "string" ? filledIn(value, file) : value];
-  });
-  return { ...expected, fields: Object.fromEntries(fields) };
 }
 
 /** RFC 9110, section 6.6.1: it is the server that adds the date; that of Bun does not to answers to HEAD. */
