@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,5 +35,34 @@ for (const [entry, site, numRuns] of runs) {
       checkReply(await handlers.ask(site, entry, question), { expected, question, site, file });
     });
     await fc.assert(property, { numRuns });
+  });
+}
+
+/** What a client makes of an answer's validators, and what it gets: section 13.1. */
+const conditions: readonly (readonly [validator: string, field: string, status: number])[] = [
+  ["etag", "if-none-match", 304],
+  ["etag", "if-match", 200],
+  ["last-modified", "if-modified-since", 304],
+  ["last-modified", "if-unmodified-since", 200],
+];
+
+for (const entry of ["fetch", "node"] as const) {
+  test(`the validators of an answer hold for the file that it is of: ${entry}`, async () => {
+    for (const [path, { coded }] of tree.files) {
+      if (/(?:^|\/)\.(?!well-known)/.test(path)) continue;
+      const target = `/${path.split("/").map(encodeURIComponent).join("/")}`;
+      for (const coding of coded.keys()) {
+        const first = { "accept-encoding": coding, "available-dictionary": ":<dictionary>:" };
+        const fields = coded.has("dcb") ? filledInFields(first, tree.files.get(path)) : { "accept-encoding": coding };
+        const answer = await handlers.ask("plain", entry, questionOf(target, fields));
+        assert.equal(answer.fields.get("content-encoding") ?? "identity", coding, path);
+        for (const [validator, field, status] of conditions) {
+          const conditional = questionOf(target, { ...fields, [field]: answer.fields.get(validator)! });
+          const again = await handlers.ask("plain", entry, conditional);
+          assert.equal(again.status, status, `${path} in ${coding}: ${field}`);
+          assert.equal(again.fields.get("etag"), answer.fields.get("etag"), `${path} in ${coding}: ${field}`);
+        }
+      }
+    }
   });
 }

@@ -64,6 +64,8 @@ export const methods: readonly RFCCase[] = [
   ["9110 15.5.6", "PATCH is not allowed", "/app.js", {}, notAllowed, { method: "PATCH", content: "hello" }],
   ["9110 9.3.8", "TRACE is not allowed", "/app.js", {}, notAllowed, { method: "TRACE", only: "node" }],
   ["9110 15.5.6", "PROPFIND is not allowed", "/app.js", {}, notAllowed, { method: "PROPFIND" }],
+  ["9110 15.5.6", "POST to a folder without its slash is not allowed", "/docs", {}, notAllowed, { method: "POST" }],
+  ["9110 9.3.7", "OPTIONS of a folder without its slash", "/docs", {}, allowed, { method: "OPTIONS" }],
   ["9110 13.2.1", "a 405 is none of preconditions", "/app.js", { "if-match": '"x"' }, notAllowed, { method: "PUT" }],
   ["9110 15.5.6", "a 405 has no ranges", "/app.js", { range: "bytes=0-1" }, notAllowed, { method: "POST" }],
   ["9112 9.3", "HTTP/1.0 gets a Content-Length, too", "/large.js", {}, ok("identity"), {
