@@ -1,0 +1,265 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { renameSync, writeFileSync } from "node:fs";
+import { appendFile, mkdir, mkdtemp, open, rename, rm, truncate, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { after, before } from "node:test";
+import { gzipSync } from "node:zlib";
+import { createStaticHandler, type StaticHandler, type StaticWarning } from "../../lib/static/mod.ts";
+import { noise } from "../codecs/samples.ts";
+import { runtime } from "../e2e/consumer.ts";
+import { pause } from "../node/loopback.ts";
+import { writeTree } from "../precompress/site.ts";
+import { interrupted } from "./interrupted_download.ts";
+import { PersistentConnection, type ReceivedAnswer } from "./persistent_connection.ts";
+import { entries, type Entry, serveHandler } from "./served_handler.ts";
+
+const SMALL = 10_000;
+/** Read at once, when it is asked for. */
+const MIDDLE = 100_000;
+/** Streamed. */
+const LARGE = 700_000;
+/** More than two sockets' buffers hold. */
+const HUGE = 24_000_000;
+
+const former = (size: number): Uint8Array => Buffer.alloc(size, "the former content\n");
+const latter = (size: number): Uint8Array => Buffer.alloc(size, "the latter content\n");
+
+interface Change {
+  /** As in "a file that is …". */
+  readonly name: string;
+  readonly change: (path: string, size: number) => Promise<void>;
+  /** What is there in the end; undefined if nothing is. */
+  readonly result: (size: number) => Uint8Array | undefined;
+  /** What becomes of an answer that is under way. */
+  readonly meanwhile: "cut" | "whole";
+}
+
+const changes: readonly Change[] = [
+  {
+    name: "truncated",
+    change: (path, size) => truncate(path, size / 2),
+    result: (size) => former(size / 2),
+    meanwhile: "cut",
+  },
+  {
+    name: "emptied",
+    change: (path) => truncate(path, 0),
+    result: () => new Uint8Array(0),
+    meanwhile: "cut",
+  },
+  {
+    name: "added to",
+    change: (path) => appendFile(path, "more"),
+    result: (size) => Buffer.concat([former(size), Buffer.from("more")]),
+    meanwhile: "cut",
+  },
+  {
+    name: "written over",
+    change: async (path, size) => {
+      const file = await open(path, "r+");
+      await file.write(latter(size));
+      await file.close();
+    },
+    result: latter,
+    meanwhile: "cut",
+  },
+  {
+    name: "replaced by renaming",
+    change: async (path, size) => {
+      await writeFile(`${path}.new`, latter(size));
+      await rename(`${path}.new`, path);
+    },
+    result: latter,
+    meanwhile: "whole",
+  },
+  { name: "deleted", change: (path) => rm(path), result: () => undefined, meanwhile: "whole" },
+  {
+    name: "replaced by a folder",
+    change: async (path) => {
+      await rm(path);
+      await mkdir(path);
+    },
+    result: () => undefined,
+    meanwhile: "whole",
+  },
+  { name: "touched", change: (path) => utimes(path, 1.6e9, 1.6e9), result: former, meanwhile: "cut" },
+];
+
+let folder = "";
+let folders = 0;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "millrace-changing-"));
+});
+
+after(() => rm(folder, { recursive: true, force: true }));
+
+interface Scene {
+  readonly site: string;
+  readonly port: number;
+  readonly handler: StaticHandler;
+  readonly warnings: StaticWarning[];
+  readonly client: PersistentConnection;
+}
+
+/** Serves a site, once it is there. */
+async function serving(
+  entry: Entry,
+  files: Readonly<Record<string, Uint8Array | string>>,
+  use: (scene: Scene) => Promise<void>,
+): Promise<void> {
+  const site = join(folder, `${++folders}`);
+  await writeTree(site, files);
+  for (const path of Object.keys(files)) await utimes(join(site, path), 1.5e9, 1.5e9);
+  const warnings: StaticWarning[] = [];
+  const handler = await createStaticHandler(site, { onWarning: (warning) => warnings.push(warning) });
+  const server = await serveHandler(handler, entry);
+  const client = new PersistentConnection(server.port);
+  try {
+    await use({ site, port: server.port, handler, warnings, client });
+  } finally {
+    client.close();
+    await server.close();
+    await handler.close();
+  }
+}
+
+const tagOf = (bytes: Uint8Array): string => `"${createHash("sha256").update(bytes).digest("base64").slice(0, 22)}"`;
+
+/** Holds an answer against what there must be; undefined is nothing. */
+function assertIs(answer: ReceivedAnswer, expected: Uint8Array | undefined, what: string): void {
+  assert.equal(answer.status, expected === undefined ? 404 : 200, what);
+  assert.ok(answer.isWhole, what);
+  if (expected === undefined) return;
+  assert.ok(
+    answer.body.equals(expected),
+    `${what}: ${answer.body.length} bytes, not the ${expected.length} expected: ${
+      answer.body.toString("latin1", 0, 60)
+    }`,
+  );
+  assert.equal(answer.fields.get("etag"), tagOf(expected), what);
+}
+
+/** Asks again until the answer is another than 503, which it has to become. */
+async function healed(client: PersistentConnection, target: string): Promise<ReceivedAnswer> {
+  for (let i = 0; i < 200; i++) {
+    const answer = await client.ask("GET", target);
+    if (answer.status !== 503) return answer;
+    await pause(25);
+  }
+  throw new Error(`${target} is unavailable for ever`);
+}
+
+for (const entry of entries) {
+  for (const size of [MIDDLE, LARGE]) {
+    for (const { name, change, result } of changes) {
+      test(`${entry}: a file of ${size} bytes that is ${name} is unavailable until it is scanned again`, () =>
+        serving(entry, { "folder/file.bin": former(size), "other.txt": "other" }, async (scene) => {
+          const { site, warnings, client } = scene;
+          assertIs(await client.ask("GET", "/folder/file.bin"), former(size), "before");
+          assert.deepEqual(warnings, []);
+          await change(join(site, "folder/file.bin"), size);
+          const answer = await client.ask("GET", "/folder/file.bin");
+          assert.equal(answer.status, 503);
+          assert.equal(answer.fields.get("retry-after"), "1");
+          assert.ok(!answer.fields.has("etag"));
+          assert.deepEqual(warnings.map(({ path }) => path), ["folder/file.bin"]);
+          assertIs(await client.ask("GET", "/other.txt"), Buffer.from("other"), "another file");
+          assertIs(await healed(client, "/folder/file.bin"), result(size), "when healed");
+          assertIs(await client.ask("GET", "/folder/file.bin"), result(size), "after that");
+        }));
+    }
+  }
+
+  for (const { name, change, result, meanwhile } of changes) {
+    // What the server of Bun sends by itself it does not hold against what was scanned, but it cuts what is too short.
+    const isSeen = !(entry === "fetch" && runtime === "bun") || ["truncated", "emptied"].includes(name);
+    const outcome = meanwhile === "cut" ? (isSeen ? "cut off" : "never mixed up with it") : "sent as it was";
+    test(`${entry}: what is being sent of a file that is ${name} is ${outcome}`, () =>
+      serving(entry, { "file.bin": former(HUGE) }, async ({ site, port, client }) => {
+        const download = await interrupted(port, "/file.bin", () => change(join(site, "file.bin"), HUGE));
+        assert.equal(download.status, 200);
+        if (meanwhile === "whole") assert.ok(download.isWhole && download.body.equals(former(HUGE)));
+        else if (isSeen) assert.ok(!download.isWhole, `${download.body.length} bytes pass for all of it`);
+        assert.ok(download.length === undefined || download.length === HUGE);
+        assertIs(await healed(client, "/file.bin"), result(HUGE), "when healed");
+      }));
+  }
+
+  for (const { name, change, result } of changes) {
+    test(`${entry}: a small file that is ${name} is answered from memory until the next reload()`, () =>
+      serving(entry, { "file.txt": former(SMALL) }, async ({ site, handler, warnings, client }) => {
+        assertIs(await client.ask("GET", "/file.txt"), former(SMALL), "before");
+        await change(join(site, "file.txt"), SMALL);
+        assertIs(await client.ask("GET", "/file.txt"), former(SMALL), "from memory");
+        await handler.reload();
+        assertIs(await client.ask("GET", "/file.txt"), result(SMALL), "after reload()");
+        assert.deepEqual(warnings, []);
+      }));
+  }
+
+  test(`${entry}: small files that change before they are in memory are right or unavailable`, async () => {
+    const names = Array.from({ length: 800 }, (_, i) => `file-${i}.txt`);
+    const site = join(folder, `${++folders}`);
+    await writeTree(site, Object.fromEntries(names.map((name) => [name, `the former content of ${name}`])));
+    await writeFile(`${site}.new`, "");
+    const warnings: StaticWarning[] = [];
+    const handler = await createStaticHandler(site, { onWarning: (warning) => warnings.push(warning) });
+    // At once, as long as most are not loaded: half are written over, half replaced.
+    for (const [i, name] of names.entries()) {
+      const text = `the latter content of ${name}`;
+      writeFileSync(i % 2 ? join(site, name) : `${site}.new`, text);
+      if (i % 2 === 0) renameSync(`${site}.new`, join(site, name));
+    }
+    const server = await serveHandler(handler, entry);
+    const client = new PersistentConnection(server.port);
+    let unavailable = 0;
+    for (const name of names) {
+      const answer = await client.ask("GET", `/${name}`);
+      if (answer.status === 503) unavailable++;
+      else {
+        const age = answer.body.toString().includes("former") ? "former" : "latter";
+        assertIs(answer, Buffer.from(`the ${age} content of ${name}`), name);
+      }
+    }
+    for (const name of names) {
+      assertIs(await healed(client, `/${name}`), Buffer.from(`the latter content of ${name}`), name);
+    }
+    assert.ok(unavailable === 0 || warnings.length > 0);
+    client.close();
+    await server.close();
+    await handler.close();
+  });
+
+  test(`${entry}: a variant that changes is left out with a warning, and the file itself is sent`, async () => {
+    const content = Buffer.from(noise(LARGE, 1).toString().repeat(2));
+    const compressed = gzipSync(content);
+    assert.ok(compressed.length > MIDDLE && compressed.length < content.length);
+    await serving(entry, { "file.txt": content, "file.txt.gz": compressed }, async ({ site, warnings, client }) => {
+      const asked = { "Accept-Encoding": "gzip" };
+      const before = await client.ask("GET", "/file.txt", asked);
+      assert.equal(before.fields.get("content-encoding"), "gzip");
+      assertIs(before, compressed, "before");
+      await truncate(join(site, "file.txt.gz"), compressed.length - 1);
+      const answer = await client.ask("GET", "/file.txt", asked);
+      assert.equal(answer.fields.get("content-encoding"), undefined);
+      assertIs(answer, content, "after");
+      assert.deepEqual(warnings.map(({ path }) => path), ["file.txt.gz"]);
+    });
+  });
+
+  test(`${entry}: ranges of a file that changes are of one version, or unavailable`, () =>
+    serving(entry, { "file.bin": former(LARGE) }, async ({ site, client }) => {
+      const range = { Range: `bytes=1000-${LARGE - 2}` };
+      const first = await client.ask("GET", "/file.bin", range);
+      assert.equal(first.status, 206);
+      assert.ok(first.body.equals(former(LARGE).subarray(1000, LARGE - 1)));
+      await writeFile(join(site, "file.bin"), latter(LARGE));
+      assert.equal((await client.ask("GET", "/file.bin", range)).status, 503);
+      await healed(client, "/file.bin");
+      const resumed = await client.ask("GET", "/file.bin", { ...range, "If-Range": first.fields.get("etag")! });
+      assertIs(resumed, latter(LARGE), "resumed");
+    }));
+}
