@@ -117,6 +117,7 @@ const names = [
     "assets/app.4f3a9c1e.js#x",
     "page.html?%00",
   ],
+  ["odd%22%5C*:%0d%0aset-cookie:%20b%e2%82%ac.4f3a9c1e.js", "bad%ff.js", "bad\xff.js", "bad%ef%bf%bd.js"],
   [".env", ".git/config", ".git/", ".git", "docs/.htpasswd", "docs/.svn/entries", ".millrace.json", ".well-known"],
   [".well-known/security.txt", ".well-known/../.env", ".well-known/..%2f.env", ".well-known%2f..%2f.env"],
   ["%2eenv", "%2e%65nv", ".env/", ".env%00", ".env%20", ".env.", "%2emillrace.json", ".MILLRACE.JSON", ".git%2fconfig"],

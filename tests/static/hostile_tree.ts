@@ -50,6 +50,9 @@ const open = {
   ".../secret.txt": `${PUBLIC}\n`,
   "f\u00fcnke/index.html": page,
   ".well-known/security.txt": `${PUBLIC}\n`,
+  // What has a hash and a variant is offered as a dictionary, in a field that names its path.
+  'odd"\\*:\r\nset-cookie: b\u20ac.4f3a9c1e.js': `// ${PUBLIC} `.repeat(9),
+  'odd"\\*:\r\nset-cookie: b\u20ac.4f3a9c1e.js.br': `// ${PUBLIC}`,
 };
 
 /** A manifest may vouch for what it likes. */
@@ -101,6 +104,8 @@ export async function makeHostileTree(folder: string): Promise<HostileTree> {
   const missing: string[] = [];
   if (spawnSync("mkfifo", [join(root, "pipe"), join(root, "pipe.js")]).status !== 0) missing.push("FIFO");
   if (spawnSync("mknod", [join(root, "device"), "c", "1", "5"]).status !== 0) missing.push("device file");
+  // A name that is not UTF-8.
+  spawnSync("sh", ["-c", `printf '${PUBLIC}' > "$(printf 'bad\\377.js')"`], { cwd: root });
   const socket = await listenAt(join(root, "socket"));
   if (socket === undefined) missing.push("socket");
   return {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { precompress } from "../../lib/precompress/mod.ts";
-import { noise, sourceText } from "../codecs/samples.ts";
+import { concatenated, noise, sourceText } from "../codecs/samples.ts";
 import { listed, writeTree } from "../precompress/site.ts";
 
 /** What stands for a file in one coding. */
@@ -34,16 +34,17 @@ const codings: Readonly<Record<string, string>> = {
 export async function makeKnownSite(folder: string): Promise<KnownSite> {
   const directory = join(folder, "site");
   const previous = join(folder, "previous");
-  const former = sourceText(10_000, 1);
+  const former = sourceText(30_000, 1);
   await writeTree(previous, { "assets/app.9d8b7a6f.js": former });
   await writeTree(directory, {
     "index.html": `<!doctype html>\n<title>Mill</title>\n${"<p>The mill turns.</p>\n".repeat(200)}`,
-    "assets/app.4f3a9c1e.js": `${former}\n// and more\n${sourceText(500, 2)}`,
+    "assets/app.4f3a9c1e.js": concatenated([former, sourceText(500, 2)]),
     "docs/index.html": "<!doctype html><title>Manual</title>\n",
     "style.css": "body { margin: 0; color: #123456 }\n".repeat(200),
     "picture.png": noise(5_000, 2),
     "large.bin": noise(100_000, 3),
-    "large.txt": sourceText(40_000, 4),
+    "large.txt": sourceText(150_000, 4),
+    "huge.bin": noise(400_000, 5),
     "tiny.txt": "x",
     "empty.txt": "",
   });

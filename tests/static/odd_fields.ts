@@ -39,8 +39,10 @@ function list(member: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const separator = fc.tuple(space, fc.constantFrom(",", ",", ",", ",,", ";", ""), space).map((parts) =>
     parts.join("")
   );
-  return fc.array(fc.tuple(member, separator), { maxLength: 8 })
+  const odd = fc.array(fc.tuple(member, separator), { maxLength: 8 })
     .map((members) => members.flat().slice(0, -1).join(""));
+  const plain = fc.array(member, { minLength: 1, maxLength: 4 }).map((members) => members.join(", "));
+  return fc.oneof(odd, plain);
 }
 
 const weight = fc.constantFrom(
@@ -75,8 +77,11 @@ const position = fc.tuple(digits, fc.constantFrom("-", "-", "-", "-", "", "--", 
 const span = fc.tuple(fc.nat(120_000), fc.nat(3_000)).map(([start, length]) => `${start}-${start + length}`);
 const near = fc.tuple(fc.nat(40), fc.nat(20)).map(([start, length]) => `${start}-${start + length}`);
 const unit = fc.constantFrom("bytes=", "bytes=", "bytes=", "bytes=", "Bytes=", "bytes", "bytes =", "items=", "=", "");
-const range = fc.tuple(unit, list(fc.oneof(position, span, near, near, fc.constant("-5"), fc.constant("0-"))))
-  .map((parts) => parts.join(""));
+const sensible = fc.oneof(span, near, near, fc.constantFrom("-5", "0-", "-1", "3-"));
+const range = fc.oneof(
+  fc.tuple(unit, list(fc.oneof(position, sensible))).map((parts) => parts.join("")),
+  fc.array(sensible, { minLength: 1, maxLength: 5 }).map((ranges) => `bytes=${ranges.join(", ")}`),
+);
 
 const date = fc.oneof(
   fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }).map((day) => day.toUTCString()),
@@ -123,12 +128,19 @@ export function oddRequest(site: KnownSite): fc.Arbitrary<OddRequest> {
     "Sec-Fetch-Dest": fc.constantFrom("script", "document", "empty", "", "?"),
     "Origin": fc.constantFrom("http://127.0.0.1", "null", "*", ""),
   };
-  const line = fc.constantFrom(...Object.keys(fields)).chain((name) =>
+  const often = ["Range", "Range", "Range", "Accept-Encoding", "Accept-Encoding", "Accept-Encoding", "If-None-Match"];
+  const line = fc.constantFrom(...Object.keys(fields), ...often).chain((name) =>
     fc.tuple(fc.constant(name), fc.oneof({ weight: 6, arbitrary: fields[name] }, { weight: 1, arbitrary: noise }))
   );
+  const returning = fc.constantFrom(...["gzip, br, zstd, dcb, dcz", "dcb", "dcz;q=0.5, br;q=0.1"].map((codings) => [
+    ["Accept-Encoding", codings] as const,
+    ["Available-Dictionary", site.dictionary] as const,
+  ]));
+  const before = fc.oneof({ weight: 5, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: returning });
+  const withDeltas = [...site.files].filter(([, known]) => known.length > 4).map(([path]) => path);
   return fc.record({
     method: fc.constantFrom("GET", "GET", "GET", "HEAD"),
-    path: fc.constantFrom(...site.files.keys()),
-    fields: fc.array(line, { maxLength: 5 }),
+    path: fc.oneof(fc.constantFrom(...site.files.keys()), fc.constantFrom(...withDeltas)),
+    fields: fc.tuple(before, fc.array(line, { maxLength: 5 })).map(([some, others]) => [...some, ...others]),
   });
 }

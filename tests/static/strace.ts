@@ -110,8 +110,11 @@ export function between(calls: readonly string[], start: string, end: string): s
   return calls.slice(from, to).filter((call) => !call.includes(`"${markPath(start)}"`));
 }
 
-/** What a runtime does by itself, whatever it runs: Bun asks how much memory it takes, Deno keeps compiled code. */
-const housekeeping = /<\/proc\/\d+\/statm>|"\/proc\/self\/statm"|\/v8_code_cache_v\d+>/;
+/**
+ * What a runtime does by itself, whatever it runs: Bun asks the kernel how much memory it takes, Node how fast the
+ * processor is, Deno keeps compiled code.
+ */
+const housekeeping = /["<]\/proc\/|["<]\/sys\/|\/v8_code_cache_v\d+>/;
 
 /**
  * Whether a call is about a file: it takes a path, or a descriptor of something that has one, and is not the runtime's

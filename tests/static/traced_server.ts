@@ -21,6 +21,7 @@ async function listen(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+new Date().toString(); // reads the time zone's file, once
 console.log(`port ${await listen()}`);
 const commands = createInterface({ input: process.stdin });
 commands.on("line", (line) => {
