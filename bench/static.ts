@@ -1,7 +1,7 @@
 /**
  * Servers of static files: ours, by its entries for `node:http` and for `fetch`, vinext's cache, sirv, send, Hono, the
  * standard library of Deno; and a bare server, which sends the same bytes with three fields and looks at nothing but
- * the path. 5 bundles of 50 KB, a site of 1,000 files, and revalidations; all precompressed.
+ * the path, or at Accept-Encoding, too. 5 bundles of 50 KB, a site of 1,000 files, and revalidations; all precompressed.
  *
  *   npm run bench -- static [--quick] [--filter REGEX] [--peers bare+ours] [--rounds 7]
  *
@@ -33,7 +33,7 @@ const wanted = new RegExp(values.filter, "i");
 
 function standardPeers(): string[] {
   const { bun, deno } = process.versions as Record<string, string | undefined>;
-  const bare = ["bare", "bare 304", "bare 304 with fields"];
+  const bare = ["bare", "bare, negotiating", "bare 304", "bare 304 with fields"];
   if (bun) return [...bare, "ours", "static routes", "hono serveStatic"];
   const std = process.env.DENO_STD_ROOT ? ["std serveDir"] : [];
   if (deno) return [...bare, "ours", ...std, "hono serveStatic"];
@@ -46,7 +46,7 @@ const visitors = startVisitors();
 
 /** Those who have something to say: bare servers send either bodies or 304s. */
 function peersIn({ revalidates }: Scenario): string[] {
-  const unfit = revalidates ? /^bare$/ : /^bare 304/;
+  const unfit = revalidates ? /^bare(?! 304)/ : /^bare 304/;
   return peers.filter((name) => !unfit.test(name));
 }
 
@@ -87,7 +87,7 @@ if (chosen.length === 0) {
 }
 if (peers.some((name) => name.startsWith("vinext"))) await installVinext();
 const parts: string[] = [];
-let isWhole = chosen.length === scenarios.length && values.peers === undefined && !values.quick;
+let isWhole = chosen.length === scenarios.length && !values.peers && !values.quick && !values.rounds;
 for (const scenario of chosen) {
   const contestants = await contest(scenario);
   parts.push(`${scenario.title}:\n\n${table(head, contestants.map((each) => row(each, contestants[0])))}`);

@@ -50,6 +50,16 @@ function serversBy(serve: (handler: Handler) => Promise<number>): Servers {
         });
       });
     },
+    async "bare, negotiating"(folder): Promise<number> {
+      const answers = readyAnswers(folder);
+      return await serve(({ url, headers }) => {
+        const { bytes, type, coding } = answers.get(url.slice(url.indexOf("/", 8)))!;
+        if (!headers.get("accept-encoding")?.includes(coding)) return new Response(null, { status: 406 });
+        return new Response(bytes, {
+          headers: { "content-type": type, "content-encoding": coding, "content-length": String(bytes.length) },
+        });
+      });
+    },
     // Who answers so has seen why; and Deno makes no Request at all for a handler that takes none.
     "bare 304": async () => await serve(({ headers }) => new Response(null, { status: statusFor(headers) })),
     "bare 304 with fields": async () =>

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { pathToFileURL } from "node:url";
 import { createStaticHandler } from "../../lib/static/mod.ts";
 import { NOT_MODIFIED } from "./not_modified.ts";
-import { readyAnswers } from "./ready_answers.ts";
+import { type ReadyAnswer, readyAnswers } from "./ready_answers.ts";
 import type { Servers } from "./server.ts";
 import { vinextModule } from "./vinext.ts";
 
@@ -13,14 +13,19 @@ type Send = (req: IncomingMessage, path: string, options: { root: string }) => {
 /** The servers on Node. Each resolves to the port it listens on. */
 export const nodeServers: Servers = {
   async bare(folder): Promise<number> {
-    const answers = new Map([...readyAnswers(folder)].map(([path, { bytes, type, coding }]) => {
-      const fields = { "Content-Type": type, "Content-Length": String(bytes.length), "Content-Encoding": coding };
-      return [path, { bytes, fields }];
-    }));
+    const answers = answersWithFields(folder);
     return await listen((req, res) => {
       const { bytes, fields } = answers.get(req.url!)!;
       res.writeHead(200, fields);
       res.end(bytes);
+    });
+  },
+  async "bare, negotiating"(folder): Promise<number> {
+    const answers = answersWithFields(folder);
+    return await listen((req, res) => {
+      const { bytes, fields, coding } = answers.get(req.url!)!;
+      if (String(req.headers["accept-encoding"]).includes(coding)) res.writeHead(200, fields).end(bytes);
+      else res.writeHead(406).end();
     });
   },
   "bare 304": async () =>
@@ -71,6 +76,18 @@ export const nodeServers: Servers = {
     return await listen(getRequestListener(app.fetch));
   },
 };
+
+interface AnswerWithFields extends ReadyAnswer {
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+function answersWithFields(folder: string): Map<string, AnswerWithFields> {
+  return new Map([...readyAnswers(folder)].map(([path, answer]) => {
+    const { bytes, type, coding } = answer;
+    const fields = { "Content-Type": type, "Content-Length": String(bytes.length), "Content-Encoding": coding };
+    return [path, { ...answer, fields }];
+  }));
+}
 
 /** Who answers so has seen why. */
 function statusFor({ headers }: IncomingMessage): number {
