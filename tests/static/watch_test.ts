@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { appendFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { after, before } from "node:test";
+import { createStaticHandler, type StaticHandler } from "../../lib/static/mod.ts";
+import { pause } from "../node/loopback.ts";
+import { writeTree } from "../precompress/site.ts";
+import { entries } from "./served_handler.ts";
+import { ServerProcess } from "./server_process.ts";
+
+const LIMIT = 10_000;
+
+let folder = "";
+let folders = 0;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "millrace-watch-"));
+});
+
+after(() => rm(folder, { recursive: true, force: true }));
+
+interface Scene {
+  readonly site: string;
+  readonly handler: StaticHandler;
+  /** How often the folder was scanned. */
+  readonly scans: () => number;
+}
+
+/** Watches a site with `always.txt` and what else is given. */
+async function watching(files: Readonly<Record<string, string>>, use: (scene: Scene) => Promise<void>): Promise<void> {
+  const site = join(folder, `${++folders}`);
+  await writeTree(site, { "always.txt": "always", ...files });
+  let scans = 0;
+  const handler = await createStaticHandler(site, {
+    watch: true,
+    headers: (path) => {
+      if (path === "always.txt") scans++;
+      return undefined;
+    },
+  });
+  try {
+    await use({ site, handler, scans: () => scans });
+  } finally {
+    await handler.close();
+  }
+}
+
+/** The content at a path; the status if that is not 200. */
+async function contentAt(handler: StaticHandler, path: string): Promise<string | number> {
+  const response = await handler.fetch(new Request(`http://site.example/${path}`));
+  const text = await response.text();
+  return response.status === 200 ? text : response.status;
+}
+
+async function becomes(handler: StaticHandler, path: string, expected: string | number): Promise<void> {
+  const deadline = Date.now() + LIMIT;
+  let found = await contentAt(handler, path);
+  while (found !== expected && Date.now() < deadline) {
+    await pause(20);
+    found = await contentAt(handler, path);
+  }
+  assert.equal(found, expected, path);
+}
+
+test("watch: a file that is edited is answered as it is now", () =>
+  watching({ "page.html": "former" }, async ({ site, handler }) => {
+    assert.equal(await contentAt(handler, "page.html"), "former");
+    await writeFile(join(site, "page.html"), "latter");
+    await becomes(handler, "page.html", "latter");
+    await writeFile(join(site, "page.html.new"), "last");
+    await rename(join(site, "page.html.new"), join(site, "page.html"));
+    await becomes(handler, "page.html", "last");
+    assert.equal(await contentAt(handler, "page.html.new"), 404);
+  }));
+
+test("watch: files come, move and go, in folders old and new", () =>
+  watching({ "old/file.txt": "in the old folder", "gone.txt": "to go" }, async ({ site, handler }) => {
+    await writeFile(join(site, "new.txt"), "new");
+    await becomes(handler, "new.txt", "new");
+    await writeFile(join(site, "old/new.txt"), "new in the old folder");
+    await becomes(handler, "old/new.txt", "new in the old folder");
+    await mkdir(join(site, "new/deep"), { recursive: true });
+    await writeFile(join(site, "new/deep/file.txt"), "deep");
+    await becomes(handler, "new/deep/file.txt", "deep");
+    await writeFile(join(site, "new/deep/file.txt"), "deep and edited");
+    await becomes(handler, "new/deep/file.txt", "deep and edited");
+    await rename(join(site, "old"), join(site, "moved"));
+    await becomes(handler, "moved/file.txt", "in the old folder");
+    assert.equal(await contentAt(handler, "old/file.txt"), 404);
+    await rm(join(site, "gone.txt"));
+    await becomes(handler, "gone.txt", 404);
+    await rm(join(site, "new"), { recursive: true });
+    await becomes(handler, "new/deep/file.txt", 404);
+  }));
+
+test("watch: a burst of 500 changes is scanned a few times at most", () =>
+  watching({ "last.txt": "former" }, async ({ site, handler, scans }) => {
+    const before = scans();
+    for (let i = 0; i < 499; i++) await writeFile(join(site, `file-${i % 100}.txt`), `change ${i}`);
+    await writeFile(join(site, "last.txt"), "latter");
+    await becomes(handler, "last.txt", "latter");
+    for (const i of [0, 50, 98]) await becomes(handler, `file-${i}.txt`, `change ${i + 400}`);
+    const after = scans();
+    assert.ok(after > before && after - before < 50, `${after - before} scans`);
+  }));
+
+test("watch: changes without an end do not put off the scan for ever", () =>
+  watching({ "page.html": "former" }, async ({ site, handler }) => {
+    let isOver = false;
+    const noisy = (async () => {
+      while (!isOver) {
+        await appendFile(join(site, "busy.log"), "one more line\n");
+        await pause(10);
+      }
+    })();
+    await writeFile(join(site, "page.html"), "latter");
+    try {
+      await becomes(handler, "page.html", "latter");
+    } finally {
+      isOver = true;
+      await noisy;
+    }
+  }));
+
+test("watch: nothing is scanned any more once the handler is closed", () =>
+  watching({}, async ({ site, handler, scans }) => {
+    await writeFile(join(site, "new.txt"), "new");
+    await becomes(handler, "new.txt", "new");
+    await pause(200);
+    await writeFile(join(site, "another.txt"), "another"); // a scan for it may be due
+    await handler.close();
+    const before = scans();
+    await writeFile(join(site, "last.txt"), "last");
+    await pause(500);
+    assert.equal(scans(), before);
+    assert.equal(await contentAt(handler, "new.txt"), 503);
+  }));
+
+test("without watch a file stays as it was scanned until reload()", async () => {
+  const site = join(folder, `${++folders}`);
+  await writeTree(site, { "page.html": "former" });
+  await using handler = await createStaticHandler(site);
+  assert.equal(await contentAt(handler, "page.html"), "former");
+  await writeFile(join(site, "page.html"), "latter");
+  await writeFile(join(site, "new.html"), "new");
+  await pause(500);
+  assert.equal(await contentAt(handler, "page.html"), "former");
+  assert.equal(await contentAt(handler, "new.html"), 404);
+  await handler.reload();
+  assert.equal(await contentAt(handler, "page.html"), "latter");
+  assert.equal(await contentAt(handler, "new.html"), "new");
+});
+
+for (const entry of entries) {
+  test(`${entry}: a process that watches ends by itself once all is closed`, async () => {
+    const site = join(folder, `${++folders}`);
+    await writeTree(site, { "index.html": "<!doctype html><title>Mill</title>" });
+    const server = await ServerProcess.start(site, entry, { watch: true });
+    try {
+      const response = await fetch(`http://127.0.0.1:${server.port}/`);
+      assert.equal(response.status, 200);
+      await response.text();
+      await writeFile(join(site, "new.txt"), "new");
+      await pause(20); // a scan is due
+      assert.equal(await server.leave(), 0);
+    } finally {
+      await server.stop();
+    }
+  });
+}
