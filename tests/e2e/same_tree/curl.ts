@@ -1,0 +1,72 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Why there is no curl, if so. */
+export const noCurl: string | false = spawnSync("curl", ["--version"]).status === 0 ? false : "curl is not installed";
+
+/** What to ask a server for. */
+export interface CurlRequest {
+  /** From its first slash on; sent as it is. */
+  readonly path: string;
+  /** Default: GET. */
+  readonly method?: "GET" | "HEAD";
+  /** By name. Default: none but curl's own `Accept`, `Host` and `User-Agent`. */
+  readonly fields?: Readonly<Record<string, string>>;
+  /** Whether curl names the codings that it knows, and decodes what comes. Default: false. */
+  readonly decoded?: boolean;
+}
+
+/** What the server answered. */
+export interface CurlAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** Has curl send requests to a port of 127.0.0.1, one after the other, and gives the answers in the same order. */
+export async function curl(port: number, requests: readonly CurlRequest[]): Promise<CurlAnswer[]> {
+  const folder = await mkdtemp(join(tmpdir(), "millrace-curl-"));
+  try {
+    const words = requests.flatMap(({ path, method = "GET", fields = {}, decoded }, i) => [
+      ...(i > 0 ? ["--next"] : []),
+      ...["--silent", "--show-error", "--path-as-is", "--globoff", "--max-time", "30"],
+      ...["--dump-header", join(folder, `${i}.head`)],
+      // It writes the header fields of a HEAD where a body would go.
+      ...(method === "HEAD" ? ["--head", "--output", "/dev/null"] : ["--output", join(folder, `${i}.body`)]),
+      ...(decoded ? ["--compressed"] : []),
+      ...Object.entries(fields).flatMap(([name, value]) => ["--header", `${name}: ${value}`]),
+      `http://127.0.0.1:${port}${path}`,
+    ]);
+    await run(words);
+    return await Promise.all(requests.map((_, i) => answer(join(folder, String(i)))));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function run(words: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn("curl", words, { stdio: ["ignore", "ignore", "pipe"] });
+    let complaint = "";
+    child.stderr.on("data", (text) => complaint += text);
+    child.on("error", reject);
+    child.on(
+      "close",
+      (status) => status === 0 ? resolve() : reject(new Error(`curl ended with ${status}: ${complaint}`)),
+    );
+  });
+}
+
+async function answer(place: string): Promise<CurlAnswer> {
+  const [statusLine, ...lines] = (await readFile(`${place}.head`, "latin1")).trimEnd().split("\r\n");
+  const headers = new Headers();
+  for (const line of lines) {
+    const colon = line.indexOf(":");
+    headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+  // curl makes no file for a body that is empty.
+  const body = await readFile(`${place}.body`).catch(() => new Uint8Array(0));
+  return { status: Number(statusLine.split(" ")[1]), headers, body };
+}

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import test from "node:test";
+import { decompress } from "../../../lib/codecs/mod.ts";
+import { ask, type Comparison, each } from "./same_tree.ts";
+
+/** What a client sends that does not tell where the request comes from. */
+const unknownSite: Readonly<Record<string, string>> = {};
+
+/** Tests that a peer with the README's configuration for deltas sends what ours sends. */
+export function testDeltas({ name, skip, same }: Comparison): void {
+  test(`${name} and ours send the same delta to who has the former version`, { skip }, async () => {
+    const { script, dictionary, former } = same().tree;
+    const original = Buffer.from(await same().original(script));
+    for (const [encoding, format] of [["gzip, br, zstd, dcb, dcz", "dcb"], ["gzip, dcz", "dcz"]] as const) {
+      for (const site of [unknownSite, { "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "no-cors" }]) {
+        const answers = await same().ask([ask(script, encoding, { "Available-Dictionary": dictionary, ...site })]);
+        each(answers, (theirs, ours) => {
+          assert.equal(theirs.headers.get("content-encoding"), format);
+          assert.equal(ours.headers.get("content-encoding"), format);
+          assert.deepEqual(Buffer.from(ours.body), Buffer.from(theirs.body));
+          for (const field of ["content-type", "cache-control", "use-as-dictionary"]) {
+            assert.equal(ours.headers.get(field), theirs.headers.get(field));
+          }
+          for (const { headers } of [theirs, ours]) {
+            assert.match(headers.get("vary")!, /accept-encoding/i);
+            assert.match(headers.get("vary")!, /available-dictionary/i);
+          }
+        });
+        const plain = await decompress(answers[0].theirs.body, { format, dictionary: former });
+        assert.deepEqual(Buffer.from(plain), original);
+      }
+    }
+  });
+
+  test(`${name} and ours send no delta to anybody else`, { skip }, async () => {
+    const { script, dictionary } = same().tree;
+    const other = `:${Buffer.alloc(32, 1).toString("base64")}:`;
+    const crossSite = { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors" };
+    const requests = [
+      ask(script, "br, dcb, dcz"),
+      ask(script, "br, dcb, dcz", { "Available-Dictionary": other }),
+      ask(script, "br", { "Available-Dictionary": dictionary }),
+      ask(script, "br, dcb, dcz", { "Available-Dictionary": dictionary, ...crossSite }),
+      ask("/assets/style-Ab3dE9_x.css", "br, dcb, dcz", { "Available-Dictionary": dictionary }),
+    ];
+    each(await same().ask(requests), (theirs, ours) => {
+      for (const { status, headers } of [theirs, ours]) {
+        assert.equal(status, 200);
+        assert.equal(headers.get("content-encoding"), "br");
+        assert.match(headers.get("use-as-dictionary")!, /^match="\/assets\/(app|style)-\*\.(js|css)"$/);
+      }
+      assert.deepEqual(Buffer.from(ours.body), Buffer.from(theirs.body));
+    });
+  });
+}
