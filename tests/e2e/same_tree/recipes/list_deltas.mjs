@@ -3,6 +3,7 @@ import { readManifest } from "@millrace/streams/precompress";
 
 const end = process.argv[3] ?? ""; // ";" for nginx
 const manifest = await readManifest(process.argv[2]);
+console.log(`"none" ""${end}`); // Caddy takes no empty file
 for (const [path, { dictionary, variants }] of Object.entries(manifest?.files ?? {})) {
   const deltas = ["dcb", "dcz"].filter((format) => variants[format]?.state === "kept");
   if (!dictionary || deltas.length === 0) continue;
