@@ -279,6 +279,19 @@ export const dictionaries: readonly RFCCase[] = [
   ],
   [
     "9842 9.3.3",
+    "no delta: what is no CORS, though the answer would allow it",
+    "/app.js",
+    {
+      ...fields(KNOWN),
+      "sec-fetch-site": "cross-site",
+      "sec-fetch-mode": "no-cors",
+      "origin": "https://shop.example",
+    },
+    ok("br", { fields: { vary: /available-dictionary/i } }),
+    { on: "byPath" },
+  ],
+  [
+    "9842 9.3.3",
     "no delta: CORS that the answer allows to another",
     "/app.js",
     {
