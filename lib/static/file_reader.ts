@@ -13,8 +13,8 @@ export function isAsScanned(variant: Variant): boolean {
   return found !== undefined && matches(found, variant);
 }
 
-function matches(found: Stats, { mtimeMs, representation }: Variant): boolean {
-  return found.isFile() && found.size === representation.size && found.mtimeMs === mtimeMs;
+function matches(found: Stats, { mtimeMs, ino, representation }: Variant): boolean {
+  return found.isFile() && found.size === representation.size && found.mtimeMs === mtimeMs && found.ino === ino;
 }
 
 /** Reads parts of a file one after the other. Closes it at the end, on failure, and when told; never during a read. */

@@ -1,5 +1,5 @@
 import { hashedPart } from "./hashed_name.ts";
-import type { Warn } from "./representation.ts";
+import type { Warn } from "./tree/representation.ts";
 
 /** A content coding of the files beside an original, by its name in HTTP. */
 export type PrecompressedCoding = "br" | "zstd" | "gzip";

@@ -2,8 +2,9 @@ import { type Fields, valueOf } from "./answer.ts";
 import { fieldsOf } from "./fields.ts";
 import { type AcceptedCodings, acceptedCodings } from "./http/accept_encoding.ts";
 import { availableDictionary, mayUseDictionary } from "./http/dictionaries.ts";
+import type { TreeMemory } from "./tree/memory.ts";
 import type { Settings } from "./options.ts";
-import type { Representation, TreeFile } from "./representation.ts";
+import type { Representation, TreeFile } from "./tree/representation.ts";
 import { Variant } from "./variant.ts";
 
 /** The fields of a request: `Headers`, or those of `node:http` in the same shape. */
@@ -15,6 +16,8 @@ export interface RequestFields {
 export class Resource {
   readonly file: TreeFile;
   readonly settings: Settings;
+  /** What is kept of its tree. */
+  readonly memory: TreeMemory;
   /** The path that it is served at, decoded. */
   readonly path: string;
   /** In ms, with whole seconds as in `Last-Modified`. */
@@ -31,13 +34,14 @@ export class Resource {
   #lastAccepted: AcceptedCodings | undefined;
   #lastChoice: Variant | undefined;
 
-  constructor(file: TreeFile, path: string, settings: Settings, kept: ReadonlySet<Representation>) {
+  constructor(file: TreeFile, path: string, settings: Settings, memory: TreeMemory) {
     this.file = file;
     this.path = path;
     this.settings = settings;
     // Not later than Date (RFC 9110 section 8.8.2.1).
     this.lastModified = Math.floor(Math.min(file.mtimeMs, Date.now()) / 1000) * 1000;
-    const variantOf = (each: Representation) => new Variant(this, each, kept.has(each));
+    this.memory = memory;
+    const variantOf = (each: Representation) => new Variant(this, each);
     this.variants = [...inOrder(file.variants, settings), file.identity].map(variantOf);
     this.deltas = settings.dictionaries ? file.deltas.map(variantOf) : [];
   }

@@ -3,7 +3,8 @@ import { decodeTarget } from "./http/request_target.ts";
 import { evaluate, ifRangeHolds } from "./preconditions.ts";
 import { answerRange } from "./ranges.ts";
 import { type RequestFields, Resource } from "./resource.ts";
-import type { Redirect, Table } from "./table.ts";
+import type { Redirect } from "./served_paths.ts";
+import type { Table } from "./table.ts";
 import type { Variant } from "./variant.ts";
 
 const ALLOW = ["Allow", "GET, HEAD, OPTIONS"];
@@ -37,7 +38,7 @@ export function respond(
 ): Answer | undefined {
   const path = decodeTarget(target);
   if (path === undefined) return method === "OPTIONS" && target === "*" ? ALLOWED : BAD_REQUEST;
-  const entry = table.byPath.get(path) ?? fallbackFor(path, table);
+  const entry = table.at(path) ?? fallbackFor(path, table);
   if (entry === undefined) return undefined;
   if (method !== "GET" && method !== "HEAD") return method === "OPTIONS" ? ALLOWED : NOT_ALLOWED;
   if (!(entry instanceof Resource)) return redirectAnswer(entry, target);

@@ -1,12 +1,11 @@
 import { type FSWatcher, watch } from "node:fs";
 import type { Answer } from "./answer.ts";
 import type { Settings } from "./options.ts";
-import type { TreeFile } from "./representation.ts";
-import type { RequestFields, Resource } from "./resource.ts";
+import type { RequestFields } from "./resource.ts";
 import { CLOSED, respond, respondNotFound } from "./respond.ts";
-import { scanTree } from "./scan_tree.ts";
-import { buildTable, type Table } from "./table.ts";
-import { Turns } from "./turns.ts";
+import { scanTree } from "./tree/scan_tree.ts";
+import { Table } from "./table.ts";
+import { Turns } from "./tree/turns.ts";
 import type { Variant } from "./variant.ts";
 
 /** How long changes may come one after the other before the folder is scanned, in ms. */
@@ -63,12 +62,7 @@ export class Site {
 
   /** What is served now. */
   stats(): StaticStats {
-    const resources = this.#table?.resources ?? [];
-    let bytesInMemory = 0;
-    for (const { variants, deltas } of resources) {
-      for (const variant of [...variants, ...deltas]) bytesInMemory += variant.bytesInMemory;
-    }
-    return { files: resources.length, bytesInMemory };
+    return { files: this.#table?.tree.count() ?? 0, bytesInMemory: this.#table?.memory.size ?? 0 };
   }
 
   /** Takes note that the file of `variant` is not what was scanned. */
@@ -128,33 +122,39 @@ export class Site {
     if (this.#isClosed) return;
     const table = await this.#scan();
     await this.#load(table);
-    if (!this.#isClosed) this.#table = table;
+    if (this.#isClosed) return;
+    this.#table = table;
+    table.replaceFormer();
   }
 
   async #scan(): Promise<Table> {
-    const { previous, dotfiles, warn } = this.#settings;
-    const files = await scanTree(this.#directory, warn, { dotfiles });
-    return buildTable(files, previous === undefined ? [] : await this.#former(previous), this.#settings);
+    const { dotfiles, warn } = this.#settings;
+    const tree = await scanTree(this.#directory, warn, { dotfiles });
+    return new Table(tree, await this.#former(), this.#settings);
   }
 
-  /** The immutable files of the former deploy. */
-  async #former(previous: string | true): Promise<(TreeFile | Resource)[]> {
-    const { dotfiles, isImmutable, warn } = this.#settings;
-    if (previous !== true) {
-      return (await scanTree(previous, warn, { dotfiles })).filter(({ path }) => isImmutable(path));
-    }
-    const resources = this.#table?.resources ?? [];
-    return resources.filter(({ file, isFormer, hasChanged }) => !isFormer && !hasChanged && isImmutable(file.path));
+  /** The table whose immutable files stay answerable. */
+  async #former(): Promise<Table | undefined> {
+    const { previous, dotfiles, warn } = this.#settings;
+    if (previous === undefined || previous === true) return previous && this.#table;
+    // Few of these are asked for: they are read then.
+    const settings = { ...this.#settings, memoryLimit: 0, fallback: undefined, hasCallbacks: false };
+    const former = new Table(await scanTree(previous, warn, { dotfiles }), undefined, settings);
+    former.retire();
+    return former;
   }
 
   /** Reads what is to be in memory, so that no request has to wait for it. */
-  async #load({ resources }: Table): Promise<void> {
+  async #load(table: Table): Promise<void> {
     const turns = new Turns();
-    for (const { variants, deltas } of resources) {
-      for (const variant of [...variants, ...deltas]) {
-        if (turns.isOver) await turns.next();
-        if (this.#isClosed) return;
-        if (variant.isKept && !variant.load()) this.fault(variant);
+    const { tree, memory } = table;
+    for (let file = 0; file < tree.length; file++) {
+      if (turns.isOver) await turns.next();
+      if (this.#isClosed) return;
+      for (const representation of tree.representationsOf(file, memory.keeps)) {
+        if (memory.read(representation)) continue;
+        const variant = table.variantOf(file, representation);
+        if (variant) this.fault(variant);
       }
     }
   }

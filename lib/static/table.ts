@@ -1,110 +1,107 @@
-import { chooseForMemory } from "./memory.ts";
+import { TreeMemory } from "./tree/memory.ts";
 import type { Settings } from "./options.ts";
-import type { Representation, TreeFile } from "./representation.ts";
+import type { Representation } from "./tree/representation.ts";
 import { Resource } from "./resource.ts";
-
-/** Where a path is answered from another one; relative to it, so that it holds behind any prefix. */
-export interface Redirect {
-  readonly status: 301 | 308;
-  readonly location: string;
-}
-
-/** What is answered for each path. Built as a whole and replaced as a whole, so that no answer mixes two deploys. */
-export interface Table {
-  /** By decoded path. */
-  readonly byPath: ReadonlyMap<string, Resource | Redirect>;
-  readonly resources: readonly Resource[];
-  readonly fallback: Resource | undefined;
-  readonly notFound: Resource | undefined;
-}
+import { fileServedAt, otherAnswerAt, type Redirect, servedPathOf } from "./served_paths.ts";
+import type { Tree } from "./tree/tree.ts";
+import type { Variant } from "./variant.ts";
 
 /**
- * The table of `files`.
- *
- * @param former Immutable files of the former deploy, or what they were answered by: for paths that `files` lack.
- * @throws {TypeError} if the file of `fallback` is not there, or a callback of the settings gives what it should not.
+ * What is answered for each path. It is replaced as a whole, so that no answer mixes two deploys. What a path is answered
+ * with is made when it is first asked for: ready answers for 10,000 files would take 40 MB of the heap.
  */
-export function buildTable(
-  files: readonly TreeFile[],
-  former: readonly (TreeFile | Resource)[],
-  settings: Settings,
-): Table {
-  const kept = chooseForMemory(representationsOf(files, settings), settings.memoryLimit);
-  const byPath = new Map<string, Resource | Redirect>();
-  const byFile = new Map<string, Resource>();
-  const add = (resource: Resource): void => {
-    byFile.set(resource.file.path, resource);
-    byPath.set(resource.path, resource);
-  };
-  for (const file of files) add(new Resource(file, urlPathOf(file.path, settings), settings, kept));
-  for (const each of former) {
-    const resource = each instanceof Resource
-      ? each
-      : new Resource(each, urlPathOf(each.path, settings), settings, none);
-    if (byPath.has(resource.path)) continue;
-    resource.isFormer = true;
-    add(resource);
+export class Table {
+  readonly tree: Tree;
+  readonly memory: TreeMemory;
+  readonly fallback: Resource | undefined;
+  readonly notFound: Resource | undefined;
+  readonly #settings: Settings;
+  /** Whose immutable files are answered where the tree has none. */
+  #former: Table | undefined;
+  #isFormer = false;
+  /** By decoded path: what was asked for and is there. */
+  readonly #known = new Map<string, Resource | Redirect>();
+  readonly #resources = new Map<number, Resource>();
+
+  /**
+   * The table of `tree`.
+   *
+   * @throws {TypeError} if the file of `fallback` is not there, or a callback of the settings gives what it should not.
+   */
+  constructor(tree: Tree, former: Table | undefined, settings: Settings) {
+    this.tree = tree;
+    this.#former = former;
+    this.#settings = settings;
+    const isSent = (coding: Representation["coding"]) => settings.dictionaries || !coding.startsWith("dc");
+    this.memory = new TreeMemory(tree, { limit: settings.memoryLimit, isSent });
+    this.fallback = settings.fallback === undefined ? undefined : this.#required("fallback", settings.fallback);
+    this.notFound = this.#resourceOf(tree.find(settings.notFound));
+    if (!settings.hasCallbacks) return;
+    // What they give is checked now, not at the first request.
+    for (let file = 0; file < tree.length; file++) this.#resourceOf(file)?.fields();
   }
-  for (const resource of byFile.values()) {
-    addOtherPaths(resource, byPath, settings);
-    if (settings.hasCallbacks) resource.fields(); // what they give is checked now, not at the first request
+
+  /** What is answered at `path`, which is decoded; undefined if there is nothing. */
+  at(path: string): Resource | Redirect | undefined {
+    const known = this.#known.get(path);
+    if (known !== undefined) return known;
+    const found = this.#served(path) ?? this.#former?.immutableAt(path) ?? this.#other(path);
+    if (found !== undefined) this.#known.set(path, found); // not what is missing: there is no end to it
+    return found;
   }
-  return {
-    byPath,
-    resources: [...byFile.values()],
-    fallback: settings.fallback === undefined ? undefined : required("fallback", settings.fallback, byFile),
-    notFound: byFile.get(settings.notFound),
-  };
-}
 
-/** The former deploy's files are read when they are asked for: few are. */
-const none: ReadonlySet<Representation> = new Set();
-
-function* representationsOf(files: readonly TreeFile[], settings: Settings): Generator<Representation> {
-  for (const { identity, variants, deltas } of files) {
-    yield identity;
-    yield* variants;
-    if (settings.dictionaries) yield* deltas;
+  /** The file whose content never changes that is served at `path`. */
+  immutableAt(path: string): Resource | undefined {
+    const resource = this.#served(path);
+    return resource && !resource.hasChanged && this.#settings.isImmutable(resource.file.path) ? resource : undefined;
   }
-}
 
-/** Where a file is served: an index file at its folder, with clean URLs a page without its extension. */
-function urlPathOf(path: string, { basePath, index, cleanUrls }: Settings): string {
-  // No target names a backslash but as it is here: none is a separator.
-  const own = basePath + path.replaceAll("\\", "%5C");
-  if (isIndex(path, index)) return own.slice(0, -index!.length);
-  return cleanUrls && own.endsWith(HTML) ? own.slice(0, -HTML.length) : own;
-}
+  /** A representation of the tree as it is answered. */
+  variantOf(file: number, { index }: Representation): Variant | undefined {
+    const resource = this.#resourceOf(file);
+    if (!resource) return undefined;
+    return [...resource.variants, ...resource.deltas].find(({ representation }) => representation.index === index);
+  }
 
-const HTML = ".html";
+  /** From now on it answers only for its immutable files, and only where another table has nothing. */
+  retire(): void {
+    this.#isFormer = true;
+    this.#former = undefined;
+    for (const resource of this.#resources.values()) resource.isFormer = true;
+  }
 
-function isIndex(path: string, index: string | undefined): boolean {
-  return index !== undefined && path.endsWith(index) &&
-    (path.length === index.length || path.at(-index.length - 1) === "/");
-}
+  /** Tells the table that it stands for that it is not answered from any more. */
+  replaceFormer(): void {
+    this.#former?.retire();
+  }
 
-/** Adds the paths that lead to `resource` but are not its own, unless they are another's. */
-function addOtherPaths(resource: Resource, byPath: Map<string, Resource | Redirect>, settings: Settings): void {
-  const { path, file } = resource;
-  const own = settings.basePath + file.path.replaceAll("\\", "%5C");
-  const isPage = settings.cleanUrls && own.endsWith(HTML);
-  if (own !== path && !byPath.has(own)) byPath.set(own, isPage ? redirect(308, lastPart(path)) : resource);
-  if (!path.endsWith("/") || path === "/") return;
-  const folder = path.slice(0, -1);
-  if (!byPath.has(folder)) byPath.set(folder, redirect(301, `${lastPart(folder)}/`));
-}
+  #served(path: string): Resource | undefined {
+    const file = fileServedAt(path, this.#settings, this.#has);
+    return file === undefined ? undefined : this.#resourceOf(this.tree.find(file));
+  }
 
-function lastPart(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
+  #other(path: string): Resource | Redirect | undefined {
+    const answer = otherAnswerAt(path, this.#settings, this.#has);
+    return typeof answer === "string" ? this.#resourceOf(this.tree.find(answer)) : answer;
+  }
 
-/** `./` keeps a name with a colon from passing for a scheme. */
-function redirect(status: 301 | 308, name: string): Redirect {
-  return { status, location: `./${encodeURIComponent(name.toWellFormed()).replaceAll("%2F", "/")}` };
-}
+  readonly #has = (file: string): boolean => this.tree.find(file) !== undefined;
 
-function required(option: string, path: string, byFile: ReadonlyMap<string, Resource>): Resource {
-  const resource = byFile.get(path);
-  if (resource) return resource;
-  throw new TypeError(`${option} "${path}" is not among the files of the folder: name one that is, below the folder`);
+  #resourceOf(number: number | undefined): Resource | undefined {
+    if (number === undefined) return undefined;
+    const known = this.#resources.get(number);
+    if (known) return known;
+    const file = this.tree.at(number);
+    if (!file) return undefined;
+    const resource = new Resource(file, servedPathOf(file.path, this.#settings), this.#settings, this.memory);
+    resource.isFormer = this.#isFormer;
+    this.#resources.set(number, resource);
+    return resource;
+  }
+
+  #required(option: string, path: string): Resource {
+    const resource = this.#resourceOf(this.tree.find(path));
+    if (resource) return resource;
+    throw new TypeError(`${option} "${path}" is not among the files of the folder: name one that is, below the folder`);
+  }
 }

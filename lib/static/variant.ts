@@ -2,8 +2,8 @@ import { lstatSync } from "node:fs";
 import { joinBytes } from "../streams/internal.ts";
 import { Answer, type Fields, type FileParts } from "./answer.ts";
 import { fieldsOf304 } from "./fields.ts";
-import { readVerified } from "./read_verified.ts";
-import type { Representation } from "./representation.ts";
+import { readVerified } from "./tree/read_verified.ts";
+import type { Representation } from "./tree/representation.ts";
 import type { Resource } from "./resource.ts";
 
 /** How much of a SHA-256 in base64 is in an entity tag: 132 bits. */
@@ -19,22 +19,19 @@ export class Variant {
   readonly tag: string;
   /** When its file was last changed, in ms since 1970; undefined until it was looked at. */
   mtimeMs: number | undefined;
-  #bytes: Uint8Array<ArrayBuffer> | undefined;
+  /** The number that the file system has for it; undefined until it was looked at. */
+  ino: number | undefined;
   #fields: Fields | undefined;
   #whole: Answer | undefined;
   #notModified: Answer | undefined;
 
-  constructor(resource: Resource, representation: Representation, isKept: boolean) {
+  constructor(resource: Resource, representation: Representation) {
     this.resource = resource;
     this.representation = representation;
-    this.isKept = isKept;
+    this.isKept = resource.memory.keeps(representation.index);
     this.mtimeMs = representation.mtimeMs;
+    this.ino = representation.ino;
     this.tag = `"${representation.sha256.slice(0, TAG_LENGTH)}"`;
-  }
-
-  /** How many of its bytes are in memory. */
-  get bytesInMemory(): number {
-    return this.#bytes?.length ?? 0;
   }
 
   /**
@@ -43,7 +40,7 @@ export class Variant {
    * @returns undefined if its file is not what was scanned any more.
    */
   load(): Uint8Array<ArrayBuffer> | undefined {
-    return this.#bytes ??= readVerified(this.representation);
+    return this.resource.memory.read(this.representation);
   }
 
   /** All of it, or undefined if its file is not what was scanned any more. */
@@ -80,9 +77,10 @@ export class Variant {
   /** Whether its file was looked at; one that the manifest vouches for is read once before it is sent. */
   #isKnown(): boolean {
     if (this.mtimeMs !== undefined) return true;
-    const mtimeMs = lstatSync(this.representation.file, { throwIfNoEntry: false })?.mtimeMs;
+    const found = lstatSync(this.representation.file, { throwIfNoEntry: false });
     if (readVerified(this.representation) === undefined) return false;
-    this.mtimeMs = mtimeMs;
+    this.mtimeMs = found?.mtimeMs;
+    this.ino = found?.ino;
     return true;
   }
 

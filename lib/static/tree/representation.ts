@@ -1,7 +1,9 @@
-import type { ContentCoding } from "./http/content_coding.ts";
+import type { ContentCoding } from "../http/content_coding.ts";
 
 /** A form in which a file can be sent: as it is, compressed, or as a delta against a former version. */
 export interface Representation {
+  /** Its number in the tree. */
+  readonly index: number;
   /** The absolute path to open; no part of it was a symbolic link when it was found. */
   readonly file: string;
   readonly coding: ContentCoding;
@@ -11,6 +13,8 @@ export interface Representation {
   readonly sha256: string;
   /** When it was last changed, in ms since 1970; undefined if it was not looked at, but vouched for by the manifest. */
   readonly mtimeMs: number | undefined;
+  /** The number that the file system has for the file; undefined if it was not looked at. */
+  readonly ino: number | undefined;
   /** The SHA-256 of the dictionary that a `dcb` or `dcz` needs, in base64. */
   readonly dictionary: string | undefined;
 }

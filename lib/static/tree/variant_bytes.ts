@@ -3,9 +3,8 @@ import type { VariantKind } from "./variant_kinds.ts";
 
 const HASH_LENGTH = 32;
 
-/** The SHA-256 of the dictionary that a delta says it needs, in base64; undefined for what is no delta. */
-export function dictionaryIn({ head }: FileContent, { isDelta, magic }: VariantKind): string | undefined {
-  if (!isDelta) return undefined;
+/** The SHA-256 of the dictionary that a delta says it needs, in base64. */
+export function dictionaryIn({ head }: FileContent, { magic }: VariantKind): string {
   return Buffer.from(head.subarray(magic.length, magic.length + HASH_LENGTH)).toString("base64");
 }
 

@@ -1,7 +1,7 @@
-import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
+import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, sep } from "node:path";
-import { isTemporaryName } from "../files/mod.ts";
-import { manifestName } from "../precompress/mod.ts";
+import { isTemporaryName } from "../../files/mod.ts";
+import { manifestName } from "../../precompress/mod.ts";
 import { reasonOf } from "./failure.ts";
 import type { Warn } from "./representation.ts";
 
@@ -16,11 +16,26 @@ export interface Folder {
 }
 
 /** What is in a folder. */
-export interface ListedFolder {
+export class ListedFolder {
+  /** Below the root, with a `/` at its end; empty for the root. */
   readonly path: string;
-  /** The real paths of the regular files, by name. */
-  readonly files: ReadonlyMap<string, string>;
-  readonly folders: readonly Folder[];
+  /** Its real path, with a separator at its end. */
+  readonly real: string;
+  /** The names of regular files, and of links to such. */
+  readonly files: Set<string> = new Set();
+  /** The real paths of those that are links. */
+  readonly links: Map<string, string> = new Map();
+  readonly folders: Folder[] = [];
+
+  constructor({ path, real }: Folder) {
+    this.path = path;
+    this.real = real;
+  }
+
+  /** The real path of a file. */
+  pathOf(name: string): string {
+    return this.links.get(name) ?? this.real + name;
+  }
 }
 
 /** The folder that is served; `real` is its real path. */
@@ -46,18 +61,16 @@ export class FolderLister {
    * @throws if it cannot be read.
    */
   list(folder: Folder): ListedFolder {
-    const files = new Map<string, string>();
-    const folders: Folder[] = [];
+    const listed = new ListedFolder(folder);
     for (const entry of readdirSync(folder.real, { withFileTypes: true })) {
       const { name } = entry;
       if (this.#isHidden(name)) continue;
-      const found = entry.isSymbolicLink() ? this.#follow(name, folder) : kindOf(entry, folder.real + name);
-      if (found?.kind === "file") files.set(name, found.real);
-      if (found?.kind === "folder") {
-        folders.push({ path: `${folder.path}${name}/`, real: withSeparator(found.real), above: folder });
-      }
+      if (entry.isFile()) listed.files.add(name);
+      else if (entry.isDirectory()) listed.folders.push(folderIn(folder, name, folder.real + name));
+      else if (entry.isSymbolicLink()) this.#addLink(name, folder, listed);
+      // Devices, pipes and sockets have no content to serve.
     }
-    return { path: folder.path, files, folders };
+    return listed;
   }
 
   #isHidden(name: string): boolean {
@@ -65,30 +78,27 @@ export class FolderLister {
     return isOurs(name) || (!this.#dotfiles && name !== ".well-known");
   }
 
-  /** What a link leads to, if that is something to serve. */
-  #follow(name: string, folder: Folder): Found | undefined {
+  #addLink(name: string, folder: Folder, listed: ListedFolder): void {
     try {
       const real = realpathSync(folder.real + name);
       if (!withSeparator(real).startsWith(this.#root)) throw new TypeError("it leads out of the folder");
-      if (isAround(folder, withSeparator(real))) throw new TypeError("it leads to a folder that it is in");
-      return isOurs(basename(real)) ? undefined : kindOf(statSync(real), real);
+      if (isOurs(basename(real))) return;
+      const found = statSync(real);
+      if (found.isDirectory()) {
+        if (isAround(folder, withSeparator(real))) throw new TypeError("it leads to a folder that it is in");
+        listed.folders.push(folderIn(folder, name, real));
+      } else if (found.isFile()) {
+        listed.files.add(name);
+        listed.links.set(name, real);
+      }
     } catch (error) {
       this.#warn(folder.path + name, `this symbolic link is left out: ${whyNot(error)}`);
-      return undefined;
     }
   }
 }
 
-/** Something to serve. */
-interface Found {
-  readonly kind: "file" | "folder";
-  readonly real: string;
-}
-
-/** Undefined for devices, pipes and sockets: they have no content to serve. */
-function kindOf(found: Dirent | Stats, real: string): Found | undefined {
-  if (found.isFile()) return { kind: "file", real };
-  return found.isDirectory() ? { kind: "folder", real } : undefined;
+function folderIn(above: Folder, name: string, real: string): Folder {
+  return { path: `${above.path}${name}/`, real: withSeparator(real), above };
 }
 
 /** Whether `real` is `folder` or one that leads to it. */

@@ -4,7 +4,8 @@ import type { Representation } from "./representation.ts";
 
 /**
  * The bytes of a representation, read at once; undefined if they are not, or not any more, what the scan found: the
- * file must have that size, that time of change if it is known, and that hash.
+ * file must have that size, that time of change if it is known, and that hash. They are valid until the next file is
+ * read.
  */
 export function readVerified(representation: Representation): Uint8Array<ArrayBuffer> | undefined {
   const { size, mtimeMs } = representation;
@@ -18,8 +19,8 @@ export function readVerified(representation: Representation): Uint8Array<ArrayBu
     // One byte more is asked for, so that a file that grew is seen.
     const space = size < PIECE ? piece : new Uint8Array(size + 1);
     if (readFully(file, space, size + 1) !== size) return undefined;
-    if (sha256(space.subarray(0, size)) !== representation.sha256) return undefined;
-    return space.slice(0, size);
+    const bytes = space.subarray(0, size);
+    return sha256(bytes) === representation.sha256 ? bytes : undefined;
   } catch {
     return undefined; // it is gone, or cannot be read any more
   } finally {

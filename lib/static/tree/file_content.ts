@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, type Stats } from "node:fs";
-import { joinBytes } from "../streams/internal.ts";
+import { joinBytes } from "../../streams/internal.ts";
 import { openToRead, PIECE, piece, readFully, sha256 } from "./file_bytes.ts";
 import type { Turns } from "./turns.ts";
 
@@ -12,6 +12,8 @@ export interface FileContent {
   readonly sha256: string;
   /** When it was last changed, in ms since 1970. */
   readonly mtimeMs: number;
+  /** The number that the file system has for it. */
+  readonly ino: number;
   /** Its first bytes, 40 if there are so many, which tell what it is. Valid until the next file is read. */
   readonly head: Uint8Array;
   /** Its last bytes, 4 if there are so many. Valid until the next file is read. */
@@ -38,7 +40,7 @@ export function readContent(path: string, turns: Turns): FileContent | Promise<F
 function readSmall(path: string): FileContent | undefined {
   const file = openToRead(path);
   try {
-    const { size, mtimeMs } = regular(fstatSync(file));
+    const { size, mtimeMs, ino } = regular(fstatSync(file));
     // One byte more is asked for, so that a file that grew is seen.
     if (size >= PIECE || readFully(file, piece, size + 1) !== size) return undefined;
     const bytes = piece.subarray(0, size);
@@ -46,6 +48,7 @@ function readSmall(path: string): FileContent | undefined {
       size,
       sha256: sha256(bytes),
       mtimeMs,
+      ino,
       head: bytes.subarray(0, HEAD_LENGTH),
       tail: bytes.subarray(-TAIL_LENGTH),
     };
@@ -83,7 +86,7 @@ async function tryLarge(path: string, turns: Turns): Promise<FileContent | undef
     }
     const after = fstatSync(file);
     if (size !== after.size || before.size !== size || before.mtimeMs !== after.mtimeMs) return undefined;
-    return { size, sha256: hash.digest("base64"), mtimeMs: after.mtimeMs, head, tail };
+    return { size, sha256: hash.digest("base64"), mtimeMs: after.mtimeMs, ino: after.ino, head, tail };
   } finally {
     closeSync(file);
   }

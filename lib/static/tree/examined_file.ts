@@ -1,0 +1,56 @@
+import { lstatSync } from "node:fs";
+import { examineVariant } from "./examined_variant.ts";
+import { reasonOf } from "./failure.ts";
+import { readContent } from "./file_content.ts";
+import type { FoundFiles } from "./found_files.ts";
+import type { ManifestTime } from "./manifest_records.ts";
+import type { Warn } from "./representation.ts";
+import type { Turns } from "./turns.ts";
+
+/** What the steps of one scan share. */
+export interface Scan {
+  /** Contents are at first what the manifest says, in the end what is. */
+  readonly found: FoundFiles;
+  /** Undefined if there is no manifest. */
+  readonly manifest: ManifestTime | undefined;
+  readonly warn: Warn;
+  readonly turns: Turns;
+}
+
+/** Finds out what a file and its variants hold; warns of what is not as it should be and leaves it out. */
+export async function examine(file: number, scan: Scan): Promise<void> {
+  const { found, warn } = scan;
+  const { contents } = found;
+  const first = found.firstOf(file);
+  const end = found.firstOf(file + 1);
+  let isAsRecorded = false;
+  try {
+    isAsRecorded = await examineOriginal(file, first, scan);
+  } catch (error) {
+    for (let i = first; i < end; i++) contents.clear(i);
+    return warn(found.paths.at(file), `it is left out: ${reasonOf(error)}`);
+  }
+  for (let i = first + 1; i < end; i++) await examineVariant({ file, index: i, isAsRecorded }, scan);
+}
+
+/** Whether the file holds what the manifest says. */
+async function examineOriginal(file: number, index: number, { found, manifest, warn, turns }: Scan): Promise<boolean> {
+  const { contents } = found;
+  const path = found.realPathOf(file, index);
+  const isRecorded = contents.has(index);
+  if (isRecorded) {
+    const now = lstatSync(path);
+    if (now.size === contents.sizeOf(index) && manifest!.vouchesFor(now)) {
+      found.see(index, now);
+      return true;
+    }
+  }
+  const content = await readContent(path, turns);
+  const isAsRecorded = isRecorded && content.sha256 === contents.sha256Of(index);
+  contents.set(index, content.size, content.sha256, "base64");
+  found.see(index, content);
+  if (isRecorded && !isAsRecorded) {
+    warn(found.paths.at(file), "it changed since precompress ran: what was made of it then is left out; run it again");
+  }
+  return isAsRecorded;
+}

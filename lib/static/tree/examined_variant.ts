@@ -1,0 +1,69 @@
+import { lstatSync } from "node:fs";
+import type { Scan } from "./examined_file.ts";
+import { reasonOf } from "./failure.ts";
+import { type FileContent, readContent } from "./file_content.ts";
+import { SMALL_BODY } from "./memory.ts";
+import { dictionaryIn, faultInBytes } from "./variant_bytes.ts";
+
+/** How much earlier than its original a time may be that was copied from it, in ms. */
+const ROUNDING = 1;
+
+/** A variant to look at. */
+export interface VariantToExamine {
+  readonly file: number;
+  readonly index: number;
+  /** Whether the file is what the manifest says, so that the variant may be. */
+  readonly isAsRecorded: boolean;
+}
+
+/** Finds out what a variant holds; warns if it is none and leaves it out. */
+export async function examineVariant(variant: VariantToExamine, scan: Scan): Promise<void> {
+  if (variant.isAsRecorded && isSmallAndRecorded(variant, scan)) return;
+  const { index, file } = variant;
+  const { found, warn, turns } = scan;
+  const path = found.realPathOf(file, index);
+  try {
+    if (variant.isAsRecorded && isVouchedFor(path, index, scan)) return;
+    const content = await readContent(path, turns);
+    const fault = faultOf(content, variant, scan);
+    if (fault !== undefined) throw new TypeError(fault);
+    found.contents.set(index, content.size, content.sha256, "base64");
+    found.see(index, content);
+    const kind = found.kindOf(index)!;
+    if (kind.isDelta) found.dictionaries.set(index, dictionaryIn(content, kind));
+  } catch (error) {
+    found.contents.clear(index);
+    warn(found.paths.at(file) + found.kindOf(index)!.extension, `this variant is left out: ${reasonOf(error)}`);
+  }
+}
+
+/** Small ones are held against their hash when they are read, before they are sent; large ones never as a whole. */
+function isSmallAndRecorded({ index }: VariantToExamine, { found: { contents } }: Scan): boolean {
+  return contents.has(index) && contents.sizeOf(index) <= SMALL_BODY;
+}
+
+function isVouchedFor(path: string, index: number, { found, manifest }: Scan): boolean {
+  if (!found.contents.has(index)) return false;
+  const now = lstatSync(path);
+  if (now.size !== found.contents.sizeOf(index) || !manifest!.vouchesFor(now)) return false;
+  found.see(index, now);
+  return true;
+}
+
+/** What is wrong with a variant. */
+function faultOf(content: FileContent, variant: VariantToExamine, { found }: Scan): string | undefined {
+  const { file, index, isAsRecorded } = variant;
+  const isRecorded = found.contents.has(index);
+  const isRecordedOne = isRecorded && content.sha256 === found.contents.sha256Of(index);
+  if (isRecorded && isAsRecorded) return isRecordedOne ? undefined : "it is not what precompress wrote; run it again";
+  if (isRecordedOne) return "it was made of what the file was before; run precompress again";
+  const original = found.firstOf(file);
+  if (isOlder(content.mtimeMs, found.times.at(original))) return "it is older than the file";
+  return faultInBytes(content, found.kindOf(index)!, found.contents.sizeOf(original));
+}
+
+/** Whether a variant is older than its file. Some tools copy the time in whole seconds, others round it. */
+function isOlder(mtimeMs: number, originalMs: number): boolean {
+  const least = mtimeMs % 1000 === 0 ? Math.floor(originalMs / 1000) * 1000 : originalMs - ROUNDING;
+  return mtimeMs < least;
+}

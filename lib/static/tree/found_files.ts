@@ -1,0 +1,87 @@
+import { ContentColumns } from "./content_columns.ts";
+import { NumberColumn } from "./number_column.ts";
+import { PathIndex } from "./path_index.ts";
+import { type VariantKind, variantKinds } from "./variant_kinds.ts";
+
+/** Where the kinds of variants begin among those of representations: 0 is the file itself. */
+const FIRST_VARIANT = 1;
+
+/**
+ * The files of a tree, each with a number, and their representations, each with a number: those of one file follow each
+ * other, itself first. A column for each thing to know of them.
+ */
+export class FoundFiles {
+  /** Of each file, below the folder. */
+  readonly paths: PathIndex = new PathIndex();
+  /** Of each representation; what it holds is not known at first. */
+  readonly contents: ContentColumns = new ContentColumns();
+  /** Of each representation: when its file was last changed, in ms since 1970; NaN if it was not looked at. */
+  readonly times: NumberColumn = new NumberColumn();
+  /** Of each representation: the number that the file system has for its file; NaN if it was not looked at. */
+  readonly inos: NumberColumn = new NumberColumn();
+  /** By representation: the SHA-256 of the dictionary that a delta needs, in base64. */
+  readonly dictionaries: Map<number, string> = new Map();
+  /** Real paths of folders, with a separator at the end. */
+  readonly #folders: string[] = [];
+  /** Of each file: the number of its folder. */
+  readonly #folderOf = new NumberColumn();
+  readonly #firsts = new NumberColumn();
+  readonly #kinds = new NumberColumn();
+  /** By representation: the real paths of those that are links. */
+  readonly #links = new Map<number, string>();
+
+  get length(): number {
+    return this.paths.length;
+  }
+
+  /** The number of the file itself as a representation; its variants are between it and that of the next file. */
+  firstOf(file: number): number {
+    return file < this.length ? this.#firsts.at(file) : this.contents.length;
+  }
+
+  /** What a representation is of its file; undefined if it is that itself. */
+  kindOf(representation: number): VariantKind | undefined {
+    return variantKinds[this.#kinds.at(representation) - FIRST_VARIANT];
+  }
+
+  /** The real path of a representation of a file. */
+  realPathOf(file: number, representation: number): string {
+    const link = this.#links.get(representation);
+    if (link !== undefined) return link;
+    const path = this.paths.at(file);
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    return this.#folders[this.#folderOf.at(file)] + name + (this.kindOf(representation)?.extension ?? "");
+  }
+
+  /** Takes note of the folder whose files are added next. */
+  addFolder(real: string): void {
+    this.#folders.push(real);
+  }
+
+  /** Adds a file of the folder that was added last; `link` is its real path if it is a link. */
+  addFile(path: string, link: string | undefined): void {
+    this.#firsts.push(this.contents.length);
+    this.#folderOf.push(this.#folders.length - 1);
+    this.paths.add(path);
+    this.#add(0, link);
+  }
+
+  /** Adds a variant of the file that was added last. */
+  addVariant({ index }: VariantKind, link: string | undefined): void {
+    this.#add(FIRST_VARIANT + index, link);
+  }
+
+  /** Takes note of which file a representation is in. */
+  see(representation: number, { mtimeMs, ino }: { readonly mtimeMs: number; readonly ino: number }): void {
+    this.times.set(representation, mtimeMs);
+    this.inos.set(representation, ino);
+  }
+
+  #add(kind: number, link: string | undefined): void {
+    if (link !== undefined) this.#links.set(this.contents.length, link);
+    this.#kinds.push(kind);
+    this.times.push(NaN);
+    this.inos.push(NaN);
+    this.contents.add();
+  }
+}

@@ -1,0 +1,99 @@
+import type { ContentCoding } from "../http/content_coding.ts";
+import { NumberColumn } from "./number_column.ts";
+import { readVerified } from "./read_verified.ts";
+import type { Representation } from "./representation.ts";
+import type { Tree } from "./tree.ts";
+
+/** What has more bytes than this is read from its file for each response. */
+export const SMALL_BODY: number = 64 * 1024;
+/** How much memory is taken at once. A buffer for each of 40,000 bodies would take 20 MB beside the bytes. */
+const SLAB = 4 * 1024 * 1024;
+/** The place of what is not kept. */
+const NOWHERE = -1;
+
+/** What is kept of a tree. */
+export interface MemoryOptions {
+  /** How much may be kept, in bytes. */
+  readonly limit: number;
+  /** Whether representations in that coding are sent at all. */
+  readonly isSent: (coding: ContentCoding) => boolean;
+}
+
+/**
+ * The bytes of a tree's small representations: of those up to 64 KiB the smallest, so that the most requests are answered
+ * without the file system, up to a limit.
+ */
+export class TreeMemory {
+  /** By representation: the place of its bytes among all, from the first slab on. */
+  readonly #places: Float64Array;
+  readonly #loaded: Uint8Array;
+  readonly #slabs: Uint8Array<ArrayBuffer>[] = [];
+  #end = 0;
+  #size = 0;
+
+  constructor(tree: Tree, { limit, isSent }: MemoryOptions) {
+    this.#places = new Float64Array(tree.representations).fill(NOWHERE);
+    this.#loaded = new Uint8Array(tree.representations);
+    const sizes = new NumberColumn();
+    for (let i = 0; i < tree.representations; i++) sizes.push(isSent(tree.codingOf(i)) ? tree.sizeOf(i) ?? NaN : NaN);
+    let { largest, left } = whatFits(sizes, limit);
+    for (let i = 0; i < sizes.length; i++) {
+      const size = sizes.at(i);
+      if (size < largest) {
+        this.#give(i, size);
+      } else if (size === largest && size <= left) {
+        left -= size;
+        this.#give(i, size);
+      }
+    }
+  }
+
+  /** How many bytes are in memory so far. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Whether the bytes of a representation are kept. */
+  readonly keeps = (representation: number): boolean => this.#places[representation] !== NOWHERE;
+
+  /**
+   * The bytes of a representation that is kept; read the first time.
+   *
+   * @returns undefined if its file is not what was scanned any more.
+   */
+  read(representation: Representation): Uint8Array<ArrayBuffer> | undefined {
+    const { index, size } = representation;
+    const place = this.#places[index];
+    const space = this.#slabOf(place).subarray(place % SLAB, place % SLAB + size);
+    if (this.#loaded[index]) return space;
+    const bytes = readVerified(representation);
+    if (!bytes) return undefined;
+    space.set(bytes);
+    this.#loaded[index] = 1;
+    this.#size += size;
+    return space;
+  }
+
+  #give(index: number, size: number): void {
+    if (this.#end % SLAB + size > SLAB) this.#end = Math.ceil(this.#end / SLAB) * SLAB;
+    this.#places[index] = this.#end;
+    this.#end += size;
+  }
+
+  #slabOf(place: number): Uint8Array<ArrayBuffer> {
+    const number = Math.floor(place / SLAB);
+    return this.#slabs[number] ??= new Uint8Array(Math.min(SLAB, this.#end - number * SLAB));
+  }
+}
+
+/** All that are smaller than `largest` fit into `limit` bytes, and of those as large as many as into `left`. */
+function whatFits(sizes: NumberColumn, limit: number): { largest: number; left: number } {
+  const totals = new Float64Array(SMALL_BODY + 1); // by size
+  for (let i = 0; i < sizes.length; i++) {
+    if (sizes.at(i) <= SMALL_BODY) totals[sizes.at(i)] += sizes.at(i);
+  }
+  let left = limit;
+  let largest = 0;
+  while (largest <= SMALL_BODY && totals[largest] <= left) left -= totals[largest++];
+  return { largest, left: largest > SMALL_BODY ? 0 : left };
+}

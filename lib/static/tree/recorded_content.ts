@@ -1,0 +1,41 @@
+import type { VariantKind } from "./variant_kinds.ts";
+
+/** What a manifest says that a file holds. */
+export interface RecordedContent {
+  /** In bytes. */
+  readonly size: number;
+  /** In hexadecimal. */
+  readonly sha256: string;
+}
+
+const SHA256 = /^[0-9a-f]{64}$/;
+
+/** What a record of a manifest says; undefined if it makes no sense: it was read from a file, so anything may be in it. */
+export function recordedContent(record: unknown): RecordedContent | undefined {
+  const size = ownValue(record, "size");
+  const sha256 = hashIn(record);
+  if (sha256 === undefined || !Number.isSafeInteger(size) || (size as number) < 0) return undefined;
+  return { size: size as number, sha256 };
+}
+
+/** What the record of a file says of a variant that is to be there. */
+export function recordedVariant(record: unknown, { format }: VariantKind): RecordedContent | undefined {
+  const variant = ownValue(ownValue(record, "variants"), format);
+  return ownValue(variant, "state") === "kept" ? recordedContent(variant) : undefined;
+}
+
+/** The SHA-256 of the former version of a file, in base64. */
+export function recordedDictionary(record: unknown): string | undefined {
+  const hex = hashIn(ownValue(record, "dictionary"));
+  return hex === undefined ? undefined : Buffer.from(hex, "hex").toString("base64");
+}
+
+function hashIn(record: unknown): string | undefined {
+  const hex = ownValue(record, "sha256");
+  return typeof hex === "string" && SHA256.test(hex) ? hex : undefined;
+}
+
+function ownValue(object: unknown, key: string): unknown {
+  if (typeof object !== "object" || object === null || !Object.hasOwn(object, key)) return undefined;
+  return (object as Record<string, unknown>)[key];
+}

@@ -1,0 +1,41 @@
+import { examine, type Scan } from "./examined_file.ts";
+import { reasonOf } from "./failure.ts";
+import type { FoundFiles } from "./found_files.ts";
+import { listTree } from "./listed_tree.ts";
+import { takeRecords } from "./manifest_records.ts";
+import type { Warn } from "./representation.ts";
+import { Tree } from "./tree.ts";
+import { treeRoot } from "./tree_root.ts";
+import { Turns } from "./turns.ts";
+
+export type { Warn } from "./representation.ts";
+
+/** Options of {@linkcode scanTree}. */
+export interface ScanOptions {
+  /** Whether names that begin with a dot are in; `.well-known` always is. */
+  readonly dotfiles: boolean;
+}
+
+/**
+ * Finds what there is to serve below a folder: regular files, with their variants beside them. Links are followed as
+ * long as they stay below the folder's real path. What the manifest of precompress knows is not read.
+ *
+ * @param warn Told of everything that is left out though its name is one to serve.
+ * @throws {TypeError} if there is no such folder, or it cannot be read.
+ */
+export async function scanTree(directory: string, warn: Warn, { dotfiles }: ScanOptions): Promise<Tree> {
+  const root = treeRoot(directory);
+  const turns = new Turns();
+  let found: FoundFiles;
+  try {
+    found = await listTree(root, dotfiles, warn, turns);
+  } catch (cause) {
+    throw new TypeError(`cannot serve ${directory}: ${reasonOf(cause)}`, { cause });
+  }
+  const scan: Scan = { found, manifest: await takeRecords(root, found, warn, turns), warn, turns };
+  for (let i = 0; i < found.length; i++) {
+    if (turns.isOver) await turns.next();
+    await examine(i, scan);
+  }
+  return new Tree(found);
+}

@@ -1,0 +1,96 @@
+import type { FoundFiles } from "./found_files.ts";
+import type { Representation, TreeFile } from "./representation.ts";
+
+/**
+ * What there is to serve. Files and representations have numbers; objects are made of them as they are asked for, since
+ * most files of a large tree never are.
+ */
+export class Tree implements Iterable<TreeFile> {
+  readonly #found: FoundFiles;
+
+  constructor(found: FoundFiles) {
+    this.#found = found;
+  }
+
+  /** How many numbers of files there are; some may have been left out. */
+  get length(): number {
+    return this.#found.length;
+  }
+
+  /** How many numbers of representations there are, of all files. */
+  get representations(): number {
+    return this.#found.contents.length;
+  }
+
+  /** How many files there are. */
+  count(): number {
+    let count = 0;
+    for (let i = 0; i < this.length; i++) if (this.#has(i)) count++;
+    return count;
+  }
+
+  /** The number of the file at a path below the folder; undefined if there is none. */
+  find(path: string): number | undefined {
+    const file = this.#found.paths.find(path);
+    return file !== undefined && this.#has(file) ? file : undefined;
+  }
+
+  /** The file with a number; undefined if it was left out. */
+  at(file: number): TreeFile | undefined {
+    if (!this.#has(file)) return undefined;
+    const [identity, ...others] = this.representationsOf(file);
+    const variants = others.filter(({ dictionary }) => dictionary === undefined);
+    const deltas = others.filter(({ dictionary }) => dictionary !== undefined);
+    return { path: this.#found.paths.at(file), mtimeMs: identity.mtimeMs!, identity, variants, deltas };
+  }
+
+  /** Those representations of a file, itself first, that `isWanted` picks by number; none if it was left out. */
+  representationsOf(file: number, isWanted: (representation: number) => boolean = () => true): Representation[] {
+    const representations: Representation[] = [];
+    const end = this.#found.firstOf(file + 1);
+    for (let i = this.#found.firstOf(file); i < end; i++) {
+      if (this.#found.contents.has(i) && isWanted(i)) representations.push(this.#representation(file, i));
+    }
+    return representations;
+  }
+
+  /** In bytes; undefined if the representation was left out. */
+  sizeOf(representation: number): number | undefined {
+    const { contents } = this.#found;
+    return contents.has(representation) ? contents.sizeOf(representation) : undefined;
+  }
+
+  codingOf(representation: number): Representation["coding"] {
+    return this.#found.kindOf(representation)?.coding ?? "identity";
+  }
+
+  *[Symbol.iterator](): Generator<TreeFile> {
+    for (let i = 0; i < this.length; i++) {
+      const file = this.at(i);
+      if (file) yield file;
+    }
+  }
+
+  /** A file that cannot be read was left out, with all that was made of it. */
+  #has(file: number): boolean {
+    return this.#found.contents.has(this.#found.firstOf(file));
+  }
+
+  #representation(file: number, index: number): Representation {
+    const { contents, times, inos, dictionaries } = this.#found;
+    return {
+      index,
+      file: this.#found.realPathOf(file, index),
+      coding: this.codingOf(index),
+      size: contents.sizeOf(index),
+      sha256: contents.sha256Of(index),
+      mtimeMs: known(times.at(index)),
+      ino: known(inos.at(index)),
+      dictionary: dictionaries.get(index),
+    };
+  }
+}
+
+function known(value: number): number | undefined {
+  return Number.isNaN(value) ? undefined : value;
+}
