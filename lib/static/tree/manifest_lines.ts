@@ -4,6 +4,8 @@ import type { Turns } from "./turns.ts";
 
 const HEAD = /^\{"version": 1, "copied": (?:true|false), "files": \{$/;
 const FOOT = "}}";
+/** What comes before the record of a file: its path and a colon. */
+const KEY = /^"(?:[^"\\]|\\.)*":/;
 
 /**
  * Reads a manifest as precompress writes it, one file a line, without ever holding all of it: that of 10,000 files is
@@ -62,8 +64,10 @@ class ManifestLines {
   #takeLine(line: string): boolean {
     if (this.#expected === "record") {
       const hasNext = line.endsWith(",");
-      const records = JSON.parse(`{${hasNext ? line.slice(0, -1) : line}}`) as Record<string, unknown>;
-      for (const path of Object.keys(records)) this.#add(path, records[path]);
+      const [key] = KEY.exec(line) ?? [];
+      if (key === undefined) return false;
+      // Not as an object with that key: V8 keeps a hidden class for each key that objects ever had.
+      this.#add(JSON.parse(key.slice(0, -1)), JSON.parse(line.slice(key.length, hasNext ? -1 : undefined)));
       if (!hasNext) this.#expected = "foot";
       return true;
     }
