@@ -64,7 +64,8 @@ export interface StaticHandlerOptions {
   /** Whether returning visitors get deltas against what they have (RFC 9842), if there are any. Default: true. */
   dictionaries?: boolean;
   /**
-   * How many bytes of files are kept in memory: those of at most 64 KiB, the smallest first. Others are streamed.
+   * How many bytes of files are kept in memory: those of at most 64 KiB, the smallest first. Others are streamed. Deno
+   * holds what `fetch()` has sent of them a second time.
    *
    * @default 67108864 (64 MiB)
    */
@@ -73,10 +74,13 @@ export interface StaticHandlerOptions {
   reprDigest?: boolean;
   /**
    * Keeps the immutable files of the former deploy answerable, which pages that are still open ask for: those in that
-   * folder, or, if `true`, those of the tree that a `reload()` replaces. Default: none.
+   * folder, or, if `true`, those of the tree that a `reload()` replaces, which stays in memory. Default: none.
    */
   previous?: string | true;
-  /** Whether the folder is scanned anew when something in it changes; meant for development. Default: false. */
+  /**
+   * Whether the folder is scanned anew when something in it changes; meant for development. That a link that is the
+   * folder itself is switched is not seen. Default: false.
+   */
   watch?: boolean;
   /**
    * Told of each file that is left out or not what it should be.

@@ -11,6 +11,9 @@ import type { Variant } from "./variant.ts";
 /** How long changes may come one after the other before the folder is scanned, in ms. */
 const SETTLING = 100;
 
+/** How long such changes put off the scan at most, in ms. */
+const LONGEST_WAIT = 1000;
+
 /** What a handler serves. */
 export interface StaticStats {
   /** How many files there are, not counting the variants beside them. */
@@ -27,6 +30,10 @@ export class Site {
   #table: Table | undefined;
   #scanning: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
+  /** Whether there was a deploy since the last scan. */
+  #isDeployed = false;
+  /** When the first change came that the next scan is for, in ms. */
+  #firstChange: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #watcher: FSWatcher | undefined;
   #isClosed = false;
@@ -40,7 +47,7 @@ export class Site {
   /** Scans `directory`; its small files are read meanwhile and after, or when they are first asked for. */
   static async open(directory: string, settings: Settings): Promise<Site> {
     const site = new Site(directory, settings);
-    const table = await site.#scan();
+    const table = await site.#scan(0);
     site.#table = table;
     site.#scanning = site.#load(table);
     return site;
@@ -75,7 +82,7 @@ export class Site {
     resource.hasChanged = true;
     if (resource.isFormer) return;
     this.#settings.warn(path, "changed since it was scanned: the folder is scanned anew");
-    this.reloadSoon();
+    this.#rescanSoon();
   };
 
   /** Waits for `sending` when it is closed. */
@@ -84,29 +91,18 @@ export class Site {
     this.#sending.add(done);
   }
 
-  /** Scans the folder, and answers from what is found as soon as all of that is ready. */
+  /** Scans the folder after a deploy, and answers from what is found as soon as all of that is ready. */
   reload(): Promise<void> {
-    // Whoever calls during a scan may know of a change that it missed: one more follows it, for all of them.
-    return this.#next ??= this.#scanning.then(() => {
-      this.#next = undefined;
-      const reloaded = this.#replace();
-      this.#scanning = reloaded.catch(() => {});
-      return reloaded;
-    });
-  }
-
-  /** Reloads when nothing has called this for a moment. */
-  reloadSoon(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.reload().catch((error) => this.#settings.warn("", `cannot be scanned: ${error.message}`));
-    }, SETTLING);
-    this.#timer.unref();
+    this.#isDeployed = true;
+    return this.#rescan();
   }
 
   /** Reloads when something in the folder changes. */
   watch(): void {
-    this.#watcher = watch(this.#directory, { recursive: true }, () => this.reloadSoon());
+    this.#watcher = watch(this.#directory, { recursive: true }, () => {
+      this.#isDeployed = true;
+      this.#rescanSoon();
+    });
     this.#watcher.on("error", (error) => this.#settings.warn("", `is not watched any more: ${error.message}`));
   }
 
@@ -118,30 +114,57 @@ export class Site {
     await Promise.all([this.#scanning, ...this.#sending]);
   }
 
+  #rescan(): Promise<void> {
+    // Whoever calls during a scan may know of a change that it missed: one more follows it, for all of them.
+    return this.#next ??= this.#scanning.then(() => {
+      this.#next = undefined;
+      const replaced = this.#replace();
+      this.#scanning = replaced.catch(() => {});
+      return replaced;
+    });
+  }
+
+  /** Scans when nothing has called this for a moment; changes without an end put it off for a while only. */
+  #rescanSoon(): void {
+    const now = performance.now();
+    this.#firstChange ??= now;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#firstChange = undefined;
+      this.#rescan().catch((error) => this.#settings.warn("", `cannot be scanned: ${error.message}`));
+    }, Math.min(SETTLING, Math.max(0, this.#firstChange + LONGEST_WAIT - now)));
+    this.#timer.unref();
+  }
+
   async #replace(): Promise<void> {
-    if (this.#isClosed) return;
-    const table = await this.#scan();
+    const former = this.#table;
+    if (former === undefined) return; // it is closed
+    // A scan because of a file that changed amends the deploy it is of, or is in the midst of the next one.
+    const deploy = former.deploy + (this.#isDeployed ? 1 : 0);
+    this.#isDeployed = false;
+    const table = await this.#scan(deploy, former);
     await this.#load(table);
     if (this.#isClosed) return;
     this.#table = table;
-    table.replaceFormer();
+    table.retireFormers();
   }
 
-  async #scan(): Promise<Table> {
-    const { dotfiles, warn } = this.#settings;
+  async #scan(deploy: number, former?: Table): Promise<Table> {
+    const { dotfiles, previous, warn } = this.#settings;
     const tree = await scanTree(this.#directory, warn, { dotfiles });
-    return new Table(tree, await this.#former(), this.#settings);
+    if (previous !== undefined && previous !== true) {
+      return new Table(tree, deploy, [await this.#scanPrevious(previous)], this.#settings);
+    }
+    return new Table(tree, deploy, previous && former ? former.formersFor(deploy) : [], this.#settings);
   }
 
-  /** The table whose immutable files stay answerable. */
-  async #former(): Promise<Table | undefined> {
-    const { previous, dotfiles, warn } = this.#settings;
-    if (previous === undefined || previous === true) return previous && this.#table;
-    // Few of these are asked for: they are read then.
+  /** Few files of the former deploy are asked for: they are read then. */
+  async #scanPrevious(directory: string): Promise<Table> {
+    const { dotfiles, warn } = this.#settings;
     const settings = { ...this.#settings, memoryLimit: 0, fallback: undefined, hasCallbacks: false };
-    const former = new Table(await scanTree(previous, warn, { dotfiles }), undefined, settings);
-    former.retire();
-    return former;
+    const table = new Table(await scanTree(directory, warn, { dotfiles }), 0, [], settings);
+    table.retire();
+    return table;
   }
 
   /** Reads what is to be in memory, so that no request has to wait for it. */

@@ -6,6 +6,9 @@ import { fileServedAt, otherAnswerAt, type Redirect, servedPathOf } from "./serv
 import type { Tree } from "./tree/tree.ts";
 import type { Variant } from "./variant.ts";
 
+/** More than one is there only where files changed in the midst of a deploy. */
+const MOST_FORMERS = 3;
+
 /**
  * What is answered for each path. It is replaced as a whole, so that no answer mixes two deploys. What a path is answered
  * with is made when it is first asked for: ready answers for 10,000 files would take 40 MB of the heap.
@@ -16,8 +19,10 @@ export class Table {
   readonly fallback: Resource | undefined;
   readonly notFound: Resource | undefined;
   readonly #settings: Settings;
-  /** Whose immutable files are answered where the tree has none. */
-  #former: Table | undefined;
+  /** The number of the deploy that it is of: the tables that one goes through share it. */
+  readonly deploy: number;
+  /** Whose immutable files are answered where the tree has none, the latest first. */
+  #formers: readonly Table[];
   #isFormer = false;
   /** By decoded path: what was asked for and is there. */
   readonly #known = new Map<string, Resource | Redirect>();
@@ -26,11 +31,13 @@ export class Table {
   /**
    * The table of `tree`.
    *
+   * @param formers Whose immutable files stay answerable, the latest first.
    * @throws {TypeError} if the file of `fallback` is not there, or a callback of the settings gives what it should not.
    */
-  constructor(tree: Tree, former: Table | undefined, settings: Settings) {
+  constructor(tree: Tree, deploy: number, formers: readonly Table[], settings: Settings) {
     this.tree = tree;
-    this.#former = former;
+    this.deploy = deploy;
+    this.#formers = formers;
     this.#settings = settings;
     const isSent = (coding: Representation["coding"]) => settings.dictionaries || !coding.startsWith("dc");
     this.memory = new TreeMemory(tree, { limit: settings.memoryLimit, isSent });
@@ -45,15 +52,17 @@ export class Table {
   at(path: string): Resource | Redirect | undefined {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
-    const found = this.#served(path) ?? this.#former?.immutableAt(path) ?? this.#other(path);
+    const found = this.#served(path) ?? this.#formerAt(path) ?? this.#other(path);
     if (found !== undefined) this.#known.set(path, found); // not what is missing: there is no end to it
     return found;
   }
 
-  /** The file whose content never changes that is served at `path`. */
-  immutableAt(path: string): Resource | undefined {
-    const resource = this.#served(path);
-    return resource && !resource.hasChanged && this.#settings.isImmutable(resource.file.path) ? resource : undefined;
+  /**
+   * The tables that stay answerable when one of the deploy with that number stands for this: those of it and of the
+   * one before, but few, as each holds its memory.
+   */
+  formersFor(deploy: number): Table[] {
+    return [this, ...this.#formers].filter((table) => table.deploy >= deploy - 1).slice(0, MOST_FORMERS);
   }
 
   /** A representation of the tree as it is answered. */
@@ -66,13 +75,21 @@ export class Table {
   /** From now on it answers only for its immutable files, and only where another table has nothing. */
   retire(): void {
     this.#isFormer = true;
-    this.#former = undefined;
+    this.#formers = [];
     for (const resource of this.#resources.values()) resource.isFormer = true;
   }
 
-  /** Tells the table that it stands for that it is not answered from any more. */
-  replaceFormer(): void {
-    this.#former?.retire();
+  /** Tells the tables that it stands for that nothing is answered from them any more, but what it has not. */
+  retireFormers(): void {
+    for (const former of this.#formers) former.retire();
+  }
+
+  #formerAt(path: string): Resource | undefined {
+    for (const former of this.#formers) {
+      const resource = former.#served(path);
+      if (resource && !resource.hasChanged && this.#settings.isImmutable(resource.file.path)) return resource;
+    }
+    return undefined;
   }
 
   #served(path: string): Resource | undefined {
