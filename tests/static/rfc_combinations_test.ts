@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after } from "node:test";
 import fc from "fast-check";
+import { createStaticHandler } from "../../lib/static/mod.ts";
 import { Handlers, questionOf } from "./rfc/ask.ts";
 import { checkReply } from "./rfc/check.ts";
 import { combinations, expectedOf, fieldsOf } from "./rfc/combination.ts";
@@ -66,3 +67,24 @@ for (const entry of ["fetch", "node"] as const) {
     }
   });
 }
+
+test("a date is a strong validator only once its second is over: RFC 9110, section 8.8.2.2", async () => {
+  const directory = join(folder, "recent");
+  const modified = Date.UTC(2024, 4, 6, 7, 8, 9);
+  await mkdir(directory);
+  await writeFile(join(directory, "ten.txt"), "0123456789");
+  await utimes(join(directory, "ten.txt"), modified / 1000, modified / 1000);
+  const handler = await createStaticHandler(directory);
+  const headers = { "range": "bytes=2-3", "if-range": "Mon, 06 May 2024 07:08:09 GMT" };
+  const { now } = Date;
+  try {
+    for (const [later, body] of [[0, "0123456789"], [999, "0123456789"], [2000, "23"]] as const) {
+      Date.now = () => modified + later;
+      const response = await handler.fetch(new Request("http://127.0.0.1/ten.txt", { headers }));
+      assert.equal(await response.text(), body, `${later} ms later`);
+    }
+  } finally {
+    Date.now = now;
+    await handler.close();
+  }
+});

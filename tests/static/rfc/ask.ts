@@ -4,11 +4,11 @@ import http2, { type ClientHttp2Session, type Http2Server } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { createStaticHandler, type StaticHandler } from "../../../lib/static/mod.ts";
 import { exchange } from "../raw_exchange.ts";
-import { type NativeServer, noNativeServer, serveNatively } from "../native_server.ts";
+import { type FetchServer, serveFetch } from "../fetch_server.ts";
 import type { FieldLines, Particulars, SiteName } from "./rfc_case.ts";
 import { sites } from "./rfc_case.ts";
 
-/** How a request comes to the handler: as a `Request`, by the runtime's own server, or by `node:http` or `node:http2`. */
+/** How a request comes to the handler: as a `Request`, by a server for fetch handlers, or by `node:http` or `node:http2`. */
 export type Entry = "fetch" | "serve" | "node" | "http2";
 
 /** A request, with nothing left to fill in. */
@@ -43,8 +43,7 @@ interface Running {
   readonly port: number;
   readonly http2Server: Http2Server;
   readonly session: ClientHttp2Session;
-  /** Node has none. */
-  readonly native: NativeServer | undefined;
+  readonly fetchServer: FetchServer;
 }
 
 /** Handlers of a folder and their servers, started when they are first asked. */
@@ -62,19 +61,19 @@ export class Handlers {
   async ask(site: SiteName, entry: Entry, question: Question): Promise<Reply> {
     const starting = this.#running.get(site) ?? this.#start(site);
     this.#running.set(site, starting);
-    const { handler, port, session, native } = await starting;
+    const { handler, port, session, fetchServer } = await starting;
     if (entry === "fetch") return await askFetch(handler, question);
-    if (entry === "serve") return await askServer(native!.port, question);
+    if (entry === "serve") return await askServer(fetchServer.port, question);
     return entry === "node" ? await askServer(port, question) : await askSession(session, question);
   }
 
   async close(): Promise<void> {
-    for (const { handler, server, session, http2Server, native } of await Promise.all(this.#running.values())) {
+    for (const { handler, server, session, http2Server, fetchServer } of await Promise.all(this.#running.values())) {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await new Promise<void>((resolve) => session.close(resolve));
       await new Promise((resolve) => http2Server.close(resolve));
-      await native?.close();
+      await fetchServer.close();
       await handler.close();
     }
   }
@@ -95,8 +94,14 @@ export class Handlers {
     // Its requests and responses are made to be used as those of node:http.
     const http2Server = http2.createServer(answer as unknown as Parameters<typeof http2.createServer>[1]);
     const session = http2.connect(`http://127.0.0.1:${await portOf(http2Server)}`);
-    const native = noNativeServer ? undefined : serveNatively(handler.fetch);
-    return { handler, server, port: await portOf(server), http2Server, session, native };
+    return {
+      handler,
+      server,
+      port: await portOf(server),
+      http2Server,
+      session,
+      fetchServer: await serveFetch(handler.fetch),
+    };
   }
 }
 

@@ -11,6 +11,8 @@ export interface Standard {
   readonly site: SiteName;
   /** The file that the answer is of. */
   readonly file: KnownFile | undefined;
+  /** Whether the server is one that sends streams in chunks, whatever length they are said to have. */
+  readonly mayBeChunked?: boolean;
 }
 
 const IMMUTABLE = "public, max-age=31536000, immutable";
@@ -21,8 +23,9 @@ export function checkReply(reply: Reply, standard: Standard): void {
   const { expected, question, file } = standard;
   assert.equal(reply.status, expected.status, "status");
   for (const [name, value] of Object.entries(expected.fields ?? {})) checkField(reply, name, value);
-  assert.equal(reply.fields.get("transfer-encoding"), undefined, "the length is known");
-  checkLength(reply, question);
+  const isChunked = reply.fields.has("transfer-encoding");
+  if (isChunked) assert.ok(standard.mayBeChunked, "the length is known");
+  else checkLength(reply, question);
   if (expected.location !== undefined) checkLocation(reply, expected.location, question);
   if (expected.coding === undefined) return checkPlain(reply);
   assert.ok(file, `the tree has what ${question.target} names`);
@@ -34,7 +37,9 @@ export function checkReply(reply: Reply, standard: Standard): void {
 
 /** Checks that HEAD says what GET said, and sends nothing. */
 export function checkHead(head: Reply, get: Reply): void {
-  const said = ({ fields }: Reply) => [...fields].filter(([name]) => name !== "date").sort();
+  // The server of Bun gives files that have none a Content-Disposition with their name, so "inline" is set for it.
+  const mayDiffer = (name: string, value: string) => name === "date" || value === "inline";
+  const said = ({ fields }: Reply) => [...fields].filter((field) => !mayDiffer(...field)).sort();
   assert.equal(head.status, get.status, "status of HEAD");
   assert.deepEqual(said(head), said(get), "fields of HEAD");
   assert.equal(head.body.length, 0, "HEAD has no content");

@@ -70,7 +70,7 @@ const tree: Readonly<Record<string, readonly [content: string | Uint8Array, type
   "data.json": [JSON.stringify(Array.from({ length: 300 }, (_, id) => ({ id, name: `wheel ${id}` }))), ""],
   "icon.svg": [`<svg xmlns="http://www.w3.org/2000/svg">${"<g/>".repeat(500)}</svg>`, "image/svg+xml"],
   "picture.png": [noise(5_000, 4), "image/png"],
-  "large.bin": [noise(200_000, 5), "application/octet-stream"],
+  "large.bin": [noise(700_000, 5), "application/octet-stream"],
   "clip.mp4": [noise(3_000, 6), "video/mp4"],
   "font.woff2": [noise(3_000, 7), "font/woff2"],
   "module.wasm": [noise(3_000, 8), "application/wasm"],

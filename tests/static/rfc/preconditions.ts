@@ -195,6 +195,8 @@ const combined: readonly Combination[] = [
   ["a void If-Unmodified-Since is as none", { "if-unmodified-since": "x", "if-none-match": "<identity>" }, had],
   ["If-None-Match makes If-Modified-Since void", { "if-none-match": OTHER, "if-modified-since": AFTER }, same],
   ["If-None-Match decides alone", { "if-none-match": "<identity>", "if-modified-since": BEFORE }, had],
+  ["an empty If-None-Match is there nevertheless", { "if-none-match": "", "if-modified-since": AFTER }, same],
+  ["an empty If-Match is there nevertheless", { "if-match": "", "if-unmodified-since": AFTER }, failed],
   ["a malformed If-None-Match is there nevertheless", { "if-none-match": "x", "if-modified-since": AFTER }, same],
   [
     "all four",
