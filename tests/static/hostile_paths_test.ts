@@ -11,7 +11,7 @@ import test, { after, before } from "node:test";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
 import { hostileTargets } from "./hostile_targets.ts";
 import { type HostileTree, makeHostileTree, PUBLIC, SECRET } from "./hostile_tree.ts";
-import { noNativeServer, serveNatively } from "./native_server.ts";
+import { serveFetch } from "./fetch_server.ts";
 import { exchange, forEachOf, requestBytes } from "./raw_exchange.ts";
 
 /** What of an answer can do harm. */
@@ -195,8 +195,8 @@ test("fetch() answers requests whose URL came as it was sent without leaving the
   await assertAlive(plain, "/");
 });
 
-test("no target that a socket brings to fetch() leaves the folder", { skip: noNativeServer }, async () => {
-  const server = serveNatively(plain.fetch);
+test("no target that a socket brings to fetch() leaves the folder", async () => {
+  const server = await serveFetch(plain.fetch);
   try {
     const some = targets.filter((_, number) => number % 2 === 1);
     assertVaried(await sendAll(server.port, some), { 200: 10, 301: 5, 404: 400 });

@@ -8,14 +8,14 @@ import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { createStaticHandler } from "../../lib/static/mod.ts";
-import { serveNatively } from "./native_server.ts";
+import { serveFetch } from "./fetch_server.ts";
 import { markPath } from "./strace.ts";
 
 const [directory, entry, memoryLimit] = process.argv.slice(2);
 const handler = await createStaticHandler(directory, { memoryLimit: Number(memoryLimit), onWarning: () => {} });
 
 async function listen(): Promise<number> {
-  if (entry === "fetch") return serveNatively(handler.fetch).port;
+  if (entry === "fetch") return (await serveFetch(handler.fetch)).port;
   const server = createServer(handler.node);
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   return (server.address() as AddressInfo).port;
