@@ -6,6 +6,11 @@ import { fileURLToPath } from "node:url";
 const cli = fileURLToPath(new URL("../../lib/precompress/cli.ts", import.meta.url));
 const isDeno = "deno" in process.versions;
 
+/** The words that run the command line on the runtime that runs the tests. */
+export function command(words: readonly string[]): string[] {
+  return [process.execPath, ...(isDeno ? ["run", "-A", "--no-check"] : []), cli, ...words];
+}
+
 /** `millrace serve` as it runs, on the runtime that runs the tests. */
 export class Serving {
   stdout = "";
@@ -18,7 +23,8 @@ export class Serving {
   readonly #child: ChildProcess;
 
   private constructor(words: readonly string[]) {
-    this.#child = spawn(process.execPath, [...(isDeno ? ["run", "-A", "--no-check"] : []), cli, "serve", ...words], {
+    const [program, ...rest] = command(["serve", ...words]);
+    this.#child = spawn(program!, rest, {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child.stdout!.on("data", (chunk) => this.stdout += chunk);
