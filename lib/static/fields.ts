@@ -72,10 +72,16 @@ function isFresh(cacheControl: string): boolean {
 }
 
 function varyOf({ variants, deltas }: Resource, own: string): string {
-  const names = own.split(",").map((name) => name.trim()).filter((name) => name !== "");
-  if (names.includes("*")) return "*";
+  const names = [own];
   if (variants.length + deltas.length > 1) names.push("Accept-Encoding");
   if (deltas.length > 0) names.push("Available-Dictionary");
+  return joinedNames(names.join(","));
+}
+
+/** The names in a list such as that of `Vary`, each once, or `*` if that is among them. */
+export function joinedNames(list: string): string {
+  const names = list.split(",").map((name) => name.trim()).filter((name) => name !== "");
+  if (names.includes("*")) return "*";
   const seen = new Set<string>();
   return names.filter((name) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase())).join(", ");
 }

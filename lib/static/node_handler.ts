@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer, Fields, FileParts } from "./answer.ts";
 import { FileReader, isShortage } from "./file_reader.ts";
+import { joinedNames } from "./fields.ts";
 import { NodeFields } from "./node_fields.ts";
 import { BUSY } from "./respond.ts";
 import { sendFile } from "./send_file.ts";
@@ -11,6 +12,7 @@ export type Next = (error?: unknown) => void;
 
 /** Answers a request to `node:http` or the compatible side of `node:http2`. */
 export function answerNode(site: Site, req: IncomingMessage, res: ServerResponse, next: Next | undefined): void {
+  if (res.headersSent || res.writableEnded) return; // somebody else answers, or the visitor has left
   const method = req.method!;
   if (next && method !== "GET" && method !== "HEAD") return next();
   const fields = new NodeFields(req.headers);
@@ -54,7 +56,7 @@ function targetOf(req: IncomingMessage & { originalUrl?: string }, basePath: str
 /** `Vary` may have been set before, for what the answer depends on besides ours; other fields of ours replace such. */
 function merged(fields: Fields, res: ServerResponse): Fields {
   if (!res.hasHeader("vary")) return fields;
-  const before = String(res.getHeader("vary"));
   const at = fields.indexOf("Vary");
-  return at === -1 ? fields : fields.with(at + 1, `${before}, ${fields[at + 1]}`);
+  if (at === -1) return fields;
+  return fields.with(at + 1, joinedNames([res.getHeader("vary"), fields[at + 1]].flat().join(", ")));
 }

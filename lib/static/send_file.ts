@@ -12,7 +12,7 @@ const INTERNAL_ERROR = 2; // RFC 9113 section 7
  */
 export async function sendFile(req: IncomingMessage, res: ServerResponse, reader: FileReader): Promise<void> {
   const free: Uint8Array[] = [];
-  let isGone = res.destroyed || res.closed;
+  let isGone = res.destroyed || res.closed || req.aborted;
   let mayWrite = true;
   let proceed = (): void => {};
   const leave = (): void => {

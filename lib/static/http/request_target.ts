@@ -8,11 +8,12 @@ const SPECIAL = /[?#%\\\0]/;
 const QUERY_OR_FRAGMENT = /[?#]/;
 
 /** What would be a separator to some file system once decoded. */
-const ENCODED_SEPARATOR = /%(?=2f|5c)/gi;
+const ENCODED_SEPARATOR = /%(2f|5c)/gi;
 
 /**
  * The path of a request target, decoded, without its query: of `/a%20b?c` and of `http://host/a%20b?c` it is `/a b`.
- * What stands for a slash or backslash stays encoded, so that it is never taken for one that divides segments.
+ * What stands for a slash or backslash stays encoded, as `%2F` and `%5C`, so that it is never taken for one that divides
+ * segments.
  *
  * @param target In origin-form or absolute-form; a fragment, which no client should send, is dropped.
  * @returns `undefined` if it is in another form or malformed: not percent-encoded UTF-8, or with a NUL.
@@ -36,9 +37,14 @@ function pathStart(target: string): number | undefined {
 
 function decoded(path: string): string | undefined {
   try {
-    const text = decodeURIComponent(path.replaceAll("\\", "%5C").replace(ENCODED_SEPARATOR, "%25"));
+    const text = decodeURIComponent(path.replaceAll("\\", "%5C").replace(ENCODED_SEPARATOR, keptEncoded));
     return text.includes("\0") ? undefined : text;
   } catch {
     return undefined;
   }
+}
+
+/** Encoded once more, so that decoding leaves it; in capitals, as lower-case digits mean the same. */
+function keptEncoded(_: string, digits: string): string {
+  return `%25${digits.toUpperCase()}`;
 }
