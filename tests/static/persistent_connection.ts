@@ -8,7 +8,7 @@ const LIMIT = 15_000;
 /** An answer as it came over a connection that stays open. */
 export interface ReceivedAnswer {
   readonly status: number;
-  /** By name in lower case. */
+  /** By name in lower case; lines of the same name are joined with ", ". */
   readonly fields: ReadonlyMap<string, string>;
   /** Out of its chunked coding, if it had one. */
   readonly body: Buffer;
@@ -133,7 +133,10 @@ function parsedHead(text: string, bodyStart: number): Head {
   const fields = new Map<string, string>();
   for (const line of lines) {
     const colon = line.indexOf(":");
-    fields.set(line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim());
+    const name = line.slice(0, colon).toLowerCase();
+    const former = fields.get(name);
+    const value = line.slice(colon + 1).trim();
+    fields.set(name, former === undefined ? value : `${former}, ${value}`);
   }
   return { status, fields, bodyStart };
 }
