@@ -17,11 +17,13 @@ const OPTIONS = [
 
 /**
  * Makes JavaScript of a script and all that it imports, and returns its path in the repository. Else the types that Node
- * strips as it starts would take it 50 MiB, which is no contestant's memory.
+ * strips as it starts would take it 50 MiB, which is no contestant's memory. Packages that are CommonJS must stay
+ * external.
  */
-export async function bundled(script: string): Promise<string> {
+export async function bundled(script: string, packages: "in" | "external" = "in"): Promise<string> {
   const folder = join("bench/.corpus/scripts", dirname(script));
-  await promisify(execFile)(ESBUILD, [...OPTIONS, "--out-extension:.js=.mjs", `--outdir=${folder}`, script], {
+  const options = [...OPTIONS, ...(packages === "external" ? ["--packages=external"] : [])];
+  await promisify(execFile)(ESBUILD, [...options, "--out-extension:.js=.mjs", `--outdir=${folder}`, script], {
     cwd: root,
   });
   return join(folder, `${basename(script, ".ts")}.mjs`);

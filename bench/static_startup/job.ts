@@ -1,0 +1,79 @@
+/**
+ * Starts to serve a folder in a fresh process, and says what that took:
+ *
+ *   job.ts SERVER FOLDER PATH LIMIT VINEXT        LIMIT: of the memory for bodies, in MiB; VINEXT: its module
+ */
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import { setTimeout } from "node:timers/promises";
+import { starts } from "./starts.ts";
+
+/** What it took; times in ms since the call, memory in MiB more than before it. */
+export interface Startup {
+  /** Until it can be asked. */
+  readonly created: number;
+  /** Until the first request has its answer. */
+  readonly answered: number;
+  /** Until all that it keeps in memory is there. */
+  readonly loaded: number;
+  /** CPU time of the process, all threads together, until then. */
+  readonly cpu: number;
+  /** Resident, when all is there. */
+  readonly memory: number;
+  /** Of that, what is not pages of the runtime's own program. */
+  readonly anonymous: number;
+  /** The bodies that are in memory. */
+  readonly bodies: number;
+}
+
+const MEBIBYTE = 2 ** 20;
+const [name, folder, path, limit, vinext] = process.argv.slice(2);
+
+/** In MiB; of what is not in files, 0 where there is no `/proc`. */
+function memory(): { resident: number; anonymous: number } {
+  const resident = process.memoryUsage().rss / MEBIBYTE;
+  try {
+    const text = readFileSync("/proc/self/smaps_rollup", "utf8");
+    return { resident, anonymous: Number(/^Anonymous:\s+(\d+)/m.exec(text)![1]) / 1024 };
+  } catch {
+    return { resident, anonymous: 0 };
+  }
+}
+
+/** Waits until `bodies` has not grown for a while; resolves to when it last did. */
+async function settled(bodies: () => number): Promise<number> {
+  let last = performance.now();
+  let [size, cpu] = [-1, process.cpuUsage()];
+  while (performance.now() - last < 500) {
+    if (bodies() !== size) [size, last, cpu] = [bodies(), performance.now(), process.cpuUsage()];
+    await setTimeout(2);
+  }
+  lastCPU = cpu;
+  return last;
+}
+
+let lastCPU = process.cpuUsage();
+const start = await starts[name]({ folder, limit: Number(limit) * MEBIBYTE, vinext });
+// The runtime's own: it comes to this at the first request of any server.
+await new Response(new Uint8Array(1), { headers: new Request("http://localhost/").headers }).arrayBuffer();
+const before = memory();
+const cpuBefore = process.cpuUsage();
+const begin = performance.now();
+const server = await start();
+const created = performance.now() - begin;
+const status = await server.ask(path);
+if (status !== 200) throw new TypeError(`${name} answers ${path} with ${status}`);
+const answered = performance.now() - begin;
+const loaded = await settled(server.bodies) - begin;
+const after = memory();
+const result: Startup = {
+  created,
+  answered,
+  loaded: Math.max(loaded, answered),
+  cpu: (lastCPU.user + lastCPU.system - cpuBefore.user - cpuBefore.system) / 1000,
+  memory: after.resident - before.resident,
+  anonymous: after.anonymous - before.anonymous,
+  bodies: server.bodies() / MEBIBYTE,
+};
+console.log(JSON.stringify(result));
+process.exit();
