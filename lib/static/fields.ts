@@ -21,6 +21,7 @@ const OURS_ALONE = /^(?:content-(?:length|encoding|range)|etag|transfer-encoding
 
 /**
  * The fields that all answers about a resource have, whichever of its variants they send.
+ *
  * @throws {TypeError} if `headers()` gives what is no field.
  */
 export function fieldsOf(resource: Resource, settings: Settings): Fields {
@@ -28,19 +29,20 @@ export function fieldsOf(resource: Resource, settings: Settings): Fields {
   const own = customFields(file.path, settings);
   const fields: string[] = [];
   const add = (name: string, value: string): void => {
-    if (!own.has(name)) fields.push(name, value);
+    if (!own.has(name) && value !== "") fields.push(name, value);
   };
   const cacheControl = own.get("cache-control") ?? cacheControlOf(file.path, settings);
   const vary = varyOf(resource, own.get("vary") ?? "");
   add("Content-Type", contentTypeOf(file.path));
   add("Cache-Control", cacheControl);
   add("Last-Modified", formatHTTPDate(lastModified));
-  if (vary !== "") fields.push("Vary", vary);
+  own.delete("vary");
+  add("Vary", vary);
   if (settings.dictionaries && isDictionary(file, cacheControl)) {
     add("Use-As-Dictionary", useAsDictionary(path, hashedPart(path)));
   }
   add("X-Content-Type-Options", "nosniff");
-  for (const [name, value] of own) if (name !== "vary") fields.push(name, value);
+  for (const [name, value] of own) if (value !== "") fields.push(name, value);
   return fields;
 }
 

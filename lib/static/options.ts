@@ -32,8 +32,8 @@ export interface StaticHandlerOptions {
   /** Whether names that begin with a dot are served; `.well-known` always is. Default: false. */
   dotfiles?: boolean;
   /**
-   * Fields to add to the answers of a file, or to set otherwise; called once a file whenever the folder is scanned, with
-   * the path below the folder. Default: none.
+   * Fields to add to the answers of a file, or to set otherwise; an empty value leaves the field out. Called once a file
+   * whenever the folder is scanned, with the path below the folder. Default: none.
    */
   headers?: (path: string) => Readonly<Record<string, string>> | undefined;
   /**
@@ -44,7 +44,7 @@ export interface StaticHandlerOptions {
    */
   immutable?: RegExp | string | false;
   /**
-   * `Cache-Control` of what is not immutable, for all or by path below the folder; undefined is the default.
+   * `Cache-Control` of what is not immutable, for all or by path below the folder; undefined is the default, empty none.
    *
    * @default "no-cache": kept, and revalidated each time
    */

@@ -1,4 +1,5 @@
 import { type Answer, textAnswer, valueOf, without } from "./answer.ts";
+import { contentTypeOf } from "./content_type.ts";
 import { parseRange } from "./http/byte_ranges.ts";
 import { multipartByteRanges } from "./http/multipart.ts";
 import type { Variant } from "./variant.ts";
@@ -22,7 +23,7 @@ export function answerRange(field: string, variant: Variant): Answer | "ignored"
     const own = ["Content-Range", `bytes ${start}-${end - 1}/${size}`, "Content-Length", String(end - start)];
     return variant.answer(206, [...without(variant.fields(), OF_THE_WHOLE), ...own], ranges);
   }
-  const type = valueOf(variant.fields(), "Content-Type")!;
+  const type = valueOf(variant.fields(), "Content-Type") ?? contentTypeOf(variant.resource.file.path);
   const { contentType, length, parts, tail } = multipartByteRanges(ranges, size, type);
   const own = ["Content-Type", contentType, "Content-Length", String(length)];
   const body = [...parts.flatMap(({ head, range }) => [head, range]), tail];
