@@ -88,6 +88,7 @@ const tree: Readonly<Record<string, readonly [content: string | Uint8Array, type
   "100%.txt": ["percent\n", TEXT],
   "q?h#.txt": ["delimiters\n", TEXT],
   "semi;colon@.txt": ["subcomponent delimiters\n", TEXT],
+  "back\\slash.txt": ["a name with a backslash, which separates nothing\n", TEXT],
   ".env": ["secret\n", "application/octet-stream"],
   ".hidden/secret.txt": ["secret\n", TEXT],
   ".well-known/security.txt": ["Contact: mailto:miller@example.org\n", TEXT],

@@ -40,6 +40,8 @@ export const targets: readonly RFCCase[] = [
   ["3986 2.2", "an encoded slash separates nothing", "/docs%2Fguide.html", {}, notFound],
   ["3986 2.2", "an encoded slash separates nothing", "/docs%2f", {}, notFound],
   ["3986 2.2", "an encoded backslash separates nothing", "/docs%5Cguide.html", {}, notFound],
+  ["3986 2.2", "an encoded backslash in a name", "/back%5Cslash.txt", {}, file("back\\slash.txt")],
+  ["3986 6.2.2.1", "an encoded backslash in lower-case digits", "/back%5cslash.txt", {}, file("back\\slash.txt")],
   ["3986 2.1", "a percent sign without digits", "/100%.txt", {}, badRequest],
   ["3986 2.1", "a percent sign at the end", "/app.js%", {}, badRequest],
   ["3986 2.1", "a percent sign with one digit", "/app.js%2", {}, badRequest],
