@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import http2, { type ClientHttp2Session, type Http2Server } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { createStaticHandler, type StaticHandler } from "../../../lib/static/mod.ts";
 import { exchange } from "../raw_exchange.ts";
-import { type FetchServer, serveFetch } from "../fetch_server.ts";
+import { serveFetch } from "../fetch_server.ts";
 import type { FieldLines, Particulars, SiteName } from "./rfc_case.ts";
 import { sites } from "./rfc_case.ts";
 
@@ -37,19 +37,14 @@ export function questionOf(
   return { method: method ?? "GET", target, fields, version: version ?? "1.1", content };
 }
 
-interface Running {
-  readonly handler: StaticHandler;
-  readonly server: Server;
-  readonly port: number;
-  readonly http2Server: Http2Server;
-  readonly session: ClientHttp2Session;
-  readonly fetchServer: FetchServer;
-}
+type Ask = (question: Question) => Promise<Reply>;
 
 /** Handlers of a folder and their servers, started when they are first asked. */
 export class Handlers {
   readonly #directory: string;
-  readonly #running = new Map<SiteName, Promise<Running>>();
+  readonly #handlers = new Map<SiteName, Promise<StaticHandler>>();
+  readonly #asking = new Map<string, Promise<Ask>>();
+  readonly #closing: (() => unknown)[] = [];
   /** Every warning of any of them: there should be none. */
   readonly warnings: string[] = [];
 
@@ -59,55 +54,67 @@ export class Handlers {
 
   /** Puts a question to the handler of that name. */
   async ask(site: SiteName, entry: Entry, question: Question): Promise<Reply> {
-    const starting = this.#running.get(site) ?? this.#start(site);
-    this.#running.set(site, starting);
-    const { handler, port, session, fetchServer } = await starting;
-    if (entry === "fetch") return await askFetch(handler, question);
-    if (entry === "serve") return await askServer(fetchServer.port, question);
-    return entry === "node" ? await askServer(port, question) : await askSession(session, question);
+    const key = `${site} ${entry}`;
+    const starting = this.#asking.get(key) ?? this.#start(site, entry);
+    this.#asking.set(key, starting);
+    return (await starting)(question);
   }
 
+  /** Closes all that was started, also where something else could not be. */
   async close(): Promise<void> {
-    for (const { handler, server, session, http2Server, fetchServer } of await Promise.all(this.#running.values())) {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-      await new Promise<void>((resolve) => session.close(resolve));
-      await new Promise((resolve) => http2Server.close(resolve));
-      await fetchServer.close();
-      await handler.close();
-    }
+    for (const close of this.#closing.reverse()) await close();
   }
 
-  async #start(site: SiteName): Promise<Running> {
+  async #start(site: SiteName, entry: Entry): Promise<Ask> {
+    const creating = this.#handlers.get(site) ?? this.#create(site);
+    this.#handlers.set(site, creating);
+    const handler = await creating;
+    if (entry === "fetch") return (question) => askFetch(handler, question);
+    if (entry === "serve") {
+      const server = await serveFetch(handler.fetch);
+      this.#closing.push(() => server.close());
+      return (question) => askServer(server.port, question);
+    }
+    const answer = listenerOf(site, handler);
+    if (entry === "node") {
+      const port = await this.#listen(createServer(answer));
+      return (question) => askServer(port, question);
+    }
+    // Its requests and responses are made to be used as those of node:http.
+    const port = await this.#listen(http2.createServer(answer as unknown as Parameters<typeof http2.createServer>[1]));
+    const session = http2.connect(`http://127.0.0.1:${port}`);
+    this.#closing.push(() => session.destroy());
+    return (question) => askSession(session, question);
+  }
+
+  async #create(site: SiteName): Promise<StaticHandler> {
     const onWarning = ({ path, message }: { path: string; message: string }) => {
       this.warnings.push(`${site}: ${path}: ${message}`);
     };
     const handler = await createStaticHandler(this.#directory, { ...sites[site], onWarning });
-    const answer = (request: IncomingMessage, response: ServerResponse) => {
-      if (site !== "middleware") return handler.node(request, response);
-      handler.node(request, response, () => {
-        response.writeHead(299, { "Content-Length": "5" });
-        response.end("next\n");
-      });
-    };
-    const server = createServer(answer);
-    // Its requests and responses are made to be used as those of node:http.
-    const http2Server = http2.createServer(answer as unknown as Parameters<typeof http2.createServer>[1]);
-    const session = http2.connect(`http://127.0.0.1:${await portOf(http2Server)}`);
-    return {
-      handler,
-      server,
-      port: await portOf(server),
-      http2Server,
-      session,
-      fetchServer: await serveFetch(handler.fetch),
-    };
+    this.#closing.push(() => handler.close());
+    return handler;
+  }
+
+  /** At a free port, which it tells. */
+  async #listen(server: Server | Http2Server): Promise<number> {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    this.#closing.push(() => {
+      if ("closeAllConnections" in server) server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    });
+    return (server.address() as AddressInfo).port;
   }
 }
 
-async function portOf(server: Server | Http2Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
+function listenerOf(site: SiteName, handler: StaticHandler): RequestListener {
+  if (site !== "middleware") return (request, response) => handler.node(request, response);
+  return (request, response) => {
+    handler.node(request, response, () => {
+      response.writeHead(299, { "Content-Length": "5" });
+      response.end("next\n");
+    });
+  };
 }
 
 async function askFetch({ fetch }: StaticHandler, { method, target, fields, content }: Question): Promise<Reply> {
