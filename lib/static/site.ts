@@ -32,6 +32,8 @@ export class Site {
   #next: Promise<void> | undefined;
   /** Whether there was a deploy since the last scan. */
   #isDeployed = false;
+  /** Paths of files that were not what a scan said: whatever vouches for one of them, it is read. */
+  readonly #doubted = new Set<string>();
   /** When the first change came that the next scan is for, in ms. */
   #firstChange: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -81,7 +83,8 @@ export class Site {
     }
     resource.hasChanged = true;
     if (resource.isFormer) return;
-    this.#settings.warn(path, "changed since it was scanned: the folder is scanned anew");
+    this.#doubted.add(path);
+    this.#settings.warn(path, "is not what was scanned: the folder is scanned anew");
     this.#rescanSoon();
   };
 
@@ -151,7 +154,7 @@ export class Site {
 
   async #scan(deploy: number, former?: Table): Promise<Table> {
     const { dotfiles, previous, warn } = this.#settings;
-    const tree = await scanTree(this.#directory, warn, { dotfiles });
+    const tree = await scanTree(this.#directory, warn, { dotfiles, doubted: this.#doubted });
     if (previous !== undefined && previous !== true) {
       return new Table(tree, deploy, [await this.#scanPrevious(previous)], this.#settings);
     }

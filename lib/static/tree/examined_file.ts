@@ -13,6 +13,8 @@ export interface Scan {
   readonly found: FoundFiles;
   /** Undefined if there is no manifest. */
   readonly manifest: ManifestTime | undefined;
+  /** Paths of files that nothing vouches for. */
+  readonly doubted: ReadonlySet<string>;
   readonly warn: Warn;
   readonly turns: Turns;
 }
@@ -34,17 +36,12 @@ export async function examine(file: number, scan: Scan): Promise<void> {
 }
 
 /** Whether the file holds what the manifest says. */
-async function examineOriginal(file: number, index: number, { found, manifest, warn, turns }: Scan): Promise<boolean> {
+async function examineOriginal(file: number, index: number, scan: Scan): Promise<boolean> {
+  const { found, warn, turns } = scan;
   const { contents } = found;
   const path = found.realPathOf(file, index);
   const isRecorded = contents.has(index);
-  if (isRecorded) {
-    const now = lstatSync(path);
-    if (now.size === contents.sizeOf(index) && manifest!.vouchesFor(now)) {
-      found.see(index, now);
-      return true;
-    }
-  }
+  if (isRecorded && isVouchedFor(file, index, path, scan)) return true;
   const content = await readContent(path, turns);
   const isAsRecorded = isRecorded && content.sha256 === contents.sha256Of(index);
   contents.set(index, content.size, content.sha256, "base64");
@@ -53,4 +50,12 @@ async function examineOriginal(file: number, index: number, { found, manifest, w
     warn(found.paths.at(file), "it changed since precompress ran: what was made of it then is left out; run it again");
   }
   return isAsRecorded;
+}
+
+function isVouchedFor(file: number, index: number, path: string, { found, manifest, doubted }: Scan): boolean {
+  if (doubted.size > 0 && doubted.has(found.paths.at(file))) return false;
+  const now = lstatSync(path);
+  if (now.size !== found.contents.sizeOf(index) || !manifest!.vouchesFor(now)) return false;
+  found.see(index, now);
+  return true;
 }

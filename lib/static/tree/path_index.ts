@@ -2,7 +2,7 @@ import { GROWTH, NumberColumn } from "./number_column.ts";
 
 const FREE = -1;
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // what looks like one belongs to the path
 
 /**
  * Many paths, each with a number, found by their text. They are kept as bytes: as strings in a `Map` each would take

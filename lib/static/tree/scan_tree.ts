@@ -14,6 +14,8 @@ export type { Warn } from "./representation.ts";
 export interface ScanOptions {
   /** Whether names that begin with a dot are in; `.well-known` always is. */
   readonly dotfiles: boolean;
+  /** Paths of files that are read even if the manifest vouches for them. Default: none. */
+  readonly doubted?: ReadonlySet<string>;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface ScanOptions {
  * @param warn Told of everything that is left out though its name is one to serve.
  * @throws {TypeError} if there is no such folder, or it cannot be read.
  */
-export async function scanTree(directory: string, warn: Warn, { dotfiles }: ScanOptions): Promise<Tree> {
+export async function scanTree(directory: string, warn: Warn, { dotfiles, doubted }: ScanOptions): Promise<Tree> {
   const root = treeRoot(directory);
   const turns = new Turns();
   let found: FoundFiles;
@@ -32,7 +34,8 @@ export async function scanTree(directory: string, warn: Warn, { dotfiles }: Scan
   } catch (cause) {
     throw new TypeError(`cannot serve ${directory}: ${reasonOf(cause)}`, { cause });
   }
-  const scan: Scan = { found, manifest: await takeRecords(root, found, warn, turns), warn, turns };
+  const manifest = await takeRecords(root, found, warn, turns);
+  const scan: Scan = { found, manifest, doubted: doubted ?? new Set(), warn, turns };
   for (let i = 0; i < found.length; i++) {
     if (turns.isOver) await turns.next();
     await examine(i, scan);

@@ -4,9 +4,10 @@ import { reasonOf } from "./failure.ts";
 /**
  * The real path of the folder to serve, which may be given by a symbolic link.
  *
- * @throws {TypeError} if there is none, or it is a file.
+ * @throws {TypeError} if there is none, or it is a file, or the name is empty.
  */
 export function treeRoot(directory: string): string {
+  if (directory === "") throw new TypeError('cannot serve "": name the folder, "." if it is the current one');
   let isFolder: boolean;
   try {
     const root = realpathSync(directory);
