@@ -25,11 +25,18 @@ export class ServerProcess {
     this.#ended = ended;
   }
 
-  /** Serves `directory` by `entry`. */
-  static async start(directory: string, entry: Entry, options: StaticHandlerOptions = {}): Promise<ServerProcess> {
+  /** Serves `directory` by `entry`, with at most so many descriptors if `most` is given. */
+  static async start(
+    directory: string,
+    entry: Entry,
+    options: StaticHandlerOptions = {},
+    most?: number,
+  ): Promise<ServerProcess> {
     const script = fileURLToPath(new URL("served_folder.ts", import.meta.url));
     const run = runtime === "deno" ? ["run", "-A", "--no-check", "--quiet", script] : [script];
-    const child = spawn(process.execPath, [...run, directory, entry, JSON.stringify(options)], {
+    const limit = most === undefined ? [] : ["sh", "-c", `ulimit -n ${most} && exec "$@"`, "sh"];
+    const [command, ...args] = [...limit, process.execPath, ...run, directory, entry, JSON.stringify(options)];
+    const child = spawn(command, args, {
       cwd: root,
       stdio: ["pipe", "pipe", "ignore"], // runtimes print errors of streams that are broken off on purpose
     });
@@ -57,6 +64,11 @@ export class ServerProcess {
     const answer = await this.#ask("leave");
     if (answer !== "closed") throw new Error(`close() was followed by ${answer}`);
     return this.#ended;
+  }
+
+  /** How many descriptors the process has open. */
+  get descriptors(): number {
+    return readdirSync(`/proc/${this.#child.pid}/fd`).length;
   }
 
   /** How much memory the process has, in MB. */

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { after, before } from "node:test";
+import { runtime } from "../e2e/consumer.ts";
+import { pause } from "../node/loopback.ts";
+import { writeTree } from "../precompress/site.ts";
+import { PersistentConnection } from "./persistent_connection.ts";
+import { entries } from "./served_handler.ts";
+import { cannotLookInside, ServerProcess } from "./server_process.ts";
+
+const HUGE = 24_000_000;
+const LIMIT = 100;
+const CLIENTS = 70;
+
+const content = Buffer.alloc(HUGE, "the content of a large file\n");
+let folder = "";
+
+before(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "millrace-shortage-")));
+  await writeTree(folder, { "large.bin": content, "small.txt": "small" });
+});
+
+after(() => rm(folder, { recursive: true, force: true }));
+
+/** Asks for the large file, and stops reading when the answer has begun; the status, if there is one. */
+function stall(port: number, sockets: Socket[]): Promise<number | undefined> {
+  const socket = connect(port, "127.0.0.1");
+  sockets.push(socket);
+  socket.on("error", () => {});
+  socket.write("GET /large.bin HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+  return new Promise((resolve) => {
+    setTimeout(resolve, 2000, undefined); // one that the server could not even accept
+    socket.on("close", () => resolve(undefined));
+    socket.once("data", (chunk: Buffer) => {
+      socket.pause();
+      resolve(Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.toString("latin1"))?.[1]));
+    });
+  });
+}
+
+for (const entry of entries) {
+  const name = `${entry}: when descriptors run out no file is blamed for it, and all is well when there are some again`;
+  const ends = entry === "fetch" && runtime === "deno" && "Deno.serve ends when it cannot accept a connection";
+  test(name, { skip: cannotLookInside || ends }, async () => {
+    const server = await ServerProcess.start(folder, entry, {}, LIMIT);
+    const sockets: Socket[] = [];
+    try {
+      const client = new PersistentConnection(server.port);
+      assert.equal((await client.ask("GET", "/small.txt")).body.toString(), "small");
+      const statuses = await Promise.all(Array.from({ length: CLIENTS }, () => stall(server.port, sockets)));
+      assert.ok(server.descriptors > LIMIT - 10, `${server.descriptors} of ${LIMIT} descriptors: no shortage`);
+      assert.ok(statuses.includes(200) && statuses.some((status) => status !== 200), statuses.join());
+      assert.equal((await client.ask("GET", "/small.txt")).body.toString(), "small");
+      for (const socket of sockets) socket.destroy();
+      for (let i = 0; i < 200 && server.descriptorsBelow(folder) > 0; i++) await pause(20);
+      assert.equal(server.descriptorsBelow(folder), 0);
+      const answer = await client.ask("GET", "/large.bin");
+      assert.equal(answer.status, 200);
+      assert.ok(answer.body.equals(content));
+      assert.deepEqual(await server.warnings(), []);
+      client.close();
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      await server.stop();
+    }
+  });
+}
