@@ -224,6 +224,11 @@ const ifRangeOfOthers: readonly RFCCase[] = [
     { "range": "bytes=0-0,9-9", "if-range": "<identity>" },
     several([0, 0], [9, 9]),
   ],
+  ["9110 13.1.5", "all bytes of a large file if it does not hold", "/large.bin", {
+    "range": "bytes=0-9",
+    "if-range": '"x"',
+  }, whole],
+  ["9110 14.2", "a malformed range of a large file", "/large.bin", { range: "bytes=0 - 9" }, whole],
   [
     "9110 13.1.5",
     "all bytes if it does not hold",
