@@ -76,7 +76,7 @@ export class PathIndex {
   }
 
   #rehash(): void {
-    this.#slots = new Int32Array(this.#slots.length * 2).fill(FREE);
+    this.#slots = new Int32Array(this.#slots.length * 4).fill(FREE);
     for (let i = 0; i < this.length; i++) this.#slots[this.#slotOf(this.#bytesAt(i))] = i;
   }
 }

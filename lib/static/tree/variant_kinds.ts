@@ -34,11 +34,3 @@ function kind(
 ): VariantKind {
   return { index, coding, format, extension: extensions[format], isDelta, magic };
 }
-
-const byExtension = new Map(variantKinds.map((each) => [each.extension, each]));
-
-/** The name of the file that the one called `name` would be a variant of; undefined if it is none by its name. */
-export function originalOf(name: string): string | undefined {
-  const dot = name.lastIndexOf(".");
-  return dot > 0 && byExtension.has(name.slice(dot)) ? name.slice(0, dot) : undefined;
-}
