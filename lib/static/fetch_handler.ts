@@ -16,30 +16,45 @@ export function fetchFrom(site: Site, request: Request): Response | Promise<Resp
   return answer.file ? fromFile(site, request, answer, answer.file) : answer.response();
 }
 
-async function fromFile(site: Site, request: Request, answer: Answer, file: FileParts): Promise<Response> {
+function fromFile(site: Site, request: Request, answer: Answer, file: FileParts): Response | Promise<Response> {
   const init = answer.init();
   const length = Number(init.headers["content-length"]);
+  if (length <= READ_WHOLE) return readWhole(site, request, init, file, length);
+  const slice = bodyByServer(request, init, file);
   try {
-    if (length <= READ_WHOLE) return new Response(await readWhole(file, length), init);
+    if (slice === undefined) return new Response(fileBody(file, (sending) => site.track(sending)), init);
   } catch (error) {
-    if (isShortage(error)) return BUSY.response();
-    return withoutVariant(site, request, file);
+    return onFailure(error, site, request, file);
   }
-  if (!isAsScanned(file.variant)) return withoutVariant(site, request, file);
-  return new Response(bodyByServer(request, init, file) ?? fileBody(file, (sending) => site.track(sending)), init);
+  // At once: the server opens it when it has the Response, and would send what comes to its place in between.
+  return isAsScanned(file.variant) ? new Response(slice, init) : withoutVariant(site, request, file);
+}
+
+async function readWhole(
+  site: Site,
+  request: Request,
+  init: ResponseInit,
+  file: FileParts,
+  length: number,
+): Promise<Response> {
+  try {
+    const bytes = new Uint8Array(length);
+    const reader = new FileReader(file);
+    for (let filled = 0; reader.ahead > 0;) filled += await reader.read(bytes.subarray(filled));
+    return new Response(bytes, init);
+  } catch (error) {
+    return onFailure(error, site, request, file);
+  }
+}
+
+function onFailure(error: unknown, site: Site, request: Request, file: FileParts): Response | Promise<Response> {
+  return isShortage(error) ? BUSY.response() : withoutVariant(site, request, file);
 }
 
 /** Answers from what is left when the file of a variant is not what was scanned. */
 function withoutVariant(site: Site, request: Request, { variant }: FileParts): Response | Promise<Response> {
   site.fault(variant);
   return fetchFrom(site, request);
-}
-
-async function readWhole(file: FileParts, length: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(length);
-  const reader = new FileReader(file);
-  for (let filled = 0; reader.ahead > 0;) filled += await reader.read(bytes.subarray(filled));
-  return bytes;
 }
 
 /** Leaves it to the runtime's server to read one range of a file, where it can. */
