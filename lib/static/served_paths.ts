@@ -24,9 +24,9 @@ export function servedPathOf(file: string, settings: PathSettings): string {
 export function fileServedAt(path: string, settings: PathSettings, has: Has): string | undefined {
   for (const name of namesOf(path, settings)) {
     const index = name === "" || name.endsWith("/") ? name + settings.index : undefined;
-    const page = index === undefined && settings.cleanUrls ? name + HTML : undefined;
+    const page = index === undefined ? name + HTML : undefined;
     if (index !== undefined && settings.index !== undefined && has(index)) return index;
-    if (page !== undefined && !isIndex(page, settings) && has(page)) return page;
+    if (page !== undefined && isPage(page, settings) && !isIndex(page, settings) && has(page)) return page;
     if (!isIndex(name, settings) && !isPage(name, settings) && has(name)) return name;
   }
   return undefined;
@@ -56,7 +56,7 @@ function isIndex(file: string, { index }: PathSettings): boolean {
 }
 
 function isPage(file: string, { cleanUrls }: PathSettings): boolean {
-  return cleanUrls && file.endsWith(HTML);
+  return cleanUrls && file.endsWith(HTML) && file.length > HTML.length && file.at(-HTML.length - 1) !== "/";
 }
 
 function lastPart(path: string): string {
