@@ -22,6 +22,9 @@ export interface FileParts {
   readonly parts: readonly (ByteRange | Uint8Array<ArrayBuffer>)[];
 }
 
+/** What most answers are made for: one request. */
+const never = (): boolean => false;
+
 /** An answer to a request, made once and given to any number of them, or made for one. */
 export class Answer {
   readonly status: number;
@@ -29,18 +32,26 @@ export class Answer {
   /** All of the body; undefined if there is none, or it is in `file`. */
   readonly bytes: Uint8Array<ArrayBuffer> | undefined;
   readonly file: FileParts | undefined;
+  readonly #hasRoomFor: (size: number) => boolean;
   #ready: ReadyResponse | undefined;
 
-  constructor(status: number, fields: Fields, body?: Uint8Array<ArrayBuffer> | FileParts) {
+  /** @param hasRoomFor Whether a copy of so many bytes may be kept, so that more of the same answer take less time. */
+  constructor(
+    status: number,
+    fields: Fields,
+    body?: Uint8Array<ArrayBuffer> | FileParts,
+    hasRoomFor: (size: number) => boolean = never,
+  ) {
     this.status = status;
     this.fields = fields;
     this.bytes = body instanceof Uint8Array ? body : undefined;
     this.file = body instanceof Uint8Array ? undefined : body;
+    this.#hasRoomFor = hasRoomFor;
   }
 
   /** A new Response with all of it, if none of it is in a file. */
   response(): Response {
-    return (this.#ready ??= new ReadyResponse(this.bytes, this.init())).make();
+    return (this.#ready ??= new ReadyResponse(this.bytes, this.init(), this.#hasRoomFor)).make();
   }
 
   /** What a Response is made with. */

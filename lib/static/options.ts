@@ -64,8 +64,8 @@ export interface StaticHandlerOptions {
   /** Whether returning visitors get deltas against what they have (RFC 9842), if there are any. Default: true. */
   dictionaries?: boolean;
   /**
-   * How many bytes of files are kept in memory: those of at most 64 KiB, the smallest first. Others are streamed. Deno
-   * holds what `fetch()` has sent of them a second time.
+   * How many bytes of files are kept in memory: those of at most 64 KiB, the smallest first. Others are streamed.
+   * What is left of it holds ready Responses on Bun and Deno.
    *
    * @default 67108864 (64 MiB)
    */

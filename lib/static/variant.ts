@@ -62,11 +62,13 @@ export class Variant {
       });
     }
     const bytes = this.load();
-    return bytes && new Answer(status, fields, parts ? joined(bytes, parts) : bytes);
+    // Only what is made once may take more memory.
+    const hasRoomFor = status === 200 ? this.resource.memory.hasRoomFor : undefined;
+    return bytes && new Answer(status, fields, parts ? joined(bytes, parts) : bytes, hasRoomFor);
   }
 
   notModified(): Answer {
-    return this.#notModified ??= new Answer(304, fieldsOf304(this.fields()));
+    return this.#notModified ??= new Answer(304, fieldsOf304(this.fields()), undefined, () => true);
   }
 
   /** All fields but `Content-Length`. */

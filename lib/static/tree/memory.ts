@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { ContentCoding } from "../http/content_coding.ts";
 import { NumberColumn } from "./number_column.ts";
 import { readVerified } from "./read_verified.ts";
@@ -27,11 +28,14 @@ export class TreeMemory {
   /** By representation: the place of its bytes among all, from the first slab on. */
   readonly #places: Float64Array;
   readonly #loaded: Uint8Array;
-  readonly #slabs: Uint8Array<ArrayBuffer>[] = [];
+  readonly #slabs: Buffer<ArrayBuffer>[] = []; // node:http makes a Buffer of what is none, for each answer
+  readonly #limit: number;
   #end = 0;
   #size = 0;
+  #copies = 0;
 
   constructor(tree: Tree, { limit, isSent }: MemoryOptions) {
+    this.#limit = limit;
     this.#places = new Float64Array(tree.representations).fill(NOWHERE);
     this.#loaded = new Uint8Array(tree.representations);
     const sizes = new NumberColumn();
@@ -50,11 +54,18 @@ export class TreeMemory {
 
   /** How many bytes are in memory so far. */
   get size(): number {
-    return this.#size;
+    return this.#size + this.#copies;
   }
 
   /** Whether the bytes of a representation are kept. */
   readonly keeps = (representation: number): boolean => this.#places[representation] !== NOWHERE;
+
+  /** Whether a second copy of `size` bytes fits beside all that is to be kept; if so, it counts from now on. */
+  readonly hasRoomFor = (size: number): boolean => {
+    if (this.#end + this.#copies + size > this.#limit) return false;
+    this.#copies += size;
+    return true;
+  };
 
   /**
    * The bytes of a representation that is kept; read the first time.
@@ -80,9 +91,9 @@ export class TreeMemory {
     this.#end += size;
   }
 
-  #slabOf(place: number): Uint8Array<ArrayBuffer> {
+  #slabOf(place: number): Buffer<ArrayBuffer> {
     const number = Math.floor(place / SLAB);
-    return this.#slabs[number] ??= new Uint8Array(Math.min(SLAB, this.#end - number * SLAB));
+    return this.#slabs[number] ??= Buffer.alloc(Math.min(SLAB, this.#end - number * SLAB));
   }
 }
 
