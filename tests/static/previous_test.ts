@@ -3,7 +3,7 @@ import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
-import { createStaticHandler, type StaticHandler } from "../../lib/static/mod.ts";
+import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
 import { pause } from "../node/loopback.ts";
 import { writeTree } from "../precompress/site.ts";
 
@@ -35,6 +35,20 @@ function filesOf(deploy: number): Record<string, string> {
   };
 }
 
+/** Has a handler used, and closed after that. */
+async function serving(
+  directory: string,
+  options: StaticHandlerOptions,
+  use: (handler: StaticHandler) => Promise<void>,
+): Promise<void> {
+  const handler = await createStaticHandler(directory, options);
+  try {
+    await use(handler);
+  } finally {
+    await handler.close();
+  }
+}
+
 async function statusOf(handler: StaticHandler, path: string): Promise<number> {
   const response = await handler.fetch(new Request(`http://site.example/${path}`));
   await response.text();
@@ -48,67 +62,71 @@ async function assertStatus(handler: StaticHandler, deploy: number, status: numb
 test("previous: true keeps what has a hash in its name for one more deploy, if it is still there to be read", async () => {
   const releases = join(folder, `${++folders}`);
   await writeTree(join(releases, "current"), filesOf(1));
-  await using handler = await createStaticHandler(join(releases, "current"), { previous: true });
-  for (let deploy = 2; deploy <= 4; deploy++) {
-    await writeTree(join(releases, "next"), filesOf(deploy));
-    await rename(join(releases, "current"), join(releases, `${deploy - 1}`));
-    await rename(join(releases, "next"), join(releases, "current"));
-    await handler.reload();
-    await assertStatus(handler, deploy, 200);
-    const [script, film] = assetsOf(deploy - 1);
-    assert.equal(await statusOf(handler, script), 200, "in memory");
-    assert.equal(await statusOf(handler, film), 404, "streamed, and gone from where it was");
-    assert.equal(await statusOf(handler, `page-${deploy - 1}.html`), 404);
-    if (deploy > 2) await assertStatus(handler, deploy - 2, 404);
-  }
+  await serving(join(releases, "current"), { previous: true }, async (handler) => {
+    for (let deploy = 2; deploy <= 4; deploy++) {
+      await writeTree(join(releases, "next"), filesOf(deploy));
+      await rename(join(releases, "current"), join(releases, `${deploy - 1}`));
+      await rename(join(releases, "next"), join(releases, "current"));
+      await handler.reload();
+      await assertStatus(handler, deploy, 200);
+      const [script, film] = assetsOf(deploy - 1);
+      assert.equal(await statusOf(handler, script), 200, "in memory");
+      assert.equal(await statusOf(handler, film), 404, "streamed, and gone from where it was");
+      assert.equal(await statusOf(handler, `page-${deploy - 1}.html`), 404);
+      if (deploy > 2) await assertStatus(handler, deploy - 2, 404);
+    }
+  });
 });
 
 test("previous: true does not take a scan because of a changed file for a deploy", async () => {
   const site = join(folder, `${++folders}`);
   await writeTree(site, filesOf(1));
-  await using handler = await createStaticHandler(site, { previous: true, onWarning: () => {} });
-  for (let deploy = 2; deploy <= 4; deploy++) {
-    await writeTree(site, filesOf(deploy));
-    const [former] = assetsOf(deploy - 1);
-    await rm(join(site, former));
-    // In the midst of the deploy somebody asks for what was replaced, and again until the handler has scanned by itself.
-    while (await statusOf(handler, "large.bin") === 503) await pause(20);
-    assert.equal(await statusOf(handler, former), 200, "before reload()");
-    await assertStatus(handler, deploy, 200);
-    await handler.reload();
-    assert.equal(await statusOf(handler, former), 200, "after reload()");
-    await writeFile(join(site, "large.bin"), "5".repeat(LARGE + deploy));
-    while (await statusOf(handler, "large.bin") === 503) await pause(20);
-    assert.equal(await statusOf(handler, former), 200, "after another file has changed");
-    if (deploy > 2) assert.equal(await statusOf(handler, assetsOf(deploy - 2)[0]), 404);
-  }
+  await serving(site, { previous: true, onWarning: () => {} }, async (handler) => {
+    for (let deploy = 2; deploy <= 4; deploy++) {
+      await writeTree(site, filesOf(deploy));
+      const [former] = assetsOf(deploy - 1);
+      await rm(join(site, former));
+      // In the midst of the deploy somebody asks for what was replaced, and again until the handler has scanned by itself.
+      while (await statusOf(handler, "large.bin") === 503) await pause(20);
+      assert.equal(await statusOf(handler, former), 200, "before reload()");
+      await assertStatus(handler, deploy, 200);
+      await handler.reload();
+      assert.equal(await statusOf(handler, former), 200, "after reload()");
+      await writeFile(join(site, "large.bin"), "5".repeat(LARGE + deploy));
+      while (await statusOf(handler, "large.bin") === 503) await pause(20);
+      assert.equal(await statusOf(handler, former), 200, "after another file has changed");
+      if (deploy > 2) assert.equal(await statusOf(handler, assetsOf(deploy - 2)[0]), 404);
+    }
+  });
 });
 
 test("previous: a folder answers for what has a hash in its name, and only where the tree has no such file", async () => {
   const [site, previous] = [join(folder, `${++folders}`), join(folder, `${++folders}`)];
   await writeTree(site, filesOf(2));
   await writeTree(previous, { ...filesOf(1), [assetsOf(2)[0]]: "not what the tree has" });
-  await using handler = await createStaticHandler(site, { previous });
-  await assertStatus(handler, 1, 200);
-  await assertStatus(handler, 2, 200);
-  assert.equal(await statusOf(handler, "page-1.html"), 404);
-  const response = await handler.fetch(new Request(`http://site.example/${assetsOf(2)[0]}`));
-  assert.equal(await response.text(), "console.log(2)");
-  const film = await handler.fetch(new Request(`http://site.example/${assetsOf(1)[1]}`));
-  assert.equal(await film.text(), "1".repeat(LARGE));
-  assert.match(film.headers.get("cache-control") ?? "", /immutable/);
-  // What is gone of it is gone: nothing would bring it back.
-  await rm(join(previous, assetsOf(1)[1]));
-  assert.equal(await statusOf(handler, assetsOf(1)[1]), 404);
+  await serving(site, { previous }, async (handler) => {
+    await assertStatus(handler, 1, 200);
+    await assertStatus(handler, 2, 200);
+    assert.equal(await statusOf(handler, "page-1.html"), 404);
+    const response = await handler.fetch(new Request(`http://site.example/${assetsOf(2)[0]}`));
+    assert.equal(await response.text(), "console.log(2)");
+    const film = await handler.fetch(new Request(`http://site.example/${assetsOf(1)[1]}`));
+    assert.equal(await film.text(), "1".repeat(LARGE));
+    assert.match(film.headers.get("cache-control") ?? "", /immutable/);
+    // What is gone of it is gone: nothing would bring it back.
+    await rm(join(previous, assetsOf(1)[1]));
+    assert.equal(await statusOf(handler, assetsOf(1)[1]), 404);
+  });
 });
 
 test("without previous nothing of the former deploy is answered", async () => {
   const site = join(folder, `${++folders}`);
   await writeTree(site, filesOf(1));
-  await using handler = await createStaticHandler(site);
-  for (const path of Object.keys(filesOf(1))) await rm(join(site, path));
-  await writeTree(site, filesOf(2));
-  await handler.reload();
-  await assertStatus(handler, 1, 404);
-  await assertStatus(handler, 2, 200);
+  await serving(site, {}, async (handler) => {
+    for (const path of Object.keys(filesOf(1))) await rm(join(site, path));
+    await writeTree(site, filesOf(2));
+    await handler.reload();
+    await assertStatus(handler, 1, 404);
+    await assertStatus(handler, 2, 200);
+  });
 });

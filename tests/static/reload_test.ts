@@ -12,7 +12,7 @@ import { type Counts, type Visit, Visitor } from "./visitors.ts";
 
 /** For each of the two ways to deploy, and each of the two entry points: a thousand in all. */
 const RELOADS = 250;
-const VISITORS = 6;
+const VISITORS = 4;
 
 let folder = "";
 
@@ -52,7 +52,7 @@ async function deployUnderLoad(
       await deploy(generation);
       await server.reload();
       visit.progress.served = number;
-      await pause(5); // while nothing else is under way
+      await pause(2); // while nothing else is under way
     }
     isOver = true;
     await visitors;

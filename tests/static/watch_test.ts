@@ -28,12 +28,20 @@ interface Scene {
 }
 
 /** Watches a site with `always.txt` and what else is given. */
-async function watching(files: Readonly<Record<string, string>>, use: (scene: Scene) => Promise<void>): Promise<void> {
+function watching(files: Readonly<Record<string, string>>, use: (scene: Scene) => Promise<void>): Promise<void> {
+  return serving(files, true, use);
+}
+
+async function serving(
+  files: Readonly<Record<string, string>>,
+  watch: boolean,
+  use: (scene: Scene) => Promise<void>,
+): Promise<void> {
   const site = join(folder, `${++folders}`);
   await writeTree(site, { "always.txt": "always", ...files });
   let scans = 0;
   const handler = await createStaticHandler(site, {
-    watch: true,
+    watch,
     headers: (path) => {
       if (path === "always.txt") scans++;
       return undefined;
@@ -137,20 +145,18 @@ test("watch: nothing is scanned any more once the handler is closed", () =>
     assert.equal(await contentAt(handler, "new.txt"), 503);
   }));
 
-test("without watch a file stays as it was scanned until reload()", async () => {
-  const site = join(folder, `${++folders}`);
-  await writeTree(site, { "page.html": "former" });
-  await using handler = await createStaticHandler(site);
-  assert.equal(await contentAt(handler, "page.html"), "former");
-  await writeFile(join(site, "page.html"), "latter");
-  await writeFile(join(site, "new.html"), "new");
-  await pause(500);
-  assert.equal(await contentAt(handler, "page.html"), "former");
-  assert.equal(await contentAt(handler, "new.html"), 404);
-  await handler.reload();
-  assert.equal(await contentAt(handler, "page.html"), "latter");
-  assert.equal(await contentAt(handler, "new.html"), "new");
-});
+test("without watch a file stays as it was scanned until reload()", () =>
+  serving({ "page.html": "former" }, false, async ({ site, handler }) => {
+    assert.equal(await contentAt(handler, "page.html"), "former");
+    await writeFile(join(site, "page.html"), "latter");
+    await writeFile(join(site, "new.html"), "new");
+    await pause(500);
+    assert.equal(await contentAt(handler, "page.html"), "former");
+    assert.equal(await contentAt(handler, "new.html"), 404);
+    await handler.reload();
+    assert.equal(await contentAt(handler, "page.html"), "latter");
+    assert.equal(await contentAt(handler, "new.html"), "new");
+  }));
 
 for (const entry of entries) {
   test(`${entry}: a process that watches ends by itself once all is closed`, async () => {
