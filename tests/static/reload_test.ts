@@ -26,7 +26,7 @@ after(() => rm(folder, { recursive: true, force: true }));
 async function deployUnderLoad(
   served: string,
   entry: Entry,
-  isInPlace: boolean,
+  how: "at once" | "one by one",
   deploy: (generation: Generation) => Promise<void>,
 ): Promise<Counts> {
   const generations = new Generations();
@@ -37,7 +37,7 @@ async function deployUnderLoad(
     generations,
     progress: { begun: 0, served: 0 },
     counts: { whole: 0, notModified: 0, parts: 0, former: 0, unavailable: 0 },
-    isInPlace,
+    isInPlace: how === "one by one",
     byTag: new Map(),
   };
   let isOver = false;
@@ -98,13 +98,13 @@ function assertAllKinds({ whole, notModified, parts, former }: Counts): void {
 for (const entry of entries) {
   test(`${entry}: no answer is wrong or mixed while a link to the deploy is switched ${RELOADS} times`, async () => {
     const place = join(folder, `linked-${entry}`);
-    const counts = await deployUnderLoad(join(place, "current"), entry, false, linking(place));
+    const counts = await deployUnderLoad(join(place, "current"), entry, "at once", linking(place));
     assertAllKinds(counts);
     assert.equal(counts.unavailable, 0);
   });
 
   test(`${entry}: no answer is wrong or mixed while files are replaced by renaming ${RELOADS} times`, async () => {
     const site = join(folder, `renamed-${entry}`);
-    assertAllKinds(await deployUnderLoad(site, entry, true, renaming(site)));
+    assertAllKinds(await deployUnderLoad(site, entry, "one by one", renaming(site)));
   });
 }

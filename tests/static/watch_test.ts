@@ -29,12 +29,12 @@ interface Scene {
 
 /** Watches a site with `always.txt` and what else is given. */
 function watching(files: Readonly<Record<string, string>>, use: (scene: Scene) => Promise<void>): Promise<void> {
-  return serving(files, true, use);
+  return serving(files, { watch: true }, use);
 }
 
 async function serving(
   files: Readonly<Record<string, string>>,
-  watch: boolean,
+  { watch }: { readonly watch: boolean },
   use: (scene: Scene) => Promise<void>,
 ): Promise<void> {
   const site = join(folder, `${++folders}`);
@@ -146,7 +146,7 @@ test("watch: nothing is scanned any more once the handler is closed", () =>
   }));
 
 test("without watch a file stays as it was scanned until reload()", () =>
-  serving({ "page.html": "former" }, false, async ({ site, handler }) => {
+  serving({ "page.html": "former" }, { watch: false }, async ({ site, handler }) => {
     assert.equal(await contentAt(handler, "page.html"), "former");
     await writeFile(join(site, "page.html"), "latter");
     await writeFile(join(site, "new.html"), "new");
