@@ -25,9 +25,10 @@ export class ContentColumns {
     this.#sizes.push(UNKNOWN);
   }
 
+  /** Sets a content, which is not known then if `sha256` is none. */
   set(index: number, size: number, sha256: string, encoding: "hex" | "base64"): void {
-    this.#sizes.set(index, size);
-    this.#hashes.write(sha256, index * HASH, HASH, encoding);
+    const isHash = this.#hashes.write(sha256, index * HASH, HASH, encoding) === HASH;
+    this.#sizes.set(index, isHash ? size : UNKNOWN);
   }
 
   /** Makes a content unknown again. */

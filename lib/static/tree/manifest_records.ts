@@ -66,14 +66,14 @@ function takeRecord(path: string, record: unknown, found: FoundFiles): void {
   const file = found.paths.find(path);
   if (file === undefined) return;
   const { contents, dictionaries } = found;
-  const original = recordedContent(record);
+  const first = found.firstOf(file);
   const dictionary = recordedDictionary(record);
   const end = found.firstOf(file + 1);
-  for (let i = found.firstOf(file); i < end; i++) {
+  for (let i = first; i < end; i++) {
     const kind = found.kindOf(i);
-    const content = kind && original ? recordedVariant(record, kind) : original;
+    const content = kind ? recordedVariant(record, kind) : recordedContent(record);
     contents.clear(i); // a path may be in the manifest twice
-    if (!content || (kind?.isDelta && dictionary === undefined)) continue;
+    if (!content || (kind && !contents.has(first)) || (kind?.isDelta && dictionary === undefined)) continue;
     contents.set(i, content.size, content.sha256, "hex");
     if (kind?.isDelta) dictionaries.set(i, dictionary!);
   }

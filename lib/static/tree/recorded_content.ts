@@ -4,11 +4,12 @@ import type { VariantKind } from "./variant_kinds.ts";
 export interface RecordedContent {
   /** In bytes. */
   readonly size: number;
-  /** In hexadecimal. */
+  /** In hexadecimal, as far as its length tells: whoever reads the digits sees the rest. */
   readonly sha256: string;
 }
 
-const SHA256 = /^[0-9a-f]{64}$/;
+/** Digits of a SHA-256 in hexadecimal. */
+const DIGITS = 64;
 
 /** What a record of a manifest says; undefined if it makes no sense: it was read from a file, so anything may be in it. */
 export function recordedContent(record: unknown): RecordedContent | undefined {
@@ -27,12 +28,13 @@ export function recordedVariant(record: unknown, { format }: VariantKind): Recor
 /** The SHA-256 of the former version of a file, in base64. */
 export function recordedDictionary(record: unknown): string | undefined {
   const hex = hashIn(ownValue(record, "dictionary"));
-  return hex === undefined ? undefined : Buffer.from(hex, "hex").toString("base64");
+  const hash = hex === undefined ? undefined : Buffer.from(hex, "hex");
+  return hash?.length === DIGITS / 2 ? hash.toString("base64") : undefined;
 }
 
 function hashIn(record: unknown): string | undefined {
   const hex = ownValue(record, "sha256");
-  return typeof hex === "string" && SHA256.test(hex) ? hex : undefined;
+  return typeof hex === "string" && hex.length === DIGITS ? hex : undefined;
 }
 
 function ownValue(object: unknown, key: string): unknown {
