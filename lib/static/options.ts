@@ -74,7 +74,8 @@ export interface StaticHandlerOptions {
   reprDigest?: boolean;
   /**
    * Keeps the immutable files of the former deploy answerable, which pages that are still open ask for: those in that
-   * folder, or, if `true`, those of the tree that a `reload()` replaces, which stays in memory. Default: none.
+   * folder, or, if `true`, those of the tree that a `reload()` replaces, as far as they are in memory or
+   * their files still there. Default: none.
    */
   previous?: string | true;
   /**
