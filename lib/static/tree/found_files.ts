@@ -30,6 +30,10 @@ export class FoundFiles {
   /** By representation: the real paths of those that are links. */
   readonly #links = new Map<number, string>();
 
+  // One that was made: all representations of a file are mostly asked for in turn.
+  #lastFile = -1;
+  #lastPath = "";
+
   get length(): number {
     return this.paths.length;
   }
@@ -48,9 +52,12 @@ export class FoundFiles {
   realPathOf(file: number, representation: number): string {
     const link = this.#links.get(representation);
     if (link !== undefined) return link;
-    const path = this.paths.at(file);
-    const name = path.slice(path.lastIndexOf("/") + 1);
-    return this.#folders[this.#folderOf.at(file)] + name + (this.kindOf(representation)?.extension ?? "");
+    if (file !== this.#lastFile) {
+      const path = this.paths.at(file);
+      this.#lastPath = this.#folders[this.#folderOf.at(file)] + path.slice(path.lastIndexOf("/") + 1);
+      this.#lastFile = file;
+    }
+    return this.#lastPath + (this.kindOf(representation)?.extension ?? "");
   }
 
   /** Takes note of the folder whose files are added next. */
