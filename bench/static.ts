@@ -2,6 +2,7 @@
  * Servers of static files: ours, by its entries for `node:http` and for `fetch`, vinext's cache, sirv, send, Hono, the
  * standard library of Deno; and a bare server, which sends the same bytes with three fields and looks at nothing but
  * the path, or at Accept-Encoding, too. 5 bundles of 50 KB, a site of 1,000 files, and revalidations; all precompressed.
+ * A bare 304 is sent if there is an If-None-Match, whatever is in it; with the fields that the standard demands, or none.
  *
  *   npm run bench -- static [--quick] [--filter REGEX] [--peers bare+ours] [--rounds 7]
  *
@@ -33,7 +34,7 @@ const wanted = new RegExp(values.filter, "i");
 
 function standardPeers(): string[] {
   const { bun, deno } = process.versions as Record<string, string | undefined>;
-  const bare = ["bare", "bare, negotiating", "bare 304", "bare 304 with fields"];
+  const bare = ["bare", "bare, negotiating", "bare 304", "bare 304, no fields"];
   if (bun) return [...bare, "ours", "static routes", "hono serveStatic"];
   const std = process.env.DENO_STD_ROOT ? ["std serveDir"] : [];
   if (deno) return [...bare, "ours", ...std, "hono serveStatic"];

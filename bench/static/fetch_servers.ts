@@ -61,8 +61,8 @@ function serversBy(serve: (handler: Handler) => Promise<number>): Servers {
       });
     },
     // Who answers so has seen why; and Deno makes no Request at all for a handler that takes none.
-    "bare 304": async () => await serve(({ headers }) => new Response(null, { status: statusFor(headers) })),
-    "bare 304 with fields": async () =>
+    "bare 304, no fields": async () => await serve(({ headers }) => new Response(null, { status: statusFor(headers) })),
+    "bare 304": async () =>
       await serve(({ headers }) => new Response(null, { status: statusFor(headers), headers: NOT_MODIFIED })),
     async ours(folder): Promise<number> {
       const { createStaticHandler } = await import("../../lib/static/mod.ts");

@@ -28,12 +28,12 @@ export const nodeServers: Servers = {
       else res.writeHead(406).end();
     });
   },
-  "bare 304": async () =>
+  "bare 304, no fields": async () =>
     await listen((req, res) => {
       res.writeHead(statusFor(req));
       res.end();
     }),
-  "bare 304 with fields": async () =>
+  "bare 304": async () =>
     await listen((req, res) => {
       res.writeHead(statusFor(req), NOT_MODIFIED);
       res.end();
