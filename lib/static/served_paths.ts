@@ -44,7 +44,7 @@ export function otherAnswerAt(path: string, settings: PathSettings, has: Has): s
 }
 
 /** The names below the folder that `path` may mean: a backslash is only in those that have one. */
-function namesOf(path: string, { basePath }: PathSettings): string[] {
+export function namesOf(path: string, { basePath }: PathSettings): string[] {
   if (!path.startsWith(basePath)) return [];
   const name = path.slice(basePath.length);
   return name.includes("%5C") ? [name, name.replaceAll("%5C", "\\")] : [name];

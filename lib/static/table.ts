@@ -2,7 +2,7 @@ import { TreeMemory } from "./tree/memory.ts";
 import type { Settings } from "./options.ts";
 import type { Representation } from "./tree/representation.ts";
 import { Resource } from "./resource.ts";
-import { fileServedAt, otherAnswerAt, type Redirect, servedPathOf } from "./served_paths.ts";
+import { fileServedAt, namesOf, otherAnswerAt, type Redirect, servedPathOf } from "./served_paths.ts";
 import type { Tree } from "./tree/tree.ts";
 import type { Variant } from "./variant.ts";
 
@@ -52,7 +52,7 @@ export class Table {
   at(path: string): Resource | Redirect | undefined {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
-    const found = this.#served(path) ?? this.#formerAt(path) ?? this.#other(path);
+    const found = this.#served(path) ?? this.#formerAt(path) ?? this.#other(path) ?? this.#variantAt(path);
     if (found !== undefined) this.#known.set(path, found); // not what is missing: there is no end to it
     return found;
   }
@@ -100,6 +100,15 @@ export class Table {
   #other(path: string): Resource | Redirect | undefined {
     const answer = otherAnswerAt(path, this.#settings, this.#has);
     return typeof answer === "string" ? this.#resourceOf(this.tree.find(answer)) : answer;
+  }
+
+  /** A variant that is asked for by its own name, as `data.tar.gz` beside `data.tar`. */
+  #variantAt(path: string): Resource | undefined {
+    for (const name of namesOf(path, this.#settings)) {
+      const file = this.tree.variantAt(name);
+      if (file) return new Resource(file, path, this.#settings, this.memory);
+    }
+    return undefined;
   }
 
   readonly #has = (file: string): boolean => this.tree.find(file) !== undefined;

@@ -1,5 +1,6 @@
 import type { FoundFiles } from "./found_files.ts";
 import type { Representation, TreeFile } from "./representation.ts";
+import { variantKinds } from "./variant_kinds.ts";
 
 /**
  * What there is to serve. Files and representations have numbers; objects are made of them as they are asked for, since
@@ -42,6 +43,17 @@ export class Tree implements Iterable<TreeFile> {
     const variants = others.filter(({ dictionary }) => dictionary === undefined);
     const deltas = others.filter(({ dictionary }) => dictionary !== undefined);
     return { path: this.#found.paths.at(file), mtimeMs: identity.mtimeMs!, identity, variants, deltas };
+  }
+
+  /** The variant at a path below the folder as a file of its own, as who links to it means it; deltas are none. */
+  variantAt(path: string): TreeFile | undefined {
+    const kind = variantKinds.find(({ extension, isDelta }) => !isDelta && path.endsWith(extension));
+    const original = kind && this.find(path.slice(0, -kind.extension.length));
+    if (original === undefined) return undefined;
+    const [variant] = this.representationsOf(original, (each) => this.#found.kindOf(each) === kind);
+    if (!variant) return undefined;
+    const mtimeMs = variant.mtimeMs ?? this.at(original)!.mtimeMs;
+    return { path, mtimeMs, identity: { ...variant, coding: "identity" }, variants: [], deltas: [] };
   }
 
   /** Those representations of a file, itself first, that `isWanted` picks by number; none if it was left out. */
