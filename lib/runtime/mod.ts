@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { type FileStatus, fileStatus, folderEntries } from "./file_system.ts";
 export { fileSlice } from "./file_slice.ts";
 export { ReadyResponse } from "./ready_response.ts";
 export { startWorker } from "./worker.ts";

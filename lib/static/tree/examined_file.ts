@@ -1,4 +1,4 @@
-import { lstatSync } from "node:fs";
+import { fileStatus } from "../../runtime/mod.ts";
 import { examineVariant } from "./examined_variant.ts";
 import { reasonOf } from "./failure.ts";
 import { readContent } from "./file_content.ts";
@@ -54,7 +54,7 @@ async function examineOriginal(file: number, index: number, scan: Scan): Promise
 
 function isVouchedFor(file: number, index: number, path: string, { found, manifest, doubted }: Scan): boolean {
   if (doubted.size > 0 && doubted.has(found.paths.at(file))) return false;
-  const now = lstatSync(path);
+  const now = fileStatus(path);
   if (now.size !== found.contents.sizeOf(index) || !manifest!.vouchesFor(now)) return false;
   found.see(index, now);
   return true;

@@ -1,4 +1,4 @@
-import { lstatSync } from "node:fs";
+import { fileStatus } from "../../runtime/mod.ts";
 import type { Scan } from "./examined_file.ts";
 import { reasonOf } from "./failure.ts";
 import { type FileContent, readContent } from "./file_content.ts";
@@ -44,7 +44,7 @@ function isSmallAndRecorded({ index }: VariantToExamine, { found: { contents } }
 
 function isVouchedFor(path: string, index: number, { found, manifest }: Scan): boolean {
   if (!found.contents.has(index)) return false;
-  const now = lstatSync(path);
+  const now = fileStatus(path);
   if (now.size !== found.contents.sizeOf(index) || !manifest!.vouchesFor(now)) return false;
   found.see(index, now);
   return true;

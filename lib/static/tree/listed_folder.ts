@@ -1,7 +1,8 @@
-import { readdirSync, realpathSync, statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { basename, sep } from "node:path";
 import { isTemporaryName } from "../../files/mod.ts";
 import { manifestName } from "../../precompress/mod.ts";
+import { folderEntries } from "../../runtime/mod.ts";
 import { reasonOf } from "./failure.ts";
 import type { Warn } from "./representation.ts";
 
@@ -62,12 +63,12 @@ export class FolderLister {
    */
   list(folder: Folder): ListedFolder {
     const listed = new ListedFolder(folder);
-    for (const entry of readdirSync(folder.real, { withFileTypes: true })) {
+    for (const entry of folderEntries(folder.real)) {
       const { name } = entry;
       if (this.#isHidden(name)) continue;
-      if (entry.isFile()) listed.files.add(name);
-      else if (entry.isDirectory()) listed.folders.push(folderIn(folder, name, folder.real + name));
-      else if (entry.isSymbolicLink()) this.#addLink(name, folder, listed);
+      if (entry.isFile) listed.files.add(name);
+      else if (entry.isDirectory) listed.folders.push(folderIn(folder, name, folder.real + name));
+      else if (entry.isSymlink) this.#addLink(name, folder, listed);
       // Devices, pipes and sockets have no content to serve.
     }
     return listed;

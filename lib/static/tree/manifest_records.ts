@@ -1,6 +1,7 @@
-import { lstatSync, type Stats } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { manifestName, readManifest } from "../../precompress/mod.ts";
+import type { FileStatus } from "../../runtime/mod.ts";
 import { reasonOf } from "./failure.ts";
 import type { FoundFiles } from "./found_files.ts";
 import { readManifestLines } from "./manifest_lines.ts";
@@ -13,7 +14,7 @@ export class ManifestTime {
   readonly #mtimeMs: number;
   readonly #ctimeMs: number;
 
-  constructor({ mtimeMs, ctimeMs }: Stats) {
+  constructor({ mtimeMs, ctimeMs }: Pick<FileStatus, "mtimeMs" | "ctimeMs">) {
     this.#mtimeMs = mtimeMs;
     this.#ctimeMs = ctimeMs;
   }
@@ -23,8 +24,8 @@ export class ManifestTime {
    * has a new one; the time of its own last change of any kind nobody can set. A tick of the clock (on Deno, a second)
    * counts as later. What is younger by either is in doubt, not wrong: in a copied folder, what was copied last.
    */
-  vouchesFor(file: Stats): boolean {
-    return file.isFile() && file.mtimeMs <= this.#mtimeMs && file.ctimeMs < this.#ctimeMs;
+  vouchesFor(file: FileStatus): boolean {
+    return file.isFile && file.mtimeMs <= this.#mtimeMs && file.ctimeMs < this.#ctimeMs;
   }
 }
 
