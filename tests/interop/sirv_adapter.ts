@@ -7,8 +7,9 @@
  *   `ignores` are the last of these.
  * - `dev` looks at the folder for each request: ours is told to scan it again.
  * - `maxAge`, `immutable` and `dev` make up `Cache-Control` for all files, and without them there is none: ours tells what
- *   holds a hash from what is to be revalidated, and always says so.
- * - `Content-Type` is mrmime's, without a charset but for HTML: ours says UTF-8 for all text.
+ *   holds a hash from what is to be revalidated.
+ * - `Content-Type` is mrmime's, without a charset but for HTML, and empty where it knows none: ours says UTF-8 for all
+ *   text, and sends no empty field.
  * - `setHeaders` is called for each response: ours takes fields by file.
  * - A range may lack its dash: ours ignores what is none by RFC 9110, section 14.1.1.
  * - `Accept-Ranges` goes with ranges only: ours tells of them beforehand, as section 14.3 has it.
@@ -73,9 +74,9 @@ function mapped(folder: string, options: SirvOptions): StaticHandlerOptions {
   };
 }
 
-function cacheControlOf({ dev, etag, maxAge, immutable }: SirvOptions): string | undefined {
+function cacheControlOf({ dev, etag, maxAge, immutable }: SirvOptions): string {
   if (dev) return etag ? "no-cache" : "no-store";
-  if (maxAge === undefined || maxAge === null) return undefined;
+  if (maxAge === undefined || maxAge === null) return "";
   return `public,max-age=${maxAge}${immutable ? ",immutable" : maxAge === 0 ? ",must-revalidate" : ""}`;
 }
 
@@ -91,7 +92,7 @@ async function answer(
   if (options.dev) await handler.reload();
   const { range } = req.headers;
   if (range && /^bytes=\d+$/.test(range)) req.headers.range = `${range}-`;
-  withoutWhatSirvLacks(res, options);
+  sendFieldsAsSirv(res);
   const candidates = candidatesFor(req.url!.replace(/[?#].*/, ""), options);
   const tryNext = (): void => {
     const candidate = candidates.shift();
@@ -127,16 +128,14 @@ function ignoredBy({ ignores, dotfiles }: SirvOptions): RegExp[] {
   return [/[^/.][^/]*\.\w+$/, dotfiles ? /\/\.\w/ : /\/\.well-known/, ...own.map((each) => new RegExp(each, "i"))];
 }
 
-/** Leaves fields of ours out that sirv does not send. */
-function withoutWhatSirvLacks(res: ServerResponse, options: SirvOptions): void {
+/** Leaves a field of ours out that sirv does not send, and sends one that ours leaves out. */
+function sendFieldsAsSirv(res: ServerResponse): void {
   const writeHead = res.writeHead.bind(res) as (status: number, fields: string[]) => ServerResponse;
-  const hasCacheControl = cacheControlOf(options) !== undefined || options.setHeaders !== undefined;
-  const isLacking = (name: string, status: number): boolean =>
-    (name === "cache-control" && !hasCacheControl) || (name === "accept-ranges" && status === 200);
   res.writeHead = (status: number, fields: unknown): ServerResponse => {
-    if (!Array.isArray(fields)) return writeHead(status, fields as string[]);
+    if (!Array.isArray(fields) || status !== 200) return writeHead(status, fields as string[]);
     const names = fields.map((_, i) => (fields[i - i % 2] as string).toLowerCase());
-    return writeHead(status, fields.filter((_, i) => !isLacking(names[i], status)));
+    const sent = fields.filter((_, i) => names[i] !== "accept-ranges");
+    return writeHead(status, names.includes("content-type") ? sent : [...sent, "content-type", ""]);
   };
 }
 
