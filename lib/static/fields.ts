@@ -2,6 +2,7 @@ import type { Fields } from "./answer.ts";
 import { contentTypeOf } from "./content_type.ts";
 import { hashedPart } from "./hashed_name.ts";
 import { useAsDictionary } from "./http/dictionaries.ts";
+import { requireFieldValue } from "./http/field_value.ts";
 import { formatHTTPDate } from "./http/http_date.ts";
 import type { Settings } from "./options.ts";
 import type { TreeFile } from "./tree/representation.ts";
@@ -22,7 +23,7 @@ const OURS_ALONE = /^(?:content-(?:length|encoding|range)|etag|transfer-encoding
 /**
  * The fields that all answers about a resource have, whichever of its variants they send.
  *
- * @throws {TypeError} if `headers()` gives what is no field.
+ * @throws {TypeError} if `headers()` or `cacheControl` gives what is no field.
  */
 export function fieldsOf(resource: Resource, settings: Settings): Fields {
   const { file, path, lastModified } = resource;
@@ -56,7 +57,10 @@ export function fieldsOf304(fields: Fields): string[] {
 }
 
 function cacheControlOf(path: string, settings: Settings): string {
-  return settings.isImmutable(path) ? IMMUTABLE : settings.cacheControl(path) ?? REVALIDATE;
+  if (settings.isImmutable(path)) return IMMUTABLE;
+  const own = settings.cacheControl(path) ?? REVALIDATE;
+  requireFieldValue(`cacheControl, for ${path},`, own);
+  return own;
 }
 
 /**
@@ -92,6 +96,7 @@ function customFields(path: string, { headers }: Settings): Headers {
   const record = headers?.(path) ?? {};
   try {
     const fields = new Headers(record);
+    for (const [name, value] of fields) requireFieldValue(`"${name}"`, value);
     for (const name of [...fields.keys()]) if (OURS_ALONE.test(name)) fields.delete(name);
     return fields;
   } catch (cause) {

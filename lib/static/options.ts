@@ -1,3 +1,4 @@
+import { requireFieldValue } from "./http/field_value.ts";
 import { hashedPart } from "./hashed_name.ts";
 import type { Warn } from "./tree/representation.ts";
 
@@ -124,11 +125,14 @@ const codings: readonly PrecompressedCoding[] = ["br", "zstd", "gzip"];
  */
 export async function settingsOf(options: StaticHandlerOptions): Promise<Settings> {
   const { cacheControl, memoryLimit = MEMORY_LIMIT, onWarning = warnOnConsole } = options;
-  if (!(memoryLimit >= 0)) {
+  if (typeof memoryLimit !== "number" || !(memoryLimit >= 0)) {
     throw new RangeError(`memoryLimit ${memoryLimit} is out of range: use a number of bytes from 0`);
   }
-  for (const coding of options.precompressed ?? []) {
+  for (const coding of listOf(options.precompressed)) {
     if (!codings.includes(coding)) throw new TypeError(`unknown coding "${coding}": use ${codings.join(", ")}`);
+  }
+  if (typeof cacheControl !== "function" && cacheControl !== undefined) {
+    requireFieldValue("cacheControl", cacheControl);
   }
   return {
     index: options.index === false ? undefined : nameOf("index", options.index ?? "index.html"),
@@ -150,13 +154,18 @@ export async function settingsOf(options: StaticHandlerOptions): Promise<Setting
   };
 }
 
+function listOf<Item>(items: readonly Item[] = []): readonly Item[] {
+  if (Array.isArray(items)) return items;
+  throw new TypeError(`precompressed ${items} is no list: use one such as ["br", "gzip"]`);
+}
+
 function nameOf(option: string, name: string): string {
-  if (name !== "" && !name.includes("/")) return name;
+  if (typeof name === "string" && name !== "" && !name.includes("/")) return name;
   throw new TypeError(`${option} "${name}" is not a file name: use one such as index.html`);
 }
 
 function pathOf(option: string, path: string): string {
-  const inner = path.replace(/^\/+/, "");
+  const inner = String(path).replace(/^\/+/, "");
   if (inner !== "" && !inner.split("/").includes("..")) return inner;
   throw new TypeError(`${option} "${path}" is not a path below the folder: use one such as 404.html`);
 }
@@ -170,6 +179,9 @@ async function patternOf(pattern: StaticHandlerOptions["immutable"]): Promise<(p
   if (pattern === false) return () => false;
   if (pattern === undefined) return (path) => hashedPart(path) !== undefined;
   if (typeof pattern === "string") return (await import("picomatch")).default(pattern, { dot: true });
+  if (!(pattern instanceof RegExp)) {
+    throw new TypeError(`immutable ${pattern} is no pattern: use a regular expression, a glob, or false`);
+  }
   return (path) => {
     pattern.lastIndex = 0; // one with the g flag would go on where it last matched
     return pattern.test(path);

@@ -164,7 +164,7 @@ export class Site {
   /** Few files of the former deploy are asked for: they are read then. */
   async #scanPrevious(directory: string): Promise<Table> {
     const { dotfiles, warn } = this.#settings;
-    const settings = { ...this.#settings, memoryLimit: 0, fallback: undefined, hasCallbacks: false };
+    const settings = { ...this.#settings, memoryLimit: 0, fallback: undefined };
     const table = new Table(await scanTree(directory, warn, { dotfiles }), 0, [], settings);
     table.retire();
     return table;

@@ -4,9 +4,10 @@ import { reasonOf } from "./failure.ts";
 /**
  * The real path of the folder to serve, which may be given by a symbolic link.
  *
- * @throws {TypeError} if there is none, or it is a file, or the name is empty.
+ * @throws {TypeError} if there is none, or it is a file, or the name is none.
  */
 export function treeRoot(directory: string): string {
+  if (typeof directory !== "string") throw new TypeError(`cannot serve ${directory}: name the folder by its path`);
   if (directory === "") throw new TypeError('cannot serve "": name the folder, "." if it is the current one');
   let isFolder: boolean;
   try {

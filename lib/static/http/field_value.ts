@@ -1,0 +1,16 @@
+/** What a field may not have in its value: other controls than the tab, and what is no byte. */
+const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+
+/**
+ * Checks the value of a header field: servers refuse a wrong one when they send it, some by an error that nobody catches.
+ *
+ * @param origin What gave the value, for the message.
+ * @throws {TypeError} if it is none.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-5.5}
+ */
+export function requireFieldValue(origin: string, value: string): void {
+  if (typeof value === "string" && !NOT_IN_VALUE.test(value)) return;
+  throw new TypeError(
+    `${origin} gives ${JSON.stringify(value)}, which is no value of a header field: use printable text`,
+  );
+}

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+import { createStaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
+
+/** What a caller without types may pass. */
+const wrong: readonly [options: object, message: RegExp][] = [
+  [{ memoryLimit: "64M" }, /^memoryLimit 64M is out of range: use a number of bytes/],
+  [{ memoryLimit: NaN }, /^memoryLimit NaN is out of range/],
+  [{ precompressed: ["brotli"] }, /^unknown coding "brotli": use br, zstd, gzip$/],
+  [{ precompressed: "br" }, /^precompressed br is no list/],
+  [{ immutable: true }, /^immutable true is no pattern/],
+  [{ immutable: ["assets/**"] }, /^immutable assets\/\*\* is no pattern/],
+  [{ index: true }, /^index "true" is not a file name/],
+  [{ index: "a/b.html" }, /^index "a\/b\.html" is not a file name/],
+  [{ fallback: "../page.html" }, /^fallback "\.\.\/page\.html" is not a path below the folder/],
+  [{ fallback: "none.html" }, /^fallback "none\.html" is not among the files/],
+  [{ basePath: "/a?b" }, /^basePath "\/a\?b" is not a path/],
+  [{ cacheControl: 60 }, /^cacheControl gives 60, which is no value of a header field/],
+  [{ cacheControl: "no-cache\r\nx: y" }, /^cacheControl gives "no-cache\\r\\nx: y", which is no value/],
+  [{ cacheControl: () => "\u0001" }, /^cacheControl, for page\.html, gives "\\u0001", which is no value/],
+  [{ headers: () => ({ x: "a\u0001" }) }, /^headers\(\) gives what is no header field for page\.html: "x" gives/],
+  [{ headers: () => ({ x: "a\nb" }) }, /^headers\(\) gives what is no header field for page\.html/],
+];
+
+for (const [options, message] of wrong) {
+  test(`createStaticHandler() refuses what it cannot use before it serves anything: ${message.source}`, async () => {
+    const folder = await mkdtemp(join(tmpdir(), "millrace-options-"));
+    try {
+      await writeFile(join(folder, "page.html"), "<p>The mill turns.</p>");
+      await assert.rejects(createStaticHandler(folder, options as StaticHandlerOptions), { message });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+}
+
+for (const directory of [undefined, 5, null]) {
+  test(`createStaticHandler() says that ${directory} is no folder`, async () => {
+    const message = `cannot serve ${directory}: name the folder by its path`;
+    await assert.rejects(createStaticHandler(directory as unknown as string), { name: "TypeError", message });
+  });
+}
