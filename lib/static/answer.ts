@@ -11,6 +11,12 @@ export function valueOf(fields: Fields, name: string): string | undefined {
   return at === -1 ? undefined : fields[at + 1];
 }
 
+/** The field `name` alone, if it is among `fields`. */
+export function only(fields: Fields, name: string): Fields {
+  const value = valueOf(fields, name);
+  return value === undefined ? [] : [name, value];
+}
+
 /** `fields` without those of these names, in lower case. */
 export function without(fields: Fields, names: readonly string[]): string[] {
   return fields.filter((_, i) => !names.includes(fields[i - i % 2].toLowerCase()));

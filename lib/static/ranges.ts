@@ -1,4 +1,4 @@
-import { type Answer, textAnswer, valueOf, without } from "./answer.ts";
+import { type Answer, only, textAnswer, valueOf, without } from "./answer.ts";
 import { contentTypeOf } from "./content_type.ts";
 import { parseRange } from "./http/byte_ranges.ts";
 import { multipartByteRanges } from "./http/multipart.ts";
@@ -31,7 +31,6 @@ export function answerRange(field: string, variant: Variant): Answer | "ignored"
 }
 
 function unsatisfiable({ resource }: Variant, size: number): Answer {
-  const vary = valueOf(resource.fields(), "Vary");
-  const fields = ["Content-Range", `bytes */${size}`, "Accept-Ranges", "bytes", ...vary ? ["Vary", vary] : []];
+  const fields = ["Content-Range", `bytes */${size}`, "Accept-Ranges", "bytes", ...only(resource.fields(), "Vary")];
   return textAnswer(416, `The file has no such range: it has ${size} bytes`, fields);
 }

@@ -1,4 +1,4 @@
-import { Answer, textAnswer, valueOf, without } from "./answer.ts";
+import { Answer, only, textAnswer, valueOf, without } from "./answer.ts";
 import { decodeTarget } from "./http/request_target.ts";
 import { evaluate, ifRangeHolds } from "./preconditions.ts";
 import { answerRange } from "./ranges.ts";
@@ -86,17 +86,12 @@ function answerVariant(chosen: Variant, method: string, request: RequestFields):
 }
 
 function preconditionFailed({ resource, tag }: Variant): Answer {
-  return textAnswer(412, "Precondition Failed", ["ETag", tag, ...varyOf(resource)]);
+  return textAnswer(412, "Precondition Failed", ["ETag", tag, ...only(resource.fields(), "Vary")]);
 }
 
 function notAcceptable(resource: Resource): Answer {
   const vary = valueOf(resource.fields(), "Vary") ?? "Accept-Encoding";
   return textAnswer(406, "Not Acceptable: the file is in none of the accepted content codings", ["Vary", vary]);
-}
-
-function varyOf(resource: Resource): string[] {
-  const vary = valueOf(resource.fields(), "Vary");
-  return vary === undefined ? [] : ["Vary", vary];
 }
 
 /** The page of an application that routes by itself; what has an extension is a file that is missing. */

@@ -32,11 +32,6 @@ export class ListedFolder {
     this.path = path;
     this.real = real;
   }
-
-  /** The real path of a file. */
-  pathOf(name: string): string {
-    return this.links.get(name) ?? this.real + name;
-  }
 }
 
 /** The folder that is served; `real` is its real path. */
