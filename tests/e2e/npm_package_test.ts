@@ -41,7 +41,7 @@ test("the npm package holds what is built and its papers, and nothing else", asy
 test("every subpath of the npm package loads", async () => {
   const names = await runModule(
     "names.js",
-    `const subpaths = ["", "/batch", "/codecs", "/files", "/install", "/node", "/precompress", "/static", "/streams", "/text"];
+    `const subpaths = ["", "/batch", "/codecs", "/files", "/install", "/node", "/precompress", "/static", "/streams", "/text", "/upload"];
      for (const subpath of subpaths) console.log(Object.keys(await import("@millrace/streams" + subpath)).join(" "));`,
   );
   const [all, batch, codecs, files, install, node, precompress, statics, streams, text] = names.split("\n")
