@@ -1,0 +1,41 @@
+import { type BodySource, fieldOf } from "./body_source.ts";
+import { type DigestAlgorithm, parseDigestField } from "./digest_fields.ts";
+import type { ReceiveOptions } from "./save_options.ts";
+import { UploadError } from "./upload_error.ts";
+
+/** What is known of a body before its first byte. */
+export interface Announced {
+  /** How many bytes there will be; undefined if nobody said. */
+  readonly expectedBytes: number | undefined;
+  /** The digests that its bytes must have, by the field that says so. */
+  readonly digests: ReadonlyMap<string, ReadonlyMap<DigestAlgorithm, string>>;
+}
+
+/**
+ * What the sender and the options say of a body.
+ *
+ * @throws {UploadError} `BAD_LENGTH`, `BAD_DIGEST`, `LENGTH_REQUIRED`, or `TOO_LARGE` if it is not worth to begin.
+ */
+export function announcedOf(source: BodySource, options: ReceiveOptions): Announced {
+  const { maxBytes = Infinity, requireLength = false, verify = true } = options;
+  const expectedBytes = options.expectedBytes ?? contentLength(fieldOf(source, "content-length"));
+  if (expectedBytes === undefined && requireLength) {
+    throw new UploadError("LENGTH_REQUIRED", "The length of the body must be announced: send Content-Length");
+  }
+  if (expectedBytes !== undefined && expectedBytes > maxBytes) {
+    throw new UploadError("TOO_LARGE", `The body has ${expectedBytes} bytes, and at most ${maxBytes} are accepted`);
+  }
+  const digests = new Map<string, ReadonlyMap<DigestAlgorithm, string>>();
+  for (const name of verify ? ["Content-Digest", "Repr-Digest"] : []) {
+    const value = fieldOf(source, name.toLowerCase());
+    if (value !== undefined) digests.set(name, parseDigestField(name, value));
+  }
+  return { expectedBytes, digests };
+}
+
+function contentLength(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const length = Number(value);
+  if (/^\d+$/.test(value) && Number.isSafeInteger(length)) return length;
+  throw new UploadError("BAD_LENGTH", `Content-Length is ${JSON.stringify(value)}, which is no number of bytes`);
+}

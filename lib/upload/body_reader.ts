@@ -1,0 +1,16 @@
+/** A body, read as fast as it can be written. */
+export interface BodyReader {
+  /**
+   * What has arrived since: at least one byte, in pieces; undefined at the end. One call at a time.
+   *
+   * The pieces are good until the call of `read()` after the next, so that one write and one read go on together.
+   *
+   * @throws {UploadError} with the code `ABORTED` if the sender left, and what {@linkcode cancel} was given.
+   */
+  read(): Promise<readonly Uint8Array[] | undefined>;
+  /**
+   * Lets go of the source; a call of `read()` that waits is rejected, and all that follow. Never rejects itself, and
+   * does nothing after the end.
+   */
+  cancel(reason: unknown): Promise<void>;
+}

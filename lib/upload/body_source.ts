@@ -1,0 +1,17 @@
+import type { IncomingMessage } from "node:http";
+import type { Http2ServerRequest } from "node:http2";
+
+/**
+ * What a body is read from: a `Request` (or `Response`), a stream of bytes, native or ours, or a request of
+ * `node:http` or `node:http2`.
+ */
+export type BodySource = Request | Response | ReadableStream<Uint8Array> | IncomingMessage | Http2ServerRequest;
+
+/** A field of the header that came with a body; undefined if there is none, as of a bare stream. */
+export function fieldOf(source: BodySource, name: string): string | undefined {
+  const fields = (source as { headers?: Headers | Record<string, string | string[] | undefined> }).headers;
+  if (fields === undefined) return undefined;
+  if (typeof fields.get === "function") return (fields as Headers).get(name) ?? undefined;
+  const value = (fields as Record<string, string | string[] | undefined>)[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}

@@ -1,0 +1,23 @@
+/**
+ * Receiving files: bodies of requests and forms to disk in constant memory, whole or not at all, and a handler that
+ * answers for them.
+ *
+ * @example
+ * ```ts
+ * import { saveBody } from "@millrace/streams/upload";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ *
+ * const request = new Request("http://localhost/", { method: "PUT", body: "all of it, or nothing" });
+ * const path = join(tmpdir(), "millrace-example.txt");
+ * console.log((await saveBody(request, path, { maxBytes: 1_000_000, overwrite: true })).bytes); // 21
+ * ```
+ *
+ * @module
+ */
+export { saveBody, type SavedBody } from "./save_body.ts";
+export type { ReceiveOptions, SaveBodyOptions, StoreOptions, UploadProgress } from "./save_options.ts";
+export type { BodySource } from "./body_source.ts";
+export type { BodyDestination } from "./open_sink.ts";
+export type { DigestAlgorithm } from "./digest_fields.ts";
+export { UploadError, type UploadErrorCode } from "./upload_error.ts";

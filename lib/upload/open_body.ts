@@ -1,0 +1,47 @@
+import type { Readable } from "node:stream";
+import type { BodyReader } from "./body_reader.ts";
+import type { BodySource } from "./body_source.ts";
+import { NodeBody } from "./node_body.ts";
+import { StreamBody } from "./stream_body.ts";
+
+/**
+ * Begins to read a body.
+ *
+ * @throws {TypeError} if it is no body, or is or was read by somebody else.
+ */
+export function openBody(source: BodySource): BodyReader {
+  if (typeof source !== "object" || source === null) throw notABody(source);
+  if (isStream(source)) return new StreamBody(source, false);
+  if ("body" in source && isBodyMixin(source)) {
+    if (source.bodyUsed) throw new TypeError("The body of the request has been read already");
+    return source.body === null ? emptyBody : new StreamBody(source.body, true);
+  }
+  if (isReadable(source)) return new NodeBody(source);
+  throw notABody(source);
+}
+
+/** The body of a request without one. */
+const emptyBody: BodyReader = {
+  read: () => Promise.resolve(undefined),
+  cancel: () => Promise.resolve(),
+};
+
+function isStream(source: object): source is ReadableStream<Uint8Array> {
+  return typeof (source as { getReader?: unknown }).getReader === "function";
+}
+
+function isBodyMixin(source: object): source is Request | Response {
+  const { body, headers } = source as { body: unknown; headers?: { get?: unknown } };
+  return (body === null || (typeof body === "object" && isStream(body))) && typeof headers?.get === "function";
+}
+
+function isReadable(source: object): source is Readable {
+  const { on, read } = source as { on?: unknown; read?: unknown };
+  return typeof on === "function" && typeof read === "function";
+}
+
+function notABody(source: unknown): TypeError {
+  return new TypeError(
+    `the source must be a Request, a ReadableStream or a request of node:http, not ${String(source)}`,
+  );
+}

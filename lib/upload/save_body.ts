@@ -1,0 +1,86 @@
+import type { BodyReader } from "./body_reader.ts";
+import type { BodySink } from "./body_sink.ts";
+import type { BodySource } from "./body_source.ts";
+import { formatDigest } from "./digest_fields.ts";
+import { Digester } from "./digester.ts";
+import { type BodyDestination, openSink } from "./open_sink.ts";
+import { receiveBody } from "./receive_body.ts";
+import { checkSaveOptions, type SaveBodyOptions } from "./save_options.ts";
+
+/** A body that was stored. */
+export interface SavedBody {
+  /** Bytes that were stored. */
+  readonly bytes: number;
+  /** The digest that was asked for, as a value of `Repr-Digest` (RFC 9530): `sha-256=:…:`. */
+  readonly digest?: string;
+  /** The absolute path of the file, if the destination is one. */
+  readonly path?: string;
+}
+
+/**
+ * Stores a body as it comes in, in constant memory: written in batches, while at most as much again is received, and
+ * the sender is held back where the disk is slower. A file appears under its name only when it is complete; of an
+ * upload that fails nothing is left.
+ *
+ * @param source A `Request`, a stream of bytes, or a request of `node:http` or `node:http2`.
+ * @param destination A path, a `file:` URL, or a writable stream, which is closed at the end, or aborted.
+ * @param options.maxBytes Most bytes to accept. Default: no limit.
+ * @param options.overwrite Whether a file that is there is replaced. Default: false.
+ * @returns the bytes stored, and their digest if that was asked for.
+ * @throws {UploadError} if the upload is refused or fails, with the HTTP status that says so.
+ * @throws {TypeError | RangeError} if an argument is not what it has to be, or the body was read before.
+ * @throws {Error} what the file system or the destination says otherwise, and the signal's reason.
+ * @example
+ * ```ts
+ * import { saveBody } from "@millrace/streams/upload";
+ * import { mkdtemp } from "node:fs/promises";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ *
+ * const root = await mkdtemp(join(tmpdir(), "millrace-example-"));
+ * const request = new Request("http://localhost/", { method: "PUT", body: "all of it, or nothing" });
+ * const { bytes, digest } = await saveBody(request, "note.txt", { root, maxBytes: 1_000_000, digest: "sha-256" });
+ * console.log(bytes, digest); // 21 sha-256=:…:
+ * ```
+ */
+export async function saveBody(
+  source: BodySource,
+  destination: BodyDestination,
+  options: SaveBodyOptions = {},
+): Promise<SavedBody> {
+  checkSaveOptions(options);
+  const { digest: algorithm, signal } = options;
+  const { body, digests } = receiveBody(source, options);
+  let sink: BodySink | undefined;
+  try {
+    sink = await openSink(destination, options);
+    const verified = algorithm && digests.get(algorithm);
+    const digester = algorithm && verified === undefined ? new Digester([algorithm]) : undefined;
+    const bytes = await copy(body, sink, digester);
+    await sink.end();
+    signal?.throwIfAborted();
+    await sink.commit();
+    const digest = algorithm && formatDigest(algorithm, verified ?? digester!.finish().get(algorithm)!);
+    return { bytes, ...(digest && { digest }), ...(sink.path !== undefined && { path: sink.path }) };
+  } catch (error) {
+    await body.cancel(error);
+    await sink?.discard(error);
+    throw error;
+  }
+}
+
+/** Writes all of a body, each batch while the next is read; returns how many bytes there were. */
+async function copy(body: BodyReader, sink: BodySink, digester: Digester | undefined): Promise<number> {
+  let bytes = 0;
+  let pieces = await body.read();
+  while (pieces !== undefined) {
+    for (const piece of pieces) bytes += piece.length;
+    const writing = sink.write(pieces);
+    digester?.update(pieces);
+    const reading = body.read();
+    reading.catch(() => {}); // told below, unless the write fails first
+    await writing;
+    pieces = await reading;
+  }
+  return bytes;
+}

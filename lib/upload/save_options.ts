@@ -1,0 +1,146 @@
+import type { DigestAlgorithm } from "./digest_fields.ts";
+
+/** How far a body has been received. */
+export interface UploadProgress {
+  /** Bytes received so far. */
+  readonly bytes: number;
+  /** Bytes that there will be, if that was announced. */
+  readonly expectedBytes: number | undefined;
+}
+
+/** What is asked of a body while it is received. */
+export interface ReceiveOptions {
+  /**
+   * Most bytes to receive, and to store. More is an {@linkcode UploadError} `TOO_LARGE`, before the first byte if the
+   * sender says how many there will be.
+   *
+   * @default Infinity
+   */
+  maxBytes?: number;
+  /**
+   * How many bytes there must be; another number is an {@linkcode UploadError} `BAD_LENGTH`.
+   *
+   * @default the `Content-Length` of the request
+   */
+  expectedBytes?: number;
+  /**
+   * Whether a body whose length is not known beforehand is an {@linkcode UploadError} `LENGTH_REQUIRED`.
+   *
+   * @default false
+   */
+  requireLength?: boolean;
+  /**
+   * Whether what was received is held against the request's `Content-Digest` and `Repr-Digest` fields, if it has any
+   * (RFC 9530); other bytes are an {@linkcode UploadError} `DIGEST_MISMATCH`.
+   *
+   * @default true
+   */
+  verify?: boolean;
+  /** Most milliseconds to wait for the next byte, then an {@linkcode UploadError} `TIMEOUT`. Default: no limit. */
+  idleTimeout?: number;
+  /** Most milliseconds for the whole body, then an {@linkcode UploadError} `TIMEOUT`. Default: no limit. */
+  timeout?: number;
+  /** Ends the upload, which is rejected with the signal's reason; nothing is left of it. */
+  signal?: AbortSignal;
+  /** Told of the bytes received, about every 256 KiB or less, and at the end. */
+  onProgress?: (progress: UploadProgress) => void;
+  /**
+   * Whether the request's `Content-Encoding` is undone (`gzip`, `deflate`, `br`, `zstd`, also several); one that is
+   * not known is an {@linkcode UploadError} `UNSUPPORTED`. If false, bytes are stored as they come.
+   *
+   * @default false
+   */
+  decode?: boolean;
+  /**
+   * Most bytes that `decode` may make of a body, whatever it is; more is an {@linkcode UploadError} `TOO_LARGE`.
+   *
+   * @default `maxBytes`, or 1 GiB if that is without limit
+   */
+  maxDecodedBytes?: number;
+}
+
+/** How bodies are stored. */
+export interface StoreOptions {
+  /**
+   * The folder that destinations are relative to and must not leave, by `..`, absolute paths or links. For names that
+   * the sender has a say in. Default: none, any path will do.
+   */
+  root?: string | URL;
+  /**
+   * Whether a file that has the name already is replaced; if not, it is an {@linkcode UploadError} `EXISTS`.
+   *
+   * @default false
+   */
+  overwrite?: boolean;
+  /** The permission bits of the file. Default: what the process gives new files. */
+  mode?: number;
+  /**
+   * Whether the file and its name are flushed to the disk before the upload counts as done, so that it outlives a loss
+   * of power.
+   *
+   * @default false
+   */
+  flush?: boolean;
+  /** The algorithm of a digest to make of what is stored. Default: none. */
+  digest?: DigestAlgorithm;
+}
+
+/** Options of {@linkcode saveBody}. */
+export interface SaveBodyOptions extends ReceiveOptions, StoreOptions {}
+
+const numbers = ["maxBytes", "expectedBytes", "idleTimeout", "timeout", "maxDecodedBytes"] as const;
+const switches = ["requireLength", "verify", "decode", "overwrite", "flush"] as const;
+/** The longest time that timers know, in ms. */
+const LONGEST = 2 ** 31 - 1;
+
+/**
+ * Sees that the options are what they have to be.
+ *
+ * @throws {TypeError} if one is of the wrong type.
+ * @throws {RangeError} if a number is out of range.
+ */
+export function checkSaveOptions(options: SaveBodyOptions): void {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(`the options must be an object, not ${String(options)}`);
+  }
+  for (const name of numbers) requireLimit(name, options[name]);
+  for (const name of switches) requireType(name, options[name], "boolean");
+  requireType("onProgress", options.onProgress, "function");
+  const { signal, mode, digest, expectedBytes } = options;
+  if (expectedBytes === Infinity) throw new RangeError("expectedBytes must be a number of bytes, not Infinity");
+  if (signal !== undefined && typeof signal?.addEventListener !== "function") {
+    throw new TypeError(`signal must be an AbortSignal, not ${String(signal)}`);
+  }
+  if (mode !== undefined && !(Number.isInteger(mode) && mode >= 0 && mode <= 0o7777)) {
+    throw new RangeError(`mode must be permission bits from 0 to 0o7777, not ${String(mode)}`);
+  }
+  if (digest !== undefined && digest !== "sha-256" && digest !== "sha-512") {
+    throw new TypeError(`digest must be "sha-256" or "sha-512", not ${JSON.stringify(digest) ?? String(digest)}`);
+  }
+}
+
+/**
+ * Sees that an option is a limit: a whole number, or Infinity.
+ *
+ * @throws {TypeError} if it is no number.
+ * @throws {RangeError} if it is negative or has a fraction, or a time in ms longer than timers know (24.8 days).
+ */
+export function requireLimit(name: string, value: unknown): void {
+  if (value === undefined || value === Infinity) return;
+  if (typeof value !== "number") throw new TypeError(`${name} must be a number, not ${quoted(value)}`);
+  const isTime = name.toLowerCase().endsWith("timeout");
+  const isFit = isTime ? value > 0 && value <= LONGEST : Number.isSafeInteger(value) && value >= 0;
+  if (isFit) return;
+  const fit = isTime ? `a number of ms above 0 and up to ${LONGEST}` : "a whole number from 0 on";
+  throw new RangeError(`${name} must be ${fit}, or Infinity, not ${value}`);
+}
+
+/** @throws {TypeError} if an option that is given is not of that type. */
+export function requireType(name: string, value: unknown, type: "boolean" | "function"): void {
+  if (value === undefined || typeof value === type) return;
+  throw new TypeError(`${name} must be a ${type}, not ${quoted(value)}`);
+}
+
+function quoted(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,103 @@
+import type { BodyReader } from "./body_reader.ts";
+import { gatherLimit, holdBytes, releaseBytes } from "./in_flight.ts";
+import { leftError } from "./left_error.ts";
+
+/** Reads a body from a stream of bytes. */
+export class StreamBody implements BodyReader {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  #pieces: Uint8Array[] = [];
+  #gathered = 0;
+  #isReading = false;
+  #waiting: { resolve(pieces: readonly Uint8Array[] | undefined): void; reject(error: unknown): void } | undefined =
+    undefined;
+  #hasEnded = false;
+  #failure: { readonly reason: unknown } | undefined = undefined;
+
+  /** Whether an error of the stream is a sender who left. */
+  readonly #isReceived: boolean;
+
+  /**
+   * @param isReceived Whether the stream comes from the network.
+   * @throws {TypeError} if somebody else reads it.
+   */
+  constructor(stream: ReadableStream<Uint8Array>, isReceived: boolean) {
+    this.#isReceived = isReceived;
+    if (stream.locked) throw new TypeError("The body is being read by somebody else: its stream is locked");
+    this.#reader = stream.getReader();
+    holdBytes();
+    void this.#gather();
+  }
+
+  read(): Promise<readonly Uint8Array[] | undefined> {
+    if (this.#gathered > 0) {
+      const pieces = this.#give();
+      void this.#gather();
+      return Promise.resolve(pieces);
+    }
+    if (this.#failure) return Promise.reject(this.#failure.reason);
+    if (this.#hasEnded) return Promise.resolve(undefined);
+    return new Promise((resolve, reject) => this.#waiting = { resolve, reject });
+  }
+
+  async cancel(reason: unknown): Promise<void> {
+    if (this.#hasEnded || this.#failure) return;
+    this.#pieces = [];
+    this.#gathered = 0;
+    this.#fail(reason);
+    await this.#reader.cancel(reason).catch(() => {}); // what the source says to that is of no use any more
+  }
+
+  /** Reads until enough is gathered. */
+  async #gather(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      while (this.#gathered < gatherLimit() && !this.#hasEnded && !this.#failure) {
+        const { done, value } = await this.#reader.read();
+        if (this.#failure) return;
+        if (done) this.#end();
+        else this.#take(value);
+      }
+    } catch (error) {
+      this.#fail(this.#isReceived ? leftError(error) : error);
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  #take(value: unknown): void {
+    if (!(value instanceof Uint8Array)) {
+      void this.cancel(new TypeError(`The chunks of a body must be Uint8Arrays, not ${kindOf(value)}`));
+      return;
+    }
+    if (value.length === 0) return;
+    this.#pieces.push(value);
+    this.#gathered += value.length;
+    this.#waiting?.resolve(this.#give());
+    this.#waiting = undefined;
+  }
+
+  #give(): readonly Uint8Array[] {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    this.#gathered = 0;
+    return pieces;
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    releaseBytes();
+    this.#waiting?.resolve(undefined);
+  }
+
+  #fail(reason: unknown): void {
+    if (this.#hasEnded || this.#failure) return;
+    this.#failure = { reason };
+    releaseBytes();
+    this.#waiting?.reject(reason);
+  }
+}
+
+function kindOf(value: unknown): string {
+  return typeof value === "object" && value !== null ? `an object of ${value.constructor?.name}` : `a ${typeof value}`;
+}
