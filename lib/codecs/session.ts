@@ -59,20 +59,34 @@ export class Session {
    * @throws {RangeError} if memory runs out.
    */
   step(length: number, operation: number, limit: number): { output: Uint8Array<ArrayBuffer>; more: boolean } {
-    const { exports } = this.#instance;
+    const more = this.#advance(length, operation, limit);
+    return { output: this.#output().slice() as Uint8Array<ArrayBuffer>, more };
+  }
+
+  /** Like {@linkcode step}, with the output in the caller's `target` and as long as it at most. */
+  stepInto(target: Uint8Array, length: number, operation: number): { length: number; more: boolean } {
+    const more = this.#advance(length, operation, target.length);
+    const output = this.#output();
+    target.set(output);
+    return { length: output.length, more };
+  }
+
+  /** Makes the step; true if there is more output. */
+  #advance(length: number, operation: number, limit: number): boolean {
     let progress: number;
     try {
-      progress = exports.step(this.#handle, length, operation, limit);
+      progress = this.#instance.exports.step(this.#handle, length, operation, limit);
     } catch (cause) {
       this.#instance.retire(); // a trap leaves its memory in an unknown state
       throw new RangeError(`${this.#action}: the codec stopped, most likely out of memory`, { cause });
     }
     if (progress < 0) throw this.#error(progress, this.#instance.fault());
-    const size = exports.output_length(this.#handle);
-    return {
-      output: this.#instance.view(exports.output(this.#handle), size).slice() as Uint8Array<ArrayBuffer>,
-      more: progress === HAS_OUTPUT,
-    };
+    return progress === HAS_OUTPUT;
+  }
+
+  #output(): Uint8Array {
+    const { exports } = this.#instance;
+    return this.#instance.view(exports.output(this.#handle), exports.output_length(this.#handle));
   }
 
   #error(kind: number, message: string): Error {

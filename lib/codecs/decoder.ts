@@ -1,0 +1,85 @@
+import type { Format } from "./format.ts";
+import { loadModule } from "./module.ts";
+import { decompressParameters } from "./options.ts";
+import { FINISH, PROCESS, Session } from "./session.ts";
+
+/** Options of {@linkcode openDecoder}. */
+export interface DecoderOptions {
+  /**
+   * log2 of the largest window in bytes that zstd data may ask for, 10 to 27: what one decoder may take of memory.
+   *
+   * @default 27
+   */
+  windowLog?: number;
+}
+
+/**
+ * Opens a decoder that is driven by hand: no streams, no promises, and output goes into the caller's own buffers.
+ *
+ * @param format The format to read; none that needs a dictionary.
+ * @throws {TypeError} if the format is unknown or needs a dictionary.
+ * @throws {RangeError} if memory runs out.
+ */
+export async function openDecoder(
+  format: Exclude<Format, "dcb" | "dcz">,
+  options: DecoderOptions = {},
+): Promise<Decoder> {
+  const parameters = { ...decompressParameters({ format }, false), windowLog: options.windowLog ?? 0 };
+  return new Decoder(new Session(await loadModule(parameters.family, "decompress"), parameters));
+}
+
+/** One compressed stream, in steps. Holds WASM memory until {@linkcode Decoder.close}. */
+export class Decoder {
+  #session: Session;
+  /** What of the last {@linkcode Decoder.write} the codec has not been told of. */
+  #fresh = 0;
+  #more = false;
+
+  /** Takes over a session that decompresses. */
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Whether there is output, or input to go on with: {@linkcode Decoder.write} only if not. */
+  get more(): boolean {
+    return this.#more;
+  }
+
+  /** Takes a copy of `input`, so its size adds to the memory held: tens of KiB are a good measure. */
+  write(input: Uint8Array): void {
+    this.#session.write(input);
+    this.#fresh = input.length;
+    this.#more = input.length > 0;
+  }
+
+  /**
+   * Decodes into `target` and returns how many bytes of it are filled.
+   *
+   * @throws {TypeError} if the data is corrupt.
+   * @throws {RangeError} if memory runs out.
+   */
+  read(target: Uint8Array): number {
+    return this.#step(target, PROCESS);
+  }
+
+  /**
+   * Like {@linkcode Decoder.read}, once all input is written and there is no more; again as long as there is more.
+   *
+   * @throws {TypeError} if the data ends too early.
+   */
+  finish(target: Uint8Array): number {
+    return this.#step(target, FINISH);
+  }
+
+  #step(target: Uint8Array, operation: number): number {
+    const { length, more } = this.#session.stepInto(target, this.#fresh, operation);
+    this.#fresh = 0;
+    this.#more = more;
+    return length;
+  }
+
+  /** Frees the codec's memory. Further calls do nothing. */
+  close(): void {
+    this.#session.close();
+  }
+}
