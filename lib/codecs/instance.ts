@@ -18,6 +18,15 @@ export interface Exports {
  */
 const KEPT_MEMORY = 64 * 1024 * 1024;
 
+/**
+ * The memory from which on an instance takes no new sessions: where sessions overlap all the time, it would never be
+ * idle, and none of its memory returned.
+ */
+const FULL_MEMORY = 256 * 1024 * 1024;
+
+/** The most sessions of an instance: what zstd windows of 128 MiB make of them is half of the 4 GiB that there are. */
+const MOST_SESSIONS = 16;
+
 /** One instance of a module, shared by this thread's sessions. */
 export class Instance {
   readonly exports: Exports;
@@ -39,6 +48,11 @@ export class Instance {
     return new TextDecoder().decode(this.view(this.exports.fault(), this.exports.fault_length()));
   }
 
+  /** Whether new sessions have to go elsewhere. */
+  get isFull(): boolean {
+    return this.#sessions >= MOST_SESSIONS || this.exports.memory.buffer.byteLength >= FULL_MEMORY;
+  }
+
   /** Counts a session in, which must call {@linkcode leave}. */
   enter(): void {
     this.#sessions++;
@@ -58,10 +72,10 @@ export class Instance {
 
 const shared = new Map<WebAssembly.Module, Instance>();
 
-/** This thread's instance of `module`. */
+/** This thread's instance of `module` that new sessions go to. */
 export function instanceOf(module: WebAssembly.Module): Instance {
   let instance = shared.get(module);
-  if (!instance) {
+  if (!instance || instance.isFull) {
     instance = new Instance(module);
     shared.set(module, instance);
   }

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { openDecoder } from "../../lib/codecs/internal.ts";
-import { compress, type Format } from "../../lib/codecs/mod.ts";
-import { concatenated, noise, piecesOf, samples } from "./samples.ts";
+import { compress, CompressionStream, type Format } from "../../lib/codecs/mod.ts";
+import { collected, concatenated, noise, piecesOf, samples, streamOf } from "./samples.ts";
+import { readFrameWindow } from "./zstd_frame.ts";
 
 type Plain = Exclude<Format, "dcb" | "dcz">;
 const plain: readonly Plain[] = ["zstd", "brotli", "gzip", "deflate", "deflate-raw"];
@@ -58,4 +59,19 @@ test("a decoder of zstd refuses windows larger than told", async () => {
 
 test("a decoder that needs a dictionary cannot be opened", async () => {
   await assert.rejects(openDecoder("dcz" as Plain), { name: "TypeError", message: /needs a dictionary/ });
+});
+
+test("many decoders have more memory together than one instance of WebAssembly has", async () => {
+  const encoder = new CompressionStream("zstd", { level: 1, windowLog: 27 });
+  const small = await collected(streamOf([new Uint8Array(2 ** 21)]).pipeThrough(encoder));
+  assert.equal(readFrameWindow(small), 2 ** 27);
+  const decoders = await Promise.all(Array.from({ length: 40 }, () => openDecoder("zstd")));
+  try {
+    for (const decoder of decoders) {
+      decoder.write(small);
+      assert.equal(decoder.read(new Uint8Array(1000)), 1000);
+    }
+  } finally {
+    for (const decoder of decoders) decoder.close();
+  }
 });
