@@ -1,0 +1,163 @@
+import { setImmediate } from "node:timers";
+import type { Decoder } from "../codecs/internal.ts";
+import type { BodyReader } from "./body_reader.ts";
+import { decodingError, openCodingDecoder } from "./coding_decoder.ts";
+import { type ContentCoding, contentCodings } from "./content_codings.ts";
+import { gatherLimit } from "./in_flight.ts";
+import { Pieces } from "./pieces.ts";
+import { UploadError } from "./upload_error.ts";
+
+/** Most bytes that a decoder takes at once, which it copies. */
+const MOST_INPUT = 64 * 1024;
+/** Most bytes of a piece; each layer has two. Double takes no less time, half takes a tenth more. */
+const MOST_OUTPUT = 128 * 1024;
+/** Bytes that may be consumed without a result before other work has its turn. */
+const MOST_IN_VAIN = 256 * 1024;
+
+/** What {@linkcode decodedBody} is told. */
+export interface DecodeOptions {
+  /** Most bytes that may come out. */
+  readonly maxBytes: number;
+}
+
+/**
+ * A body with its content codings undone, the last one first, as it is read: of a small body that stands for
+ * gigabytes only what is read is made. Errors of `body` come through as they are.
+ *
+ * @param body What came; it is not cancelled when an error comes up here.
+ * @param contentEncoding The value of `Content-Encoding`. `deflate` may lack its zlib wrapper, as some senders have it.
+ * @param options.maxBytes Most bytes that may come out; no more are ever given.
+ * @returns a body whose reads throw an {@linkcode UploadError} `MALFORMED` if what came is corrupt, ends too early or
+ * goes on after its end, `TOO_LARGE` beyond `maxBytes`, or `UNSUPPORTED` if zstd asks for a window above 8 MiB.
+ * @throws {UploadError} `UNSUPPORTED` if a coding is unknown, or there are more than three.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-8.4}
+ */
+export function decodedBody(body: BodyReader, contentEncoding: string, options: DecodeOptions): BodyReader {
+  const { maxBytes } = options;
+  // What is coded a second time has been compressed before, so it is hardly larger than what comes out at the end.
+  const between = maxBytes + Math.ceil(maxBytes / 50) + 4096;
+  return contentCodings(contentEncoding).reduceRight<BodyReader>(
+    (layer, coding, index) => new DecodedBody(layer, coding, index === 0 ? maxBytes : between),
+    body,
+  );
+}
+
+/** A body with one coding undone. */
+class DecodedBody implements BodyReader {
+  readonly #body: BodyReader;
+  readonly #coding: ContentCoding;
+  readonly #maxBytes: number;
+  #input = new Pieces([]);
+  #isInputComplete = false;
+  #decoder: Decoder | undefined = undefined;
+  /** Where results go in turn: one is filled while the other is in use. */
+  #targets: [Uint8Array?, Uint8Array?] = [];
+  #bytes = 0;
+  #isComplete = false;
+  /** Why nothing more is read. */
+  #failure: { readonly reason: unknown } | undefined = undefined;
+
+  constructor(body: BodyReader, coding: ContentCoding, maxBytes: number) {
+    this.#body = body;
+    this.#coding = coding;
+    this.#maxBytes = maxBytes;
+  }
+
+  async read(): Promise<readonly Uint8Array[] | undefined> {
+    try {
+      this.#throwIfEnded();
+      const [older = new Uint8Array(Math.min(gatherLimit(), MOST_OUTPUT)), newer] = this.#targets;
+      this.#targets = [newer, older];
+      const length = await this.#fill(older);
+      return length > 0 ? [older.subarray(0, length)] : undefined;
+    } catch (error) {
+      this.#end(error);
+      throw error;
+    }
+  }
+
+  async cancel(reason: unknown): Promise<void> {
+    if (!this.#isComplete) this.#end(reason);
+    await this.#body.cancel(reason);
+  }
+
+  #throwIfEnded(): void {
+    if (this.#failure) throw this.#failure.reason;
+  }
+
+  #end(reason: unknown): void {
+    this.#failure ??= { reason };
+    this.#free();
+  }
+
+  #free(): void {
+    this.#decoder?.close();
+    this.#decoder = undefined;
+    this.#input = new Pieces([]);
+  }
+
+  /** Decodes until `target` is full or there is something in it and more has to be waited for; 0 at the end. */
+  async #fill(target: Uint8Array): Promise<number> {
+    let length = 0;
+    let inVain = 0;
+    while (length < target.length && !this.#isComplete) {
+      if (this.#hasWork()) {
+        length += this.#decode(target.subarray(length));
+      } else if (length > 0) {
+        break;
+      } else {
+        inVain += await this.#receive();
+        if (inVain < MOST_IN_VAIN) continue;
+        inVain = 0;
+        await new Promise((resolve) => setImmediate(resolve));
+        this.#throwIfEnded();
+      }
+    }
+    return length;
+  }
+
+  /** Whether the decoder can go on; hands it the next input if it needs some. */
+  #hasWork(): boolean {
+    const decoder = this.#decoder;
+    if (decoder === undefined || this.#isInputComplete || decoder.more) return decoder !== undefined;
+    const part = this.#input.take(MOST_INPUT);
+    if (part) decoder.write(part);
+    return part !== undefined;
+  }
+
+  #decode(target: Uint8Array): number {
+    const decoder = this.#decoder!;
+    let length: number;
+    try {
+      length = this.#isInputComplete ? decoder.finish(target) : decoder.read(target);
+    } catch (cause) {
+      throw decodingError(this.#coding, cause);
+    }
+    this.#bytes += length;
+    if (this.#bytes > this.#maxBytes) {
+      throw new UploadError(
+        "TOO_LARGE",
+        `The decoded body has more than the ${this.#maxBytes} bytes that are accepted`,
+      );
+    }
+    this.#isComplete = this.#isInputComplete && !decoder.more;
+    if (this.#isComplete) this.#free();
+    return length;
+  }
+
+  /** Reads more of the body; returns how many bytes. */
+  async #receive(): Promise<number> {
+    const pieces = await this.#body.read();
+    this.#throwIfEnded();
+    this.#isInputComplete = pieces === undefined;
+    this.#input = new Pieces(pieces ?? []);
+    if (this.#decoder === undefined) {
+      // Not earlier: a body that fails before its first byte costs nothing.
+      const decoder = await openCodingDecoder(this.#coding, pieces?.[0]?.[0]);
+      if (this.#failure) decoder.close();
+      else this.#decoder = decoder;
+      this.#throwIfEnded();
+    }
+    return this.#input.length;
+  }
+}
