@@ -1,4 +1,7 @@
-import { type FileHandle, link, lstat, open, rename, rm } from "node:fs/promises";
+import { link, lstat, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { flushFolder } from "./flush_folder.ts";
+import { OpenFile } from "./open_file.ts";
 import { temporaryPath } from "./temporary.ts";
 import { writeFully } from "./write_fully.ts";
 
@@ -19,6 +22,13 @@ export interface AtomicFileOptions {
    * @default true
    */
   replace?: boolean;
+  /**
+   * Whether the file's bytes are flushed to the disk before it gets its name, and then the name, so that both outlive a
+   * loss of power. Without it a loss of power may leave an empty file under the name.
+   *
+   * @default true
+   */
+  flush?: boolean;
 }
 
 /**
@@ -41,16 +51,17 @@ export interface AtomicFileOptions {
  * ```
  */
 export class AtomicFile {
-  #path: string;
-  #temporary: string;
-  #options: AtomicFileOptions;
-  #handle: FileHandle | undefined;
+  readonly #path: string;
+  readonly #temporary: string;
+  readonly #options: AtomicFileOptions;
+  readonly #file: OpenFile;
+  #state: "open" | "ended" | "gone" = "open";
 
-  private constructor(path: string, temporary: string, options: AtomicFileOptions, handle: FileHandle) {
+  private constructor(path: string, temporary: string, options: AtomicFileOptions, file: OpenFile) {
     this.#path = path;
     this.#temporary = temporary;
     this.#options = options;
-    this.#handle = handle;
+    this.#file = file;
   }
 
   /**
@@ -60,49 +71,71 @@ export class AtomicFile {
    */
   static async open(path: string, options: AtomicFileOptions = {}): Promise<AtomicFile> {
     const temporary = options.temporary ?? temporaryPath(path);
-    const handle =
-      await (options.temporary === undefined ? open(temporary, "wx", options.mode) : open(temporary, "r+"));
-    return new AtomicFile(path, temporary, options, handle);
+    const flags = options.temporary === undefined ? "wx" : "r+";
+    return new AtomicFile(path, temporary, options, await OpenFile.open(temporary, flags, options.mode));
   }
 
   /** Appends `bytes`. */
   async write(bytes: Uint8Array): Promise<void> {
-    await writeFully(this.#opened(), [bytes]);
-  }
-
-  /** Appends all bytes of `pieces`, with one call of the system where it takes them at once. */
-  async writev(pieces: readonly Uint8Array[]): Promise<void> {
-    await writeFully(this.#opened(), pieces);
+    await this.writev([bytes]);
   }
 
   /**
-   * Puts the file under its name, in place of what was there unless `replace` is false; the temporary file is gone if
-   * that fails.
+   * Appends all bytes of `pieces`, with one call of the system where it takes them at once. One call at a time: wait
+   * for the one before.
+   */
+  async writev(pieces: readonly Uint8Array[]): Promise<void> {
+    if (this.#state !== "open") throw this.#misuse();
+    await writeFully(this.#file, pieces);
+  }
+
+  /**
+   * Everything but the name: flushes the file and closes it. So that several files can be completed first and get their
+   * names together, by {@linkcode commit}. The temporary file is gone if that fails.
+   *
+   * @throws {Error} what the file system says, with its `code`.
+   */
+  async end(): Promise<void> {
+    if (this.#state !== "open") throw this.#misuse();
+    const { mtimeMs, mode, flush = true } = this.#options;
+    try {
+      if (mode !== undefined) await this.#file.chmod(mode & 0o7777); // open() applied the umask
+      if (mtimeMs !== undefined) await this.#file.setModified(mtimeMs);
+      if (flush) await this.#file.datasync();
+      await this.#file.close();
+    } catch (error) {
+      await this.discard();
+      throw error;
+    }
+    if (this.#state === "open") this.#state = "ended";
+  }
+
+  /**
+   * Puts the file under its name, in place of what was there unless `replace` is false; {@linkcode end}s it before if
+   * that was not done. The temporary file is gone if that fails.
+   *
+   * @throws {Error} what the file system says, with its `code`.
    */
   async commit(): Promise<void> {
-    const handle = this.#opened();
-    const { mtimeMs, mode, replace = true } = this.#options;
+    if (this.#state === "open") await this.end();
+    if (this.#state !== "ended") throw this.#misuse();
+    const { replace = true, flush = true } = this.#options;
     try {
-      if (mode !== undefined) await handle.chmod(mode & 0o7777); // open() applied the umask
-      if (mtimeMs !== undefined) await handle.utimes(mtimeMs / 1000, mtimeMs / 1000);
-      await handle.datasync();
-      await handle.close();
-      this.#handle = undefined;
       if (replace) await rename(this.#temporary, this.#path);
       else await renameToFree(this.#temporary, this.#path);
     } catch (error) {
       await this.discard();
-      await rm(this.#temporary, { force: true });
       throw error;
     }
+    this.#state = "gone";
+    if (flush) await flushFolder(dirname(this.#path));
   }
 
   /** Removes the temporary file, unless it was committed. */
   async discard(): Promise<void> {
-    if (!this.#handle) return;
-    const handle = this.#handle;
-    this.#handle = undefined;
-    await handle.close().catch(() => {}); // the file goes away: what closing could not flush does not matter
+    if (this.#state === "gone") return;
+    this.#state = "gone";
+    await this.#file.close().catch(() => {}); // the file goes away: what closing could not flush does not matter
     await rm(this.#temporary, { force: true });
   }
 
@@ -111,9 +144,9 @@ export class AtomicFile {
     return this.discard();
   }
 
-  #opened(): FileHandle {
-    if (this.#handle) return this.#handle;
-    throw new TypeError(`cannot write ${this.#path}: it is committed or discarded`);
+  #misuse(): TypeError {
+    const state = this.#state === "ended" ? "complete" : "committed or discarded";
+    return new TypeError(`cannot write ${this.#path}: it is ${state}`);
   }
 }
 
@@ -129,5 +162,5 @@ async function renameToFree(from: string, to: string): Promise<void> {
     await rename(from, to);
     return;
   }
-  await rm(from);
+  await rm(from, { force: true });
 }

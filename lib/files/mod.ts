@@ -5,6 +5,7 @@
  * @module
  */
 export { isAbandonedTemporary, isTemporaryName, temporaryPath } from "./temporary.ts";
+export { removeAbandonedTemporaries } from "./remove_abandoned.ts";
 export { openFileWritable, type OpenFileWritableOptions } from "./open_file_writable.ts";
 export { openFileReadable } from "./open_file_readable.ts";
 export { RotatingFileWritable } from "./rotating_file_writable.ts";

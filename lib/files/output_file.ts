@@ -1,12 +1,14 @@
-import { type FileHandle, open } from "node:fs/promises";
 import { AtomicFile, type AtomicFileOptions } from "./atomic_file.ts";
+import { OpenFile } from "./open_file.ts";
 import { writeFully } from "./write_fully.ts";
 
 /** A file that is being written: under its name at once, or an {@linkcode AtomicFile}. */
 export interface OutputFile {
   /** Appends bytes. */
   writev(pieces: readonly Uint8Array[]): Promise<void>;
-  /** The file is complete. */
+  /** All is written: flushes the file if that was asked, and closes it. It does not have its name yet if it is atomic. */
+  end(): Promise<void>;
+  /** The file is complete; {@linkcode end}s it before if that was not done. */
   commit(): Promise<void>;
   /** Lets go of the file as it is; does nothing after commit(). */
   discard(): Promise<void>;
@@ -20,42 +22,43 @@ export interface OutputFileOptions extends AtomicFileOptions {
 /** Opens a file to write to, empty. */
 export async function openOutputFile(path: string, options: OutputFileOptions): Promise<OutputFile> {
   if (options.atomic) return await AtomicFile.open(path, options);
-  const { mode, mtimeMs, replace = true } = options;
-  return new PlainFile(await open(path, replace ? "w" : "wx", mode), mtimeMs);
+  const file = await OpenFile.open(path, options.replace === false ? "wx" : "w", options.mode);
+  return new PlainFile(file, options);
 }
 
 /** A file under its own name from the beginning; discarding keeps what is written. */
 class PlainFile implements OutputFile {
-  readonly #mtimeMs: number | undefined;
-  #handle: FileHandle | undefined;
+  readonly #file: OpenFile;
+  readonly #options: OutputFileOptions;
+  #hasEnded = false;
 
-  constructor(handle: FileHandle, mtimeMs: number | undefined) {
-    this.#handle = handle;
-    this.#mtimeMs = mtimeMs;
+  constructor(file: OpenFile, options: OutputFileOptions) {
+    this.#file = file;
+    this.#options = options;
   }
 
   async writev(pieces: readonly Uint8Array[]): Promise<void> {
-    await writeFully(this.#handle!, pieces);
+    await writeFully(this.#file, pieces);
   }
 
-  async commit(): Promise<void> {
-    const seconds = this.#mtimeMs === undefined ? undefined : this.#mtimeMs / 1000;
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    const { mtimeMs, flush = false } = this.#options;
     try {
-      if (seconds !== undefined) await this.#handle!.utimes(seconds, seconds);
+      if (mtimeMs !== undefined) await this.#file.setModified(mtimeMs);
+      if (flush) await this.#file.datasync();
     } catch (error) {
       await this.discard();
       throw error;
     }
-    await this.#release();
+    await this.#file.close();
+  }
+
+  async commit(): Promise<void> {
+    if (!this.#hasEnded) await this.end();
   }
 
   async discard(): Promise<void> {
-    await this.#release().catch(() => {}); // what made the file worthless is being told already
-  }
-
-  async #release(): Promise<void> {
-    const handle = this.#handle;
-    this.#handle = undefined;
-    await handle?.close();
+    await this.#file.close().catch(() => {}); // what made the file worthless is being told already
   }
 }

@@ -56,6 +56,16 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
   get files(): readonly string[] {
     return [...this.#rotation.files];
   }
+
+  /** Most bytes of a file. */
+  get maxFileSize(): number {
+    return this.#rotation.maxFileSize;
+  }
+
+  /** Bytes that the file of the next chunk has room for, once all writes so far are acknowledged. */
+  get room(): number {
+    return this.#rotation.room;
+  }
 }
 
 async function writeItems(items: (Uint8Array | string)[], rotation: Rotation, gathered: Gathered): Promise<void> {

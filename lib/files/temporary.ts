@@ -2,15 +2,17 @@ import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { isProcessAlive } from "../runtime/mod.ts";
+import { processSpace } from "./process_space.ts";
 
-const NAME = /^\.millrace-(\d+)-[0-9a-f-]+\.tmp$/;
+/** With the space of the process, which names did not have once, and its id. */
+const NAME = /^\.millrace-(?:([0-9a-f]{8})\.)?(\d+)-[0-9a-f-]+\.tmp$/;
 const DAY = 24 * 60 * 60 * 1000;
 /** The file system's clock may be behind the process's by a tick, in ms. */
 const TICK = 1000;
 
 /** A path for a temporary file, in the folder of `path` so that a rename puts it in place at once. */
 export function temporaryPath(path: string): string {
-  return join(dirname(path), `.millrace-${process.pid}-${crypto.randomUUID()}.tmp`);
+  return join(dirname(path), `.millrace-${processSpace()}.${process.pid}-${crypto.randomUUID()}.tmp`);
 }
 
 /** Whether `name` is one that {@linkcode temporaryPath} gives. */
@@ -18,14 +20,20 @@ export function isTemporaryName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Whether the file at `path` is a temporary one whose process ended without removing it. */
+/**
+ * Whether the file at `path` is a temporary one whose process ended without removing it. Of a process of another
+ * machine or container nobody can say here whether it runs: its files are abandoned when nothing has touched them for a
+ * day.
+ */
 export async function isAbandonedTemporary(path: string): Promise<boolean> {
-  const id = Number(NAME.exec(basename(path))?.[1]);
-  if (Number.isNaN(id)) return false;
-  if (!isProcessAlive(id)) return true;
+  const [, space, digits] = NAME.exec(basename(path)) ?? [];
+  if (digits === undefined) return false;
+  const id = Number(digits);
+  const isOurs = space === processSpace();
+  if (isOurs && !isProcessAlive(id)) return true;
   // Another process may have the id by now: in a container it is often this one. The time of change of the file's
   // status tells, since that of its content is set to the original's.
   const touched = (await stat(path).catch(() => undefined))?.ctimeMs ?? Infinity;
-  const spared = id === process.pid ? process.uptime() * 1000 + TICK : DAY;
+  const spared = isOurs && id === process.pid ? process.uptime() * 1000 + TICK : DAY;
   return touched < Date.now() - spared;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -68,25 +68,52 @@ test("temporaryPath() gives ever new names in the same folder that isTemporaryNa
   }
 });
 
+/** A name as a process with that id gives it here. */
+function temporaryOf(id: number, folder: string): string {
+  return temporaryPath(join(folder, "file")).replace(`.${process.pid}-`, `.${id}-`);
+}
+
+/** Does something on another day: when a file was last touched cannot be feigned. */
+async function daysLater<T>(days: number, work: () => Promise<T>): Promise<T> {
+  const { now } = Date;
+  Date.now = () => now() + days * 86_400_000;
+  try {
+    return await work();
+  } finally {
+    Date.now = now;
+  }
+}
+
 test("isAbandonedTemporary() spares files of processes that run", () =>
   inFolder(async (folder) => {
-    const ours = temporaryPath(join(folder, "file"));
-    await writeFile(ours, "");
-    assert.equal(await isAbandonedTemporary(ours), false);
-    const parents = join(folder, `.millrace-${process.ppid}-1.tmp`);
-    await writeFile(parents, "");
-    assert.equal(await isAbandonedTemporary(parents), false);
+    for (const path of [temporaryPath(join(folder, "file")), temporaryOf(process.ppid, folder)]) {
+      await writeFile(path, "");
+      assert.equal(await isAbandonedTemporary(path), false);
+    }
     assert.equal(await isAbandonedTemporary(join(folder, "file.tmp")), false);
   }));
 
 test("isAbandonedTemporary() sees files of processes that ended, also if another has their id now", () =>
   inFolder(async (folder) => {
-    const { pid } = spawnSync("true");
-    const dead = join(folder, `.millrace-${pid}-1.tmp`);
+    const dead = temporaryOf(spawnSync("true").pid, folder);
     await writeFile(dead, "");
     assert.equal(await isAbandonedTemporary(dead), true);
     // This process's id on a file that is older than this process: the test itself, by a link.
     const reused = temporaryPath(join(folder, "file"));
     await symlink(fileURLToPath(import.meta.url), reused);
     assert.equal(await isAbandonedTemporary(reused), true);
+  }));
+
+test("isAbandonedTemporary() believes no process id of another machine or container, but a day of silence", () =>
+  inFolder(async (folder) => {
+    const { pid } = spawnSync("true");
+    for (const name of [`.millrace-00c0ffee.${pid}-1.tmp`, `.millrace-${pid}-1.tmp`]) {
+      const path = join(folder, name);
+      assert.ok(isTemporaryName(name));
+      await writeFile(path, "");
+      assert.equal(await isAbandonedTemporary(path), false);
+      assert.equal(await daysLater(1.01, () => isAbandonedTemporary(path)), true);
+      await rm(path);
+      assert.equal(await daysLater(1.01, () => isAbandonedTemporary(path)), false);
+    }
   }));
