@@ -1,0 +1,112 @@
+import { lstat, realpath } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { fileFailure } from "../files/internal.ts";
+import { isTemporaryName } from "../files/mod.ts";
+import { refusedPart } from "./refused_part.ts";
+import { shownName } from "./shown_name.ts";
+import { UploadError } from "./upload_error.ts";
+
+const isWindows = process.platform === "win32";
+
+/**
+ * The absolute path of a file to write: with a root, relative to it and in it, wherever links on the way lead. The last
+ * part may be a link: the file is to take its place.
+ *
+ * Who may make links in the root can still lead a file out of it, at the moment between this and its opening.
+ *
+ * @throws {UploadError} `OUTSIDE_ROOT` if it leaves the root, `BAD_NAME` if no file can be called so, or none should.
+ * @throws {TypeError} if an argument is no path, or, without a root, the destination is one of a folder.
+ * @throws {Error} what the file system says of the folders on the way, with its `code`.
+ */
+export async function containedPath(destination: string | URL, root: string | URL | undefined): Promise<string> {
+  if (root === undefined) return plainPath(destination);
+  const folder = resolve(requirePlain("root", root));
+  const given = typeof destination === "string" ? destination : pathOf("destination", destination);
+  const name = shownName(given, folder);
+  const path = insideOf(folder, given, name);
+  if (dirname(path) !== folder) await requireInside(folder, dirname(path), name);
+  return path;
+}
+
+function plainPath(destination: string | URL): string {
+  const path = requirePlain("destination", destination);
+  if (isFolderPath(path)) {
+    throw new TypeError(`the destination must be the path of a file, not of a folder: ${JSON.stringify(path)}`);
+  }
+  return resolve(path);
+}
+
+function requirePlain(what: string, value: string | URL): string {
+  const path = pathOf(what, value);
+  if (path !== "" && !path.includes("\0")) return path;
+  throw new TypeError(`the ${what} must be a path, not ${JSON.stringify(path)}`);
+}
+
+function pathOf(what: string, value: unknown): string {
+  if (typeof value === "string") return value;
+  if (!(value instanceof URL)) throw new TypeError(`the ${what} must be a path or a file: URL, not ${String(value)}`);
+  if (value.protocol !== "file:") throw new TypeError(`the ${what} must be a file: URL, not ${value.href}`);
+  return fileURLToPath(value);
+}
+
+function isFolderPath(path: string): boolean {
+  const last = partsOf(path).at(-1);
+  return last === "" || last === "." || last === "..";
+}
+
+function partsOf(path: string): string[] {
+  return path.split(isWindows ? /[\\/]/ : "/");
+}
+
+/** As the words say, whatever links there are. */
+function insideOf(folder: string, given: string, name: string): string {
+  if (given === "") throw new UploadError("BAD_NAME", "Cannot save a file without a name");
+  if (given.includes("\0")) throw refused("BAD_NAME", name, "the name has a zero byte");
+  const below = relative(folder, resolve(folder, given));
+  if (below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below)) throw outside(name);
+  if (below === "" || isFolderPath(given)) throw refused("BAD_NAME", name, "the name is one of a folder");
+  for (const part of below.split(sep)) {
+    const fault = refusedPart(part, isWindows);
+    if (fault !== undefined) throw refused("BAD_NAME", name, fault);
+  }
+  if (isTemporaryName(basename(below))) throw refused("BAD_NAME", name, "the name is kept for temporary files");
+  return join(folder, below);
+}
+
+/** Links on the way may lead anywhere: the folders that are there must be in the root in truth. */
+async function requireInside(folder: string, parent: string, name: string): Promise<void> {
+  const real = await realpath(folder).catch((error) => {
+    throw fileFailure("open", folder, error);
+  });
+  const prefix = real.endsWith(sep) ? real : real + sep;
+  for (let path = parent; path !== folder; path = dirname(path)) {
+    const found = await realFolder(path, name);
+    if (found === undefined) continue;
+    if (!found.startsWith(prefix) && found !== real) throw outside(name);
+    return;
+  }
+}
+
+/** Where a folder is in truth; undefined if it is missing. */
+async function realFolder(path: string, name: string): Promise<string | undefined> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (code === "ENAMETOOLONG") throw refused("BAD_NAME", name, "the name is too long", error);
+    if (code !== "ENOENT") throw fileFailure("open", path, error);
+    // A link to a folder that is missing, maybe only for now.
+    if (await lstat(path).then(() => true, () => false)) throw outside(name);
+    return undefined;
+  }
+}
+
+function outside(name: string): UploadError {
+  return refused("OUTSIDE_ROOT", name, "the path leads out of the folder for uploads");
+}
+
+function refused(code: "BAD_NAME" | "OUTSIDE_ROOT", name: string, reason: string, cause?: unknown): UploadError {
+  return new UploadError(code, `Cannot save ${name}: ${reason}`, cause === undefined ? undefined : { cause });
+}

@@ -1,0 +1,113 @@
+import type { Stats } from "node:fs";
+import { lstat, realpath, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { AtomicFile } from "../files/mod.ts";
+import type { OutputFile } from "../files/internal.ts";
+import type { BodySink } from "./body_sink.ts";
+import { openDevice } from "./device_file.ts";
+import type { SaveBodyOptions } from "./save_options.ts";
+import { storageFailure } from "./storage_failure.ts";
+import { removeAbandonedOnce } from "./remove_abandoned_once.ts";
+import { UploadError } from "./upload_error.ts";
+
+/** What is at a path, and where the file is that would be replaced. */
+interface Place {
+  readonly path: string;
+  readonly status: Stats | undefined;
+}
+
+type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | "flush">;
+
+/**
+ * Opens a file that appears under its name when it is committed; or what is there already, if that is no file that
+ * could be replaced.
+ *
+ * @param name What the file is called in errors that the sender may see.
+ * @throws {UploadError} `EXISTS` if there is a file that must not be replaced, `BAD_NAME` if its name is too long.
+ * @throws {Error} what the file system says otherwise, with its `code`.
+ */
+export async function openFileSink(path: string, name: string, options: FileOptions): Promise<BodySink> {
+  try {
+    const place = options.root === undefined ? await followed(path) : await unfollowed(path);
+    return new FileSink(path, name, await openFile(place, options));
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (code === "ENAMETOOLONG" && options.root !== undefined) {
+      throw new UploadError("BAD_NAME", `Cannot save ${name}: the name is too long`, { cause: error });
+    }
+    throw storageFailure("create", path, name, error);
+  }
+}
+
+async function openFile({ path, status }: Place, options: FileOptions): Promise<OutputFile> {
+  if (status?.isDirectory()) throw systemError("EISDIR", "it is a directory");
+  if (status && !status.isFile() && !status.isSymbolicLink()) return await openDevice(path, status);
+  const { overwrite = false, flush = false } = options;
+  if (status && !overwrite) throw systemError("EEXIST", "file already exists");
+  const mode = options.mode ?? (status?.isFile() ? status.mode & 0o777 : undefined);
+  const file = await AtomicFile.open(path, { replace: overwrite, flush, ...(mode !== undefined && { mode }) });
+  removeAbandonedOnce(dirname(path));
+  return file;
+}
+
+/** Where the file is that is written to `path`: links are followed. One that leads nowhere is taken for the file. */
+async function followed(path: string): Promise<Place> {
+  const status = await statusOf(lstat(path));
+  if (!status?.isSymbolicLink()) return { path, status };
+  const target = await statusOf(stat(path));
+  // What links in /dev and /proc say of a pipe or a device is no path.
+  if (target === undefined || !target.isFile()) return { path, status: target ?? status };
+  return { path: await realpath(path), status: target };
+}
+
+/** As {@linkcode followed}, but a link to a file is replaced itself: it may lead out of the root. */
+async function unfollowed(path: string): Promise<Place> {
+  const status = await statusOf(lstat(path));
+  if (!status?.isSymbolicLink()) return { path, status };
+  const target = await statusOf(stat(path));
+  return { path, status: target?.isDirectory() ? target : status };
+}
+
+function statusOf(looking: Promise<Stats>): Promise<Stats | undefined> {
+  return looking.catch((error) => {
+    if (error.code === "ENOENT") return undefined; // opening says so of the folder, if it is that
+    throw error;
+  });
+}
+
+function systemError(code: string, words: string): Error {
+  return Object.assign(new Error(`${code}: ${words}`), { code });
+}
+
+/** Writes to a file, and tells what fails in the words of who sent it. */
+class FileSink implements BodySink {
+  readonly path: string;
+  readonly #name: string;
+  readonly #file: OutputFile;
+
+  constructor(path: string, name: string, file: OutputFile) {
+    this.path = path;
+    this.#name = name;
+    this.#file = file;
+  }
+
+  async write(pieces: readonly Uint8Array[]): Promise<void> {
+    await this.#file.writev(pieces).catch((error) => this.#fail("write", error));
+  }
+
+  async end(): Promise<void> {
+    await this.#file.end().catch((error) => this.#fail("complete", error));
+  }
+
+  async commit(): Promise<void> {
+    await this.#file.commit().catch((error) => this.#fail("complete", error));
+  }
+
+  async discard(): Promise<void> {
+    await this.#file.discard().catch(() => {}); // why it is discarded is being told already
+  }
+
+  #fail(action: string, error: unknown): never {
+    throw storageFailure(action, this.path, this.#name, error);
+  }
+}

@@ -1,0 +1,67 @@
+/** Writes to a stream that is another's, in batches, as long as a signal lets it. One call at a time. */
+export class StreamWriter<T> {
+  readonly #writer: WritableStreamDefaultWriter<T>;
+  readonly #signal: AbortSignal | undefined;
+  /** Rejects what is being waited for. */
+  #interrupt: ((reason: unknown) => void) | undefined = undefined;
+
+  private constructor(writer: WritableStreamDefaultWriter<T>, signal: AbortSignal | undefined) {
+    this.#writer = writer;
+    this.#signal = signal;
+    signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /**
+   * Locks a stream.
+   *
+   * @throws {TypeError} if it is locked, closed or errored.
+   */
+  static async open<T>(stream: WritableStream<T>, signal: AbortSignal | undefined): Promise<StreamWriter<T>> {
+    if (stream.locked) throw new TypeError("cannot write to the stream: it is locked, somebody else writes to it");
+    const writer = stream.getWriter();
+    let state = writer.desiredSize === null ? "errored" : "writable";
+    let cause: unknown;
+    writer.closed.then(() => state = "closed", (error) => {
+      state = "errored";
+      cause = error;
+    });
+    await Promise.resolve(); // a stream that is closed or errored tells now
+    if (state === "writable") return new StreamWriter(writer, signal);
+    writer.releaseLock();
+    throw new TypeError(`cannot write to the stream: it is ${state}`, { cause });
+  }
+
+  /** Writes `chunks` when the stream asks for more, and waits until it has taken them all. */
+  async write(chunks: readonly T[]): Promise<void> {
+    await this.#wait(this.#writer.ready);
+    await this.#wait(Promise.all(chunks.map((chunk) => this.#writer.write(chunk))));
+  }
+
+  /** Closes the stream. */
+  async close(): Promise<void> {
+    await this.#wait(this.#writer.close());
+    this.#release();
+  }
+
+  /** Aborts the stream. Never rejects, and does not wait for a stream that the signal gave up waiting for. */
+  async abort(reason: unknown): Promise<void> {
+    const aborted = this.#writer.abort(reason).catch(() => {}); // the upload has failed: that is being told
+    if (!this.#signal?.aborted) await aborted;
+    this.#release();
+  }
+
+  #wait(promise: Promise<unknown>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#interrupt = reject;
+      promise.then(() => resolve(), reject);
+      if (this.#signal?.aborted) this.#onAbort();
+    });
+  }
+
+  #release(): void {
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#writer.releaseLock();
+  }
+
+  readonly #onAbort = (): void => this.#interrupt?.(this.#signal!.reason);
+}
