@@ -1,0 +1,31 @@
+import { lstat, unlink } from "node:fs/promises";
+import type { BodySink } from "../body_sink.ts";
+
+/** A file that has its name, and what is needed to take it away again. */
+export interface CommittedFile {
+  readonly path: string | undefined;
+  /** Whether there was another before; it is gone, so that this one has to stay. */
+  readonly isReplacement: boolean;
+  /** Which file it is, whatever is under its name later. */
+  readonly identity: string | undefined;
+}
+
+/** Gives a file its name. */
+export async function commitSink(sink: BodySink, overwrite: boolean): Promise<CommittedFile> {
+  const { path } = sink;
+  const isReplacement = overwrite && path !== undefined && await identityOf(path) !== undefined;
+  await sink.commit();
+  return { path, isReplacement, identity: path === undefined ? undefined : await identityOf(path) };
+}
+
+/** Removes a file again that did not replace another, and is still there. Never rejects. */
+export async function removeCommitted({ path, isReplacement, identity }: CommittedFile): Promise<void> {
+  if (path === undefined || isReplacement || identity === undefined) return;
+  if (await identityOf(path) !== identity) return;
+  await unlink(path).catch(() => {}); // the failure that led here is the one to tell
+}
+
+async function identityOf(path: string): Promise<string | undefined> {
+  const stats = await lstat(path, { bigint: true }).catch(() => undefined);
+  return stats && `${stats.dev}:${stats.ino}`;
+}

@@ -1,0 +1,83 @@
+import type { BodySink } from "../body_sink.ts";
+import type { SavedBody } from "../save_body.ts";
+import { type BodyDestination, openSink } from "../open_sink.ts";
+import { UploadError } from "../upload_error.ts";
+import { commitSink, type CommittedFile, removeCommitted } from "./committed_file.ts";
+import { FilePart } from "./file_part.ts";
+import type { Destine } from "./form_destination.ts";
+import { shown } from "./form_errors.ts";
+import type { FormLimits, SaveFormOptions } from "./form_options.ts";
+import type { FormPart } from "./form_part.ts";
+
+/** A file of a form that was stored. */
+export interface SavedFormFile extends FormPart, SavedBody {}
+
+/** The files of a form: all of them appear, or none. */
+export class FormFiles {
+  readonly #destine: Destine;
+  readonly #limits: FormLimits;
+  readonly #options: SaveFormOptions;
+  readonly #stopped: Promise<never>;
+  readonly #parts: FilePart[] = [];
+  /** Every path and every stream that a file goes to. */
+  readonly #taken = new Set<unknown>();
+  /** Those that are not under their names, in the order they came. */
+  readonly #sinks: BodySink[] = [];
+
+  /** @param stopped Is rejected when the form will not be received any more. */
+  constructor(destine: Destine, limits: FormLimits, options: SaveFormOptions, stopped: Promise<never>) {
+    this.#destine = destine;
+    this.#limits = limits;
+    this.#options = options;
+    this.#stopped = stopped;
+  }
+
+  /** A file comes. */
+  begin(part: FormPart): FilePart {
+    const file = new FilePart(part, () => this.#open(part), this.#limits, this.#options.digest);
+    this.#parts.push(file);
+    return file;
+  }
+
+  /** All are received: gives them their names. If that fails for one of them, none has. */
+  async commit(): Promise<SavedFormFile[]> {
+    const committed: CommittedFile[] = [];
+    try {
+      for (let sink = this.#sinks[0]; sink !== undefined; sink = this.#sinks[0]) {
+        committed.push(await commitSink(sink, this.#options.overwrite ?? false));
+        this.#sinks.shift();
+      }
+    } catch (error) {
+      for (const file of committed) await removeCommitted(file);
+      throw error;
+    }
+    return this.#parts.flatMap((part) => part.saved ?? []);
+  }
+
+  /** Leaves nothing of those that do not have their names. Never rejects. */
+  async discard(reason: unknown): Promise<void> {
+    for (const sink of this.#sinks.splice(0)) await sink.discard(reason);
+  }
+
+  async #open(part: FormPart): Promise<BodySink | undefined> {
+    const destination = await Promise.race([this.#destine(part), this.#stopped]);
+    if (destination === undefined) return undefined;
+    if (isStream(destination)) this.#take(destination, part);
+    const sink = await openSink(destination, this.#options);
+    this.#sinks.push(sink);
+    if (sink.path !== undefined) this.#take(sink.path, part);
+    return sink;
+  }
+
+  #take(place: unknown, { name, filename }: FormPart): void {
+    if (this.#taken.has(place)) {
+      const words = `The file ${shown(filename)} of the field ${shown(name)}`;
+      throw new UploadError("EXISTS", `${words} would have the same destination as another file of the form`);
+    }
+    this.#taken.add(place);
+  }
+}
+
+function isStream(destination: BodyDestination): boolean {
+  return typeof destination === "object" && !(destination instanceof URL);
+}

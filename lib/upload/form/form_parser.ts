@@ -1,0 +1,171 @@
+import { make } from "multipasta/Search";
+import { malformed, tooLarge } from "./form_errors.ts";
+import type { FormLimits } from "./form_options.ts";
+import { type PartHeader, PartHeaderParser } from "./part_header.ts";
+
+/** What comes next in a form: a part begins, some of its bytes, it ends. */
+export type FormEvent =
+  | { readonly kind: "part"; readonly header: PartHeader }
+  | { readonly kind: "bytes"; readonly pieces: Uint8Array[] }
+  | { readonly kind: "end" };
+
+const CR = 13;
+const LF = 10;
+const DASH = 45;
+
+/**
+ * What the bytes that come next belong to: to what precedes the first boundary, the line of a boundary, the header of
+ * a part, its body, or to what follows the last boundary.
+ */
+type State = "preamble" | "boundary" | "header" | "body" | "epilogue";
+
+/**
+ * Takes a form apart as it comes in (RFC 7578, RFC 2046 section 5.1), keeping no more of it than one header.
+ *
+ * The library finds the boundaries, across pieces too, and reads header fields. What it lacks is here: limits, and
+ * that nothing but a line end, or two dashes, may follow a boundary.
+ */
+export class FormParser {
+  readonly #limits: FormLimits;
+  readonly #headers: PartHeaderParser;
+  readonly #search: { write(piece: Uint8Array): void; end(): void };
+  #state: State = "preamble";
+  #events: FormEvent[] = [];
+  /** How many boundaries there were. */
+  #boundaries = 0;
+  /** How many bytes of the preamble there were. */
+  #preamble = 0;
+  /** What there is of the line of a boundary after it, without blanks. */
+  #line = "";
+  readonly #header: Uint8Array;
+  #headerLength = 0;
+
+  constructor(boundary: string, limits: FormLimits) {
+    this.#limits = limits;
+    this.#headers = new PartHeaderParser(limits);
+    this.#header = new Uint8Array(limits.maxHeaderBytes);
+    this.#search = make(`\r\n--${boundary}`, this.#onBytes);
+    // The first boundary may be at the very beginning, where no line end precedes it.
+    this.#search.write(Uint8Array.of(CR, LF));
+  }
+
+  /**
+   * What the next bytes of the form mean. The bytes in the events are the given ones; a few of them may come with the
+   * next call instead, whose pieces they must outlive.
+   *
+   * @throws {UploadError} if the form is malformed, or a limit passed.
+   */
+  write(pieces: readonly Uint8Array[]): readonly FormEvent[] {
+    this.#events = [];
+    for (const piece of pieces) {
+      if (this.#state !== "epilogue") this.#search.write(piece);
+    }
+    return this.#events;
+  }
+
+  /**
+   * The form has ended.
+   *
+   * @throws {UploadError} if it is not complete.
+   */
+  end(): readonly FormEvent[] {
+    this.#events = [];
+    if (this.#state !== "epilogue") this.#search.end();
+    if (this.#isComplete()) return this.#events;
+    if (this.#state === "preamble") throw malformed("it does not have the boundary that its Content-Type names");
+    throw malformed("it ends before its last boundary");
+  }
+
+  #isComplete(): boolean {
+    return this.#state === "epilogue";
+  }
+
+  /** Some bytes after as many boundaries as `boundaries`; at least one. */
+  readonly #onBytes = (boundaries: number, bytes: Uint8Array): void => {
+    if (this.#isComplete()) return;
+    if (boundaries === 0) return this.#skipPreamble(bytes);
+    if (boundaries !== this.#boundaries) this.#beginLine(boundaries);
+    let rest = bytes;
+    if (this.#state === "boundary") rest = this.#readLine(rest);
+    if (this.#state === "header") rest = this.#readHeader(rest);
+    if (this.#state === "body" && rest.length > 0) this.#pass(rest);
+  };
+
+  #skipPreamble(bytes: Uint8Array): void {
+    this.#preamble += bytes.length;
+    const { maxHeaderBytes } = this.#limits;
+    if (this.#preamble <= maxHeaderBytes) return;
+    throw malformed(`the boundary that its Content-Type names is not in its first ${maxHeaderBytes} bytes`);
+  }
+
+  #beginLine(boundaries: number): void {
+    if (this.#state === "body") this.#events.push({ kind: "end" });
+    const isPartWithoutHeader = this.#state === "header" || this.#state === "boundary";
+    if (isPartWithoutHeader || boundaries !== this.#boundaries + 1) {
+      throw malformed(`part ${this.#boundaries} has no complete header`);
+    }
+    this.#boundaries = boundaries;
+    this.#state = "boundary";
+    this.#line = "";
+  }
+
+  /** Reads the rest of a boundary's line; returns what follows it. */
+  #readLine(bytes: Uint8Array): Uint8Array {
+    for (let index = 0; index < bytes.length; index++) {
+      const byte = bytes[index];
+      const isBlank = byte === 32 || byte === 9; // RFC 2046: transport-padding
+      if (isBlank && this.#line === "") continue;
+      this.#line += String.fromCharCode(byte);
+      if (this.#line === "--") {
+        this.#state = "epilogue";
+        return bytes.subarray(index + 1);
+      }
+      if (this.#line === "\r\n") {
+        this.#beginHeader();
+        return bytes.subarray(index + 1);
+      }
+      if (this.#line.length === 2 || (byte !== CR && byte !== DASH)) {
+        throw malformed(`boundary ${this.#boundaries} is followed by something else than a line end or two dashes`);
+      }
+    }
+    return bytes.subarray(bytes.length);
+  }
+
+  #beginHeader(): void {
+    const { maxParts } = this.#limits;
+    if (this.#boundaries > maxParts) throw tooLarge("The form has", maxParts, "parts", "maxParts");
+    this.#state = "header";
+    this.#headerLength = 0;
+  }
+
+  /** Reads the header of a part up to its empty line; returns what follows it. */
+  #readHeader(bytes: Uint8Array): Uint8Array {
+    const header = this.#header;
+    for (let index = 0; index < bytes.length; index++) {
+      if (this.#headerLength === header.length) {
+        const what = `The header of part ${this.#boundaries} has`;
+        throw tooLarge(what, header.length, "bytes", "maxHeaderBytes");
+      }
+      header[this.#headerLength++] = bytes[index];
+      if (bytes[index] !== LF || !this.#isHeaderComplete()) continue;
+      const block = header.subarray(0, this.#headerLength);
+      this.#events.push({ kind: "part", header: this.#headers.parse(block, this.#boundaries) });
+      this.#state = "body";
+      return bytes.subarray(index + 1);
+    }
+    return bytes.subarray(bytes.length);
+  }
+
+  #isHeaderComplete(): boolean {
+    const header = this.#header;
+    const end = this.#headerLength;
+    if (end === 2) return header[0] === CR;
+    return end >= 4 && header[end - 2] === CR && header[end - 3] === LF && header[end - 4] === CR;
+  }
+
+  #pass(bytes: Uint8Array): void {
+    const last = this.#events.at(-1);
+    if (last?.kind === "bytes") last.pieces.push(bytes);
+    else this.#events.push({ kind: "bytes", pieces: [bytes] });
+  }
+}

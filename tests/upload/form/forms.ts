@@ -1,0 +1,73 @@
+import { FormFields } from "../../../lib/upload/form/form_fields.ts";
+import { checkFormOptions, type SaveFormOptions } from "../../../lib/upload/form/form_options.ts";
+import { FormParser } from "../../../lib/upload/form/form_parser.ts";
+
+/** The boundary of the forms made here. */
+export const BOUNDARY = "XbX";
+/** The type of the forms made here. */
+export const TYPE: string = `multipart/form-data; boundary=${BOUNDARY}`;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** The bytes of a text in which \n stands for a line end of a form. */
+export function form(text: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(text.replaceAll("\n", "\r\n"));
+}
+
+/** A form with a single part. */
+export function formOf(header: string, body: string = "v"): Uint8Array<ArrayBuffer> {
+  return form(`--${BOUNDARY}\n${header}\n\n${body}\n--${BOUNDARY}--\n`);
+}
+
+/** A part as it was understood: name, file name (null of a text), type (of a file), and its bytes as text. */
+export type Understood = [name: string, filename: string | null, contentType: string | null, body: string];
+
+/** Parses a form that comes in these pieces; the memory of each is reused as soon as that is allowed. */
+export function parse(pieces: readonly Uint8Array[], options: SaveFormOptions = {}, boundary = BOUNDARY): Understood[] {
+  const limits = checkFormOptions(options);
+  const parser = new FormParser(boundary, limits);
+  const found: Understood[] = [];
+  let bytes: Uint8Array[] = [];
+  let previous: Uint8Array | undefined = undefined;
+  for (const piece of [...pieces, undefined]) {
+    const lent = piece && Uint8Array.from(piece);
+    for (const event of lent ? parser.write([lent]) : parser.end()) {
+      if (event.kind === "part") {
+        const { name, filename, contentType } = event.header;
+        found.push([name, filename ?? null, filename === undefined ? null : contentType, ""]);
+        bytes = [];
+      } else if (event.kind === "bytes") bytes.push(...event.pieces.map((part) => part.slice()));
+      else found.at(-1)![3] = textOf(bytes);
+    }
+    previous?.fill(35);
+    previous = lent;
+  }
+  return found;
+}
+
+/** What a form's fields are when they come in these pieces. */
+export function fieldsOf(pieces: readonly Uint8Array[], options: SaveFormOptions = {}): [string, string][] {
+  const fields = new FormFields(checkFormOptions(options));
+  for (const [name, , , body] of parse(pieces)) {
+    fields.begin(name).write([encoder.encode(body)]);
+    fields.end();
+  }
+  return [...fields.data] as [string, string][];
+}
+
+/** The bytes as text. */
+export function textOf(pieces: readonly Uint8Array[]): string {
+  return decoder.decode(Buffer.concat(pieces));
+}
+
+/** The parts of a `FormData`, in the way of {@linkcode parse}. */
+export async function understoodOf(data: FormData): Promise<Understood[]> {
+  return await Promise.all(
+    [...data].map(async ([name, value]): Promise<Understood> =>
+      typeof value === "string"
+        ? [name, null, null, value]
+        : [name, value.name, value.type, textOf([new Uint8Array(await value.arrayBuffer())])]
+    ),
+  );
+}
