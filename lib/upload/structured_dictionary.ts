@@ -6,7 +6,8 @@ const BYTES = /:([A-Za-z0-9+/]*)(={0,2}):/y;
 const DISPLAY_STRING = /%"((?:[ !#$&-~]|%[0-9a-f]{2})*)"/y;
 /** The other bare items, of which only the end has to be found: numbers and dates, strings, tokens, booleans. */
 const OTHERS = [
-  /@?-?(?:\d{1,12}\.\d{1,3}|\d{1,15})/y,
+  /-?(?:\d{1,12}\.\d{1,3}|\d{1,15})/y,
+  /@-?\d{1,15}/y,
   /"(?:[ !#-[\]-~]|\\["\\])*"/y,
   /[A-Za-z*][A-Za-z0-9:/!#$%&'*+.^_`|~-]*/y,
   /\?[01]/y,
