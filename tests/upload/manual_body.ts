@@ -1,0 +1,75 @@
+import type { BodyReader } from "../../lib/upload/body_reader.ts";
+import { concatenated } from "../codecs/samples.ts";
+
+/** A body that gives what it was told, as strictly as its interface allows, and remembers how it was cancelled. */
+export interface ManualBody extends BodyReader {
+  /** Gives one more batch; the end does not come by itself any more. */
+  give(batch: readonly Uint8Array[]): void;
+  /** Fails once the batches are read. */
+  fail(error: unknown): void;
+  /** What the body was cancelled with. */
+  readonly cancelled: unknown;
+}
+
+/** A body of these batches; of none, it waits for what it is given. */
+export function bodyOf(...batches: readonly Uint8Array[][]): ManualBody {
+  return new Batches(batches);
+}
+
+class Batches implements ManualBody {
+  cancelled: unknown = undefined;
+  readonly #batches: (readonly Uint8Array[])[];
+  /** What the body ends with once the batches are read; undefined while more may come. */
+  #end: { readonly error?: unknown } | undefined;
+  #lent: Uint8Array[][] = [];
+  #isReading = false;
+  #wake: (() => void) | undefined;
+
+  constructor(batches: readonly Uint8Array[][]) {
+    this.#batches = batches.filter((batch) => batch.length > 0);
+    this.#end = batches.length > 0 ? {} : undefined;
+  }
+
+  give(batch: readonly Uint8Array[]): void {
+    this.#batches.push(batch);
+    this.#wake?.();
+  }
+
+  fail(error: unknown): void {
+    this.#end = { error };
+    this.#wake?.();
+  }
+
+  async read(): Promise<readonly Uint8Array[] | undefined> {
+    if (this.#isReading) throw new Error("read() while another call of it waits");
+    this.#isReading = true;
+    if (this.#lent.length > 1) this.#lent.shift()!.forEach((piece) => piece.fill(0xa5)); // no longer good
+    await Promise.resolve();
+    while (this.#batches.length === 0 && !this.#end) await new Promise<void>((resolve) => this.#wake = resolve);
+    this.#isReading = false;
+    const batch = this.#batches.shift();
+    if (batch) {
+      this.#lent.push(batch.map((piece) => piece.slice()));
+      return this.#lent.at(-1);
+    }
+    if ("error" in this.#end!) throw this.#end.error;
+    return undefined;
+  }
+
+  cancel(reason: unknown): Promise<void> {
+    this.cancelled ??= reason;
+    this.#batches.length = 0;
+    this.fail(this.cancelled);
+    return Promise.resolve();
+  }
+}
+
+/** Everything that a body gives, in one piece; copied at once. */
+export async function readAll(body: BodyReader): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  for (let pieces = await body.read(); pieces; pieces = await body.read()) {
+    if (pieces.every((piece) => piece.length === 0)) throw new Error("a read without a byte");
+    for (const piece of pieces) parts.push(piece.slice());
+  }
+  return concatenated(parts);
+}
