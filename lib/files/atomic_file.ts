@@ -1,3 +1,4 @@
+import { renameSync } from "node:fs";
 import { link, lstat, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { flushFolder } from "./flush_folder.ts";
@@ -29,6 +30,13 @@ export interface AtomicFileOptions {
    * @default true
    */
   flush?: boolean;
+  /**
+   * Whether calls of the system are made synchronously, but for those that wait for the disk: for what comes faster
+   * than it can be held back.
+   *
+   * @default false
+   */
+  atOnce?: boolean;
 }
 
 /**
@@ -72,7 +80,12 @@ export class AtomicFile {
   static async open(path: string, options: AtomicFileOptions = {}): Promise<AtomicFile> {
     const temporary = options.temporary ?? temporaryPath(path);
     const flags = options.temporary === undefined ? "wx" : "r+";
-    return new AtomicFile(path, temporary, options, await OpenFile.open(temporary, flags, options.mode));
+    return new AtomicFile(path, temporary, options, await OpenFile.open(temporary, flags, options));
+  }
+
+  /** The path of the file that is written until it gets its name. */
+  get temporary(): string {
+    return this.#temporary;
   }
 
   /** Appends `bytes`. */
@@ -119,9 +132,10 @@ export class AtomicFile {
   async commit(): Promise<void> {
     if (this.#state === "open") await this.end();
     if (this.#state !== "ended") throw this.#misuse();
-    const { replace = true, flush = true } = this.#options;
+    const { replace = true, flush = true, atOnce = false } = this.#options;
     try {
-      if (replace) await rename(this.#temporary, this.#path);
+      if (replace && atOnce) renameSync(this.#temporary, this.#path);
+      else if (replace) await rename(this.#temporary, this.#path);
       else await renameToFree(this.#temporary, this.#path);
     } catch (error) {
       await this.discard();

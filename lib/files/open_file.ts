@@ -1,4 +1,4 @@
-import { close, fchmod, fdatasync, fsync, futimes, open, write, writev } from "node:fs";
+import * as fs from "node:fs";
 
 /**
  * An open file by its number in the system: calls take a tenth less time than those of a FileHandle, and one that is
@@ -7,54 +7,67 @@ import { close, fchmod, fdatasync, fsync, futimes, open, write, writev } from "n
 export class OpenFile {
   /** -1 from the call of close() on. */
   #number: number;
+  readonly #atOnce: boolean;
   #calls = 0;
   #onIdle: (() => void) | undefined = undefined;
 
-  private constructor(number: number) {
+  private constructor(number: number, atOnce: boolean) {
     this.#number = number;
+    this.#atOnce = atOnce;
   }
 
   /**
    * Opens a file.
    *
    * @param flags As of fopen(), or the system's.
-   * @param mode The permission bits of one that is made, less the process's umask.
+   * @param options.mode The permission bits of one that is made, less the process's umask.
+   * @param options.atOnce Whether calls are made synchronously, but for those that wait for the disk.
    * @throws {Error} what the file system says, with its `code`.
    */
-  static open(path: string, flags: string | number, mode?: number): Promise<OpenFile> {
-    return new Promise((resolve, reject) => {
-      open(path, flags, mode, (error, number) => error ? reject(error) : resolve(new OpenFile(number)));
+  static async open(
+    path: string,
+    flags: string | number,
+    { mode, atOnce = false }: { mode?: number; atOnce?: boolean } = {},
+  ): Promise<OpenFile> {
+    if (atOnce) return new OpenFile(fs.openSync(path, flags, mode), true);
+    const number = await new Promise<number>((resolve, reject) => {
+      fs.open(path, flags, mode, (error, number) => error ? reject(error) : resolve(number));
     });
+    return new OpenFile(number, false);
   }
 
   /** Appends bytes of `piece`; resolves to how many the system took. */
   write(piece: Uint8Array, start: number, length: number): Promise<number> {
-    return this.#call((number, done) => write(number, piece, start, length, null, done));
+    if (this.#atOnce) return this.#now((number) => fs.writeSync(number, piece, start, length, null));
+    return this.#later((number, done) => fs.write(number, piece, start, length, null, done));
   }
 
   /** Appends the bytes of `pieces`, 1,024 at most; resolves to how many the system took. */
   writev(pieces: readonly Uint8Array[]): Promise<number> {
-    return this.#call((number, done) => writev(number, pieces as Uint8Array[], null, done));
+    if (this.#atOnce) return this.#now((number) => fs.writevSync(number, pieces as Uint8Array[]));
+    return this.#later((number, done) => fs.writev(number, pieces as Uint8Array[], null, done));
   }
 
   /** Gives the file permission bits, whatever the process's umask is. */
   chmod(mode: number): Promise<void> {
-    return this.#call((number, done) => fchmod(number, mode, done));
+    if (this.#atOnce) return this.#now((number) => fs.fchmodSync(number, mode));
+    return this.#later((number, done) => fs.fchmod(number, mode, done));
   }
 
   /** Gives the file a time of last change, in ms since 1970. */
   setModified(ms: number): Promise<void> {
-    return this.#call((number, done) => futimes(number, ms / 1000, ms / 1000, done));
+    if (this.#atOnce) return this.#now((number) => fs.futimesSync(number, ms / 1000, ms / 1000));
+    return this.#later((number, done) => fs.futimes(number, ms / 1000, ms / 1000, done));
   }
 
   /** Waits until what was written, and what finding it needs, is on the disk. */
   datasync(): Promise<void> {
-    return this.#call((number, done) => fdatasync(number, done));
+    return this.#later((number, done) => fs.fdatasync(number, done));
   }
 
   /** Waits until everything of the file is on the disk. */
   sync(): Promise<void> {
-    return this.#call((number, done) => fsync(number, done));
+    return this.#later((number, done) => fs.fsync(number, done));
   }
 
   /** Closes the file when calls that are under way have ended: its number may be another file's after that. */
@@ -63,18 +76,31 @@ export class OpenFile {
     if (number === -1) return;
     this.#number = -1;
     if (this.#calls > 0) await new Promise<void>((resolve) => this.#onIdle = resolve);
-    await new Promise<void>((resolve, reject) => close(number, (error) => error ? reject(error) : resolve()));
+    if (this.#atOnce) return fs.closeSync(number);
+    await new Promise<void>((resolve, reject) => fs.close(number, (error) => error ? reject(error) : resolve()));
   }
 
-  #call<T>(start: (number: number, done: (error: Error | null, value: T) => void) => void): Promise<T> {
+  #now<T>(call: (number: number) => T): Promise<T> {
+    try {
+      return Promise.resolve(call(this.#opened()));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #later<T>(start: (number: number, done: (error: Error | null, value: T) => void) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (this.#number === -1) throw new TypeError("the file is closed");
-      start(this.#number, (error, value) => {
+      start(this.#opened(), (error, value) => {
         if (--this.#calls === 0) this.#onIdle?.();
         if (error) reject(error);
         else resolve(value);
       });
       this.#calls++; // not if starting throws
     });
+  }
+
+  #opened(): number {
+    if (this.#number === -1) throw new TypeError("the file is closed");
+    return this.#number;
   }
 }

@@ -4,6 +4,8 @@ import { writeFully } from "./write_fully.ts";
 
 /** A file that is being written: under its name at once, or an {@linkcode AtomicFile}. */
 export interface OutputFile {
+  /** The path of the file that is written until it gets its name; undefined if it has it. */
+  readonly temporary?: string;
   /** Appends bytes. */
   writev(pieces: readonly Uint8Array[]): Promise<void>;
   /** All is written: flushes the file if that was asked, and closes it. It does not have its name yet if it is atomic. */
@@ -22,7 +24,7 @@ export interface OutputFileOptions extends AtomicFileOptions {
 /** Opens a file to write to, empty. */
 export async function openOutputFile(path: string, options: OutputFileOptions): Promise<OutputFile> {
   if (options.atomic) return await AtomicFile.open(path, options);
-  const file = await OpenFile.open(path, options.replace === false ? "wx" : "w", options.mode);
+  const file = await OpenFile.open(path, options.replace === false ? "wx" : "w", options);
   return new PlainFile(file, options);
 }
 

@@ -1,4 +1,4 @@
-import { lstat, realpath } from "node:fs/promises";
+import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -20,13 +20,13 @@ const isWindows = process.platform === "win32";
  * @throws {TypeError} if an argument is no path, or, without a root, the destination is one of a folder.
  * @throws {Error} what the file system says of the folders on the way, with its `code`.
  */
-export async function containedPath(destination: string | URL, root: string | URL | undefined): Promise<string> {
+export function containedPath(destination: string | URL, root: string | URL | undefined): string {
   if (root === undefined) return plainPath(destination);
   const folder = resolve(requirePlain("root", root));
   const given = typeof destination === "string" ? destination : pathOf("destination", destination);
   const name = shownName(given, folder);
   const path = insideOf(folder, given, name);
-  if (dirname(path) !== folder) await requireInside(folder, dirname(path), name);
+  if (dirname(path) !== folder) requireInside(folder, dirname(path), name);
   return path;
 }
 
@@ -76,29 +76,35 @@ function insideOf(folder: string, given: string, name: string): string {
 }
 
 /** Links on the way may lead anywhere: the folders that are there must be in the root in truth. */
-async function requireInside(folder: string, parent: string, name: string): Promise<void> {
-  const real = await realpath(folder).catch((error) => {
-    throw fileFailure("open", folder, error);
-  });
+function requireInside(folder: string, parent: string, name: string): void {
+  const real = realRoot(folder);
   const prefix = real.endsWith(sep) ? real : real + sep;
   for (let path = parent; path !== folder; path = dirname(path)) {
-    const found = await realFolder(path, name);
+    const found = realFolder(path, name);
     if (found === undefined) continue;
     if (!found.startsWith(prefix) && found !== real) throw outside(name);
     return;
   }
 }
 
-/** Where a folder is in truth; undefined if it is missing. */
-async function realFolder(path: string, name: string): Promise<string | undefined> {
+function realRoot(folder: string): string {
   try {
-    return await realpath(path);
+    return realpathSync.native(folder);
+  } catch (error) {
+    throw fileFailure("open", folder, error);
+  }
+}
+
+/** Where a folder is in truth; undefined if it is missing. */
+function realFolder(path: string, name: string): string | undefined {
+  try {
+    return realpathSync.native(path);
   } catch (error) {
     const { code } = error as { code?: unknown };
     if (code === "ENAMETOOLONG") throw refused("BAD_NAME", name, "the name is too long", error);
     if (code !== "ENOENT") throw fileFailure("open", path, error);
     // A link to a folder that is missing, maybe only for now.
-    if (await lstat(path).then(() => true, () => false)) throw outside(name);
+    if (lstatSync(path, { throwIfNoEntry: false })) throw outside(name);
     return undefined;
   }
 }

@@ -1,8 +1,8 @@
-import type { Stats } from "node:fs";
-import { lstat, realpath, stat } from "node:fs/promises";
+import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { AtomicFile } from "../files/mod.ts";
 import type { OutputFile } from "../files/internal.ts";
+import { writesAtOnce } from "../runtime/mod.ts";
 import type { BodySink } from "./body_sink.ts";
 import { openDevice } from "./device_file.ts";
 import type { SaveBodyOptions } from "./save_options.ts";
@@ -10,7 +10,10 @@ import { storageFailure } from "./storage_failure.ts";
 import { removeAbandonedOnce } from "./remove_abandoned_once.ts";
 import { UploadError } from "./upload_error.ts";
 
-/** What is at a path, and where the file is that would be replaced. */
+/**
+ * What is at a path, and where the file is that would be replaced. Looking is synchronous: it takes some µs, and a turn of the event loop would let more of the body
+ * arrive before it can be held back.
+ */
 interface Place {
   readonly path: string;
   readonly status: Stats | undefined;
@@ -28,7 +31,7 @@ type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | "flush"
  */
 export async function openFileSink(path: string, name: string, options: FileOptions): Promise<BodySink> {
   try {
-    const place = options.root === undefined ? await followed(path) : await unfollowed(path);
+    const place = options.root === undefined ? followed(path) : unfollowed(path);
     return new FileSink(path, name, await openFile(place, options));
   } catch (error) {
     const { code } = error as { code?: unknown };
@@ -45,34 +48,32 @@ async function openFile({ path, status }: Place, options: FileOptions): Promise<
   const { overwrite = false, flush = false } = options;
   if (status && !overwrite) throw systemError("EEXIST", "file already exists");
   const mode = options.mode ?? (status?.isFile() ? status.mode & 0o777 : undefined);
-  const file = await AtomicFile.open(path, { replace: overwrite, flush, ...(mode !== undefined && { mode }) });
+  const file = await AtomicFile.open(path, {
+    replace: overwrite,
+    flush,
+    atOnce: writesAtOnce,
+    ...(mode !== undefined && { mode }),
+  });
   removeAbandonedOnce(dirname(path));
   return file;
 }
 
 /** Where the file is that is written to `path`: links are followed. One that leads nowhere is taken for the file. */
-async function followed(path: string): Promise<Place> {
-  const status = await statusOf(lstat(path));
+function followed(path: string): Place {
+  const status = lstatSync(path, { throwIfNoEntry: false });
   if (!status?.isSymbolicLink()) return { path, status };
-  const target = await statusOf(stat(path));
+  const target = statSync(path, { throwIfNoEntry: false });
   // What links in /dev and /proc say of a pipe or a device is no path.
   if (target === undefined || !target.isFile()) return { path, status: target ?? status };
-  return { path: await realpath(path), status: target };
+  return { path: realpathSync.native(path), status: target };
 }
 
 /** As {@linkcode followed}, but a link to a file is replaced itself: it may lead out of the root. */
-async function unfollowed(path: string): Promise<Place> {
-  const status = await statusOf(lstat(path));
+function unfollowed(path: string): Place {
+  const status = lstatSync(path, { throwIfNoEntry: false });
   if (!status?.isSymbolicLink()) return { path, status };
-  const target = await statusOf(stat(path));
+  const target = statSync(path, { throwIfNoEntry: false });
   return { path, status: target?.isDirectory() ? target : status };
-}
-
-function statusOf(looking: Promise<Stats>): Promise<Stats | undefined> {
-  return looking.catch((error) => {
-    if (error.code === "ENOENT") return undefined; // opening says so of the folder, if it is that
-    throw error;
-  });
 }
 
 function systemError(code: string, words: string): Error {
@@ -82,11 +83,14 @@ function systemError(code: string, words: string): Error {
 /** Writes to a file, and tells what fails in the words of who sent it. */
 class FileSink implements BodySink {
   readonly path: string;
+  /** The path that is written to until the file gets its name; undefined of a device. */
+  readonly temporary: string | undefined;
   readonly #name: string;
   readonly #file: OutputFile;
 
   constructor(path: string, name: string, file: OutputFile) {
     this.path = path;
+    this.temporary = file.temporary;
     this.#name = name;
     this.#file = file;
   }

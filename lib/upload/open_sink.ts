@@ -31,7 +31,7 @@ export async function openSink(
   if (destination instanceof RotatingFileWritable) return await openRotatingSink(destination, options.signal);
   if (isWritableStream(destination)) return await openStreamSink(destination, options.signal);
   if (typeof destination !== "string" && !(destination instanceof URL)) throw notADestination(destination);
-  const path = await containedPath(destination, options.root);
+  const path = containedPath(destination, options.root);
   const root = typeof options.root === "object" ? fileURLToPath(options.root) : options.root;
   const given = typeof destination === "string" ? destination : path;
   return await openFileSink(path, shownName(given, root), options);

@@ -4,7 +4,6 @@ import { readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promise
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
 import { AtomicFile, isAbandonedTemporary, isTemporaryName, temporaryPath } from "../../lib/files/mod.ts";
 import { noise } from "../codecs/samples.ts";
 import { inFolder } from "../precompress/site.ts";
@@ -98,9 +97,9 @@ test("isAbandonedTemporary() sees files of processes that ended, also if another
     const dead = temporaryOf(spawnSync("true").pid, folder);
     await writeFile(dead, "");
     assert.equal(await isAbandonedTemporary(dead), true);
-    // This process's id on a file that is older than this process: the test itself, by a link.
+    // This process's id on a file that is older than this process: its program, by a link.
     const reused = temporaryPath(join(folder, "file"));
-    await symlink(fileURLToPath(import.meta.url), reused);
+    await symlink(process.execPath, reused);
     assert.equal(await isAbandonedTemporary(reused), true);
   }));
 
