@@ -3,13 +3,12 @@ import type { Decoder } from "../codecs/internal.ts";
 import type { BodyReader } from "./body_reader.ts";
 import { decodingError, openCodingDecoder } from "./coding_decoder.ts";
 import { type ContentCoding, contentCodings } from "./content_codings.ts";
-import { gatherLimit } from "./in_flight.ts";
 import { Pieces } from "./pieces.ts";
 import { UploadError } from "./upload_error.ts";
 
 /** Most bytes that a decoder takes at once, which it copies. */
 const MOST_INPUT = 64 * 1024;
-/** Most bytes of a piece; each layer has two. Double takes no less time, half takes a tenth more. */
+/** Most bytes of a piece; each layer has two. */
 const MOST_OUTPUT = 128 * 1024;
 /** Bytes that may be consumed without a result before other work has its turn. */
 const MOST_IN_VAIN = 256 * 1024;
@@ -66,7 +65,7 @@ class DecodedBody implements BodyReader {
   async read(): Promise<readonly Uint8Array[] | undefined> {
     try {
       this.#throwIfEnded();
-      const [older = new Uint8Array(Math.min(gatherLimit(), MOST_OUTPUT)), newer] = this.#targets;
+      const [older = new Uint8Array(MOST_OUTPUT), newer] = this.#targets;
       this.#targets = [newer, older];
       const length = await this.#fill(older);
       return length > 0 ? [older.subarray(0, length)] : undefined;
