@@ -4,7 +4,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { fileFailure } from "../files/internal.ts";
 import { isTemporaryName } from "../files/mod.ts";
-import { refusedPart } from "./refused_part.ts";
+import { refusedOnWindows } from "./refused_on_windows.ts";
 import { shownName } from "./shown_name.ts";
 import { UploadError } from "./upload_error.ts";
 
@@ -64,11 +64,13 @@ function partsOf(path: string): string[] {
 function insideOf(folder: string, given: string, name: string): string {
   if (given === "") throw new UploadError("BAD_NAME", "Cannot save a file without a name");
   if (given.includes("\0")) throw refused("BAD_NAME", name, "the name has a zero byte");
+  // It would be stored as another name, which may be another file's.
+  if (!given.isWellFormed()) throw refused("BAD_NAME", name, "the name is no Unicode text");
   const below = relative(folder, resolve(folder, given));
   if (below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below)) throw outside(name);
   if (below === "" || isFolderPath(given)) throw refused("BAD_NAME", name, "the name is one of a folder");
-  for (const part of below.split(sep)) {
-    const fault = refusedPart(part, isWindows);
+  for (const part of isWindows ? below.split(sep) : []) {
+    const fault = refusedOnWindows(part);
     if (fault !== undefined) throw refused("BAD_NAME", name, fault);
   }
   if (isTemporaryName(basename(below))) throw refused("BAD_NAME", name, "the name is kept for temporary files");
