@@ -1,6 +1,7 @@
 import { renameSync } from "node:fs";
 import { link, lstat, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { writeStream } from "../runtime/mod.ts";
 import { flushFolder } from "./flush_folder.ts";
 import { OpenFile } from "./open_file.ts";
 import { temporaryPath } from "./temporary.ts";
@@ -64,6 +65,7 @@ export class AtomicFile {
   readonly #options: AtomicFileOptions;
   readonly #file: OpenFile;
   #state: "open" | "ended" | "gone" = "open";
+  #isStreaming = false;
 
   private constructor(path: string, temporary: string, options: AtomicFileOptions, file: OpenFile) {
     this.#path = path;
@@ -83,9 +85,9 @@ export class AtomicFile {
     return new AtomicFile(path, temporary, options, await OpenFile.open(temporary, flags, options));
   }
 
-  /** The path of the file that is written until it gets its name. */
-  get temporary(): string {
-    return this.#temporary;
+  /** Bytes written so far. */
+  get size(): number {
+    return this.#file.size();
   }
 
   /** Appends `bytes`. */
@@ -100,6 +102,24 @@ export class AtomicFile {
   async writev(pieces: readonly Uint8Array[]): Promise<void> {
     if (this.#state !== "open") throw this.#misuse();
     await writeFully(this.#file, pieces);
+  }
+
+  /**
+   * Appends all bytes of a stream; resolves to how many there were. Where the runtime can do that, which is Bun with
+   * the body of a request to its server, they do not pass through JavaScript. One call at a time.
+   */
+  async writeStream(stream: ReadableStream<Uint8Array>): Promise<number> {
+    if (this.#state !== "open") throw this.#misuse();
+    if (writeStream !== undefined) {
+      this.#isStreaming = true;
+      return await this.#file.writeStream(stream).finally(() => this.#isStreaming = false);
+    }
+    let bytes = 0;
+    for await (const chunk of stream) {
+      await this.write(chunk);
+      bytes += chunk.length;
+    }
+    return bytes;
   }
 
   /**
@@ -149,8 +169,10 @@ export class AtomicFile {
   async discard(): Promise<void> {
     if (this.#state === "gone") return;
     this.#state = "gone";
-    await this.#file.close().catch(() => {}); // the file goes away: what closing could not flush does not matter
     await rm(this.#temporary, { force: true });
+    const closing = this.#file.close().catch(() => {}); // the file goes away: what closing could not flush does not matter
+    // A stream cannot be stopped by us; it goes on to a file that has no name any more, which is closed when it ends.
+    if (!this.#isStreaming) await closing;
   }
 
   /** {@linkcode discard}s what was not committed. */

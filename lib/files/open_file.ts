@@ -1,4 +1,5 @@
 import * as fs from "node:fs";
+import { writeStream } from "../runtime/mod.ts";
 
 /**
  * An open file by its number in the system: calls take a tenth less time than those of a FileHandle, and one that is
@@ -46,6 +47,22 @@ export class OpenFile {
   writev(pieces: readonly Uint8Array[]): Promise<number> {
     if (this.#atOnce) return this.#now((number) => fs.writevSync(number, pieces as Uint8Array[]));
     return this.#later((number, done) => fs.writev(number, pieces as Uint8Array[], null, done));
+  }
+
+  /** Appends all bytes of a stream, in the runtime's own way; resolves to how many there were. */
+  async writeStream(stream: ReadableStream<Uint8Array>): Promise<number> {
+    const number = this.#opened();
+    this.#calls++;
+    try {
+      return await writeStream!(number, stream);
+    } finally {
+      if (--this.#calls === 0) this.#onIdle?.();
+    }
+  }
+
+  /** How many bytes the file has. */
+  size(): number {
+    return fs.fstatSync(this.#opened()).size;
   }
 
   /** Gives the file permission bits, whatever the process's umask is. */

@@ -4,8 +4,6 @@ import { writeFully } from "./write_fully.ts";
 
 /** A file that is being written: under its name at once, or an {@linkcode AtomicFile}. */
 export interface OutputFile {
-  /** The path of the file that is written until it gets its name; undefined if it has it. */
-  readonly temporary?: string;
   /** Appends bytes. */
   writev(pieces: readonly Uint8Array[]): Promise<void>;
   /** All is written: flushes the file if that was asked, and closes it. It does not have its name yet if it is atomic. */

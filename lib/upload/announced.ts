@@ -39,3 +39,16 @@ function contentLength(value: string | undefined): number | undefined {
   if (/^\d+$/.test(value) && Number.isSafeInteger(length)) return length;
   throw new UploadError("BAD_LENGTH", `Content-Length is ${JSON.stringify(value)}, which is no number of bytes`);
 }
+
+/**
+ * Sees that the body had as many bytes as was said.
+ *
+ * @throws {UploadError} `BAD_LENGTH` otherwise.
+ */
+export function requireExpected(bytes: number, { expectedBytes }: Announced): void {
+  if (expectedBytes === undefined || bytes === expectedBytes) return;
+  const message = bytes < expectedBytes
+    ? `The body ended after ${bytes} of the ${expectedBytes} bytes that were announced`
+    : `The body has more than the ${expectedBytes} bytes that were announced`;
+  throw new UploadError("BAD_LENGTH", message);
+}

@@ -11,3 +11,21 @@ export interface BodySink {
   /** Leaves nothing of it, before and after {@linkcode end}. Never rejects. */
   discard(reason: unknown): Promise<void>;
 }
+
+/** A sink that takes all of a stream at once, without a detour through JavaScript. */
+export interface StreamTaker extends BodySink {
+  /**
+   * Writes all of a stream; resolves to the number of bytes. It cannot be stopped, only {@linkcode discard}ed: the file
+   * loses its name at once, and is closed when the stream ends.
+   *
+   * @throws {UploadError} `ABORTED` if the sender left.
+   */
+  writeStream(stream: ReadableStream<Uint8Array>): Promise<number>;
+  /** How many bytes are written so far. */
+  size(): number;
+}
+
+/** Whether a sink takes streams; only where the runtime can do that. */
+export function takesStreams(sink: BodySink): sink is StreamTaker {
+  return "writeStream" in sink;
+}

@@ -9,7 +9,8 @@ export type BodySource = Request | Response | ReadableStream<Uint8Array> | Incom
 
 /** A field of the header that came with a body; undefined if there is none, as of a bare stream. */
 export function fieldOf(source: BodySource, name: string): string | undefined {
-  const fields = (source as { headers?: Headers | Record<string, string | string[] | undefined> }).headers;
+  const fields = (source as { headers?: Headers | Record<string, string | string[] | undefined> } | undefined | null)
+    ?.headers;
   if (fields === undefined) return undefined;
   if (typeof fields.get === "function") return (fields as Headers).get(name) ?? undefined;
   const value = (fields as Record<string, string | string[] | undefined>)[name];

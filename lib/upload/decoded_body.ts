@@ -9,7 +9,7 @@ import { UploadError } from "./upload_error.ts";
 /** Most bytes that a decoder takes at once, which it copies. */
 const MOST_INPUT = 64 * 1024;
 /** Most bytes of a piece; each layer has two. */
-const MOST_OUTPUT = 128 * 1024;
+const MOST_OUTPUT = 64 * 1024;
 /** Bytes that may be consumed without a result before other work has its turn. */
 const MOST_IN_VAIN = 256 * 1024;
 

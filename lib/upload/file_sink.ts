@@ -3,8 +3,9 @@ import { dirname } from "node:path";
 import { AtomicFile } from "../files/mod.ts";
 import type { OutputFile } from "../files/internal.ts";
 import { writesAtOnce } from "../runtime/mod.ts";
-import type { BodySink } from "./body_sink.ts";
+import type { BodySink, StreamTaker } from "./body_sink.ts";
 import { openDevice } from "./device_file.ts";
+import { leftError } from "./left_error.ts";
 import type { SaveBodyOptions } from "./save_options.ts";
 import { storageFailure } from "./storage_failure.ts";
 import { removeAbandonedOnce } from "./remove_abandoned_once.ts";
@@ -32,7 +33,8 @@ type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | "flush"
 export async function openFileSink(path: string, name: string, options: FileOptions): Promise<BodySink> {
   try {
     const place = options.root === undefined ? followed(path) : unfollowed(path);
-    return new FileSink(path, name, await openFile(place, options));
+    const file = await openFile(place, options);
+    return file instanceof AtomicFile ? new AtomicFileSink(path, name, file) : new FileSink(path, name, file);
   } catch (error) {
     const { code } = error as { code?: unknown };
     if (code === "ENAMETOOLONG" && options.root !== undefined) {
@@ -83,35 +85,55 @@ function systemError(code: string, words: string): Error {
 /** Writes to a file, and tells what fails in the words of who sent it. */
 class FileSink implements BodySink {
   readonly path: string;
-  /** The path that is written to until the file gets its name; undefined of a device. */
-  readonly temporary: string | undefined;
   readonly #name: string;
   readonly #file: OutputFile;
 
   constructor(path: string, name: string, file: OutputFile) {
     this.path = path;
-    this.temporary = file.temporary;
     this.#name = name;
     this.#file = file;
   }
 
   async write(pieces: readonly Uint8Array[]): Promise<void> {
-    await this.#file.writev(pieces).catch((error) => this.#fail("write", error));
+    await this.#file.writev(pieces).catch((error) => this.fail("write", error));
   }
 
   async end(): Promise<void> {
-    await this.#file.end().catch((error) => this.#fail("complete", error));
+    await this.#file.end().catch((error) => this.fail("complete", error));
   }
 
   async commit(): Promise<void> {
-    await this.#file.commit().catch((error) => this.#fail("complete", error));
+    await this.#file.commit().catch((error) => this.fail("complete", error));
   }
 
   async discard(): Promise<void> {
     await this.#file.discard().catch(() => {}); // why it is discarded is being told already
   }
 
-  #fail(action: string, error: unknown): never {
+  /** Throws what the file system says. */
+  protected fail(action: string, error: unknown): never {
     throw storageFailure(action, this.path, this.#name, error);
+  }
+}
+
+/** A file that takes streams too. */
+class AtomicFileSink extends FileSink implements StreamTaker {
+  readonly #file: AtomicFile;
+
+  constructor(path: string, name: string, file: AtomicFile) {
+    super(path, name, file);
+    this.#file = file;
+  }
+
+  writeStream(stream: ReadableStream<Uint8Array>): Promise<number> {
+    return this.#file.writeStream(stream).catch((error) => {
+      // A connection's errors have no code of the file system, which are of fs's calls.
+      if (typeof error?.syscall !== "string") throw leftError(error);
+      return this.fail("write", error);
+    });
+  }
+
+  size(): number {
+    return this.#file.size;
   }
 }

@@ -1,5 +1,6 @@
-import type { Announced } from "./announced.ts";
+import { type Announced, requireExpected } from "./announced.ts";
 import type { BodyReader } from "./body_reader.ts";
+import { Deadlines } from "./deadlines.ts";
 import type { DigestAlgorithm } from "./digest_fields.ts";
 import { Digester, verifyDigests } from "./digester.ts";
 import type { ReceiveOptions } from "./save_options.ts";
@@ -13,11 +14,10 @@ export class MeteredBody implements BodyReader {
   readonly #announced: Announced;
   readonly #options: ReceiveOptions;
   readonly #digester: Digester | undefined;
+  readonly #deadlines: Deadlines;
   #bytes = 0;
   /** When the read began that waits, in ms; undefined if none does: then it is not the sender who is slow. */
   #waitingSince: number | undefined = undefined;
-  #idleTimer: ReturnType<typeof setTimeout> | undefined = undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
   constructor(body: BodyReader, announced: Announced, options: ReceiveOptions) {
     this.#body = body;
@@ -25,12 +25,14 @@ export class MeteredBody implements BodyReader {
     this.#options = options;
     this.digests = new Map([...announced.digests.values()].flatMap((digests) => [...digests]));
     this.#digester = this.digests.size > 0 ? new Digester(this.digests.keys()) : undefined;
-    this.#watch();
+    this.#deadlines = new Deadlines(options, () => {
+      return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;
+    }, (reason) => void body.cancel(reason));
   }
 
   async read(): Promise<readonly Uint8Array[] | undefined> {
     this.#waitingSince = performance.now();
-    const pieces = await this.#body.read();
+    const pieces = await this.#body.read().catch((error) => this.#endIfComplete(error));
     this.#waitingSince = undefined;
     if (pieces === undefined) this.#end();
     else this.#take(pieces);
@@ -38,8 +40,14 @@ export class MeteredBody implements BodyReader {
   }
 
   async cancel(reason: unknown): Promise<void> {
-    this.#unwatch();
+    this.#deadlines.stop();
     await this.#body.cancel(reason);
+  }
+
+  /** Deno says of a sender who has sent everything, and then closed that direction, that it has left. */
+  #endIfComplete(error: unknown): undefined {
+    const hasLeft = error instanceof UploadError && error.code === "ABORTED";
+    if (!hasLeft || this.#bytes !== this.#announced.expectedBytes) throw error;
   }
 
   #take(pieces: readonly Uint8Array[]): void {
@@ -49,52 +57,16 @@ export class MeteredBody implements BodyReader {
     if (this.#bytes > maxBytes) {
       throw new UploadError("TOO_LARGE", `The body has more than the ${maxBytes} bytes that are accepted`);
     }
-    if (expectedBytes !== undefined && this.#bytes > expectedBytes) {
-      throw new UploadError("BAD_LENGTH", `The body has more than the ${expectedBytes} bytes that were announced`);
-    }
+    if (expectedBytes !== undefined && this.#bytes > expectedBytes) requireExpected(this.#bytes, this.#announced);
     this.#digester?.update(pieces);
     onProgress?.({ bytes: this.#bytes, expectedBytes });
   }
 
   #end(): void {
-    this.#unwatch();
-    const { expectedBytes, digests } = this.#announced;
-    if (expectedBytes !== undefined && this.#bytes < expectedBytes) {
-      const message = `The body ended after ${this.#bytes} of the ${expectedBytes} bytes that were announced`;
-      throw new UploadError("BAD_LENGTH", message);
-    }
+    this.#deadlines.stop();
+    requireExpected(this.#bytes, this.#announced);
     const actual = this.#digester?.finish();
     if (actual === undefined) return;
-    for (const [field, expected] of digests) verifyDigests(field, expected, actual);
+    for (const [field, expected] of this.#announced.digests) verifyDigests(field, expected, actual);
   }
-
-  #watch(): void {
-    const { signal, timeout = Infinity, idleTimeout = Infinity } = this.#options;
-    signal?.addEventListener("abort", this.#onAbort, { once: true });
-    if (timeout !== Infinity) {
-      const words = `The body was not received within ${timeout} ms`;
-      this.#timer = setTimeout(() => this.cancel(new UploadError("TIMEOUT", words)), timeout);
-    }
-    if (idleTimeout !== Infinity) this.#watchIdle(idleTimeout, idleTimeout);
-  }
-
-  /** Looks after `delay` ms whether the sender has been silent for too long: no timer is set anew for each chunk. */
-  #watchIdle(idleTimeout: number, delay: number): void {
-    this.#idleTimer = setTimeout(() => {
-      const now = performance.now();
-      const left = idleTimeout - (now - (this.#waitingSince ?? now));
-      if (left > 0) return this.#watchIdle(idleTimeout, left);
-      void this.cancel(new UploadError("TIMEOUT", `Nothing of the body was received for ${idleTimeout} ms`));
-    }, delay);
-  }
-
-  #unwatch(): void {
-    clearTimeout(this.#timer);
-    clearTimeout(this.#idleTimer);
-    this.#options.signal?.removeEventListener("abort", this.#onAbort);
-  }
-
-  readonly #onAbort = (): void => {
-    void this.cancel(this.#options.signal!.reason);
-  };
 }

@@ -1,11 +1,16 @@
 import type { Readable } from "node:stream";
 import type { BodyReader } from "./body_reader.ts";
-import { gatherLimit, holdBytes, releaseBytes } from "./in_flight.ts";
+import { holdBytes, releaseBytes, shareOf } from "./in_flight.ts";
+import { freeChunks, isOurs } from "./free_chunks.ts";
 import { leftError } from "./left_error.ts";
+
+/** Bytes that all bodies of this kind may hold at a time: larger writes do not take less time. */
+const BUDGET = 16 * 1024 * 1024;
 
 /** Reads a body from a request of `node:http` or `node:http2`, or another readable of bytes. */
 export class NodeBody implements BodyReader {
   readonly #readable: Readable;
+  readonly #isRequest: boolean;
   #pieces: Uint8Array[] = [];
   /** Bytes of the pieces. */
   #gathered = 0;
@@ -16,20 +21,28 @@ export class NodeBody implements BodyReader {
   #hasEnded = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
   #isListening = true;
+  /** What the last read gave, and the one before, as far as it is ours to free. */
+  #given: readonly Uint8Array[] = [];
+  #givenBefore: readonly Uint8Array[] = [];
 
   /** @throws {TypeError} if somebody else has read it. */
   constructor(readable: Readable) {
     this.#readable = readable;
+    this.#isRequest = "headers" in readable;
     if (readable.readableEnded || readable.readableDidRead) {
       throw new TypeError("The body of the request has been read already");
     }
     holdBytes();
-    if (readable.destroyed) return this.#fail(leftError(readable.errored));
-    readable.on("data", this.#onData).on("end", this.#onEnd);
-    readable.on("error", this.#onError).on("aborted", this.#onClose).on("close", this.#onClose);
+    readable.on("error", this.#onError);
+    if (readable.destroyed) {
+      this.#onClose();
+    } else {
+      readable.on("data", this.#onData).on("end", this.#onEnd).on("aborted", this.#onClose).on("close", this.#onClose);
+    }
   }
 
   read(): Promise<readonly Uint8Array[] | undefined> {
+    this.#free();
     if (this.#gathered > 0) return Promise.resolve(this.#give());
     if (this.#failure) return Promise.reject(this.#failure.reason);
     if (this.#hasEnded) return Promise.resolve(undefined);
@@ -42,13 +55,13 @@ export class NodeBody implements BodyReader {
     this.#gathered = 0;
     this.#fail(reason);
     // A request's socket is needed for the answer; who answers decides what becomes of it.
-    if ("headers" in this.#readable) this.#readable.pause();
+    if (this.#isRequest) this.#readable.pause();
     else this.#readable.destroy();
     return Promise.resolve();
   }
 
   #give(): readonly Uint8Array[] {
-    const pieces = this.#pieces;
+    const pieces = this.#given = this.#pieces;
     this.#pieces = [];
     this.#gathered = 0;
     if (this.#isPaused) {
@@ -58,6 +71,13 @@ export class NodeBody implements BodyReader {
     return pieces;
   }
 
+  /** Frees what is not good any more. */
+  #free(): void {
+    if (isOurs(this.#readable)) freeChunks(this.#givenBefore);
+    this.#givenBefore = this.#given;
+    this.#given = [];
+  }
+
   readonly #onData = (chunk: Uint8Array): void => {
     this.#pieces.push(chunk);
     this.#gathered += chunk.length;
@@ -65,21 +85,30 @@ export class NodeBody implements BodyReader {
       const { resolve } = this.#waiting;
       this.#waiting = undefined;
       resolve(this.#give());
-    } else if (this.#gathered >= gatherLimit()) {
+    } else if (this.#gathered >= shareOf(BUDGET)) {
       this.#isPaused = true;
       this.#readable.pause();
     }
   };
 
   readonly #onEnd = (): void => {
+    // http2's own client, among others, ends a body that it cancels: the cancellation is the next that comes.
+    if ("stream" in this.#readable) setImmediate(this.#complete);
+    else this.#complete();
+  };
+
+  readonly #complete = (): void => {
+    if (this.#failure) return;
+    if ("stream" in this.#readable && (this.#readable as { aborted?: boolean }).aborted) return this.#onClose();
     this.#hasEnded = true;
     this.#stop();
     this.#waiting?.resolve(undefined);
   };
 
-  readonly #onError = (error: unknown): void => this.#fail(leftError(error));
+  /** A request's errors are senders who left; those of other readables are told as they are. */
+  readonly #onError = (error: unknown): void => this.#fail(this.#isRequest || !error ? leftError(error) : error);
 
-  readonly #onClose = (): void => this.#fail(leftError(this.#readable.errored));
+  readonly #onClose = (): void => this.#onError(this.#readable.errored);
 
   #fail(reason: unknown): void {
     if (this.#hasEnded || this.#failure) return;

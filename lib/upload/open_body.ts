@@ -1,20 +1,23 @@
 import type { Readable } from "node:stream";
 import type { BodyReader } from "./body_reader.ts";
 import type { BodySource } from "./body_source.ts";
+import { ByteStreamBody } from "./byte_stream_body.ts";
 import { NodeBody } from "./node_body.ts";
+import type { InnerOptions } from "./save_options.ts";
 import { StreamBody } from "./stream_body.ts";
+import type { StreamTraits } from "./stream_traits.ts";
 
 /**
  * Begins to read a body.
  *
  * @throws {TypeError} if it is no body, or is or was read by somebody else.
  */
-export function openBody(source: BodySource): BodyReader {
+export function openBody(source: BodySource, { leavesBody = false }: InnerOptions = {}): BodyReader {
   if (typeof source !== "object" || source === null) throw notABody(source);
-  if (isStream(source)) return new StreamBody(source, false);
+  if (isStream(source)) return openStream(source, { isReceived: false, leavesBody });
   if ("body" in source && isBodyMixin(source)) {
     if (source.bodyUsed) throw new TypeError("The body of the request has been read already");
-    return source.body === null ? emptyBody : new StreamBody(source.body, true);
+    return source.body === null ? emptyBody : openStream(source.body, { isReceived: true, leavesBody });
   }
   if (isReadable(source)) return new NodeBody(source);
   throw notABody(source);
@@ -25,6 +28,17 @@ const emptyBody: BodyReader = {
   read: () => Promise.resolve(undefined),
   cancel: () => Promise.resolve(),
 };
+
+function openStream(stream: ReadableStream<Uint8Array>, traits: StreamTraits): BodyReader {
+  if (stream.locked) throw new TypeError("The body is being read by somebody else: its stream is locked");
+  let reader: ReadableStreamBYOBReader;
+  try {
+    reader = stream.getReader({ mode: "byob" });
+  } catch {
+    return new StreamBody(stream.getReader(), traits); // its source gives chunks as it likes
+  }
+  return new ByteStreamBody(reader, traits);
+}
 
 function isStream(source: object): source is ReadableStream<Uint8Array> {
   return typeof (source as { getReader?: unknown }).getReader === "function";

@@ -1,11 +1,11 @@
-import { announcedOf } from "./announced.ts";
+import { type Announced, announcedOf } from "./announced.ts";
 import type { BodyReader } from "./body_reader.ts";
 import { type BodySource, fieldOf } from "./body_source.ts";
 import { decodedBody } from "./decoded_body.ts";
 import type { DigestAlgorithm } from "./digest_fields.ts";
 import { MeteredBody } from "./metered_body.ts";
 import { openBody } from "./open_body.ts";
-import type { ReceiveOptions } from "./save_options.ts";
+import type { InnerOptions, ReceiveOptions } from "./save_options.ts";
 
 const GIBIBYTE = 2 ** 30;
 
@@ -22,13 +22,20 @@ export interface ReceivedBody {
  * @throws {UploadError} if what is announced of it is refused.
  * @throws {TypeError} if it is no body, or has been read.
  */
-export function receiveBody(source: BodySource, options: ReceiveOptions): ReceivedBody {
-  options.signal?.throwIfAborted();
-  const announced = announcedOf(source, options);
-  const metered = new MeteredBody(openBody(source), announced, options);
+export function receiveBody(
+  source: BodySource,
+  options: ReceiveOptions & InnerOptions,
+  announced: Announced = announcedOf(source, options),
+): ReceivedBody {
+  const metered = new MeteredBody(openBody(source, options), announced, options);
   const coding = options.decode ? fieldOf(source, "content-encoding") : undefined;
   if (coding === undefined) return { body: metered, digests: metered.digests };
   const { maxBytes = Infinity, maxDecodedBytes = maxBytes === Infinity ? GIBIBYTE : maxBytes } = options;
-  const limit = Math.min(maxBytes, maxDecodedBytes);
-  return { body: decodedBody(metered, coding, { maxBytes: limit }), digests: new Map() };
+  try {
+    const limit = Math.min(maxBytes, maxDecodedBytes);
+    return { body: decodedBody(metered, coding, { maxBytes: limit }), digests: new Map() };
+  } catch (error) {
+    void metered.cancel(error);
+    throw error;
+  }
 }

@@ -1,11 +1,13 @@
+import { announcedOf } from "./announced.ts";
 import type { BodyReader } from "./body_reader.ts";
-import type { BodySink } from "./body_sink.ts";
+import { type BodySink, takesStreams } from "./body_sink.ts";
 import type { BodySource } from "./body_source.ts";
 import { formatDigest } from "./digest_fields.ts";
 import { Digester } from "./digester.ts";
 import { type BodyDestination, openSink } from "./open_sink.ts";
 import { receiveBody } from "./receive_body.ts";
 import { checkSaveOptions, type SaveBodyOptions } from "./save_options.ts";
+import { transfer, unseenStream } from "./transfer.ts";
 
 /** A body that was stored. */
 export interface SavedBody {
@@ -50,23 +52,43 @@ export async function saveBody(
 ): Promise<SavedBody> {
   checkSaveOptions(options);
   const { digest: algorithm, signal } = options;
-  const { body, digests } = receiveBody(source, options);
+  signal?.throwIfAborted();
+  const announced = announcedOf(source, options);
+  const unseen = unseenStream(source, announced, options);
+  let received = unseen ? undefined : receiveBody(source, options, announced);
   let sink: BodySink | undefined;
   try {
     sink = await openSink(destination, options);
-    const verified = algorithm && digests.get(algorithm);
+    if (unseen && takesStreams(sink)) {
+      return await stored(sink, await transfer(unseen, sink, announced, options), options);
+    }
+    received ??= receiveBody(source, options, announced);
+    const verified = algorithm && received.digests.get(algorithm);
     const digester = algorithm && verified === undefined ? new Digester([algorithm]) : undefined;
-    const bytes = await copy(body, sink, digester);
-    await sink.end();
-    signal?.throwIfAborted();
-    await sink.commit();
-    const digest = algorithm && formatDigest(algorithm, verified ?? digester!.finish().get(algorithm)!);
-    return { bytes, ...(digest && { digest }), ...(sink.path !== undefined && { path: sink.path }) };
+    const bytes = await copy(received.body, sink, digester);
+    return await stored(sink, bytes, options, verified ?? digester?.finish().get(algorithm!));
   } catch (error) {
-    await body.cancel(error);
+    await received?.body.cancel(error);
     await sink?.discard(error);
     throw error;
   }
+}
+
+/** Gives what is written its name. */
+async function stored(
+  sink: BodySink,
+  bytes: number,
+  { digest: algorithm, signal }: SaveBodyOptions,
+  digest?: string,
+): Promise<SavedBody> {
+  await sink.end();
+  signal?.throwIfAborted();
+  await sink.commit();
+  return {
+    bytes,
+    ...(algorithm && digest && { digest: formatDigest(algorithm, digest) }),
+    ...(sink.path !== undefined && { path: sink.path }),
+  };
 }
 
 /** Writes all of a body, each batch while the next is read; returns how many bytes there were. */

@@ -88,6 +88,15 @@ export interface StoreOptions {
 /** Options of {@linkcode saveBody}. */
 export interface SaveBodyOptions extends ReceiveOptions, StoreOptions {}
 
+/** What only our own handlers ask for. */
+export interface InnerOptions {
+  /**
+   * Whether the body of an upload that fails is left as it is, for the caller to read on, rather than cancelled: servers
+   * receive all of a body that is cancelled, as fast as it comes.
+   */
+  readonly leavesBody?: boolean;
+}
+
 const numbers = ["maxBytes", "expectedBytes", "idleTimeout", "timeout", "maxDecodedBytes"] as const;
 const switches = ["requireLength", "verify", "decode", "overwrite", "flush"] as const;
 /** The longest time that timers know, in ms. */

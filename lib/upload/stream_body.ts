@@ -1,6 +1,9 @@
 import type { BodyReader } from "./body_reader.ts";
-import { gatherLimit, holdBytes, releaseBytes } from "./in_flight.ts";
-import { leftError } from "./left_error.ts";
+import { holdBytes, releaseBytes, shareOf } from "./in_flight.ts";
+import { letGo, streamFailure, type StreamTraits } from "./stream_traits.ts";
+
+/** Bytes that all bodies of this kind may hold at a time: larger writes do not take less time. */
+const BUDGET = 16 * 1024 * 1024;
 
 /** Reads a body from a stream of bytes. */
 export class StreamBody implements BodyReader {
@@ -13,17 +16,11 @@ export class StreamBody implements BodyReader {
   #hasEnded = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
 
-  /** Whether an error of the stream is a sender who left. */
-  readonly #isReceived: boolean;
+  readonly #traits: StreamTraits;
 
-  /**
-   * @param isReceived Whether the stream comes from the network.
-   * @throws {TypeError} if somebody else reads it.
-   */
-  constructor(stream: ReadableStream<Uint8Array>, isReceived: boolean) {
-    this.#isReceived = isReceived;
-    if (stream.locked) throw new TypeError("The body is being read by somebody else: its stream is locked");
-    this.#reader = stream.getReader();
+  constructor(reader: ReadableStreamDefaultReader<Uint8Array>, traits: StreamTraits) {
+    this.#reader = reader;
+    this.#traits = traits;
     holdBytes();
     void this.#gather();
   }
@@ -44,7 +41,7 @@ export class StreamBody implements BodyReader {
     this.#pieces = [];
     this.#gathered = 0;
     this.#fail(reason);
-    await this.#reader.cancel(reason).catch(() => {}); // what the source says to that is of no use any more
+    await letGo(this.#reader, reason, this.#traits);
   }
 
   /** Reads until enough is gathered. */
@@ -52,14 +49,14 @@ export class StreamBody implements BodyReader {
     if (this.#isReading) return;
     this.#isReading = true;
     try {
-      while (this.#gathered < gatherLimit() && !this.#hasEnded && !this.#failure) {
+      while (this.#gathered < shareOf(BUDGET) && !this.#hasEnded && !this.#failure) {
         const { done, value } = await this.#reader.read();
         if (this.#failure) return;
         if (done) this.#end();
         else this.#take(value);
       }
     } catch (error) {
-      this.#fail(this.#isReceived ? leftError(error) : error);
+      this.#fail(streamFailure(error, this.#traits));
     } finally {
       this.#isReading = false;
     }

@@ -1,0 +1,7 @@
+import process from "node:process";
+
+/**
+ * Whether the runtime's own server goes on to receive, without a limit, what a client sends after it was answered,
+ * unless the answer's stream fails: then it cuts the connection. (Deno; it prints what the stream failed with.)
+ */
+export const readsOnAfterAnswer: boolean = "deno" in process.versions;

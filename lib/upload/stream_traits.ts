@@ -1,0 +1,24 @@
+import { leftError } from "./left_error.ts";
+
+/** What a stream's reader has to know of where it comes from. */
+export interface StreamTraits {
+  /** Whether it comes from the network: its errors are senders who left. */
+  readonly isReceived: boolean;
+  /** Whether it is left as it is when nobody wants it any more, rather than cancelled. */
+  readonly leavesBody: boolean;
+}
+
+/** What an error of a stream says of the body. */
+export function streamFailure(error: unknown, { isReceived }: StreamTraits): unknown {
+  return isReceived ? leftError(error) : error;
+}
+
+/** Lets go of a stream that is not read any more. */
+export async function letGo(
+  reader: ReadableStreamDefaultReader<Uint8Array> | ReadableStreamBYOBReader,
+  reason: unknown,
+  { leavesBody }: StreamTraits,
+): Promise<void> {
+  if (leavesBody) reader.releaseLock();
+  else await reader.cancel(reason).catch(() => {}); // what the source says to that is of no use any more
+}
