@@ -4,16 +4,16 @@ import type { BodySink } from "../body_sink.ts";
 /** A file that has its name, and what is needed to take it away again. */
 export interface CommittedFile {
   readonly path: string | undefined;
-  /** Whether there was another before; it is gone, so that this one has to stay. */
+  /** Whether there was something before: a file, that is gone, so that this one has to stay; or a device. */
   readonly isReplacement: boolean;
   /** Which file it is, whatever is under its name later. */
   readonly identity: string | undefined;
 }
 
 /** Gives a file its name. */
-export async function commitSink(sink: BodySink, overwrite: boolean): Promise<CommittedFile> {
+export async function commitSink(sink: BodySink): Promise<CommittedFile> {
   const { path } = sink;
-  const isReplacement = overwrite && path !== undefined && await identityOf(path) !== undefined;
+  const isReplacement = path !== undefined && await identityOf(path) !== undefined;
   await sink.commit();
   return { path, isReplacement, identity: path === undefined ? undefined : await identityOf(path) };
 }

@@ -26,7 +26,7 @@ export function boundaryOf(source: BodySource, contentType: string | undefined, 
   if (coding && coding.trim().toLowerCase() !== "identity") {
     throw new UploadError("UNSUPPORTED", `A form with the Content-Encoding ${shown(coding)} is not accepted`);
   }
-  if (/^\s*multipart\/form-data\s*(?:;|$)/i.test(type ?? "") === false) {
+  if (!/^\s*multipart\/form-data\s*(?:;|$)/i.test(type ?? "")) {
     const words = type ? `not ${shown(type)}` : "and it has no Content-Type";
     throw new UploadError("UNSUPPORTED", `The body must be a form, multipart/form-data, ${words}`);
   }

@@ -21,7 +21,7 @@ export class FormFiles {
   readonly #parts: FilePart[] = [];
   /** Every path and every stream that a file goes to. */
   readonly #taken = new Set<unknown>();
-  /** Those that are not under their names, in the order they came. */
+  /** Those that do not have their names yet. */
   readonly #sinks: BodySink[] = [];
 
   /** @param stopped Is rejected when the form will not be received any more. */
@@ -41,11 +41,14 @@ export class FormFiles {
 
   /** All are received: gives them their names. If that fails for one of them, none has. */
   async commit(): Promise<SavedFormFile[]> {
+    // Streams last: what is closed cannot be taken back.
+    const sinks = this.#sinks;
+    sinks.sort((a, b) => Number(a.path === undefined) - Number(b.path === undefined));
     const committed: CommittedFile[] = [];
     try {
-      for (let sink = this.#sinks[0]; sink !== undefined; sink = this.#sinks[0]) {
-        committed.push(await commitSink(sink, this.#options.overwrite ?? false));
-        this.#sinks.shift();
+      for (let sink = sinks[0]; sink !== undefined; sink = sinks[0]) {
+        committed.push(await commitSink(sink));
+        sinks.shift();
       }
     } catch (error) {
       for (const file of committed) await removeCommitted(file);
