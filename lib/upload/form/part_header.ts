@@ -56,7 +56,9 @@ export class PartHeaderParser {
     const result = this.#parse(block, 0);
     if (result._tag === "Headers" && result.endPosition === block.length) return result.headers;
     const reason = result._tag === "Failure" ? result.reason : undefined;
-    if (reason === "TooManyHeaders") throw tooLarge(`The header of ${part} has`, 100, "fields", "no option");
+    if (reason === "TooManyHeaders") {
+      throw new UploadError("TOO_LARGE", `The header of ${part} has more than the 100 fields that are accepted`);
+    }
     throw malformed(`the header of ${part} is not made of fields with a name and a value (${reason ?? "unfinished"})`);
   }
 

@@ -1,4 +1,4 @@
-import { FormFields } from "../../../lib/upload/form/form_fields.ts";
+import { Buffer } from "node:buffer";
 import { checkFormOptions, type SaveFormOptions } from "../../../lib/upload/form/form_options.ts";
 import { FormParser } from "../../../lib/upload/form/form_parser.ts";
 
@@ -24,7 +24,11 @@ export function formOf(header: string, body: string = "v"): Uint8Array<ArrayBuff
 export type Understood = [name: string, filename: string | null, contentType: string | null, body: string];
 
 /** Parses a form that comes in these pieces; the memory of each is reused as soon as that is allowed. */
-export function parse(pieces: readonly Uint8Array[], options: SaveFormOptions = {}, boundary = BOUNDARY): Understood[] {
+export function parse(
+  pieces: readonly Uint8Array[],
+  options: SaveFormOptions = {},
+  boundary: string = BOUNDARY,
+): Understood[] {
   const limits = checkFormOptions(options);
   const parser = new FormParser(boundary, limits);
   const found: Understood[] = [];
@@ -44,16 +48,6 @@ export function parse(pieces: readonly Uint8Array[], options: SaveFormOptions = 
     previous = lent;
   }
   return found;
-}
-
-/** What a form's fields are when they come in these pieces. */
-export function fieldsOf(pieces: readonly Uint8Array[], options: SaveFormOptions = {}): [string, string][] {
-  const fields = new FormFields(checkFormOptions(options));
-  for (const [name, , , body] of parse(pieces)) {
-    fields.begin(name).write([encoder.encode(body)]);
-    fields.end();
-  }
-  return [...fields.data] as [string, string][];
 }
 
 /** The bytes as text. */

@@ -140,10 +140,10 @@ test("files appear together when the form is complete, and are closed as soon as
     controller.enqueue(half);
     controller.enqueue(form(`\nContent-Disposition: form-data; name="b"; filename="b"\n\ntwo\n--${BOUNDARY}`));
     const visible = async () => (await readdir(folder)).filter((name) => name.startsWith("file"));
-    await until(async () => (await readdir(folder)).length === 2 && openFilesIn(folder).length <= 1);
+    await until(async () => (await readdir(folder)).length === 2 && openFilesIn(`${folder}/`).length <= 1);
     assert.deepEqual(await visible(), []);
     controller.enqueue(form("--\nand what follows"));
-    await until(() => Promise.resolve(openFilesIn(folder).length === 0));
+    await until(() => Promise.resolve(openFilesIn(`${folder}/`).length === 0));
     assert.deepEqual([(await readdir(folder)).length, await visible()], [2, []]);
     controller.close();
     assert.equal((await saving).files.length, 2);
@@ -289,7 +289,7 @@ test("arguments that are not what they have to be are told, and nothing is read"
 test("no file is open after a form", { skip: cannotListOpenFiles }, () =>
   inFolder(async (folder) => {
     await saveForm(request(), folder);
-    assert.deepEqual(openFilesIn(folder), []);
+    assert.deepEqual(openFilesIn(`${folder}/`), []);
   }));
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
