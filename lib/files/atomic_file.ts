@@ -1,5 +1,5 @@
 import { renameSync } from "node:fs";
-import { link, lstat, rename, rm } from "node:fs/promises";
+import { link, lstat, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { writeStream } from "../runtime/mod.ts";
 import { flushFolder } from "./flush_folder.ts";
@@ -169,10 +169,12 @@ export class AtomicFile {
   async discard(): Promise<void> {
     if (this.#state === "gone") return;
     this.#state = "gone";
-    await rm(this.#temporary, { force: true });
     const closing = this.#file.close().catch(() => {}); // the file goes away: what closing could not flush does not matter
     // A stream cannot be stopped by us; it goes on to a file that has no name any more, which is closed when it ends.
     if (!this.#isStreaming) await closing;
+    await unlink(this.#temporary).catch((error) => {
+      if (error.code !== "ENOENT") throw error;
+    });
   }
 
   /** {@linkcode discard}s what was not committed. */
@@ -198,5 +200,5 @@ async function renameToFree(from: string, to: string): Promise<void> {
     await rename(from, to);
     return;
   }
-  await rm(from, { force: true });
+  await unlink(from).catch(() => {}); // the file has its name
 }

@@ -1,4 +1,4 @@
-import { opendir, rm } from "node:fs/promises";
+import { opendir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { fileFailure } from "./failure.ts";
 import { isAbandonedTemporary, isTemporaryName } from "./temporary.ts";
@@ -35,7 +35,7 @@ export async function removeAbandonedTemporaries(directory: string): Promise<num
     const path = join(directory, name);
     if (!isTemporaryName(name) || !(await isAbandonedTemporary(path))) continue;
     try {
-      await rm(path);
+      await unlink(path);
       removed++;
     } catch (error) {
       if ((error as { code?: unknown }).code === "ENOENT") continue; // another process was faster

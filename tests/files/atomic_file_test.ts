@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { AtomicFile, isAbandonedTemporary, isTemporaryName, temporaryPath } from "../../lib/files/mod.ts";
+import {
+  AtomicFile,
+  type AtomicFileOptions,
+  isAbandonedTemporary,
+  isTemporaryName,
+  temporaryPath,
+} from "../../lib/files/mod.ts";
 import { noise } from "../codecs/samples.ts";
 import { inFolder } from "../precompress/site.ts";
+import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
 
 test("AtomicFile puts all bytes under the name at commit(), with the mode and time asked for", () =>
   inFolder(async (folder) => {
@@ -115,4 +122,108 @@ test("isAbandonedTemporary() believes no process id of another machine or contai
       await rm(path);
       assert.equal(await daysLater(1.01, () => isAbandonedTemporary(path)), false);
     }
+  }));
+
+const ways: Readonly<Record<string, AtomicFileOptions>> = {
+  "": {},
+  " without a flush": { flush: false },
+  " at once": { atOnce: true },
+  " at once without a flush": { atOnce: true, flush: false },
+};
+
+for (const [way, options] of Object.entries(ways)) {
+  test(`AtomicFile${way} writes all pieces, and shows them at commit()`, () =>
+    inFolder(async (folder) => {
+      const path = join(folder, "file");
+      const bytes = noise(5_000_000, 1);
+      const file = await AtomicFile.open(path, { ...options, mode: 0o604, mtimeMs: 1.7e12 });
+      for (let start = 0; start < bytes.length; start += 1_000_000) {
+        // More pieces than a call of the system takes.
+        await file.writev(
+          Array.from({ length: 2000 }, (_, i) => bytes.subarray(start + i * 500, start + i * 500 + 500)),
+        );
+      }
+      await file.writev([]);
+      assert.equal(file.size, bytes.length);
+      await file.end();
+      assert.deepEqual(openFilesIn(folder), []);
+      assert.deepEqual((await readdir(folder)).map(isTemporaryName), [true]);
+      await file.commit();
+      assert.deepEqual(await readdir(folder), ["file"]);
+      assert.ok((await readFile(path)).equals(bytes));
+      const { mode, mtimeMs } = await stat(path);
+      assert.equal(mode & 0o777, 0o604);
+      assert.equal(mtimeMs, 1.7e12);
+    }));
+
+  test(`AtomicFile${way} that is complete can be discarded, and is not written to any more`, () =>
+    inFolder(async (folder) => {
+      const file = await AtomicFile.open(join(folder, "file"), options);
+      await file.end();
+      await assert.rejects(file.write(new Uint8Array(1)), { name: "TypeError", message: /file: it is complete$/ });
+      await assert.rejects(file.end(), { name: "TypeError", message: /file: it is complete$/ });
+      await file.discard();
+      assert.deepEqual(await readdir(folder), []);
+      await assert.rejects(file.commit(), { name: "TypeError", message: /it is committed or discarded$/ });
+    }));
+
+  test(`AtomicFile${way} that is discarded while it is written waits for the write, and leaves nothing`, () =>
+    inFolder(async (folder) => {
+      for (let i = 0; i < 20; i++) {
+        const file = await AtomicFile.open(join(folder, "file"), options);
+        const writing = file.writev([noise(1_000_000, 1), noise(500_000, 2)]);
+        await file.discard();
+        assert.deepEqual(await readdir(folder), []);
+        assert.deepEqual(openFilesIn(folder), []);
+        await writing.catch(() => {});
+      }
+    }));
+
+  test(`AtomicFile${way} replaces nothing if it must not, and of several exactly one gets the name`, () =>
+    inFolder(async (folder) => {
+      const path = join(folder, "file");
+      const open = () => AtomicFile.open(path, { ...options, replace: false });
+      const files = await Promise.all(Array.from({ length: 8 }, open));
+      for (const [i, file] of files.entries()) await file.write(new Uint8Array(i + 1));
+      const outcomes = await Promise.allSettled(files.map((file) => file.commit()));
+      const winner = outcomes.findIndex(({ status }) => status === "fulfilled");
+      for (const [i, outcome] of outcomes.entries()) {
+        if (i !== winner) assert.equal((outcome as PromiseRejectedResult).reason.code, "EEXIST");
+      }
+      assert.deepEqual(await readdir(folder), ["file"]);
+      assert.equal((await stat(path)).size, winner + 1);
+      const late = await open();
+      await assert.rejects(late.commit(), { code: "EEXIST" });
+      assert.deepEqual(await readdir(folder), ["file"]);
+      await symlink("nowhere", join(folder, "link"));
+      const link = await AtomicFile.open(join(folder, "link"), { ...options, replace: false });
+      await assert.rejects(link.commit(), { code: "EEXIST" });
+    }));
+
+  test(
+    `AtomicFile${way} on a disk that fills up rejects, and leaves nothing`,
+    { skip: cannotMount },
+    () =>
+      onSmallDisk(1000, async (disk) => {
+        const file = await AtomicFile.open(join(disk, "file"), options);
+        await assert.rejects(file.writev([noise(700_000, 1), noise(700_000, 2)]), { code: "ENOSPC" });
+        await file.discard();
+        assert.deepEqual(await readdir(disk), []);
+        assert.deepEqual(openFilesIn(disk), []);
+      }),
+  );
+}
+
+test("AtomicFile that cannot get its name leaves nothing", () =>
+  inFolder(async (folder) => {
+    await mkdir(join(folder, "name"));
+    for (const replace of [true, false]) {
+      const file = await AtomicFile.open(join(folder, "name"), { replace });
+      await assert.rejects(file.commit());
+      assert.deepEqual(await readdir(folder), ["name"]);
+    }
+    const file = await AtomicFile.open(join(folder, "file"));
+    for (const name of (await readdir(folder)).filter(isTemporaryName)) await rm(join(folder, name));
+    await assert.rejects(file.commit(), { code: "ENOENT" });
+    assert.deepEqual(openFilesIn(folder), []);
   }));

@@ -1,0 +1,8 @@
+/** A program that begins to write a file, says so, and goes on until it is killed. */
+import process from "node:process";
+import { AtomicFile } from "../../lib/files/mod.ts";
+
+const file = await AtomicFile.open(process.argv[2]);
+await file.write(new Uint8Array(1000));
+console.log("begun");
+setInterval(() => {}, 1000);
