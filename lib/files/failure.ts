@@ -1,3 +1,5 @@
+import { constants } from "node:os";
+
 /** What the system's codes mean, in words. */
 const meanings: Readonly<Record<string, string>> = {
   EACCES: "permission is denied",
@@ -31,7 +33,10 @@ export function fileFailure(action: string, path: string, cause: unknown): Error
 
 function codeOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | undefined)?.code;
-  return typeof code === "string" ? code : undefined;
+  if (typeof code === "string") return code;
+  // Deno has some errors that only their words tell, as in "File too large (os error 27)".
+  const number = Number(/\(os error (\d+)\)$/.exec(messageOf(error))?.[1]);
+  return Object.entries(constants.errno).find(([, known]) => known === number)?.[0];
 }
 
 function messageOf(error: unknown): string {

@@ -12,6 +12,7 @@ type BunServe = (options: {
   port: number;
   tls?: { cert: string; key: string };
   idleTimeout: number;
+  maxRequestBodySize: number;
   development: boolean;
   fetch: ListenOptions["fetch"];
 }) => BunServer;
@@ -27,6 +28,7 @@ export function listenOnBun({ fetch, address, port, tls }: ListenOptions): Promi
     port,
     ...(tls && { tls: { cert: tls.cert, key: tls.key } }),
     idleTimeout: IDLE,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER, // Bun would refuse more than 128 MiB before our handlers are asked
     development: false,
     fetch: (request) => fetch(request),
   });

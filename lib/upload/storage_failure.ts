@@ -17,7 +17,9 @@ const codes: Readonly<Record<string, UploadErrorCode>> = {
  * @param name What the file is called in errors that the sender sees.
  */
 export function storageFailure(action: string, path: string, name: string, error: unknown): Error {
-  const code = codes[String((error as { code?: unknown } | undefined)?.code)];
-  if (code === undefined) return fileFailure(action, path, error);
-  return new UploadError(code, fileFailure(action, name, error).message, { cause: error });
+  const failure = fileFailure(action, name, error);
+  const code = codes[String((failure as { code?: unknown }).code)];
+  return code === undefined
+    ? fileFailure(action, path, error)
+    : new UploadError(code, failure.message, { cause: error });
 }
