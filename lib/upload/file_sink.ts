@@ -7,13 +7,13 @@ import type { BodySink, StreamTaker } from "./body_sink.ts";
 import { openDevice } from "./device_file.ts";
 import { leftError } from "./left_error.ts";
 import type { SaveBodyOptions } from "./save_options.ts";
-import { storageFailure } from "./storage_failure.ts";
 import { removeAbandonedOnce } from "./remove_abandoned_once.ts";
+import { storageFailure } from "./storage_failure.ts";
 import { UploadError } from "./upload_error.ts";
 
 /**
- * What is at a path, and where the file is that would be replaced. Looking is synchronous: it takes some µs, and a turn of the event loop would let more of the body
- * arrive before it can be held back.
+ * What is at a path, and where the file is that would be replaced. Looking is synchronous: it takes some µs, and a turn
+ * of the event loop would let more of the body arrive before it can be held back.
  */
 interface Place {
   readonly path: string;
