@@ -20,4 +20,12 @@ export type { ReceiveOptions, SaveBodyOptions, StoreOptions, UploadProgress } fr
 export type { BodySource } from "./body_source.ts";
 export type { BodyDestination } from "./open_sink.ts";
 export type { DigestAlgorithm } from "./digest_fields.ts";
+export { type SavedForm, saveForm } from "./save_form.ts";
+export type { SaveFormOptions } from "./form/form_options.ts";
+export type { FormDestination } from "./form/form_destination.ts";
+export type { FormPart } from "./form/form_part.ts";
+export type { SavedFormFile } from "./form/form_files.ts";
+export { createUploadHandler, type UploadHandler } from "./create_upload_handler.ts";
+export type { UploadHandlerOptions, UploadInfo } from "./handler/handler_options.ts";
+export type { UploadLogEntry } from "./handler/log.ts";
 export { UploadError, type UploadErrorCode } from "./upload_error.ts";

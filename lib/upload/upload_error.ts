@@ -1,20 +1,3 @@
-/** The HTTP status that answers each kind of failure. */
-const statuses = {
-  ABORTED: 499,
-  BAD_DIGEST: 400,
-  BAD_LENGTH: 400,
-  BAD_NAME: 400,
-  DIGEST_MISMATCH: 422,
-  EXISTS: 409,
-  LENGTH_REQUIRED: 411,
-  MALFORMED: 400,
-  NO_SPACE: 507,
-  OUTSIDE_ROOT: 400,
-  TIMEOUT: 408,
-  TOO_LARGE: 413,
-  UNSUPPORTED: 415,
-} as const;
-
 /**
  * What an upload did wrong:
  *
@@ -34,7 +17,37 @@ const statuses = {
  * | `TOO_LARGE` | 413 | more bytes, parts or fields than a limit allows |
  * | `UNSUPPORTED` | 415 | a type of content, or a content coding, that is not accepted |
  */
-export type UploadErrorCode = keyof typeof statuses;
+export type UploadErrorCode =
+  | "ABORTED"
+  | "BAD_DIGEST"
+  | "BAD_LENGTH"
+  | "BAD_NAME"
+  | "DIGEST_MISMATCH"
+  | "EXISTS"
+  | "LENGTH_REQUIRED"
+  | "MALFORMED"
+  | "NO_SPACE"
+  | "OUTSIDE_ROOT"
+  | "TIMEOUT"
+  | "TOO_LARGE"
+  | "UNSUPPORTED";
+
+/** The HTTP status that answers each. */
+const statuses: Readonly<Record<UploadErrorCode, number>> = {
+  ABORTED: 499,
+  BAD_DIGEST: 400,
+  BAD_LENGTH: 400,
+  BAD_NAME: 400,
+  DIGEST_MISMATCH: 422,
+  EXISTS: 409,
+  LENGTH_REQUIRED: 411,
+  MALFORMED: 400,
+  NO_SPACE: 507,
+  OUTSIDE_ROOT: 400,
+  TIMEOUT: 408,
+  TOO_LARGE: 413,
+  UNSUPPORTED: 415,
+};
 
 /**
  * An upload that was refused or failed, with the HTTP status that answers it. Its message may be shown to the sender.
