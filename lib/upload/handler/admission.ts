@@ -1,0 +1,99 @@
+import { announcedOf } from "../announced.ts";
+import { fieldOf } from "../body_source.ts";
+import { contentCodings } from "../content_codings.ts";
+import { boundaryOf } from "../form/form_boundary.ts";
+import { randomName } from "../form/random_name.ts";
+import { UploadError } from "../upload_error.ts";
+import type { Settings, UploadInfo } from "./handler_options.ts";
+import { headersOf, type Incoming } from "./incoming.ts";
+import { essenceOf } from "./media_ranges.ts";
+import { decodePath, pathBelow, requireName } from "./naming.ts";
+import { requireConditions, statusOfPlace } from "./place.ts";
+import { Refusal } from "./problem.ts";
+
+/** The methods that are answered, as a value of `Allow`. */
+export const ALLOWED = "OPTIONS, POST, PUT";
+
+/** A request whose body is worth receiving. */
+export interface Admitted {
+  /** What is known of it. */
+  readonly info: UploadInfo;
+  /** Where its body goes; undefined if it is a form. */
+  readonly file: { readonly name: string; readonly isThere: boolean } | undefined;
+}
+
+/**
+ * Sees whether a request is to be taken, by its header and the names of files alone.
+ *
+ * @throws {UploadError | Refusal} if not.
+ * @throws {unknown} what `name()` throws.
+ */
+export async function admit(settings: Settings, request: Incoming): Promise<Admitted> {
+  const { method, source } = request;
+  const below = pathBelow(request.target, settings.basePath);
+  if (below === undefined) throw new Refusal("NOT_FOUND", `Files are stored below ${settings.basePath} only`);
+  if (method !== "PUT" && method !== "POST") {
+    throw new Refusal("METHOD_NOT_ALLOWED", `Files are stored with PUT or POST, not ${method}`, { Allow: ALLOWED });
+  }
+  const path = decodePath(below);
+  const contentType = fieldOf(source, "content-type") ?? "application/octet-stream";
+  const isForm = method === "POST" && essenceOf(contentType) === "multipart/form-data";
+  requireBody(settings, request, isForm);
+  if (!isForm) requireType(settings, contentType);
+  const headers = settings.name ? headersOf(request) : new Headers();
+  const info = { method, path, contentType, headers };
+  if (isForm) return { info, file: undefined };
+  const name = await nameOf(settings, info);
+  if (name === undefined) throw new Refusal("NOT_FOUND", "There is no place for this file");
+  return { info, file: { name, isThere: requirePlace(settings, request, name) } };
+}
+
+/**
+ * The name that a file gets; undefined if it is refused.
+ *
+ * @throws {UploadError} if no file can be called so.
+ */
+export async function nameOf(settings: Settings, info: UploadInfo): Promise<string | undefined> {
+  const name = settings.name ? await settings.name(info) : defaultName(info);
+  if (name === undefined) return undefined;
+  if (typeof name !== "string") throw new TypeError(`name() must give a path or undefined, not ${String(name)}`);
+  requireName(name);
+  return name;
+}
+
+/** @throws {Refusal} if files of that type are not accepted. */
+export function requireType({ accept }: Settings, contentType: string): void {
+  if (accept === undefined || accept.accepts(contentType)) return;
+  const message = `The type ${JSON.stringify(contentType)} is not accepted: use ${accept}`;
+  // RFC 9110, section 12.5.1: Accept in an answer tells what requests may hold.
+  throw new Refusal(new UploadError("UNSUPPORTED", message), message, { Accept: String(accept) });
+}
+
+/** What storing it would find out before the first byte, so that no byte is asked for in vain. */
+function requireBody({ save }: Settings, { method, source }: Incoming, isForm: boolean): void {
+  if (method === "PUT" && fieldOf(source, "content-range") !== undefined) {
+    // RFC 9110, section 14.5
+    throw new Refusal("PARTIAL_PUT", "Files are stored whole: send no Content-Range");
+  }
+  const transfer = fieldOf(source, "transfer-encoding")?.trim().toLowerCase();
+  if (transfer && transfer !== "chunked") {
+    // RFC 9112, section 6.1
+    throw new Refusal("TRANSFER_CODING", `The transfer coding ${JSON.stringify(transfer)} is not known: use chunked`);
+  }
+  announcedOf(source, save);
+  const coding = fieldOf(source, "content-encoding");
+  if (save.decode && coding !== undefined) contentCodings(coding);
+  if (isForm) boundaryOf(source, undefined, save.decode ?? false);
+}
+
+function defaultName({ method, path, contentType }: UploadInfo): string {
+  return method === "PUT" ? path : randomName("", essenceOf(contentType));
+}
+
+/** Whether there is a file of that name, which may be replaced. */
+function requirePlace({ directory, save }: Settings, request: Incoming, name: string): boolean {
+  const status = statusOfPlace(directory, name);
+  if (request.method === "PUT") requireConditions(request, status);
+  if (status === undefined || save.overwrite) return status !== undefined;
+  throw new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is a file of that name`);
+}

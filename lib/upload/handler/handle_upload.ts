@@ -1,0 +1,50 @@
+import type { BodySource } from "../body_source.ts";
+import { admit, ALLOWED } from "./admission.ts";
+import type { Answer } from "./answer.ts";
+import type { Settings } from "./handler_options.ts";
+import { type Incoming, pathOf } from "./incoming.ts";
+import { tell } from "./log.ts";
+import { pathBelow } from "./naming.ts";
+import { problemAnswer, refusalOf } from "./problem.ts";
+import { receive } from "./reception.ts";
+
+/**
+ * Asks the sender for the body of a request that is welcome, if it waits for that, and gives it.
+ *
+ * @throws {TypeError} if somebody else has read it.
+ */
+export type OpenBody = () => BodySource;
+
+/** What a request is answered with. It is told to the log; never rejects. */
+export async function handleUpload(settings: Settings, request: Incoming, openBody: OpenBody): Promise<Answer> {
+  const start = performance.now();
+  const counter = { bytes: 0 };
+  const { method } = request;
+  const finish = (answer: Answer, error?: unknown): Answer => {
+    const { status } = answer;
+    const entry = { method, path: pathOf(request), status, bytes: counter.bytes, ms: performance.now() - start };
+    tell(settings.log, error === undefined ? entry : { ...entry, error });
+    return answer;
+  };
+  try {
+    if (method === "OPTIONS" && pathBelow(request.target, settings.basePath) !== undefined) {
+      return finish(optionsAnswer(settings));
+    }
+    const admitted = await admit(settings, request);
+    return finish(await receive(settings, request, admitted, openBody(), counter));
+  } catch (error) {
+    return finish(problemAnswer(refusalOf(error, settings.save)), error ?? new Error("it failed without an error"));
+  }
+}
+
+function optionsAnswer({ accept }: Settings): Answer {
+  const types = accept === undefined ? "*/*" : `multipart/form-data, ${accept}`;
+  return { status: 204, fields: { Allow: ALLOWED, "Accept-Post": types }, body: undefined };
+}
+
+/** The error for a body that is not there any more. */
+export function alreadyRead(): TypeError {
+  return new TypeError(
+    "The body of the request has been read already: let the upload handler come before body parsers",
+  );
+}

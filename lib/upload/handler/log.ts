@@ -1,0 +1,36 @@
+/** What became of a request. */
+export interface UploadLogEntry {
+  readonly method: string;
+  /** The path of its URL, as it came, without the query. */
+  readonly path: string;
+  /** The status of the answer; 499 if the sender left before there was one. */
+  readonly status: number;
+  /**
+   * Bytes of the body that were received, also if nothing of it was kept. (0 if an upload failed that Bun's server
+   * wrote to the disk by itself: nobody counts then.)
+   */
+  readonly bytes: number;
+  /** From the request's header to the answer. */
+  readonly ms: number;
+  /** Why it was refused, or failed. Unlike the answer, it may tell paths. */
+  readonly error?: unknown;
+}
+
+/** One line for what went wrong and is not the sender's fault, or was not told to anybody. */
+export function warnOfFailures({ method, path, status, bytes, ms, error }: UploadLogEntry): void {
+  if (status < 499) return;
+  const why = error instanceof Error ? error.message : String(error);
+  // What is quoted has no line ends.
+  console.warn(`${method} ${path} ${status} after ${Math.round(ms)} ms and ${bytes} bytes: ${JSON.stringify(why)}`);
+}
+
+/** Tells `log`; whatever that does, requests go on. */
+export function tell(log: (entry: UploadLogEntry) => unknown, entry: UploadLogEntry): void {
+  const onFailure = (error: unknown): void => console.warn("log() of the upload handler failed:", error);
+  try {
+    const telling = log(entry);
+    if (telling instanceof Promise) telling.catch(onFailure);
+  } catch (error) {
+    onFailure(error);
+  }
+}

@@ -1,0 +1,75 @@
+import { Buffer } from "node:buffer";
+import { UploadError } from "../upload_error.ts";
+
+/** Most bytes of a part of a path: what file systems take. */
+const MOST_BYTES = 255;
+/** Most characters of a name in a message. */
+const MOST_SHOWN = 120;
+/** How the names of our temporary files begin. */
+const OURS = ".millrace-";
+
+/**
+ * The path of a request target below `basePath`, as it is encoded, without the query; empty for the base path itself,
+ * with or without its last slash; undefined if it is another's.
+ *
+ * @param target In origin-form or absolute-form.
+ * @param basePath Begins and ends with a slash.
+ */
+export function pathBelow(target: string, basePath: string): string | undefined {
+  const path = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "") || "/";
+  if (path.startsWith(basePath)) return path.slice(basePath.length);
+  return `${path}/` === basePath ? "" : undefined;
+}
+
+/**
+ * A path with what is percent-encoded in it decoded.
+ *
+ * @throws {UploadError} `BAD_NAME` if it is malformed, or something stands for a slash that would divide it otherwise.
+ */
+export function decodePath(path: string): string {
+  if (/%2f/i.test(path)) throw badName(path, "it has an encoded slash");
+  try {
+    return decodeURIComponent(path);
+  } catch (cause) {
+    throw badName(path, "it is not percent-encoded UTF-8", cause);
+  }
+}
+
+/** A name as the path of a URL. */
+export function encodePath(name: string): string {
+  return name.split("/").map(encodeURIComponent).join("/");
+}
+
+/**
+ * Sees that a name can be that of a file below the folder, on every system.
+ *
+ * @throws {UploadError} `BAD_NAME`, or `OUTSIDE_ROOT` if it leads out.
+ */
+export function requireName(name: string): void {
+  if (name === "") throw new UploadError("BAD_NAME", "The file has no name: give it one in the path of the URL");
+  for (const part of name.split("/")) {
+    if (part === "..") throw new UploadError("OUTSIDE_ROOT", `${shown(name)} leads out of the folder for uploads`);
+    const fault = faultOf(part);
+    if (fault) throw badName(name, fault);
+  }
+}
+
+function faultOf(part: string): string | undefined {
+  if (part === "") return "a part of it is empty";
+  if (part === ".") return 'a part of it is "."';
+  if (part.includes("\\")) return "it has a backslash";
+  if (/\p{Cc}/u.test(part)) return "it has a control character";
+  if (!part.isWellFormed()) return "it is no Unicode text";
+  if (Buffer.byteLength(part) > MOST_BYTES) return `a part of it has more than ${MOST_BYTES} bytes`;
+  if (part.toLowerCase().startsWith(OURS)) return `names that begin with ${OURS} are kept for temporary files`;
+  return undefined;
+}
+
+function badName(name: string, fault: string, cause?: unknown): UploadError {
+  const options = cause === undefined ? undefined : { cause };
+  return new UploadError("BAD_NAME", `${shown(name)} is no name for a file: ${fault}`, options);
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name);
+}

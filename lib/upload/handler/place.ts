@@ -1,0 +1,66 @@
+import { lstatSync, type Stats, statSync } from "node:fs";
+import { join } from "node:path";
+import { fieldOf } from "../body_source.ts";
+import { UploadError } from "../upload_error.ts";
+import type { Incoming } from "./incoming.ts";
+import { Refusal } from "./problem.ts";
+
+/**
+ * What has the name of a file that is to be stored; undefined if nothing has. Looking is synchronous: it takes some
+ * µs, and a turn of the event loop would let more of the body arrive before it can be held back.
+ *
+ * @param name A checked name.
+ * @throws {Refusal} if its folder is missing: as with WebDAV (RFC 4918, section 9.7.1), none is made.
+ * @throws {UploadError} `EXISTS` if it is something that no file can replace, `BAD_NAME` if the name is too long.
+ */
+export function statusOfPlace(directory: string, name: string): Stats | undefined {
+  try {
+    requireFolder(directory, name);
+    const status = lstatSync(join(directory, name), { throwIfNoEntry: false });
+    if (status === undefined || status.isFile() || status.isSymbolicLink()) return status;
+  } catch (cause) {
+    if ((cause as { code?: unknown }).code !== "ENAMETOOLONG") throw cause;
+    throw new UploadError("BAD_NAME", `${JSON.stringify(name)} is no name for a file: it is too long`, { cause });
+  }
+  throw new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is something else of that name`);
+}
+
+function requireFolder(directory: string, name: string): void {
+  const end = name.lastIndexOf("/");
+  if (end === -1) return;
+  const folder = name.slice(0, end);
+  let status: Stats | undefined;
+  try {
+    status = statSync(join(directory, folder), { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "ENOTDIR") throw error;
+  }
+  if (status?.isDirectory()) return;
+  throw new Refusal("NO_FOLDER", `Cannot store ${JSON.stringify(name)}: there is no folder ${JSON.stringify(folder)}`);
+}
+
+/**
+ * Sees that the conditions under which a file may be stored hold. Files have no entity tags here, so that none matches.
+ *
+ * @throws {Refusal} with the status 412.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2}
+ */
+export function requireConditions({ source }: Incoming, status: Stats | undefined): void {
+  const ifMatch = fieldOf(source, "if-match")?.trim();
+  if (ifMatch !== undefined && (ifMatch !== "*" || status === undefined)) throw conditionFailed("If-Match");
+  const since = ifMatch === undefined ? fieldOf(source, "if-unmodified-since") : undefined;
+  const time = since === undefined ? NaN : Date.parse(since);
+  // A date has no fractions of a second. What is no date does not count.
+  if (status && Math.floor(status.mtimeMs / 1000) * 1000 > time) throw conditionFailed("If-Unmodified-Since");
+  if (status && wantsNone(source)) throw conditionFailed("If-None-Match");
+}
+
+/** Whether the file must not be there. */
+export function wantsNone(source: Incoming["source"]): boolean {
+  return fieldOf(source, "if-none-match")?.trim() === "*";
+}
+
+/** The refusal that a precondition asks for. */
+export function conditionFailed(field: string, cause?: unknown): Refusal {
+  return new Refusal("PRECONDITION_FAILED", `The condition of ${field} does not hold`, {}, cause);
+}

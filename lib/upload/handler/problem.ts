@@ -1,0 +1,96 @@
+import { ACCEPTED_CODINGS } from "../content_codings.ts";
+import { UploadError, type UploadErrorCode } from "../upload_error.ts";
+import { type Answer, jsonAnswer } from "./answer.ts";
+
+/** What else than {@linkcode UploadErrorCode} says a request is refused for. */
+type RefusalCode =
+  | "BUSY"
+  | "INTERNAL"
+  | "METHOD_NOT_ALLOWED"
+  | "NO_FOLDER"
+  | "NOT_FOUND"
+  | "PARTIAL_PUT"
+  | "PRECONDITION_FAILED"
+  | "TRANSFER_CODING";
+
+const statuses: Readonly<Record<RefusalCode, number>> = {
+  BUSY: 503,
+  INTERNAL: 500,
+  METHOD_NOT_ALLOWED: 405,
+  NO_FOLDER: 409,
+  NOT_FOUND: 404,
+  PARTIAL_PUT: 400,
+  PRECONDITION_FAILED: 412,
+  TRANSFER_CODING: 501,
+};
+
+/** As RFC 9110 names them. */
+const titles: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  409: "Conflict",
+  411: "Length Required",
+  412: "Precondition Failed",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  422: "Unprocessable Content",
+  499: "Client Closed Request",
+  500: "Internal Server Error",
+  501: "Not Implemented",
+  503: "Service Unavailable",
+  507: "Insufficient Storage",
+};
+
+type Fields = Readonly<Record<string, string>>;
+
+/** A request that is refused, with the words that its sender gets. */
+export class Refusal extends Error {
+  readonly code: UploadErrorCode | RefusalCode;
+  readonly status: number;
+  /** Fields that go with the answer. */
+  readonly fields: Fields;
+
+  /** @param error What else than one of {@linkcode RefusalCode} it is: its code and words count. */
+  constructor(error: UploadError | RefusalCode, message: string, fields: Fields = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "Refusal";
+    this.code = typeof error === "string" ? error : error.code;
+    this.status = typeof error === "string" ? statuses[error] : error.status;
+    this.fields = fields;
+  }
+}
+
+/**
+ * What the answer says of whatever went wrong: nothing of what the sender must not know.
+ *
+ * @param options.decode Whether content codings are undone.
+ */
+export function refusalOf(error: unknown, options: { readonly decode?: boolean }): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof UploadError) return new Refusal(error, error.message, fieldsOf(error, options), error);
+  const code = systemCodeOf(error);
+  if (code === "EMFILE" || code === "ENFILE") {
+    return new Refusal("BUSY", "The server has too many files open: try again", { "Retry-After": "1" }, error);
+  }
+  return new Refusal("INTERNAL", "The server could not store the upload", {}, error);
+}
+
+/** The answer, as RFC 9457 has it. */
+export function problemAnswer({ status, code, message, fields }: Refusal): Answer {
+  const problem = { title: titles[status], status, detail: message, code };
+  return jsonAnswer(status, "application/problem+json", fields, problem);
+}
+
+function fieldsOf({ code }: UploadError, { decode = false }: { readonly decode?: boolean }): Fields {
+  if (code !== "UNSUPPORTED") return {};
+  // Types are refused with fields of their own: this is about codings (RFC 9110, section 15.5.16).
+  return { "Accept-Encoding": decode ? ACCEPTED_CODINGS : "identity" };
+}
+
+/** The file system's code of an error, or of what brought it about. */
+function systemCodeOf(error: unknown): unknown {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
+  return code ?? (cause === undefined ? undefined : systemCodeOf(cause));
+}

@@ -1,0 +1,127 @@
+import { relative, sep } from "node:path";
+import type { BodySource } from "../body_source.ts";
+import { randomName } from "../form/random_name.ts";
+import { announcedOf } from "../announced.ts";
+import { saveBody } from "../save_body.ts";
+import { saveForm } from "../save_form.ts";
+import type { SaveFormOptions } from "../form/form_options.ts";
+import { unseenStream } from "../transfer.ts";
+import { UploadError } from "../upload_error.ts";
+import { type Admitted, nameOf, requireType } from "./admission.ts";
+import { type Answer, jsonAnswer } from "./answer.ts";
+import type { Settings } from "./handler_options.ts";
+import type { Incoming } from "./incoming.ts";
+import { essenceOf } from "./media_ranges.ts";
+import { encodePath } from "./naming.ts";
+import { conditionFailed, statusOfPlace, wantsNone } from "./place.ts";
+
+/** A stored file, as the answer describes it. */
+interface StoredFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly digest?: string | undefined;
+  readonly field?: string;
+  readonly filename?: string;
+  readonly contentType: string;
+}
+
+/** Counts the bytes of a body. */
+export interface Counter {
+  bytes: number;
+}
+
+/**
+ * Receives the body of a request, stores it, and says so.
+ *
+ * @param body The body, and the fields that belong to it.
+ * @throws {UploadError | Error} what {@linkcode saveBody} and {@linkcode saveForm} throw.
+ */
+export async function receive(
+  settings: Settings,
+  request: Incoming,
+  admitted: Admitted,
+  body: BodySource,
+  counter: Counter,
+): Promise<Answer> {
+  const options = counting(settings.save, body, admitted.file === undefined, counter);
+  if (admitted.file === undefined) return await receiveForm(settings, request, admitted, body, options);
+  const { name, isThere } = admitted.file;
+  const isConditional = request.method === "PUT" && wantsNone(request.source);
+  try {
+    const { bytes, digest } = await saveBody(body, name, { ...options, ...(isConditional && { overwrite: false }) });
+    counter.bytes ||= bytes;
+    const file = { name, bytes, digest, contentType: admitted.info.contentType };
+    return stored(settings, request, [file], {}, isThere ? 200 : 201);
+  } catch (error) {
+    // Somebody else was faster.
+    if (isConditional && (error as UploadError).code === "EXISTS") throw conditionFailed("If-None-Match", error);
+    throw error;
+  }
+}
+
+async function receiveForm(
+  settings: Settings,
+  request: Incoming,
+  { info }: Admitted,
+  body: BodySource,
+  options: SaveFormOptions,
+): Promise<Answer> {
+  const { directory, save } = settings;
+  const { files, fields } = await saveForm(body, async (part) => {
+    requireType(settings, part.contentType);
+    const { name: field, filename, contentType } = part;
+    const name = settings.name
+      ? await nameOf(settings, { ...info, field, filename, contentType })
+      : newName(settings, filename, contentType);
+    if (name === undefined) return undefined;
+    const status = statusOfPlace(directory, name);
+    if (status === undefined || save.overwrite) return name;
+    throw new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is a file of that name`);
+  }, options);
+  const list = files.map(({ name: field, filename, contentType, bytes, digest, path }) => {
+    return { name: relative(directory, path!).replaceAll(sep, "/"), bytes, digest, field, filename, contentType };
+  });
+  return stored(settings, request, list, textsOf(fields), list.length > 0 ? 201 : 200);
+}
+
+/** A type that is accepted says more than a name that anybody can choose. */
+function newName({ accept }: Settings, filename: string, contentType: string): string {
+  return randomName(accept === undefined ? filename : "", essenceOf(contentType));
+}
+
+/** Counts what is received, unless that would keep the runtime from writing it to the disk by itself. */
+function counting(options: SaveFormOptions, body: BodySource, isForm: boolean, counter: Counter): SaveFormOptions {
+  if (!isForm && unseenStream(body, announcedOf(body, options), options)) return options;
+  const { onProgress } = options;
+  return {
+    ...options,
+    onProgress: (progress) => {
+      counter.bytes = progress.bytes;
+      onProgress?.(progress);
+    },
+  };
+}
+
+function stored(
+  { basePath }: Settings,
+  { mount }: Incoming,
+  files: readonly StoredFile[],
+  fields: Readonly<Record<string, string | string[]>>,
+  status: 200 | 201,
+): Answer {
+  const [file] = files;
+  const isAlone = files.length === 1;
+  return jsonAnswer(status, "application/json", {
+    ...(isAlone && status === 201 && { Location: mount + basePath + encodePath(file.name) }),
+    ...(isAlone && file.digest && { "Repr-Digest": file.digest }),
+  }, { files, fields });
+}
+
+/** Texts by the names of their fields; a list where there are several of one name. */
+function textsOf(fields: FormData): Record<string, string | string[]> {
+  const names = [...new Set(fields.keys())];
+  return Object.fromEntries(names.map((name) => {
+    const texts = fields.getAll(name) as string[];
+    return [name, texts.length === 1 ? texts[0] : texts];
+  }));
+}

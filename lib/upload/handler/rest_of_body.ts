@@ -1,0 +1,39 @@
+/** What comes of a body that nobody wants any more. */
+export class RestOfBody {
+  /** Undefined if somebody else holds it. */
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
+  #reading: Promise<number | undefined> | undefined = undefined;
+
+  constructor(body: ReadableStream<Uint8Array>) {
+    if (body.locked) return;
+    this.#reader = body.getReader();
+    this.#reader.closed.catch(() => {}); // the sender has left
+  }
+
+  /**
+   * Reads and drops up to `maxBytes`, as long as `over` is not fulfilled.
+   *
+   * @returns whether it has ended, or there is more.
+   */
+  async drop(maxBytes: number, over: Promise<unknown>): Promise<"ended" | "more"> {
+    if (this.#reader === undefined) return "more";
+    const stopped = over.then(() => "stopped" as const);
+    for (let bytes = 0; bytes < maxBytes;) {
+      this.#reading ??= this.#reader.read().then(
+        ({ done, value }) => done ? undefined : value.length,
+        () => undefined,
+      );
+      const read = await Promise.race([this.#reading, stopped]);
+      if (read === "stopped") return "more";
+      this.#reading = undefined;
+      if (read === undefined) return "ended";
+      bytes += read;
+    }
+    return "more";
+  }
+
+  /** Lets go of it. */
+  async cancel(): Promise<void> {
+    await this.#reader?.cancel().catch(() => {}); // it has failed already
+  }
+}
