@@ -65,10 +65,11 @@ export async function saveForm(
   const limits = checkFormOptions(options);
   const destine = destineBy(destination);
   const parser = new FormParser(boundaryOf(source, options.contentType, options.decode ?? false), limits);
+  const { signal } = options;
+  signal?.throwIfAborted();
   const { body } = receiveBody(source, options);
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
   stopped.catch(() => {}); // told by the read, or below
-  const { signal } = options;
   const onAbort = () => stop(signal!.reason);
   signal?.addEventListener("abort", onAbort);
   const fields = new FormFields(limits);
