@@ -18,16 +18,19 @@ export interface Exports {
  */
 const KEPT_MEMORY = 64 * 1024 * 1024;
 
+/** The memory of all idle instances of a module that are kept; Node takes its time to collect those that are not. */
+const KEPT_TOGETHER = 256 * 1024 * 1024;
+
 /**
  * The memory from which on an instance takes no new sessions: where sessions overlap all the time, it would never be
  * idle, and none of its memory returned.
  */
 const FULL_MEMORY = 256 * 1024 * 1024;
 
-/** The most sessions of an instance: what zstd windows of 128 MiB make of them is half of the 4 GiB that there are. */
-const MOST_SESSIONS = 16;
+/** The most sessions of an instance: what zstd windows of 128 MiB make of them is a quarter of the 4 GiB there are. */
+const MOST_SESSIONS = 8;
 
-/** One instance of a module, shared by this thread's sessions. */
+/** One instance of a module, shared by some of this thread's sessions. */
 export class Instance {
   readonly exports: Exports;
   #module: WebAssembly.Module;
@@ -50,7 +53,7 @@ export class Instance {
 
   /** Whether new sessions have to go elsewhere. */
   get isFull(): boolean {
-    return this.#sessions >= MOST_SESSIONS || this.exports.memory.buffer.byteLength >= FULL_MEMORY;
+    return this.#sessions >= MOST_SESSIONS || this.#memory >= FULL_MEMORY;
   }
 
   /** Counts a session in, which must call {@linkcode leave}. */
@@ -58,26 +61,50 @@ export class Instance {
     this.#sessions++;
   }
 
-  /** Counts a session out; drops the instance if it is the last one and left much memory behind. */
+  /** Counts a session out; drops the instance if it is the last one and much memory would lie idle. */
   leave(): void {
     this.#sessions--;
-    if (this.#sessions === 0 && this.exports.memory.buffer.byteLength > KEPT_MEMORY) this.retire();
+    if (this.#sessions > 0) return;
+    if (this.#memory > KEPT_MEMORY || idleMemory(poolOf(this.#module)) > KEPT_TOGETHER) this.retire();
   }
 
-  /** Takes the instance out of use: later sessions get a new one. */
+  /** Takes the instance out of use: later sessions get another one. */
   retire(): void {
-    if (shared.get(this.#module) === this) shared.delete(this.#module);
+    const pool = poolOf(this.#module);
+    const index = pool.indexOf(this);
+    if (index >= 0) pool.splice(index, 1);
+  }
+
+  /** The memory that the instance holds without need. */
+  get idleMemory(): number {
+    return this.#sessions === 0 ? this.#memory : 0;
+  }
+
+  get #memory(): number {
+    return this.exports.memory.buffer.byteLength;
   }
 }
 
-const shared = new Map<WebAssembly.Module, Instance>();
+/** This thread's instances in use or kept, by module. */
+const pools = new Map<WebAssembly.Module, Instance[]>();
 
-/** This thread's instance of `module` that new sessions go to. */
+function poolOf(module: WebAssembly.Module): Instance[] {
+  let pool = pools.get(module);
+  if (!pool) pools.set(module, pool = []);
+  return pool;
+}
+
+function idleMemory(pool: readonly Instance[]): number {
+  return pool.reduce((total, instance) => total + instance.idleMemory, 0);
+}
+
+/** An instance of `module` that a new session may go to. */
 export function instanceOf(module: WebAssembly.Module): Instance {
-  let instance = shared.get(module);
-  if (!instance || instance.isFull) {
+  const pool = poolOf(module);
+  let instance = pool.find((instance) => !instance.isFull);
+  if (!instance) {
     instance = new Instance(module);
-    shared.set(module, instance);
+    pool.push(instance);
   }
   return instance;
 }

@@ -75,3 +75,31 @@ test("many decoders have more memory together than one instance of WebAssembly h
     for (const decoder of decoders) decoder.close();
   }
 });
+
+test("memory that many decoders had is used again by the next ones", async () => {
+  const instances = await instancesMadeBy(async () => {
+    for (let wave = 0; wave < 3; wave++) {
+      const decoders = await Promise.all(Array.from({ length: 40 }, () => openDecoder("gzip")));
+      for (const decoder of decoders) decoder.close();
+    }
+  });
+  assert.ok(instances <= 40 / 8, `${instances} instances`);
+});
+
+/** How many instances of WebAssembly `work` makes. */
+async function instancesMadeBy(work: () => Promise<void>): Promise<number> {
+  const { Instance } = WebAssembly;
+  let made = 0;
+  WebAssembly.Instance = class extends Instance {
+    constructor(module: WebAssembly.Module, imports?: WebAssembly.Imports) {
+      super(module, imports);
+      made++;
+    }
+  };
+  try {
+    await work();
+  } finally {
+    WebAssembly.Instance = Instance;
+  }
+  return made;
+}
