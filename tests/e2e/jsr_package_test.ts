@@ -55,13 +55,16 @@ test("every subpath of the JSR package loads and type checks", async () => {
      import { createStaticHandler } from "jsr:@millrace/streams@^${registry.version}/static";
      import { ReadableStream } from "jsr:@millrace/streams@^${registry.version}/streams";
      import { LineStream } from "jsr:@millrace/streams@^${registry.version}/text";
+     import { createUploadHandler, saveForm } from "jsr:@millrace/streams@^${registry.version}/upload";
      import { uninstall } from "jsr:@millrace/streams@^${registry.version}/install";
      console.log(typeof compress, typeof decompress, Object.keys(files).length > 0, typeof precompress);
      console.log(typeof BatchedWritableStream, typeof createStaticHandler, typeof fromNodeWritable, typeof LineStream);
-     console.log(globalThis.ReadableStream === ReadableStream, typeof uninstall);`,
+     console.log(globalThis.ReadableStream === ReadableStream, typeof uninstall);
+     console.log(typeof createUploadHandler, typeof saveForm);`,
   );
   const printed = await runDeno("run", "-A", "--check", "subpaths.ts");
-  assert.equal(printed, "function function true function\nfunction function function function\ntrue function\n");
+  const functions = "function function true function\nfunction function function function\n";
+  assert.equal(printed, `${functions}true function\nfunction function\n`);
 });
 
 test("the JSR package's precompress() starts its workers", async () => {

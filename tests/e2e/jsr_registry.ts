@@ -64,7 +64,8 @@ function published(path: string, imports: Readonly<Record<string, string>>): Uin
   const specifiers = /(\bfrom\s*|\bimport\s*\(\s*|^import\s*)"([^"]+)"/gm;
   return Buffer.from(
     bytes.toString().replace(specifiers, (whole, before, specifier) => {
-      return specifier in imports ? `${before}"${imports[specifier]}"` : whole;
+      const name = Object.keys(imports).find((name) => specifier === name || specifier.startsWith(`${name}/`));
+      return name === undefined ? whole : `${before}"${imports[name]}${specifier.slice(name.length)}"`;
     }),
   );
 }
