@@ -1,4 +1,4 @@
-import { type BodySource, fieldOf } from "./body_source.ts";
+import { type BodySource, fieldOf, isDecoded } from "./body_source.ts";
 import { type DigestAlgorithm, parseDigestField } from "./digest_fields.ts";
 import type { ReceiveOptions } from "./save_options.ts";
 import { UploadError } from "./upload_error.ts";
@@ -18,7 +18,8 @@ export interface Announced {
  */
 export function announcedOf(source: BodySource, options: ReceiveOptions): Announced {
   const { maxBytes = Infinity, requireLength = false, verify = true } = options;
-  const expectedBytes = options.expectedBytes ?? contentLength(fieldOf(source, "content-length"));
+  const field = (name: string): string | undefined => isDecoded(source) ? undefined : fieldOf(source, name);
+  const expectedBytes = options.expectedBytes ?? contentLength(field("content-length"));
   if (expectedBytes === undefined && requireLength) {
     throw new UploadError("LENGTH_REQUIRED", "The length of the body must be announced: send Content-Length");
   }
@@ -27,7 +28,7 @@ export function announcedOf(source: BodySource, options: ReceiveOptions): Announ
   }
   const digests = new Map<string, ReadonlyMap<DigestAlgorithm, string>>();
   for (const name of verify ? ["Content-Digest", "Repr-Digest"] : []) {
-    const value = fieldOf(source, name.toLowerCase());
+    const value = field(name.toLowerCase());
     if (value !== undefined) digests.set(name, parseDigestField(name, value));
   }
   return { expectedBytes, digests };

@@ -16,3 +16,16 @@ export function fieldOf(source: BodySource, name: string): string | undefined {
   const value = (fields as Record<string, string | string[] | undefined>)[name];
   return Array.isArray(value) ? value.join(", ") : value;
 }
+
+/**
+ * The content codings that the body of `source` still has. Those of a Response were undone when it was fetched, and its
+ * length and digests are not those of its body then.
+ */
+export function codingOf(source: BodySource): string | undefined {
+  return source instanceof Response ? undefined : fieldOf(source, "content-encoding");
+}
+
+/** Whether the fields of `source` tell of other bytes than those that it gives. */
+export function isDecoded(source: BodySource): boolean {
+  return source instanceof Response && source.headers.has("content-encoding");
+}

@@ -1,6 +1,6 @@
 import { type Announced, announcedOf } from "./announced.ts";
 import type { BodyReader } from "./body_reader.ts";
-import { type BodySource, fieldOf } from "./body_source.ts";
+import { type BodySource, codingOf } from "./body_source.ts";
 import { decodedBody } from "./decoded_body.ts";
 import type { DigestAlgorithm } from "./digest_fields.ts";
 import { MeteredBody } from "./metered_body.ts";
@@ -28,7 +28,7 @@ export function receiveBody(
   announced: Announced = announcedOf(source, options),
 ): ReceivedBody {
   const metered = new MeteredBody(openBody(source, options), announced, options);
-  const coding = options.decode ? fieldOf(source, "content-encoding") : undefined;
+  const coding = options.decode ? codingOf(source) : undefined;
   if (coding === undefined) return { body: metered, digests: metered.digests };
   const { maxBytes = Infinity, maxDecodedBytes = maxBytes === Infinity ? GIBIBYTE : maxBytes } = options;
   try {

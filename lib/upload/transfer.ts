@@ -16,7 +16,7 @@ export function unseenStream(
 ): ReadableStream<Uint8Array> | undefined {
   if (writeStream === undefined) return undefined;
   const { maxBytes = Infinity, onProgress, decode, digest } = options;
-  if (!(source instanceof Request) || source.bodyUsed || source.body === null) return undefined;
+  if (!(source instanceof Request) || source.bodyUsed || !source.body || source.body.locked) return undefined;
   if (onProgress || decode || digest !== undefined || announced.digests.size > 0) return undefined;
   return announced.expectedBytes !== undefined || maxBytes === Infinity ? source.body : undefined;
 }

@@ -241,6 +241,13 @@ test("digests that are right are verified, and verify: false looks at none", () 
     assert.equal((await saveBody(wrong, path, { verify: false, overwrite: true })).bytes, bytes.length);
   }));
 
+test("the length and digest of a Response that was decoded when it was fetched are not those of its body", () =>
+  inFolder(async (folder) => {
+    const headers = { "content-encoding": "gzip", "content-length": "20", "content-digest": wrongDigest };
+    const saved = await saveBody(new Response(bytes, { headers }), join(folder, "file"), { decode: true });
+    assert.equal(saved.bytes, bytes.length);
+  }));
+
 test("a signal ends an upload with its reason, before, during and at the end of it", () =>
   inFolder(async (folder) => {
     const path = join(folder, "file");
@@ -355,6 +362,13 @@ for (const [name, [source, destination, options, message]] of Object.entries(mis
     assert.equal(existsSync("file"), false);
   });
 }
+
+test("saveBody() names a request whose body is read by somebody else", () =>
+  inFolder(async (folder) => {
+    const request = requestOf(["text"], { "content-length": "4" });
+    request.body!.getReader();
+    await assert.rejects(saveBody(request, join(folder, "file")), { name: "TypeError", message: /locked/ });
+  }));
 
 test("saveBody() names a body that was read, and a chunk that is no bytes", () =>
   inFolder(async (folder) => {
