@@ -1,9 +1,9 @@
-import { renameSync } from "node:fs";
-import { link, lstat, rename, unlink } from "node:fs/promises";
+import { unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { writeStream } from "../runtime/mod.ts";
 import { flushFolder } from "./flush_folder.ts";
 import { OpenFile } from "./open_file.ts";
+import { takeName } from "./take_name.ts";
 import { temporaryPath } from "./temporary.ts";
 import { writeFully } from "./write_fully.ts";
 
@@ -154,9 +154,7 @@ export class AtomicFile {
     if (this.#state !== "ended") throw this.#misuse();
     const { replace = true, flush = true, atOnce = false } = this.#options;
     try {
-      if (replace && atOnce) renameSync(this.#temporary, this.#path);
-      else if (replace) await rename(this.#temporary, this.#path);
-      else await renameToFree(this.#temporary, this.#path);
+      await takeName(this.#temporary, this.#path, { replace, atOnce });
     } catch (error) {
       await this.discard();
       throw error;
@@ -186,19 +184,4 @@ export class AtomicFile {
     const state = this.#state === "ended" ? "complete" : "committed or discarded";
     return new TypeError(`cannot write ${this.#path}: it is ${state}`);
   }
-}
-
-/** A rename that never replaces a file; where the file system has no links, one that appears meanwhile is replaced. */
-async function renameToFree(from: string, to: string): Promise<void> {
-  try {
-    await link(from, to);
-  } catch (error) {
-    if ((error as { code?: unknown }).code === "EEXIST") throw error;
-    if (await lstat(to).then(() => true, () => false)) {
-      throw Object.assign(new Error(`EEXIST: file already exists, link '${from}' -> '${to}'`), { code: "EEXIST" });
-    }
-    await rename(from, to);
-    return;
-  }
-  await unlink(from).catch(() => {}); // the file has its name
 }

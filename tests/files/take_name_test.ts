@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { takeName } from "../../lib/files/take_name.ts";
+import { inFolder } from "../precompress/site.ts";
+
+for (const atOnce of [false, true]) {
+  const way = atOnce ? "takeName() at once" : "takeName()";
+
+  test(`${way} replaces what has the name only if asked`, () =>
+    inFolder(async (folder) => {
+      const [from, to] = [join(folder, "from"), join(folder, "to")];
+      await writeFile(from, "1");
+      await takeName(from, to, { replace: false, atOnce });
+      await writeFile(from, "2");
+      await assert.rejects(takeName(from, to, { replace: false, atOnce }), { code: "EEXIST" });
+      assert.equal(await readFile(to, "utf8"), "1");
+      assert.deepEqual((await readdir(folder)).sort(), ["from", "to"]);
+      await takeName(from, to, { replace: true, atOnce });
+      assert.equal(await readFile(to, "utf8"), "2");
+      assert.deepEqual(await readdir(folder), ["to"]);
+    }));
+
+  test(`${way} renames what can have no second name, and replaces nothing then either`, () =>
+    inFolder(async (folder) => {
+      // As files of file systems without links: a folder never has two names.
+      const [from, to] = [join(folder, "from"), join(folder, "to")];
+      await mkdir(from);
+      await takeName(from, to, { replace: false, atOnce });
+      assert.deepEqual(await readdir(folder), ["to"]);
+      await mkdir(from);
+      await assert.rejects(takeName(from, to, { replace: false, atOnce }), { code: "EEXIST" });
+      assert.deepEqual((await readdir(folder)).sort(), ["from", "to"]);
+    }));
+}
