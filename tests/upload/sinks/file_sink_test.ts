@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createReadStream, existsSync } from "node:fs";
 import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import fc from "fast-check";
-import { isTemporaryName } from "../../../lib/files/mod.ts";
+import { isTemporaryName, temporaryPath } from "../../../lib/files/mod.ts";
 import { openSink } from "../../../lib/upload/open_sink.ts";
 import { noise } from "../../codecs/samples.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "../../files/written.ts";
@@ -290,4 +290,21 @@ test("a thousand files that are complete get their names together, and need no d
     assert.ok((await readdir(root)).every(isTemporaryName));
     await Promise.all(sinks.map((sink) => sink.commit()));
     assert.deepEqual((await readdir(root)).map(Number).sort((a, b) => a - b), sinks.map((_, i) => i));
+  }));
+
+test("the first file of a folder has what killed processes left there removed, in the background", () =>
+  inFolder(async (root) => {
+    const { pid } = spawnSync("true");
+    const left = temporaryPath(join(root, "file")).replace(`.${process.pid}-`, `.${pid}-`);
+    await writeFile(left, "");
+    const first = await openSink("first", { root });
+    const deadline = Date.now() + 10_000;
+    while (existsSync(left) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.ok(!existsSync(left));
+    await first.end();
+    await first.commit();
+    await writeFile(left, "");
+    await save("second", "", { root });
+    assert.deepEqual((await readdir(root)).filter((name) => !isTemporaryName(name)).sort(), ["first", "second"]);
+    assert.ok(existsSync(left), "once is enough");
   }));
