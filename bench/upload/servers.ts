@@ -1,0 +1,57 @@
+import process from "node:process";
+import { fetchStoring, listenByFetch, listenByNode, type Store, storing } from "./listening.ts";
+import { nodeFetchStores, nodeStores } from "./node_stores.ts";
+
+/** Starts to store uploads in a folder, and resolves to the port. */
+export type StartServer = (folder: string) => Promise<number>;
+
+const { bun, deno } = process.versions as Record<string, string | undefined>;
+
+/** All servers of this runtime, by name: the usual ways, and ours. */
+export async function serversHere(): Promise<Readonly<Record<string, StartServer>>> {
+  const { "pipeline, createWriteStream": pipeline, ...others } = nodeStores;
+  const byNode = (stores: typeof nodeStores): [string, StartServer][] =>
+    Object.entries(stores).map(([name, store]) => [
+      bun || deno ? `node:http: ${name}` : name,
+      (folder) => listenByNode(storing(folder, store)),
+    ]);
+  return Object.fromEntries([
+    ...Object.entries(await fetchStoresHere()).map(([name, store]): [string, StartServer] => [
+      name,
+      (folder) => listenByFetch(fetchStoring(folder, store)),
+    ]),
+    ...byNode({ "pipeline, createWriteStream": pipeline, ...(bun || deno ? {} : others) }),
+    ...Object.entries(ours),
+  ]);
+}
+
+async function fetchStoresHere(): Promise<Readonly<Record<string, Store<Request>>>> {
+  if (bun) return (await import("./bun_stores.ts")).bunStores;
+  if (deno) return (await import("./deno_stores.ts")).denoStores;
+  return nodeFetchStores;
+}
+
+/** Loaded by its own servers only, so that the memory of the others is theirs. */
+const upload = (): Promise<typeof import("../../lib/upload/mod.ts")> => import("../../lib/upload/mod.ts");
+const options = { maxBytes: Infinity };
+
+const ours: Readonly<Record<string, StartServer>> = {
+  async "ours, saveBody"(folder): Promise<number> {
+    const { saveBody } = await upload();
+    return await listenByFetch(fetchStoring(folder, saveBody));
+  },
+  async "ours, saveBody, node:http"(folder): Promise<number> {
+    const { saveBody } = await upload();
+    return await listenByNode(storing(folder, saveBody));
+  },
+  async "ours, handler.fetch"(directory): Promise<number> {
+    const { createUploadHandler } = await upload();
+    const { fetch } = createUploadHandler({ ...options, directory });
+    return await listenByFetch(fetch);
+  },
+  async "ours, handler.node"(directory): Promise<number> {
+    const { createUploadHandler } = await upload();
+    const { node } = createUploadHandler({ ...options, directory });
+    return await listenByNode((request, response) => node(request, response));
+  },
+};
