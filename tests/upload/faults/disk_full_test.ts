@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import test from "node:test";
+import { inFolder } from "../../precompress/site.ts";
+import { content } from "./good_uploads.ts";
+import { cannotMount, onSmallDisk } from "./small_disk.ts";
+import { assertUnhurt, type Fault } from "./unhurt.ts";
+import { UploadConnection } from "./upload_connection.ts";
+import { chunked, form, formType, head } from "./upload_messages.ts";
+import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process.ts";
+
+/** Uploads of so many bytes, one of each kind. */
+function uploadsOf(size: number): { head: (number: number) => string; body: Uint8Array }[] {
+  const bytes = Buffer.alloc(size, content);
+  const whole = form({ first: content.subarray(0, 1000), second: bytes });
+  return [
+    { head: (number) => head("PUT", `/huge-${number}`, [`Content-Length: ${size}`]), body: bytes },
+    { head: (number) => head("PUT", `/huge-${number}`, ["Transfer-Encoding: chunked"]), body: chunked(bytes) },
+    { head: () => head("POST", "/", [formType, `Content-Length: ${whole.length}`]), body: whole },
+  ];
+}
+
+function overfill(size: number): Fault["happen"] {
+  const uploads = uploadsOf(size);
+  return async (port, number) => {
+    const { head, body } = uploads[number % uploads.length];
+    const connection = await UploadConnection.open(port);
+    await connection.send(head(number)) && await connection.sendAll(body);
+    const answer = await connection.answer();
+    assert.equal(answer?.status, 507, answer?.body ?? "no answer");
+    const problem = JSON.parse(answer!.body);
+    assert.equal(problem.code, "NO_SPACE");
+    assert.doesNotMatch(answer!.body, /millrace-test/, "the answer tells of the machine's folders");
+    connection.leave();
+  };
+}
+
+for (const entry of uploadEntries) {
+  const full = `${entry}: 100 uploads that fill the disk are answered with 507, leave nothing behind and hurt no other`;
+  test(
+    full,
+    { skip: cannotLookInside || cannotMount },
+    () =>
+      inFolder((folder) =>
+        onSmallDisk(folder, 24, async (disk) => {
+          const server = await UploadProcess.start(disk, entry);
+          try {
+            const fault = { status: 507, code: "NO_SPACE", happen: overfill(25 * 2 ** 20), atOnce: 10 } as const;
+            await assertUnhurt(server, disk, fault, { refusals: [507], largest: 65_536 });
+          } finally {
+            await server.stop();
+          }
+        })
+      ),
+  );
+
+  const large =
+    `${entry}: 100 uploads of files larger than allowed are answered with 507, leave nothing and hurt no other`;
+  test(large, { skip: cannotLookInside }, () =>
+    inFolder(async (folder) => {
+      const server = await UploadProcess.start(folder, entry, {}, 2048);
+      try {
+        await assertUnhurt(server, folder, { status: 507, code: "NO_SPACE", happen: overfill(2_500_000) });
+      } finally {
+        await server.stop();
+      }
+    }));
+}

@@ -1,0 +1,62 @@
+/**
+ * A server for uploads in a process of its own: `serving_uploads.ts FOLDER node|fetch|http2 OPTIONS`, the options as
+ * JSON. Prints its port. Told `log` on standard input, it prints what the handler logged since the last time, as JSON.
+ * It ends with its standard input.
+ */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { createServer as createHttp2Server } from "node:http2";
+import type { AddressInfo, Server } from "node:net";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { serve } from "../../../lib/runtime/mod.ts";
+import { createUploadHandler, type UploadHandler } from "../../../lib/upload/mod.ts";
+import { runtime } from "../../e2e/consumer.ts";
+import type { Logged, UploadEntry } from "./upload_process.ts";
+
+const [directory, entry, options] = process.argv.slice(2);
+let logged: Logged[] = [];
+const handler = createUploadHandler({
+  ...JSON.parse(options),
+  directory,
+  log: ({ method, path, status, bytes, error }) => {
+    const { code } = (error ?? {}) as { code?: string };
+    logged.push({ method, path, status, bytes, code, error: error === undefined ? undefined : String(error) });
+  },
+});
+console.log(`port ${await listen(handler, entry as UploadEntry)}`);
+
+const commands = createInterface({ input: process.stdin });
+commands.on("line", () => {
+  console.log(JSON.stringify(logged));
+  logged = [];
+});
+commands.on("close", () => process.exit(0));
+
+function listen(handler: UploadHandler, entry: UploadEntry): Promise<number> {
+  if (entry === "node") {
+    return listenOn(createServer(handler.node).on("checkContinue", handler.checkContinue));
+  }
+  if (entry === "http2") {
+    // The compatible side of http2 has requests and responses like those of http; the types do not know that.
+    return listenOn(createHttp2Server(handler.node as unknown as Parameters<typeof createHttp2Server>[1]));
+  }
+  return runtime === "node" ? listenOnSrvx(handler) : listenNatively(handler);
+}
+
+async function listenOn(server: Server): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+async function listenOnSrvx({ fetch }: UploadHandler): Promise<number> {
+  const { serve } = await import("srvx/node");
+  const server = serve({ fetch, port: 0, hostname: "127.0.0.1", silent: true, gracefulShutdown: false });
+  await server.ready();
+  return Number(new URL(server.url!).port);
+}
+
+async function listenNatively({ fetch, node }: UploadHandler): Promise<number> {
+  return (await serve({ fetch, node, hostname: "127.0.0.1", port: 0 })).port;
+}

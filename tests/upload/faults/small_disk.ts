@@ -1,0 +1,35 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Why no file system can be mounted here, if so. */
+export const cannotMount: string | false = reasonNotToMount();
+
+function mount(folder: string, mebibytes: number): boolean {
+  return spawnSync("mount", ["-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", folder]).status === 0;
+}
+
+function reasonNotToMount(): string | false {
+  const folder = mkdtempSync(join(tmpdir(), "millrace-mount-"));
+  const isMounted = mount(folder, 1);
+  if (isMounted) spawnSync("umount", [folder]);
+  rmSync(folder, { recursive: true });
+  return isMounted ? false : "only root may mount a small disk";
+}
+
+/** Uses a disk of so many MiB, in memory, mounted below `folder`. */
+export async function onSmallDisk(
+  folder: string,
+  mebibytes: number,
+  use: (disk: string) => Promise<void>,
+): Promise<void> {
+  const disk = join(folder, "disk");
+  mkdirSync(disk);
+  if (!mount(disk, mebibytes)) throw new Error(`cannot mount ${disk}`);
+  try {
+    await use(disk);
+  } finally {
+    spawnSync("umount", ["--lazy", disk]);
+  }
+}

@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { UploadHandlerOptions } from "../../../lib/upload/mod.ts";
+import { root, runtime } from "../../e2e/consumer.ts";
+
+/** The ways to a handler: its two entry points, one of them on two protocols. */
+export type UploadEntry = "node" | "fetch" | "http2";
+
+/** The ways for HTTP/1.1. */
+export const uploadEntries: readonly UploadEntry[] = ["node", "fetch"];
+
+/** Why nothing can be found out about a process from outside, if so. */
+export const cannotLookInside: string | false = existsSync("/proc/self/fd") ? false : "there is no /proc here";
+
+/** What the handler logged of an upload. */
+export interface Logged {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly bytes: number;
+  readonly code: string | undefined;
+  readonly error: string | undefined;
+}
+
+/** A server of `serving_uploads.ts`. */
+export class UploadProcess {
+  port = 0;
+  /** All that it wrote to standard error: nothing, if all is well. */
+  complaints = "";
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+  readonly #ended: Promise<unknown>;
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+    this.#lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+    this.#ended = once(child, "close");
+    child.stderr!.setEncoding("utf8").on("data", (text: string) => this.complaints += text);
+  }
+
+  /**
+   * Stores uploads in `directory`.
+   *
+   * @param largestFile What the process may write into a file, in KiB. Default: whatever the disk takes.
+   */
+  static async start(
+    directory: string,
+    entry: UploadEntry,
+    options: Partial<UploadHandlerOptions> = {},
+    largestFile?: number,
+  ): Promise<UploadProcess> {
+    const script = fileURLToPath(new URL("serving_uploads.ts", import.meta.url));
+    const run = runtime === "deno" ? ["run", "-A", "--no-check", "--quiet", script] : [script];
+    // Without the trap a signal would end the process. The unit of `sh` is half a KiB.
+    const limit = `trap '' XFSZ; ulimit -f ${2 * (largestFile ?? 0)} && exec "$@"`;
+    const limited = largestFile === undefined ? [] : ["sh", "-c", limit, "sh"];
+    const [command, ...args] = [...limited, process.execPath, ...run, directory, entry, JSON.stringify(options)];
+    const child = spawn(command, args, { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
+    const server = new UploadProcess(child);
+    await server.#learnPort();
+    return server;
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  /** What the handler has logged since the last time. */
+  async takeLog(): Promise<Logged[]> {
+    this.#child.stdin!.write("log\n");
+    const { value, done } = await this.#lines.next();
+    if (done) throw new Error(`the server has ended: ${this.complaints}`);
+    return JSON.parse(value);
+  }
+
+  /**
+   * What the process has open: connections, pipes, events. Not files, and not pairs of sockets within the process: both
+   * of them runtimes open for themselves now and then.
+   */
+  get channels(): string[] {
+    const folder = `/proc/${this.pid}/fd`;
+    const local = new Set(readFileSync(`/proc/${this.pid}/net/unix`, "utf8").match(/(?<= )\d+(?=\n| [/@])/g));
+    const targets = new Set(readdirSync(folder).map((fd) => targetOf(join(folder, fd))));
+    return [...targets].filter((target) =>
+      /^[^/]/.test(target) && !local.has(/^socket:\[(\d+)\]$/.exec(target)?.[1] ?? "")
+    );
+  }
+
+  /** How many descriptors the process has open on files whose path begins so. */
+  descriptorsBelow(path: string): number {
+    const folder = `/proc/${this.pid}/fd`;
+    return readdirSync(folder).filter((fd) => targetOf(join(folder, fd)).startsWith(path)).length;
+  }
+
+  /** How much memory the process has and how much it ever had, in MB. */
+  get memory(): { readonly now: number; readonly most: number } {
+    const status = readFileSync(`/proc/${this.pid}/status`, "utf8");
+    const of = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)![1]) / 1024;
+    return { now: of("VmRSS"), most: of("VmHWM") };
+  }
+
+  /** Ends the process in the middle of whatever it does. */
+  async kill(): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#ended;
+  }
+
+  async #learnPort(): Promise<void> {
+    const { value } = await this.#lines.next();
+    this.port = Number(/^port (\d+)$/.exec(value ?? "")?.[1]);
+    if (Number.isNaN(this.port)) throw new Error(`the server said ${value}, not its port: ${this.complaints}`);
+  }
+
+  /** Ends the process. */
+  async stop(): Promise<void> {
+    this.#child.stdin!.end();
+    await this.#ended;
+  }
+}
+
+/** What a descriptor is open on; empty if it was closed meanwhile. */
+function targetOf(link: string): string {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return "";
+  }
+}
