@@ -12,6 +12,8 @@ export type FormEvent =
 const CR = 13;
 const LF = 10;
 const DASH = 45;
+/** Bytes that hold the longest boundary with its line end. */
+const BEGINNING = 128;
 
 /**
  * What the bytes that come next belong to: to what precedes the first boundary, the line of a boundary, the header of
@@ -37,13 +39,15 @@ export class FormParser {
   #preamble = 0;
   /** What there is of the line of a boundary after it, without blanks. */
   #line = "";
-  readonly #header: Uint8Array;
+  /** The header that is read, and room. */
+  #header: Uint8Array;
   #headerLength = 0;
+  #hasBegun = false;
 
   constructor(boundary: string, limits: FormLimits) {
     this.#limits = limits;
     this.#headers = new PartHeaderParser(limits);
-    this.#header = new Uint8Array(limits.maxHeaderBytes);
+    this.#header = new Uint8Array(Math.min(limits.maxHeaderBytes, 512));
     this.#search = make(`\r\n--${boundary}`, this.#onBytes);
     // The first boundary may be at the very beginning, where no line end precedes it.
     this.#search.write(Uint8Array.of(CR, LF));
@@ -58,7 +62,11 @@ export class FormParser {
   write(pieces: readonly Uint8Array[]): readonly FormEvent[] {
     this.#events = [];
     for (const piece of pieces) {
-      if (this.#state !== "epilogue") this.#search.write(piece);
+      // The library copies a piece to put it after what it has kept: the line end before the first, and seldom more.
+      const begin = this.#hasBegun ? 0 : BEGINNING;
+      this.#hasBegun = true;
+      if (begin > 0) this.#take(piece.subarray(0, begin));
+      this.#take(piece.subarray(begin));
     }
     return this.#events;
   }
@@ -70,10 +78,14 @@ export class FormParser {
    */
   end(): readonly FormEvent[] {
     this.#events = [];
-    if (this.#state !== "epilogue") this.#search.end();
+    if (!this.#isComplete()) this.#search.end();
     if (this.#isComplete()) return this.#events;
     if (this.#state === "preamble") throw malformed("it does not have the boundary that its Content-Type names");
     throw malformed("it ends before its last boundary");
+  }
+
+  #take(bytes: Uint8Array): void {
+    if (bytes.length > 0 && !this.#isComplete()) this.#search.write(bytes);
   }
 
   #isComplete(): boolean {
@@ -140,20 +152,26 @@ export class FormParser {
 
   /** Reads the header of a part up to its empty line; returns what follows it. */
   #readHeader(bytes: Uint8Array): Uint8Array {
-    const header = this.#header;
     for (let index = 0; index < bytes.length; index++) {
-      if (this.#headerLength === header.length) {
-        const what = `The header of part ${this.#boundaries} has`;
-        throw tooLarge(what, header.length, "bytes", "maxHeaderBytes");
-      }
-      header[this.#headerLength++] = bytes[index];
+      if (this.#headerLength === this.#header.length) this.#makeRoom();
+      this.#header[this.#headerLength++] = bytes[index];
       if (bytes[index] !== LF || !this.#isHeaderComplete()) continue;
-      const block = header.subarray(0, this.#headerLength);
+      const block = this.#header.subarray(0, this.#headerLength);
       this.#events.push({ kind: "part", header: this.#headers.parse(block, this.#boundaries) });
       this.#state = "body";
       return bytes.subarray(index + 1);
     }
     return bytes.subarray(bytes.length);
+  }
+
+  #makeRoom(): void {
+    const { maxHeaderBytes } = this.#limits;
+    if (this.#headerLength === maxHeaderBytes) {
+      throw tooLarge(`The header of part ${this.#boundaries} has`, maxHeaderBytes, "bytes", "maxHeaderBytes");
+    }
+    const larger = new Uint8Array(Math.min(maxHeaderBytes, 2 * this.#headerLength));
+    larger.set(this.#header);
+    this.#header = larger;
   }
 
   #isHeaderComplete(): boolean {
