@@ -26,11 +26,15 @@ export function endLingering(req: IncomingMessage, res: ServerResponse): void {
 }
 
 /**
- * Ends the stream of an answer in HTTP/2 while its sender still sends; the connection goes on.
+ * Ends the stream of an answer in HTTP/2, as soon as that is out, though its sender still sends; the connection goes on.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.1-10}
  */
-export function closeStream(res: ServerResponse): void {
+export function closeAfterAnswer(req: IncomingMessage, res: ServerResponse): void {
   const { stream } = res as unknown as { stream: ServerHttp2Stream | undefined };
-  if (stream && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+  // The response's own event comes when the stream is closed.
+  stream?.once("finish", () => {
+    if (!stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+    req.resume(); // what has come already is in the way
+  });
 }

@@ -5,7 +5,7 @@ import type { Settings } from "./handler_options.ts";
 import { alreadyRead, handleUpload } from "./handle_upload.ts";
 import type { Incoming } from "./incoming.ts";
 import { LITTLE } from "./lingering.ts";
-import { closeStream, endLingering } from "./lingering_close.ts";
+import { closeAfterAnswer, endLingering } from "./lingering_close.ts";
 import { pathBelow } from "./naming.ts";
 
 /** Goes on to what comes after in a chain of Connect or Express. */
@@ -57,7 +57,7 @@ function send({ status, fields, body }: Answer, req: IncomingMessage, res: Serve
   const content = req.method === "HEAD" ? undefined : body;
   if (req.httpVersionMajor >= 2) {
     res.writeHead(status, { ...fields, ...length });
-    if (!isWhole) res.once("finish", () => closeStream(res));
+    if (!isWhole) closeAfterAnswer(req, res);
     res.end(content);
     return;
   }
@@ -72,9 +72,10 @@ function send({ status, fields, body }: Answer, req: IncomingMessage, res: Serve
 }
 
 /** Whether there is no body, or so little of it that the connection can wait for the rest. */
-function isShort({ headers }: IncomingMessage): boolean {
+function isShort({ headers, httpVersionMajor }: IncomingMessage): boolean {
   if (headers.expect !== undefined) return false; // it may never come
-  return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) <= LITTLE;
+  const isUnknown = httpVersionMajor >= 2 || headers["transfer-encoding"] !== undefined;
+  return Number(headers["content-length"] ?? (isUnknown ? Infinity : 0)) <= LITTLE;
 }
 
 /** What Express and Connect leave of a path below a mount is not all of it: a base path is part of the whole. */

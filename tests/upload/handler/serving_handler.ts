@@ -1,0 +1,100 @@
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { serve } from "../../../lib/runtime/mod.ts";
+import {
+  createUploadHandler,
+  type UploadHandler,
+  type UploadHandlerOptions,
+  type UploadLogEntry,
+} from "../../../lib/upload/mod.ts";
+import { serveFetch } from "../../static/fetch_server.ts";
+
+interface Server {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** The ways to a handler. On Bun and Deno `fetch` is called by the runtime's own server, on Node by srvx. */
+export const entries: Readonly<Record<string, (handler: UploadHandler) => Promise<Server>>> = {
+  "node:http": serveOnHttp,
+  fetch: (handler) => serveFetch(handler.fetch),
+  "serve()": async ({ fetch, node }) => {
+    const { port, stop } = await serve({ fetch, node, hostname: "127.0.0.1", port: 0 });
+    return { port, close: () => stop(0) };
+  },
+};
+
+async function serveOnHttp(handler: UploadHandler): Promise<Server> {
+  const server = createServer(handler.node);
+  server.on("checkContinue", handler.checkContinue);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** A handler that is served. */
+export interface Serving {
+  readonly port: number;
+  readonly handler: UploadHandler;
+  /** Where it stores. */
+  readonly folder: string;
+  readonly logged: UploadLogEntry[];
+}
+
+/** Serves a handler for a folder of its own, while `use` runs. */
+export async function serving(
+  entry: string,
+  options: Partial<UploadHandlerOptions>,
+  use: (serving: Serving) => Promise<void>,
+): Promise<void> {
+  await inUploads(async (folder) => {
+    const logged: UploadLogEntry[] = [];
+    const log = (entry: UploadLogEntry) => void logged.push(entry);
+    const handler = createUploadHandler({ directory: folder, log, ...options });
+    const server = await entries[entry](handler);
+    try {
+      await use({ port: server.port, handler, folder, logged });
+    } finally {
+      await server.close();
+    }
+  });
+}
+
+/** A folder for uploads, removed after it. */
+export async function inUploads(use: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "millrace-uploads-"));
+  try {
+    await use(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** All that is in a folder, by path: files with their content, also such that begin with a dot. */
+export async function contentsOf(folder: string): Promise<Record<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name)).sort();
+  const contents: Record<string, string> = {};
+  for (const path of files) contents[path.slice(folder.length + 1)] = await readFile(path, "latin1");
+  return contents;
+}
+
+/** Waits until `condition` holds; rejects if it does not within 15 s. */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  const end = performance.now() + 15_000;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
