@@ -264,6 +264,23 @@ test("a zstd window of 8 MiB is the largest", async () => {
   });
 });
 
+test("a zstd frame that claims gigabytes is refused by its header alone", async () => {
+  // RFC 8878, section 3.1.1.1: a single segment, whose window is its whole content.
+  const header = new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0, 0, 0, 0, 1, 0, 0, 0]);
+  const body = bodyOf();
+  body.give([header]);
+  await assert.rejects(decodedBody(body, "zstd", MANY).read(), { code: "UNSUPPORTED" });
+});
+
+test("what was made with a dictionary is malformed: coded bodies have none", async () => {
+  const dictionary = sourceText(1000);
+  const wrapped = bytesOf(zlib.deflateSync(sourceText(1200), { dictionary }));
+  await assert.rejects(decoded([wrapped], "deflate"), malformed);
+  // A frame that names its dictionary by the number 5.
+  const frame = new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 0x21, 5, 1, 0, 0, 1, 0, 0]);
+  await assert.rejects(decoded([frame], "zstd"), malformed);
+});
+
 test("pieces are good until the read after the next", async () => {
   const bytes = sourceText(2_000_000);
   const reader = decodedBody(bodyOf(...piecesOf(gzip(bytes), 30_000).map((piece) => [piece])), "gzip", MANY);
