@@ -15,11 +15,12 @@ const tokenPattern = /[^\s;"][^;"]*/y;
 const endPattern = /[ \t]*(?:;|$)/y;
 
 /** Reads a value and its parameters; undefined if they are malformed, or one comes twice. */
-export function parseParameters(text: string, quoting: Quoting): ParameterizedValue | undefined {
+export function parseParameters(field: string, quoting: Quoting): ParameterizedValue | undefined {
+  const text = field.trim().replace(/;$/, "").trimEnd();
   const value = take(valuePattern, text, 0)![0];
   const parameters = new Map<string, string>();
   let index = value.length;
-  while (index < text.length && !/^[ \t]*;?[ \t]*$/.test(text.slice(index))) {
+  while (index < text.length) {
     const name = take(namePattern, text, index);
     if (name === undefined) return undefined;
     index += name[0].length;

@@ -3,6 +3,8 @@ import { UploadError } from "../upload_error.ts";
 import { parseParameters } from "./field_parameters.ts";
 import { malformed, shown } from "./form_errors.ts";
 
+/** No sender is known whose boundaries do that. */
+const MOST_REPETITIONS = 32;
 /** What a boundary may be made of: RFC 2046, section 5.1.1, and what senders use besides. */
 const boundaryPattern = /^[!-~](?:[ -~]{0,68}[!-~])?$/;
 
@@ -35,5 +37,22 @@ export function boundaryOf(source: BodySource, contentType: string | undefined, 
   if (!boundaryPattern.test(boundary)) {
     throw malformed(`its boundary ${shown(boundary)} is not 1 to 70 printable characters of ASCII`);
   }
+  if (repetitions(`--${boundary}`) > MOST_REPETITIONS) {
+    throw malformed(`its boundary ${shown(boundary)} repeats itself more than ${MOST_REPETITIONS} times`);
+  }
   return boundary;
+}
+
+/**
+ * How often a text repeats itself at its end. The library looks for boundaries from their ends, and where a body is
+ * made of the same repetitions it compares that many bytes for each: 70 times `a` is looked for at 20 MB/s.
+ */
+function repetitions(text: string): number {
+  let most = 1;
+  for (let period = 1; period < text.length; period++) {
+    let length = period;
+    while (length < text.length && text.at(-1 - length) === text.at(-1 - length + period)) length++;
+    most = Math.max(most, length / period);
+  }
+  return most;
 }

@@ -114,6 +114,14 @@ test("a coding for the transfer that would have to be undone is not accepted", (
   }
 });
 
+test("headers of nothing but what takes long to look at are malformed", () => {
+  for (const filler of [" ", "\t", ";", "a", "=", "%22", "\\", "a=b;", '\\" ', "'"]) {
+    const text = filler.repeat(16_000 / filler.length);
+    assert.throws(() => named(`name="a" ${text}x"`), malformed, filler);
+    assert.throws(() => named(`name="a"; ${text}"`), malformed, filler);
+  }
+});
+
 test("malformed parts are told by their number", () => {
   const good = `--${BOUNDARY}\nContent-Disposition: form-data; name="a"\n\nv\n`;
   const bytes = form(`${good}${good}--${BOUNDARY}\nContent-Disposition: form-data\n\nv\n--${BOUNDARY}--`);

@@ -248,6 +248,19 @@ test("a form whose type does not tell its boundary is malformed", async () => {
   }
 });
 
+test("a boundary that would take too long to look for is malformed", async () => {
+  for (const boundary of ["-".repeat(70), `b${"a".repeat(60)}`, "-".repeat(31), "ab".repeat(35)]) {
+    const contentType = `multipart/form-data; boundary=${boundary}`;
+    await assert.rejects(saveForm(streamOf(["x"]), "nowhere", { contentType }), {
+      message: `The form is malformed: its boundary "${boundary}" repeats itself more than 32 times`,
+    });
+  }
+  for (const boundary of ["-".repeat(30), `${"-".repeat(69)}1`, "abc".repeat(23)]) {
+    const contentType = `multipart/form-data; boundary=${boundary}`;
+    await saveForm(streamOf([`--${boundary}--`]), "nowhere", { contentType });
+  }
+});
+
 test("the boundary may be written in every way that senders have", () =>
   inFolder(async (folder) => {
     const bytes = (boundary: string) =>
