@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createSecureServer } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { after, before } from "node:test";
+import type { Page } from "playwright-core";
+import { type RunningServer, serve } from "../../lib/runtime/mod.ts";
+import { createUploadHandler, type UploadHandler } from "../../lib/upload/mod.ts";
+import { pause } from "../node/loopback.ts";
+import { canMakeCertificates, makeCertificate } from "../runtime/certificate.ts";
+import { content } from "../upload/faults/good_uploads.ts";
+import { sha256 } from "../upload/faults/upload_messages.ts";
+import { type Browser, noChromium, openBrowser } from "./chromium.ts";
+import { postForm, putStream, uploadPage } from "./upload_page.ts";
+
+const skip = noChromium;
+const LIMIT = 60_000_000;
+
+let folder = "";
+let files = "";
+let handler: UploadHandler;
+/** The runtime's own server. */
+let server: RunningServer;
+let browser: Browser;
+const log: { path: string; status: number }[] = [];
+
+before(async () => {
+  if (skip) return;
+  folder = await mkdtemp(join(tmpdir(), "millrace-browser-"));
+  files = join(folder, "files");
+  handler = createUploadHandler({
+    directory: files,
+    basePath: "/files/",
+    maxBytes: LIMIT,
+    log: ({ path, status }) => log.push({ path, status }),
+  });
+  const page = { headers: { "content-type": "text/html" } };
+  server = await serve({
+    fetch: (request) => new URL(request.url).pathname === "/" ? new Response(uploadPage, page) : handler.fetch(request),
+    node: (request, response) => {
+      if (request.url === "/") response.writeHead(200, page.headers).end(uploadPage);
+      else handler.node(request, response);
+    },
+    hostname: "127.0.0.1",
+    port: 0,
+  });
+  browser = await openBrowser(join(folder, "profile"));
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop(0);
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+/** Opens the page in a tab, and closes that afterwards. */
+async function onPage(url: string, use: (page: Page) => Promise<void>): Promise<void> {
+  const page = await browser.page.context().newPage();
+  try {
+    page.setDefaultTimeout(20_000);
+    const session = await page.context().newCDPSession(page);
+    await session.send("Security.setIgnoreCertificateErrors", { ignore: true }); // ours is self-made
+    await page.goto(url);
+    await use(page);
+  } finally {
+    await page.close();
+  }
+}
+
+async function stored(name: string): Promise<string> {
+  return sha256(await readFile(join(files, name)));
+}
+
+test("a page's fetch() of a form with a file of 50 MB arrives", { skip }, () =>
+  onPage(server.url, async (page) => {
+    const { status, body, sent } = await page.evaluate(postForm, 50_000_000);
+    assert.equal(status, 201);
+    assert.equal(body.files.length, 1);
+    assert.equal(body.files[0].bytes, 50_000_000);
+    assert.equal(body.files[0].filename, "large file.bin");
+    assert.equal(await stored(body.files[0].name), sent);
+  }));
+
+test("a plain form arrives with its fields and files, whatever their names", { skip }, async () => {
+  const papers: Record<string, Buffer> = {
+    "small.txt": content.subarray(0, 1000),
+    'a "quoted"; name.pdf': content.subarray(0, 70_000),
+    "m\u00fchle \u{1F33E}.png": content,
+    "empty": content.subarray(0, 0),
+  };
+  const source = join(folder, "papers");
+  await mkdir(source);
+  for (const [name, bytes] of Object.entries(papers)) await writeFile(join(source, name), bytes);
+  await onPage(server.url, async (page) => {
+    await page.fill("[name=title]", 'The "mill" \u{1F33E}');
+    await page.fill("[name=note]", "two\nlines");
+    await page.setInputFiles("[name=papers]", Object.keys(papers).map((name) => join(source, name)));
+    const [answer] = await Promise.all([page.waitForResponse(/files/), page.click("button")]);
+    assert.equal(answer.status(), 201);
+    const told = JSON.parse(await page.innerText("body"));
+    assert.deepEqual(told.fields, { title: 'The "mill" \u{1F33E}', note: "two\r\nlines" });
+    const named = told.files.filter(({ field }: { field: string }) => field === "papers");
+    assert.equal(told.files.length, named.length, "an input without a file brought one");
+    assert.deepEqual(named.map(({ filename }: { filename: string }) => filename), Object.keys(papers));
+    for (const { name, filename } of named) assert.equal(await stored(name), sha256(papers[filename]), filename);
+  });
+});
+
+test("of a page that is closed half-way nothing is left", { skip }, async () => {
+  const before = (await readdir(files)).sort();
+  log.length = 0;
+  await onPage(server.url, async (page) => {
+    const cdp = await page.context().newCDPSession(page);
+    await cdp.send("Network.enable");
+    const slow = { offline: false, latency: 0, downloadThroughput: 1e6, uploadThroughput: 1e6 };
+    await cdp.send("Network.emulateNetworkConditions", slow);
+    page.evaluate(postForm, 20_000_000).catch(() => {}); // its end is not awaited
+    for (let i = 0; i < 200 && (await readdir(files)).length === before.length; i++) await pause(25);
+    assert.ok((await readdir(files)).length > before.length, "it has not begun");
+  });
+  for (let i = 0; i < 200 && log.length === 0; i++) await pause(25);
+  assert.deepEqual(log, [{ path: "/files/", status: 499 }]);
+  assert.deepEqual((await readdir(files)).sort(), before);
+});
+
+test("a page that sends too much sees the 413", { skip }, () =>
+  onPage(server.url, async (page) => {
+    const before = (await readdir(files)).sort();
+    const { status, body } = await page.evaluate(postForm, LIMIT);
+    assert.equal(status, 413, JSON.stringify(body));
+    assert.deepEqual((await readdir(files)).sort(), before);
+  }));
+
+test("a page's fetch() of a stream arrives over HTTP/2, and what is too much gets the 413", {
+  skip: skip || !canMakeCertificates && "needs openssl",
+}, async () => {
+  const { cert, key } = makeCertificate(folder);
+  const secure = createSecureServer({ cert, key, allowHTTP1: true }, (request, response) => {
+    if (request.url === "/") response.writeHead(200, { "content-type": "text/html" }).end(uploadPage);
+    else handler.node(request as never, response as never);
+  });
+  secure.listen(0, "127.0.0.1");
+  await once(secure, "listening");
+  try {
+    await onPage(`https://127.0.0.1:${(secure.address() as AddressInfo).port}/`, async (page) => {
+      const { status, body, sent } = await page.evaluate(putStream, 80);
+      assert.equal(status, 201);
+      assert.equal(body.files[0].bytes, 80 * 65_536);
+      assert.equal(await stored("streamed.bin"), sent);
+      assert.equal((await page.evaluate(postForm, LIMIT)).status, 413);
+    });
+  } finally {
+    secure.close();
+  }
+});
