@@ -40,7 +40,7 @@ export class ByteStreamBody implements BodyReader {
     if (this.#isOver) return;
     this.#failure = { reason };
     this.#end();
-    await letGo(this.#reader, reason, this.#traits);
+    letGo(this.#reader, reason, this.#traits);
   }
 
   #throwIfFailed(): void {

@@ -26,6 +26,7 @@ export class Deadlines {
       this.#timer = setTimeout(() => this.#end(new UploadError("TIMEOUT", words)), timeout);
     }
     if (idleTimeout !== Infinity) this.#watchIdle(idleTimeout, idleTimeout);
+    if (signal?.aborted) this.#onAbort();
   }
 
   /** Watches no more. */

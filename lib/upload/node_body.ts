@@ -1,8 +1,10 @@
 import type { Readable } from "node:stream";
+import { setImmediate } from "node:timers";
 import type { BodyReader } from "./body_reader.ts";
 import { holdBytes, releaseBytes, shareOf } from "./in_flight.ts";
 import { freeChunks, isOurs } from "./free_chunks.ts";
 import { leftError } from "./left_error.ts";
+import { notBytes } from "./not_bytes.ts";
 
 /** Bytes that all bodies of this kind may hold at a time: larger writes do not take less time. */
 const BUDGET = 16 * 1024 * 1024;
@@ -25,19 +27,21 @@ export class NodeBody implements BodyReader {
   #given: readonly Uint8Array[] = [];
   #givenBefore: readonly Uint8Array[] = [];
 
-  /** @throws {TypeError} if somebody else has read it. */
+  /** @throws {TypeError} if somebody else has read it, or it gives text. */
   constructor(readable: Readable) {
     this.#readable = readable;
     this.#isRequest = "headers" in readable;
     if (readable.readableEnded || readable.readableDidRead) {
       throw new TypeError("The body of the request has been read already");
     }
+    if (readable.readableEncoding) throw new TypeError("The body gives text, not bytes: setEncoding() was called");
     holdBytes();
     readable.on("error", this.#onError);
     if (readable.destroyed) {
       this.#onClose();
     } else {
       readable.on("data", this.#onData).on("end", this.#onEnd).on("aborted", this.#onClose).on("close", this.#onClose);
+      readable.resume(); // it may have been paused until somebody wants it
     }
   }
 
@@ -78,7 +82,8 @@ export class NodeBody implements BodyReader {
     this.#given = [];
   }
 
-  readonly #onData = (chunk: Uint8Array): void => {
+  readonly #onData = (chunk: unknown): void => {
+    if (!(chunk instanceof Uint8Array)) return void this.cancel(notBytes(chunk));
     this.#pieces.push(chunk);
     this.#gathered += chunk.length;
     if (this.#waiting) {

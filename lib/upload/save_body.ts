@@ -100,8 +100,8 @@ async function copy(body: BodyReader, sink: BodySink, digester: Digester | undef
     const writing = sink.write(pieces);
     digester?.update(pieces);
     const reading = body.read();
-    reading.catch(() => {}); // told below, unless the write fails first
-    await writing;
+    // A sender who leaves ends it though the sink may be stalled; what happens to the other of the two is told nobody.
+    await Promise.race([writing, reading.then(() => writing)]);
     pieces = await reading;
   }
   return bytes;

@@ -1,4 +1,5 @@
 import type { BodyReader } from "./body_reader.ts";
+import { notBytes } from "./not_bytes.ts";
 import { holdBytes, releaseBytes, shareOf } from "./in_flight.ts";
 import { letGo, streamFailure, type StreamTraits } from "./stream_traits.ts";
 
@@ -41,7 +42,7 @@ export class StreamBody implements BodyReader {
     this.#pieces = [];
     this.#gathered = 0;
     this.#fail(reason);
-    await letGo(this.#reader, reason, this.#traits);
+    letGo(this.#reader, reason, this.#traits);
   }
 
   /** Reads until enough is gathered. */
@@ -63,10 +64,7 @@ export class StreamBody implements BodyReader {
   }
 
   #take(value: unknown): void {
-    if (!(value instanceof Uint8Array)) {
-      void this.cancel(new TypeError(`The chunks of a body must be Uint8Arrays, not ${kindOf(value)}`));
-      return;
-    }
+    if (!(value instanceof Uint8Array)) return void this.cancel(notBytes(value));
     if (value.length === 0) return;
     this.#pieces.push(value);
     this.#gathered += value.length;
@@ -93,8 +91,4 @@ export class StreamBody implements BodyReader {
     releaseBytes();
     this.#waiting?.reject(reason);
   }
-}
-
-function kindOf(value: unknown): string {
-  return typeof value === "object" && value !== null ? `an object of ${value.constructor?.name}` : `a ${typeof value}`;
 }

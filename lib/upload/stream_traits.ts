@@ -13,12 +13,12 @@ export function streamFailure(error: unknown, { isReceived }: StreamTraits): unk
   return isReceived ? leftError(error) : error;
 }
 
-/** Lets go of a stream that is not read any more. */
-export async function letGo(
+/** Lets go of a stream that is not read any more. A source may take its time to end: that is not waited for. */
+export function letGo(
   reader: ReadableStreamDefaultReader<Uint8Array> | ReadableStreamBYOBReader,
   reason: unknown,
   { leavesBody }: StreamTraits,
-): Promise<void> {
+): void {
   if (leavesBody) reader.releaseLock();
-  else await reader.cancel(reason).catch(() => {}); // what the source says to that is of no use any more
+  else reader.cancel(reason).catch(() => {}); // what the source says to that is of no use any more
 }

@@ -2,7 +2,7 @@
 export class StreamWriter<T> {
   readonly #writer: WritableStreamDefaultWriter<T>;
   readonly #signal: AbortSignal | undefined;
-  /** Rejects what is being waited for. */
+  /** Rejects what is being waited for; undefined if nothing is. */
   #interrupt: ((reason: unknown) => void) | undefined = undefined;
 
   private constructor(writer: WritableStreamDefaultWriter<T>, signal: AbortSignal | undefined) {
@@ -43,19 +43,20 @@ export class StreamWriter<T> {
     this.#release();
   }
 
-  /** Aborts the stream. Never rejects, and does not wait for a stream that the signal gave up waiting for. */
+  /** Aborts the stream. Never rejects, and does not wait for a stream that has been waited for in vain. */
   async abort(reason: unknown): Promise<void> {
+    const isStalled = this.#interrupt !== undefined || this.#signal?.aborted;
     const aborted = this.#writer.abort(reason).catch(() => {}); // the upload has failed: that is being told
-    if (!this.#signal?.aborted) await aborted;
+    if (!isStalled) await aborted;
     this.#release();
   }
 
-  #wait(promise: Promise<unknown>): Promise<void> {
-    return new Promise((resolve, reject) => {
+  async #wait(promise: Promise<unknown>): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
       this.#interrupt = reject;
       promise.then(() => resolve(), reject);
       if (this.#signal?.aborted) this.#onAbort();
-    });
+    }).finally(() => this.#interrupt = undefined);
   }
 
   #release(): void {

@@ -34,6 +34,20 @@ test("a request of node:http without a body is an empty file", () =>
     })
   ));
 
+test("a request of node:http that was paused is read", () =>
+  inFolder(async (folder) => {
+    const server = createServer(async (request, response) => {
+      request.pause();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      response.end(String((await saveBody(request, join(folder, "file"))).bytes));
+    });
+    const port = await listening(server);
+    const response = await fetch(`http://127.0.0.1:${port}/`, { method: "PUT", body: bytes });
+    assert.equal(await response.text(), String(bytes.length));
+    server.closeAllConnections();
+    server.close();
+  }));
+
 for (
   const [name, head] of [
     ["with Content-Length", "Content-Length: 100000"],
@@ -85,7 +99,7 @@ test("a request of node:http2 is stored, and one that is cancelled leaves nothin
         .then(({ bytes }) => done(201, bytes), (error) => done(400, error));
     });
     const port = await listening(server);
-    const session = connectHTTP2(`http://127.0.0.1:${port}`);
+    const session = connectHTTP2(`http://127.0.0.1:${port}`).on("error", () => {}); // Deno's, as it is destroyed
     try {
       const whole = session.request({ ":method": "PUT", ":path": "/whole" });
       whole.end(bytes);

@@ -338,6 +338,36 @@ test("a source is held back while the destination is slow", async () => {
   await assert.rejects(saving, { message: "enough" });
 });
 
+test("a source that is silent, or whose cancel() never ends, holds up no failure", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "file");
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(100)),
+      cancel: () => new Promise(() => {}),
+    });
+    const error = await rejection(saveBody(endless, path, { maxBytes: 150 }));
+    assert.equal((error as UploadError).code, "TOO_LARGE");
+    const controller = new AbortController();
+    const init = { method: "PUT", body: silent(), duplex: "half" } as RequestInit;
+    const saving = saveBody(new Request("http://localhost/", init), path, { signal: controller.signal });
+    controller.abort(new Error("enough"));
+    await assert.rejects(saving, { message: "enough" });
+    assert.deepEqual(await readdir(folder), []);
+  }));
+
+test("a destination that takes nothing holds up no deadline, nor a sender who leaves", async () => {
+  const stalled = (): WritableStream<Uint8Array> => new WritableStream({ write: () => new Promise(() => {}) });
+  const begun = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new Uint8Array(10)) });
+  const late = await rejection(saveBody(begun, stalled(), { timeout: 20 }));
+  assert.equal((late as UploadError).code, "TIMEOUT");
+  let controller!: ReadableStreamDefaultController<Uint8Array>;
+  const source = new ReadableStream<Uint8Array>({ start: (given) => void (controller = given) });
+  const saving = saveBody(source, stalled());
+  controller.enqueue(new Uint8Array(10));
+  setTimeout(() => controller.error(new Error("left")), 10);
+  await assert.rejects(saving, { message: "left" });
+});
+
 const misuses: Record<string, [source: unknown, destination: unknown, options: unknown, error: RegExp]> = {
   "a source that is none": ["text", "file", {}, /source .*text/],
   "no source": [undefined, "file", {}, /source .*undefined/],
@@ -375,8 +405,12 @@ test("saveBody() names a body that was read, and a chunk that is no bytes", () =
     const read = new Request("http://localhost/", { method: "POST", body: "text" });
     await read.text();
     await assert.rejects(saveBody(read, join(folder, "file")), { name: "TypeError", message: /read already/ });
-    const words = streamOf(["bytes", 1 as unknown as string]);
-    await assert.rejects(saveBody(words, join(folder, "file")), { name: "TypeError", message: /Uint8Array.*number/ });
+    const number = streamOf(["bytes", 1 as unknown as string]);
+    await assert.rejects(saveBody(number, join(folder, "file")), { name: "TypeError", message: /Uint8Array.*number/ });
+    const words = Readable.from(["abc"]) as unknown as BodySource;
+    await assert.rejects(saveBody(words, join(folder, "file")), { name: "TypeError", message: /Uint8Array.*string/ });
+    const encoded = Readable.from([bytes], { objectMode: false }).setEncoding("utf8") as unknown as BodySource;
+    await assert.rejects(saveBody(encoded, join(folder, "file")), { name: "TypeError", message: /setEncoding/ });
     assert.deepEqual(await readdir(folder), []);
   }));
 
