@@ -25,7 +25,8 @@ export interface SavedForm {
  *
  * All or nothing: the files appear under their names when the whole form is received and good. If a name cannot be
  * given then (another file took it), the files of the form that have theirs are removed again, but for those that have
- * replaced another by `overwrite`: these stay. Streams as destinations are closed after that, or aborted.
+ * replaced another by `overwrite`: these stay. (A process that is killed just then can leave some of the files, each of
+ * them whole.) Streams as destinations are closed after that, or aborted.
  *
  * Files are told from texts by having a file name, and an `<input type="file">` where nothing was chosen is skipped.
  * Texts are UTF-8, whatever a field `_charset_` says.

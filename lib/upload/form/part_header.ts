@@ -59,6 +59,9 @@ export class PartHeaderParser {
     if (reason === "TooManyHeaders") {
       throw new UploadError("TOO_LARGE", `The header of ${part} has more than the 100 fields that are accepted`);
     }
+    if (reason === "HeaderTooLarge") { // some blanks count twice there
+      throw tooLarge(`The header of ${part} has`, this.#limits.maxHeaderBytes, "bytes", "maxHeaderBytes");
+    }
     throw malformed(`the header of ${part} is not made of fields with a name and a value (${reason ?? "unfinished"})`);
   }
 

@@ -118,6 +118,13 @@ const limits: readonly Limited[] = [
     message: "The header of part 2 has more than the 16384 bytes that are accepted (maxHeaderBytes)",
   },
   {
+    of: "the header of a part, which the library counts by itself too",
+    options: {},
+    good: [[`name="a"${`\nX:   ${"y".repeat(150)}`.repeat(99)}`, "v"]],
+    bad: [first, [`name="a"${`\nX:   ${"y".repeat(157)}`.repeat(99)}`, "v"]],
+    message: "The header of part 2 has more than the 16384 bytes that are accepted (maxHeaderBytes)",
+  },
+  {
     of: "the fields of a header",
     options: {},
     good: [[`name="a"${"\nX: y".repeat(99)}`, "v"]],
