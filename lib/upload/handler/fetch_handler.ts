@@ -6,9 +6,9 @@ import { lingeringResponse, responseOf } from "./lingering_response.ts";
 /** Answers a `Request`. Never rejects. */
 export async function fetchTo(settings: Settings, request: Request): Promise<Response> {
   const incoming: Incoming = { method: request.method, target: request.url, mount: "", source: request };
-  const answer = await handleUpload(settings, incoming, () => {
+  const handled = await handleUpload(settings, incoming, () => {
     if (request.bodyUsed || request.body?.locked) throw alreadyRead();
     return request;
   });
-  return answer.status < 300 ? responseOf(answer) : await lingeringResponse(answer, request);
+  return handled.answer.status < 300 ? responseOf(handled.answer) : await lingeringResponse(handled, request);
 }

@@ -15,16 +15,23 @@ import { receive } from "./reception.ts";
  */
 export type OpenBody = () => BodySource;
 
-/** What a request is answered with. It is told to the log; never rejects. */
-export async function handleUpload(settings: Settings, request: Incoming, openBody: OpenBody): Promise<Answer> {
+/** What a request is answered with, and how many bytes of its body were received. */
+export interface Handled {
+  readonly answer: Answer;
+  readonly bytes: number;
+}
+
+/** Does what a request asks for, and tells the log. Never rejects. */
+export async function handleUpload(settings: Settings, request: Incoming, openBody: OpenBody): Promise<Handled> {
   const start = performance.now();
   const counter = { bytes: 0 };
   const { method } = request;
-  const finish = (answer: Answer, error?: unknown): Answer => {
+  const finish = (answer: Answer, error?: unknown): Handled => {
+    const { bytes } = counter;
     const { status } = answer;
-    const entry = { method, path: pathOf(request), status, bytes: counter.bytes, ms: performance.now() - start };
+    const entry = { method, path: pathOf(request), status, bytes, ms: performance.now() - start };
     tell(settings.log, error === undefined ? entry : { ...entry, error });
-    return answer;
+    return { answer, bytes };
   };
   try {
     if (method === "OPTIONS" && pathBelow(request.target, settings.basePath) !== undefined) {

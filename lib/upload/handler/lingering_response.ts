@@ -1,14 +1,22 @@
 import { readsOnAfterAnswer } from "../../runtime/mod.ts";
 import type { Answer } from "./answer.ts";
-import { Countdown, LITTLE, MOST_BYTES, MOST_MS } from "./lingering.ts";
+import type { Handled } from "./handle_upload.ts";
+import { Countdown, LITTLE, MOST_BYTES } from "./lingering.ts";
 import { RestOfBody } from "./rest_of_body.ts";
 
-/** How long {@linkcode LITTLE} is waited for; and senders, where nothing holds them back. */
+/**
+ * How long, in ms, {@linkcode LITTLE} is waited for, and the end of an answer is held back. Bun does not tell the length
+ * of a stream: its clients may wait for the end.
+ */
 const SHORT_MS = 500;
+
+/** What a connection is cut with, where that takes a failure. Deno prints it. */
+const CUT = "An upload was refused, and its connection closed since more of it might have come";
 
 /** The response for an answer. */
 export function responseOf({ status, fields, body }: Answer): Response {
-  return new Response(body as BodyInit | undefined, { status, headers: fields });
+  const headers = body === undefined ? fields : { ...fields, "Content-Length": String(body.length) };
+  return new Response(body as BodyInit | undefined, { status, headers });
 }
 
 /**
@@ -17,11 +25,13 @@ export function responseOf({ status, fields, body }: Answer): Response {
  * As soon as a response has ended, servers close the connection at once, or read whatever still comes, without a limit.
  * Its end is therefore held back: the sender has all of it, as its length is known, and some time to stop.
  */
-export async function lingeringResponse(answer: Answer, request: Request): Promise<Response> {
-  if (request.body === null || answer.body === undefined) return responseOf(answer);
-  const rest = new RestOfBody(request.body);
+export async function lingeringResponse({ answer, bytes }: Handled, request: Request): Promise<Response> {
+  const { body, headers } = request;
+  if (body === null || answer.body === undefined) return responseOf(answer);
+  if (bytes > 0 && String(bytes) === headers.get("content-length")) return responseOf(answer);
+  const rest = new RestOfBody(body);
   // HTTP/2 has no Host field; there, and where there is no server at all, streams end by themselves.
-  if (!request.headers.has("host")) {
+  if (!headers.has("host")) {
     await rest.cancel();
     return responseOf(answer);
   }
@@ -42,7 +52,7 @@ function heldBack(body: Uint8Array, { status, fields }: Answer, rest: RestOfBody
       }
       const state = await linger(rest, left);
       void rest.cancel();
-      if (state === "more" && readsOnAfterAnswer) controller.error("refused, and cut since more of its body came");
+      if (state === "more" && readsOnAfterAnswer) controller.error(CUT);
       else controller.close();
     },
     cancel: () => leave(),
@@ -53,7 +63,7 @@ function heldBack(body: Uint8Array, { status, fields }: Answer, rest: RestOfBody
 
 /** Waits for the sender to end, or leave, or until it had its time; of what comes, some is dropped. */
 async function linger(rest: RestOfBody, left: Promise<void>): Promise<"ended" | "more"> {
-  const countdown = new Countdown(readsOnAfterAnswer ? SHORT_MS : MOST_MS);
+  const countdown = new Countdown(SHORT_MS);
   const over = Promise.race([countdown.over, left]);
   const state = await rest.drop(MOST_BYTES, over);
   if (state === "more") await over;

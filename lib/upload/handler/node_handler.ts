@@ -25,15 +25,15 @@ export function answerNode(
   const incoming = incomingOf(settings, req);
   const isOurs = pathBelow(incoming.target, settings.basePath) !== undefined && ALLOWED.includes(incoming.method);
   if (next && !isOurs) return next();
-  void answer(settings, incoming, req, res, () => {});
+  void respond(settings, incoming, req, res, () => {});
 }
 
 /** Answers a request whose sender waits to be asked for the body: it is asked only if the body is welcome. */
 export function answerWaiting(settings: Settings, req: IncomingMessage, res: ServerResponse): void {
-  void answer(settings, incomingOf(settings, req), req, res, () => res.writeContinue());
+  void respond(settings, incomingOf(settings, req), req, res, () => res.writeContinue());
 }
 
-async function answer(
+async function respond(
   settings: Settings,
   incoming: Incoming,
   req: IncomingMessage,
@@ -43,12 +43,12 @@ async function answer(
   // Who leaves between two steps of ours makes an error that nobody else may listen to.
   req.on("error", () => {});
   res.on("error", () => {});
-  const given = await handleUpload(settings, incoming, () => {
+  const { answer } = await handleUpload(settings, incoming, () => {
     if (req.readableDidRead || req.readableEnded) throw alreadyRead();
     welcome();
     return req;
   });
-  if (!res.destroyed && !res.headersSent) send(given, req, res);
+  if (!res.destroyed && !res.headersSent) send(answer, req, res);
 }
 
 function send({ status, fields, body }: Answer, req: IncomingMessage, res: ServerResponse): void {

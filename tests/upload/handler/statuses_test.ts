@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { Buffer } from "node:buffer";
 import test from "node:test";
 import { writeTree } from "../../precompress/site.ts";
-import { exchange, type RawAnswer } from "../../static/raw_exchange.ts";
+import { type ClientAnswer, RawClient } from "./raw_client.ts";
 import { bytesOf, type RequestCase, requestCases } from "./request_cases.ts";
 import { contentsOf, entries, serving } from "./serving_handler.ts";
 
@@ -12,8 +11,10 @@ for (const entry of Object.keys(entries)) {
       serving(entry, expected.options ?? {}, async ({ port, folder, logged }) => {
         await writeTree(folder, expected.files ?? {});
         const [method, target] = expected.request;
-        const answer = await exchange(port, bytesOf(expected), method);
-        assert.ok(answer);
+        const client = await RawClient.open(port);
+        client.send(bytesOf(expected));
+        const answer = await client.answer(method);
+        client.close();
         assert.equal(answer.status, expected.status);
         for (const [name, value] of Object.entries(expected.fields ?? {})) {
           assert.equal(answer.fields.get(name), value, name);
@@ -31,10 +32,9 @@ for (const entry of Object.keys(entries)) {
   }
 }
 
-function requireContent({ body, fields, status }: RawAnswer, expected: RequestCase): void {
-  const text = Buffer.from(body).toString();
-  if (status === 204) return assert.equal(text, "");
-  const content = JSON.parse(text);
+function requireContent({ body, fields, status }: ClientAnswer, expected: RequestCase): void {
+  if (status === 204) return assert.equal(body, "");
+  const content = JSON.parse(body);
   assert.equal(fields.get("x-content-type-options"), "nosniff");
   if (expected.code === undefined) {
     assert.equal(fields.get("content-type"), "application/json");

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { writeTree } from "../../precompress/site.ts";
+import { runtime } from "../../e2e/consumer.ts";
+import { chunkOf, RawClient } from "./raw_client.ts";
+import { contentsOf, entries, serving, until } from "./serving_handler.ts";
+
+const MIB = 1024 * 1024;
+/** What a sender who does not stop has to send, which Bun would take. */
+const MUCH = 120 * MIB;
+/** What may be received of that: buffers hold some. Deno receives all that comes until it cuts the connection. */
+const SOME = runtime === "deno" ? Infinity : 60 * MIB;
+
+const refusals = {
+  "its length": { status: 413, options: { maxBytes: 1000 }, lines: [`Content-Length: ${MUCH}`] },
+  "a length that is missing": { status: 411, options: { requireLength: true }, lines: ["Transfer-Encoding: chunked"] },
+  "its type": { status: 415, options: { accept: "image/*" }, lines: [`Content-Length: ${MUCH}`] },
+  "a file that is there": { status: 409, options: {}, lines: [`Content-Length: ${MUCH}`] },
+  "what came of it": { status: 413, options: { maxBytes: 2 * MIB }, lines: ["Transfer-Encoding: chunked"] },
+};
+
+for (const entry of Object.keys(entries)) {
+  for (const [why, { status, options, lines }] of Object.entries(refusals)) {
+    const wrap = lines[0].endsWith("chunked") ? chunkOf : undefined;
+    const target = why === "a file that is there" ? "/former" : "/new";
+
+    test(`${entry}: refused for ${why}, a sender who goes on has the answer, and is cut`, () =>
+      serving(entry, options, async ({ port, folder }) => {
+        await writeTree(folder, { former: "former" });
+        const client = await RawClient.open(port);
+        client.ask("PUT", target, lines);
+        const flooding = client.flood(MUCH, wrap);
+        const answer = await client.answer();
+        assert.equal(answer.status, status);
+        assert.equal(answer.fields.get("connection")?.toLowerCase(), "close");
+        const sent = await flooding;
+        assert.ok(sent < SOME, `${sent} bytes were taken`);
+        await until(() => client.isOver, "the connection ends");
+        client.close();
+        assert.deepEqual(await contentsOf(folder), { former: "former" });
+      }));
+
+    test(`${entry}: refused for ${why}, a sender who goes on, and reads late, has the answer`, () =>
+      serving(entry, options, async ({ port, folder }) => {
+        await writeTree(folder, { former: "former" });
+        const client = await RawClient.open(port);
+        client.socket.pause();
+        client.ask("PUT", target, lines);
+        const flooding = client.flood(MUCH, wrap);
+        await new Promise((later) => setTimeout(later, 200));
+        client.socket.resume();
+        assert.equal((await client.answer()).status, status);
+        const sent = await flooding;
+        assert.ok(sent < SOME, `${sent} bytes were taken`);
+        client.close();
+        assert.deepEqual(await contentsOf(folder), { former: "former" });
+      }));
+  }
+
+  test(`${entry}: after a small upload that is refused, and one that is stored, the connection is used again`, () =>
+    serving(entry, { accept: "text/plain" }, async ({ port, folder }) => {
+      // Deno closes a connection after each request that has a body.
+      const isDenoServer = runtime === "deno" && entry !== "node:http";
+      let client = await RawClient.open(port);
+      for (const [type, status] of [["image/png", 415], ["text/plain", 201], ["image/png", 415]] as const) {
+        if (isDenoServer) client = await RawClient.open(port);
+        client.ask("PUT", "/note", [`Content-Type: ${type}`, "Content-Length: 5"]);
+        await new Promise((later) => setTimeout(later, 20));
+        client.send("hello");
+        const answer = await client.answer();
+        assert.equal(answer.status, status);
+        assert.equal(answer.fields.get("connection") === "close", isDenoServer);
+        if (isDenoServer) client.close();
+      }
+      if (isDenoServer) client = await RawClient.open(port);
+      client.ask("GET", "/note");
+      assert.equal((await client.answer("GET")).status, 405);
+      assert.ok(!client.isOver);
+      client.close();
+      assert.deepEqual(await contentsOf(folder), { note: "hello" });
+    }));
+}
