@@ -12,6 +12,9 @@ const bun = (globalThis as { Bun?: BunFiles }).Bun;
  */
 export const writesAtOnce: boolean = bun !== undefined;
 
+/** Whether `writev()` of `node:fs` copies what it is given into one piece, twice: Deno does. */
+export const copiesVectors: boolean = "Deno" in globalThis;
+
 /**
  * Writes all of a stream to an open file, without a detour through JavaScript if the stream is the body of a request
  * of the runtime's own server; resolves to the number of bytes. Undefined where there is no such way. It cannot be

@@ -5,7 +5,7 @@
  */
 export { type FileStatus, fileStatus, folderEntries } from "./file_system.ts";
 export { fileSlice } from "./file_slice.ts";
-export { writesAtOnce, writeStream } from "./file_writes.ts";
+export { copiesVectors, writesAtOnce, writeStream } from "./file_writes.ts";
 export { readsOnAfterAnswer } from "./reads_on.ts";
 export { ReadyResponse } from "./ready_response.ts";
 export { startWorker } from "./worker.ts";
