@@ -1,6 +1,7 @@
 import { type BodySource, fieldOf, isDecoded } from "./body_source.ts";
 import { type DigestAlgorithm, parseDigestField } from "./digest_fields.ts";
 import type { ReceiveOptions } from "./save_options.ts";
+import { announcesTrailerDigests, DIGEST_FIELDS, trailerDigests } from "./trailer_digests.ts";
 import { UploadError } from "./upload_error.ts";
 
 /** What is known of a body before its first byte. */
@@ -8,8 +9,12 @@ export interface Announced {
   /** How many bytes there will be; undefined if nobody said. */
   readonly expectedBytes: number | undefined;
   /** The digests that its bytes must have, by the field that says so. */
-  readonly digests: ReadonlyMap<string, ReadonlyMap<DigestAlgorithm, string>>;
+  readonly digests: Digests;
+  /** What gives, at the end of the body, the digests that follow it; undefined if none are announced. */
+  readonly trailerDigests: (() => Digests) | undefined;
 }
+
+type Digests = ReadonlyMap<string, ReadonlyMap<DigestAlgorithm, string>>;
 
 /**
  * What the sender and the options say of a body.
@@ -27,11 +32,12 @@ export function announcedOf(source: BodySource, options: ReceiveOptions): Announ
     throw new UploadError("TOO_LARGE", `The body has ${expectedBytes} bytes, and at most ${maxBytes} are accepted`);
   }
   const digests = new Map<string, ReadonlyMap<DigestAlgorithm, string>>();
-  for (const name of verify ? ["Content-Digest", "Repr-Digest"] : []) {
+  for (const name of verify ? DIGEST_FIELDS : []) {
     const value = field(name.toLowerCase());
     if (value !== undefined) digests.set(name, parseDigestField(name, value));
   }
-  return { expectedBytes, digests };
+  const hasTrailerDigests = verify && announcesTrailerDigests(source);
+  return { expectedBytes, digests, trailerDigests: hasTrailerDigests ? () => trailerDigests(source) : undefined };
 }
 
 function contentLength(value: string | undefined): number | undefined {

@@ -9,6 +9,8 @@ const BUDGET = 32 * 1024 * 1024;
 export class ByteStreamBody implements BodyReader {
   readonly #reader: ReadableStreamBYOBReader;
   readonly #traits: StreamTraits;
+  /** Bytes of each: Deno's server buffers a body without a limit once it is read in smaller parts than before. */
+  readonly #size: number;
   /** What the read before the last has filled, and what the last has. */
   #older: ArrayBuffer | undefined = undefined;
   #newer: ArrayBuffer | undefined = undefined;
@@ -19,11 +21,12 @@ export class ByteStreamBody implements BodyReader {
     this.#reader = reader;
     this.#traits = traits;
     holdBytes();
+    this.#size = shareOf(BUDGET);
   }
 
   async read(): Promise<readonly Uint8Array[] | undefined> {
     this.#throwIfFailed();
-    const buffer = this.#older ?? new ArrayBuffer(shareOf(BUDGET));
+    const buffer = this.#older ?? new ArrayBuffer(this.#size);
     this.#older = this.#newer;
     const { done, value } = await this.#reader.read(new Uint8Array(buffer)).catch((error) => {
       this.#throwIfFailed();
@@ -34,6 +37,10 @@ export class ByteStreamBody implements BodyReader {
     if (done) return this.#end();
     this.#newer = value.buffer;
     return [value];
+  }
+
+  release(): void {
+    // The buffer is used again in its turn.
   }
 
   async cancel(reason: unknown): Promise<void> {

@@ -75,6 +75,10 @@ class DecodedBody implements BodyReader {
     }
   }
 
+  release(): void {
+    // What is given are our own two buffers, in turn.
+  }
+
   async cancel(reason: unknown): Promise<void> {
     if (!this.#isComplete) this.#end(reason);
     await this.#body.cancel(reason);
@@ -146,6 +150,7 @@ class DecodedBody implements BodyReader {
 
   /** Reads more of the body; returns how many bytes. */
   async #receive(): Promise<number> {
+    if (this.#input.length > 0) this.#body.release(); // the decoder has its own copy
     const pieces = await this.#body.read();
     this.#throwIfEnded();
     this.#isInputComplete = pieces === undefined;

@@ -8,6 +8,9 @@ export type DigestAlgorithm = "sha-256" | "sha-512";
 /** The length of each algorithm's digests, in bytes. */
 const lengths: ReadonlyMap<DigestAlgorithm, number> = new Map([["sha-256", 32], ["sha-512", 64]]);
 
+/** Every {@linkcode DigestAlgorithm}. */
+export const ALGORITHMS: readonly DigestAlgorithm[] = [...lengths.keys()];
+
 /**
  * Parses the value of `Content-Digest` or `Repr-Digest`: a Structured Fields dictionary of byte sequences.
  *

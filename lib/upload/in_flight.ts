@@ -16,9 +16,14 @@ export function releaseBytes(): void {
 }
 
 /**
- * How many bytes an upload may gather while it writes as many: its share of `budget`, so that memory hardly grows with
- * the number of uploads, and few uploads get large writes.
+ * How many bytes an upload may gather while it writes as many: half of its share of `budget`, so that memory hardly
+ * grows with the number of uploads, and few uploads get large writes.
  */
 export function shareOf(budget: number): number {
   return Math.min(MOST, Math.max(LEAST, Math.floor(budget / uploads / 2)));
+}
+
+/** How many bytes an upload may hold, gathered and being written together: its share of `budget`. */
+export function windowOf(budget: number): number {
+  return Math.min(2 * MOST, Math.max(LEAST, Math.floor(budget / uploads)));
 }

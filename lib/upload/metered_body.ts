@@ -1,7 +1,7 @@
 import { type Announced, requireExpected } from "./announced.ts";
 import type { BodyReader } from "./body_reader.ts";
 import { Deadlines } from "./deadlines.ts";
-import type { DigestAlgorithm } from "./digest_fields.ts";
+import { ALGORITHMS, type DigestAlgorithm } from "./digest_fields.ts";
 import { Digester, verifyDigests } from "./digester.ts";
 import type { ReceiveOptions } from "./save_options.ts";
 import { UploadError } from "./upload_error.ts";
@@ -24,7 +24,9 @@ export class MeteredBody implements BodyReader {
     this.#announced = announced;
     this.#options = options;
     this.digests = new Map([...announced.digests.values()].flatMap((digests) => [...digests]));
-    this.#digester = this.digests.size > 0 ? new Digester(this.digests.keys()) : undefined;
+    // Of which algorithms those in the trailers are is known only then.
+    const algorithms = announced.trailerDigests ? ALGORITHMS : [...this.digests.keys()];
+    this.#digester = algorithms.length > 0 ? new Digester(algorithms) : undefined;
     this.#deadlines = new Deadlines(options, () => {
       return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;
     }, (reason) => void body.cancel(reason));
@@ -37,6 +39,10 @@ export class MeteredBody implements BodyReader {
     if (pieces === undefined) this.#end();
     else this.#take(pieces);
     return pieces;
+  }
+
+  release(): void {
+    this.#body.release();
   }
 
   async cancel(reason: unknown): Promise<void> {
@@ -67,6 +73,7 @@ export class MeteredBody implements BodyReader {
     requireExpected(this.#bytes, this.#announced);
     const actual = this.#digester?.finish();
     if (actual === undefined) return;
-    for (const [field, expected] of this.#announced.digests) verifyDigests(field, expected, actual);
+    const { digests, trailerDigests } = this.#announced;
+    for (const [field, expected] of [...digests, ...(trailerDigests?.() ?? [])]) verifyDigests(field, expected, actual);
   }
 }

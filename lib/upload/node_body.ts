@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { setImmediate } from "node:timers";
 import type { BodyReader } from "./body_reader.ts";
-import { holdBytes, releaseBytes, shareOf } from "./in_flight.ts";
+import { holdBytes, releaseBytes, windowOf } from "./in_flight.ts";
 import { freeChunks, isOurs } from "./free_chunks.ts";
 import { leftError } from "./left_error.ts";
 import { notBytes } from "./not_bytes.ts";
@@ -23,9 +23,9 @@ export class NodeBody implements BodyReader {
   #hasEnded = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
   #isListening = true;
-  /** What the last read gave, and the one before, as far as it is ours to free. */
-  #given: readonly Uint8Array[] = [];
-  #givenBefore: readonly Uint8Array[] = [];
+  /** What was given and is still used, the oldest first, and its bytes. */
+  readonly #given: (readonly Uint8Array[])[] = [];
+  #held = 0;
 
   /** @throws {TypeError} if somebody else has read it, or it gives text. */
   constructor(readable: Readable) {
@@ -46,7 +46,6 @@ export class NodeBody implements BodyReader {
   }
 
   read(): Promise<readonly Uint8Array[] | undefined> {
-    this.#free();
     if (this.#gathered > 0) return Promise.resolve(this.#give());
     if (this.#failure) return Promise.reject(this.#failure.reason);
     if (this.#hasEnded) return Promise.resolve(undefined);
@@ -64,22 +63,20 @@ export class NodeBody implements BodyReader {
     return Promise.resolve();
   }
 
-  #give(): readonly Uint8Array[] {
-    const pieces = this.#given = this.#pieces;
-    this.#pieces = [];
-    this.#gathered = 0;
-    if (this.#isPaused) {
-      this.#isPaused = false;
-      this.#readable.resume();
-    }
-    return pieces;
+  release(): void {
+    const pieces = this.#given.shift() ?? [];
+    this.#held -= lengthOf(pieces);
+    if (isOurs(this.#readable)) freeChunks(pieces);
+    this.#flow();
   }
 
-  /** Frees what is not good any more. */
-  #free(): void {
-    if (isOurs(this.#readable)) freeChunks(this.#givenBefore);
-    this.#givenBefore = this.#given;
-    this.#given = [];
+  #give(): readonly Uint8Array[] {
+    const pieces = this.#pieces;
+    this.#given.push(pieces);
+    this.#held += this.#gathered;
+    this.#pieces = [];
+    this.#gathered = 0;
+    return pieces;
   }
 
   readonly #onData = (chunk: unknown): void => {
@@ -90,11 +87,19 @@ export class NodeBody implements BodyReader {
       const { resolve } = this.#waiting;
       this.#waiting = undefined;
       resolve(this.#give());
-    } else if (this.#gathered >= shareOf(BUDGET)) {
-      this.#isPaused = true;
-      this.#readable.pause();
     }
+    this.#flow();
   };
+
+  /** Holds the sender back while there is no room. */
+  #flow(): void {
+    if (!this.#isListening) return;
+    const isFull = this.#gathered + this.#held >= windowOf(BUDGET);
+    if (isFull === this.#isPaused) return;
+    this.#isPaused = isFull;
+    if (isFull) this.#readable.pause();
+    else this.#readable.resume();
+  }
 
   readonly #onEnd = (): void => {
     // http2's own client, among others, ends a body that it cancels: the cancellation is the next that comes.
@@ -131,4 +136,10 @@ export class NodeBody implements BodyReader {
     readable.off("aborted", this.#onClose).off("close", this.#onClose);
     // The listener for errors stays: one that comes late would be uncaught.
   }
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  return length;
 }

@@ -26,6 +26,7 @@ export function openBody(source: BodySource, { leavesBody = false }: InnerOption
 /** The body of a request without one. */
 const emptyBody: BodyReader = {
   read: () => Promise.resolve(undefined),
+  release: () => {},
   cancel: () => Promise.resolve(),
 };
 

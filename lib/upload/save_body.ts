@@ -102,6 +102,7 @@ async function copy(body: BodyReader, sink: BodySink, digester: Digester | undef
     const reading = body.read();
     // A sender who leaves ends it though the sink may be stalled; what happens to the other of the two is told nobody.
     await Promise.race([writing, reading.then(() => writing)]);
+    body.release();
     pieces = await reading;
   }
   return bytes;

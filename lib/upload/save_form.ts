@@ -102,6 +102,7 @@ async function receiveForm(
     const reading = body.read();
     reading.catch(stop); // told below, unless storing fails first
     await store.take(events);
+    body.release();
     pieces = await reading;
   }
   await store.take(parser.end());

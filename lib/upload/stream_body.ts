@@ -37,6 +37,10 @@ export class StreamBody implements BodyReader {
     return new Promise((resolve, reject) => this.#waiting = { resolve, reject });
   }
 
+  release(): void {
+    // The chunks are the source's.
+  }
+
   async cancel(reason: unknown): Promise<void> {
     if (this.#hasEnded || this.#failure) return;
     this.#pieces = [];

@@ -12,7 +12,7 @@ export const DIGEST_FIELDS: readonly string[] = ["Content-Digest", "Repr-Digest"
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-6.6.2}
  */
 export function announcesTrailerDigests(source: BodySource): boolean {
-  if (!("trailers" in source)) return false;
+  if ((source as { trailers?: unknown } | undefined | null)?.trailers === undefined) return false;
   const names = (fieldOf(source, "trailer") ?? "").toLowerCase().split(/[ \t]*,[ \t]*/);
   return DIGEST_FIELDS.some((name) => names.includes(name.toLowerCase()));
 }

@@ -43,7 +43,7 @@ class Batches implements ManualBody {
   async read(): Promise<readonly Uint8Array[] | undefined> {
     if (this.#isReading) throw new Error("read() while another call of it waits");
     this.#isReading = true;
-    if (this.#lent.length > 1) this.#lent.shift()!.forEach((piece) => piece.fill(0xa5)); // no longer good
+    if (this.#lent.length > 1) throw new Error("read() while the pieces of two calls are in use");
     await Promise.resolve();
     while (this.#batches.length === 0 && !this.#end) await new Promise<void>((resolve) => this.#wake = resolve);
     this.#isReading = false;
@@ -54,6 +54,12 @@ class Batches implements ManualBody {
     }
     if ("error" in this.#end!) throw this.#end.error;
     return undefined;
+  }
+
+  release(): void {
+    const pieces = this.#lent.shift();
+    if (pieces === undefined) throw new Error("release() of nothing");
+    for (const piece of pieces) piece.fill(0xa5);
   }
 
   cancel(reason: unknown): Promise<void> {
@@ -70,6 +76,7 @@ export async function readAll(body: BodyReader): Promise<Uint8Array<ArrayBuffer>
   for (let pieces = await body.read(); pieces; pieces = await body.read()) {
     if (pieces.every((piece) => piece.length === 0)) throw new Error("a read without a byte");
     for (const piece of pieces) parts.push(piece.slice());
+    body.release();
   }
   return concatenated(parts);
 }

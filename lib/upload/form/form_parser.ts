@@ -31,6 +31,8 @@ export class FormParser {
   readonly #limits: FormLimits;
   readonly #headers: PartHeaderParser;
   readonly #search: { write(piece: Uint8Array): void; end(): void };
+  /** Bytes of a boundary with the line end and the dashes before it. */
+  readonly #reach: number;
   #state: State = "preamble";
   #events: FormEvent[] = [];
   /** How many boundaries there were. */
@@ -48,14 +50,14 @@ export class FormParser {
     this.#limits = limits;
     this.#headers = new PartHeaderParser(limits);
     this.#header = new Uint8Array(Math.min(limits.maxHeaderBytes, 512));
+    this.#reach = boundary.length + 4;
     this.#search = make(`\r\n--${boundary}`, this.#onBytes);
     // The first boundary may be at the very beginning, where no line end precedes it.
     this.#search.write(Uint8Array.of(CR, LF));
   }
 
   /**
-   * What the next bytes of the form mean. The bytes in the events are the given ones; a few of them may come with the
-   * next call instead, whose pieces they must outlive.
+   * What the next bytes of the form mean. The bytes in the events are the given ones; what comes later has its own.
    *
    * @throws {UploadError} if the form is malformed, or a limit passed.
    */
@@ -84,8 +86,12 @@ export class FormParser {
     throw malformed("it ends before its last boundary");
   }
 
+  /** Searches some bytes. The library keeps an end that may begin a boundary: it gets a copy of that. */
   #take(bytes: Uint8Array): void {
-    if (bytes.length > 0 && !this.#isComplete()) this.#search.write(bytes);
+    const found = bytes.length > this.#reach ? bytes.indexOf(CR, bytes.length - this.#reach) : 0;
+    const end = found === -1 ? bytes.length : found;
+    if (end > 0 && !this.#isComplete()) this.#search.write(bytes.subarray(0, end));
+    if (end < bytes.length && !this.#isComplete()) this.#search.write(new Uint8Array(bytes.subarray(end)));
   }
 
   #isComplete(): boolean {

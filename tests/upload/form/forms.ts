@@ -23,7 +23,7 @@ export function formOf(header: string, body: string = "v"): Uint8Array<ArrayBuff
 /** A part as it was understood: name, file name (null of a text), type (of a file), and its bytes as text. */
 export type Understood = [name: string, filename: string | null, contentType: string | null, body: string];
 
-/** Parses a form that comes in these pieces; the memory of each is reused as soon as that is allowed. */
+/** Parses a form that comes in these pieces; the memory of each is used again when its events have been seen. */
 export function parse(
   pieces: readonly Uint8Array[],
   options: SaveFormOptions = {},
@@ -33,19 +33,17 @@ export function parse(
   const parser = new FormParser(boundary, limits);
   const found: Understood[] = [];
   let bytes: Uint8Array[] = [];
-  let previous: Uint8Array | undefined = undefined;
   for (const piece of [...pieces, undefined]) {
-    const lent = piece && Uint8Array.from(piece);
+    const lent = piece && Buffer.from(piece); // as node gives it: its slice() is no copy
     for (const event of lent ? parser.write([lent]) : parser.end()) {
       if (event.kind === "part") {
         const { name, filename, contentType } = event.header;
         found.push([name, filename ?? null, filename === undefined ? null : contentType, ""]);
         bytes = [];
-      } else if (event.kind === "bytes") bytes.push(...event.pieces.map((part) => part.slice()));
+      } else if (event.kind === "bytes") bytes.push(...event.pieces.map((part) => Uint8Array.from(part)));
       else found.at(-1)![3] = textOf(bytes);
     }
-    previous?.fill(35);
-    previous = lent;
+    lent?.fill(35);
   }
   return found;
 }
