@@ -86,7 +86,10 @@ export class FormParser {
     throw malformed("it ends before its last boundary");
   }
 
-  /** Searches some bytes. The library keeps an end that may begin a boundary: it gets a copy of that. */
+  /**
+   * Searches some bytes. The library keeps an end that may begin a boundary: it gets a copy of that, also of a Buffer,
+   * whose `slice()` is none.
+   */
   #take(bytes: Uint8Array): void {
     const found = bytes.length > this.#reach ? bytes.indexOf(CR, bytes.length - this.#reach) : 0;
     const end = found === -1 ? bytes.length : found;
