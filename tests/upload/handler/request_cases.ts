@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
-import { type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
-import { UploadError } from "../../../lib/upload/mod.ts";
+import { UploadError, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
 
 /** A request, and what must come of it whichever way it takes. */
 export interface RequestCase {
