@@ -81,13 +81,18 @@ export class AtomicFile {
    */
   static async open(path: string, options: AtomicFileOptions = {}): Promise<AtomicFile> {
     const temporary = options.temporary ?? temporaryPath(path);
-    const flags = options.temporary === undefined ? "wx" : "r+";
+    const flags = options.temporary === undefined ? "wx+" : "r+";
     return new AtomicFile(path, temporary, options, await OpenFile.open(temporary, flags, options));
   }
 
   /** Bytes written so far. */
   get size(): number {
     return this.#file.size();
+  }
+
+  /** Reads bytes written, from the one at `position` on; returns how many were read. */
+  readBack(buffer: Uint8Array, position: number): number {
+    return this.#file.readBack(buffer, position);
   }
 
   /** Appends `bytes`. */

@@ -60,6 +60,11 @@ export class OpenFile {
     }
   }
 
+  /** Reads bytes from the one at `position` on, at once; returns how many were read. */
+  readBack(buffer: Uint8Array, position: number): number {
+    return fs.readSync(this.#opened(), buffer, 0, buffer.length, position);
+  }
+
   /** How many bytes the file has. */
   size(): number {
     return fs.fstatSync(this.#opened()).size;

@@ -23,6 +23,8 @@ export interface StreamTaker extends BodySink {
   writeStream(stream: ReadableStream<Uint8Array>): Promise<number>;
   /** How many bytes are written so far. */
   size(): number;
+  /** Reads bytes that are written, from the one at `position` on; returns how many were read. */
+  readBack(buffer: Uint8Array, position: number): number;
 }
 
 /** Whether a sink takes streams; only where the runtime can do that. */

@@ -136,4 +136,8 @@ class AtomicFileSink extends FileSink implements StreamTaker {
   size(): number {
     return this.#file.size;
   }
+
+  readBack(buffer: Uint8Array, position: number): number {
+    return this.#file.readBack(buffer, position);
+  }
 }

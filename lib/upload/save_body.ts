@@ -60,7 +60,8 @@ export async function saveBody(
   try {
     sink = await openSink(destination, options);
     if (unseen && takesStreams(sink)) {
-      return await stored(sink, await transfer(unseen, sink, announced, options), options);
+      const { bytes, digests } = await transfer(unseen, sink, announced, options);
+      return await stored(sink, bytes, options, algorithm && digests.get(algorithm));
     }
     received ??= receiveBody(source, options, announced);
     const verified = algorithm && received.digests.get(algorithm);

@@ -42,7 +42,7 @@ export interface ReceiveOptions {
   timeout?: number;
   /** Ends the upload, which is rejected with the signal's reason; nothing is left of it. */
   signal?: AbortSignal;
-  /** Told of the bytes received, about every 256 KiB or less, and at the end. */
+  /** Told of the bytes received, as they come and when all have. What it throws ends the upload. */
   onProgress?: (progress: UploadProgress) => void;
   /**
    * Whether the request's `Content-Encoding` is undone (`gzip`, `deflate`, `br`, `zstd`, also several); one that is

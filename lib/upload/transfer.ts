@@ -1,24 +1,37 @@
 import { type Announced, requireExpected } from "./announced.ts";
 import type { StreamTaker } from "./body_sink.ts";
-import type { BodySource } from "./body_source.ts";
+import { type BodySource, fieldOf } from "./body_source.ts";
 import { Deadlines } from "./deadlines.ts";
-import type { ReceiveOptions, SaveBodyOptions } from "./save_options.ts";
+import type { DigestAlgorithm } from "./digest_fields.ts";
+import { FollowedFile } from "./followed_file.ts";
+import type { SaveBodyOptions } from "./save_options.ts";
 import { writeStream } from "../runtime/mod.ts";
 
+/** What a transfer has stored. */
+export interface Transferred {
+  readonly bytes: number;
+  /** The digests that were asked for or announced. */
+  readonly digests: ReadonlyMap<DigestAlgorithm, string>;
+}
+
 /**
- * The stream of a body that nobody asks to look at while it is received: that of a request, if all that is to be known
- * of it is its length.
+ * The stream of a body that need not pass through JavaScript: what is to be known of it can be seen in the file.
+ *
+ * That file is looked at from time to time, so limits are only left to that if the body comes from a connection, as
+ * its fields tell: while a stream of somebody's own is written that never waits, no timer fires.
  */
 export function unseenStream(
   source: BodySource,
   announced: Announced,
   options: SaveBodyOptions,
 ): ReadableStream<Uint8Array> | undefined {
-  if (writeStream === undefined) return undefined;
-  const { maxBytes = Infinity, onProgress, decode, digest } = options;
+  if (writeStream === undefined || options.decode) return undefined;
   if (!(source instanceof Request) || source.bodyUsed || !source.body || source.body.locked) return undefined;
-  if (onProgress || decode || digest !== undefined || announced.digests.size > 0) return undefined;
-  return announced.expectedBytes !== undefined || maxBytes === Infinity ? source.body : undefined;
+  const isFramed = fieldOf(source, "content-length") !== undefined || source.headers.has("transfer-encoding");
+  const { maxBytes = Infinity, expectedBytes, onProgress, digest } = options;
+  const isFree = maxBytes === Infinity && expectedBytes === undefined && !onProgress && digest === undefined &&
+    announced.digests.size === 0;
+  return isFramed || isFree ? source.body : undefined;
 }
 
 /**
@@ -29,25 +42,18 @@ export async function transfer(
   stream: ReadableStream<Uint8Array>,
   sink: StreamTaker,
   announced: Announced,
-  options: ReceiveOptions,
-): Promise<number> {
+  options: SaveBodyOptions,
+): Promise<Transferred> {
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
-  let size = 0;
-  let grownAt = performance.now();
-  const silence = (): number => {
-    const now = performance.now();
-    if (sink.size() > size) {
-      size = sink.size();
-      grownAt = now;
-    }
-    return now - grownAt;
-  };
-  const deadlines = new Deadlines(options, silence, stop);
+  const file = new FollowedFile(sink, announced, options, stop);
+  const deadlines = new Deadlines(options, () => file.silence(), stop);
   try {
     const bytes = await Promise.race([sink.writeStream(stream), stopped]);
+    deadlines.stop();
     requireExpected(bytes, announced);
-    return bytes;
+    return { bytes, digests: await Promise.race([file.finish(), stopped]) };
   } finally {
     deadlines.stop();
+    file.stop();
   }
 }
