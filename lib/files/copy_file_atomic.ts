@@ -9,7 +9,11 @@ import { temporaryPath } from "./temporary.ts";
  * @param target The path of the copy; what was there is replaced.
  * @throws {Error} what the file system says, with its `code`.
  */
-export async function copyFileAtomic(source: string, target: string, options: AtomicFileOptions = {}): Promise<void> {
+export async function copyFileAtomic(
+  source: string,
+  target: string,
+  options: Pick<AtomicFileOptions, "temporary" | "mode" | "mtimeMs"> = {},
+): Promise<void> {
   const temporary = options.temporary ?? temporaryPath(target);
   try {
     await copyFile(source, temporary);

@@ -13,6 +13,12 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
    * @default false
    */
   atomic?: boolean;
+  /**
+   * Whether the file's bytes are flushed to the disk when the stream closes.
+   *
+   * @default the value of `atomic`
+   */
+  flush?: boolean;
 }
 
 /**
