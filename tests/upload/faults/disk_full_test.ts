@@ -45,7 +45,7 @@ for (const entry of uploadEntries) {
         onSmallDisk(folder, 24, async (disk) => {
           const server = await UploadProcess.start(disk, entry);
           try {
-            const fault = { status: 507, code: "NO_SPACE", happen: overfill(25 * 2 ** 20), atOnce: 10 } as const;
+            const fault = { status: 507, code: "NO_SPACE", happen: overfill(25 * 2 ** 20) } as const;
             await assertUnhurt(server, disk, fault, { refusals: [507], largest: 65_536 });
           } finally {
             await server.stop();

@@ -51,10 +51,10 @@ export class UploadConnection {
 
   /**
    * Sends bytes, those of a string by their numbers. Fulfilled when the system has taken them; with false if there is no
-   * use in sending more, because an answer has come or the connection is closed.
+   * use in sending more, because an answer has come or the connection is closed. (One may go on all the same.)
    */
   async send(bytes: string | Uint8Array): Promise<boolean> {
-    if (this.#isDone()) return false;
+    if (this.#isClosed) return false;
     let isTaken = false;
     this.#socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes, () => {
       isTaken = true;

@@ -27,11 +27,13 @@ export interface Logged {
   readonly error: string | undefined;
 }
 
+/** What Deno prints of a connection that is cut, because its sender went on after the answer. */
+const CUT = "An upload was refused, and its connection closed since more of it might have come\n";
+
 /** A server of `serving_uploads.ts`. */
 export class UploadProcess {
   port = 0;
-  /** All that it wrote to standard error: nothing, if all is well. */
-  complaints = "";
+  #complaints = "";
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
   readonly #ended: Promise<unknown>;
@@ -40,7 +42,7 @@ export class UploadProcess {
     this.#child = child;
     this.#lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
     this.#ended = once(child, "close");
-    child.stderr!.setEncoding("utf8").on("data", (text: string) => this.complaints += text);
+    child.stderr!.setEncoding("utf8").on("data", (text: string) => this.#complaints += text);
   }
 
   /**
@@ -64,6 +66,11 @@ export class UploadProcess {
     const server = new UploadProcess(child);
     await server.#learnPort();
     return server;
+  }
+
+  /** All that it wrote to standard error: nothing, if all is well. */
+  get complaints(): string {
+    return runtime === "deno" ? this.#complaints.replaceAll(CUT, "") : this.#complaints;
   }
 
   get pid(): number {
