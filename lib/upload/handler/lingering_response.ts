@@ -35,13 +35,17 @@ export async function lingeringResponse({ answer, bytes }: Handled, request: Req
     await rest.cancel();
     return responseOf(answer);
   }
+  if (readsOnAfterAnswer && !request.bodyUsed) {
+    // Nothing is read, since only then the connection can be cut; what is little, the server takes.
+    return isLittle(request) ? responseOf(answer) : heldBack(answer.body, answer, rest, 0);
+  }
   const countdown = new Countdown(isLittle(request) ? SHORT_MS : 0);
   const state = await rest.drop(LITTLE, countdown.over);
   countdown.stop();
-  return state === "ended" ? responseOf(answer) : heldBack(answer.body, answer, rest);
+  return state === "ended" ? responseOf(answer) : heldBack(answer.body, answer, rest, MOST_BYTES);
 }
 
-function heldBack(body: Uint8Array, { status, fields }: Answer, rest: RestOfBody): Response {
+function heldBack(body: Uint8Array, { status, fields }: Answer, rest: RestOfBody, mostBytes: number): Response {
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
   let isSent = false;
   const stream = new ReadableStream<Uint8Array>({
@@ -50,10 +54,11 @@ function heldBack(body: Uint8Array, { status, fields }: Answer, rest: RestOfBody
         isSent = true;
         return controller.enqueue(body);
       }
-      const state = await linger(rest, left);
-      void rest.cancel();
-      if (state === "more" && readsOnAfterAnswer) controller.error(CUT);
+      const state = await linger(rest, mostBytes, left);
+      // A connection whose body is waited for would stay for ever, after a failure, rather than until its sender leaves.
+      if (state === "more" && readsOnAfterAnswer && !rest.isReading) controller.error(CUT);
       else controller.close();
+      void rest.cancel();
     },
     cancel: () => leave(),
   }, { highWaterMark: 0 });
@@ -62,10 +67,10 @@ function heldBack(body: Uint8Array, { status, fields }: Answer, rest: RestOfBody
 }
 
 /** Waits for the sender to end, or leave, or until it had its time; of what comes, some is dropped. */
-async function linger(rest: RestOfBody, left: Promise<void>): Promise<"ended" | "more"> {
+async function linger(rest: RestOfBody, mostBytes: number, left: Promise<void>): Promise<"ended" | "more"> {
   const countdown = new Countdown(SHORT_MS);
   const over = Promise.race([countdown.over, left]);
-  const state = await rest.drop(MOST_BYTES, over);
+  const state = await rest.drop(mostBytes, over);
   if (state === "more") await over;
   countdown.stop();
   return state;

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerHttp2Stream } from "node:http2";
 import type { Answer } from "./answer.ts";
 import { ALLOWED } from "./admission.ts";
 import type { Settings } from "./handler_options.ts";
 import { alreadyRead, handleUpload } from "./handle_upload.ts";
 import type { Incoming } from "./incoming.ts";
 import { LITTLE } from "./lingering.ts";
-import { closeAfterAnswer, endLingering } from "./lingering_close.ts";
+import { endLingering, resetLingering } from "./lingering_close.ts";
 import { pathBelow } from "./naming.ts";
 
 /** Goes on to what comes after in a chain of Connect or Express. */
@@ -57,8 +58,8 @@ function send({ status, fields, body }: Answer, req: IncomingMessage, res: Serve
   const content = req.method === "HEAD" ? undefined : body;
   if (req.httpVersionMajor >= 2) {
     res.writeHead(status, { ...fields, ...length });
-    if (!isWhole) closeAfterAnswer(req, res);
     res.end(content);
+    if (!isWhole) resetLingering(req, res);
     return;
   }
   res.writeHead(status, { ...fields, ...length, ...(!isWhole && { Connection: "close" }) });
@@ -72,9 +73,11 @@ function send({ status, fields, body }: Answer, req: IncomingMessage, res: Serve
 }
 
 /** Whether there is no body, or so little of it that the connection can wait for the rest. */
-function isShort({ headers, httpVersionMajor }: IncomingMessage): boolean {
+function isShort(req: IncomingMessage): boolean {
+  const { headers, httpVersionMajor } = req;
   if (headers.expect !== undefined) return false; // it may never come
-  const isUnknown = httpVersionMajor >= 2 || headers["transfer-encoding"] !== undefined;
+  const { stream } = req as unknown as { stream?: Partial<ServerHttp2Stream> };
+  const isUnknown = httpVersionMajor >= 2 ? !stream?.endAfterHeaders : headers["transfer-encoding"] !== undefined;
   return Number(headers["content-length"] ?? (isUnknown ? Infinity : 0)) <= LITTLE;
 }
 

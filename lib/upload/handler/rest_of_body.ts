@@ -10,6 +10,11 @@ export class RestOfBody {
     this.#reader.closed.catch(() => {}); // the sender has left
   }
 
+  /** Whether a read waits for more. */
+  get isReading(): boolean {
+    return this.#reading !== undefined;
+  }
+
   /**
    * Reads and drops up to `maxBytes`, as long as `over` is not fulfilled.
    *
