@@ -15,6 +15,8 @@ const DASH = 45;
 /** Bytes that hold the longest boundary with its line end. */
 const BEGINNING = 128;
 
+const encoder = new TextEncoder();
+
 /**
  * What the bytes that come next belong to: to what precedes the first boundary, the line of a boundary, the header of
  * a part, its body, or to what follows the last boundary.
@@ -31,8 +33,8 @@ export class FormParser {
   readonly #limits: FormLimits;
   readonly #headers: PartHeaderParser;
   readonly #search: { write(piece: Uint8Array): void; end(): void };
-  /** Bytes of a boundary with the line end and the dashes before it. */
-  readonly #reach: number;
+  /** A boundary with the line end and the dashes before it. */
+  readonly #needle: Uint8Array;
   #state: State = "preamble";
   #events: FormEvent[] = [];
   /** How many boundaries there were. */
@@ -50,7 +52,7 @@ export class FormParser {
     this.#limits = limits;
     this.#headers = new PartHeaderParser(limits);
     this.#header = new Uint8Array(Math.min(limits.maxHeaderBytes, 512));
-    this.#reach = boundary.length + 4;
+    this.#needle = encoder.encode(`\r\n--${boundary}`);
     this.#search = make(`\r\n--${boundary}`, this.#onBytes);
     // The first boundary may be at the very beginning, where no line end precedes it.
     this.#search.write(Uint8Array.of(CR, LF));
@@ -86,15 +88,21 @@ export class FormParser {
     throw malformed("it ends before its last boundary");
   }
 
-  /**
-   * Searches some bytes. The library keeps an end that may begin a boundary: it gets a copy of that, also of a Buffer,
-   * whose `slice()` is none.
-   */
   #take(bytes: Uint8Array): void {
-    const found = bytes.length > this.#reach ? bytes.indexOf(CR, bytes.length - this.#reach) : 0;
-    const end = found === -1 ? bytes.length : found;
+    const end = this.#keptFrom(bytes);
     if (end > 0 && !this.#isComplete()) this.#search.write(bytes.subarray(0, end));
+    // A copy, also of a Buffer, whose slice() is none.
     if (end < bytes.length && !this.#isComplete()) this.#search.write(new Uint8Array(bytes.subarray(end)));
+  }
+
+  /** Where the end begins that the library may keep: it keeps what has a CR where a boundary that goes on would. */
+  #keptFrom(bytes: Uint8Array): number {
+    const needle = this.#needle;
+    if (bytes.length <= needle.length) return 0;
+    const last = bytes.length - 1;
+    let index = bytes.indexOf(CR, bytes.length - needle.length);
+    while (index !== -1 && needle[last - index] !== bytes[last]) index = bytes.indexOf(CR, index + 1);
+    return index === -1 ? bytes.length : index;
   }
 
   #isComplete(): boolean {

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import test from "node:test";
+import { FormParser } from "../../../lib/upload/form/form_parser.ts";
+import { checkFormOptions } from "../../../lib/upload/form/form_options.ts";
+import { noise } from "../../codecs/samples.ts";
 import { BOUNDARY, form, formOf, parse, TYPE, type Understood, understoodOf } from "./forms.ts";
 
 const malformed = { name: "UploadError", code: "MALFORMED", status: 400 };
@@ -148,4 +152,22 @@ test("boundaries of 1 and of 70 characters, of dashes, and with all that may be 
       assert.deepEqual(parse([bytes.subarray(0, cut), bytes.subarray(cut)], {}, boundary), expected, boundary);
     }
   }
+});
+
+test("the bytes of a file are not copied, but for few", () => {
+  const parser = new FormParser("----WebKitFormBoundary7MA4YWxkTrZu0gW", checkFormOptions({}));
+  parser.write([form('------WebKitFormBoundary7MA4YWxkTrZu0gW\nContent-Disposition: form-data; name="a"\n\n')]);
+  const bytes = noise(4_000_000, 1);
+  let [given, copied] = [0, 0];
+  for (let start = 0; start < bytes.length; start += 2000) {
+    const piece = bytes.subarray(start, start + 2000);
+    for (const event of parser.write([piece])) {
+      if (event.kind !== "bytes") continue;
+      for (const { buffer, length } of event.pieces) {
+        given += length;
+        if (buffer !== bytes.buffer) copied += length;
+      }
+    }
+  }
+  assert.ok(given > bytes.length - 50 && copied < bytes.length / 50, `${copied} bytes of ${given} are copies`);
 });
