@@ -5,11 +5,12 @@
  *   npm run bench -- upload [--quick] [--filter REGEX] [--peers "ours, saveBody+pipeline"] [--rounds 5] [--folder DIR]
  *
  * Each server is a process on the runtime measured, a new one for each round; one sender on Node for all, with a plain
- * socket for each upload. All files are compared by SHA-256, and removed, after each round. Servers take turns, in
- * changing order, and what was written before is on the disk when one begins. Memory is the kernel's high-water mark of
+ * socket for each upload. On Node, "fetch" is by Hono's adapter. All files are compared by SHA-256, and removed, after
+ * each round. Servers take turns, in changing order, and what was written before is on the disk when one begins.
+ * Ratios are to the best figure that any usual way has which does not buffer. Memory is the kernel's high-water mark of
  * the process, CPU its own; both are much less noisy than time, which depends on the disk. Files are below the system's
- * folder for temporary files, or in DIR. `--peers` takes those whose names begin so. `--quick` takes fewer rounds: for a
- * look, not for the record. Only full runs are written to RESULTS.md. Linux only.
+ * folder for temporary files, or in DIR. `--peers` takes those whose names begin so. `--quick` takes one round: for a
+ * look, not for the record. Only full runs are written to RESULTS.md; they take half an hour. Linux only.
  */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,8 +35,8 @@ const wanted = new RegExp(values.filter, "i");
 const beginnings = values.peers?.split("+") ?? [""];
 const names = (await namesHere()).filter((name) => beginnings.some((beginning) => name.startsWith(beginning)));
 const sender = startSender();
-/** What bodies may take that are buffered, in bytes; while they are put together it is twice as much. */
-const MOST_BUFFERED = 3_200_000_000;
+/** Bytes that buffered bodies may have; while they are put together they take twice as much. */
+const MOST_BUFFERED = 3_000_000_000;
 
 /** Those who can take part, each at its place. */
 function contestantsIn({ uploads, bytes }: Scenario): Contestant[] {

@@ -37,9 +37,9 @@ export function row({ name, failure, median, least, peak }: Contestant, usual: U
 }
 
 /** The head of a table of {@linkcode growthRow}s. */
-export const growthHead: readonly string[] = ["", "50", "400", "MiB an upload"];
+export const growthHead: readonly string[] = ["", "few", "many", "MiB an upload"];
 
-/** What the memory of one grew by. */
+/** What the memory of one grew by, from the highest peak with few uploads to the highest with `more` than them. */
 export function growthRow(few: Contestant, many: Contestant, more: number): string[] {
   if (few.peak === undefined || many.peak === undefined) {
     return [few.name, `fails: ${few.failure ?? many.failure}`, "-", "-"];

@@ -12,7 +12,7 @@ export async function serversHere(): Promise<Readonly<Record<string, StartServer
   const { "pipeline, createWriteStream": pipeline, ...others } = nodeStores;
   const byNode = (stores: typeof nodeStores): [string, StartServer][] =>
     Object.entries(stores).map(([name, store]) => [
-      bun || deno ? `node:http: ${name}` : name,
+      nodeName + name,
       (folder) => listenByNode(storing(folder, store)),
     ]);
   return Object.fromEntries([
@@ -33,25 +33,26 @@ async function fetchStoresHere(): Promise<Readonly<Record<string, Store<Request>
 
 /** Loaded by its own servers only, so that the memory of the others is theirs. */
 const upload = (): Promise<typeof import("../../lib/upload/mod.ts")> => import("../../lib/upload/mod.ts");
-const options = { maxBytes: Infinity };
+
+/** What is not the runtime's main server is named. */
+const [fetchName, nodeName] = bun || deno ? ["", "node:http: "] : ["fetch: ", ""];
 
 const ours: Readonly<Record<string, StartServer>> = {
-  async "ours, saveBody"(folder): Promise<number> {
+  async [`ours, ${fetchName}saveBody`](folder): Promise<number> {
     const { saveBody } = await upload();
     return await listenByFetch(fetchStoring(folder, saveBody));
   },
-  async "ours, saveBody, node:http"(folder): Promise<number> {
+  async [`ours, ${fetchName}handler`](directory): Promise<number> {
+    const { createUploadHandler } = await upload();
+    return await listenByFetch(createUploadHandler({ directory, maxBytes: Infinity }).fetch);
+  },
+  async [`ours, ${nodeName}saveBody`](folder): Promise<number> {
     const { saveBody } = await upload();
     return await listenByNode(storing(folder, saveBody));
   },
-  async "ours, handler.fetch"(directory): Promise<number> {
+  async [`ours, ${nodeName}handler`](directory): Promise<number> {
     const { createUploadHandler } = await upload();
-    const { fetch } = createUploadHandler({ ...options, directory });
-    return await listenByFetch(fetch);
-  },
-  async "ours, handler.node"(directory): Promise<number> {
-    const { createUploadHandler } = await upload();
-    const { node } = createUploadHandler({ ...options, directory });
+    const { node } = createUploadHandler({ directory, maxBytes: Infinity });
     return await listenByNode((request, response) => node(request, response));
   },
 };
