@@ -1,4 +1,4 @@
-import { readsOnAfterAnswer } from "../../runtime/mod.ts";
+import { readsOnAfterAnswer, writeStream } from "../../runtime/mod.ts";
 import type { Answer } from "./answer.ts";
 import type { Handled } from "./handle_upload.ts";
 import { Countdown, LITTLE, MOST_BYTES } from "./lingering.ts";
@@ -12,6 +12,9 @@ const SHORT_MS = 500;
 
 /** What a connection is cut with, where that takes a failure. Deno prints it. */
 const CUT = "An upload was refused, and its connection closed since more of it might have come";
+
+/** The same, in ms, where nothing else stops the runtime from receiving all of a body. */
+const SHORTEST_MS = 250;
 
 /** The response for an answer. */
 export function responseOf({ status, fields, body }: Answer): Response {
@@ -29,6 +32,8 @@ export async function lingeringResponse({ answer, bytes }: Handled, request: Req
   const { body, headers } = request;
   if (body === null || answer.body === undefined) return responseOf(answer);
   if (bytes > 0 && String(bytes) === headers.get("content-length")) return responseOf(answer);
+  // Who has read all of a body keeps it. Otherwise it is left, unless the runtime writes it to the disk by itself.
+  if (body.locked && writeStream === undefined) return responseOf(answer);
   const rest = new RestOfBody(body);
   // HTTP/2 has no Host field; there, and where there is no server at all, streams end by themselves.
   if (!headers.has("host")) {
@@ -68,7 +73,7 @@ function heldBack(body: Uint8Array, { status, fields }: Answer, rest: RestOfBody
 
 /** Waits for the sender to end, or leave, or until it had its time; of what comes, some is dropped. */
 async function linger(rest: RestOfBody, mostBytes: number, left: Promise<void>): Promise<"ended" | "more"> {
-  const countdown = new Countdown(SHORT_MS);
+  const countdown = new Countdown(rest.isHeld ? SHORTEST_MS : SHORT_MS);
   const over = Promise.race([countdown.over, left]);
   const state = await rest.drop(mostBytes, over);
   if (state === "more") await over;

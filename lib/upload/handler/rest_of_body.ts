@@ -10,6 +10,11 @@ export class RestOfBody {
     this.#reader.closed.catch(() => {}); // the sender has left
   }
 
+  /** Whether somebody else holds it. */
+  get isHeld(): boolean {
+    return this.#reader === undefined;
+  }
+
   /** Whether a read waits for more. */
   get isReading(): boolean {
     return this.#reading !== undefined;
