@@ -70,13 +70,12 @@ export async function saveForm(
   signal?.throwIfAborted();
   const { body } = receiveBody(source, options);
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
-  stopped.catch(() => {}); // told by the read, or below
   const onAbort = () => stop(signal!.reason);
   signal?.addEventListener("abort", onAbort);
   const fields = new FormFields(limits);
-  const files = new FormFiles(destine, limits, options, stopped);
+  const files = new FormFiles(destine, limits, options);
   try {
-    await receiveForm(body, parser, new FormStore(fields, files), stop);
+    await receiveForm(body, parser, new FormStore(fields, files), stopped);
     signal?.throwIfAborted();
     const saved = await files.commit();
     return { fields: fields.data, files: saved, bytes: saved.reduce((sum, { bytes }) => sum + bytes, 0) };
@@ -94,18 +93,19 @@ async function receiveForm(
   body: BodyReader,
   parser: FormParser,
   store: FormStore,
-  stop: (reason: unknown) => void,
+  stopped: Promise<never>,
 ): Promise<void> {
+  stopped.catch(() => {}); // told by the read, or by what races with it
   let pieces = await body.read();
   while (pieces !== undefined) {
-    const events = parser.write(pieces);
+    const storing = store.take(parser.write(pieces));
     const reading = body.read();
-    reading.catch(stop); // told below, unless storing fails first
-    await store.take(events);
+    // A sender who leaves ends it, or the signal, though a destination may be stalled.
+    await Promise.race([storing, reading.then(() => storing), stopped]);
     body.release();
     pieces = await reading;
   }
-  await store.take(parser.end());
+  await Promise.race([store.take(parser.end()), stopped]);
 }
 
 /** Sends the bytes of each part to where they belong. */

@@ -17,19 +17,19 @@ export class FormFiles {
   readonly #destine: Destine;
   readonly #limits: FormLimits;
   readonly #options: SaveFormOptions;
-  readonly #stopped: Promise<never>;
   readonly #parts: FilePart[] = [];
   /** Every path and every stream that a file goes to. */
   readonly #taken = new Set<unknown>();
   /** Those that do not have their names yet. */
   readonly #sinks: BodySink[] = [];
 
-  /** @param stopped Is rejected when the form will not be received any more. */
-  constructor(destine: Destine, limits: FormLimits, options: SaveFormOptions, stopped: Promise<never>) {
+  /** Why nothing is to be kept any more. */
+  #discarded: { readonly reason: unknown } | undefined = undefined;
+
+  constructor(destine: Destine, limits: FormLimits, options: SaveFormOptions) {
     this.#destine = destine;
     this.#limits = limits;
     this.#options = options;
-    this.#stopped = stopped;
   }
 
   /** A file comes. */
@@ -57,16 +57,21 @@ export class FormFiles {
     return this.#parts.flatMap((part) => part.saved ?? []);
   }
 
-  /** Leaves nothing of those that do not have their names. Never rejects. */
+  /** Leaves nothing of those that do not have their names, also of one that is being opened. Never rejects. */
   async discard(reason: unknown): Promise<void> {
+    this.#discarded = { reason };
     for (const sink of this.#sinks.splice(0)) await sink.discard(reason);
   }
 
   async #open(part: FormPart): Promise<BodySink | undefined> {
-    const destination = await Promise.race([this.#destine(part), this.#stopped]);
-    if (destination === undefined) return undefined;
+    const destination = this.#discarded ? undefined : await this.#destine(part);
+    if (destination === undefined || this.#discarded) return undefined;
     if (isStream(destination)) this.#take(destination, part);
     const sink = await openSink(destination, this.#options);
+    if (this.#discarded) {
+      await sink.discard((this.#discarded as { reason: unknown }).reason);
+      return undefined;
+    }
     this.#sinks.push(sink);
     if (sink.path !== undefined) this.#take(sink.path, part);
     return sink;

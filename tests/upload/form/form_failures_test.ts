@@ -265,6 +265,45 @@ test("a destination that waits for nothing ends with the sender", () =>
     await assertNothingLeft(folder, source, destination, gone, { contentType: TYPE });
   }));
 
+test("a stream that takes nothing ends with the sender", () =>
+  inFolder(async (folder) => {
+    const gone = new Error("gone");
+    let reason: unknown;
+    const source = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const piece of [head("a"), bytes, lineEnd, head("b"), bytes]) controller.enqueue(piece);
+        setTimeout(() => controller.error(gone), 50);
+      },
+    });
+    const stalled = new WritableStream<Uint8Array>({
+      write: (_, { signal }) => new Promise(() => signal.addEventListener("abort", () => reason = signal.reason)),
+    });
+    const destination: FormDestination = ({ name }) => name === "b" ? stalled : join(folder, name);
+    await assertNothingLeft(folder, source, destination, gone, { contentType: TYPE });
+    assert.equal(reason, gone);
+  }));
+
+test("a destination that is told too late is not opened", () =>
+  inFolder(async (folder) => {
+    let tell!: (path: string) => void;
+    let fail!: (error: Error) => void;
+    const source = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const piece of [head("a"), bytes]) controller.enqueue(piece);
+        fail = (error) => controller.error(error);
+      },
+    });
+    const destination: FormDestination = () =>
+      new Promise((resolve) => {
+        tell = resolve;
+        setTimeout(() => fail(new Error("gone")), 20);
+      });
+    await assertNothingLeft(folder, source, destination, { message: "gone" }, { contentType: TYPE });
+    tell(join(folder, "late"));
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    assert.deepEqual([await readdir(folder), openFilesIn(`${folder}/`)], [[], []]);
+  }));
+
 test("forms that go on at the same time do not disturb each other", () =>
   inFolder(async (folder) => {
     const forms = Array.from({ length: 20 }, (_, index) => index);
