@@ -32,8 +32,8 @@ for (const entry of uploadEntries) {
         const answered: string[] = [];
         await forEachOf(numbers, 25, async (number) => {
           const status = await putAndEnd(server.port, `file-${number}`, bodies[number]);
-          // Some servers close the connection without an answer.
-          assert.ok(status === undefined || status === 201, `${status}`);
+          // Some servers close the connection without an answer, or take it for a sender who left.
+          assert.ok(status === undefined || status === 201 || status === 499, `${status}`);
           if (status === 201) answered.push(`/file-${number}`);
         });
         const log: Logged[] = [];
