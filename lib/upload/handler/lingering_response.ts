@@ -9,12 +9,11 @@ import { RestOfBody } from "./rest_of_body.ts";
  * of a stream: its clients may wait for the end.
  */
 const SHORT_MS = 500;
+/** How long it is held back where nothing else stops the runtime from receiving all of a body. */
+const SHORTEST_MS = 250;
 
 /** What a connection is cut with, where that takes a failure. Deno prints it. */
 const CUT = "An upload was refused, and its connection closed since more of it might have come";
-
-/** The same, in ms, where nothing else stops the runtime from receiving all of a body. */
-const SHORTEST_MS = 250;
 
 /** The response for an answer. */
 export function responseOf({ status, fields, body }: Answer): Response {
