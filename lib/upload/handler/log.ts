@@ -5,10 +5,7 @@ export interface UploadLogEntry {
   readonly path: string;
   /** The status of the answer; 499 if the sender left before there was one. */
   readonly status: number;
-  /**
-   * Bytes of the body that were received, also if nothing of it was kept. (0 if an upload failed that Bun's server
-   * wrote to the disk by itself: nobody counts then.)
-   */
+  /** Bytes of the body that were received, also if nothing of it was kept. */
   readonly bytes: number;
   /** From the request's header to the answer. */
   readonly ms: number;

@@ -1,11 +1,9 @@
 import { relative, sep } from "node:path";
 import type { BodySource } from "../body_source.ts";
 import { randomName } from "../form/random_name.ts";
-import { announcedOf } from "../announced.ts";
 import { saveBody } from "../save_body.ts";
 import { saveForm } from "../save_form.ts";
 import type { SaveFormOptions } from "../form/form_options.ts";
-import { unseenStream } from "../transfer.ts";
 import { UploadError } from "../upload_error.ts";
 import { type Admitted, nameOf, requireType } from "./admission.ts";
 import { type Answer, jsonAnswer } from "./answer.ts";
@@ -43,13 +41,12 @@ export async function receive(
   body: BodySource,
   counter: Counter,
 ): Promise<Answer> {
-  const options = counting(settings.save, body, admitted.file === undefined, counter);
+  const options = counting(settings.save, counter);
   if (admitted.file === undefined) return await receiveForm(settings, request, admitted, body, options);
   const { name, isThere } = admitted.file;
   const isConditional = request.method === "PUT" && wantsNone(request.source);
   try {
     const { bytes, digest } = await saveBody(body, name, { ...options, ...(isConditional && { overwrite: false }) });
-    counter.bytes ||= bytes;
     const file = { name, bytes, digest, contentType: admitted.info.contentType };
     return stored(settings, request, [file], {}, isThere ? 200 : 201);
   } catch (error) {
@@ -89,9 +86,8 @@ function newName({ accept }: Settings, filename: string, contentType: string): s
   return randomName(accept === undefined ? filename : "", essenceOf(contentType));
 }
 
-/** Counts what is received, unless that would keep the runtime from writing it to the disk by itself. */
-function counting(options: SaveFormOptions, body: BodySource, isForm: boolean, counter: Counter): SaveFormOptions {
-  if (!isForm && unseenStream(body, announcedOf(body, options), options)) return options;
+/** Counts what is received. */
+function counting(options: SaveFormOptions, counter: Counter): SaveFormOptions {
   const { onProgress } = options;
   return {
     ...options,
