@@ -1,19 +1,32 @@
 import type { BodyReader } from "./body_reader.ts";
-import { holdBytes, releaseBytes, shareOf } from "./in_flight.ts";
+import { activeBodies, holdBytes, releaseBytes } from "./in_flight.ts";
 import { letGo, streamFailure, type StreamTraits } from "./stream_traits.ts";
 
-/** Bytes that all bodies may hold at a time: with reads of 64 KiB each, Deno takes half as much time again. */
-const BUDGET = 32 * 1024 * 1024;
+/** With more bodies than this, each is read only when what it gave is written: others are read meanwhile. */
+const CROWD = 64;
+/**
+ * Bytes of a read, by how many bodies there are. Deno's server holds three times that for each connection besides, for
+ * as long as the body lasts; and reads of 64 KiB take half as much time again as those of 256.
+ */
+const SIZES: readonly { readonly most: number; readonly size: number }[] = [
+  { most: 16, size: 256 * 1024 },
+  { most: CROWD, size: 128 * 1024 },
+  { most: 128, size: 64 * 1024 },
+  { most: Infinity, size: 32 * 1024 },
+];
 
-/** Reads a body from a byte stream, into two buffers in turn. */
+/** Reads a body from a byte stream, into one or two buffers. */
 export class ByteStreamBody implements BodyReader {
   readonly #reader: ReadableStreamBYOBReader;
   readonly #traits: StreamTraits;
-  /** Bytes of each: Deno's server buffers a body without a limit once it is read in smaller parts than before. */
+  /** Bytes of each read: Deno's server buffers a body without a limit once it is read in smaller parts than before. */
   readonly #size: number;
-  /** What the read before the last has filled, and what the last has. */
-  #older: ArrayBuffer | undefined = undefined;
-  #newer: ArrayBuffer | undefined = undefined;
+  /** Buffers that may be filled. */
+  readonly #free: ArrayBuffer[] = [];
+  /** What was given and is still used, the oldest first. */
+  readonly #given: ArrayBuffer[] = [];
+  /** Lets a read go on that waits for a buffer. */
+  #onFree: (() => void) | undefined = undefined;
   #isOver = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
 
@@ -21,33 +34,49 @@ export class ByteStreamBody implements BodyReader {
     this.#reader = reader;
     this.#traits = traits;
     holdBytes();
-    this.#size = shareOf(BUDGET);
+    const bodies = activeBodies();
+    this.#size = SIZES.find(({ most }) => bodies <= most)!.size;
   }
 
   async read(): Promise<readonly Uint8Array[] | undefined> {
     this.#throwIfFailed();
-    const buffer = this.#older ?? new ArrayBuffer(this.#size);
-    this.#older = this.#newer;
-    const { done, value } = await this.#reader.read(new Uint8Array(buffer)).catch((error) => {
+    if (this.#given.length > 0 && activeBodies() > CROWD) {
+      await new Promise<void>((resolve) => this.#onFree = resolve);
+      this.#throwIfFailed();
+    }
+    const buffer = this.#free.pop() ?? new ArrayBuffer(this.#size);
+    let result: ReadableStreamReadResult<Uint8Array<ArrayBuffer>>;
+    try {
+      result = await this.#reader.read(new Uint8Array(buffer));
+    } catch (error) {
       this.#throwIfFailed();
       this.#end();
       throw streamFailure(error, this.#traits);
-    });
+    }
     this.#throwIfFailed();
-    if (done) return this.#end();
-    this.#newer = value.buffer;
-    return [value];
+    if (result.done) return this.#end();
+    this.#given.push(result.value.buffer);
+    return [result.value];
   }
 
   release(): void {
-    // The buffer is used again in its turn.
+    const buffer = this.#given.shift();
+    if (buffer) this.#free.push(buffer);
+    this.#goOn();
   }
 
-  async cancel(reason: unknown): Promise<void> {
-    if (this.#isOver) return;
+  cancel(reason: unknown): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
     this.#failure = { reason };
     this.#end();
+    this.#goOn();
     letGo(this.#reader, reason, this.#traits);
+    return Promise.resolve();
+  }
+
+  #goOn(): void {
+    this.#onFree?.();
+    this.#onFree = undefined;
   }
 
   #throwIfFailed(): void {

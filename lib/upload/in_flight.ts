@@ -27,3 +27,8 @@ export function shareOf(budget: number): number {
 export function windowOf(budget: number): number {
   return Math.min(2 * MOST, Math.max(LEAST, Math.floor(budget / uploads)));
 }
+
+/** How many bodies are being received. */
+export function activeBodies(): number {
+  return uploads;
+}

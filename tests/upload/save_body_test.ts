@@ -355,6 +355,12 @@ test("a source that is silent, or whose cancel() never ends, holds up no failure
     assert.deepEqual(await readdir(folder), []);
   }));
 
+test("a destination that takes longer than idleTimeout is not a slow sender", async () => {
+  const slow = new WritableStream<Uint8Array>({ write: () => new Promise((resolve) => setTimeout(resolve, 60)) });
+  const saved = await saveBody(streamOf(chunksOf(noise(400_000, 1), 100_000)), slow, { idleTimeout: 30 });
+  assert.equal(saved.bytes, 400_000);
+});
+
 test("a destination that takes nothing holds up no deadline, nor a sender who leaves", async () => {
   const stalled = (): WritableStream<Uint8Array> => new WritableStream({ write: () => new Promise(() => {}) });
   const begun = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new Uint8Array(10)) });
