@@ -16,8 +16,10 @@ import { Refusal } from "./problem.ts";
 export function statusOfPlace(directory: string, name: string): Stats | undefined {
   try {
     requireFolder(directory, name);
-    const status = lstatSync(join(directory, name), { throwIfNoEntry: false });
-    if (status === undefined || status.isFile() || status.isSymbolicLink()) return status;
+    const path = join(directory, name);
+    const status = lstatSync(path, { throwIfNoEntry: false });
+    const isLink = status?.isSymbolicLink() && !statSync(path, { throwIfNoEntry: false })?.isDirectory();
+    if (status === undefined || status.isFile() || isLink) return status;
   } catch (cause) {
     if ((cause as { code?: unknown }).code !== "ENAMETOOLONG") throw cause;
     throw new UploadError("BAD_NAME", `${JSON.stringify(name)} is no name for a file: it is too long`, { cause });

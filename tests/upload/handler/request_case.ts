@@ -1,0 +1,31 @@
+import { Buffer } from "node:buffer";
+import type { UploadHandlerOptions } from "../../../lib/upload/mod.ts";
+
+/** A request, and what must come of it whichever way it takes. */
+export interface RequestCase {
+  readonly name: string;
+  readonly options?: Partial<UploadHandlerOptions>;
+  /** What is there before. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly request: readonly [method: string, target: string, ...lines: string[]];
+  /** Sent with Content-Length, unless a line says how it is sent. */
+  readonly body?: string;
+  readonly status: number;
+  /** Of the problem; undefined if there is none. */
+  readonly code?: string;
+  readonly fields?: Readonly<Record<string, string | RegExp>>;
+  /** Of what is stored: the answer's `files`, without what is undefined here. */
+  readonly stored?: readonly Readonly<Record<string, unknown>>[];
+  /** The answer's `fields`. */
+  readonly texts?: Readonly<Record<string, unknown>>;
+  /** What is there afterwards; default: what was before. */
+  readonly left?: Readonly<Record<string, string>>;
+}
+
+/** The bytes that ask for it. */
+export function bytesOf({ request: [method, target, ...lines], body }: RequestCase): Uint8Array {
+  const isLong = body === undefined || lines.some((line) => /^(?:content-length|transfer-encoding):/i.test(line));
+  const length = isLong ? [] : [`Content-Length: ${Buffer.byteLength(body, "latin1")}`];
+  const head = [`${method} ${target} HTTP/1.1`, "Host: 127.0.0.1", ...lines, ...length, "Connection: close", "", ""];
+  return Buffer.from(head.join("\r\n") + (body ?? ""), "latin1");
+}
