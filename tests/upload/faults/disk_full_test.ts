@@ -58,7 +58,7 @@ for (const entry of uploadEntries) {
     `${entry}: 100 uploads of files larger than allowed are answered with 507, leave nothing and hurt no other`;
   test(large, { skip: cannotLookInside }, () =>
     inFolder(async (folder) => {
-      const server = await UploadProcess.start(folder, entry, {}, 2048);
+      const server = await UploadProcess.start(folder, entry, {}, { largestFile: 2048 });
       try {
         await assertUnhurt(server, folder, { status: 507, code: "NO_SPACE", happen: overfill(2_500_000) });
       } finally {

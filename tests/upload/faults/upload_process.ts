@@ -27,6 +27,14 @@ export interface Logged {
   readonly error: string | undefined;
 }
 
+/** What the system lets a process have. */
+export interface ProcessLimits {
+  /** In KiB. Default: whatever the disk takes. */
+  readonly largestFile?: number;
+  /** Open files and connections. Default: whatever the system allows. */
+  readonly descriptors?: number;
+}
+
 /** What Deno prints of a connection that is cut, because its sender went on after the answer. */
 const CUT = "An upload was refused, and its connection closed since more of it might have come\n";
 
@@ -45,22 +53,16 @@ export class UploadProcess {
     child.stderr!.setEncoding("utf8").on("data", (text: string) => this.#complaints += text);
   }
 
-  /**
-   * Stores uploads in `directory`.
-   *
-   * @param largestFile What the process may write into a file, in KiB. Default: whatever the disk takes.
-   */
+  /** Stores uploads in `directory`. */
   static async start(
     directory: string,
     entry: UploadEntry,
     options: Partial<UploadHandlerOptions> = {},
-    largestFile?: number,
+    limits: ProcessLimits = {},
   ): Promise<UploadProcess> {
     const script = fileURLToPath(new URL("serving_uploads.ts", import.meta.url));
     const run = runtime === "deno" ? ["run", "-A", "--no-check", "--quiet", script] : [script];
-    // Without the trap a signal would end the process. The unit of `sh` is half a KiB.
-    const limit = `trap '' XFSZ; ulimit -f ${2 * (largestFile ?? 0)} && exec "$@"`;
-    const limited = largestFile === undefined ? [] : ["sh", "-c", limit, "sh"];
+    const limited = ["sh", "-c", `${limitsInWords(limits)} exec "$@"`, "sh"];
     const [command, ...args] = [...limited, process.execPath, ...run, directory, entry, JSON.stringify(options)];
     const child = spawn(command, args, { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
     const server = new UploadProcess(child);
@@ -83,6 +85,11 @@ export class UploadProcess {
     const { value, done } = await this.#lines.next();
     if (done) throw new Error(`the server has ended: ${this.complaints}`);
     return JSON.parse(value);
+  }
+
+  /** How many descriptors the process has open. */
+  get descriptors(): number {
+    return readdirSync(`/proc/${this.pid}/fd`).length;
   }
 
   /**
@@ -128,6 +135,12 @@ export class UploadProcess {
     this.#child.stdin!.end();
     await this.#ended;
   }
+}
+
+function limitsInWords({ largestFile, descriptors }: ProcessLimits): string {
+  const words = descriptors === undefined ? "" : `ulimit -n ${descriptors} &&`;
+  // Without the trap a signal would end the process. The unit of `sh` is half a KiB.
+  return largestFile === undefined ? words : `${words} trap '' XFSZ && ulimit -f ${2 * largestFile} &&`;
 }
 
 /** What a descriptor is open on; empty if it was closed meanwhile. */
