@@ -34,8 +34,8 @@ export interface UploadHandlerOptions
    */
   basePath?: string;
   /**
-   * Gives each file its name: a path below the folder, with slashes, whose folders must be there. Undefined refuses the
-   * file: with 404, or, in a form, by skipping it. An `UploadError` that it throws is answered with its status, anything
+   * Gives each file its name: a path below the folder, with slashes, whose folders must be there. Undefined refuses it:
+   * with 404, or, in a form, by skipping it. An `UploadError` that it throws is answered with its status, anything
    * else with 500.
    *
    * @default the URL's path for PUT; for POST a random UUID with the extension that the file of a form has at the

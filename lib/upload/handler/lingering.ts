@@ -1,8 +1,8 @@
 /** Most bytes that are still taken from a sender who has been answered. */
 export const MOST_BYTES: number = 1024 * 1024;
 /**
- * How long a sender has, in ms, to notice that it was answered. A connection that is closed while it sends is reset, and
- * what it has not read then may be lost.
+ * How long a sender has, in ms, to notice that it was answered. A connection that is closed while it sends is reset,
+ * and what it has not read then may be lost.
  */
 export const MOST_MS = 2000;
 /** Fewest bytes that end a connection: less is waited for, so that it can be used again. */

@@ -5,8 +5,8 @@ import { Countdown, LITTLE, MOST_BYTES } from "./lingering.ts";
 import { RestOfBody } from "./rest_of_body.ts";
 
 /**
- * How long, in ms, {@linkcode LITTLE} is waited for, and the end of an answer is held back. Bun does not tell the length
- * of a stream: its clients may wait for the end.
+ * How long, in ms, {@linkcode LITTLE} is waited for, and the end of an answer is held back. Bun does not tell the
+ * length of a stream: its clients may wait for the end.
  */
 const SHORT_MS = 500;
 /** How long it is held back where nothing else stops the runtime from receiving all of a body. */
@@ -59,7 +59,7 @@ function heldBack(body: Uint8Array, { status, fields }: Answer, rest: RestOfBody
         return controller.enqueue(body);
       }
       const state = await linger(rest, mostBytes, left);
-      // A connection whose body is waited for would stay for ever, after a failure, rather than until its sender leaves.
+      // After a failure, a connection whose body is waited for would stay for ever, not only until its sender leaves.
       if (state === "more" && readsOnAfterAnswer && !rest.isReading) controller.error(CUT);
       else controller.close();
       void rest.cancel();

@@ -9,8 +9,8 @@ const MIB = 1024 * 1024;
 /** What a sender who does not stop has to send, which Bun would take. */
 const MUCH = 120 * MIB;
 /**
- * What may be received of that: buffers hold some. Deno receives all that comes until it cuts the connection, and Bun of
- * what it has begun to write to the disk by itself.
+ * What may be received of that: buffers hold some. Deno receives all that comes until it cuts the connection, and so
+ * does Bun of what it has begun to write to the disk by itself.
  */
 const mostOf = (why: string): number => {
   const isUnstopped = runtime === "deno" || (runtime === "bun" && why === "what came of it");

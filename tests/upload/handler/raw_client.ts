@@ -44,7 +44,7 @@ export class RawClient {
     this.socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes);
   }
 
-  /** Sends 64 KiB after the other until the server has ended the connection, or `most` bytes are out; gives how many. */
+  /** Sends 64 KiB at a time until the server has ended the connection, or `most` bytes are out; gives how many. */
   async flood(most: number, wrap: (piece: Uint8Array) => Uint8Array = (piece) => piece): Promise<number> {
     const piece = wrap(new Uint8Array(65_536).fill(120));
     let sent = 0;

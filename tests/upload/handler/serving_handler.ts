@@ -81,12 +81,16 @@ export async function inUploads(use: (folder: string) => Promise<void>): Promise
   }
 }
 
-/** All that is in a folder, by path: files with their content, also such that begin with a dot. */
+/** All that is in a folder, by path: files with their content, also such that begin with a dot. No link is followed. */
 export async function contentsOf(folder: string): Promise<Record<string, string>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name)).sort();
   const contents: Record<string, string> = {};
-  for (const path of files) contents[path.slice(folder.length + 1)] = await readFile(path, "latin1");
+  const entries = await readdir(folder, { withFileTypes: true }); // Bun's own recursion would follow links
+  for (const entry of entries.sort((a, b) => a.name < b.name ? -1 : 1)) {
+    const path = join(folder, entry.name);
+    if (entry.isFile()) contents[entry.name] = await readFile(path, "latin1");
+    if (!entry.isDirectory()) continue;
+    for (const [name, content] of Object.entries(await contentsOf(path))) contents[`${entry.name}/${name}`] = content;
+  }
   return contents;
 }
 
