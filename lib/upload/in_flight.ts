@@ -1,34 +1,29 @@
-/** Most bytes of one write: larger ones do not take less time. */
-const MOST = 256 * 1024;
-/** Fewest bytes to gather: what a socket gives at once. */
+/** Most bytes that an upload holds: larger writes than half of that do not take less time. */
+const MOST = 512 * 1024;
+/** Fewest bytes: what a socket gives at once. */
 const LEAST = 64 * 1024;
 
-let uploads = 0;
+let bodies = 0;
 
-/** An upload begins to hold bytes. */
+/** A body begins to hold bytes. */
 export function holdBytes(): void {
-  uploads++;
+  bodies++;
 }
 
-/** An upload that held bytes does not any more. */
+/** A body that held bytes does not any more. */
 export function releaseBytes(): void {
-  uploads--;
-}
-
-/**
- * How many bytes an upload may gather while it writes as many: half of its share of `budget`, so that memory hardly
- * grows with the number of uploads, and few uploads get large writes.
- */
-export function shareOf(budget: number): number {
-  return Math.min(MOST, Math.max(LEAST, Math.floor(budget / uploads / 2)));
-}
-
-/** How many bytes an upload may hold, gathered and being written together: its share of `budget`. */
-export function windowOf(budget: number): number {
-  return Math.min(2 * MOST, Math.max(LEAST, Math.floor(budget / uploads)));
+  bodies--;
 }
 
 /** How many bodies are being received. */
 export function activeBodies(): number {
-  return uploads;
+  return bodies;
+}
+
+/**
+ * How many bytes a body may hold, gathered and being written together: its share of `budget`, so that memory hardly
+ * grows with the number of uploads, and few uploads get large writes.
+ */
+export function windowOf(budget: number): number {
+  return Math.min(MOST, Math.max(LEAST, Math.floor(budget / bodies)));
 }

@@ -1,9 +1,9 @@
 import type { BodyReader } from "./body_reader.ts";
 import { notBytes } from "./not_bytes.ts";
-import { holdBytes, releaseBytes, shareOf } from "./in_flight.ts";
+import { holdBytes, releaseBytes, windowOf } from "./in_flight.ts";
 import { letGo, streamFailure, type StreamTraits } from "./stream_traits.ts";
 
-/** Bytes that all bodies of this kind may hold at a time: larger writes do not take less time. */
+/** Bytes that all bodies of this kind may hold at a time, half of it gathered and half being written. */
 const BUDGET = 16 * 1024 * 1024;
 
 /** Reads a body from a stream of bytes. */
@@ -41,12 +41,13 @@ export class StreamBody implements BodyReader {
     // The chunks are the source's.
   }
 
-  async cancel(reason: unknown): Promise<void> {
-    if (this.#hasEnded || this.#failure) return;
+  cancel(reason: unknown): Promise<void> {
+    if (this.#hasEnded || this.#failure) return Promise.resolve();
     this.#pieces = [];
     this.#gathered = 0;
     this.#fail(reason);
     letGo(this.#reader, reason, this.#traits);
+    return Promise.resolve();
   }
 
   /** Reads until enough is gathered. */
@@ -54,7 +55,7 @@ export class StreamBody implements BodyReader {
     if (this.#isReading) return;
     this.#isReading = true;
     try {
-      while (this.#gathered < shareOf(BUDGET) && !this.#hasEnded && !this.#failure) {
+      while (this.#gathered < windowOf(BUDGET) / 2 && !this.#hasEnded && !this.#failure) {
         const { done, value } = await this.#reader.read();
         if (this.#failure) return;
         if (done) this.#end();
