@@ -34,22 +34,25 @@ export async function lingeringResponse({ answer, bytes }: Handled, request: Req
   // Who has read all of a body keeps it. Otherwise it is left, unless the runtime writes it to the disk by itself.
   if (body.locked && writeStream === undefined) return responseOf(answer);
   const rest = new RestOfBody(body);
-  // HTTP/2 has no Host field; there, and where there is no server at all, streams end by themselves.
-  if (!headers.has("host")) {
-    await rest.cancel();
-    return responseOf(answer);
-  }
-  if (readsOnAfterAnswer && !request.bodyUsed) {
+  // HTTP/2 has no Host field: there each stream ends by itself, and Connection is no field.
+  const isAlone = !headers.has("host");
+  if (readsOnAfterAnswer && !request.bodyUsed && !isAlone) {
     // Nothing is read, since only then the connection can be cut; what is little, the server takes.
-    return isLittle(request) ? responseOf(answer) : heldBack(answer.body, answer, rest, 0);
+    return isLittle(request) ? responseOf(answer) : heldBack(answer.body, answer, rest, { mostBytes: 0, isAlone });
   }
   const countdown = new Countdown(isLittle(request) ? SHORT_MS : 0);
   const state = await rest.drop(LITTLE, countdown.over);
   countdown.stop();
-  return state === "ended" ? responseOf(answer) : heldBack(answer.body, answer, rest, MOST_BYTES);
+  if (state === "ended") return responseOf(answer);
+  return heldBack(answer.body, answer, rest, { mostBytes: MOST_BYTES, isAlone });
 }
 
-function heldBack(body: Uint8Array, { status, fields }: Answer, rest: RestOfBody, mostBytes: number): Response {
+function heldBack(
+  body: Uint8Array,
+  { status, fields }: Answer,
+  rest: RestOfBody,
+  { mostBytes, isAlone }: { readonly mostBytes: number; readonly isAlone: boolean },
+): Response {
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
   let isSent = false;
   const stream = new ReadableStream<Uint8Array>({
@@ -60,13 +63,14 @@ function heldBack(body: Uint8Array, { status, fields }: Answer, rest: RestOfBody
       }
       const state = await linger(rest, mostBytes, left);
       // After a failure, a connection whose body is waited for would stay for ever, not only until its sender leaves.
-      if (state === "more" && readsOnAfterAnswer && !rest.isReading) controller.error(CUT);
+      const isCut = state === "more" && readsOnAfterAnswer && !isAlone && !rest.isReading;
+      if (isCut) controller.error(CUT);
       else controller.close();
       void rest.cancel();
     },
     cancel: () => leave(),
   }, { highWaterMark: 0 });
-  const headers = { ...fields, "Content-Length": String(body.length), Connection: "close" };
+  const headers = { ...fields, "Content-Length": String(body.length), ...(!isAlone && { Connection: "close" }) };
   return new Response(stream, { status, headers });
 }
 
