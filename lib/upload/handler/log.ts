@@ -1,5 +1,6 @@
 /** What became of a request. */
 export interface UploadLogEntry {
+  /** The method of the request. */
   readonly method: string;
   /** The path of its URL, as it came, without the query. */
   readonly path: string;
