@@ -30,7 +30,7 @@ export function listenOnBun({ fetch, address, port, tls }: ListenOptions): Promi
     idleTimeout: IDLE,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER, // Bun would refuse more than 128 MiB before our handlers are asked
     development: false,
-    fetch: (request) => fetch(request),
+    fetch: (request, server) => fetch(request, server),
   });
   return Promise.resolve({
     port: server.port,

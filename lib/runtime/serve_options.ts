@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 /** What {@linkcode serve} answers with, and where. */
 export interface ServeOptions {
-  /** Answers requests where the runtime's own server speaks Request and Response. */
-  readonly fetch: (request: Request) => Response | Promise<Response>;
+  /** Answers requests where the runtime's own server speaks Request and Response; Bun's passes itself besides. */
+  readonly fetch: (request: Request, server?: unknown) => Response | Promise<Response>;
   /** Answers requests on `node:http`. */
   readonly node: (request: IncomingMessage, response: ServerResponse) => void;
   /** A host name or an address, as in `127.0.0.1`, `::1`, or `0.0.0.0` for every address of this machine. */

@@ -9,9 +9,10 @@ export interface UploadHandler {
   /**
    * Answers a `Request`: for `Deno.serve()`, `Bun.serve()`, srvx, Hono. Bound, so that it can be passed on alone.
    *
+   * @param server What the server passes besides: of Bun's, forms take less memory then.
    * @returns The response. The promise is never rejected.
    */
-  readonly fetch: (request: Request) => Promise<Response>;
+  readonly fetch: (request: Request, server?: unknown) => Promise<Response>;
   /**
    * Answers a request to `node:http`, `node:https` or `node:http2`, with no `Request` in between; also in a chain of
    * Connect or Express, before body parsers, where other paths and methods go on to `next()`. Bound.
@@ -72,7 +73,7 @@ export function createUploadHandler(options: UploadHandlerOptions): UploadHandle
   const settings = settingsOf(options);
   removeAbandonedOnce(settings.directory);
   return {
-    fetch: (request) => fetchTo(settings, request),
+    fetch: (request, server) => fetchTo(settings, request, server),
     node: (req, res, next) => answerNode(settings, req, res, next),
     checkContinue: (req, res) => answerWaiting(settings, req, res),
   };

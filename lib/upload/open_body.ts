@@ -12,12 +12,15 @@ import type { StreamTraits } from "./stream_traits.ts";
  *
  * @throws {TypeError} if it is no body, or is or was read by somebody else.
  */
-export function openBody(source: BodySource, { leavesBody = false }: InnerOptions = {}): BodyReader {
+export function openBody(
+  source: BodySource,
+  { leavesBody = false, ownsChunks = false }: InnerOptions = {},
+): BodyReader {
   if (typeof source !== "object" || source === null) throw notABody(source);
-  if (isStream(source)) return openStream(source, { isReceived: false, leavesBody });
+  if (isStream(source)) return openStream(source, { isReceived: false, leavesBody, ownsChunks: false });
   if ("body" in source && isBodyMixin(source)) {
     if (source.bodyUsed) throw new TypeError("The body of the request has been read already");
-    return source.body === null ? emptyBody : openStream(source.body, { isReceived: true, leavesBody });
+    return source.body === null ? emptyBody : openStream(source.body, { isReceived: true, leavesBody, ownsChunks });
   }
   if (isReadable(source)) return new NodeBody(source);
   throw notABody(source);

@@ -95,6 +95,8 @@ export interface InnerOptions {
    * receive all of a body that is cancelled, as fast as it comes.
    */
   readonly leavesBody?: boolean;
+  /** Whether the chunks of the body are nobody else's, so that their memory can be given back at once. */
+  readonly ownsChunks?: boolean;
 }
 
 const numbers = ["maxBytes", "expectedBytes", "idleTimeout", "timeout", "maxDecodedBytes"] as const;

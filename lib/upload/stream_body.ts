@@ -1,6 +1,7 @@
 import type { BodyReader } from "./body_reader.ts";
-import { notBytes } from "./not_bytes.ts";
+import { freeChunks } from "./free_chunks.ts";
 import { holdBytes, releaseBytes, windowOf } from "./in_flight.ts";
+import { notBytes } from "./not_bytes.ts";
 import { letGo, streamFailure, type StreamTraits } from "./stream_traits.ts";
 
 /** Bytes that all bodies of this kind may hold at a time, half of it gathered and half being written. */
@@ -16,7 +17,8 @@ export class StreamBody implements BodyReader {
     undefined;
   #hasEnded = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
-
+  /** What was given and is still used, the oldest first; only of chunks that are nobody else's. */
+  readonly #given: (readonly Uint8Array[])[] = [];
   readonly #traits: StreamTraits;
 
   constructor(reader: ReadableStreamDefaultReader<Uint8Array>, traits: StreamTraits) {
@@ -38,7 +40,7 @@ export class StreamBody implements BodyReader {
   }
 
   release(): void {
-    // The chunks are the source's.
+    if (this.#traits.ownsChunks) freeChunks(this.#given.shift() ?? []);
   }
 
   cancel(reason: unknown): Promise<void> {
@@ -79,6 +81,7 @@ export class StreamBody implements BodyReader {
 
   #give(): readonly Uint8Array[] {
     const pieces = this.#pieces;
+    if (this.#traits.ownsChunks) this.#given.push(pieces);
     this.#pieces = [];
     this.#gathered = 0;
     return pieces;

@@ -6,6 +6,8 @@ export interface StreamTraits {
   readonly isReceived: boolean;
   /** Whether it is left as it is when nobody wants it any more, rather than cancelled. */
   readonly leavesBody: boolean;
+  /** Whether its chunks are nobody else's. */
+  readonly ownsChunks: boolean;
 }
 
 /** What an error of a stream says of the body. */

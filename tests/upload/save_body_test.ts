@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 import { ReadableStream as OurReadableStream, WritableStream as OurWritableStream } from "../../lib/streams/mod.ts";
 import {
   type BodySource,
+  createUploadHandler,
   saveBody,
   type SaveBodyOptions,
   UploadError,
@@ -239,6 +240,15 @@ test("digests that are right are verified, and verify: false looks at none", () 
     assert.equal(saved.digest, `sha-256=:${sha256}:`);
     const wrong = requestOf(chunksOf(bytes, 10_000), { "content-digest": wrongDigest });
     assert.equal((await saveBody(wrong, path, { verify: false, overwrite: true })).bytes, bytes.length);
+  }));
+
+test("the chunks of a Request that was made by hand stay its maker's", () =>
+  inFolder(async (folder) => {
+    const chunks = chunksOf(noise(300_000, 2), 100_000);
+    await saveBody(requestOf(chunks), join(folder, "file"), { onProgress: () => {} });
+    const handler = createUploadHandler({ directory: folder });
+    assert.equal((await handler.fetch(requestOf(chunks), { requestIP: () => null })).status, 201);
+    assert.deepEqual(chunks.map((chunk) => chunk.length), [100_000, 100_000, 100_000]);
   }));
 
 test("the length and digest of a Response that was decoded when it was fetched are not those of its body", () =>

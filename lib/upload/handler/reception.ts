@@ -109,7 +109,6 @@ function stored(
   const isAlone = files.length === 1;
   return jsonAnswer(status, "application/json", {
     ...(isAlone && status === 201 && { Location: mount + basePath + encodePath(file.name) }),
-    ...(isAlone && file.digest && { "Repr-Digest": file.digest }),
   }, { files, fields });
 }
 

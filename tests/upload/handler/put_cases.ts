@@ -97,7 +97,6 @@ const puts: RequestCase[] = [
     request: ["PUT", "/note", `Content-Digest: ${SHA256_OF_HELLO}`],
     body: "hello",
     status: 201,
-    fields: { "repr-digest": SHA256_OF_HELLO },
     stored: [{ name: "note", bytes: 5, digest: SHA256_OF_HELLO, contentType: "application/octet-stream" }],
     left: { note: "hello" },
   },
