@@ -11,7 +11,7 @@ const CROWD = 64;
 const SIZES: readonly { readonly most: number; readonly size: number }[] = [
   { most: 16, size: 256 * 1024 },
   { most: CROWD, size: 128 * 1024 },
-  { most: 256, size: 64 * 1024 },
+  { most: 128, size: 64 * 1024 },
   { most: Infinity, size: 32 * 1024 },
 ];
 
