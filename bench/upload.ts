@@ -2,7 +2,7 @@
  * Uploads sent all at once, and stored in files: ours, each runtime's usual ways, and bodies that are buffered. 200 of
  * 15 MB, 1,000 of 1 MB, 4 of 2 GB; and what memory grows by from 50 uploads to 400.
  *
- *   npm run bench -- upload [--quick] [--filter REGEX] [--peers "ours, saveBody+pipeline"] [--rounds 5] [--folder DIR]
+ *   npm run bench -- upload [--quick] [--filter REGEX] [--peers "ours, saveBody+pipeline"] [--rounds 3] [--folder DIR]
  *
  * Each server is a process on the runtime measured, a new one for each round; one sender on Node for all, with a plain
  * socket for each upload. On Node, "fetch" is by Hono's adapter. All files are compared by SHA-256, and removed, after
@@ -10,7 +10,7 @@
  * Ratios are to the best figure that any usual way has which does not buffer. Memory is the kernel's high-water mark of
  * the process, CPU its own; both are much less noisy than time, which depends on the disk. Files are below the system's
  * folder for temporary files, or in DIR. `--peers` takes those whose names begin so. `--quick` takes one round: for a
- * look, not for the record. Only full runs are written to RESULTS.md; they take half an hour. Linux only.
+ * look, not for the record. Only full runs are written to RESULTS.md; they take a quarter of an hour a runtime. Linux only.
  */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,8 +44,7 @@ function contestantsIn({ uploads, bytes }: Scenario): Contestant[] {
   return all.filter(({ isBuffered }) => !isBuffered || uploads * bytes <= MOST_BUFFERED);
 }
 
-async function contest(scenario: Scenario): Promise<Contestant[]> {
-  const contestants = contestantsIn(scenario);
+async function contest(scenario: Scenario, contestants = contestantsIn(scenario)): Promise<Contestant[]> {
   const rounds = Number(values.rounds ?? (values.quick ? 1 : scenario.rounds));
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < contestants.length; turn++) {
@@ -67,7 +66,8 @@ async function compare(scenario: Scenario): Promise<{ part: string; contestants:
 
 async function compareGrowth(): Promise<{ part: string; contestants: Contestant[] }> {
   const [few, many] = growth;
-  const [before, after] = [await contest(few), await contest(many)];
+  const oursIn = (scenario: Scenario): Contestant[] => contestantsIn(scenario).filter(({ isOurs }) => isOurs);
+  const [before, after] = [await contest(few, oursIn(few)), await contest(many, oursIn(many))];
   const rows = after.map((contestant) => {
     const start = before.find(({ name }) => name === contestant.name)!;
     return growthRow(start, contestant, many.uploads - few.uploads);
