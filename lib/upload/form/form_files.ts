@@ -22,7 +22,8 @@ export class FormFiles {
   readonly #taken = new Set<unknown>();
   /** Those that do not have their names yet. */
   readonly #sinks: BodySink[] = [];
-
+  /** The last that was to be opened. */
+  #opening: Promise<BodySink> | undefined = undefined;
   /** Why nothing is to be kept any more. */
   #discarded: { readonly reason: unknown } | undefined = undefined;
 
@@ -60,6 +61,7 @@ export class FormFiles {
   /** Leaves nothing of those that do not have their names, also of one that is being opened. Never rejects. */
   async discard(reason: unknown): Promise<void> {
     this.#discarded = { reason };
+    await this.#opening?.catch(() => {}); // it fails for the form's own reason, or there is nothing of it
     for (const sink of this.#sinks.splice(0)) await sink.discard(reason);
   }
 
@@ -67,14 +69,11 @@ export class FormFiles {
     const destination = this.#discarded ? undefined : await this.#destine(part);
     if (destination === undefined || this.#discarded) return undefined;
     if (isStream(destination)) this.#take(destination, part);
-    const sink = await openSink(destination, this.#options);
-    if (this.#discarded) {
-      await sink.discard((this.#discarded as { reason: unknown }).reason);
-      return undefined;
-    }
-    this.#sinks.push(sink);
+    this.#opening = openSink(destination, this.#options);
+    const sink = await this.#opening;
+    this.#sinks.push(sink); // also if all are being discarded: that waits for it
     if (sink.path !== undefined) this.#take(sink.path, part);
-    return sink;
+    return this.#discarded ? undefined : sink;
   }
 
   #take(place: unknown, { name, filename }: FormPart): void {
