@@ -1,0 +1,102 @@
+import type { HttpError } from "./http_error.ts";
+
+/**
+ * Header fields in their order, flat: name, value, name, value. Names are lower-case; values are byte strings (a code unit a
+ * byte, as in latin1) without surrounding white space. No pseudo-header fields.
+ */
+export type HeaderList = string[];
+
+/** The start of a request, validated: no connection looks at it for errors. */
+export interface RequestHead {
+  /** As it is sent: case matters. */
+  readonly method: string;
+  /** `:scheme`, and whether h1 is spoken over TLS. */
+  readonly scheme: "http" | "https";
+  /** Host and port: `:authority`, and the Host field of HTTP/1.1. */
+  readonly authority: string;
+  /** Path and query, percent-encoded: `:path`, and the request target of HTTP/1.1. */
+  readonly path: string;
+  /**
+   * Without `host`, `content-length` and the fields that belong to a connection (`connection`, `transfer-encoding`, `upgrade`, …);
+   * those the connection makes, of the body's length.
+   */
+  readonly headers: HeaderList;
+}
+
+/** The body of a request, as a connection takes it. */
+export interface RequestBody {
+  /** In bytes; undefined if nobody knows, which h1 sends chunked. What is read is never longer or shorter: `read` rejects. */
+  readonly length: number | undefined;
+  /** All of it, if it is in memory: then `read` need not be called. */
+  readonly bytes: Uint8Array | undefined;
+  /** The next piece, never empty; undefined at the end. One call at a time. Rejects with an HttpError (BODY_FAILED). */
+  read(): Promise<Uint8Array | undefined>;
+  /** The rest is not wanted. Never throws. Does nothing after the end. */
+  cancel(reason: unknown): void;
+}
+
+/** The start of a response. */
+export interface ResponseHead {
+  /** 200 to 599; informational ones go to {@link ExchangeHandler.onInformational}. */
+  readonly status: number;
+  /** The reason phrase of HTTP/1.1; empty for h2. */
+  readonly statusText: string;
+  readonly headers: HeaderList;
+}
+
+/**
+ * What a connection tells of one request. It calls onHead once, then onData as often as it likes, then onEnd; or onFail at any
+ * time instead of what is left. Nothing is called after onEnd or onFail, nor after {@link Exchange.cancel}. Nothing is called
+ * before `start` has returned.
+ */
+export interface ExchangeHandler {
+  /** A 1xx response (never 101). */
+  onInformational(status: number, headers: HeaderList): void;
+  onHead(head: ResponseHead): void;
+  /** Bytes of the body: a view into what the connection read, never written to again; whoever keeps it long copies it. */
+  onData(chunk: Uint8Array): void;
+  /** The body's end, with trailers if there were some. */
+  onEnd(trailers: HeaderList | undefined): void;
+  /**
+   * The response, or the rest of it, will not come.
+   *
+   * @param untouched Whether the server certainly did not act on the request (REFUSED_STREAM, above GOAWAY's last stream, not
+   * one byte of it sent), so that it may be sent again whatever its method.
+   */
+  onFail(error: HttpError, untouched: boolean): void;
+}
+
+/** One request under way on a connection. */
+export interface Exchange {
+  /** The reader took so many bytes of what onData brought: room for as many more. */
+  consumed(bytes: number): void;
+  /** Gives the request up: RST_STREAM(CANCEL), or the end of an h1 connection. Does nothing once it has ended. */
+  cancel(reason: unknown): void;
+}
+
+/** A connection to one server: an h2 session, or an h1 socket. */
+export interface Connection {
+  readonly protocol: "h2" | "http/1.1";
+  /** How many more requests may be started now. 0 once it is closing. */
+  readonly free: number;
+  /** Requests under way. */
+  readonly active: number;
+  /** Whether it was said that it takes no more requests (GOAWAY, `connection: close`, close(), destroy(), the socket's end). */
+  readonly closing: boolean;
+  /** Starts a request; only while `free` is not 0. `body` is undefined if there is none, and then h1 sends no Content-Length for GET and the like. */
+  start(head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler): Exchange;
+  /** Takes no more requests, and closes once those under way have ended. */
+  close(): void;
+  /** Ends at once; requests under way fail with the error. */
+  destroy(error: HttpError): void;
+}
+
+/** Whom a connection tells of itself. Never called within `start`, `close` or `destroy`. */
+export interface ConnectionOwner {
+  /** `free` has grown: a request ended, or the server's SETTINGS came. */
+  onFree(connection: Connection): void;
+  /** `closing` became true. Called once, and before onClosed. */
+  onClosing(connection: Connection): void;
+  /** The socket is gone; every request under way has been told before. Called once, and last. */
+  onClosed(connection: Connection, error: HttpError | undefined): void;
+}

@@ -1,0 +1,104 @@
+/**
+ * What went wrong with a request:
+ *
+ * | code | |
+ * |---|---|
+ * | `INVALID_URL` | the URL cannot be parsed, is neither http nor https, or has a user name or password |
+ * | `INVALID_METHOD` | the method is no token, or one that fetch does not send (CONNECT, TRACE, TRACK) |
+ * | `INVALID_HEADER` | a header's name or value cannot be sent, or contradicts the body |
+ * | `INVALID_BODY` | the body cannot be sent: locked, used, of a wrong type, with GET or HEAD |
+ * | `INVALID_OPTION` | another member of `init` has a value that is not supported |
+ * | `DNS_FAILED` | the host's name was not resolved |
+ * | `CONNECTION_REFUSED` | nothing listens there, or the network does not lead there |
+ * | `CONNECT_TIMEOUT` | no connection, or no TLS on it, within `connectTimeout` |
+ * | `CERTIFICATE_EXPIRED` | the server's certificate is not valid now |
+ * | `CERTIFICATE_HOST_MISMATCH` | the server's certificate is for other names |
+ * | `CERTIFICATE_UNTRUSTED` | nobody whom we trust signed the server's certificate |
+ * | `TLS_FAILED` | the TLS handshake failed otherwise, or the client certificate was refused |
+ * | `CONNECTION_LOST` | the connection ended before the response did |
+ * | `CONNECTION_STALE` | a peer that answered no PING; the connection is given up |
+ * | `PROTOCOL_ERROR` | what the server sent is not HTTP as the standards have it |
+ * | `LIMIT_EXCEEDED` | a header or another thing that the server sent is larger than our limits |
+ * | `REFUSED` | the server refused the request without acting on it, and so it did when it was sent again |
+ * | `RESET` | the server gave the request up (RST_STREAM) |
+ * | `HEADERS_TIMEOUT` | no response headers within `headersTimeout` |
+ * | `BODY_TIMEOUT` | no byte of the response's body within `bodyTimeout` |
+ * | `BODY_FAILED` | the request's body broke while it was sent |
+ * | `DECODING_FAILED` | the response's body is not what Content-Encoding says |
+ * | `INTEGRITY_MISMATCH` | the response's body is not what `integrity` says |
+ * | `REDIRECT_FAILED` | a redirect that was not to be followed, leads nowhere, or was one too many |
+ * | `CLIENT_CLOSED` | the client was closed or destroyed |
+ */
+export type HttpErrorCode =
+  | "INVALID_URL"
+  | "INVALID_METHOD"
+  | "INVALID_HEADER"
+  | "INVALID_BODY"
+  | "INVALID_OPTION"
+  | "DNS_FAILED"
+  | "CONNECTION_REFUSED"
+  | "CONNECT_TIMEOUT"
+  | "CERTIFICATE_EXPIRED"
+  | "CERTIFICATE_HOST_MISMATCH"
+  | "CERTIFICATE_UNTRUSTED"
+  | "TLS_FAILED"
+  | "CONNECTION_LOST"
+  | "CONNECTION_STALE"
+  | "PROTOCOL_ERROR"
+  | "LIMIT_EXCEEDED"
+  | "REFUSED"
+  | "RESET"
+  | "HEADERS_TIMEOUT"
+  | "BODY_TIMEOUT"
+  | "BODY_FAILED"
+  | "DECODING_FAILED"
+  | "INTEGRITY_MISMATCH"
+  | "REDIRECT_FAILED"
+  | "CLIENT_CLOSED";
+
+/** What an {@link HttpError} tells besides its message. */
+export interface HttpErrorOptions {
+  /** The origin that the request was for. Default: none, as for a URL that cannot be parsed. */
+  origin?: string;
+  /** What brought it about. Default: an Error with the same message and code, so that `error.cause.code` is always there. */
+  cause?: unknown;
+}
+
+/**
+ * A request that failed, in the shape that users of fetch know: a `TypeError` with a `cause`. `code` is the same on every
+ * runtime; `cause` is what the runtime said, with a code of its own (`ECONNREFUSED`, `CERT_HAS_EXPIRED`).
+ *
+ * @example
+ * ```ts
+ * import { HttpClient, HttpError } from "@millrace/streams/http";
+ *
+ * const client = new HttpClient();
+ * try {
+ *   await client.fetch("http://127.0.0.1:1/");
+ * } catch (error) {
+ *   if (error instanceof HttpError) console.log(error.code, error.origin); // CONNECTION_REFUSED http://127.0.0.1:1
+ * }
+ * client.destroy();
+ * ```
+ *
+ * @see {@link https://fetch.spec.whatwg.org/#concept-network-error}
+ */
+export class HttpError extends TypeError {
+  /** What went wrong, as a word for programs. */
+  readonly code: HttpErrorCode;
+  /** The origin that the request was for, if it got so far. */
+  readonly origin: string | undefined;
+
+  /**
+   * Makes an error.
+   *
+   * @param code What went wrong.
+   * @param message The same in words.
+   * @param options The origin and the cause.
+   */
+  constructor(code: HttpErrorCode, message: string, options: HttpErrorOptions = {}) {
+    super(message, { cause: options.cause ?? Object.assign(new Error(message), { code }) });
+    this.code = code;
+    this.origin = options.origin;
+  }
+}
