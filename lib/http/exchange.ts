@@ -83,6 +83,11 @@ export interface Connection {
   readonly active: number;
   /** Whether it was said that it takes no more requests (GOAWAY, `connection: close`, close(), destroy(), the socket's end). */
   readonly closing: boolean;
+  /**
+   * How many streams the server's SETTINGS allow an h2 session: Infinity if they set no limit, undefined before they came. An h1
+   * connection has none.
+   */
+  readonly peerMaxConcurrentStreams?: number | undefined;
   /** Starts a request; only while `free` is not 0. `body` is undefined if there is none, and then h1 sends no Content-Length for GET and the like. */
   start(head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler): Exchange;
   /** Takes no more requests, and closes once those under way have ended. */
@@ -93,7 +98,7 @@ export interface Connection {
 
 /** Whom a connection tells of itself. Never called within `start`, `close` or `destroy`. */
 export interface ConnectionOwner {
-  /** `free` has grown: a request ended, or the server's SETTINGS came. */
+  /** `free` has grown: a request ended; or the server's SETTINGS came, whatever they changed. */
   onFree(connection: Connection): void;
   /** `closing` became true. Called once, and before onClosed. */
   onClosing(connection: Connection): void;

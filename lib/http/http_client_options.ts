@@ -1,0 +1,210 @@
+import type { LookupFunction } from "node:net";
+import type { HttpClientEvent } from "./http_events.ts";
+import type { HttpTlsOptions } from "./tls_options.ts";
+
+/** How a client connects and what it allows. */
+export interface HttpClientOptions {
+  /**
+   * TLS, by the names of node:tls: `ca`, `cert`, `key`, `rejectUnauthorized` and so on.
+   *
+   * @default the runtime's certificate authorities, no client certificate
+   */
+  tls?: HttpTlsOptions;
+  /**
+   * How many connections an origin may have. One h2 session carries as many requests as the server allows; more are opened only
+   * for what does not fit. HTTP/1.1 has a connection a request.
+   *
+   * @default 256
+   */
+  connections?: number;
+  /**
+   * How many requests an h2 session carries at most. The server's SETTINGS_MAX_CONCURRENT_STREAMS rules; this only lowers it.
+   *
+   * @default Infinity
+   */
+  maxConcurrentStreams?: number;
+  /**
+   * How many requests an HTTP/1.1 connection carries at a time (RFC 9112 section 9.3.2). More than one only of requests that are idempotent
+   * and have no body.
+   *
+   * @default 1
+   */
+  pipelining?: number;
+  /**
+   * Whether h2 is offered to https origins (ALPN).
+   *
+   * @default true
+   */
+  http2?: boolean;
+  /**
+   * Whether http origins are spoken to in h2, with prior knowledge (RFC 9113 section 3.3).
+   *
+   * @default false
+   */
+  h2c?: boolean;
+  /**
+   * How long a connection may take, TLS included, in ms. 0: as long as the system lets it.
+   *
+   * @default 10_000
+   */
+  connectTimeout?: number;
+  /**
+   * How long a server may take from the request to the response's headers, in ms. 0: for ever.
+   *
+   * @default 300_000
+   */
+  headersTimeout?: number;
+  /**
+   * How long a reader may wait for a byte of the response's body, in ms. 0: for ever.
+   *
+   * @default 300_000
+   */
+  bodyTimeout?: number;
+  /**
+   * How long a connection without requests is kept, in ms. What a server's Keep-Alive field says rules where it is less.
+   *
+   * @default 4_000 for HTTP/1.1, of which servers close unused connections without a word; 60_000 for h2
+   */
+  idleTimeout?: number;
+  /**
+   * After how much silence an h2 session with requests under way is asked for a sign of life (PING), in ms. 0: never.
+   *
+   * @default 30_000
+   */
+  pingInterval?: number;
+  /**
+   * How long that sign may take before the session is given up, in ms.
+   *
+   * @default 10_000
+   */
+  pingTimeout?: number;
+  /**
+   * How often a request is sent again after its connection was lost or the server refused it. Only requests that are idempotent, or
+   * that the server certainly did not act on; and only bodies that can be sent again.
+   *
+   * @default 2
+   */
+  retries?: number;
+  /**
+   * Bytes that a response's header section may have.
+   *
+   * @default 65_536
+   */
+  maxHeaderSize?: number;
+  /**
+   * Bytes of a response that are received before somebody reads them: the window of an h2 stream.
+   *
+   * @default 1_048_576
+   */
+  streamWindow?: number;
+  /**
+   * Whether `Accept-Encoding: zstd, br, gzip` is sent where a request has no such field, and bodies are decoded.
+   *
+   * @default true
+   */
+  decompress?: boolean;
+  /**
+   * How many redirects are followed.
+   *
+   * @default 20
+   */
+  maxRedirects?: number;
+  /**
+   * Resolves host names, with the signature of node:dns `lookup`.
+   *
+   * @default the system's
+   */
+  lookup?: LookupFunction;
+  /** Told what the client does, as it happens. What it throws is an uncaught exception. */
+  onEvent?: (event: HttpClientEvent) => void;
+}
+
+/** Options with their defaults. */
+export interface ResolvedOptions
+  extends
+    Required<Omit<HttpClientOptions, "lookup" | "onEvent" | "idleTimeout">>,
+    Pick<HttpClientOptions, "lookup" | "onEvent"> {
+  readonly http1IdleTimeout: number;
+  readonly http2IdleTimeout: number;
+}
+
+/** The longest delay that timers know, in ms (24.8 days). */
+const LONGEST = 2 ** 31 - 1;
+
+/** What numbers may be, from and to. */
+const ranges = {
+  connections: [1, Infinity],
+  maxConcurrentStreams: [1, Infinity],
+  pipelining: [1, 1024],
+  connectTimeout: [0, LONGEST],
+  headersTimeout: [0, LONGEST],
+  bodyTimeout: [0, LONGEST],
+  idleTimeout: [0, LONGEST],
+  pingInterval: [0, LONGEST],
+  pingTimeout: [1, LONGEST],
+  retries: [0, 1000],
+  maxHeaderSize: [256, 2 ** 24],
+  streamWindow: [1024, 2 ** 30],
+  maxRedirects: [0, 1000],
+} as const satisfies Partial<Record<keyof HttpClientOptions, readonly [number, number]>>;
+
+const flags = ["http2", "h2c", "decompress"] as const;
+const callbacks = ["lookup", "onEvent"] as const;
+
+/**
+ * Reads options.
+ *
+ * @throws {TypeError} if one has the wrong type.
+ * @throws {RangeError} if a number is out of range.
+ */
+export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(`The options of HttpClient must be an object, not ${String(options)}`);
+  }
+  for (const name of Object.keys(ranges) as (keyof typeof ranges)[]) checkNumber(name, options[name]);
+  for (const name of flags) checkType(name, options[name], "boolean");
+  for (const name of callbacks) checkType(name, options[name], "function");
+  checkType("tls", options.tls, "object");
+  const { idleTimeout } = options;
+  return {
+    tls: options.tls ?? {},
+    connections: options.connections ?? 256,
+    maxConcurrentStreams: options.maxConcurrentStreams ?? Infinity,
+    pipelining: options.pipelining ?? 1,
+    http2: options.http2 ?? true,
+    h2c: options.h2c ?? false,
+    connectTimeout: options.connectTimeout ?? 10_000,
+    headersTimeout: options.headersTimeout ?? 300_000,
+    bodyTimeout: options.bodyTimeout ?? 300_000,
+    http1IdleTimeout: idleTimeout ?? 4_000,
+    http2IdleTimeout: idleTimeout ?? 60_000,
+    pingInterval: options.pingInterval ?? 30_000,
+    pingTimeout: options.pingTimeout ?? 10_000,
+    retries: options.retries ?? 2,
+    maxHeaderSize: options.maxHeaderSize ?? 65_536,
+    streamWindow: options.streamWindow ?? 2 ** 20,
+    decompress: options.decompress ?? true,
+    maxRedirects: options.maxRedirects ?? 20,
+    lookup: options.lookup,
+    onEvent: options.onEvent,
+  };
+}
+
+/**
+ * Checks a timeout or another number by the range of its name.
+ *
+ * @throws {TypeError | RangeError} if it is none, or out of range.
+ */
+export function checkNumber(name: keyof typeof ranges, value: unknown): void {
+  if (value === undefined) return;
+  const [least, most] = ranges[name];
+  if (typeof value !== "number") throw new TypeError(`${name} must be a number, not ${String(value)}`);
+  const whole = Number.isInteger(value) || value === Infinity;
+  if (whole && value >= least && value <= most) return;
+  throw new RangeError(`${name} ${value} is out of range: use a whole number from ${least} to ${most}`);
+}
+
+function checkType(name: string, value: unknown, type: "boolean" | "function" | "object"): void {
+  if (value === undefined || (typeof value === type && value !== null)) return;
+  throw new TypeError(`${name} must be ${type === "object" ? "an object" : `a ${type}`}, not ${String(value)}`);
+}

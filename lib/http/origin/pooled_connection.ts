@@ -1,0 +1,60 @@
+import type { Connection, ConnectionOwner } from "../exchange.ts";
+import type { HttpError } from "../http_error.ts";
+import type { Transport } from "../transport.ts";
+
+/** What a connection's owner passes on to its origin. */
+export interface ConnectionPool {
+  /** Connections in a row that ended without having answered one request. */
+  fruitless: number;
+  onReady(pooled: PooledConnection): void;
+  onClosing(pooled: PooledConnection): void;
+  onClosed(pooled: PooledConnection, error: HttpError | undefined): void;
+}
+
+/** A connection and its place in the pool of its origin. */
+export class PooledConnection implements ConnectionOwner {
+  readonly pool: ConnectionPool;
+  /** Set once it is open, before anything else is called. */
+  connection!: Connection;
+  transport!: Transport;
+  /** Whether it stands among those that have room. */
+  ready = false;
+  #answered = false;
+  #failed = false;
+  readonly #covered = new Map<string, boolean>();
+
+  constructor(pool: ConnectionPool) {
+    this.pool = pool;
+  }
+
+  /** A request was answered. */
+  onAnswer(): void {
+    this.#answered = true;
+    this.pool.fruitless = 0;
+  }
+
+  /** A request was not answered. A server that ends every connection so is not tried without end. */
+  onNoAnswer(): void {
+    if (!this.#answered && !this.#failed) this.pool.fruitless++;
+    this.#failed = true;
+  }
+
+  /** Whether the server's certificate is good for another host than the one that was connected to. */
+  covers(host: string): boolean {
+    let covered = this.#covered.get(host);
+    if (covered === undefined) this.#covered.set(host, covered = this.transport.covers(host));
+    return covered;
+  }
+
+  onFree(): void {
+    this.pool.onReady(this);
+  }
+
+  onClosing(): void {
+    this.pool.onClosing(this);
+  }
+
+  onClosed(_: Connection, error: HttpError | undefined): void {
+    this.pool.onClosed(this, error);
+  }
+}
