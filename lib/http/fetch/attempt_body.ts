@@ -1,0 +1,54 @@
+import type { RequestBody } from "../exchange.ts";
+
+/**
+ * A request's body as one attempt has it. A stream cannot be sent twice; but while nothing of it was read, another attempt can have
+ * it: so a connection's `cancel` reaches the stream only through {@link abandon}.
+ */
+export class AttemptBody implements RequestBody {
+  readonly #body: RequestBody;
+  readonly length: number | undefined;
+  readonly bytes: Uint8Array | undefined;
+  /** Whether something was read, so that no other attempt can have it. */
+  begun = false;
+  /** Whether the connection may take more of it, so that the server cannot be expected to answer. */
+  pending = true;
+  /** When the last piece was read, of `performance.now()`. */
+  readAt = 0;
+  #cancelled = false;
+  #reason: unknown = undefined;
+
+  constructor(body: RequestBody) {
+    this.#body = body;
+    this.length = body.length;
+    this.bytes = body.bytes;
+    if (this.bytes !== undefined) this.pending = false;
+  }
+
+  async read(): Promise<Uint8Array | undefined> {
+    this.begun = true;
+    const piece = await this.#body.read();
+    this.readAt = performance.now();
+    if (piece === undefined) this.pending = false;
+    return piece;
+  }
+
+  cancel(reason: unknown): void {
+    this.pending = false;
+    this.#cancelled = true;
+    this.#reason = reason;
+  }
+
+  /** Another attempt begins with the same body, of which nothing was read. */
+  renew(): AttemptBody {
+    return new AttemptBody(this.#body);
+  }
+
+  /** No other attempt will have it: the stream is told of a `cancel`, past or to come. */
+  abandon(): void {
+    if (this.#cancelled) this.#body.cancel(this.#reason);
+    this.cancel = (reason) => {
+      this.pending = false;
+      this.#body.cancel(reason);
+    };
+  }
+}

@@ -1,0 +1,114 @@
+import type { HeaderList, RequestHead } from "../exchange.ts";
+import { checkNumber } from "../http_client_options.ts";
+import { HttpError } from "../http_error.ts";
+import type { HttpRequestInit } from "./http_request_init.ts";
+import { type BodySource, extractBody } from "./request_body.ts";
+import { HeaderReader } from "./request_headers.ts";
+import { checkedMethod, isIdempotent } from "./request_method.ts";
+import { type RequestTarget, targetOf } from "./request_target.ts";
+import { StreamBody } from "./stream_body.ts";
+
+/** A request, validated, and ready to be sent as it is. Nobody changes its lists: requests share them. */
+export interface FetchRequest extends RequestHead {
+  /** With the fragment. */
+  readonly url: URL;
+  readonly origin: string;
+  readonly method: string;
+  readonly headers: HeaderList;
+  readonly body: BodySource | undefined;
+  readonly redirect: "follow" | "manual" | "error";
+  readonly signal: AbortSignal | undefined;
+  readonly idempotent: boolean;
+  /** Empty: none. */
+  readonly integrity: string;
+  /** In ms; undefined: the client's. */
+  readonly headersTimeout: number | undefined;
+  readonly bodyTimeout: number | undefined;
+}
+
+/** What a client adds to requests. */
+export interface RequestDefaults {
+  /** Whether encoded responses are asked for. */
+  readonly decompress: boolean;
+}
+
+/**
+ * Reads what fetch was called with. Never touches the network.
+ *
+ * @param input A URL, or a Request whose body is taken.
+ * @param init What rules over the members of a Request.
+ * @param defaults What the client adds.
+ * @throws {HttpError} INVALID_URL, INVALID_METHOD, INVALID_HEADER, INVALID_BODY or INVALID_OPTION.
+ */
+export function readRequest(
+  input: string | URL | Request,
+  init: HttpRequestInit | undefined,
+  defaults: RequestDefaults,
+): FetchRequest {
+  const request = typeof input === "object" && "headers" in input ? input : undefined;
+  const target = targetOf(request?.url ?? String(input));
+  const method = checkedMethod(init?.method ?? request?.method ?? "GET");
+  const headers = new HeaderReader();
+  const given = init?.headers ?? request?.headers;
+  if (given !== undefined) headers.readAll(given);
+  let body = undefined as BodySource | undefined;
+  let type: string | undefined;
+  const content = init?.body ?? bodyOf(request);
+  if (content !== undefined && content !== null) {
+    if (method === "GET" || method === "HEAD") {
+      throw new HttpError("INVALID_BODY", `A ${method} request cannot have a body: use another method`, target);
+    }
+    ({ source: body, type } = extractBody(content));
+  }
+  body = withLength(body, headers.contentLength, target);
+  headers.addDefaults(type, defaults.decompress);
+  return {
+    url: target.url,
+    origin: target.origin,
+    scheme: target.scheme,
+    authority: headers.host ?? target.authority,
+    path: target.path,
+    method,
+    headers: headers.list,
+    body,
+    redirect: oneOf("redirect", init?.redirect ?? request?.redirect ?? "follow", ["follow", "manual", "error"]),
+    signal: (init?.signal === undefined ? request?.signal : init.signal) ?? undefined,
+    idempotent: init?.idempotent ?? isIdempotent(method),
+    integrity: init?.integrity ?? request?.integrity ?? "",
+    headersTimeout: checkedTimeout("headersTimeout", init?.headersTimeout),
+    bodyTimeout: checkedTimeout("bodyTimeout", init?.bodyTimeout),
+  };
+}
+
+function bodyOf(request: Request | undefined): ReadableStream<Uint8Array> | undefined {
+  if (request === undefined) return undefined;
+  if (request.bodyUsed) throw new HttpError("INVALID_BODY", "The body of the Request has been read already");
+  return request.body ?? undefined;
+}
+
+function withLength(
+  body: BodySource | undefined,
+  length: number | undefined,
+  { origin }: RequestTarget,
+): BodySource | undefined {
+  const known = body === undefined ? 0 : body.length;
+  if (length === undefined || length === known) return body;
+  if (body instanceof StreamBody) return body.withLength(length);
+  throw new HttpError("INVALID_HEADER", `The header content-length says ${length}, and the body has ${known} bytes`, {
+    origin,
+  });
+}
+
+function oneOf<T extends string>(name: string, value: T, values: readonly T[]): T {
+  if (values.includes(value)) return value;
+  throw new HttpError("INVALID_OPTION", `${name} ${JSON.stringify(value)} is unknown: use ${values.join(", ")}`);
+}
+
+function checkedTimeout(name: "headersTimeout" | "bodyTimeout", value: number | undefined): number | undefined {
+  try {
+    checkNumber(name, value);
+  } catch (cause) {
+    throw new HttpError("INVALID_OPTION", (cause as Error).message, { cause });
+  }
+  return value;
+}

@@ -1,0 +1,52 @@
+/** What may be sent as a request's body. */
+export type HttpRequestBody =
+  | string
+  | ArrayBufferLike
+  | ArrayBufferView
+  | Blob
+  | URLSearchParams
+  | FormData
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>;
+
+/**
+ * What a request may say besides its URL: what fetch knows, and more. Members of the standard's `RequestInit` that are not listed
+ * here (`mode`, `credentials`, `cache`, `referrer` and so on) are accepted and have no meaning.
+ *
+ * @see {@link https://fetch.spec.whatwg.org/#requestinit}
+ */
+export interface HttpRequestInit
+  extends Omit<RequestInit, "body" | "headers" | "method" | "redirect" | "signal" | "integrity"> {
+  /**
+   * The method; `get`, `post` and the like are sent in upper case, others as they are.
+   *
+   * @default "GET"
+   */
+  method?: string;
+  /** Header fields; `host` is sent as the authority. */
+  headers?: HeadersInit | Iterable<readonly [string, string]>;
+  /** What is sent. A stream may go on while the response comes. Buffers are copied. */
+  body?: HttpRequestBody | null;
+  /**
+   * What happens with a redirect: it is followed, given as it is, or an error.
+   *
+   * @default "follow"
+   */
+  redirect?: "follow" | "manual" | "error";
+  /** Gives the request up, and the body of its response. */
+  signal?: AbortSignal | null;
+  /** What the response's body must be, as subresource integrity has it: `sha256-…`. */
+  integrity?: string;
+  /** Accepted, as fetch asks for it with streams. The response never waits for the body's end. */
+  duplex?: "half" | "full";
+  /** As the client's option, for this request. */
+  headersTimeout?: number;
+  /** As the client's option, for this request. */
+  bodyTimeout?: number;
+  /**
+   * Whether the request may be sent twice, so that it is sent again if a connection is lost.
+   *
+   * @default true for GET, HEAD, OPTIONS, PUT and DELETE
+   */
+  idempotent?: boolean;
+}

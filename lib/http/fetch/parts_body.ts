@@ -1,0 +1,28 @@
+import type { RequestBody } from "../exchange.ts";
+import type { BodySource } from "./request_body.ts";
+import { StreamBody } from "./stream_body.ts";
+
+/** A body of bytes and files, one after the other. */
+export class BlobBody implements BodySource {
+  readonly #parts: readonly (Uint8Array | Blob)[];
+  readonly length: number;
+  readonly replayable = true;
+
+  constructor(parts: readonly (Uint8Array | Blob)[]) {
+    this.#parts = parts;
+    let length = 0;
+    for (const part of parts) length += part instanceof Blob ? part.size : part.length;
+    this.length = length;
+  }
+
+  open(): RequestBody {
+    return new StreamBody(chunksOf(this.#parts), this.length).open();
+  }
+}
+
+async function* chunksOf(parts: readonly (Uint8Array | Blob)[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts) {
+    if (part instanceof Blob) yield* part.stream();
+    else yield part;
+  }
+}

@@ -1,0 +1,82 @@
+import type { HeaderList } from "../exchange.ts";
+import { HttpError } from "../http_error.ts";
+import type { FetchRequest } from "./fetch_request.ts";
+import { type RequestTarget, targetOfUrl } from "./request_target.ts";
+
+const contentFields = new Set(["content-encoding", "content-language", "content-location", "content-type"]);
+const secretFields = new Set(["authorization", "cookie", "proxy-authorization"]);
+
+/**
+ * The request that a response asks for instead; undefined if it asks for none, or redirects are not to be followed.
+ *
+ * @param location The Location field's value, as it came.
+ * @throws {HttpError} REDIRECT_FAILED if it cannot be followed, or must not be.
+ * @see {@link https://fetch.spec.whatwg.org/#concept-http-redirect-fetch}
+ */
+export function redirected(
+  request: FetchRequest,
+  status: number,
+  location: string | undefined,
+): FetchRequest | undefined {
+  if (!isRedirect(status) || request.redirect === "manual") return undefined;
+  if (request.redirect === "error") {
+    throw failed(request, `The server answered ${status}, a redirect, and redirect is "error"`);
+  }
+  if (location === undefined) return undefined;
+  const target = targetAt(request, status, location);
+  const { method } = request;
+  const losesBody = ((status === 301 || status === 302) && method === "POST") ||
+    (status === 303 && method !== "GET" && method !== "HEAD");
+  if (!losesBody && request.body !== undefined && !request.body.replayable) {
+    const advice = "send bytes or a Blob, or follow it yourself";
+    throw failed(
+      request,
+      `The server answered ${status}, and the body cannot be sent again: it is a stream; ${advice}`,
+    );
+  }
+  const staysHome = target.origin === request.origin;
+  let { headers } = request;
+  if (losesBody) headers = without(headers, contentFields);
+  if (!staysHome) headers = without(headers, secretFields);
+  return {
+    ...request,
+    url: target.url,
+    origin: target.origin,
+    scheme: target.scheme,
+    authority: staysHome ? request.authority : target.authority,
+    path: target.path,
+    method: losesBody ? "GET" : method,
+    headers,
+    body: losesBody ? undefined : request.body,
+    idempotent: losesBody || request.idempotent,
+  };
+}
+
+function isRedirect(status: number): boolean {
+  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
+}
+
+function targetAt(request: FetchRequest, status: number, location: string): RequestTarget {
+  const shown = JSON.stringify(location.length > 200 ? `${location.slice(0, 200)}…` : location);
+  try {
+    const url = new URL(fromBytes(location), request.url);
+    if (url.hash === "") url.hash = request.url.hash;
+    return targetOfUrl(url);
+  } catch (cause) {
+    throw failed(request, `The server answered ${status}, a redirect to ${shown}, where nothing can be fetched`, cause);
+  }
+}
+
+/** Servers send UTF-8 where they send more than ASCII, and a field's value is a byte a code unit. */
+function fromBytes(location: string): string {
+  if (!/[\x80-\xff]/.test(location)) return location;
+  return new TextDecoder().decode(Uint8Array.from(location, (character) => character.charCodeAt(0)));
+}
+
+function without(headers: HeaderList, names: ReadonlySet<string>): HeaderList {
+  return headers.filter((_, at) => !names.has(headers[at & ~1]));
+}
+
+function failed({ origin }: FetchRequest, message: string, cause?: unknown): HttpError {
+  return new HttpError("REDIRECT_FAILED", message, { origin, cause });
+}

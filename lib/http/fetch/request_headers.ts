@@ -1,0 +1,195 @@
+import type { HeaderList } from "../exchange.ts";
+import { HttpError } from "../http_error.ts";
+import type { HttpRequestInit } from "./http_request_init.ts";
+
+/** What becomes of a field, and what we have to know of it. */
+const PLAIN = 0;
+const DROPPED = 1;
+const HOST = 2;
+const CONTENT_LENGTH = 3;
+const CONNECTION = 4;
+const TE = 5;
+const COOKIE = 6;
+const CONTENT_TYPE = 7;
+const ACCEPT = 8;
+const ACCEPT_ENCODING = 9;
+const USER_AGENT = 10;
+const RANGE = 11;
+
+interface FieldName {
+  readonly name: string;
+  readonly kind: number;
+}
+
+const kinds = new Map<string, number>([
+  ["host", HOST],
+  ["content-length", CONTENT_LENGTH],
+  ["connection", CONNECTION],
+  ["te", TE],
+  ["cookie", COOKIE],
+  ["content-type", CONTENT_TYPE],
+  ["accept", ACCEPT],
+  ["accept-encoding", ACCEPT_ENCODING],
+  ["user-agent", USER_AGENT],
+  ["range", RANGE],
+  ["keep-alive", DROPPED],
+  ["proxy-connection", DROPPED],
+  ["transfer-encoding", DROPPED],
+  ["upgrade", DROPPED],
+  ["http2-settings", DROPPED],
+]);
+
+/** Names that were checked, as they were given. */
+const known = new Map<string, FieldName>();
+const MOST_KNOWN = 1024;
+
+/** Header fields as they are read, one by one. */
+export class HeaderReader {
+  /** What is to be sent. */
+  readonly list: HeaderList = [];
+  /** The value of `host`; undefined if there was none. */
+  host: string | undefined = undefined;
+  /** The value of `content-length`; undefined if there was none. */
+  contentLength: number | undefined = undefined;
+  /** A bit for each kind that came. */
+  #seen = 0;
+  #cookieAt = -1;
+  #connection = "";
+
+  /**
+   * Reads all fields.
+   *
+   * @throws {HttpError} INVALID_HEADER if one cannot be sent.
+   */
+  readAll(init: NonNullable<HttpRequestInit["headers"]>): void {
+    if (typeof init !== "object" || init === null) {
+      throw new HttpError("INVALID_HEADER", `The headers must be an object, not ${String(init)}`);
+    }
+    if (Symbol.iterator in init) {
+      for (const pair of init as Iterable<readonly [string, string]>) this.#readPair(pair);
+    } else {
+      for (const name of Object.keys(init)) this.#read(name, (init as Record<string, string>)[name]);
+    }
+    if (this.#connection !== "") this.#dropNamed(this.#connection);
+  }
+
+  /** Adds what a request has that says nothing of it. */
+  addDefaults(contentType: string | undefined, decompress: boolean): void {
+    const { list } = this;
+    if (contentType !== undefined && !this.#has(CONTENT_TYPE)) list.push("content-type", contentType);
+    if (!this.#has(ACCEPT)) list.push("accept", "*/*");
+    if (!this.#has(ACCEPT_ENCODING)) {
+      // A part of an encoded body cannot be decoded: https://fetch.spec.whatwg.org/#concept-http-network-or-cache-fetch
+      if (this.#has(RANGE)) list.push("accept-encoding", "identity");
+      else if (decompress) list.push("accept-encoding", "zstd, br, gzip");
+    }
+    if (!this.#has(USER_AGENT)) list.push("user-agent", "millrace");
+  }
+
+  #has(kind: number): boolean {
+    return (this.#seen & (1 << kind)) !== 0;
+  }
+
+  #readPair(pair: readonly [string, string]): void {
+    if (typeof pair !== "object" || pair === null || !(Symbol.iterator in pair)) {
+      throw new HttpError("INVALID_HEADER", `A header must be a pair of name and value, not ${String(pair)}`);
+    }
+    const [name, value, ...more] = pair;
+    if (value === undefined || more.length > 0) {
+      throw new HttpError("INVALID_HEADER", `A header must be a pair of name and value, not [${String(pair)}]`);
+    }
+    this.#read(name, value);
+  }
+
+  #read(givenName: string, givenValue: string): void {
+    const { name, kind } = known.get(givenName) ?? fieldName(givenName);
+    const value = checkedValue(name, givenValue);
+    if (kind === PLAIN) {
+      this.list.push(name, value);
+      return;
+    }
+    this.#readKnown(name, kind, value);
+    this.#seen |= 1 << kind;
+  }
+
+  #readKnown(name: string, kind: number, value: string): void {
+    if (kind === DROPPED) return;
+    if (kind === HOST) this.#readHost(value);
+    else if (kind === CONTENT_LENGTH) this.#readLength(value);
+    else if (kind === CONNECTION) this.#connection += `,${value}`;
+    else if (kind === COOKIE) this.#readCookie(value);
+    else if (kind !== TE || value.toLowerCase() === "trailers") this.list.push(name, value);
+  }
+
+  #readHost(value: string): void {
+    // What a URL would not have in its authority: https://www.rfc-editor.org/rfc/rfc9110#section-7.2
+    if (!/^[\w.!$&'()*+,;=:[\]~-]+$/.test(value) || (this.host !== undefined && this.host !== value)) {
+      throw new HttpError(
+        "INVALID_HEADER",
+        `The header host cannot be ${JSON.stringify(value)}: use one host, as in example.com:8080`,
+      );
+    }
+    this.host = value;
+  }
+
+  #readLength(value: string): void {
+    const length = /^[0-9]{1,15}$/.test(value) ? Number(value) : -1;
+    if (length < 0 || (this.contentLength !== undefined && this.contentLength !== length)) {
+      throw new HttpError(
+        "INVALID_HEADER",
+        `The header content-length cannot be ${JSON.stringify(value)}: leave it out, or use the body's length in bytes`,
+      );
+    }
+    this.contentLength = length;
+  }
+
+  /** HTTP/1.1 allows one: https://www.rfc-editor.org/rfc/rfc9113#section-8.2.3 */
+  #readCookie(value: string): void {
+    const { list } = this;
+    if (this.#cookieAt >= 0) {
+      list[this.#cookieAt] += `; ${value}`;
+    } else {
+      this.#cookieAt = list.push("cookie", value) - 1;
+    }
+  }
+
+  /** Fields that Connection names end at the next hop: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */
+  #dropNamed(connection: string): void {
+    const names = new Set(connection.toLowerCase().split(",").map((name) => name.trim()));
+    const kept: HeaderList = [];
+    const { list } = this;
+    for (let at = 0; at < list.length; at += 2) {
+      if (!names.has(list[at])) kept.push(list[at], list[at + 1]);
+    }
+    if (kept.length === list.length) return;
+    list.length = 0;
+    list.push(...kept);
+  }
+}
+
+function fieldName(given: string): FieldName {
+  const text = `${given}`;
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text)) {
+    throw new HttpError(
+      "INVALID_HEADER",
+      `The header name ${JSON.stringify(text)} is no token: use letters, digits and hyphens`,
+    );
+  }
+  const name = text.toLowerCase();
+  const field = { name, kind: kinds.get(name) ?? PLAIN };
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(text, field);
+  return field;
+}
+
+function checkedValue(name: string, given: string): string {
+  const value = typeof given === "string" ? given : String(given);
+  if (/^[!-~](?:[ -~]*[!-~])?$/.test(value)) return value;
+  const trimmed = value.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, "");
+  if (/^[^\0\n\r\u0100-\uffff]*$/.test(trimmed)) return trimmed;
+  const shown = JSON.stringify(trimmed.length > 100 ? `${trimmed.slice(0, 100)}…` : trimmed);
+  throw new HttpError(
+    "INVALID_HEADER",
+    `The header ${name} cannot be ${shown}: use latin1 without line breaks and NUL`,
+  );
+}

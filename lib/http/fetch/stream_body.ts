@@ -1,0 +1,137 @@
+import type { RequestBody } from "../exchange.ts";
+import { HttpError } from "../http_error.ts";
+import type { BodySource } from "./request_body.ts";
+
+type Chunks = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/** What the two kinds of sources have in common. */
+interface Puller {
+  next(): Promise<{ done?: boolean; value?: unknown }>;
+  stop(reason: unknown): Promise<unknown>;
+}
+
+/** A body that comes from a stream or an async iterable, and can be sent once. */
+export class StreamBody implements BodySource, RequestBody {
+  readonly bytes = undefined;
+  readonly replayable = false;
+  readonly length: number | undefined;
+  #chunks: Chunks;
+  #puller: Puller | undefined = undefined;
+  #bytesRead = 0;
+  #hasEnded = false;
+
+  /**
+   * Takes a stream over, without reading of it.
+   *
+   * @param length How many bytes it has, if that was said; it must be so then.
+   * @throws {HttpError} INVALID_BODY if it is locked.
+   */
+  constructor(chunks: Chunks, length: number | undefined) {
+    if ((chunks as Partial<ReadableStream>).locked === true) {
+      throw new HttpError("INVALID_BODY", "The body cannot be sent: its stream is locked, so somebody else reads it");
+    }
+    this.#chunks = chunks;
+    this.length = length;
+  }
+
+  /** Whether a value is a stream or an async iterable. */
+  static isReadable(value: object): value is Chunks {
+    return typeof (value as Partial<ReadableStream>).getReader === "function" || Symbol.asyncIterator in value;
+  }
+
+  /** The same with a length that was announced. */
+  withLength(length: number): StreamBody {
+    return new StreamBody(this.#chunks, length);
+  }
+
+  open(): RequestBody {
+    this.#puller = "getReader" in this.#chunks
+      ? new ReaderPuller(this.#chunks.getReader())
+      : new IteratorPuller(this.#chunks[Symbol.asyncIterator]());
+    return this;
+  }
+
+  async read(): Promise<Uint8Array | undefined> {
+    while (!this.#hasEnded) {
+      const { done, value } = await this.#next();
+      if (this.#hasEnded) return undefined; // it was cancelled meanwhile
+      if (done) return this.#end();
+      const chunk = this.#checked(value);
+      if (chunk.length > 0) return chunk;
+    }
+    return undefined;
+  }
+
+  cancel(reason: unknown): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    if (this.#puller === undefined) this.open();
+    this.#puller!.stop(reason).catch(() => {}); // what the source says to that is of no use any more
+  }
+
+  async #next(): Promise<{ done?: boolean; value?: unknown }> {
+    try {
+      return await this.#puller!.next();
+    } catch (cause) {
+      this.#hasEnded = true;
+      const message = `The request's body failed: ${cause instanceof Error ? cause.message : String(cause)}`;
+      throw new HttpError("BODY_FAILED", message, { cause });
+    }
+  }
+
+  #end(): undefined {
+    this.#hasEnded = true;
+    if (this.length === undefined || this.#bytesRead === this.length) return undefined;
+    const message = `The request's body ended after ${this.#bytesRead} bytes, and content-length says ${this.length}`;
+    throw new HttpError("BODY_FAILED", message);
+  }
+
+  #checked(value: unknown): Uint8Array {
+    if (!(value instanceof Uint8Array)) {
+      const kind = typeof value === "object" ? Object.prototype.toString.call(value) : typeof value;
+      const advice = typeof value === "string" ? "pipe it through a TextEncoderStream" : "enqueue Uint8Arrays";
+      throw this.#refuse(`The request's body gave a chunk that is no Uint8Array but ${kind}: ${advice}`);
+    }
+    this.#bytesRead += value.length;
+    if (this.length === undefined || this.#bytesRead <= this.length) return value;
+    throw this.#refuse(`The request's body has more than the ${this.length} bytes that content-length says`);
+  }
+
+  #refuse(message: string): HttpError {
+    const error = new HttpError("BODY_FAILED", message);
+    this.cancel(error);
+    return error;
+  }
+}
+
+class ReaderPuller implements Puller {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+
+  constructor(reader: ReadableStreamDefaultReader<Uint8Array>) {
+    this.#reader = reader;
+  }
+
+  next(): Promise<{ done?: boolean; value?: unknown }> {
+    return this.#reader.read();
+  }
+
+  stop(reason: unknown): Promise<unknown> {
+    return this.#reader.cancel(reason);
+  }
+}
+
+class IteratorPuller implements Puller {
+  readonly #iterator: AsyncIterator<Uint8Array>;
+
+  constructor(iterator: AsyncIterator<Uint8Array>) {
+    this.#iterator = iterator;
+  }
+
+  next(): Promise<{ done?: boolean; value?: unknown }> {
+    return this.#iterator.next();
+  }
+
+  async stop(): Promise<unknown> {
+    return await this.#iterator.return?.();
+  }
+}
