@@ -1,0 +1,172 @@
+import type { HeaderList } from "../../exchange.ts";
+import { CompressionError } from "./compression_error.ts";
+import { DecoderTable, type Field } from "./decoder_table.ts";
+import { FORBIDDEN, kindOfField, kindOfName, ORDINARY, UNKNOWN, whyForbidden } from "./field_kinds.ts";
+import { DEFAULT_TABLE_SIZE, FIELD_OVERHEAD } from "./static_table.ts";
+import { readStringLiteral, type StringLiteral } from "./string_literal.ts";
+
+const NO_FIELDS: HeaderList = [];
+const NO_BYTES = new Uint8Array(0);
+
+/**
+ * Decodes the header blocks of a connection's responses, and checks that a response may have such fields.
+ *
+ * Every block of the connection has to go through it, in order, also those of streams that are gone: the table is of them all.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc7541}
+ */
+export class HpackDecoder {
+  /** `:status` of the last block, 100 to 599; 0 if it had none. */
+  status = 0;
+  /** Why the last block is none of a response (RFC 9113 8.1.1), as the end of a sentence; empty if it is fine. */
+  malformed = "";
+  /** Whether the last block's fields are more than `maxHeaderListSize`; those beyond are not in the list. */
+  tooLarge = false;
+
+  readonly #table: DecoderTable;
+  readonly #maxListSize: number;
+  #list: HeaderList = NO_FIELDS;
+  #listSize = 0;
+  #at = 0;
+  #end = 0;
+  #block: Uint8Array = NO_BYTES;
+
+  /**
+   * Starts with an empty table.
+   *
+   * @param maxTableSize What our SETTINGS_HEADER_TABLE_SIZE says, in bytes.
+   * @param maxHeaderListSize How large a list may be, in bytes; a field counts its name, its value and 32.
+   */
+  constructor(maxTableSize: number = DEFAULT_TABLE_SIZE, maxHeaderListSize: number = Infinity) {
+    this.#table = new DecoderTable(maxTableSize);
+    this.#maxListSize = maxHeaderListSize;
+  }
+
+  /**
+   * Decodes the head of a response, informational or final. `status`, `malformed` and `tooLarge` tell the rest.
+   *
+   * @param block Where the whole block is.
+   * @param start Where it starts.
+   * @param end Where it ends.
+   * @returns The fields without `:status`; yours.
+   * @throws {CompressionError} if the connection cannot go on.
+   */
+  decodeHead(block: Uint8Array, start: number, end: number): HeaderList {
+    const list = this.#decode(block, start, end);
+    if (this.status === 0 && this.malformed === "") this.malformed = "no :status";
+    return list;
+  }
+
+  /**
+   * Decodes trailers: as {@link HpackDecoder.decodeHead}, but `:status` is malformed here.
+   *
+   * @param block Where the whole block is.
+   * @param start Where it starts.
+   * @param end Where it ends.
+   * @returns The fields; yours.
+   * @throws {CompressionError} if the connection cannot go on.
+   */
+  decodeTrailers(block: Uint8Array, start: number, end: number): HeaderList {
+    const list = this.#decode(block, start, end);
+    if (this.status !== 0 && this.malformed === "") this.malformed = "a :status in the trailers";
+    return list;
+  }
+
+  #decode(block: Uint8Array, start: number, end: number): HeaderList {
+    const list: HeaderList = this.#list = [];
+    this.status = 0;
+    this.malformed = "";
+    this.tooLarge = false;
+    this.#listSize = 0;
+    this.#block = block;
+    this.#at = start;
+    this.#end = end;
+    this.#takeSizeUpdates();
+    while (this.#at < end) {
+      const byte = block[this.#at++]!;
+      if (byte > 0x80 && byte < 0xff) {
+        this.#takeEntry(this.#table.at(byte & 0x7f));
+      } else if (byte >= 0x80) {
+        this.#takeEntry(this.#table.at(this.#integer(byte, 0x7f)));
+      } else {
+        this.#takeLiteral(byte);
+      }
+    }
+    this.#list = NO_FIELDS;
+    this.#block = NO_BYTES;
+    return list;
+  }
+
+  #takeSizeUpdates(): void {
+    while (this.#at < this.#end && (this.#block[this.#at]! & 0xe0) === 0x20) {
+      const byte = this.#block[this.#at++]!;
+      this.#table.resize(this.#integer(byte, 0x1f));
+    }
+  }
+
+  #takeLiteral(byte: number): void {
+    const added = byte >= 0x40;
+    if (!added && byte >= 0x20) throw new CompressionError("a table size update behind a field");
+    const index = this.#integer(byte, added ? 0x3f : 0x0f);
+    let name: string;
+    let nameKind: number;
+    if (index === 0) {
+      const literal = this.#string();
+      name = literal.text;
+      nameKind = literal.nameKind === UNKNOWN ? (literal.nameKind = kindOfName(name)) : literal.nameKind;
+    } else {
+      const entry = this.#table.at(index);
+      name = entry.name;
+      nameKind = entry.nameKind;
+    }
+    const value = this.#string();
+    const kind = kindOfField(nameKind, value.text, value.clean);
+    const size = name.length + value.text.length + FIELD_OVERHEAD;
+    if (added) this.#table.add({ name, value: value.trimmed, nameKind, kind, size });
+    this.#take(name, value.trimmed, kind, size);
+  }
+
+  #takeEntry(entry: Field): void {
+    this.#take(entry.name, entry.value, entry.kind, entry.size);
+  }
+
+  #take(name: string, value: string, kind: number, size: number): void {
+    this.#listSize += size;
+    if (kind === ORDINARY) {
+      // Once one field was too much, a smaller one may not follow.
+      if (this.#listSize <= this.#maxListSize) this.#list.push(name, value);
+      else this.tooLarge = true;
+    } else if (this.malformed !== "") {
+      // It is enough to know one reason.
+    } else if (kind === FORBIDDEN) {
+      this.malformed = whyForbidden(name, value);
+    } else if (this.status !== 0 || this.#list.length > 0) {
+      this.malformed = this.status === 0 ? "a :status behind other fields" : "two :status";
+    } else {
+      this.status = Number(value);
+    }
+  }
+
+  #string(): StringLiteral {
+    if (this.#at >= this.#end) throw new CompressionError("a header block that is cut");
+    const byte = this.#block[this.#at++]!;
+    const length = this.#integer(byte, 0x7f);
+    const start = this.#at;
+    this.#at += length;
+    if (this.#at > this.#end) throw new CompressionError("a header block that is cut");
+    return readStringLiteral(this.#block, start, this.#at, byte >= 0x80);
+  }
+
+  /** An integer whose first byte was read, and has these bits of it (RFC 7541 5.1). */
+  #integer(byte: number, mask: number): number {
+    let value = byte & mask;
+    if (value < mask) return value;
+    for (let shift = 0; shift <= 21; shift += 7) {
+      if (this.#at >= this.#end) throw new CompressionError("a header block that is cut");
+      const next = this.#block[this.#at++]!;
+      value += (next & 0x7f) << shift;
+      if (next < 0x80) return value;
+    }
+    throw new CompressionError("an integer of more than 28 bits in a header block");
+  }
+}

@@ -1,0 +1,62 @@
+/** Nobody looked at the name yet. */
+export const UNKNOWN = -1;
+/** A name that any value without CR, LF and NUL may follow. */
+export const ORDINARY = 0;
+/** `:status`. */
+export const STATUS = 1;
+/** `te`: only "trailers" may follow. */
+export const TE = 2;
+/** A name that no response may have. */
+export const FORBIDDEN = 3;
+
+const SPECIAL = new Map([
+  [":status", STATUS],
+  ["te", TE],
+  ...["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"].map((name) => [name, FORBIDDEN]),
+] as [string, number][]);
+
+/** What a name may consist of: RFC 9110's tchar without capitals. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+
+/**
+ * What is to be checked of a field with this name.
+ *
+ * @param name As it came.
+ * @returns {@link ORDINARY}, {@link STATUS}, {@link TE} or {@link FORBIDDEN}.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.2}
+ */
+export function kindOfName(name: string): number {
+  return SPECIAL.get(name) ?? (TOKEN.test(name) ? ORDINARY : FORBIDDEN);
+}
+
+/**
+ * The same of a field, when its value is known too: FORBIDDEN if a response must not have it, {@link STATUS} if it is a good
+ * status, and else {@link ORDINARY}.
+ *
+ * @param kind Of its name.
+ * @param value As it came.
+ * @param clean Whether the value is without CR, LF and NUL.
+ * @returns {@link ORDINARY}, {@link STATUS} or {@link FORBIDDEN}.
+ */
+export function kindOfField(kind: number, value: string, clean: boolean): number {
+  if (kind === ORDINARY) return clean ? ORDINARY : FORBIDDEN;
+  // 101 does not exist in HTTP/2 (RFC 9113 8.6).
+  if (kind === STATUS) return /^[1-5][0-9][0-9]$/.test(value) && value !== "101" ? STATUS : FORBIDDEN;
+  return kind === TE && value === "trailers" ? ORDINARY : FORBIDDEN;
+}
+
+/**
+ * Says what is wrong with a {@link FORBIDDEN} field.
+ *
+ * @param name As it came.
+ * @param value As it came.
+ * @returns The end of a sentence about the response.
+ */
+export function whyForbidden(name: string, value: string): string {
+  const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
+  if (name === ":status") return `the status ${JSON.stringify(value.slice(0, 20))}, which HTTP/2 does not have`;
+  if (name.startsWith(":")) return `the pseudo-header ${shown}, which no response has`;
+  if (SPECIAL.has(name)) return `the header ${shown}, which belongs to HTTP/1.1 connections`;
+  if (!TOKEN.test(name)) return `a header with the name ${shown}, which is not a token in lower case`;
+  return `CR, LF or NUL in the value of the header ${shown}`;
+}
