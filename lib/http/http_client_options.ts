@@ -132,7 +132,7 @@ export interface ResolvedOptions
 const LONGEST = 2 ** 31 - 1;
 
 /** What numbers may be, from and to. */
-const ranges = {
+const ranges: Readonly<Record<NumberOption, readonly [number, number]>> = {
   connections: [1, Infinity],
   maxConcurrentStreams: [1, Infinity],
   pipelining: [1, 1024],
@@ -146,7 +146,23 @@ const ranges = {
   maxHeaderSize: [256, 2 ** 24],
   streamWindow: [1024, 2 ** 30],
   maxRedirects: [0, 1000],
-} as const satisfies Partial<Record<keyof HttpClientOptions, readonly [number, number]>>;
+};
+
+/** The options that are numbers. */
+type NumberOption =
+  | "connections"
+  | "maxConcurrentStreams"
+  | "pipelining"
+  | "connectTimeout"
+  | "headersTimeout"
+  | "bodyTimeout"
+  | "idleTimeout"
+  | "pingInterval"
+  | "pingTimeout"
+  | "retries"
+  | "maxHeaderSize"
+  | "streamWindow"
+  | "maxRedirects";
 
 const flags = ["http2", "h2c", "decompress"] as const;
 const callbacks = ["lookup", "onEvent"] as const;
@@ -161,7 +177,7 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
   if (typeof options !== "object" || options === null) {
     throw new TypeError(`The options of HttpClient must be an object, not ${String(options)}`);
   }
-  for (const name of Object.keys(ranges) as (keyof typeof ranges)[]) checkNumber(name, options[name]);
+  for (const name of Object.keys(ranges) as NumberOption[]) checkNumber(name, options[name]);
   for (const name of flags) checkType(name, options[name], "boolean");
   for (const name of callbacks) checkType(name, options[name], "function");
   checkType("tls", options.tls, "object");
@@ -195,7 +211,7 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
  *
  * @throws {TypeError | RangeError} if it is none, or out of range.
  */
-export function checkNumber(name: keyof typeof ranges, value: unknown): void {
+export function checkNumber(name: NumberOption, value: unknown): void {
   if (value === undefined) return;
   const [least, most] = ranges[name];
   if (typeof value !== "number") throw new TypeError(`${name} must be a number, not ${String(value)}`);

@@ -103,6 +103,7 @@ export interface HttpOriginStats {
   /** What it spoke last; undefined if that is not known yet. */
   protocol: "h2" | "http/1.1" | undefined;
   connections: number;
+  sessions: number;
   connecting: number;
   active: number;
   queued: number;

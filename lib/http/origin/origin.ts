@@ -115,11 +115,16 @@ export class Origin implements ConnectionPool {
   /** What it is doing. */
   stats(): HttpOriginStats {
     let active = 0;
-    for (const { connection } of this.#pooled) active += connection.active;
+    let sessions = 0;
+    for (const { connection } of this.#pooled) {
+      active += connection.active;
+      if (connection.protocol === "h2") sessions++;
+    }
     return {
       origin: this.target.origin,
       protocol: this.#protocol,
       connections: this.#pooled.size,
+      sessions,
       connecting: this.#attempts.size,
       active,
       queued: this.#waiting.length,

@@ -1,0 +1,157 @@
+import { Deadlines } from "./deadlines.ts";
+import type { ResolvedOptions } from "./http_client_options.ts";
+import { HttpError } from "./http_error.ts";
+import type { HttpClientEvent, HttpClientStats } from "./http_events.ts";
+import { findAlias } from "./origin/find_alias.ts";
+import { Origin, type OriginHost } from "./origin/origin.ts";
+
+/** Origins that are remembered although nothing is under way there. */
+const REMEMBERED = 1000;
+
+/** A request that waits for the time of its next attempt. */
+export interface PausedRequest {
+  /** There will be none. */
+  onDestroyed(error: HttpError): void;
+}
+
+/** Lengths of timeouts that share a timer each. */
+const TIMEOUTS_KEPT = 64;
+
+/** What the requests of one client share: its options, origins, timeouts and counts. */
+export class ClientCore implements OriginHost {
+  readonly options: ResolvedOptions;
+  /** Why no more requests are made; undefined while they are. */
+  closed: HttpError | undefined = undefined;
+  /** Whether requests under way fail too. */
+  destroyed = false;
+  requests = 0;
+  retries = 0;
+  /** Requests that wait for the time of their next attempt. */
+  readonly backoffs: Set<PausedRequest> = new Set();
+  readonly #origins = new Map<string, Origin>();
+  readonly #deadlines = new Map<number, Deadlines>();
+  #live = 0;
+  #drained: (() => void)[] = [];
+
+  constructor(options: ResolvedOptions) {
+    this.options = options;
+  }
+
+  /** An origin, by its serialization and a URL of it. */
+  originOf(key: string, url: URL): Origin {
+    const known = this.#origins.get(key);
+    if (known !== undefined) return known;
+    const secure = url.protocol === "https:";
+    const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
+    const port = url.port === "" ? (secure ? 443 : 80) : Number(url.port);
+    const origin = new Origin({ origin: key, secure, host, port }, this);
+    this.#forgetOldest();
+    this.#origins.set(key, origin);
+    return origin;
+  }
+
+  /** The timeouts of a length. */
+  deadlinesOf(ms: number): Deadlines {
+    let deadlines = this.#deadlines.get(ms);
+    if (deadlines === undefined) {
+      deadlines = new Deadlines(ms);
+      if (this.#deadlines.size < TIMEOUTS_KEPT) this.#deadlines.set(ms, deadlines);
+    }
+    return deadlines;
+  }
+
+  emit(event: HttpClientEvent): void {
+    const { onEvent } = this.options;
+    if (onEvent === undefined) return;
+    try {
+      onEvent(event);
+    } catch (error) {
+      // It is the hook's, not the request's; and it is not swallowed.
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
+
+  onIdle(): void {
+    this.#tellIfDrained();
+  }
+
+  findAlias(origin: Origin): Promise<Origin | undefined> | undefined {
+    return findAlias(origin, this.#origins.values(), this.options.lookup);
+  }
+
+  /** A request begins, redirects and retries included. */
+  onBegin(): void {
+    this.#live++;
+  }
+
+  /** A request has ended, with the last byte of its response. */
+  onEnd(): void {
+    this.#live--;
+    this.#tellIfDrained();
+  }
+
+  /** Closes all connections when the last request has ended; fulfilled when the last connection has. */
+  close(): Promise<void> {
+    this.closed ??= new HttpError("CLIENT_CLOSED", "The client was closed: make a new one for more requests");
+    return new Promise((resolve) => {
+      this.#drained.push(resolve);
+      this.#tellIfDrained();
+    });
+  }
+
+  /** Ends all at once. */
+  destroy(reason: unknown): void {
+    const words = "The client was destroyed";
+    const error = new HttpError("CLIENT_CLOSED", words, reason === undefined ? {} : { cause: reason });
+    this.closed ??= error;
+    this.destroyed = true;
+    for (const paused of [...this.backoffs]) paused.onDestroyed(error);
+    for (const origin of this.#origins.values()) origin.destroy(error);
+  }
+
+  stats(): HttpClientStats {
+    const { requests, retries } = this;
+    const stats: HttpClientStats = {
+      connections: 0,
+      sessions: 0,
+      connecting: 0,
+      active: 0,
+      queued: 0,
+      requests,
+      retries,
+      origins: [],
+    };
+    for (const origin of this.#origins.values()) {
+      const of = origin.stats();
+      stats.connections += of.connections;
+      stats.sessions += of.sessions;
+      stats.connecting += of.connecting;
+      stats.active += of.active;
+      stats.queued += of.queued;
+      stats.origins.push(of);
+    }
+    return stats;
+  }
+
+  #forgetOldest(): void {
+    if (this.#origins.size < REMEMBERED) return;
+    for (const [key, origin] of this.#origins) {
+      if (origin.idle) return void this.#origins.delete(key);
+    }
+  }
+
+  #tellIfDrained(): void {
+    if (this.#drained.length === 0 || this.#live > 0) return;
+    let idle = true;
+    for (const origin of this.#origins.values()) {
+      origin.close();
+      idle &&= origin.idle;
+    }
+    if (!idle) return;
+    const drained = this.#drained;
+    this.#drained = [];
+    for (const resolve of drained) resolve();
+  }
+}

@@ -1,0 +1,101 @@
+import { ClientCore } from "./client_core.ts";
+import { checkTlsOptions } from "./tls_options.ts";
+import { FetchOperation } from "./fetch/fetch_operation.ts";
+import { readRequest } from "./fetch/fetch_request.ts";
+import type { HttpRequestInit } from "./fetch/http_request_init.ts";
+import { type HttpClientOptions, resolveOptions } from "./http_client_options.ts";
+import type { HttpClientStats } from "./http_events.ts";
+
+/**
+ * An HTTP client with connections of its own. To a server that speaks HTTP/2 all requests go on one connection, as many at a time as
+ * the server allows; to others each goes on a connection that is kept for the next.
+ *
+ * `fetch` is the fetch that you know, with bodies that stream both ways. It follows redirects, decodes bodies (zstd, br, gzip), and
+ * sends requests again that a server certainly did not act on, or that are idempotent. Cookies are left to you.
+ *
+ * @example
+ * ```ts
+ * import { HttpClient } from "@millrace/streams/http";
+ * import { createServer } from "node:http";
+ *
+ * const server = createServer((_, answer) => answer.end("hello")).listen(0, "127.0.0.1");
+ * await new Promise((resolve) => server.once("listening", resolve));
+ * const { port } = server.address() as { port: number };
+ *
+ * const client = new HttpClient();
+ * const response = await client.fetch(`http://127.0.0.1:${port}/`);
+ * console.log(response.status, await response.text()); // 200 hello
+ *
+ * await client.close();
+ * server.close();
+ * ```
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9113}
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9112}
+ */
+export class HttpClient {
+  readonly #core: ClientCore;
+
+  /**
+   * Makes a client. It connects to nobody before the first request.
+   *
+   * @param options How it connects and what it allows.
+   * @throws {TypeError} if an option has the wrong type.
+   * @throws {RangeError} if a number is out of range.
+   */
+  constructor(options: HttpClientOptions = {}) {
+    const resolved = resolveOptions(options);
+    checkTlsOptions(resolved.tls);
+    this.#core = new ClientCore(resolved);
+  }
+
+  /**
+   * Sends a request.
+   *
+   * @param input A URL of http or https, or a Request.
+   * @param init What fetch knows, and `headersTimeout`, `bodyTimeout` and `idempotent`.
+   * @returns The response, as soon as its headers are there. Its body comes as it is read: a byte stream. While nobody reads it, at
+   * most `streamWindow` bytes of it are received; read it or cancel it.
+   * @throws {HttpError} (the promise rejects) if there is no response, with a `code` that says why.
+   * @throws the reason of `init.signal`, as it is, once that is aborted.
+   */
+  fetch(input: string | URL | Request, init?: HttpRequestInit): Promise<Response> {
+    const core = this.#core;
+    return new Promise((resolve, reject) => {
+      if (core.closed !== undefined) throw core.closed;
+      const request = readRequest(input, init, core.options);
+      request.signal?.throwIfAborted();
+      core.requests++;
+      new FetchOperation(core, request, { resolve, reject, redirects: 0 }).start();
+    });
+  }
+
+  /**
+   * Takes no more requests, and closes the connections once those under way have ended: each with the last byte of its response, so
+   * read or cancel the bodies.
+   *
+   * @returns fulfilled when the last connection is closed.
+   */
+  close(): Promise<void> {
+    return this.#core.close();
+  }
+
+  /**
+   * Ends everything at once: requests under way fail with CLIENT_CLOSED.
+   *
+   * @param reason Their errors' cause.
+   */
+  destroy(reason?: unknown): void {
+    this.#core.destroy(reason);
+  }
+
+  /** Counts what the client is doing, and has done. */
+  stats(): HttpClientStats {
+    return this.#core.stats();
+  }
+
+  /** The same as {@link close}. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * An HTTP client that multiplexes: one HTTP/2 connection for a burst of requests, streams both ways.
+ *
+ * @module
+ */
+export { HttpClient } from "./http_client.ts";
+export type { HttpClientOptions } from "./http_client_options.ts";
+export type { HttpRequestBody, HttpRequestInit } from "./fetch/http_request_init.ts";
+export { HttpError, type HttpErrorCode, type HttpErrorOptions } from "./http_error.ts";
+export type {
+  HttpClientEvent,
+  HttpClientStats,
+  HttpConnectEvent,
+  HttpConnectFailedEvent,
+  HttpDisconnectEvent,
+  HttpFailedEvent,
+  HttpOriginStats,
+  HttpRequestEvent,
+  HttpResponseEvent,
+  HttpRetryEvent,
+} from "./http_events.ts";
+export type { HttpTlsOptions } from "./tls_options.ts";
