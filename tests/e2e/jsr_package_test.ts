@@ -50,6 +50,7 @@ test("every subpath of the JSR package loads and type checks", async () => {
      import { BatchedWritableStream } from "jsr:@millrace/streams@^${registry.version}/batch";
      import { decompress } from "jsr:@millrace/streams@^${registry.version}/codecs";
      import * as files from "jsr:@millrace/streams@^${registry.version}/files";
+     import { HttpClient, type HttpClientOptions } from "jsr:@millrace/streams@^${registry.version}/http";
      import { fromNodeWritable } from "jsr:@millrace/streams@^${registry.version}/node";
      import { precompress } from "jsr:@millrace/streams@^${registry.version}/precompress";
      import { createStaticHandler } from "jsr:@millrace/streams@^${registry.version}/static";
@@ -60,11 +61,12 @@ test("every subpath of the JSR package loads and type checks", async () => {
      console.log(typeof compress, typeof decompress, Object.keys(files).length > 0, typeof precompress);
      console.log(typeof BatchedWritableStream, typeof createStaticHandler, typeof fromNodeWritable, typeof LineStream);
      console.log(globalThis.ReadableStream === ReadableStream, typeof uninstall);
-     console.log(typeof createUploadHandler, typeof saveForm);`,
+     const options: HttpClientOptions = { connections: 1 };
+     console.log(typeof createUploadHandler, typeof saveForm, new HttpClient(options).stats().connections);`,
   );
   const printed = await runDeno("run", "-A", "--check", "subpaths.ts");
   const functions = "function function true function\nfunction function function function\n";
-  assert.equal(printed, `${functions}true function\nfunction function\n`);
+  assert.equal(printed, `${functions}true function\nfunction function 0\n`);
 });
 
 test("the JSR package's precompress() starts its workers", async () => {

@@ -41,15 +41,16 @@ test("the npm package holds what is built and its papers, and nothing else", asy
 test("every subpath of the npm package loads", async () => {
   const names = await runModule(
     "names.js",
-    `const subpaths = ["", "/batch", "/codecs", "/files", "/install", "/node", "/precompress", "/static", "/streams", "/text", "/upload"];
+    `const subpaths = ["", "/batch", "/codecs", "/files", "/http", "/install", "/node", "/precompress", "/static", "/streams", "/text", "/upload"];
      for (const subpath of subpaths) console.log(Object.keys(await import("@millrace/streams" + subpath)).join(" "));`,
   );
-  const [all, batch, codecs, files, install, node, precompress, statics, streams, text] = names.split("\n")
+  const [all, batch, codecs, files, http, install, node, precompress, statics, streams, text] = names.split("\n")
     .map((line) => line.split(" "));
   assert.deepEqual(all.filter((name) => ![batch, codecs, streams, text].some((names) => names.includes(name))), []);
   assert.ok(batch.includes("BatchedWritableStream"));
   assert.ok(codecs.includes("decompress"));
   assert.ok(files[0] !== "");
+  assert.ok(http.includes("HttpClient"));
   assert.ok(install.includes("uninstall"));
   assert.ok(node.includes("fromNodeWritable"));
   assert.ok(precompress.includes("precompress"));
