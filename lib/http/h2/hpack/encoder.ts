@@ -1,0 +1,186 @@
+import type { HeaderList, RequestHead } from "../../exchange.ts";
+import { EncoderTable, type KnownName, SECRET } from "./encoder_table.ts";
+import { encodeHuffman, huffmanLength } from "./huffman_encoding.ts";
+import { RepeatedHead } from "./repeated_head.ts";
+import { DEFAULT_TABLE_SIZE } from "./static_table.ts";
+
+// The first bits of a field's representation (RFC 7541 6), and how many bits of the byte are left for the index.
+const INDEXED = 0x80;
+const ADDED = 0x40;
+const SIZE_UPDATE = 0x20;
+const NEVER_INDEXED = 0x10;
+const NOT_INDEXED = 0x00;
+
+/** Cookies as short as that could be guessed by what compresses (RFC 7541 7.1): they are not indexed. */
+const SHORT_COOKIE = 20;
+
+/**
+ * Encodes the header blocks of a connection's requests: in order, and each is sent.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc7541}
+ */
+export class HpackEncoder {
+  /**
+   * Where the last block is, from 0 on. Valid until the next call, which may put a larger array here.
+   */
+  block: Uint8Array = new Uint8Array(1024);
+
+  readonly #table = new EncoderTable();
+  readonly #repeated = new RepeatedHead();
+  #length = 0;
+  // What the server allowed since the last block: the least, and in the end. -1: nothing new.
+  #leastLimit = -1;
+  readonly #method: KnownName = this.#table.name(":method");
+  readonly #authority: KnownName = this.#table.name(":authority");
+  readonly #scheme: KnownName = this.#table.name(":scheme");
+  readonly #path: KnownName = this.#table.name(":path");
+  readonly #contentLength: KnownName = this.#table.name("content-length");
+
+  /**
+   * Takes over the server's SETTINGS_HEADER_TABLE_SIZE. We use 4 KiB of it at most: a request's fields fit, and the server
+   * keeps the table too.
+   *
+   * @param bytes The setting.
+   */
+  setMaxTableSize(bytes: number): void {
+    const limit = Math.min(bytes, DEFAULT_TABLE_SIZE);
+    if (limit === this.#table.limit) return;
+    this.#leastLimit = this.#leastLimit < 0 ? limit : Math.min(limit, this.#leastLimit);
+    this.#table.resize(limit);
+    this.#repeated.forget();
+  }
+
+  /**
+   * Encodes the head of a request.
+   *
+   * @param head The request.
+   * @param contentLength The body's bytes, if Content-Length is to be sent.
+   * @returns How many bytes {@link HpackEncoder.block} has now.
+   */
+  encodeRequest(head: RequestHead, contentLength: number | undefined): number {
+    const repeated = this.#repeated;
+    if (repeated.is(head, contentLength, this.#table.added)) {
+      const pathIndex = this.#table.indexOf(this.#path, head.path);
+      if (pathIndex !== 0 || head.path !== this.#path.passedOver) return this.#repeat(head.path, pathIndex);
+    }
+    const added = this.#table.added;
+    const start = this.#start();
+    this.#field(this.#method, head.method);
+    this.#field(this.#authority, head.authority);
+    this.#field(this.#scheme, head.scheme);
+    const pathStart = this.#length;
+    this.#field(this.#path, head.path);
+    const pathEnd = this.#length;
+    const { headers } = head;
+    for (let i = 0; i < headers.length; i += 2) this.#field(this.#table.name(headers[i]!), headers[i + 1]!);
+    if (contentLength !== undefined) this.#field(this.#contentLength, String(contentLength));
+    if (added === this.#table.added) {
+      repeated.remember(head, contentLength, added);
+      repeated.before = this.block.slice(start, pathStart);
+      repeated.after = this.block.slice(pathEnd, this.#length);
+    }
+    return this.#length;
+  }
+
+  /**
+   * Encodes any list of fields. Pseudo-headers are fields like others here, and nothing is checked.
+   *
+   * @param fields What to encode.
+   * @returns How many bytes {@link HpackEncoder.block} has now.
+   */
+  encodeFields(fields: HeaderList): number {
+    this.#start();
+    for (let i = 0; i < fields.length; i += 2) this.#field(this.#table.name(fields[i]!), fields[i + 1]!);
+    return this.#length;
+  }
+
+  /** Sends the last head again, with another `:path`: an index, or 0 if it is to be spelled out. */
+  #repeat(path: string, index: number): number {
+    const { before, after } = this.#repeated;
+    this.#length = 0;
+    this.#reserve(before.length + after.length + path.length);
+    this.#bytes(before);
+    if (index !== 0) {
+      this.#integer(INDEXED, 0x7f, index);
+    } else {
+      this.#path.passedOver = path;
+      this.#integer(NOT_INDEXED, 0x0f, this.#path.staticIndex);
+      this.#string(path);
+    }
+    this.#bytes(after);
+    return this.#length;
+  }
+
+  /** Starts a block, with the changes of the table's size that are due; says how long they are. */
+  #start(): number {
+    this.#length = 0;
+    if (this.#leastLimit >= 0) {
+      // The least one too, so that the server evicts what we evicted (RFC 7541 4.2).
+      this.#integer(SIZE_UPDATE, 0x1f, this.#leastLimit);
+      if (this.#leastLimit < this.#table.limit) this.#integer(SIZE_UPDATE, 0x1f, this.#table.limit);
+      this.#leastLimit = -1;
+    }
+    return this.#length;
+  }
+
+  #field(name: KnownName, value: string): void {
+    const table = this.#table;
+    this.#reserve(name.name.length + value.length);
+    const secret = name.manner === SECRET || (value.length < SHORT_COOKIE && name.name === "cookie");
+    const index = secret ? 0 : table.indexOf(name, value);
+    if (index !== 0) return this.#integer(INDEXED, 0x7f, index);
+    const nameIndex = table.indexOfName(name);
+    if (secret) {
+      this.#integer(NEVER_INDEXED, 0x0f, nameIndex);
+    } else if (table.isWorthwhile(name, value)) {
+      this.#integer(ADDED, 0x3f, nameIndex);
+      table.add(name, value);
+    } else {
+      this.#integer(NOT_INDEXED, 0x0f, nameIndex);
+    }
+    if (nameIndex === 0) this.#string(name.name);
+    this.#string(value);
+  }
+
+  #string(text: string): void {
+    const length = huffmanLength(text);
+    if (length < text.length) {
+      this.#integer(0x80, 0x7f, length);
+      this.#length = encodeHuffman(text, this.block, this.#length);
+      return;
+    }
+    this.#integer(0, 0x7f, text.length);
+    for (let i = 0; i < text.length; i++) this.block[this.#length++] = text.charCodeAt(i);
+  }
+
+  #bytes(bytes: Uint8Array): void {
+    if (bytes.length > 64) {
+      this.block.set(bytes, this.#length);
+      this.#length += bytes.length;
+    } else {
+      // A call of set() costs as much as copying 60 bytes so.
+      for (let i = 0; i < bytes.length; i++) this.block[this.#length++] = bytes[i]!;
+    }
+  }
+
+  /** An integer with a prefix of so many bits, and what is before them (RFC 7541 5.1). */
+  #integer(first: number, mask: number, value: number): void {
+    if (value < mask) {
+      this.block[this.#length++] = first | value;
+      return;
+    }
+    this.block[this.#length++] = first | mask;
+    let rest = value - mask;
+    for (; rest >= 0x80; rest >>>= 7) this.block[this.#length++] = (rest & 0x7f) | 0x80;
+    this.block[this.#length++] = rest;
+  }
+
+  /** Makes room for so many bytes of strings, and the integers that go with them. */
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes + 32;
+    if (needed <= this.block.length) return;
+    const larger = new Uint8Array(Math.max(needed, this.block.length * 2));
+    larger.set(this.block.subarray(0, this.#length));
+    this.block = larger;
+  }
+}

@@ -1,0 +1,219 @@
+import { DEFAULT_TABLE_SIZE, FIELD_OVERHEAD, STATIC_COUNT, STATIC_FIELDS } from "./static_table.ts";
+
+/** Fields with the name go into the dynamic table when they are sent, until that proves useless. */
+export const EAGER = 0;
+/** They do when one is sent twice in a row: their values are mostly new ones. */
+export const RELUCTANT = 1;
+/** They never do, and whoever passes them on must not do it either (RFC 7541 7.1.3). */
+export const SECRET = 2;
+
+/** How often in a row entries of one name may be of no use before it is {@link RELUCTANT} too. */
+const PATIENCE = 3;
+/** How many names are remembered, for users who make names up. */
+const MOST_NAMES = 512;
+
+const MANNERS = new Map([
+  ...[":path", "content-length", "content-range", "range", "age", "etag", "date", "location", "set-cookie"],
+  ...["if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range", "referer"],
+].map((name): [string, number] => [name, RELUCTANT]));
+for (const name of ["authorization", "proxy-authorization"]) MANNERS.set(name, SECRET);
+
+/** What the encoder knows of a name. */
+export class KnownName {
+  readonly name: string;
+  /** Where the static table has the name; 0: nowhere. */
+  readonly staticIndex: number;
+  /** {@link EAGER}, {@link RELUCTANT} or {@link SECRET}. */
+  readonly manner: number;
+  /** All entries with the name. */
+  readonly values: Map<string, TableEntry> = new Map();
+  /** The dynamic one among them that was added last, unless it was evicted. */
+  newest: TableEntry | undefined = undefined;
+  /** How many entries in a row were added for nothing. */
+  wasted = 0;
+  /** The last value that was not added. */
+  passedOver: string | undefined = undefined;
+
+  /**
+   * A name without entries.
+   *
+   * @param name In lower case.
+   * @param staticIndex Its first index in the static table, or 0.
+   */
+  constructor(name: string, staticIndex: number) {
+    this.name = name;
+    this.staticIndex = staticIndex;
+    this.manner = MANNERS.get(name) ?? EAGER;
+  }
+}
+
+/** A field that one of the tables has. */
+export class TableEntry {
+  readonly name: KnownName;
+  readonly value: string;
+  /** The static index; 0 for a dynamic entry. */
+  readonly staticIndex: number;
+  /** Of the dynamic entry, counted from the first ever added. */
+  readonly number: number;
+  /** Whether it was sent again after it was added. */
+  used = false;
+
+  /**
+   * An entry that is not in a table yet.
+   *
+   * @param name Of the field.
+   * @param value Of the field.
+   * @param staticIndex In the static table, or 0.
+   * @param number In the dynamic table, from 0 on.
+   */
+  constructor(name: KnownName, value: string, staticIndex: number, number: number) {
+    this.name = name;
+    this.value = value;
+    this.staticIndex = staticIndex;
+    this.number = number;
+  }
+}
+
+/**
+ * The static table and the dynamic one of a connection's requests, by name and value.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-2.3}
+ */
+export class EncoderTable {
+  /** Entries that were ever added: as long as it stays, so do all indexes (unless the table was resized). */
+  added = 0;
+  /** Bytes that the dynamic table may have. */
+  limit: number = DEFAULT_TABLE_SIZE;
+  #size = 0;
+  readonly #entries: TableEntry[] = []; // oldest first; those before #first are gone
+  #first = 0;
+  #names = new Map<string, KnownName>();
+
+  /** Starts with the static table. */
+  constructor() {
+    for (let i = 0; i < STATIC_FIELDS.length; i += 2) {
+      const index = i / 2 + 1;
+      let known = this.#names.get(STATIC_FIELDS[i]!);
+      if (known === undefined) this.#names.set(STATIC_FIELDS[i]!, known = new KnownName(STATIC_FIELDS[i]!, index));
+      const value = STATIC_FIELDS[i + 1]!;
+      if (value !== "") known.values.set(value, new TableEntry(known, value, index, 0));
+    }
+  }
+
+  /**
+   * What is known of a name.
+   *
+   * @param name In lower case.
+   * @returns The same object for the same name, as long as there are entries of it.
+   */
+  name(name: string): KnownName {
+    const known = this.#names.get(name);
+    return known ?? this.#newName(name);
+  }
+
+  /**
+   * The index of a field.
+   *
+   * @param known Its name.
+   * @param value Its value.
+   * @returns The index; 0 if no table has it.
+   */
+  indexOf(known: KnownName, value: string): number {
+    let entry = known.newest;
+    if (entry === undefined || entry.value !== value) {
+      entry = known.values.get(value);
+      if (entry === undefined) return 0;
+    }
+    if (entry.staticIndex !== 0) return entry.staticIndex;
+    if (!entry.used) {
+      entry.used = true;
+      known.wasted = 0;
+    }
+    return STATIC_COUNT + this.added - entry.number;
+  }
+
+  /**
+   * The index of some field with a name.
+   *
+   * @param known The name.
+   * @returns The index; 0 if no table has it.
+   */
+  indexOfName(known: KnownName): number {
+    if (known.staticIndex !== 0) return known.staticIndex;
+    return known.newest === undefined ? 0 : STATIC_COUNT + this.added - known.newest.number;
+  }
+
+  /**
+   * Whether a field that no table has should be added. Remembers that it was asked.
+   *
+   * @param known Its name, not a secret one.
+   * @param value Its value.
+   * @returns Whether {@link EncoderTable.add} is to be called.
+   */
+  isWorthwhile(known: KnownName, value: string): boolean {
+    // A large one would push out all the others.
+    if ((known.name.length + value.length + FIELD_OVERHEAD) * 2 > this.limit) return false;
+    if (known.manner === EAGER && known.wasted < PATIENCE) return true;
+    if (known.passedOver === value) return true;
+    known.passedOver = value;
+    return false;
+  }
+
+  /**
+   * Adds a field, and evicts others to make room.
+   *
+   * @param known Its name.
+   * @param value Its value.
+   */
+  add(known: KnownName, value: string): void {
+    const size = known.name.length + value.length + FIELD_OVERHEAD;
+    this.#evict(this.limit - size);
+    if (size > this.limit) return;
+    if (known.newest !== undefined && !known.newest.used) known.wasted++;
+    const entry = new TableEntry(known, value, 0, this.added++);
+    this.#entries.push(entry);
+    this.#size += size;
+    known.newest = entry;
+    known.passedOver = undefined;
+    known.values.set(value, entry);
+  }
+
+  /**
+   * Changes the size of the dynamic table.
+   *
+   * @param limit In bytes.
+   */
+  resize(limit: number): void {
+    this.limit = limit;
+    this.#evict(limit);
+  }
+
+  #evict(room: number): void {
+    while (this.#size > room && this.#first < this.#entries.length) {
+      const entry = this.#entries[this.#first++]!;
+      const known = entry.name;
+      this.#size -= known.name.length + entry.value.length + FIELD_OVERHEAD;
+      known.values.delete(entry.value);
+      if (known.newest === entry) {
+        known.newest = undefined;
+        if (!entry.used) known.wasted++;
+      }
+    }
+    // At most 128 entries fit: a large start means that there is little to move.
+    if (this.#first > 256) {
+      this.#entries.splice(0, this.#first);
+      this.#first = 0;
+    }
+  }
+
+  #newName(name: string): KnownName {
+    if (this.#names.size >= MOST_NAMES) {
+      for (const known of this.#names.values()) {
+        if (known.staticIndex === 0 && known.newest === undefined) this.#names.delete(known.name);
+      }
+    }
+    const known = new KnownName(name, 0);
+    this.#names.set(name, known);
+    return known;
+  }
+}
