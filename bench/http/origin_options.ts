@@ -1,0 +1,38 @@
+/** What an origin is like. */
+export interface OriginOptions {
+  /** What ALPN offers, best first; the first is what is spoken without TLS. */
+  readonly protocols: readonly ("h2" | "http/1.1")[];
+  readonly secure: boolean;
+  /** SETTINGS_MAX_CONCURRENT_STREAMS. More are refused (REFUSED_STREAM). */
+  readonly streams: number;
+  /** Milliseconds from the end of a request to its answer. */
+  readonly delay: number;
+  /** Of the body of every answer. */
+  readonly bytes: number;
+}
+
+/** What was seen of the clients since the figures were last asked for. */
+export interface Traffic {
+  /** Accepted, with ALPN done. */
+  sockets: number;
+  requests: number;
+  /** Streams that were more than the origin allows. */
+  refused: number;
+  /** The most requests under way at a time in one session. */
+  peakStreams: number;
+  /** Bytes of requests' bodies. */
+  received: number;
+}
+
+/** A question to the origins' process: to open one, or what was seen of the one at a port. */
+export type OriginQuestion = { readonly open: OriginOptions } | { readonly trafficOf: number };
+
+/** The answer to an opened one. */
+export interface Opened {
+  readonly port: number;
+}
+
+/** The answer to the other question; CPU seconds are those of the process since its start. */
+export interface Seen extends Traffic {
+  readonly cpu: number;
+}

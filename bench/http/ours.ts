@@ -1,0 +1,12 @@
+import { HttpClient } from "../../lib/http/mod.ts";
+import { fetchWay } from "./fetch_way.ts";
+import type { Ways } from "./ways.ts";
+
+/** Ours, with default options but for those that say where and over what. */
+export const ours: Ways = {
+  ours({ url, ca, isHttp2, connections }) {
+    const isClear = url.startsWith("http:");
+    const client = new HttpClient({ tls: { ca }, http2: isHttp2, h2c: isHttp2 && isClear, connections });
+    return fetchWay((init) => client.fetch(url, init), () => client.destroy());
+  },
+};

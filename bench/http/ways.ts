@@ -1,0 +1,16 @@
+import type { ClientSetup } from "./client_questions.ts";
+
+/** A client of one origin. */
+export interface Way {
+  /** GETs, and resolves to the whole body as text. */
+  text(): Promise<string>;
+  /** GETs, and resolves to how many bytes the body had; none is kept. */
+  download(): Promise<number>;
+  /** POSTs all pieces, as fast as they are taken, without a length; resolves when it is answered, and the answer read. */
+  upload(pieces: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Closes connections, as far as it can. */
+  end(): void;
+}
+
+/** By name: makes a client. */
+export type Ways = Readonly<Record<string, (setup: ClientSetup) => Way | Promise<Way>>>;
