@@ -1,0 +1,184 @@
+import { HttpError } from "../http_error.ts";
+import type { Transport } from "../transport.ts";
+import { ConnectionFault, FLOW_CONTROL_ERROR } from "./error_codes.ts";
+import type { FrameOutput } from "./frame_output.ts";
+import { DEFAULT_WINDOW, MAX_WINDOW } from "./frame_types.ts";
+import type { Http2Stream } from "./http2_stream.ts";
+import type { PeerSettings } from "./settings.ts";
+
+/** The largest DATA frame that we send, in bytes: a larger one would keep other streams waiting. */
+const LARGEST_FRAME = 32_768;
+/** So many bytes are gathered at most before the transport has its say. */
+const GATHERED = 131_072;
+const NOTHING = new Uint8Array(0);
+
+/** What a {@link BodySender} asks of its session. */
+export interface BodySenderEvents {
+  /** Something can be sent: the session calls {@link BodySender.pump} soon. */
+  onReady(): void;
+  /** A frame of a body went out. */
+  onProgress(): void;
+  /** The body broke. */
+  onBodyFailed(stream: Http2Stream, error: HttpError): void;
+}
+
+/**
+ * Sends request bodies as far as the server's windows and the transport let them, a frame of each in turn. A body is asked for its
+ * next piece only when that could be sent.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2}
+ */
+export class BodySender {
+  /** What the server lets us send on the connection, in bytes. */
+  window: number = DEFAULT_WINDOW;
+  /** What the windows of streams began with, by the last SETTINGS. */
+  #initialWindow: number = DEFAULT_WINDOW;
+  readonly #transport: Transport;
+  readonly #output: FrameOutput;
+  readonly #peer: PeerSettings;
+  readonly #origin: string;
+  readonly #events: BodySenderEvents;
+  /** Streams that have something to send or to ask for, and room in their own window. */
+  #queue: Http2Stream[] = [];
+  #first = 0;
+
+  /** Makes a sender without streams. */
+  constructor(transport: Transport, output: FrameOutput, peer: PeerSettings, origin: string, events: BodySenderEvents) {
+    this.#transport = transport;
+    this.#output = output;
+    this.#peer = peer;
+    this.#origin = origin;
+    this.#events = events;
+  }
+
+  /** Takes a stream's body on, whose HEADERS are in the output. */
+  add(stream: Http2Stream): void {
+    const { body } = stream;
+    if (body === undefined) return;
+    stream.bodyLeft = body.bytes?.length ?? body.length ?? -1;
+    stream.piece = body.bytes;
+    this.queue(stream);
+  }
+
+  /** Has a stream served whose window has grown, or that has a new piece. */
+  queue(stream: Http2Stream): void {
+    if (stream.isQueued || stream.body === undefined || stream.isReading || stream.sendWindow <= 0) return;
+    stream.isQueued = true;
+    this.#queue.push(stream);
+    if (this.window > 0) this.#events.onReady();
+  }
+
+  /** The server's SETTINGS came: what they say of windows changes those of all streams, even to less than nothing. */
+  onInitialWindow(streams: Iterable<Http2Stream>): void {
+    const change = this.#peer.initialWindowSize - this.#initialWindow;
+    if (change === 0) return;
+    this.#initialWindow = this.#peer.initialWindowSize;
+    for (const stream of streams) {
+      if (stream.body !== undefined && !this.widen(stream, change)) {
+        throw new ConnectionFault(FLOW_CONTROL_ERROR, "the server's SETTINGS widen a window beyond 2^31 - 1 bytes");
+      }
+    }
+  }
+
+  /**
+   * The server gives a stream room.
+   *
+   * @returns Whether its window is within what is allowed.
+   */
+  widen(stream: Http2Stream, bytes: number): boolean {
+    if (stream.sendWindow + bytes > MAX_WINDOW) return false;
+    stream.sendWindow += bytes;
+    this.queue(stream);
+    return true;
+  }
+
+  /**
+   * The server gives the connection room.
+   *
+   * @throws {ConnectionFault} if that is more than a window may be.
+   */
+  widenConnection(bytes: number): void {
+    if (this.window + bytes > MAX_WINDOW) {
+      throw new ConnectionFault(FLOW_CONTROL_ERROR, "the server widened the connection's window beyond 2^31 - 1 bytes");
+    }
+    this.window += bytes;
+    if (this.#first < this.#queue.length) this.#events.onReady();
+  }
+
+  /** Sends what there is room for. */
+  pump(): void {
+    while (this.#first < this.#queue.length && this.window > 0 && !this.#transport.full) {
+      const stream = this.#queue[this.#first++];
+      stream.isQueued = false;
+      if (this.#first > 1024) this.#compact();
+      if (!stream.isOver && stream.sendWindow > 0) this.#serve(stream);
+      if (this.#output.waiting >= GATHERED) this.#output.flush();
+    }
+    if (this.#first === this.#queue.length && this.#first > 0) this.#compact();
+  }
+
+  #serve(stream: Http2Stream): void {
+    const { piece } = stream;
+    if (piece === undefined) return this.#read(stream);
+    const { maxFrameSize } = this.#peer;
+    const start = stream.pieceAt;
+    const size = Math.min(piece.length - start, stream.sendWindow, this.window, maxFrameSize, LARGEST_FRAME);
+    stream.sendWindow -= size;
+    this.window -= size;
+    stream.pieceAt += size;
+    if (stream.bodyLeft > 0) stream.bodyLeft -= size;
+    const endsStream = stream.bodyLeft === 0;
+    this.#output.addData(stream.id, piece, start, start + size, endsStream);
+    this.#events.onProgress();
+    if (stream.pieceAt === piece.length) stream.piece = undefined;
+    if (endsStream) stream.body = undefined;
+    else if (stream.sendWindow > 0) this.queue(stream);
+    // The body may be at its end, which needs no room to be said, and without which the server may give none.
+    else if (stream.piece === undefined) this.#read(stream);
+  }
+
+  /** Asks the body for its next piece. */
+  #read(stream: Http2Stream): void {
+    const body = stream.body!;
+    // A closure a piece: it has a promise of its own anyway.
+    stream.isReading = true;
+    body.read().then((piece) => this.#onPiece(stream, piece), (error) => this.#onBroken(stream, error));
+  }
+
+  #onPiece(stream: Http2Stream, piece: Uint8Array | undefined): void {
+    stream.isReading = false;
+    if (stream.isOver) return;
+    if (piece === undefined) return this.#end(stream);
+    if (stream.bodyLeft >= 0 && piece.length > stream.bodyLeft) {
+      const words = `the request's body has more than the ${stream.body!.length} bytes that were announced`;
+      return this.#onBroken(stream, new HttpError("BODY_FAILED", words, { origin: this.#origin }));
+    }
+    stream.piece = piece;
+    stream.pieceAt = 0;
+    this.queue(stream);
+  }
+
+  #end(stream: Http2Stream): void {
+    if (stream.bodyLeft > 0) {
+      const words = `the request's body ended ${stream.bodyLeft} bytes before the length that was announced`;
+      return this.#onBroken(stream, new HttpError("BODY_FAILED", words, { origin: this.#origin }));
+    }
+    stream.body = undefined;
+    this.#output.addData(stream.id, NOTHING, 0, 0, true);
+    this.#events.onReady();
+  }
+
+  #onBroken(stream: Http2Stream, error: unknown): void {
+    stream.isReading = false;
+    if (stream.isOver) return;
+    const failure = error instanceof HttpError
+      ? error
+      : new HttpError("BODY_FAILED", "the request's body broke", { origin: this.#origin, cause: error });
+    this.#events.onBodyFailed(stream, failure);
+  }
+
+  #compact(): void {
+    this.#queue = this.#queue.slice(this.#first);
+    this.#first = 0;
+  }
+}

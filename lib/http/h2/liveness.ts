@@ -1,0 +1,109 @@
+/** A timer so much too late, in ms, says that this process was held up: the answer may be there, and not have been read. */
+const LATE = 1000;
+
+/** What a {@link Liveness} asks of its session. */
+export interface LivenessEvents {
+  /** Whether requests are under way. */
+  isBusy(): boolean;
+  /** A PING is due. */
+  onPingDue(value: number): void;
+  /** The server did not answer. */
+  onStale(): void;
+  /** Nothing has happened for `idleTimeout`. */
+  onIdle(): void;
+}
+
+/** In ms; 0 is never. */
+export interface LivenessLimits {
+  readonly pingInterval: number;
+  readonly pingTimeout: number;
+  readonly idleTimeout: number;
+}
+
+/**
+ * Whether the server is still there, and whether anybody needs it. One timer does it all: it is set for the earliest time at which
+ * something could be due, and looks then, so that requests and answers cost no timers.
+ */
+export class Liveness {
+  readonly #limits: LivenessLimits;
+  readonly #events: LivenessEvents;
+  /** When something last came from the server. */
+  #heardAt: number = performance.now();
+  #idleSince: number = this.#heardAt;
+  /** When the PING went out that is not answered; 0 if there is none. */
+  #pingAt = 0;
+  #pings = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  #timerAt = Infinity;
+  readonly #look = (): void => this.#check();
+
+  /** Begins to watch: an idle session at first. */
+  constructor(limits: LivenessLimits, events: LivenessEvents) {
+    this.#limits = limits;
+    this.#events = events;
+    this.#watch();
+  }
+
+  /** Something came from the server: whatever it was, it lives. */
+  onHeard(): void {
+    this.#heardAt = performance.now();
+    this.#pingAt = 0;
+  }
+
+  /** The first request of a session that was idle: is the server still there, if it was not heard for so long? */
+  onBusy(): void {
+    const { pingInterval } = this.#limits;
+    if (pingInterval > 0 && this.#pingAt === 0 && performance.now() - this.#heardAt >= pingInterval) this.#ping();
+    this.#watch();
+  }
+
+  /** The last request ended. */
+  onIdle(): void {
+    this.#idleSince = performance.now();
+    this.#watch();
+  }
+
+  /** Watches no more. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timerAt = -Infinity;
+  }
+
+  #ping(): void {
+    this.#pingAt = performance.now();
+    this.#events.onPingDue(++this.#pings);
+  }
+
+  /** When something is due next, if nothing happens until then. */
+  #due(): number {
+    const { pingInterval, pingTimeout, idleTimeout } = this.#limits;
+    if (this.#pingAt !== 0) return pingTimeout > 0 ? this.#pingAt + pingTimeout : Infinity;
+    if (!this.#events.isBusy()) return idleTimeout > 0 ? this.#idleSince + idleTimeout : Infinity;
+    return pingInterval > 0 ? this.#heardAt + pingInterval : Infinity;
+  }
+
+  #watch(): void {
+    const due = this.#due();
+    if (due >= this.#timerAt) return; // it looks earlier anyway
+    clearTimeout(this.#timer);
+    this.#timerAt = due;
+    this.#timer = setTimeout(this.#look, Math.min(Math.ceil(due - performance.now()), 2 ** 31 - 1));
+    this.#timer.unref();
+  }
+
+  #check(): void {
+    this.#timerAt = Infinity;
+    const late = performance.now() - this.#due();
+    if (late >= 0) {
+      if (this.#pingAt !== 0) {
+        if (late < LATE) return this.#events.onStale();
+        this.#pingAt += late + LATE / 2;
+      } else if (this.#events.isBusy()) {
+        this.#ping();
+      } else {
+        return this.#events.onIdle();
+      }
+    }
+    this.#watch();
+  }
+}

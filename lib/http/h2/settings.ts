@@ -1,0 +1,69 @@
+import { ConnectionFault, FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, PROTOCOL_ERROR } from "./error_codes.ts";
+import { DEFAULT_FRAME_SIZE, DEFAULT_WINDOW, MAX_WINDOW } from "./frame_types.ts";
+
+/** Identifiers of settings. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6.5.2} */
+const HEADER_TABLE_SIZE = 0x1;
+const ENABLE_PUSH = 0x2;
+const MAX_CONCURRENT_STREAMS = 0x3;
+const INITIAL_WINDOW_SIZE = 0x4;
+const MAX_FRAME_SIZE = 0x5;
+const MAX_HEADER_LIST_SIZE = 0x6;
+
+/** The largest frame that we take, in bytes: half as many frames in a large body. */
+export const OUR_FRAME_SIZE = 32_768;
+
+/** What our SETTINGS say: identifier, value, and so on. */
+export function ourSettings(streamWindow: number, maxHeaderSize: number): number[] {
+  return [
+    ...[ENABLE_PUSH, 0],
+    ...[INITIAL_WINDOW_SIZE, streamWindow],
+    ...[MAX_FRAME_SIZE, OUR_FRAME_SIZE],
+    ...[MAX_HEADER_LIST_SIZE, maxHeaderSize],
+  ];
+}
+
+/** What the server's SETTINGS say, or what holds until they say otherwise. */
+export class PeerSettings {
+  /** Whether SETTINGS came. */
+  isKnown = false;
+  headerTableSize = 4096;
+  maxConcurrentStreams: number = Infinity;
+  initialWindowSize: number = DEFAULT_WINDOW;
+  maxFrameSize: number = DEFAULT_FRAME_SIZE;
+
+  /**
+   * Takes a SETTINGS frame's payload.
+   *
+   * @throws {ConnectionFault} if a value is out of range.
+   */
+  read(chunk: Uint8Array, start: number, end: number): void {
+    if ((end - start) % 6 !== 0) {
+      throw new ConnectionFault(FRAME_SIZE_ERROR, `the server sent SETTINGS of ${end - start} bytes, no multiple of 6`);
+    }
+    for (let at = start; at < end; at += 6) {
+      const value = chunk[at + 2] * 0x1000000 + ((chunk[at + 3] << 16) | (chunk[at + 4] << 8) | chunk[at + 5]);
+      this.#set((chunk[at] << 8) | chunk[at + 1], value);
+    }
+    this.isKnown = true;
+  }
+
+  #set(identifier: number, value: number): void {
+    if (identifier === HEADER_TABLE_SIZE) {
+      this.headerTableSize = value;
+    } else if (identifier === MAX_CONCURRENT_STREAMS) {
+      this.maxConcurrentStreams = value;
+    } else if (identifier === INITIAL_WINDOW_SIZE) {
+      if (value > MAX_WINDOW) throw invalid(FLOW_CONTROL_ERROR, "INITIAL_WINDOW_SIZE", value);
+      this.initialWindowSize = value;
+    } else if (identifier === MAX_FRAME_SIZE) {
+      if (value < DEFAULT_FRAME_SIZE || value > 0xffffff) throw invalid(PROTOCOL_ERROR, "MAX_FRAME_SIZE", value);
+      this.maxFrameSize = value;
+    } else if (identifier === ENABLE_PUSH && value !== 0) {
+      throw invalid(PROTOCOL_ERROR, "ENABLE_PUSH", value);
+    }
+  }
+}
+
+function invalid(code: number, name: string, value: number): ConnectionFault {
+  return new ConnectionFault(code, `the server's SETTINGS say ${name} ${value}, which is not allowed`);
+}
