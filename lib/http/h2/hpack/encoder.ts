@@ -1,7 +1,7 @@
 import type { HeaderList, RequestHead } from "../../exchange.ts";
 import { EncoderTable, type KnownName, SECRET } from "./encoder_table.ts";
 import { encodeHuffman, huffmanLength } from "./huffman_encoding.ts";
-import { RepeatedHead } from "./repeated_head.ts";
+import { copyBytes, RepeatedHead } from "./repeated_head.ts";
 import { DEFAULT_TABLE_SIZE } from "./static_table.ts";
 
 // The first bits of a field's representation (RFC 7541 6), and how many bits of the byte are left for the index.
@@ -75,9 +75,7 @@ export class HpackEncoder {
     for (let i = 0; i < headers.length; i += 2) this.#field(this.#table.name(headers[i]!), headers[i + 1]!);
     if (contentLength !== undefined) this.#field(this.#contentLength, String(contentLength));
     if (added === this.#table.added) {
-      repeated.remember(head, contentLength, added);
-      repeated.before = this.block.slice(start, pathStart);
-      repeated.after = this.block.slice(pathEnd, this.#length);
+      repeated.remember(head, contentLength, added, this.block, start, pathStart, pathEnd, this.#length);
     }
     return this.#length;
   }
@@ -96,10 +94,10 @@ export class HpackEncoder {
 
   /** Sends the last head again, with another `:path`: an index, or 0 if it is to be spelled out. */
   #repeat(path: string, index: number): number {
-    const { before, after } = this.#repeated;
+    const { bytes, before, length } = this.#repeated;
     this.#length = 0;
-    this.#reserve(before.length + after.length + path.length);
-    this.#bytes(before);
+    this.#reserve(length + path.length);
+    this.#length = copyBytes(bytes, 0, before, this.block, 0);
     if (index !== 0) {
       this.#integer(INDEXED, 0x7f, index);
     } else {
@@ -107,8 +105,7 @@ export class HpackEncoder {
       this.#integer(NOT_INDEXED, 0x0f, this.#path.staticIndex);
       this.#string(path);
     }
-    this.#bytes(after);
-    return this.#length;
+    return this.#length = copyBytes(bytes, before, length, this.block, this.#length);
   }
 
   /** Starts a block, with the changes of the table's size that are due; says how long they are. */
@@ -151,16 +148,6 @@ export class HpackEncoder {
     }
     this.#integer(0, 0x7f, text.length);
     for (let i = 0; i < text.length; i++) this.block[this.#length++] = text.charCodeAt(i);
-  }
-
-  #bytes(bytes: Uint8Array): void {
-    if (bytes.length > 64) {
-      this.block.set(bytes, this.#length);
-      this.#length += bytes.length;
-    } else {
-      // A call of set() costs as much as copying 60 bytes so.
-      for (let i = 0; i < bytes.length; i++) this.block[this.#length++] = bytes[i]!;
-    }
   }
 
   /** An integer with a prefix of so many bits, and what is before them (RFC 7541 5.1). */

@@ -1,16 +1,16 @@
 import type { HeaderList, RequestHead } from "../../exchange.ts";
 
-const NO_BYTES = new Uint8Array(0);
-
 /**
  * The last request's head, as it was sent, to send it again: most requests on a connection differ in `:path` only. Comparing
  * with the last one costs a third of looking up each field.
  */
 export class RepeatedHead {
-  /** What is sent before `:path`. */
-  before: Uint8Array = NO_BYTES;
-  /** What is sent after it. */
-  after: Uint8Array = NO_BYTES;
+  /** What is sent before and after `:path`, from 0 on. Kept: a new array a head costs Deno 0.5 µs. */
+  bytes: Uint8Array = new Uint8Array(256);
+  /** How much of it is before. */
+  before = 0;
+  /** How much it is in all. */
+  length = 0;
   #added = -1;
   #method = "";
   #authority = "";
@@ -46,13 +46,48 @@ export class RepeatedHead {
    * @param head The request.
    * @param contentLength Its body's bytes, if they are sent.
    * @param added As for {@link RepeatedHead.is}.
+   * @param block Where its block is.
+   * @param start Where it starts, behind changes of the table's size.
+   * @param pathStart Where `:path` starts.
+   * @param pathEnd Where it ends.
+   * @param end Where the block ends.
    */
-  remember(head: RequestHead, contentLength: number | undefined, added: number): void {
+  remember(
+    head: RequestHead,
+    contentLength: number | undefined,
+    added: number,
+    block: Uint8Array,
+    start: number,
+    pathStart: number,
+    pathEnd: number,
+    end: number,
+  ): void {
     this.#added = added;
     this.#method = head.method;
     this.#authority = head.authority;
     this.#scheme = head.scheme;
     this.#contentLength = contentLength;
     this.#headers = head.headers.slice();
+    if (this.bytes.length < end) this.bytes = new Uint8Array(block.length);
+    this.before = pathStart - start;
+    copyBytes(block, start, pathStart, this.bytes, 0);
+    this.length = copyBytes(block, pathEnd, end, this.bytes, this.before);
   }
+}
+
+/**
+ * Copies bytes.
+ *
+ * @param from The source.
+ * @param start Where in it.
+ * @param end Until where.
+ * @param to The target.
+ * @param at Where in it.
+ * @returns Where the copy ends.
+ */
+export function copyBytes(from: Uint8Array, start: number, end: number, to: Uint8Array, at: number): number {
+  // Up to some 60 bytes, a loop is faster than set() and the view that it needs.
+  if (end - start > 64) to.set(from.subarray(start, end), at);
+  else for (let i = start, j = at; i < end;) to[j++] = from[i++]!;
+  return at + end - start;
 }
