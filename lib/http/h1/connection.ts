@@ -1,0 +1,326 @@
+import { toConnectionError } from "../connect/connection_error.ts";
+import type {
+  Connection,
+  ConnectionOwner,
+  Exchange,
+  ExchangeHandler,
+  HeaderList,
+  RequestBody,
+  RequestHead,
+} from "../exchange.ts";
+import { HttpError } from "../http_error.ts";
+import type { Transport, TransportEvents } from "../transport.ts";
+import { BodyWriter, type BodyWriterEvents } from "./body_writer.ts";
+import { type ExchangeHost, Http1Exchange } from "./http1_exchange.ts";
+import { IdleWatch } from "./idle_watch.ts";
+import { writeRequestStart } from "./request_head.ts";
+import { ResponseFault } from "./response_fault.ts";
+import type { ParsedHead } from "./response_head.ts";
+import { ResponseReader, type ResponseSink } from "./response_reader.ts";
+
+/** How an HTTP/1.1 connection behaves. */
+export interface Http1Options {
+  /** Of the server, for errors. */
+  origin: string;
+  /** Most requests that are sent before the first of them is answered: GET, HEAD and OPTIONS without a body only. */
+  pipelining: number;
+  /** Bytes of a response that may wait for their reader before the connection is no longer read from. */
+  highWaterMark: number;
+  /** Most bytes of a response's head, and of its trailers. */
+  maxHeaderSize: number;
+  /** ms after which an unused connection is closed, unless the server says how long it keeps it. */
+  idleTimeout: number;
+}
+
+/** A connection is closed this many ms before the server would, which may be closing it while a request is on its way. */
+const KEEP_ALIVE_MARGIN = 1000;
+/** Longest time that a server's word is taken for, in ms. */
+const MAX_KEEP_ALIVE = 600_000;
+/** A connection is kept at least for so many ms for its first request. */
+const FIRST_USE = 1000;
+
+/**
+ * Speaks HTTP/1.1 over a transport.
+ *
+ * @param transport Connected, and attached to by nobody.
+ * @param owner Told what becomes of the connection.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9112}
+ */
+export function openHttp1Connection(transport: Transport, options: Http1Options, owner: ConnectionOwner): Connection {
+  return new Http1Connection(transport, options, owner);
+}
+
+const UNANSWERED = "closed the connection without an answer";
+const CUT = "closed the connection in the middle of its response";
+
+/** Sends requests, one after the other or pipelined, and hands out their responses in that order. */
+class Http1Connection implements Connection, TransportEvents, ResponseSink, ExchangeHost, BodyWriterEvents {
+  readonly protocol = "http/1.1";
+  closing = false;
+  readonly #transport: Transport;
+  readonly #options: Http1Options;
+  readonly #owner: ConnectionOwner;
+  readonly #reader: ResponseReader;
+  readonly #idle: IdleWatch;
+  /** In the order of their responses: the first is the one that is being answered. Those that are sent come first. */
+  readonly #exchanges: Http1Exchange[] = [];
+  /** Whether the connection can carry more after the response that is being read. */
+  #reusable = true;
+  /** For how long it may be idle. */
+  #idleTimeout: number;
+  #paused = false;
+  /** The transport was let go of: nothing more is read or sent. */
+  #ended = false;
+  /** Why, if it was for an error. */
+  #error: HttpError | undefined = undefined;
+  #toldClosing = false;
+
+  constructor(transport: Transport, options: Http1Options, owner: ConnectionOwner) {
+    this.#transport = transport;
+    this.#options = options;
+    this.#owner = owner;
+    this.#idleTimeout = options.idleTimeout;
+    this.#reader = new ResponseReader(this, options.maxHeaderSize);
+    this.#idle = new IdleWatch(() => this.#finish());
+    transport.attach(this);
+    transport.hold(false);
+    this.#idle.start(Math.max(options.idleTimeout, FIRST_USE));
+  }
+
+  get active(): number {
+    return this.#exchanges.length;
+  }
+
+  get free(): number {
+    if (this.closing) return 0;
+    const { length } = this.#exchanges;
+    if (length === 0) return Math.max(1, this.#options.pipelining);
+    return this.#exchanges[length - 1].pipelinable ? Math.max(0, this.#options.pipelining - length) : 0;
+  }
+
+  start(head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler): Exchange {
+    const exchange = new Http1Exchange(this, head, body, handler);
+    if (this.#ended) {
+      const error = this.#error ?? this.#lost("had lost the connection before the request was sent");
+      queueMicrotask(() => exchange.fail(error));
+      return exchange;
+    }
+    if (this.#exchanges.push(exchange) === 1) {
+      this.#idle.stop();
+      this.#transport.hold(true);
+      this.#reader.expect(head.method);
+    }
+    this.#sendWaiting();
+    return exchange;
+  }
+
+  close(): void {
+    this.closing = true;
+    if (this.#exchanges.length === 0) this.#end();
+  }
+
+  destroy(error: HttpError): void {
+    this.#error ??= error;
+    this.#end();
+  }
+
+  // What the transport tells.
+
+  onData(chunk: Uint8Array): void {
+    if (this.#ended) return;
+    try {
+      this.#reader.read(chunk);
+    } catch (error) {
+      if (!(error instanceof ResponseFault)) throw error;
+      const { origin } = this.#options;
+      const failure = new HttpError(error.code, `${origin}: ${error.message}`, { origin, cause: error });
+      this.#failAll(failure, this.#lost("was left, because it answered a request before this one badly"));
+    }
+  }
+
+  onDrain(): void {
+    this.#exchanges[0]?.writer?.onDrain();
+  }
+
+  onEnd(): void {
+    if (this.#ended) return;
+    this.#leave();
+    if (this.#exchanges.length === 0) this.#finish();
+    else if (!this.#reader.end()) this.#failAll(this.#lost(this.#reader.begun ? CUT : UNANSWERED));
+  }
+
+  onClose(error: Error | undefined): void {
+    const { begun } = this.#reader;
+    // What is said after we let go of it has no meaning.
+    if (error !== undefined && !this.#ended) this.#error ??= toConnectionError(error, this.#options.origin);
+    this.#idle.end();
+    if (this.#exchanges.length > 0) this.#failAll(this.#error ?? this.#lost(begun ? CUT : UNANSWERED));
+    else this.#finish();
+    this.#owner.onClosed(this, this.#error);
+  }
+
+  // What the response reader tells.
+
+  onInformational({ status, headers }: ParsedHead): void {
+    this.#exchanges[0].handler.onInformational(status, headers.slice());
+  }
+
+  onResponseHead(head: ParsedHead): void {
+    const exchange = this.#exchanges[0];
+    const { status, statusText, headers, keepAliveTimeout } = head;
+    if (keepAliveTimeout !== undefined) {
+      this.#idleTimeout = Math.min(keepAliveTimeout - KEEP_ALIVE_MARGIN, MAX_KEEP_ALIVE);
+    }
+    if (!head.keepsAlive || this.#reader.endsWithConnection) this.#leave();
+    // A server that has not got all of a request and says no does not want the rest.
+    if (status >= 400 && !exchange.wholeRequestSent) this.#stopBody(exchange);
+    exchange.handler.onHead({ status, statusText, headers: headers.slice() });
+    if (this.closing) this.#tellClosing();
+  }
+
+  onResponseData(data: Uint8Array): void {
+    const exchange = this.#exchanges[0];
+    exchange.unread += data.length;
+    exchange.handler.onData(data);
+    if (exchange.unread > this.#options.highWaterMark && !this.#paused && !this.#ended) {
+      this.#paused = true;
+      this.#transport.pause();
+    }
+  }
+
+  onResponseEnd(trailers: HeaderList | undefined, more: boolean): void {
+    const exchange = this.#exchanges.shift()!;
+    if (this.#paused) this.#resume();
+    const next: Http1Exchange | undefined = this.#exchanges[0];
+    if (!exchange.wholeRequestSent) this.#stopBody(exchange);
+    // Nobody asked for what follows, or the server cannot have read what waits to be sent: it is out of step.
+    if (more && !next?.sent || exchange.body !== undefined && this.#transport.full) this.#leave();
+    if (next?.cancelled) this.#leave();
+    if (next !== undefined) this.#reader.expect(next.head.method);
+    exchange.handler.onEnd(trailers);
+    if (this.#ended) return;
+    if (this.#reusable) this.#goOn();
+    else if (this.#exchanges.length > 0) this.#failAll(this.#lost(UNANSWERED));
+    else this.#finish();
+  }
+
+  onSurplus(): void {
+    this.#finish();
+  }
+
+  // What exchanges and their bodies ask for.
+
+  onConsumed(exchange: Http1Exchange): void {
+    if (!this.#paused || exchange !== this.#exchanges[0]) return;
+    if (exchange.unread <= this.#options.highWaterMark / 2) this.#resume();
+  }
+
+  onCancel(exchange: Http1Exchange, reason: unknown): void {
+    const index = this.#exchanges.indexOf(exchange);
+    if (index < 0 || exchange.cancelled) return;
+    exchange.cancelled = true;
+    exchange.stopBody(reason);
+    // Those before it still get their responses; the connection ends when its turn comes.
+    if (exchange.sent && index > 0) return;
+    this.#exchanges.splice(index, 1);
+    if (!exchange.sent) return queueMicrotask(() => this.#tellFree());
+    this.#error ??= this.#lost("was left, because a request before this one was given up");
+    this.#end();
+  }
+
+  onBodyFailed(writer: BodyWriter, error: HttpError): void {
+    if (this.#exchanges[0]?.writer === writer) this.#failAll(error);
+  }
+
+  /** Sends what may be sent: the first, and as many after it as may be pipelined. */
+  #sendWaiting(): void {
+    for (let i = 0; i < this.#exchanges.length; i++) {
+      const exchange = this.#exchanges[i];
+      if (exchange.sent) continue;
+      if (i > 0 && !(exchange.pipelinable && this.#exchanges[i - 1].pipelinable)) return;
+      this.#send(exchange);
+    }
+  }
+
+  #send(exchange: Http1Exchange): void {
+    exchange.sent = true;
+    const { head, body } = exchange;
+    const { bytes, withBody } = writeRequestStart(head, body);
+    this.#transport.write(bytes);
+    if (body === undefined || withBody) return;
+    if (body.bytes !== undefined) return this.#transport.write(body.bytes);
+    exchange.writer = new BodyWriter(this.#transport, body, this, this.#options.origin);
+    exchange.writer.start();
+  }
+
+  /** A response has ended, and the connection is as good as new. */
+  #goOn(): void {
+    this.#sendWaiting();
+    if (this.closing && this.#exchanges.length === 0) return this.#finish();
+    this.#tellFree();
+    if (this.#exchanges.length > 0 || this.#ended) return;
+    if (this.#idleTimeout <= 0) return this.#finish();
+    this.#transport.hold(false);
+    this.#idle.start(this.#idleTimeout);
+  }
+
+  /** No request after the response that is being read. */
+  #leave(): void {
+    this.#reusable = false;
+    this.closing = true;
+  }
+
+  #stopBody(exchange: Http1Exchange): void {
+    exchange.stopBody(this.#lost("answered before it had the whole request"));
+    this.#leave();
+  }
+
+  #resume(): void {
+    this.#paused = false;
+    if (!this.#ended) this.#transport.resume();
+  }
+
+  #end(): void {
+    if (this.#ended) return;
+    this.#leave();
+    this.#ended = true;
+    this.#reader.stop();
+    this.#transport.destroy();
+  }
+
+  /** Ends the connection that nobody needs any more. */
+  #finish(): void {
+    this.#end();
+    this.#tellClosing();
+  }
+
+  /**
+   * Ends the connection under its requests.
+   *
+   * @param error What is wrong with the one whose response was awaited first.
+   * @param others What the others fail with.
+   */
+  #failAll(error: HttpError, others: HttpError = error): void {
+    this.#error ??= error;
+    this.#end();
+    const failed = this.#exchanges.splice(0);
+    for (let i = 0; i < failed.length; i++) failed[i].fail(i === 0 ? error : others);
+    this.#tellClosing();
+  }
+
+  #lost(what: string): HttpError {
+    const { origin } = this.#options;
+    return new HttpError("CONNECTION_LOST", `${origin} ${what}`, { origin });
+  }
+
+  #tellFree(): void {
+    if (this.free > 0) this.#owner.onFree(this);
+  }
+
+  #tellClosing(): void {
+    this.closing = true;
+    if (this.#toldClosing) return;
+    this.#toldClosing = true;
+    this.#owner.onClosing(this);
+  }
+}

@@ -1,0 +1,74 @@
+import { Buffer } from "node:buffer";
+import type { RequestBody, RequestHead } from "../exchange.ts";
+
+/** A body in memory up to this size goes out with the head: copying it is faster than one more write, and one more TLS record. */
+const MAX_JOINED = 32 * 1024;
+/** Heads are cut from blocks of this size. */
+const BLOCK_SIZE = 32 * 1024;
+/** What is larger than this has memory of its own. */
+const MAX_CUT = 8 * 1024;
+
+const encoder = new TextEncoder();
+
+let block: Buffer = Buffer.allocUnsafeSlow(0);
+let blockUsed = 0;
+
+/** Memory that nobody else has. */
+function take(size: number): Buffer {
+  if (size > MAX_CUT) return Buffer.allocUnsafeSlow(size);
+  if (blockUsed + size > block.length) {
+    block = Buffer.allocUnsafeSlow(BLOCK_SIZE);
+    blockUsed = 0;
+  }
+  const bytes = block.subarray(blockUsed, blockUsed + size);
+  blockUsed += size;
+  return bytes;
+}
+
+/** What to send first: the head of a request, and all of its body if that is small. */
+export interface RequestStart {
+  readonly bytes: Uint8Array;
+  /** Whether the body is in it. */
+  readonly withBody: boolean;
+}
+
+/**
+ * The bytes of a request's head, and of its body if that is small.
+ *
+ * @param head Validated: nothing is checked here.
+ * @param body As the connection got it.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-3}
+ */
+export function writeRequestStart(head: RequestHead, body: RequestBody | undefined): RequestStart {
+  const text = headText(head, body);
+  const content = body?.bytes;
+  const withBody = content !== undefined && content.length <= MAX_JOINED;
+  const bytes = take(text.length + (withBody ? content.length : 0));
+  // Written and read as many as it has: it was ASCII. On Deno this is 8 times as fast as Buffer's latin1, elsewhere the same.
+  if (encoder.encodeInto(text, bytes).written !== text.length) writeLatin1(bytes, text);
+  if (withBody) bytes.set(content, text.length);
+  return { bytes, withBody };
+}
+
+function headText({ method, path, authority, headers }: RequestHead, body: RequestBody | undefined): string {
+  // `keep-alive` is the default, but some servers tell how long they keep the connection only to those who say it.
+  let text = `${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\nconnection: keep-alive\r\n`;
+  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  return text + bodyFields(method, body);
+}
+
+/** How the body's end is found, and the end of the head. */
+function bodyFields(method: string, body: RequestBody | undefined): string {
+  if (body === undefined) return expectsBody(method) ? "content-length: 0\r\n\r\n" : "\r\n";
+  const length = body.bytes === undefined ? body.length : body.bytes.length;
+  return length === undefined ? "transfer-encoding: chunked\r\n\r\n" : `content-length: ${length}\r\n\r\n`;
+}
+
+/** Methods whose requests say so if they have no body (RFC 9110 section 8.6). */
+function expectsBody(method: string): boolean {
+  return method === "POST" || method === "PUT" || method === "PATCH";
+}
+
+function writeLatin1(bytes: Uint8Array, text: string): void {
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+}

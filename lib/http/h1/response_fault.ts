@@ -1,0 +1,15 @@
+/** A response that is not HTTP/1.1 as the standards have it, or larger than our limits. The connection makes an HttpError of it. */
+export class ResponseFault extends Error {
+  readonly code: "PROTOCOL_ERROR" | "LIMIT_EXCEEDED";
+
+  constructor(code: "PROTOCOL_ERROR" | "LIMIT_EXCEEDED", message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** What is wrong with bytes that are no HTTP/1.1, with the beginning of them. */
+export function malformed(what: string, found: string): ResponseFault {
+  const shown = found.length > 60 ? `${found.slice(0, 60)}…` : found;
+  return new ResponseFault("PROTOCOL_ERROR", `${what}: ${JSON.stringify(shown)}`);
+}

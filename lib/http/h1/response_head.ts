@@ -1,0 +1,139 @@
+import { Buffer } from "node:buffer";
+import type { HeaderList } from "../exchange.ts";
+import { readFieldLines } from "./field_lines.ts";
+import { malformed, ResponseFault } from "./response_fault.ts";
+
+/** {@link ParsedHead.length} of a chunked body. */
+export const CHUNKED = -1;
+/** {@link ParsedHead.length} of a body that ends with the connection. */
+export const UNTIL_CLOSE = -2;
+
+/** The head of a response, and what it says of the body and of the connection. */
+export interface ParsedHead {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: HeaderList;
+  /** Bytes of the body as Content-Length has it; or CHUNKED, or UNTIL_CLOSE. Responses to HEAD, 204 and 304 have no body all the same. */
+  readonly length: number;
+  /** Whether the server keeps the connection open after this response. */
+  readonly keepsAlive: boolean;
+  /** For how many ms, if it said so (`Keep-Alive: timeout`). */
+  readonly keepAliveTimeout: number | undefined;
+}
+
+const STATUS_LINE = /^HTTP\/1\.(\d) ([1-5]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
+
+/**
+ * Reads a response's head.
+ *
+ * @param bytes Where it is.
+ * @param start Its first byte.
+ * @param end After the CRLF CRLF that ends it.
+ * @throws {ResponseFault} if it is malformed, or does not say clearly where the body ends.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-4}
+ */
+export function readResponseHead(bytes: Uint8Array, start: number, end: number): ParsedHead {
+  const text = latin1(bytes, start, end);
+  const lineEnd = text.indexOf("\r\n");
+  const line = text.slice(0, lineEnd);
+  const match = STATUS_LINE.exec(line);
+  if (match === null) throw malformed("the answer does not begin with a status line of HTTP/1.1", line);
+  const headers = readFieldLines(bytes, start + lineEnd + 2, end - 2, text, start);
+  const minor = match[1] === "0" ? 0 : 1;
+  const framing = new Framing(minor);
+  for (let i = 0; i < headers.length; i += 2) framing.read(headers[i], headers[i + 1]);
+  return {
+    status: Number(match[2]),
+    statusText: match[3] ?? "",
+    headers,
+    length: framing.bodyLength(),
+    keepsAlive: framing.keepsAlive(),
+    keepAliveTimeout: framing.timeout,
+  };
+}
+
+/** Bytes as a string with a code unit a byte. */
+export function latin1(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.prototype.latin1Slice.call(bytes, start, end);
+}
+
+/** What the fields say of the body's end and of the connection (RFC 9112 sections 6 and 9.3). */
+class Framing {
+  readonly #minor: number;
+  #contentLength: string | undefined = undefined;
+  #transferEncoding: string | undefined = undefined;
+  #closes = false;
+  #keeps = false;
+  timeout: number | undefined = undefined;
+
+  constructor(minor: number) {
+    this.#minor = minor;
+  }
+
+  read(name: string, value: string): void {
+    // By length first: most fields are none of these.
+    switch (name.length) {
+      case 10:
+        if (name === "connection") this.#readConnection(value);
+        else if (name === "keep-alive") this.#readKeepAlive(value);
+        break;
+      case 14:
+        if (name === "content-length") this.#readContentLength(value);
+        break;
+      case 17:
+        if (name === "transfer-encoding") this.#readTransferEncoding(value);
+        break;
+    }
+  }
+
+  bodyLength(): number {
+    if (this.#transferEncoding !== undefined) {
+      if (this.#contentLength !== undefined) {
+        throw new ResponseFault("PROTOCOL_ERROR", "the response has both Content-Length and Transfer-Encoding");
+      }
+      if (this.#transferEncoding === "chunked") return CHUNKED;
+      throw malformed("the response has a Transfer-Encoding other than chunked", this.#transferEncoding);
+    }
+    return this.#contentLength === undefined ? UNTIL_CLOSE : Number(this.#contentLength);
+  }
+
+  keepsAlive(): boolean {
+    if (this.#closes) return false;
+    // HTTP/1.0 knows no Transfer-Encoding: whoever sends it there is not to be trusted with a second message (section 6.1).
+    return this.#minor === 1 || (this.#keeps && this.#transferEncoding === undefined);
+  }
+
+  #readConnection(value: string): void {
+    if (value === "keep-alive") {
+      this.#keeps = true;
+      return;
+    }
+    for (const option of value.toLowerCase().split(",")) {
+      const word = option.trim();
+      if (word === "close") this.#closes = true;
+      else if (word === "keep-alive") this.#keeps = true;
+    }
+  }
+
+  #readKeepAlive(value: string): void {
+    const match = /(?:^|[,;\s])timeout\s*=\s*"?(\d{1,9})(?!\d)/i.exec(value);
+    if (match !== null) this.timeout = 1000 * Number(match[1]);
+  }
+
+  #readContentLength(value: string): void {
+    // A list of equal values is one value (RFC 9110 section 8.6).
+    for (const item of value.includes(",") ? value.split(",") : [value]) {
+      const digits = item.trim().replace(/^0+(?=\d)/, "");
+      if (!/^\d{1,15}$/.test(digits)) throw malformed("the response has a Content-Length that is no size", value);
+      if (this.#contentLength !== undefined && this.#contentLength !== digits) {
+        throw malformed("the response has Content-Lengths that differ", `${this.#contentLength}, ${digits}`);
+      }
+      this.#contentLength = digits;
+    }
+  }
+
+  #readTransferEncoding(value: string): void {
+    const coding = value.toLowerCase();
+    this.#transferEncoding = this.#transferEncoding === undefined ? coding : `${this.#transferEncoding}, ${coding}`;
+  }
+}

@@ -1,0 +1,222 @@
+import { Buffer } from "node:buffer";
+import type { HeaderList } from "../exchange.ts";
+import { ChunkFraming } from "./chunk_framing.ts";
+import { readFieldLines } from "./field_lines.ts";
+import { findSectionEnd, HeaderSection, tooLarge } from "./header_section.ts";
+import { CHUNKED, latin1, type ParsedHead, readResponseHead, UNTIL_CLOSE } from "./response_head.ts";
+import { malformed, ResponseFault } from "./response_fault.ts";
+
+/** What a {@link ResponseReader} tells. It may be stopped within each call. Heads are shared: nobody changes their fields. */
+export interface ResponseSink {
+  onInformational(head: ParsedHead): void;
+  onResponseHead(head: ParsedHead): void;
+  /** A view into what was read, never empty. */
+  onResponseData(data: Uint8Array): void;
+  /**
+   * The response is complete. The reader expects none until it is told to.
+   *
+   * @param more Whether bytes follow already.
+   */
+  onResponseEnd(trailers: HeaderList | undefined, more: boolean): void;
+  /** Bytes came although no response is expected. */
+  onSurplus(): void;
+}
+
+type Stage = "nothing" | "head" | "length" | "chunked" | "trailers" | "untilClose" | "stopped";
+
+const HEAD_NAME = "response's head";
+const TRAILERS_NAME = "response's trailers";
+const PROTOCOL = "HTTP/1.";
+/** Heads above this size are not compared with the next. */
+const MAX_REMEMBERED = 2048;
+const CRLF = new Uint8Array([13, 10]);
+
+/**
+ * Makes responses of the bytes of one connection, however they are cut.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-6.3}
+ */
+export class ResponseReader {
+  readonly #sink: ResponseSink;
+  readonly #maxHeaderSize: number;
+  #stage: Stage = "nothing";
+  #toHead = false;
+  /** A header section that came in pieces. */
+  #section: HeaderSection | undefined = undefined;
+  /** Bytes of the body still to come, if their number is known. */
+  #left = 0;
+  #chunks: ChunkFraming | undefined = undefined;
+  /** The last head and what it said: servers often send the same twice, and comparing is ten times as fast as reading. */
+  #lastBytes: Buffer | undefined = undefined;
+  #lastHead: ParsedHead | undefined = undefined;
+
+  constructor(sink: ResponseSink, maxHeaderSize: number) {
+    this.#sink = sink;
+    this.#maxHeaderSize = maxHeaderSize;
+  }
+
+  /** Expects a response to a request with this method. */
+  expect(method: string): void {
+    this.#stage = "head";
+    this.#toHead = method === "HEAD";
+  }
+
+  /** Reads nothing more, whatever comes. */
+  stop(): void {
+    this.#stage = "stopped";
+    this.#section = undefined;
+  }
+
+  /** Whether something of the response that is expected has come. */
+  get begun(): boolean {
+    return this.#stage !== "head" || this.#section !== undefined;
+  }
+
+  /** Whether the body of the response that is being read has no other end than the connection's. */
+  get endsWithConnection(): boolean {
+    return this.#stage === "untilClose";
+  }
+
+  /**
+   * Takes bytes.
+   *
+   * @throws {ResponseFault} if they are no response as they should be.
+   */
+  read(chunk: Uint8Array): void {
+    let at = 0;
+    while (at < chunk.length) {
+      switch (this.#stage) {
+        case "head":
+          at = this.#readHead(chunk, at);
+          break;
+        case "length":
+          at = this.#readLength(chunk, at);
+          break;
+        case "chunked":
+          at = this.#readChunked(chunk, at);
+          break;
+        case "trailers":
+          at = this.#readTrailers(chunk, at);
+          break;
+        case "untilClose":
+          this.#sink.onResponseData(at === 0 ? chunk : chunk.subarray(at));
+          return;
+        case "nothing":
+          return this.#sink.onSurplus();
+        case "stopped":
+          return;
+      }
+    }
+  }
+
+  /** The connection ended properly. Whether that completed the response. */
+  end(): boolean {
+    if (this.#stage !== "untilClose") return false;
+    this.#finish(undefined, false);
+    return true;
+  }
+
+  #readHead(chunk: Uint8Array, at: number): number {
+    if (this.#section !== undefined) return this.#readHeadPiece(this.#section, chunk, at);
+    const last = this.#lastBytes;
+    if (last !== undefined && last.compare(chunk, at, at + last.length) === 0) {
+      at += last.length;
+      this.#onHead(this.#lastHead!, chunk.length > at);
+      return at;
+    }
+    const end = findSectionEnd(chunk, at, chunk.length);
+    if (end < 0) {
+      this.#section = new HeaderSection(HEAD_NAME, this.#maxHeaderSize);
+      return this.#readHeadPiece(this.#section, chunk, at);
+    }
+    if (end - at > this.#maxHeaderSize) throw tooLarge(HEAD_NAME, this.#maxHeaderSize);
+    const head = readResponseHead(chunk, at, end);
+    this.#remember(chunk, at, end, head);
+    this.#onHead(head, chunk.length > end);
+    return end;
+  }
+
+  #remember(chunk: Uint8Array, start: number, end: number, head: ParsedHead): void {
+    if (end - start > MAX_REMEMBERED) return;
+    this.#lastBytes = Buffer.from(chunk.subarray(start, end));
+    this.#lastHead = head;
+  }
+
+  #readHeadPiece(section: HeaderSection, chunk: Uint8Array, at: number): number {
+    const after = section.add(chunk, at);
+    rejectOtherProtocol(section);
+    if (after < 0) return chunk.length;
+    this.#section = undefined;
+    this.#onHead(readResponseHead(section.bytes, 0, section.length), chunk.length > after);
+    return after;
+  }
+
+  #onHead(head: ParsedHead, more: boolean): void {
+    const { status } = head;
+    if (status < 200) {
+      if (status === 101) throw new ResponseFault("PROTOCOL_ERROR", "the server switched protocols (101) unasked");
+      return this.#sink.onInformational(head);
+    }
+    const length = this.#toHead || status === 204 || status === 304 ? 0 : head.length;
+    this.#left = length;
+    this.#stage = length === CHUNKED ? "chunked" : length === UNTIL_CLOSE ? "untilClose" : "length";
+    if (length === CHUNKED) this.#chunks = new ChunkFraming();
+    this.#sink.onResponseHead(head);
+    if (length === 0) this.#finish(undefined, more);
+  }
+
+  #readLength(chunk: Uint8Array, at: number): number {
+    const end = Math.min(chunk.length, at + this.#left);
+    this.#left -= end - at;
+    this.#sink.onResponseData(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
+    if (this.#left === 0) this.#finish(undefined, chunk.length > end);
+    return end;
+  }
+
+  #readChunked(chunk: Uint8Array, at: number): number {
+    const chunks = this.#chunks!;
+    if (chunks.left === 0) {
+      at = chunks.read(chunk, at);
+      if (chunks.ended) this.#stage = "trailers";
+      return at;
+    }
+    const end = Math.min(chunk.length, at + chunks.left);
+    chunks.left -= end - at;
+    this.#sink.onResponseData(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
+    return end;
+  }
+
+  #readTrailers(chunk: Uint8Array, at: number): number {
+    if (this.#section === undefined) {
+      if (chunk[at] === 13 && chunk[at + 1] === 10) {
+        this.#finish(undefined, chunk.length > at + 2);
+        return at + 2;
+      }
+      // With the CRLF of the last chunk's line before them, trailers end as a head does, be it that there are none.
+      this.#section = new HeaderSection(TRAILERS_NAME, this.#maxHeaderSize);
+      this.#section.add(CRLF, 0);
+    }
+    const section = this.#section;
+    const after = section.add(chunk, at);
+    if (after < 0) return chunk.length;
+    this.#section = undefined;
+    const { bytes, length } = section;
+    const fields = length > 4 ? readFieldLines(bytes, 2, length - 2, latin1(bytes, 0, length), 0) : undefined;
+    this.#finish(fields, chunk.length > after);
+    return after;
+  }
+
+  #finish(trailers: HeaderList | undefined, more: boolean): void {
+    if (this.#stage === "stopped") return;
+    this.#stage = "nothing";
+    this.#chunks = undefined;
+    this.#sink.onResponseEnd(trailers, more);
+  }
+}
+
+/** What cannot become a status line is not waited for. */
+function rejectOtherProtocol({ bytes, length }: HeaderSection): void {
+  const begin = latin1(bytes, 0, Math.min(length, PROTOCOL.length));
+  if (PROTOCOL.startsWith(begin)) return;
+  throw malformed("the answer is not HTTP/1.1", latin1(bytes, 0, Math.min(length, 60)));
+}
