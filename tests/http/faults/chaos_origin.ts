@@ -1,0 +1,155 @@
+import type { Socket } from "node:net";
+import { ErrorCode, Setting } from "./http2_frames.ts";
+import type { Http2Peer } from "./http2_peer.ts";
+import { Http2PeerStream } from "./http2_peer_stream.ts";
+import type { Ledger } from "./ledger.ts";
+import { Origin, type Protocol } from "./origin.ts";
+import type { SeededRandom } from "./seeded_random.ts";
+import { type ServerRequest, whenWhole } from "./server_request.ts";
+import { pattern } from "./trial.ts";
+
+const CODES = [ErrorCode.cancel, ErrorCode.internal, ErrorCode.enhanceYourCalm] as const;
+
+/** An origin that answers most requests, and does something random to the others. It keeps its side of the books. */
+export class ChaosOrigin {
+  readonly origin: Origin;
+  readonly ledger: Ledger;
+  /** No faults while false. */
+  isWild = true;
+  readonly #random: SeededRandom;
+  /** The highest stream of a session that was acted on: GOAWAY must not deny it. */
+  readonly #acted = new WeakMap<Socket, number>();
+  readonly #restartEvery: number;
+  #restart: Promise<void> | undefined;
+
+  /** @param restartEvery After how many requests it is killed and started again. */
+  constructor(protocol: Protocol, random: SeededRandom, ledger: Ledger, restartEvery: number) {
+    this.#random = random;
+    this.ledger = ledger;
+    this.#restartEvery = restartEvery;
+    this.origin = new Origin(protocol, {
+      settings: { [Setting.maxConcurrentStreams]: 50 },
+      onRequest: (request) => this.#take(request),
+    });
+    this.origin.keepsRequests = false;
+  }
+
+  async stop(): Promise<void> {
+    await this.#restart;
+    await this.origin.stop();
+  }
+
+  /** Waits until it is there, if it is being started again. */
+  async calm(): Promise<void> {
+    this.isWild = false;
+    await this.#restart;
+  }
+
+  #taken = 0;
+
+  #take(request: ServerRequest): void {
+    const entry = this.ledger.get(request.fields.get("x-id")!);
+    entry.seen++;
+    request.onGone = () => {
+      const byClient = request instanceof Http2PeerStream && request.resetCode !== undefined;
+      if (!byClient) entry.faults.push("connection lost");
+    };
+    if (++this.#taken % this.#restartEvery === 0 && this.isWild) this.#startAgain();
+    if (this.isWild && request instanceof Http2PeerStream && this.#random.chance(0.01)) this.#shake(request.peer);
+    if (request.isGone) return;
+    if (!this.isWild || this.#random.chance(0.9)) whenWhole(request, () => this.#answer(request));
+    else this.#fail(request, entry.faults);
+  }
+
+  #act(request: ServerRequest): void {
+    this.ledger.get(request.fields.get("x-id")!).acted++;
+    if (!(request instanceof Http2PeerStream)) return;
+    this.#acted.set(request.socket, Math.max(request.id, this.#acted.get(request.socket) ?? 0));
+  }
+
+  /** The answer that was asked for: `x-size` bytes; what came is summed up. */
+  #answer(request: ServerRequest): void {
+    if (this.#random.chance(0.5)) return this.#send(request, this.#random.chance(0.5));
+    setTimeout(() => this.#send(request, true), this.#random.below(6));
+  }
+
+  #send(request: ServerRequest, hasLength: boolean): void {
+    if (request.isGone) return;
+    this.#act(request);
+    const size = Number(request.fields.get("x-size"));
+    const fields: Record<string, string> = { "x-id": request.fields.get("x-id")!, "x-sum": String(request.sum) };
+    if (hasLength) fields["content-length"] = String(size);
+    request.head(200, fields);
+    const cut = this.#random.below(size + 1);
+    if (cut > 0) request.data(pattern.subarray(0, cut));
+    if (cut < size) request.data(pattern.subarray(cut, size));
+    request.end();
+  }
+
+  /** Something bad for one request, or for all on its connection. */
+  #fail(request: ServerRequest, faults: string[]): void {
+    const isHttp2 = request instanceof Http2PeerStream;
+    const fate = this.#random.next();
+    if (fate < 0.4 && isHttp2) return this.#reset(request, ErrorCode.refusedStream, faults);
+    if (fate < 0.7) {
+      this.#act(request);
+      return this.#reset(request, this.#random.pick(CODES), faults);
+    }
+    if (fate < 0.9) return this.#breakOff(request, faults);
+    if (fate < 0.95) return void faults.push("silence"); // no answer, ever
+    this.ledger.ambient++;
+    this.#act(request);
+    if (this.#random.chance(0.5)) request.socket.destroy();
+    else request.socket.end();
+  }
+
+  #reset(request: ServerRequest, code: number, faults: string[]): void {
+    faults.push(`reset ${code}`);
+    request.onGone = undefined;
+    request.reset(code);
+  }
+
+  /** Half an answer, and then nothing, RST_STREAM or the end of the socket. */
+  #breakOff(request: ServerRequest, faults: string[]): void {
+    this.#act(request);
+    request.head(200, { "content-length": "10000", "x-id": request.fields.get("x-id")!, "x-sum": String(request.sum) });
+    if (this.#random.chance(0.5)) request.data(pattern.subarray(0, 5000));
+    if (this.#random.chance(0.2)) return void faults.push("silence in the body");
+    setTimeout(() => this.#reset(request, this.#random.pick(CODES), faults), this.#random.below(4));
+  }
+
+  /** Something for a whole session. */
+  #shake(peer: Http2Peer): void {
+    const fate = this.#random.next();
+    if (fate < 0.3) return void peer.settings({ [Setting.maxConcurrentStreams]: this.#random.pick([1, 10, 50, 200]) });
+    if (fate < 0.4) {
+      void peer.settings({ [Setting.maxConcurrentStreams]: 0 });
+      return void setTimeout(() => void peer.settings({ [Setting.maxConcurrentStreams]: 30 }), 10);
+    }
+    if (fate < 0.5) {
+      void peer.settings({ [Setting.initialWindowSize]: 0 });
+      return void setTimeout(() => void peer.settings({ [Setting.initialWindowSize]: 100_000 }), 10);
+    }
+    this.ledger.ambient++;
+    if (fate < 0.7) return void peer.shutDown();
+    if (fate < 0.9) {
+      const ids = [...peer.streams.keys()];
+      peer.goaway(Math.max(this.#acted.get(peer.socket) ?? 0, ids[ids.length >> 1] ?? 0), ErrorCode.enhanceYourCalm);
+      return void setTimeout(() => peer.socket.destroy(), this.#random.below(20));
+    }
+    peer.isMute = true;
+    peer.socket.pause(); // PING will find out
+  }
+
+  #startAgain(): void {
+    if (this.#restart) return;
+    this.ledger.ambient++;
+    this.#restart = (async () => {
+      await this.origin.stop();
+      await new Promise((resolve) => setTimeout(resolve, 15));
+      await this.origin.start();
+      this.ledger.ambient++;
+      this.#restart = undefined;
+    })();
+  }
+}

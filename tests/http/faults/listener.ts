@@ -1,0 +1,73 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer, type TLSSocket } from "node:tls";
+import type { AddressInfo } from "node:net";
+
+export interface ListenerOptions {
+  /** Speaks TLS with this certificate. Default: clear text. */
+  readonly certificate?: { readonly cert: string; readonly key: string };
+  /** What ALPN offers. */
+  readonly alpn?: readonly string[];
+}
+
+/** A server of sockets that counts them, and can be stopped hard and started again on its port. */
+export class Listener {
+  /** Of the sockets that are open. */
+  readonly sockets: Set<Socket> = new Set();
+  /** How many there have been. */
+  accepted = 0;
+  port = 0;
+  readonly #options: ListenerOptions;
+  readonly #onSocket: (socket: Socket) => void;
+  #server: Server | undefined;
+
+  /** @param onSocket Is given each socket, with TLS once the handshake is through. */
+  constructor(options: ListenerOptions, onSocket: (socket: Socket) => void) {
+    this.#options = options;
+    this.#onSocket = onSocket;
+  }
+
+  get origin(): string {
+    return `${this.#options.certificate ? "https" : "http"}://127.0.0.1:${this.port}`;
+  }
+
+  /** Listens on the port it had before, the first time on any that is free. */
+  async start(): Promise<this> {
+    const { certificate, alpn } = this.#options;
+    const server = certificate
+      ? createTlsServer({ ...certificate, ALPNProtocols: alpn && [...alpn] }, (socket) => this.#accept(socket))
+      : createServer({ noDelay: true }, (socket) => this.#accept(socket));
+    // A handshake that the client gives up is no failure of the test.
+    if (certificate) server.on("tlsClientError", () => {});
+    this.#server = server;
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(this.port, "127.0.0.1", () => resolve());
+    });
+    this.port = (server.address() as AddressInfo).port;
+    return this;
+  }
+
+  /** Destroys every socket and stops listening, as when the process is killed. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (!server) return;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    this.cut();
+    await closed;
+  }
+
+  /** Destroys every socket. */
+  cut(): void {
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  #accept(socket: Socket | TLSSocket): void {
+    this.accepted++;
+    this.sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.on("error", () => {}); // the client may leave as it likes
+    socket.on("close", () => this.sockets.delete(socket));
+    this.#onSocket(socket);
+  }
+}
