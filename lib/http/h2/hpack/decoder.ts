@@ -83,7 +83,7 @@ export class HpackDecoder {
     this.#end = end;
     this.#takeSizeUpdates();
     while (this.#at < end) {
-      const byte = block[this.#at++]!;
+      const byte = block[this.#at++];
       if (byte > 0x80 && byte < 0xff) {
         this.#takeEntry(this.#table.at(byte & 0x7f));
       } else if (byte >= 0x80) {
@@ -98,8 +98,8 @@ export class HpackDecoder {
   }
 
   #takeSizeUpdates(): void {
-    while (this.#at < this.#end && (this.#block[this.#at]! & 0xe0) === 0x20) {
-      const byte = this.#block[this.#at++]!;
+    while (this.#at < this.#end && (this.#block[this.#at] & 0xe0) === 0x20) {
+      const byte = this.#block[this.#at++];
       this.#table.resize(this.#integer(byte, 0x1f));
     }
   }
@@ -149,7 +149,7 @@ export class HpackDecoder {
 
   #string(): StringLiteral {
     if (this.#at >= this.#end) throw new CompressionError("a header block that is cut");
-    const byte = this.#block[this.#at++]!;
+    const byte = this.#block[this.#at++];
     const length = this.#integer(byte, 0x7f);
     const start = this.#at;
     this.#at += length;
@@ -163,7 +163,7 @@ export class HpackDecoder {
     if (value < mask) return value;
     for (let shift = 0; shift <= 21; shift += 7) {
       if (this.#at >= this.#end) throw new CompressionError("a header block that is cut");
-      const next = this.#block[this.#at++]!;
+      const next = this.#block[this.#at++];
       value += (next & 0x7f) << shift;
       if (next < 0x80) return value;
     }

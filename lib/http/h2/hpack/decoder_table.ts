@@ -17,8 +17,8 @@ export interface Field {
 
 const STATIC: Field[] = [];
 for (let i = 0; i < STATIC_FIELDS.length; i += 2) {
-  const name = STATIC_FIELDS[i]!;
-  const value = STATIC_FIELDS[i + 1]!;
+  const name = STATIC_FIELDS[i];
+  const value = STATIC_FIELDS[i + 1];
   const nameKind = kindOfName(name);
   const size = name.length + value.length + FIELD_OVERHEAD;
   STATIC.push({ name, value, nameKind, kind: kindOfField(nameKind, value, true), size });
@@ -48,7 +48,7 @@ export class DecoderTable {
     this.#maxSize = maxSize;
     this.#limit = Math.min(maxSize, DEFAULT_TABLE_SIZE);
     const places = 2 ** Math.ceil(Math.log2(maxSize / FIELD_OVERHEAD + 1));
-    this.#ring = new Array<Field>(places).fill(STATIC[0]!);
+    this.#ring = new Array<Field>(places).fill(STATIC[0]);
     this.#mask = places - 1;
   }
 
@@ -61,9 +61,9 @@ export class DecoderTable {
    */
   at(index: number): Field {
     const back = index - STATIC_COUNT;
-    if (back <= 0 && index > 0) return STATIC[index - 1]!;
+    if (back <= 0 && index > 0) return STATIC[index - 1];
     if (index === 0 || back > this.#count) throw new CompressionError(`no field has the index ${index}`);
-    return this.#ring[(this.#added - back) & this.#mask]!;
+    return this.#ring[(this.#added - back) & this.#mask];
   }
 
   /**
@@ -97,8 +97,8 @@ export class DecoderTable {
   #evict(room: number): void {
     while (this.#size > room && this.#count > 0) {
       const oldest = (this.#added - this.#count) & this.#mask;
-      this.#size -= this.#ring[oldest]!.size;
-      this.#ring[oldest] = STATIC[0]!; // lets go of the strings
+      this.#size -= this.#ring[oldest].size;
+      this.#ring[oldest] = STATIC[0]; // lets go of the strings
       this.#count--;
     }
   }

@@ -72,7 +72,7 @@ export class HpackEncoder {
     this.#field(this.#path, head.path);
     const pathEnd = this.#length;
     const { headers } = head;
-    for (let i = 0; i < headers.length; i += 2) this.#field(this.#table.name(headers[i]!), headers[i + 1]!);
+    for (let i = 0; i < headers.length; i += 2) this.#field(this.#table.name(headers[i]), headers[i + 1]);
     if (contentLength !== undefined) this.#field(this.#contentLength, String(contentLength));
     if (added === this.#table.added) {
       repeated.remember(head, contentLength, added, this.block, start, pathStart, pathEnd, this.#length);
@@ -88,7 +88,7 @@ export class HpackEncoder {
    */
   encodeFields(fields: HeaderList): number {
     this.#start();
-    for (let i = 0; i < fields.length; i += 2) this.#field(this.#table.name(fields[i]!), fields[i + 1]!);
+    for (let i = 0; i < fields.length; i += 2) this.#field(this.#table.name(fields[i]), fields[i + 1]);
     return this.#length;
   }
 

@@ -93,9 +93,9 @@ export class EncoderTable {
   constructor() {
     for (let i = 0; i < STATIC_FIELDS.length; i += 2) {
       const index = i / 2 + 1;
-      let known = this.#names.get(STATIC_FIELDS[i]!);
-      if (known === undefined) this.#names.set(STATIC_FIELDS[i]!, known = new KnownName(STATIC_FIELDS[i]!, index));
-      const value = STATIC_FIELDS[i + 1]!;
+      let known = this.#names.get(STATIC_FIELDS[i]);
+      if (known === undefined) this.#names.set(STATIC_FIELDS[i], known = new KnownName(STATIC_FIELDS[i], index));
+      const value = STATIC_FIELDS[i + 1];
       if (value !== "") known.values.set(value, new TableEntry(known, value, index, 0));
     }
   }
@@ -190,7 +190,7 @@ export class EncoderTable {
 
   #evict(room: number): void {
     while (this.#size > room && this.#first < this.#entries.length) {
-      const entry = this.#entries[this.#first++]!;
+      const entry = this.#entries[this.#first++];
       const known = entry.name;
       this.#size -= known.name.length + entry.value.length + FIELD_OVERHEAD;
       known.values.delete(entry.value);

@@ -12,16 +12,16 @@ function tree(): Uint16Array {
   const places = new Array<number>(256).fill(0);
   for (let symbol = 0; symbol < CODES.length; symbol++) {
     let table = 0;
-    let rest = CODE_LENGTHS[symbol]!;
+    let rest = CODE_LENGTHS[symbol];
     for (; rest > 8; rest -= 8) {
-      const place = table * 256 + ((CODES[symbol]! >>> (rest - 8)) & 0xff);
+      const place = table * 256 + ((CODES[symbol] >>> (rest - 8)) & 0xff);
       if (places[place] === 0) {
         places[place] = CHILD | (places.length >> 8);
         places.push(...new Array<number>(256).fill(0));
       }
-      table = places[place]! & ~CHILD;
+      table = places[place] & ~CHILD;
     }
-    const first = table * 256 + ((CODES[symbol]! << (8 - rest)) & 0xff);
+    const first = table * 256 + ((CODES[symbol] << (8 - rest)) & 0xff);
     places.fill(symbol === END_OF_STRING ? END : (rest << 8) | symbol, first, first + (1 << (8 - rest)));
   }
   return Uint16Array.from(places);
@@ -44,10 +44,10 @@ export function decodeHuffman(from: Uint8Array, start: number, end: number, to: 
   let bits = 0;
   let table = 0; // where in TREE the table starts
   for (let at = start; at < end; at++) {
-    window = (window << 8) | from[at]!;
+    window = (window << 8) | from[at];
     bits += 8;
     while (bits >= 8) {
-      const place = TREE[table + ((window >>> (bits - 8)) & 0xff)]!;
+      const place = TREE[table + ((window >>> (bits - 8)) & 0xff)];
       if (place < END) {
         to[length++] = place & 0xff;
         bits -= place >>> 8;
@@ -61,7 +61,7 @@ export function decodeHuffman(from: Uint8Array, start: number, end: number, to: 
   }
   // Fewer than 8 bits are left: codes of 5 to 7 bits, or the rest of a long one, then padding.
   while (bits > 0) {
-    const place = TREE[table + ((window << (8 - bits)) & 0xff)]!;
+    const place = TREE[table + ((window << (8 - bits)) & 0xff)];
     if (place >= END || place >>> 8 > bits) break;
     to[length++] = place & 0xff;
     bits -= place >>> 8;

@@ -8,7 +8,7 @@ import { CODE_LENGTHS, CODES } from "./huffman_code.ts";
  */
 export function huffmanLength(text: string): number {
   let bits = 0;
-  for (let i = 0; i < text.length; i++) bits += CODE_LENGTHS[text.charCodeAt(i) & 0xff]!;
+  for (let i = 0; i < text.length; i++) bits += CODE_LENGTHS[text.charCodeAt(i) & 0xff];
   return (bits + 7) >>> 3;
 }
 
@@ -26,8 +26,8 @@ export function encodeHuffman(text: string, to: Uint8Array, at: number): number 
   let bits = 0; // at most 7 before a code is added
   for (let i = 0; i < text.length; i++) {
     const symbol = text.charCodeAt(i) & 0xff;
-    let length = CODE_LENGTHS[symbol]!;
-    let code = CODES[symbol]!;
+    let length = CODE_LENGTHS[symbol];
+    let code = CODES[symbol];
     if (length > 24) {
       // Would not fit into 32 bits: its start first.
       window = (window << 8) | (code >>> (length - 8));

@@ -42,13 +42,13 @@ let scratch = Buffer.alloc(1024);
 export function readStringLiteral(block: Uint8Array, start: number, end: number, huffman: boolean): StringLiteral {
   if (end - start > LONGEST_REMEMBERED) return make(block, start, end, huffman);
   let hash = huffman ? 1 : 0;
-  for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + block[at]!) | 0;
+  for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + block[at]) | 0;
   const slot = (hash ^ (hash >>> 9)) & (SLOTS - 1);
-  const known = slots[slot]!;
+  const known = slots[slot];
   if (known.huffman === huffman && known.wireLength === end - start && isWire(slot, block, start, end)) return known;
   const literal = make(block, start, end, huffman);
   slots[slot] = literal;
-  for (let at = start, to = slot * LONGEST_REMEMBERED; at < end;) wire[to++] = block[at++]!;
+  for (let at = start, to = slot * LONGEST_REMEMBERED; at < end;) wire[to++] = block[at++];
   return literal;
 }
 
@@ -62,7 +62,7 @@ function make(block: Uint8Array, start: number, end: number, huffman: boolean): 
   if (scratch.length < wireLength * 2) scratch = Buffer.alloc(wireLength * 2);
   let length = wireLength;
   if (huffman) length = decodeHuffman(block, start, end, scratch);
-  else for (let i = 0; i < length; i++) scratch[i] = block[start + i]!;
+  else for (let i = 0; i < length; i++) scratch[i] = block[start + i];
   const text = scratch.toString("latin1", 0, length);
   const trimmed = isBlank(text, 0) || isBlank(text, length - 1) ? text.replace(/^[ \t]+|[ \t]+$/g, "") : text;
   return { text, trimmed, clean: !/[\0\r\n]/.test(text), huffman, wireLength, nameKind: UNKNOWN };
