@@ -1,5 +1,4 @@
 import { ClientCore } from "./client_core.ts";
-import { checkTlsOptions } from "./tls_options.ts";
 import { FetchOperation } from "./fetch/fetch_operation.ts";
 import { readRequest } from "./fetch/fetch_request.ts";
 import type { HttpRequestInit } from "./fetch/http_request_init.ts";
@@ -45,7 +44,6 @@ export class HttpClient {
    */
   constructor(options: HttpClientOptions = {}) {
     const resolved = resolveOptions(options);
-    checkTlsOptions(resolved.tls);
     this.#core = new ClientCore(resolved);
   }
 
