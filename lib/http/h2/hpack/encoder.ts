@@ -28,6 +28,8 @@ export class HpackEncoder {
   readonly #table = new EncoderTable();
   readonly #repeated = new RepeatedHead();
   #length = 0;
+  // Whether the fields behind :path would be sent in the same way the next time: none would be added then.
+  #settled = false;
   // What the server allowed since the last block: the least, and in the end. -1: nothing new.
   #leastLimit = -1;
   readonly #method: KnownName = this.#table.name(":method");
@@ -71,10 +73,11 @@ export class HpackEncoder {
     const pathStart = this.#length;
     this.#field(this.#path, head.path);
     const pathEnd = this.#length;
+    this.#settled = true;
     const { headers } = head;
     for (let i = 0; i < headers.length; i += 2) this.#field(this.#table.name(headers[i]), headers[i + 1]);
     if (contentLength !== undefined) this.#field(this.#contentLength, String(contentLength));
-    if (added === this.#table.added) {
+    if (this.#settled && added === this.#table.added) {
       repeated.remember(head, contentLength, added, this.block, start, pathStart, pathEnd, this.#length);
     }
     return this.#length;
@@ -134,6 +137,7 @@ export class HpackEncoder {
       table.add(name, value);
     } else {
       this.#integer(NOT_INDEXED, 0x0f, nameIndex);
+      if (name.passedOver === value) this.#settled = false;
     }
     if (nameIndex === 0) this.#string(name.name);
     this.#string(value);
