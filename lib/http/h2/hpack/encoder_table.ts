@@ -25,8 +25,8 @@ export class KnownName {
   readonly staticIndex: number;
   /** {@link EAGER}, {@link RELUCTANT} or {@link SECRET}. */
   readonly manner: number;
-  /** All entries with the name. */
-  readonly values: Map<string, TableEntry> = new Map();
+  /** All entries with the name; undefined before the first, as most names of the static table never get one. */
+  values: Map<string, TableEntry> | undefined = undefined;
   /** The dynamic one among them that was added last, unless it was evicted. */
   newest: TableEntry | undefined = undefined;
   /** How many entries in a row were added for nothing. */
@@ -96,7 +96,7 @@ export class EncoderTable {
       let known = this.#names.get(STATIC_FIELDS[i]);
       if (known === undefined) this.#names.set(STATIC_FIELDS[i], known = new KnownName(STATIC_FIELDS[i], index));
       const value = STATIC_FIELDS[i + 1];
-      if (value !== "") known.values.set(value, new TableEntry(known, value, index, 0));
+      if (value !== "") (known.values ??= new Map()).set(value, new TableEntry(known, value, index, 0));
     }
   }
 
@@ -121,7 +121,7 @@ export class EncoderTable {
   indexOf(known: KnownName, value: string): number {
     let entry = known.newest;
     if (entry === undefined || entry.value !== value) {
-      entry = known.values.get(value);
+      entry = known.values?.get(value);
       if (entry === undefined) return 0;
     }
     if (entry.staticIndex !== 0) return entry.staticIndex;
@@ -175,7 +175,7 @@ export class EncoderTable {
     this.#size += size;
     known.newest = entry;
     known.passedOver = undefined;
-    known.values.set(value, entry);
+    (known.values ??= new Map()).set(value, entry);
   }
 
   /**
@@ -193,7 +193,7 @@ export class EncoderTable {
       const entry = this.#entries[this.#first++];
       const known = entry.name;
       this.#size -= known.name.length + entry.value.length + FIELD_OVERHEAD;
-      known.values.delete(entry.value);
+      known.values?.delete(entry.value);
       if (known.newest === entry) {
         known.newest = undefined;
         if (!entry.used) known.wasted++;
