@@ -43,7 +43,7 @@ export class BodyWriter {
 
   /** The transport has room again. */
   onDrain(): void {
-    if (!this.#waits) return;
+    if (!this.#waits || this.#over) return;
     this.#waits = false;
     this.#read();
   }

@@ -119,7 +119,7 @@ export class ResponseReader {
   #readHead(chunk: Uint8Array, at: number): number {
     if (this.#section !== undefined) return this.#readHeadPiece(this.#section, chunk, at);
     const last = this.#lastBytes;
-    if (last !== undefined && last.compare(chunk, at, at + last.length) === 0) {
+    if (last !== undefined && last.length <= chunk.length - at && last.compare(chunk, at, at + last.length) === 0) {
       at += last.length;
       this.#onHead(this.#lastHead!, chunk.length > at);
       return at;
@@ -137,7 +137,7 @@ export class ResponseReader {
   }
 
   #remember(chunk: Uint8Array, start: number, end: number, head: ParsedHead): void {
-    if (end - start > MAX_REMEMBERED) return;
+    if (end - start > MAX_REMEMBERED || head.status < 200) return;
     this.#lastBytes = Buffer.from(chunk.subarray(start, end));
     this.#lastHead = head;
   }

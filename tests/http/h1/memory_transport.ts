@@ -1,0 +1,105 @@
+import type { Transport, TransportEvents } from "../../../lib/http/transport.ts";
+
+/** A transport whose server is the test. Like real ones it tells nothing within its own methods. */
+export class MemoryTransport implements Transport {
+  readonly alpnProtocol = "http/1.1";
+  readonly remoteAddress = "127.0.0.1";
+  /** Set by tests that play a slow network. */
+  full = false;
+  /** What was written, a string a write, as latin1. */
+  readonly writes: string[] = [];
+  paused = false;
+  destroyed = false;
+  ended = false;
+  held = true;
+  #events: TransportEvents = undefined as never; // set by attach
+  #closed = false;
+
+  /** All that was written. */
+  get written(): string {
+    return this.writes.join("");
+  }
+
+  /** What was written since this was asked last. */
+  takeWritten(): string {
+    return this.writes.splice(0).join("");
+  }
+
+  /** The server's bytes arrive, in one piece. */
+  give(text: string): void {
+    this.#events.onData(bytesOf(text));
+  }
+
+  /** The server's bytes arrive, cut before each of these positions. */
+  giveCut(text: string, cuts: readonly number[]): void {
+    const bytes = bytesOf(text);
+    let from = 0;
+    for (const to of [...cuts, bytes.length]) {
+      if (to > from) this.#events.onData(bytes.slice(from, to));
+      from = Math.max(from, to);
+    }
+  }
+
+  /** There is room again. */
+  drain(): void {
+    this.full = false;
+    this.#events.onDrain();
+  }
+
+  /** The server sends no more. */
+  finish(): void {
+    this.#events.onEnd();
+  }
+
+  /** The socket is gone. */
+  close(error?: Error): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#events.onClose(error);
+  }
+
+  attach(events: TransportEvents): void {
+    this.#events = events;
+  }
+
+  write(bytes: Uint8Array): void {
+    if (!this.destroyed && !this.ended) this.writes.push(textOf(bytes));
+  }
+
+  pause(): void {
+    this.paused = true;
+  }
+
+  resume(): void {
+    this.paused = false;
+  }
+
+  end(): void {
+    this.ended = true;
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+    queueMicrotask(() => this.close());
+  }
+
+  hold(alive: boolean): void {
+    this.held = alive;
+  }
+
+  covers(): boolean {
+    return false;
+  }
+}
+
+/** A string's bytes, one a code unit. */
+export function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(text, (char) => char.charCodeAt(0));
+}
+
+/** Bytes as a string with a code unit a byte. */
+export function textOf(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return text;
+}

@@ -1,0 +1,148 @@
+import type {
+  Connection,
+  ConnectionOwner,
+  ExchangeHandler,
+  HeaderList,
+  RequestBody,
+  RequestHead,
+  ResponseHead,
+} from "../../../lib/http/exchange.ts";
+import type { HttpError } from "../../../lib/http/http_error.ts";
+import { textOf } from "./memory_transport.ts";
+
+/** What became of a request. */
+export class Recorder implements ExchangeHandler {
+  readonly informational: [number, HeaderList][] = [];
+  head: ResponseHead | undefined = undefined;
+  body = "";
+  trailers: HeaderList | undefined = undefined;
+  error: HttpError | undefined = undefined;
+  untouched: boolean | undefined = undefined;
+  /** What was called, in that order: `onData` once, however often. */
+  readonly calls: string[] = [];
+  /** Fulfilled when nothing more is called. */
+  readonly over: Promise<this>;
+  /** Called at the end of each call, with its name. */
+  hook: (call: string) => void = () => {};
+  #settle: (self: this) => void = () => {};
+
+  constructor() {
+    this.over = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  /** All that can be seen of a response, to compare. */
+  get seen(): unknown {
+    const { informational, head, body, trailers, error, calls } = this;
+    return { informational, head, body, trailers, code: error?.code, calls };
+  }
+
+  onInformational(status: number, headers: HeaderList): void {
+    this.informational.push([status, headers]);
+    this.#note("onInformational");
+  }
+
+  onHead(head: ResponseHead): void {
+    this.head = head;
+    this.#note("onHead");
+  }
+
+  onData(chunk: Uint8Array): void {
+    if (chunk.length === 0) throw new Error("an empty chunk");
+    this.body += textOf(chunk);
+    this.#note("onData");
+  }
+
+  onEnd(trailers: HeaderList | undefined): void {
+    this.trailers = trailers;
+    this.#note("onEnd");
+    this.#settle(this);
+  }
+
+  onFail(error: HttpError, untouched: boolean): void {
+    this.error = error;
+    this.untouched = untouched;
+    this.#note("onFail");
+    this.#settle(this);
+  }
+
+  #note(call: string): void {
+    if (this.calls.includes("onEnd") || this.calls.includes("onFail")) throw new Error(`${call} after the end`);
+    if (call !== "onData" || this.calls.at(-1) !== "onData") this.calls.push(call);
+    this.hook(call);
+  }
+}
+
+/** What a connection told its owner. */
+export class OwnerRecorder implements ConnectionOwner {
+  readonly calls: string[] = [];
+  error: HttpError | undefined = undefined;
+  /** Fulfilled when the connection is gone. */
+  readonly closed: Promise<void>;
+  #settle: () => void = () => {};
+
+  constructor() {
+    this.closed = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  onFree(): void {
+    this.calls.push("onFree");
+  }
+
+  onClosing(connection: Connection): void {
+    if (!connection.closing) throw new Error("it is not closing");
+    this.calls.push("onClosing");
+  }
+
+  onClosed(_: Connection, error: HttpError | undefined): void {
+    this.calls.push("onClosed");
+    this.error = error;
+    this.#settle();
+  }
+}
+
+/** A request's head. */
+export function requestHead(method: string, path = "/", headers: HeaderList = []): RequestHead {
+  return { method, scheme: "http", authority: "example.org", path, headers };
+}
+
+/** A body that is read in pieces, as the test gives them. */
+export class PiecesBody implements RequestBody {
+  readonly length: number | undefined;
+  readonly bytes = undefined;
+  readonly #pieces: (string | Error)[];
+  /** How often it was read. */
+  reads = 0;
+  /** Why it was cancelled. */
+  cancelled: unknown = undefined;
+
+  constructor(pieces: (string | Error)[], length?: number) {
+    this.#pieces = pieces;
+    this.length = length;
+  }
+
+  read(): Promise<Uint8Array | undefined> {
+    this.reads++;
+    const piece = this.#pieces.shift();
+    if (piece instanceof Error) return Promise.reject(piece);
+    return Promise.resolve(piece === undefined ? undefined : new TextEncoder().encode(piece));
+  }
+
+  cancel(reason: unknown): void {
+    this.cancelled = reason;
+  }
+}
+
+/** A body in memory. */
+export function bytesBody(text: string): RequestBody {
+  const bytes = new TextEncoder().encode(text);
+  return {
+    length: bytes.length,
+    bytes,
+    read: () => Promise.reject(new Error("its bytes are there")),
+    cancel: () => {},
+  };
+}

@@ -1,0 +1,258 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { HttpError } from "../../../lib/http/http_error.ts";
+import { textOf } from "./memory_transport.ts";
+import { bytesBody, PiecesBody, Recorder, requestHead } from "./recorder.ts";
+import { settled, Talk } from "./talk.ts";
+
+const OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+const HOST = "host: example.org\r\nconnection: keep-alive\r\n";
+
+describe("a request", () => {
+  it("is one write with its fields in their order", async () => {
+    const talk = new Talk();
+    const headers = ["accept", "*/*", "x-b", "1", "x-a", "2", "x-b", "3"];
+    talk.connection.start(requestHead("GET", "/a/b?c=%20d", headers), undefined, new Recorder());
+    assert.deepEqual(talk.transport.writes, [
+      `GET /a/b?c=%20d HTTP/1.1\r\n${HOST}accept: */*\r\nx-b: 1\r\nx-a: 2\r\nx-b: 3\r\n\r\n`,
+    ]);
+    await talk.end();
+  });
+
+  it("has its values as the bytes that they stand for", async () => {
+    const talk = new Talk();
+    talk.connection.start(requestHead("GET", "/", ["x", "caf\xe9 \xff\x80"]), undefined, new Recorder());
+    assert.deepEqual(talk.transport.writes, [`GET / HTTP/1.1\r\n${HOST}x: caf\xe9 \xff\x80\r\n\r\n`]);
+    const body = bytesBody("body");
+    talk.transport.give(OK);
+    talk.connection.start(requestHead("POST", "/", ["x", "\xfc"]), body, new Recorder());
+    assert.equal(talk.transport.writes[1], `POST / HTTP/1.1\r\n${HOST}x: \xfc\r\ncontent-length: 4\r\n\r\nbody`);
+    await talk.end();
+  });
+
+  it("is sent whole however large its head is, and none overwrites another", async () => {
+    const talk = new Talk();
+    const texts: string[] = [];
+    const original = talk.transport.write.bind(talk.transport);
+    const views: Uint8Array[] = [];
+    talk.transport.write = (bytes) => {
+      views.push(bytes);
+      original(bytes);
+    };
+    for (const size of [10, 3000, 8000, 9000, 100, 40_000, 5000, 20, 30_000]) {
+      const value = String(size % 7).repeat(size);
+      talk.connection.start(requestHead("GET", "/", ["x", value]), undefined, new Recorder());
+      texts.push(`GET / HTTP/1.1\r\n${HOST}x: ${value}\r\n\r\n`);
+      talk.transport.give(OK);
+    }
+    assert.deepEqual(views.map(textOf), texts);
+    await talk.end();
+  });
+
+  it("without a body says so only if its method expects one", async () => {
+    const talk = new Talk();
+    for (const method of ["GET", "HEAD", "DELETE", "OPTIONS", "POST", "PUT", "PATCH", "post"]) {
+      talk.send(method);
+      const says = /^(POST|PUT|PATCH)$/.test(method);
+      assert.equal(
+        talk.transport.takeWritten(),
+        `${method} / HTTP/1.1\r\n${HOST}${says ? "content-length: 0\r\n" : ""}\r\n`,
+      );
+      talk.transport.give(OK);
+    }
+    await talk.end();
+  });
+
+  it("with a small body in memory is one write", async () => {
+    const talk = new Talk();
+    const recorder = talk.send("POST", bytesBody("hello"));
+    assert.deepEqual(talk.transport.writes, [`POST / HTTP/1.1\r\n${HOST}content-length: 5\r\n\r\nhello`]);
+    talk.transport.give(OK);
+    assert.deepEqual(recorder.calls, ["onHead", "onEnd"]);
+    assert.equal(talk.connection.free, 1);
+    await talk.end();
+  });
+
+  it("with a large body in memory does not copy it", async () => {
+    const talk = new Talk();
+    const text = "x".repeat(100_000);
+    talk.send("POST", bytesBody(text));
+    assert.deepEqual(talk.transport.writes, [`POST / HTTP/1.1\r\n${HOST}content-length: 100000\r\n\r\n`, text]);
+    await talk.end();
+  });
+
+  it("with an empty body has a Content-Length of 0", async () => {
+    const talk = new Talk();
+    for (const body of [bytesBody(""), new PiecesBody([], 0)]) {
+      talk.send("POST", body);
+      await settled();
+      assert.equal(talk.transport.takeWritten(), `POST / HTTP/1.1\r\n${HOST}content-length: 0\r\n\r\n`);
+      talk.transport.give(OK);
+      assert.equal(talk.connection.free, 1);
+    }
+    await talk.end();
+  });
+
+  it("with a body of known length sends its pieces as they are", async () => {
+    const talk = new Talk();
+    const recorder = talk.send("PUT", new PiecesBody(["hel", "lo", "!"], 6));
+    await settled();
+    assert.deepEqual(talk.transport.writes, [`PUT / HTTP/1.1\r\n${HOST}content-length: 6\r\n\r\n`, "hel", "lo", "!"]);
+    talk.transport.give(OK);
+    assert.deepEqual(recorder.calls, ["onHead", "onEnd"]);
+    assert.equal(talk.connection.free, 1);
+    await talk.end();
+  });
+
+  it("with a body of unknown length sends chunks", async () => {
+    const talk = new Talk();
+    const long = "y".repeat(70_000);
+    talk.send("PUT", new PiecesBody(["hello", long, "!"]));
+    await settled();
+    await settled();
+    const head = `PUT / HTTP/1.1\r\n${HOST}transfer-encoding: chunked\r\n\r\n`;
+    assert.equal(talk.transport.written, `${head}5\r\nhello\r\n11170\r\n${long}\r\n1\r\n!\r\n0\r\n\r\n`);
+    assert.equal(talk.transport.writes[1], "5\r\nhello\r\n", "a small chunk is one write");
+    talk.transport.give(OK);
+    assert.equal(talk.connection.free, 1);
+    await talk.end();
+  });
+
+  it("reads no more of its body than the transport takes", async () => {
+    const talk = new Talk();
+    const body = new PiecesBody(["a", "b", "c", "d"]);
+    talk.transport.full = true;
+    talk.send("PUT", body);
+    for (let reads = 1; reads <= 5; reads++) {
+      await settled();
+      assert.equal(body.reads, reads);
+      if (reads === 5) break;
+      talk.transport.drain();
+      talk.transport.full = true;
+    }
+    assert.equal(talk.transport.written.endsWith("0\r\n\r\n"), true);
+    await talk.end();
+  });
+
+  it("is answered while its body is still sent, and both go on", async () => {
+    const talk = new Talk();
+    talk.transport.full = true;
+    const body = new PiecesBody(["a", "b"]);
+    const recorder = talk.send("POST", body);
+    await settled();
+    talk.transport.give("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nA");
+    assert.equal(recorder.body, "A");
+    talk.transport.drain();
+    await settled();
+    assert.equal(body.cancelled, undefined);
+    assert.equal(talk.transport.written.endsWith("1\r\na\r\n1\r\nb\r\n0\r\n\r\n"), true);
+    talk.transport.give("B");
+    assert.equal(recorder.body, "AB");
+    assert.equal(talk.connection.free, 1);
+    await talk.end();
+  });
+
+  for (const [name, head] of [["an error", "HTTP/1.1 413 Too Large"], ["success", "HTTP/1.1 200 OK"]]) {
+    it(`whose whole answer, ${name}, comes before its body is sent stops the body, and the connection ends`, async () => {
+      const talk = new Talk();
+      talk.transport.full = true;
+      const body = new PiecesBody(["a", "b"]);
+      const recorder = talk.send("POST", body);
+      await settled();
+      talk.transport.give(`${head}\r\nContent-Length: 2\r\n\r\nno`);
+      assert.equal(recorder.body, "no");
+      assert.equal(recorder.calls.at(-1), "onEnd");
+      assert.equal((body.cancelled as HttpError).code, "CONNECTION_LOST");
+      assert.equal(talk.connection.free, 0);
+      await talk.owner.closed;
+      assert.equal(talk.transport.written.includes("b"), false);
+      assert.deepEqual(talk.owner.calls, ["onClosing", "onClosed"]);
+    });
+  }
+
+  it("whose answer begins with an error stops its body at once, and the rest of the answer still comes", async () => {
+    const talk = new Talk();
+    talk.transport.full = true;
+    const body = new PiecesBody(["a", "b"]);
+    const recorder = talk.send("POST", body);
+    await settled();
+    talk.transport.give("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nn");
+    assert.notEqual(body.cancelled, undefined);
+    talk.transport.drain();
+    await settled();
+    assert.equal(body.reads, 1);
+    talk.transport.give("o");
+    assert.equal(recorder.body, "no");
+    assert.equal(recorder.calls.at(-1), "onEnd");
+    await talk.owner.closed;
+  });
+
+  it("answered while its body waits in the transport leaves a connection that nobody uses again", async () => {
+    const talk = new Talk();
+    const recorder = talk.send("POST", bytesBody("x".repeat(100_000)));
+    talk.transport.full = true;
+    talk.transport.give(OK);
+    assert.equal(recorder.calls.at(-1), "onEnd");
+    assert.equal(talk.connection.free, 0);
+    await talk.owner.closed;
+  });
+
+  it("whose body breaks fails with the body's error, and the connection ends", async () => {
+    const broken = new HttpError("BODY_FAILED", "the disk is gone");
+    for (const error of [broken, new Error("the disk is gone")]) {
+      const talk = new Talk();
+      const recorder = await talk.send("POST", new PiecesBody(["a", error])).over;
+      assert.equal(recorder.error?.code, "BODY_FAILED");
+      if (error === broken) assert.equal(recorder.error, broken);
+      else assert.equal(recorder.error?.cause, error);
+      assert.equal(recorder.untouched, false);
+      await talk.owner.closed;
+      assert.equal(talk.transport.written.endsWith("a\r\n"), true, "no last chunk");
+    }
+  });
+
+  it("whose body is longer or shorter than its length fails, and nothing beyond the length is sent", async () => {
+    const shorter = new Talk();
+    const recorder = await shorter.send("POST", new PiecesBody(["abc"], 4)).over;
+    assert.equal(recorder.error?.code, "BODY_FAILED");
+    const longer = new Talk();
+    const body = new PiecesBody(["abc", "de"], 4);
+    const other = await longer.send("POST", body).over;
+    assert.equal(other.error?.code, "BODY_FAILED");
+    assert.equal(body.cancelled, other.error);
+    assert.equal(longer.transport.written.endsWith("\r\n\r\nabc"), true);
+    await Promise.all([longer.owner.closed, shorter.owner.closed]);
+  });
+
+  it("that fails cancels its body", async () => {
+    const talk = new Talk();
+    talk.transport.full = true;
+    const body = new PiecesBody(["a", "b"]);
+    const recorder = talk.send("POST", body);
+    await settled();
+    talk.transport.close();
+    assert.equal(recorder.error?.code, "CONNECTION_LOST");
+    assert.equal(body.cancelled, recorder.error);
+  });
+
+  it("whose answer ends before its body was read to the end, though all of it was sent, keeps the connection", async () => {
+    const talk = new Talk();
+    let finish = (): void => {};
+    const end = new Promise<undefined>((resolve) => finish = () => resolve(undefined));
+    const body = new PiecesBody(["abcd"], 4);
+    const read = body.read.bind(body);
+    body.read = () => body.reads === 0 ? read() : end;
+    const recorder = talk.send("POST", body);
+    await settled();
+    talk.transport.give(OK);
+    assert.equal(recorder.calls.at(-1), "onEnd");
+    assert.equal(body.cancelled, undefined);
+    assert.equal(talk.connection.free, 1);
+    const next = talk.send();
+    finish();
+    await settled();
+    talk.transport.give(OK);
+    assert.equal(next.calls.at(-1), "onEnd");
+    await talk.end();
+  });
+});
