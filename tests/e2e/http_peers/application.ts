@@ -1,0 +1,52 @@
+/**
+ * What the servers of Go, Node, Deno and Bun answer, so that one table of tests goes for all of them, and for the proxies before
+ * them. Each implements it with its own means:
+ *
+ * | path | answer |
+ * |---|---|
+ * | `/hello` | `hello` and an entity tag; 304 to that tag in If-None-Match |
+ * | `/echo` | the request's body as it comes; `x-method`, and `x-length`: its Content-Length, or `none` |
+ * | `/mirror` | the same, once all of it is there |
+ * | `/digest` | `{ method, bytes, sha256 }` of the request's body, in JSON |
+ * | `/bytes?n=` | so many bytes of the pattern, with their number |
+ * | `/stream?n=` | the same, without |
+ * | `/drip` | bytes without end |
+ * | `/dripping` | how many are at that now |
+ * | `/half` | the promise of 1,000 bytes, 500 of them, then the connection or stream is gone |
+ * | `/wait?ms=` | `waited`, so much later |
+ * | `/status?code=` | that, and nothing else |
+ * | `/redirect?code=&to=` | that status and that Location |
+ * | `/encoded?as=` | 2,000 lines in that coding |
+ * | `/trailers` | a body, and `x-trailer: last` after it |
+ * | `/hints` | two 103 responses, then `hinted` |
+ * | `/refuse` | 413 without reading the body |
+ * | `/fields` | the request's header fields in JSON; the response has as many `x-field-…` of 100 bytes as `n=` says |
+ */
+export type ApplicationPath =
+  | "/hello"
+  | "/echo"
+  | "/mirror"
+  | "/digest"
+  | "/bytes"
+  | "/stream"
+  | "/drip"
+  | "/dripping"
+  | "/half"
+  | "/wait"
+  | "/status"
+  | "/redirect"
+  | "/encoded"
+  | "/trailers"
+  | "/hints"
+  | "/refuse"
+  | "/fields";
+
+/** The entity tag of `/hello`. */
+export const HELLO_TAG = '"hello-1"';
+
+/** What `/encoded` gives, decoded. */
+export const encodedText: string = Array.from({ length: 2000 }, (_, i) => `line ${i} of what is sent in a coding\n`)
+  .join("");
+
+/** A server's answer to the start of its process: its origins by what they speak, in one line of JSON on standard output. */
+export type Origins = Readonly<Partial<Record<"h2" | "h2c" | "h1" | "h1s" | "verified", string>>>;

@@ -1,0 +1,83 @@
+import { HttpClient, type HttpClientEvent, type HttpClientOptions } from "../../../lib/http/mod.ts";
+import { certificates } from "../../http/certificates.ts";
+import { within } from "../../node/loopback.ts";
+import type { Origins } from "./application.ts";
+
+/** What servers are asked to do; not each can do all. */
+export type Feature =
+  | "methods"
+  | "lengths"
+  | "duplex"
+  | "large duplex"
+  | "trailers"
+  | "hints"
+  | "refusals"
+  | "brotli and zstd"
+  | "half";
+
+/** One way to speak to one server. */
+export interface Endpoint {
+  /** As tests call it: `nginx, h2`. */
+  readonly name: string;
+  readonly kind: Exclude<keyof Origins, "verified">;
+  /** Why it is not here, if so. */
+  readonly skip: string | false;
+  /** What the server cannot do. */
+  readonly lacks: ReadonlySet<Feature>;
+  /** Once its server runs. */
+  readonly origin: () => string;
+}
+
+/** What is spoken at an endpoint. */
+export function protocolOf({ kind }: Endpoint): "h2" | "http/1.1" {
+  return kind === "h2" || kind === "h2c" ? "h2" : "http/1.1";
+}
+
+/** A client of its own, the server's origin, and what the client told. */
+export interface Visit {
+  readonly client: HttpClient;
+  readonly origin: string;
+  readonly events: readonly HttpClientEvent[];
+}
+
+/** Options for a client of servers of a kind. */
+export function optionsFor(kind: keyof Origins): HttpClientOptions {
+  return { tls: { ca: certificates.ca }, h2c: kind === "h2c" };
+}
+
+/** Runs `visit` with a client that is closed afterwards: that has to come to an end too. */
+export async function visiting(
+  options: HttpClientOptions,
+  origin: string,
+  visit: (visit: Visit) => Promise<void>,
+): Promise<void> {
+  const events: HttpClientEvent[] = [];
+  const client = new HttpClient({ ...options, onEvent: (event) => void events.push(event) });
+  try {
+    await within(visit({ client, origin, events }), "the visit");
+    await within(client.close(), `close() with ${JSON.stringify(client.stats())}`);
+  } finally {
+    client.destroy();
+  }
+}
+
+/** The same at an endpoint. */
+export function visitingEndpoint(endpoint: Endpoint, visit: (visit: Visit) => Promise<void>): Promise<void> {
+  return visiting(optionsFor(endpoint.kind), endpoint.origin(), visit);
+}
+
+/** How many connections a client has had at a time. */
+export function mostConnections({ events }: Visit): number {
+  let open = 0;
+  let most = 0;
+  for (const { type } of events) {
+    if (type === "connect") most = Math.max(most, ++open);
+    if (type === "disconnect") open--;
+  }
+  return most;
+}
+
+/** How many connections a client has made. */
+export function connectionsMade({ events }: Visit): number {
+  return events.filter(({ type }) => type === "connect").length;
+}

@@ -1,0 +1,109 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import type { Origins } from "./application.ts";
+import { certificateFile, originsAt } from "./files.ts";
+import { freePorts, type PeerProcess, programPath, startDaemon } from "./processes.ts";
+
+const command = programPath("nginx");
+
+/** Why there is no nginx, if so. */
+export const noNginx: string | false = command ? false : "nginx is not installed";
+
+/** What a server block starts with to speak TLS. */
+export const secure: string = `ssl_certificate ${certificateFile("localhost.pem")};
+    ssl_certificate_key ${certificateFile("localhost.key")};`;
+
+/** The same for one.test and two.test. */
+export const secureTwoNames: string = `ssl_certificate ${certificateFile("two_names.pem")};
+    ssl_certificate_key ${certificateFile("two_names.key")};`;
+
+/** The same as a line that demands a certificate of clients. */
+export const verifying: string = `ssl_client_certificate ${certificateFile("ca.pem")};
+    ssl_verify_client on;`;
+
+/**
+ * Starts nginx with server blocks; all that it writes goes to `folder`.
+ *
+ * @param servers Told as many free ports as they take arguments.
+ */
+export async function startNginx(
+  folder: string,
+  origins: (ports: readonly number[]) => Origins,
+  servers: (ports: readonly number[]) => string,
+): Promise<PeerProcess> {
+  await mkdir(folder, { recursive: true });
+  const conf = join(folder, "nginx.conf");
+  const ports = await freePorts(8);
+  await writeFile(conf, configuration(folder, servers(ports)));
+  return await startDaemon(command ?? "nginx", ["-e", "stderr", "-p", folder, "-c", conf], origins(ports));
+}
+
+function configuration(folder: string, servers: string): string {
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((kind) => `${kind}_temp_path ${join(folder, kind)};`).join("\n  ");
+  // As root it would take another user, who may not read our folder.
+  const user = process.getuid?.() === 0 ? "user root;" : "";
+  return `${user}
+daemon off;
+worker_processes 1;
+pid ${join(folder, "nginx.pid")};
+error_log stderr crit;
+events {
+  worker_connections 4096;
+}
+http {
+  access_log off;
+  ${temporary}
+  ${servers}
+}
+`;
+}
+
+/** nginx before the application at `upstream`, an origin of HTTP/1.1. */
+export async function startNginxProxy(folder: string, upstream: string): Promise<PeerProcess> {
+  const application = `
+    client_max_body_size 0;
+    large_client_header_buffers 8 32k;
+    http2_max_concurrent_streams 32;
+    proxy_http_version 1.1;
+    proxy_set_header Connection "";
+    proxy_request_buffering off;
+    proxy_buffering off;
+    proxy_buffer_size 128k;
+    proxy_buffers 4 128k;
+    location / {
+      proxy_pass ${upstream};
+    }
+    location = /refuse {
+      client_max_body_size 1k;
+      proxy_pass ${upstream};
+    }`;
+  return await startNginx(folder, originsAt, ([h2, h2c, h1, h1s, verified]) => `
+  server {
+    listen 127.0.0.1:${h2} ssl http2;
+    ${secure}
+    ${application}
+  }
+  server {
+    listen 127.0.0.1:${h2c} http2;
+    ${application}
+  }
+  server {
+    listen 127.0.0.1:${h1};
+    ${application}
+  }
+  server {
+    listen 127.0.0.1:${h1s} ssl;
+    ${secure}
+    ${application}
+  }
+  server {
+    listen 127.0.0.1:${verified} ssl http2;
+    ${secure}
+    ${verifying}
+    location / {
+      return 200 $ssl_client_s_dn;
+    }
+  }`);
+}

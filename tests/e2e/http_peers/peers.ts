@@ -1,0 +1,117 @@
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { noApache, startApacheProxy } from "./apache.ts";
+import type { Origins } from "./application.ts";
+import type { Endpoint, Feature } from "./endpoint.ts";
+import { fileHere } from "./files.ts";
+import { noGo, startGo } from "./go.ts";
+import { noNginx, startNginxProxy } from "./nginx.ts";
+import { type PeerProcess, runtimePath, startApplication } from "./processes.ts";
+
+/** A server that implements the application, or passes requests on to one that does. */
+interface Peer {
+  readonly name: string;
+  readonly skip: string | false;
+  readonly kinds: readonly Endpoint["kind"][];
+  readonly lacks: readonly Feature[];
+  readonly start: (folder: string, upstream: string) => Promise<PeerProcess>;
+}
+
+const all = ["h2", "h2c", "h1", "h1s"] as const;
+
+const node: Peer = {
+  name: "Node",
+  skip: missing("node"),
+  kinds: all,
+  lacks: [],
+  start: () => startApplication(runtimePath("node") ?? "node", [fileHere("node_server.ts")]),
+};
+
+const others: readonly Peer[] = [
+  { name: "nginx", skip: noNginx || node.skip, kinds: all, lacks: ["hints", "large duplex"], start: startNginxProxy },
+  {
+    name: "Apache httpd",
+    skip: noApache || node.skip,
+    kinds: all,
+    lacks: ["lengths", "duplex", "large duplex"],
+    start: startApacheProxy,
+  },
+  { name: "Go", skip: noGo, kinds: all, lacks: ["brotli and zstd"], start: startGo },
+  {
+    name: "Deno",
+    skip: missing("deno"),
+    kinds: ["h2", "h2c", "h1"],
+    lacks: ["trailers", "hints"],
+    start: () =>
+      startApplication(runtimePath("deno") ?? "deno", [
+        "run",
+        "-A",
+        "--no-check",
+        "--quiet",
+        fileHere("deno_server.ts"),
+      ]),
+  },
+  {
+    name: "Bun",
+    skip: missing("bun"),
+    kinds: ["h1", "h1s"],
+    lacks: ["trailers", "hints"],
+    start: () => startApplication(runtimePath("bun") ?? "bun", [fileHere("bun_server.ts")]),
+  },
+];
+
+function missing(runtime: "node" | "deno" | "bun"): string | false {
+  return runtimePath(runtime) ? false : `${runtime} is not installed`;
+}
+
+/** All of them, of which those that are here run between `start` and `close`. */
+export class Peers {
+  #folder = "";
+  readonly #running = new Map<string, PeerProcess>();
+
+  async start(): Promise<void> {
+    this.#folder = await realpath(await mkdtemp(join(tmpdir(), "millrace-peers-")));
+    if (!node.skip) this.#running.set(node.name, await node.start(this.#folder, ""));
+    const upstream = this.#running.get(node.name)?.origins.h1 ?? "";
+    const starting = others.filter(({ skip }) => !skip).map(async ({ name, start }) => {
+      this.#running.set(name, await start(join(this.#folder, name.replaceAll(" ", "_")), upstream));
+    });
+    const failed = (await Promise.allSettled(starting)).find(({ status }) => status === "rejected");
+    if (failed?.status === "rejected") {
+      await this.close();
+      throw failed.reason;
+    }
+  }
+
+  async close(): Promise<void> {
+    const { [node.name]: upstream, ...proxies } = Object.fromEntries(this.#running);
+    await Promise.all(Object.values(proxies).map((peer) => peer.close()));
+    await upstream?.close();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Each way to speak to each of them. */
+  endpoints(): Endpoint[] {
+    return [node, ...others].flatMap(({ name, skip, kinds, lacks }) =>
+      kinds.map((kind) => ({
+        name: `${name}, ${words[kind]}`,
+        kind,
+        skip,
+        lacks: new Set(lacks),
+        origin: () => this.#originsOf(name)[kind] ?? "",
+      }))
+    );
+  }
+
+  #originsOf(name: string): Origins {
+    return this.#running.get(name)?.origins ?? {};
+  }
+}
+
+const words: Readonly<Record<Endpoint["kind"], string>> = {
+  h2: "h2",
+  h2c: "h2 without TLS",
+  h1: "HTTP/1.1",
+  h1s: "HTTP/1.1 over TLS",
+};

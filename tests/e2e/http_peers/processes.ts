@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { connect, createServer, type Server } from "node:net";
+import { delimiter, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import type { Origins } from "./application.ts";
+
+const PATIENCE = 20_000;
+
+/** A server in a process of its own. */
+export interface PeerProcess {
+  readonly origins: Origins;
+  /** Sends the server's parent process a signal. */
+  signal(name: "SIGHUP" | "SIGQUIT" | "SIGUSR1" | "SIGTERM"): void;
+  close(): Promise<void>;
+}
+
+/** Where a program is; undefined if it is not here. Some are not on everybody's path. */
+export function programPath(name: string): string | undefined {
+  const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin", "/usr/local/go/bin"];
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+/** The runtime that this package is tested with; undefined if it is not installed. */
+export function runtimePath(name: "node" | "deno" | "bun"): string | undefined {
+  const path = fileURLToPath(new URL(`../../../node_modules/.bin/${name}`, import.meta.url));
+  return existsSync(path) ? path : undefined;
+}
+
+/** Starts a server that says its origins on standard output, and ends with its standard input. */
+export async function startApplication(command: string, words: readonly string[]): Promise<PeerProcess> {
+  const child = spawn(command, words, { stdio: ["pipe", "pipe", "pipe"] });
+  const running = observed(child, command);
+  let said = "";
+  const line = new Promise<string>((resolve) => {
+    child.stdout!.on("data", (text) => {
+      said += text;
+      if (said.includes("\n")) resolve(said);
+    });
+  });
+  const origins: Origins = JSON.parse(await running.unlessItEnds(line));
+  return {
+    origins,
+    signal: (name) => child.kill(name),
+    async close(): Promise<void> {
+      child.stdin!.end();
+      await running.ended;
+    },
+  };
+}
+
+/** Starts a server that is told its ports, and waits until it accepts connections at each. */
+export async function startDaemon(command: string, words: readonly string[], origins: Origins): Promise<PeerProcess> {
+  const child = spawn(command, words, { stdio: ["ignore", "ignore", "pipe"] });
+  const running = observed(child, command);
+  const close = async (): Promise<void> => {
+    child.kill("SIGTERM");
+    await running.ended;
+  };
+  try {
+    for (const origin of Object.values(origins)) {
+      await running.unlessItEnds(accepting(Number(new URL(origin).port), child));
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { origins, signal: (name) => child.kill(name), close };
+}
+
+interface Observed {
+  readonly ended: Promise<void>;
+  unlessItEnds<T>(promise: Promise<T>): Promise<T>;
+}
+
+function observed(child: ChildProcess, command: string): Observed {
+  let complaint = "";
+  child.stderr!.on("data", (text) => complaint += text);
+  const ended = new Promise<void>((resolve) => {
+    child.once("error", (error) => {
+      complaint += error.message;
+      resolve();
+    });
+    child.once("close", () => resolve());
+  });
+  return {
+    ended,
+    unlessItEnds: (promise) =>
+      Promise.race([
+        promise,
+        ended.then((): never => {
+          throw new Error(`${command} does not serve: ${complaint}`);
+        }),
+      ]),
+  };
+}
+
+/** Ports that nothing listened on a moment ago, for servers that cannot be told to take any. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers: Server[] = [];
+  const ports: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const server = createServer();
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(0, "127.0.0.1", resolve);
+    });
+    servers.push(server);
+    ports.push((server.address() as { port: number }).port);
+  }
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+async function accepting(port: number, child: ChildProcess): Promise<void> {
+  for (const end = Date.now() + PATIENCE; child.exitCode === null && child.signalCode === null;) {
+    if (await accepts(port)) return;
+    if (Date.now() > end) throw new Error(`nothing accepts connections at port ${port}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await new Promise(() => {}); // the end of the process tells why
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
