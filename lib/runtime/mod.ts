@@ -8,6 +8,7 @@ export { fileSlice } from "./file_slice.ts";
 export { copiesVectors, writesAtOnce, writeStream } from "./file_writes.ts";
 export { readsOnAfterAnswer } from "./reads_on.ts";
 export { ReadyResponse } from "./ready_response.ts";
+export { type NativeSide, ResponseShell, type ResponseShellClass, type ResponseShellParts } from "./response_shell.ts";
 export { isFromBunServer } from "./own_request.ts";
 export { startWorker } from "./worker.ts";
 export { isProcessAlive } from "./process.ts";

@@ -4,34 +4,33 @@ import type { BodyConsumer, ResponseBody } from "./response_body.ts";
 /** The most bytes of a chunk. */
 const MOST = 64 * 1024;
 
-/** Where the stream of a response's body takes its bytes. Nothing is taken before it is asked for. */
+/** Where the stream of a response's body takes its bytes: none before they are asked for, and copies, which are the user's. */
 export class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
   readonly type = "bytes";
   readonly #body: ResponseBody;
+  /** Undefined once the stream has ended. */
   #controller: ReadableByteStreamController | undefined = undefined;
   #isWanted = false;
-  isUsed: boolean;
 
-  constructor(body: ResponseBody, isUsed: boolean) {
+  /** @param body What is read. */
+  constructor(body: ResponseBody) {
     this.#body = body;
-    this.isUsed = isUsed;
   }
 
+  /** Keeps the controller, and ends the stream of a body that has nothing to give. */
   start(controller: ReadableByteStreamController): void {
     this.#controller = controller;
-    if (this.#body.failure !== undefined) this.onReady();
-    else if (this.#body.isDone) controller.close();
+    this.#endIfOver(controller);
   }
 
+  /** Gives bytes, as soon as there are some. */
   pull(): void {
-    this.isUsed = true;
     this.#isWanted = true;
-    if (this.#body.available > 0 || this.#body.isOver) this.onReady();
-    else this.#body.want();
+    this.#body.want(this);
   }
 
+  /** Gives the body up. */
   cancel(reason: unknown): void {
-    this.isUsed = true;
     this.#controller = undefined;
     this.#body.cancel(reason);
   }
@@ -39,14 +38,9 @@ export class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
   onReady(): void {
     const controller = this.#controller;
     if (controller === undefined) return;
-    const { failure } = this.#body;
-    if (failure !== undefined) {
-      this.#controller = undefined;
-      controller.error(failure.reason);
-      return;
-    }
     if (this.#isWanted && this.#body.available > 0) this.#give(controller);
-    if (this.#body.isDone) this.#close(controller);
+    // What was given may have led to the next pull, and that to the end.
+    if (this.#controller !== undefined) this.#endIfOver(controller);
   }
 
   #give(controller: ReadableByteStreamController): void {
@@ -62,10 +56,15 @@ export class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
     controller.enqueue(chunk);
   }
 
-  #close(controller: ReadableByteStreamController): void {
-    if (this.#controller === undefined) return;
+  #endIfOver(controller: ReadableByteStreamController): void {
+    const { failure, isDone } = this.#body;
+    if (failure === undefined && !isDone) return;
     this.#controller = undefined;
+    if (failure !== undefined) {
+      controller.error(failure.reason);
+      return;
+    }
     controller.close();
-    controller.byobRequest?.respond(0);
+    controller.byobRequest?.respond(0); // a view that waits is given back
   }
 }

@@ -1,18 +1,32 @@
-/** Bytes in pieces, taken from the front. */
+/** A chunk that is a smaller part of its memory than this is copied, so that it does not hold all of that. */
+const LEAST_SHARE = 1 / 5;
+/** The memory into which small chunks are gathered, in bytes. */
+const GATHERED = 16 * 1024;
+
+/** Bytes in pieces, appended at the end and taken from the front. */
 export class ChunkList {
   #chunks: Uint8Array[] = [];
   #first = 0;
   #length = 0;
+  /** Memory of ours that the last chunk lies in, or undefined. */
+  #gathering: Uint8Array | undefined = undefined;
+  /** How much of that is in use. */
+  #gathered = 0;
 
   /** In bytes. */
   get length(): number {
     return this.#length;
   }
 
-  /** Appends a view, which is kept. */
+  /** Appends a view. It is kept, or copied if it is small and not the only one. */
   push(chunk: Uint8Array): void {
-    this.#chunks.push(chunk);
     this.#length += chunk.length;
+    if (this.#chunks.length > 0 && chunk.length < chunk.buffer.byteLength * LEAST_SHARE) {
+      this.#gather(chunk);
+    } else {
+      this.#gathering = undefined;
+      this.#chunks.push(chunk);
+    }
   }
 
   /** The first piece, at most so long; undefined if there is none. */
@@ -45,9 +59,19 @@ export class ChunkList {
   /** All of it in one piece, which may be a view of what was pushed. */
   takeAll(): Uint8Array {
     if (this.#chunks.length - this.#first === 1) return this.take(Infinity)!;
+    return this.copyAll();
+  }
+
+  /** All of it in one piece that nobody else has. */
+  copyAll(): Uint8Array<ArrayBuffer> {
     const whole = new Uint8Array(this.#length);
     this.takeInto(whole);
     return whole;
+  }
+
+  /** The pieces; whoever gets them must not change them. */
+  get chunks(): readonly Uint8Array[] {
+    return this.#chunks.slice(this.#first);
   }
 
   /** Drops everything. */
@@ -55,5 +79,23 @@ export class ChunkList {
     this.#chunks = [];
     this.#first = 0;
     this.#length = 0;
+    this.#gathering = undefined;
+  }
+
+  #gather(chunk: Uint8Array): void {
+    const chunks = this.#chunks;
+    const last = chunks.length - 1;
+    if (this.#gathering !== undefined && this.#gathered + chunk.length <= GATHERED) {
+      this.#gathering.set(chunk, this.#gathered);
+      this.#gathered += chunk.length;
+      // The chunk's beginning may have been taken meanwhile.
+      const start = chunks[last].byteOffset;
+      chunks[last] = this.#gathering.subarray(start, this.#gathered);
+      return;
+    }
+    this.#gathering = new Uint8Array(Math.max(GATHERED, chunk.length));
+    this.#gathering.set(chunk);
+    this.#gathered = chunk.length;
+    chunks.push(this.#gathering.subarray(0, chunk.length));
   }
 }

@@ -1,12 +1,22 @@
+import { type NativeSide, ResponseShell } from "../../runtime/mod.ts";
+import { ReadableStream } from "../../streams/mod.ts";
 import type { ResponseHead } from "../exchange.ts";
+import { watchResponse } from "./abandoned.ts";
+import { ChunkList } from "./chunk_list.ts";
+import { ReadableBody } from "./readable_body.ts";
 import type { ResponseBody } from "./response_body.ts";
+import { fieldsToSendOn, ResponseHeaders } from "./response_headers.ts";
+import { convertWhole, type WholeKind } from "./whole_body.ts";
 
 /** What a response knows of its request. */
 export interface ResponseInfo {
   /** Without the fragment. */
   readonly url: string;
+  /** Whether it is not the first response. */
   readonly redirected: boolean;
 }
+
+type Inspect = (value: unknown, options?: unknown) => string;
 
 /**
  * Makes the Response that a fetch gives.
@@ -14,17 +24,25 @@ export interface ResponseInfo {
  * @param body What is read; undefined where there can be none (HEAD, 204, 304).
  */
 export function createResponse(head: ResponseHead, body: ResponseBody | undefined, info: ResponseInfo): Response {
-  return new HttpResponse(head, body, info);
+  const response = new HttpResponse(head, body === undefined ? undefined : new ReadableBody(body), info);
+  if (body !== undefined && !body.isOver) watchResponse(response, body);
+  return response;
 }
 
-class HttpResponse extends Response {
+/** A Response whose parts are made when somebody asks for them. */
+class HttpResponse extends ResponseShell implements NativeSide {
   readonly #head: ResponseHead;
-  readonly #body: ResponseBody | undefined;
+  readonly #body: ReadableBody | undefined;
   readonly #info: ResponseInfo;
   #headers: Headers | undefined = undefined;
 
-  constructor(head: ResponseHead, body: ResponseBody | undefined, info: ResponseInfo) {
-    super(null);
+  constructor(head: ResponseHead, body: ReadableBody | undefined, info: ResponseInfo) {
+    super(() => ({
+      status: head.status,
+      statusText: head.statusText,
+      headers: fieldsToSendOn(head.headers, body?.isDecoded === true),
+      body: body ?? null,
+    }));
     this.#head = head;
     this.#body = body;
     this.#info = info;
@@ -55,7 +73,7 @@ class HttpResponse extends Response {
   }
 
   override get headers(): Headers {
-    return this.#headers ??= makeHeaders(this.#head.headers);
+    return this.#headers ??= new ResponseHeaders(this.#head.headers);
   }
 
   override get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
@@ -67,41 +85,74 @@ class HttpResponse extends Response {
   }
 
   override text(): Promise<string> {
-    return this.#body === undefined ? Promise.resolve("") : this.#body.read("text", "") as Promise<string>;
+    return this.#read("text") as Promise<string>;
   }
 
   // deno-lint-ignore no-explicit-any -- as in the platform's own types
   override json(): Promise<any> {
-    return this.#body === undefined ? super.json() : this.#body.read("json", "");
+    return this.#read("json");
   }
 
   override bytes(): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#body === undefined
-      ? Promise.resolve(new Uint8Array())
-      : this.#body.read("bytes", "") as Promise<Uint8Array<ArrayBuffer>>;
+    return this.#read("bytes") as Promise<Uint8Array<ArrayBuffer>>;
   }
 
   override arrayBuffer(): Promise<ArrayBuffer> {
-    return this.#body === undefined
-      ? Promise.resolve(new ArrayBuffer())
-      : this.#body.read("arrayBuffer", "") as Promise<ArrayBuffer>;
+    return this.#read("arrayBuffer") as Promise<ArrayBuffer>;
   }
 
   override blob(): Promise<Blob> {
-    const type = this.headers.get("content-type") ?? "";
-    return this.#body === undefined
-      ? Promise.resolve(new Blob([], { type }))
-      : this.#body.read("blob", type) as Promise<Blob>;
+    return this.#read("blob") as Promise<Blob>;
   }
 
   override formData(): Promise<FormData> {
-    const type = this.headers.get("content-type") ?? "";
-    return this.#body === undefined ? super.formData() : this.#body.read("formData", type) as Promise<FormData>;
+    return this.#read("formData") as Promise<FormData>;
+  }
+
+  /** The body as text, piece by piece: https://fetch.spec.whatwg.org/#dom-body-textstream */
+  textStream(): globalThis.ReadableStream<string> {
+    const stream = this.body ?? ReadableStream.from([]);
+    return stream.pipeThrough(new TextDecoderStream());
+  }
+
+  override clone(): Response {
+    const copy = this.#body?.clone();
+    return new HttpResponse(this.#head, copy, this.#info);
+  }
+
+  makeNativeSide(): Response {
+    const { status, statusText, headers } = this.#head;
+    const body = this.#body;
+    const native = new Response(body === undefined ? null : body.takeArrived() ?? body.stream, { status, statusText });
+    const fields = fieldsToSendOn(headers, body?.isDecoded === true);
+    for (let at = 0; at < fields.length; at += 2) native.headers.append(fields[at], fields[at + 1]);
+    return native;
+  }
+
+  /** How `console.log` shows it on Node and Bun. */
+  [Symbol.for("nodejs.util.inspect.custom")](_depth: number, options: unknown, inspect: Inspect): string {
+    return this.#shown(inspect, options);
+  }
+
+  /** How `console.log` shows it on Deno. */
+  [Symbol.for("Deno.customInspect")](inspect: Inspect, options: unknown): string {
+    return this.#shown(inspect, options);
+  }
+
+  #read(kind: WholeKind): Promise<unknown> {
+    const contentType = kind === "blob" || kind === "formData" ? this.headers.get("content-type") ?? "" : "";
+    if (this.#body !== undefined) return this.#body.readWhole(kind, contentType);
+    return new Promise((resolve) => resolve(convertWhole(new ChunkList(), kind, contentType)));
+  }
+
+  /** Not with the body's stream, which is made only if somebody wants it. */
+  #shown(inspect: Inspect, options: unknown): string {
+    const { status, statusText, headers, bodyUsed, ok, redirected, type, url } = this;
+    const body = this.#body === undefined ? null : this.#body.madeStream ?? "[ReadableStream]";
+    const members = { status, statusText, headers, body, bodyUsed, ok, redirected, type, url };
+    return `Response ${inspect(members, options)}`;
   }
 }
 
-function makeHeaders(list: readonly string[]): Headers {
-  const headers = new Headers();
-  for (let at = 0; at < list.length; at += 2) headers.append(list[at], list[at + 1]);
-  return headers;
-}
+// For those who make another response of the class of this one.
+Object.defineProperty(HttpResponse.prototype, "constructor", { value: Response, writable: true, configurable: true });

@@ -1,13 +1,12 @@
 import { ReadableStream } from "../../streams/mod.ts";
 import { BodyStreamSource } from "./body_stream_source.ts";
 import { ChunkList } from "./chunk_list.ts";
-import { WholeBody, type WholeKind } from "./whole_body.ts";
 
-/** Whom a body tells what becomes of it. Never called within `push`, `end` or `fail`, but for `consumed`. */
+/** Whom a body tells what becomes of it. */
 export interface BodyControl {
-  /** So many bytes of what was pushed were taken: there is room for as many more. */
+  /** So many bytes of what was pushed were taken: there is room for as many more. May be called within `push`. */
   consumed(bytes: number): void;
-  /** Nobody reads the rest. Not called after the end. */
+  /** Nobody reads the rest. Not called after the end, nor after a failure. */
   cancel(reason: unknown): void;
   /** Somebody waits for bytes, and there are none. */
   wanted?(): void;
@@ -15,55 +14,83 @@ export interface BodyControl {
 
 /** Who takes a body's bytes. */
 export interface BodyConsumer {
-  /** There is something to take, or the end. */
+  /** There is something to take, or the end, or a failure. */
   onReady(): void;
 }
 
+/** Who looks after bodies that are not over. */
+export interface BodyObserver {
+  onOver(): void;
+}
+
 /**
- * The body of a response on its way from a connection to its reader. Bytes wait here until somebody reads them: whole (`text()`,
- * `json()` and so on) without a stream between, as a stream, or piece by piece.
+ * The body of a response on its way from a connection to its reader. Bytes wait here until somebody takes them: as a whole without
+ * a stream between, as a stream, or piece by piece.
+ *
+ * Connections hold it. It holds its reader only while that waits, so that a response which nobody knows any more can be found out.
  */
 export class ResponseBody {
   readonly #control: BodyControl;
-  readonly #chunks = new ChunkList();
+  readonly #chunks: ChunkList = new ChunkList();
+  /** Who waits. */
   #consumer: BodyConsumer | undefined = undefined;
+  /** Who wants to know of the end, without having asked for bytes. */
+  #watcher: BodyConsumer | undefined = undefined;
   #hasEnded = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
-  #stream: ReadableStream<Uint8Array<ArrayBuffer>> | undefined = undefined;
-  #source: BodyStreamSource | undefined = undefined;
+  #isTaken = false;
+  /** Whether content codings were undone, so that some fields of the head are not about these bytes. */
+  isDecoded = false;
+  /** Told when nothing more is to come. */
+  observer: BodyObserver | undefined = undefined;
 
+  /**
+   * Makes the body of one response.
+   *
+   * @param control Who is told what becomes of it.
+   */
   constructor(control: BodyControl) {
     this.#control = control;
   }
 
-  /** Appends bytes; a view that nobody writes to again. Does nothing after the end. */
+  /** Appends bytes: a view that nobody writes to again. Does nothing after the end. */
   push(chunk: Uint8Array): void {
     if (this.isOver || chunk.length === 0) return;
     this.#chunks.push(chunk);
-    this.#consumer?.onReady();
+    this.#tell();
   }
 
-  /** Nothing more comes. */
+  /** Nothing more comes. Does nothing after the end. */
   end(): void {
     if (this.isOver) return;
     this.#hasEnded = true;
-    this.#consumer?.onReady();
+    this.#finish();
   }
 
-  /** The rest will not come. What was pushed is dropped. */
+  /** The rest will not come; what was not taken yet is dropped. Does nothing after the end. */
   fail(error: unknown): void {
     if (this.isOver) return;
     this.#failure = { reason: error };
     this.#chunks.clear();
-    this.#consumer?.onReady();
+    this.#finish();
   }
 
-  /** Whether nothing more is to come: ended, failed or cancelled. */
+  /** Gives the rest up. Whoever reads gets the reason as an error. */
+  cancel(reason: unknown): void {
+    if (this.isOver) {
+      this.#chunks.clear();
+      return;
+    }
+    this.fail(reason);
+    this.#control.cancel(reason);
+  }
+
+  /** Whether nothing more is to come: it has ended, failed, or was cancelled. */
   get isOver(): boolean {
     return this.#hasEnded || this.#failure !== undefined;
   }
 
-  /** Whether nothing is left: the end came, and everything before it was taken. */
+  /** Whether the end has come, and everything before it was taken. */
   get isDone(): boolean {
     return this.#hasEnded && this.#chunks.length === 0;
   }
@@ -73,31 +100,31 @@ export class ResponseBody {
     return this.#failure;
   }
 
-  /** Bytes that can be taken. */
+  /** Bytes that can be taken now. */
   get available(): number {
     return this.#chunks.length;
   }
 
-  /** Whether somebody has begun to read it. */
-  get isUsed(): boolean {
-    return this.#source !== undefined ? this.#source.isUsed : this.#consumer !== undefined;
+  /** Whether somebody has a claim to its bytes: a reader of the whole, or a stream. */
+  get isTaken(): boolean {
+    return this.#isTaken;
   }
 
-  /** Whether somebody is reading it, or has a lock on its stream. */
-  get isLocked(): boolean {
-    return this.#stream !== undefined ? this.#stream.locked : this.#consumer !== undefined;
+  /** Marks it as somebody's. */
+  claim(): void {
+    this.#isTaken = true;
   }
 
-  /** Becomes the one who takes; told at once if there is something to take. */
-  attach(consumer: BodyConsumer): void {
+  /** Waits for bytes or the end; told at once if they are there. Told once, unless it asks again. */
+  want(consumer: BodyConsumer): void {
     this.#consumer = consumer;
-    if (this.#chunks.length > 0 || this.isOver) consumer.onReady();
+    if (this.#chunks.length > 0 || this.isOver) this.#tell();
     else this.#control.wanted?.();
   }
 
-  /** Says that there was nothing to take. */
-  want(): void {
-    if (!this.isOver) this.#control.wanted?.();
+  /** Is told of the end, also if it does not wait then. */
+  watch(consumer: BodyConsumer): void {
+    if (!this.isOver) this.#watcher = consumer;
   }
 
   /** The next piece, a view of what was pushed; undefined if there is none now. */
@@ -114,37 +141,51 @@ export class ResponseBody {
     return length;
   }
 
-  /** Gives the rest up. */
-  cancel(reason: unknown): void {
-    this.#chunks.clear();
-    if (this.isOver) return;
-    this.#failure = { reason };
-    this.#control.cancel(reason);
+  /** Another body with the same content, if all of it is here and nobody has begun to take it. */
+  copy(): ResponseBody | undefined {
+    if (!this.#hasEnded) return undefined;
+    const copy = new ResponseBody(NO_CONTROL);
+    for (const chunk of this.#chunks.chunks) copy.push(chunk);
+    copy.end();
+    return copy;
   }
 
-  /** All of it, once the end has come, as what is asked for. Rejects with the error that it failed with. */
-  read(kind: WholeKind, contentType: string): Promise<unknown> {
-    if (this.isLocked || this.isUsed) {
-      return Promise.reject(
-        new TypeError("Cannot read the body of the response: it is being read or was read already"),
-      );
-    }
-    const whole = new WholeBody(this, kind, contentType);
-    if (this.#stream !== undefined) return whole.readStream(this.#stream);
-    return whole.result;
-  }
-
-  /** The body as a stream of bytes; always the same. */
-  get stream(): ReadableStream<Uint8Array<ArrayBuffer>> {
-    return this.#stream ??= this.#makeStream();
-  }
-
-  #makeStream(): ReadableStream<Uint8Array<ArrayBuffer>> {
-    const source = new BodyStreamSource(this, this.#consumer !== undefined);
+  /** Makes the stream that reads this body. Once, unless `claim()` has been called before. */
+  makeStream(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const source = new BodyStreamSource(this);
     const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(source, { highWaterMark: 0 });
-    if (this.#consumer !== undefined) stream.getReader(); // somebody reads it as a whole
-    else this.#consumer = source;
-    this.#source = source;
+    this.claim();
+    if (!this.isOver) this.watch(new WeakConsumer(source));
     return stream;
   }
+
+  #finish(): void {
+    this.#tell();
+    this.#watcher?.onReady();
+    this.#watcher = undefined;
+    this.observer?.onOver();
+    this.observer = undefined;
+  }
+
+  #tell(): void {
+    const consumer = this.#consumer;
+    if (consumer === undefined) return;
+    this.#consumer = undefined;
+    consumer.onReady();
+  }
 }
+
+/** A stream's source, which nobody has to keep for the sake of the end. */
+class WeakConsumer implements BodyConsumer {
+  readonly #consumer: WeakRef<BodyConsumer>;
+
+  constructor(consumer: BodyConsumer) {
+    this.#consumer = new WeakRef(consumer);
+  }
+
+  onReady(): void {
+    this.#consumer.deref()?.onReady();
+  }
+}
+
+const NO_CONTROL: BodyControl = { consumed() {}, cancel() {} };

@@ -6,65 +6,84 @@ export type WholeKind = "text" | "json" | "bytes" | "arrayBuffer" | "blob" | "fo
 
 const decoder = new TextDecoder();
 
-/** Reads a body to its end and makes of it what is asked for. */
-export class WholeBody implements BodyConsumer {
+/**
+ * Reads a body to its end and makes of it what is asked for.
+ *
+ * @param contentType For a Blob and a form.
+ * @returns a promise that rejects with the error that the body failed with, or that the result's making threw.
+ */
+export function readWhole(body: ResponseBody, kind: WholeKind, contentType: string): Promise<unknown> {
+  return new Promise((resolve, reject) => new WholeBody(body, kind, contentType, resolve, reject).start());
+}
+
+/**
+ * What a whole body is, as what is asked for.
+ *
+ * @param chunks The body; empty afterwards.
+ */
+export function convertWhole(chunks: ChunkList, kind: WholeKind, contentType: string): unknown {
+  switch (kind) {
+    case "text":
+      return decoder.decode(chunks.takeAll());
+    case "json":
+      return JSON.parse(decoder.decode(chunks.takeAll()));
+    case "bytes":
+      return chunks.copyAll();
+    case "arrayBuffer":
+      return chunks.copyAll().buffer;
+    case "blob":
+      return new Blob(chunks.chunks as Uint8Array<ArrayBuffer>[], { type: contentType });
+    case "formData": {
+      const headers: HeadersInit = contentType === "" ? {} : { "content-type": contentType };
+      return new Response(chunks.takeAll() as Uint8Array<ArrayBuffer>, { headers }).formData();
+    }
+  }
+}
+
+class WholeBody implements BodyConsumer {
   readonly #body: ResponseBody;
   readonly #kind: WholeKind;
   readonly #contentType: string;
-  readonly #chunks = new ChunkList();
-  #resolve: (value: unknown) => void = undefined as never;
-  #reject: (error: unknown) => void = undefined as never;
+  readonly #chunks: ChunkList = new ChunkList();
+  readonly #resolve: (value: unknown) => void;
+  readonly #reject: (error: unknown) => void;
 
-  constructor(body: ResponseBody, kind: WholeKind, contentType: string) {
+  constructor(
+    body: ResponseBody,
+    kind: WholeKind,
+    contentType: string,
+    resolve: (value: unknown) => void,
+    reject: (error: unknown) => void,
+  ) {
     this.#body = body;
     this.#kind = kind;
     this.#contentType = contentType;
+    this.#resolve = resolve;
+    this.#reject = reject;
   }
 
-  /** Begins to read. */
-  get result(): Promise<unknown> {
-    const result = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-    this.#body.attach(this);
-    return result;
-  }
-
-  /** The same by way of the stream that was made already. */
-  async readStream(stream: ReadableStream<Uint8Array>): Promise<unknown> {
-    for await (const chunk of stream) this.#chunks.push(chunk);
-    return this.#finish();
+  start(): void {
+    this.#body.claim();
+    this.#body.want(this);
   }
 
   onReady(): void {
     const body = this.#body;
-    if (body.failure !== undefined) return this.#reject(body.failure.reason);
     for (let chunk = body.take(); chunk !== undefined; chunk = body.take()) this.#chunks.push(chunk);
-    if (!body.isDone) return;
-    try {
-      this.#resolve(this.#finish());
-    } catch (error) {
-      this.#reject(error);
+    if (body.failure !== undefined) {
+      this.#reject(body.failure.reason);
+    } else if (!body.isDone) {
+      body.want(this);
+    } else {
+      this.#resolveWhole();
     }
   }
 
-  #finish(): unknown {
-    const bytes = this.#chunks.takeAll();
-    switch (this.#kind) {
-      case "text":
-        return decoder.decode(bytes);
-      case "json":
-        return JSON.parse(decoder.decode(bytes));
-      case "bytes":
-        return new Uint8Array(bytes);
-      case "arrayBuffer":
-        return new Uint8Array(bytes).buffer;
-      case "blob":
-        return new Blob([bytes as Uint8Array<ArrayBuffer>], { type: this.#contentType });
-      case "formData":
-        return new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { "content-type": this.#contentType } })
-          .formData();
+  #resolveWhole(): void {
+    try {
+      this.#resolve(convertWhole(this.#chunks, this.#kind, this.#contentType));
+    } catch (error) {
+      this.#reject(error);
     }
   }
 }

@@ -1,0 +1,72 @@
+import { type BodyConsumer, type BodyControl, ResponseBody } from "./response_body.ts";
+
+/** What stands between two bodies: it takes of the one and gives to the other, when somebody wants something of that. */
+export abstract class BodyRelay implements BodyConsumer, BodyControl {
+  /** What is taken. */
+  protected readonly source: ResponseBody;
+  /** What is given. */
+  readonly body: ResponseBody = new ResponseBody(this);
+  #isWanted = false;
+  #isRunning = false;
+
+  /** @param source The body that is taken; nobody else reads it. */
+  constructor(source: ResponseBody) {
+    this.source = source;
+    this.body.isDecoded = source.isDecoded;
+    source.claim();
+    source.watch(this);
+  }
+
+  consumed(): void {
+    // What is wanted next will be asked for.
+  }
+
+  cancel(reason: unknown): void {
+    this.release();
+    this.source.cancel(reason);
+  }
+
+  wanted(): void {
+    this.#isWanted = true;
+    this.run();
+  }
+
+  onReady(): void {
+    this.run();
+  }
+
+  /** Goes on as far as it can. */
+  protected run(): void {
+    const { body, source } = this;
+    if (source.failure !== undefined) this.fail(source.failure.reason);
+    if (this.#isRunning) return; // what was given makes its reader want more, before we are back
+    this.#isRunning = true;
+    while (this.#isWanted && !body.isOver && this.step()) {
+      // step() does it all
+    }
+    this.#isRunning = false;
+  }
+
+  /** Gives something. */
+  protected give(chunk: Uint8Array): void {
+    this.#isWanted = false;
+    this.body.push(chunk);
+  }
+
+  /** Ends with an error, and lets go of the source. */
+  protected fail(error: unknown): void {
+    this.release();
+    this.source.cancel(error);
+    this.body.fail(error);
+  }
+
+  /**
+   * Goes one step further: takes something, gives something, or ends. Never throws.
+   *
+   * @returns false if there is nothing to do now: the source was asked for more, or `run()` will be called.
+   */
+  protected abstract step(): boolean;
+
+  /** Frees what it holds. May be called more than once. */
+  protected abstract release(): void;
+}

@@ -1,0 +1,96 @@
+import process from "node:process";
+
+/** What the runtime's own Response needs to know from the start, where it has to be made then. */
+export interface ResponseShellParts {
+  readonly status: number;
+  readonly statusText: string;
+  /** Flat: name, value, name, value. */
+  readonly headers: readonly string[];
+  /** The body, which nobody reads unless the runtime does. */
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
+
+/** Where a response of ours that the runtime handles has the runtime's own way of it. */
+export interface NativeSide {
+  /** A Response of the runtime with the same content. Called at most once. */
+  makeNativeSide(): Response;
+}
+
+/** A class that extends the runtime's Response, for classes that answer everything themselves. */
+export type ResponseShellClass = abstract new (parts: () => ResponseShellParts) => Response;
+
+function shellOf({ bun, deno }: { bun?: string; deno?: string }): ResponseShellClass {
+  if (bun) return NativeShell;
+  if (!deno) return standIn([]);
+  const keys = Reflect.ownKeys(new Response(null));
+  const shell = standIn(keys);
+  return isReadByRuntime(shell) ? shell : NativeShell;
+}
+
+/** A Response with a body that is there from the start. */
+abstract class NativeShell extends Response {
+  constructor(parts: () => ResponseShellParts) {
+    const { status, statusText, headers, body } = parts();
+    super(body as unknown as BodyInit | null, { status, statusText });
+    const own = super.headers; // 0.3 µs less than with the list as the constructor's argument
+    for (let at = 0; at < headers.length; at += 2) own.append(headers[at], headers[at + 1]);
+  }
+}
+
+/**
+ * What a class of ours extends so that its instances are Responses also to the runtime's server, at the least cost. Whoever extends
+ * it overrides all that Response has, and is a {@linkcode NativeSide}.
+ *
+ * - Node's own code takes nothing of a Response but by its getters and methods: the constructor is left out (0.3 µs).
+ * - Deno keeps what its server reads in properties named by symbols: they lead to a Response that is made when it looks. A
+ *   Response with a stream costs 5 µs.
+ * - Bun's server reads internal slots, which only the constructor fills. An async iterable is the body that costs least (0.35 µs;
+ *   a stream of bytes 0.7 and more), and its server asks it for no more than it can send.
+ */
+export const ResponseShell: ResponseShellClass = shellOf(process.versions as { bun?: string; deno?: string });
+
+/** A class that extends Response without calling its constructor. The properties of its instances are those of their native side. */
+function standIn(keys: readonly PropertyKey[]): ResponseShellClass {
+  function StandIn(): void {
+    // what the runtime's constructor would do is left until somebody looks
+  }
+  Object.setPrototypeOf(StandIn, Response);
+  StandIn.prototype = Object.create(Response.prototype);
+  const sides = new WeakMap<object, Response>();
+  for (const key of keys) Object.defineProperty(StandIn.prototype, key, delegate(key, sides));
+  return StandIn as unknown as ResponseShellClass;
+}
+
+function delegate(key: PropertyKey, sides: WeakMap<object, Response>): PropertyDescriptor & ThisType<NativeSide> {
+  const sideOf = (response: NativeSide): Response => {
+    const made = sides.get(response);
+    if (made !== undefined) return made;
+    const side = response.makeNativeSide();
+    sides.set(response, side);
+    return side;
+  };
+  return {
+    get() {
+      return Reflect.get(sideOf(this), key);
+    },
+    set(value) {
+      Reflect.set(sideOf(this), key, value);
+    },
+    configurable: true,
+  };
+}
+
+/** Whether the runtime's own getter finds what our instances stand for. */
+function isReadByRuntime(shell: ResponseShellClass): boolean {
+  class Sample extends shell implements NativeSide {
+    makeNativeSide(): Response {
+      return new Response(null, { status: 299 });
+    }
+  }
+  try {
+    const { get } = Object.getOwnPropertyDescriptor(Response.prototype, "status")!;
+    return get!.call(new Sample(() => undefined as never)) === 299;
+  } catch {
+    return false; // a runtime that keeps it elsewhere
+  }
+}
