@@ -1,7 +1,8 @@
 import { Deadlines } from "./deadlines.ts";
 import type { ResolvedOptions } from "./http_client_options.ts";
 import { HttpError } from "./http_error.ts";
-import type { HttpClientEvent, HttpClientStats } from "./http_events.ts";
+import type { HttpClientStats } from "./http_client_stats.ts";
+import type { HttpClientEvent } from "./http_events.ts";
 import { findAlias } from "./origin/find_alias.ts";
 import { Origin, type OriginHost } from "./origin/origin.ts";
 

@@ -3,7 +3,7 @@ import { FetchOperation } from "./fetch/fetch_operation.ts";
 import { readRequest } from "./fetch/fetch_request.ts";
 import type { HttpRequestInit } from "./fetch/http_request_init.ts";
 import { type HttpClientOptions, resolveOptions } from "./http_client_options.ts";
-import type { HttpClientStats } from "./http_events.ts";
+import type { HttpClientStats } from "./http_client_stats.ts";
 
 /**
  * An HTTP client with connections of its own. To a server that speaks HTTP/2 all requests go on one connection, as many at a time as

@@ -12,7 +12,9 @@ export type HttpClientEvent =
 
 /** A connection was made. */
 export interface HttpConnectEvent {
+  /** Which event it is. */
   type: "connect";
+  /** The origin that the connection is for. */
   origin: string;
   /** What is spoken on it. */
   protocol: "h2" | "http/1.1";
@@ -24,15 +26,21 @@ export interface HttpConnectEvent {
 
 /** A connection was not made. */
 export interface HttpConnectFailedEvent {
+  /** Which event it is. */
   type: "connectFailed";
+  /** The origin that the connection is for. */
   origin: string;
+  /** Why. */
   error: unknown;
 }
 
 /** A connection has ended. */
 export interface HttpDisconnectEvent {
+  /** Which event it is. */
   type: "disconnect";
+  /** The origin that the connection is for. */
   origin: string;
+  /** What is spoken on the connection. */
   protocol: "h2" | "http/1.1";
   /** Why, unless one side just closed it. */
   error: HttpError | undefined;
@@ -40,9 +48,13 @@ export interface HttpDisconnectEvent {
 
 /** A request goes out: for the first time, again, or after a redirect. */
 export interface HttpRequestEvent {
+  /** Which event it is. */
   type: "request";
+  /** The request's method. */
   method: string;
+  /** The request's URL. */
   url: string;
+  /** What is spoken on the connection. */
   protocol: "h2" | "http/1.1";
   /** How long it waited for a connection, in ms. */
   queuedMs: number;
@@ -50,9 +62,13 @@ export interface HttpRequestEvent {
 
 /** The head of a final response is there. */
 export interface HttpResponseEvent {
+  /** Which event it is. */
   type: "response";
+  /** The request's method. */
   method: string;
+  /** The request's URL. */
   url: string;
+  /** The response's status. */
   status: number;
   /** Since the request went out, in ms. */
   ms: number;
@@ -60,8 +76,11 @@ export interface HttpResponseEvent {
 
 /** A request is sent again. */
 export interface HttpRetryEvent {
+  /** Which event it is. */
   type: "retry";
+  /** The request's method. */
   method: string;
+  /** The request's URL. */
   url: string;
   /** Counts from 1. */
   attempt: number;
@@ -71,40 +90,12 @@ export interface HttpRetryEvent {
 
 /** A request, or the body of its response, has failed for good. */
 export interface HttpFailedEvent {
+  /** Which event it is. */
   type: "failed";
+  /** The request's method. */
   method: string;
+  /** The request's URL. */
   url: string;
+  /** Why. */
   error: unknown;
-}
-
-/** What a client is doing, and has done. */
-export interface HttpClientStats {
-  /** Connections that are open. */
-  connections: number;
-  /** Those of them that speak h2. */
-  sessions: number;
-  /** Connections that are being made. */
-  connecting: number;
-  /** Requests under way: sent, and not yet ended with the last byte of their response. */
-  active: number;
-  /** Requests that wait for a connection. */
-  queued: number;
-  /** Requests ever made, redirects and retries not counted. */
-  requests: number;
-  /** Attempts beyond a request's first. */
-  retries: number;
-  /** Each origin that the client knows. */
-  origins: HttpOriginStats[];
-}
-
-/** The same of one origin. */
-export interface HttpOriginStats {
-  origin: string;
-  /** What it spoke last; undefined if that is not known yet. */
-  protocol: "h2" | "http/1.1" | undefined;
-  connections: number;
-  sessions: number;
-  connecting: number;
-  active: number;
-  queued: number;
 }

@@ -6,17 +6,16 @@
 export { HttpClient } from "./http_client.ts";
 export type { HttpClientOptions } from "./http_client_options.ts";
 export type { HttpRequestBody, HttpRequestInit } from "./fetch/http_request_init.ts";
+export type { HttpClientStats, HttpCounts, HttpOriginStats } from "./http_client_stats.ts";
 export { HttpError, type HttpErrorCode, type HttpErrorOptions } from "./http_error.ts";
 export type {
   HttpClientEvent,
-  HttpClientStats,
   HttpConnectEvent,
   HttpConnectFailedEvent,
   HttpDisconnectEvent,
   HttpFailedEvent,
-  HttpOriginStats,
   HttpRequestEvent,
   HttpResponseEvent,
   HttpRetryEvent,
 } from "./http_events.ts";
-export type { HttpTlsOptions } from "./tls_options.ts";
+export type { HttpTlsOptions, TlsData, TlsVersion } from "./tls_options.ts";

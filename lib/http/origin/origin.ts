@@ -1,5 +1,6 @@
 import type { HttpError } from "../http_error.ts";
-import type { HttpClientEvent, HttpOriginStats } from "../http_events.ts";
+import type { HttpOriginStats } from "../http_client_stats.ts";
+import type { HttpClientEvent } from "../http_events.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
 import { openConnection, type OpenedConnection, type Target } from "./open_connection.ts";
 import { type ConnectionPool, PooledConnection } from "./pooled_connection.ts";
