@@ -56,6 +56,7 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
   #discarded = 0;
   #attempts = 0;
   #refusals = 0;
+  #refusedSince = 0;
   #since = 0;
   #backoff: ReturnType<typeof setTimeout> | undefined = undefined;
 
@@ -70,10 +71,8 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
 
   /** Begins. */
   start(): void {
-    this.#core.onBegin();
-    this.#request.signal?.addEventListener("abort", this);
-    this.#since = performance.now();
-    this.#origin.schedule(this);
+    this.#begin();
+    this.#schedule();
   }
 
   /** The signal's "abort": an object that listens needs no closure. */
@@ -216,7 +215,21 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
   #leaveFor(next: FetchRequest): void {
     this.#answered = true;
     this.#request.signal?.removeEventListener("abort", this);
-    new FetchOperation(this.#core, next, this.#call).start();
+    const operation = new FetchOperation(this.#core, next, this.#call);
+    operation.#begin();
+    // At the end of the turn this one's response has usually ended, so that an HTTP/1.1 connection is there for the next.
+    deliverSoon({ deliver: () => operation.#schedule() });
+  }
+
+  #begin(): void {
+    this.#core.onBegin();
+    this.#request.signal?.addEventListener("abort", this);
+  }
+
+  #schedule(): void {
+    if (this.#ended) return;
+    this.#since = performance.now();
+    this.#origin.schedule(this);
   }
 
   #mayRepeat(): boolean {
@@ -227,11 +240,7 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
   #retry(error: HttpError, untouched: boolean): boolean {
     const { options, destroyed } = this.#core;
     if (destroyed || !this.#mayRepeat()) return false;
-    if (
-      untouched ? ++this.#refusals > REFUSALS || this.#pooled!.pool.fruitless > options.retries : !this.#mayRetry(error)
-    ) {
-      return false;
-    }
+    if (!(untouched ? this.#mayAskAgain() : this.#mayRetry(error))) return false;
     // A body in memory is opened anew; a stream of which nothing was read goes over to the next attempt.
     if (this.#request.body?.replayable) this.#body = undefined;
     this.#core.retries++;
@@ -241,6 +250,15 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
     if (delay === 0) this.#origin.scheduleAgain(this);
     else this.#scheduleLater(delay);
     return true;
+  }
+
+  /** After the server did not act on the request. It does so to each now and then, and to some it always will. */
+  #mayAskAgain(): boolean {
+    const { retries } = this.#core.options;
+    if (this.#pooled!.pool.fruitless > retries) return false;
+    const now = performance.now();
+    if (++this.#refusals === 1) this.#refusedSince = now;
+    return this.#refusals <= retries || now - this.#refusedSince < REFUSALS;
   }
 
   #mayRetry(error: HttpError): boolean {

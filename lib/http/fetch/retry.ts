@@ -1,7 +1,10 @@
 import type { HttpError } from "../http_error.ts";
 
-/** How often a request is sent again that servers refused without acting on it, as long as their connections answer others. */
-export const REFUSALS = 64;
+/**
+ * For how long, in ms, a request is sent again that servers refuse without acting on it, as long as their connections answer others:
+ * a server that lowers its SETTINGS, or closes its connections after every few requests, may do so several times.
+ */
+export const REFUSALS = 10_000;
 
 /** The first pause between attempts, in ms; each further one is twice as long, up to {@link LONGEST_PAUSE}. */
 const FIRST_PAUSE = 20;
