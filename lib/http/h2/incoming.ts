@@ -98,7 +98,7 @@ export class Incoming implements FrameEvents {
 
   onDataFrame(id: number, size: number, chunk: Uint8Array, start: number, end: number, isLast: boolean): void {
     if (size > 0) this.#windows.onConnectionData(size);
-    const stream = this.#streams.byId.get(id);
+    const stream = this.#streams.get(id);
     if (stream === undefined) {
       this.#requireKnown(id, 0);
       if (size === 0 && start === end) this.#noise.count();
@@ -120,7 +120,8 @@ export class Incoming implements FrameEvents {
   }
 
   onPadding(id: number, bytes: number): void {
-    const stream = this.#streams.byId.get(id);
+    this.#noise.count();
+    const stream = this.#streams.get(id);
     if (stream !== undefined) this.#windows.onConsumed(stream, bytes);
   }
 
@@ -170,7 +171,7 @@ export class Incoming implements FrameEvents {
 
   /** A whole field block. It is decoded for streams that are gone, too: the blocks after it build on it. */
   #onBlock(id: number, block: Uint8Array, start: number, end: number, endsStream: boolean): void {
-    const stream = this.#streams.byId.get(id);
+    const stream = this.#streams.get(id);
     const areTrailers = stream !== undefined && stream.hasHead;
     const decoder = this.#decoder;
     let headers: HeaderList;
@@ -206,7 +207,7 @@ export class Incoming implements FrameEvents {
       return this.#sender.widenConnection(bytes);
     }
     this.#requireKnown(id, WINDOW_UPDATE);
-    const stream = this.#streams.byId.get(id);
+    const stream = this.#streams.get(id);
     if (stream === undefined) return;
     if (bytes === 0) {
       this.#events.onBadResponse(stream, PROTOCOL_ERROR, "WINDOW_UPDATE of 0 bytes came", false);
@@ -218,7 +219,7 @@ export class Incoming implements FrameEvents {
   #onReset(id: number, chunk: Uint8Array, start: number, end: number): void {
     if (end - start !== 4) throw wrongSize(RST_STREAM, end - start);
     this.#requireKnown(id, RST_STREAM);
-    const stream = this.#streams.byId.get(id);
+    const stream = this.#streams.get(id);
     // One for each of our requests is fair: a server may end a stream so after the response, for the body it did not want.
     this.#noise.count();
     if (stream !== undefined) this.#events.onReset(stream, readNumber(chunk, start) >>> 0);

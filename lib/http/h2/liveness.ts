@@ -47,7 +47,9 @@ export class Liveness {
   /** Something came from the server: whatever it was, it lives. */
   onHeard(): void {
     this.#heardAt = performance.now();
+    if (this.#pingAt === 0) return;
     this.#pingAt = 0;
+    this.#watch();
   }
 
   /** The first request of a session that was idle: is the server still there, if it was not heard for so long? */

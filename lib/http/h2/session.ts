@@ -268,7 +268,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     this.#closing = true;
     const said = debug === "" ? errorName(code) : `${errorName(code)}, ${JSON.stringify(debug)}`;
     const words = `the server closes the connection (${said}), and did not act on the request`;
-    for (const stream of this.#streams.byId.values()) {
+    for (const stream of this.#streams.all()) {
       if (stream.id <= last) continue;
       this.#fail(stream, this.#newError("REFUSED", words, new Http2ErrorCause(code, words)), true);
     }
@@ -277,14 +277,14 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   onPeerSettings(): void {
     const peer = this.#peer;
     this.#encoder.setMaxTableSize(peer.headerTableSize);
-    this.#sender.onInitialWindow(this.#streams.byId.values());
+    this.#sender.onInitialWindow(this.#streams.all());
     const limit = Math.min(this.#options.maxConcurrentStreams, peer.maxConcurrentStreams);
     if (limit > this.#limit) this.#hasFreed = true;
     this.#limit = limit;
   }
 
   onOurSettingsKnown(): void {
-    this.#windows.onSettingsKnown(this.#streams.byId.values());
+    this.#windows.onSettingsKnown(this.#streams.all());
   }
 
   // What the sender of bodies tells.
@@ -367,7 +367,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   #remove(stream: Http2Stream): void {
     stream.isOver = true;
     stream.piece = undefined;
-    this.#streams.byId.delete(stream.id);
+    this.#streams.delete(stream.id);
     this.#hasFreed = true;
   }
 
@@ -405,7 +405,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     this.#reader.isStopped = true;
     this.#liveness.stop();
     const { written } = this.#output;
-    for (const stream of this.#streams.byId.values()) this.#fail(stream, error!, stream.sentAt >= written);
+    for (const stream of this.#streams.all()) this.#fail(stream, error!, stream.sentAt >= written);
     this.#schedule();
   }
 

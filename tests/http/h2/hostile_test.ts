@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { test } from "node:test";
+import type { HttpErrorCode } from "../../../lib/http/http_error.ts";
+import {
+  ErrorCode,
+  Flag,
+  frame,
+  FrameType,
+  goawayFrame,
+  headerBlock,
+  numberFrame,
+  settingsFrame,
+} from "../faults/http2_frames.ts";
+import { dataFrame, headFrame, MemoryPeer, response } from "./memory_peer.ts";
+import { ask, openOn, openSession, turn } from "./opened_session.ts";
+
+const frameSize = 6;
+const compression = 9;
+const NOTHING = new Uint8Array(0);
+const OK: readonly [string, string] = [":status", "200"];
+const ack = frame(FrameType.settings, Flag.ack, 0, NOTHING);
+const empty = dataFrame(1, "");
+const head = headFrame(1, [OK]);
+const ping = frame(FrameType.ping, 0, 0, Buffer.alloc(8));
+
+interface Attack {
+  /** Stream 1 is under way. */
+  readonly chunks: readonly Uint8Array[];
+  /** What GOAWAY says. */
+  readonly code: number;
+}
+
+function times(count: number, ...chunks: Uint8Array[]): Uint8Array[] {
+  return Array.from({ length: count }, () => chunks).flat();
+}
+
+const BROKEN: Readonly<Record<string, Attack>> = {
+  "a frame larger than we allow": { chunks: [frame(FrameType.data, 0, 1, Buffer.alloc(40_000))], code: frameSize },
+  "a push": { chunks: [frame(5, Flag.endHeaders, 1, Buffer.alloc(4))], code: ErrorCode.protocol },
+  "HEADERS for a stream that was not opened": { chunks: [headFrame(7, [OK])], code: ErrorCode.protocol },
+  "HEADERS for a stream of its own": { chunks: [headFrame(2, [OK])], code: ErrorCode.protocol },
+  "HEADERS for stream 0": { chunks: [headFrame(0, [OK])], code: ErrorCode.protocol },
+  "DATA for stream 0": { chunks: [dataFrame(0, "x")], code: ErrorCode.protocol },
+  "DATA for a stream that was not opened": { chunks: [dataFrame(7, "x")], code: ErrorCode.protocol },
+  "RST_STREAM for a stream that was not opened": {
+    chunks: [numberFrame(FrameType.reset, 9, 0)],
+    code: ErrorCode.protocol,
+  },
+  "WINDOW_UPDATE for a stream that was not opened": {
+    chunks: [numberFrame(FrameType.windowUpdate, 9, 1)],
+    code: ErrorCode.protocol,
+  },
+  "WINDOW_UPDATE of 0 for the connection": {
+    chunks: [numberFrame(FrameType.windowUpdate, 0, 0)],
+    code: ErrorCode.protocol,
+  },
+  "a connection window beyond 2^31 - 1": {
+    chunks: [numberFrame(FrameType.windowUpdate, 0, 2 ** 31 - 1)],
+    code: ErrorCode.flowControl,
+  },
+  "SETTINGS for a stream": { chunks: [frame(FrameType.settings, 0, 1, NOTHING)], code: ErrorCode.protocol },
+  "SETTINGS of 7 bytes": { chunks: [frame(FrameType.settings, 0, 0, Buffer.alloc(7))], code: frameSize },
+  "an acknowledgement with bytes": {
+    chunks: [frame(FrameType.settings, Flag.ack, 0, Buffer.alloc(6))],
+    code: frameSize,
+  },
+  "SETTINGS that push": { chunks: [settingsFrame({ 2: 1 })], code: ErrorCode.protocol },
+  "SETTINGS with a window beyond 2^31 - 1": { chunks: [settingsFrame({ 4: 2 ** 31 })], code: ErrorCode.flowControl },
+  "SETTINGS with too small frames": { chunks: [settingsFrame({ 5: 16_383 })], code: ErrorCode.protocol },
+  "SETTINGS with too large frames": { chunks: [settingsFrame({ 5: 2 ** 24 })], code: ErrorCode.protocol },
+  "a PING for a stream": { chunks: [frame(FrameType.ping, 0, 1, Buffer.alloc(8))], code: ErrorCode.protocol },
+  "a PING of 7 bytes": { chunks: [frame(FrameType.ping, 0, 0, Buffer.alloc(7))], code: frameSize },
+  "a GOAWAY of 7 bytes": { chunks: [frame(FrameType.goaway, 0, 0, Buffer.alloc(7))], code: frameSize },
+  "RST_STREAM of 5 bytes": { chunks: [frame(FrameType.reset, 0, 1, Buffer.alloc(5))], code: frameSize },
+  "WINDOW_UPDATE of 3 bytes": { chunks: [frame(FrameType.windowUpdate, 0, 1, Buffer.alloc(3))], code: frameSize },
+  "CONTINUATION without HEADERS": {
+    chunks: [frame(FrameType.continuation, Flag.endHeaders, 1, NOTHING)],
+    code: ErrorCode.protocol,
+  },
+  "another frame within a field block": {
+    chunks: [frame(FrameType.headers, 0, 1, headerBlock([OK])), ping],
+    code: ErrorCode.protocol,
+  },
+  "DATA within a field block": {
+    chunks: [frame(FrameType.headers, 0, 1, headerBlock([OK])), empty],
+    code: ErrorCode.protocol,
+  },
+  "CONTINUATION of another stream": {
+    chunks: [frame(FrameType.headers, 0, 1, headerBlock([OK])), frame(FrameType.continuation, 4, 3, NOTHING)],
+    code: ErrorCode.protocol,
+  },
+  "DATA with more padding than bytes": {
+    chunks: [head, frame(FrameType.data, Flag.padded, 1, Buffer.from([3, 0, 0]))],
+    code: ErrorCode.protocol,
+  },
+  "padded DATA without any byte": {
+    chunks: [head, frame(FrameType.data, Flag.padded, 1, NOTHING)],
+    code: ErrorCode.protocol,
+  },
+  "HEADERS with more padding than bytes": {
+    chunks: [frame(FrameType.headers, Flag.padded | Flag.endHeaders, 1, Buffer.from([9, 0x88]))],
+    code: frameSize,
+  },
+  "a field block that is no HPACK": {
+    chunks: [frame(FrameType.headers, Flag.endHeaders, 1, Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff]))],
+    code: compression,
+  },
+};
+
+const FLOODS: Readonly<Record<string, Attack>> = {
+  "a field block of very many frames": {
+    chunks: [
+      frame(FrameType.headers, 0, 1, headerBlock([OK])),
+      ...times(200, frame(FrameType.continuation, 0, 1, NOTHING)),
+    ],
+    code: ErrorCode.enhanceYourCalm,
+  },
+  "a field block without end": {
+    chunks: [
+      frame(FrameType.headers, 0, 1, headerBlock([OK])),
+      ...times(30, frame(FrameType.continuation, 0, 1, Buffer.alloc(16_000))),
+    ],
+    code: ErrorCode.enhanceYourCalm,
+  },
+  "PINGs": { chunks: times(3000, ping), code: ErrorCode.enhanceYourCalm },
+  "SETTINGS": { chunks: times(3000, settingsFrame({ 3: 100 })), code: ErrorCode.enhanceYourCalm },
+  "acknowledgements": { chunks: times(3000, ack), code: ErrorCode.enhanceYourCalm },
+  "empty DATA": { chunks: [head, ...times(3000, empty)], code: ErrorCode.enhanceYourCalm },
+  "DATA of padding": {
+    chunks: [head, ...times(3000, frame(FrameType.data, Flag.padded, 1, Buffer.from([0])))],
+    code: ErrorCode.enhanceYourCalm,
+  },
+  "resets of streams that are gone": {
+    chunks: times(3000, numberFrame(FrameType.reset, 1, 8)),
+    code: ErrorCode.enhanceYourCalm,
+  },
+  "WINDOW_UPDATEs": { chunks: times(3000, numberFrame(FrameType.windowUpdate, 0, 1)), code: ErrorCode.enhanceYourCalm },
+  "informational responses": {
+    chunks: times(3000, headFrame(1, [[":status", "103"]])),
+    code: ErrorCode.enhanceYourCalm,
+  },
+  "priorities": {
+    chunks: times(3000, frame(FrameType.priority, 0, 1, Buffer.alloc(5))),
+    code: ErrorCode.enhanceYourCalm,
+  },
+  "frames of no known type": { chunks: times(3000, frame(99, 0, 0, NOTHING)), code: ErrorCode.enhanceYourCalm },
+  "GOAWAYs": { chunks: times(3000, goawayFrame(2 ** 31 - 1, 0)), code: ErrorCode.enhanceYourCalm },
+};
+
+/** Sends it to a session with three requests: 1 is the one it is about, 3 and 5 are gone already. */
+async function attack({ chunks, code }: Attack): Promise<HttpErrorCode | undefined> {
+  const { session, peer, owner } = await openSession();
+  const [answer, ...others] = [ask(session), ask(session), ask(session)];
+  for (const other of others) other.exchange.cancel(new Error("enough"));
+  await turn();
+  peer.take();
+  peer.send(...chunks);
+  assert.notEqual(answer.error, undefined);
+  await turn();
+  const [goaway] = peer.takeOf(FrameType.goaway);
+  assert.equal(goaway?.payload.readUInt32BE(4), code);
+  assert.deepEqual([session.free, session.closing, peer.isEnded], [0, true, true]);
+  peer.send(response(1, "late"));
+  peer.finish();
+  await owner.closed;
+  return owner.error?.code;
+}
+
+for (const [words, broken] of Object.entries(BROKEN)) {
+  test(`${words} ends the session with PROTOCOL_ERROR`, async () => {
+    assert.equal(await attack(broken), "PROTOCOL_ERROR");
+  });
+}
+
+for (const [words, flood] of Object.entries(FLOODS)) {
+  test(`a flood of ${words} ends the session with LIMIT_EXCEEDED`, async () => {
+    assert.equal(await attack(flood), "LIMIT_EXCEEDED");
+  });
+}
+
+test("a server that begins with something else than SETTINGS is none of HTTP/2", async () => {
+  const peer = new MemoryPeer();
+  const { session, owner } = openOn(peer);
+  const answer = ask(session);
+  peer.send(ping);
+  assert.equal(answer.error?.code, "PROTOCOL_ERROR");
+  peer.finish();
+  await owner.closed;
+});
+
+test("a server that speaks HTTP/1.1 is found out", async () => {
+  const peer = new MemoryPeer();
+  const { session, owner } = openOn(peer);
+  const answer = ask(session);
+  peer.send(Buffer.from("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"));
+  assert.equal(answer.error?.code, "PROTOCOL_ERROR");
+  peer.finish();
+  await owner.closed;
+});
+
+test("answers to PINGs do not pile up for a server that does not read", async () => {
+  const { session, peer, owner } = await openSession();
+  const answer = ask(session);
+  peer.full = true;
+  peer.send(head);
+  let sent = 0;
+  for (; sent < 100_000 && answer.error === undefined; sent++) {
+    peer.send(ping);
+    for (let i = 0; i < 2; i++) peer.send(dataFrame(1, "x")); // progress, so that it is no flood
+  }
+  assert.equal(answer.error?.code, "LIMIT_EXCEEDED");
+  assert.ok(sent < 2000, `${sent} PINGs`);
+  peer.finish();
+  await owner.closed;
+});
+
+test("many frames are no flood if they move requests on", async () => {
+  const { session, peer } = await openSession();
+  const answer = ask(session);
+  peer.send(head);
+  for (let i = 0; i < 5000; i++) {
+    peer.send(dataFrame(1, "x"), ping);
+    answer.exchange.consumed(1);
+  }
+  assert.equal(answer.size, 5000);
+  assert.equal(session.closing, false);
+});
+
+test("a server that refuses every request does not flood", async () => {
+  const { session, peer } = await openSession();
+  for (let i = 0; i < 5000; i++) {
+    const answer = ask(session);
+    peer.reset(2 * i + 1, ErrorCode.refusedStream);
+    assert.equal(answer.isUntouched, true);
+  }
+  assert.equal(session.closing, false);
+});

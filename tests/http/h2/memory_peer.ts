@@ -1,0 +1,141 @@
+import type { Transport, TransportEvents } from "../../../lib/http/transport.ts";
+import { FieldDecoder } from "../faults/field_decoder.ts";
+import {
+  Flag,
+  type Frame,
+  frame,
+  FrameReader,
+  FrameType,
+  goawayFrame,
+  headerBlock,
+  numberFrame,
+  settingsFrame,
+} from "../faults/http2_frames.ts";
+
+/**
+ * A server's end of a session without sockets: sends any frames, and keeps those of the client. What is sent arrives at once, and
+ * what the client writes as well.
+ */
+export class MemoryPeer implements Transport {
+  readonly alpnProtocol = "h2";
+  readonly remoteAddress = undefined;
+  full = false;
+  /** What the client sent, oldest first; tests take from it. */
+  readonly frames: Frame[] = [];
+  /** How many writes the client made. */
+  writes = 0;
+  isHeld = true;
+  isEnded = false;
+  isDestroyed = false;
+  #events: TransportEvents | undefined = undefined;
+  readonly #reader = new FrameReader();
+  readonly #decoder = new FieldDecoder();
+
+  attach(events: TransportEvents): void {
+    this.#events = events;
+  }
+
+  write(bytes: Uint8Array): void {
+    if (this.isEnded || this.isDestroyed) return;
+    this.writes++;
+    this.frames.push(...this.#reader.read(bytes));
+  }
+
+  pause(): void {}
+
+  resume(): void {}
+
+  end(): void {
+    this.isEnded = true;
+  }
+
+  destroy(): void {
+    if (this.isDestroyed) return;
+    this.isDestroyed = true;
+    queueMicrotask(() => this.#events!.onClose(undefined));
+  }
+
+  hold(alive: boolean): void {
+    this.isHeld = alive;
+  }
+
+  covers(): boolean {
+    return true;
+  }
+
+  /** Sends bytes, each argument as a chunk of its own. */
+  send(...chunks: Uint8Array[]): void {
+    for (const chunk of chunks) if (!this.isDestroyed) this.#events!.onData(chunk);
+  }
+
+  settings(values: Readonly<Record<number, number>> = {}): void {
+    this.send(settingsFrame(values));
+  }
+
+  acknowledgeSettings(): void {
+    this.send(frame(FrameType.settings, Flag.ack, 0, new Uint8Array(0)));
+  }
+
+  goaway(last: number, code: number): void {
+    this.send(goawayFrame(last, code));
+  }
+
+  reset(stream: number, code: number): void {
+    this.send(numberFrame(FrameType.reset, stream, code));
+  }
+
+  widen(stream: number, bytes: number): void {
+    this.send(numberFrame(FrameType.windowUpdate, stream, bytes));
+  }
+
+  /** The transport takes bytes again. */
+  drain(): void {
+    this.full = false;
+    this.#events!.onDrain();
+  }
+
+  /** The server sends no more. */
+  finish(): void {
+    this.#events!.onEnd();
+  }
+
+  /** The socket breaks. */
+  lose(error: Error): void {
+    this.isDestroyed = true;
+    this.#events!.onClose(error);
+  }
+
+  /** The client's frames so far, which are taken away. */
+  take(): Frame[] {
+    return this.frames.splice(0);
+  }
+
+  /** The same of one type. */
+  takeOf(type: number): Frame[] {
+    return this.take().filter((frame) => frame.type === type);
+  }
+
+  /** Decodes a field block of the client; to be done with every one, in order. */
+  fields(block: Uint8Array): Map<string, string> {
+    return this.#decoder.decode(Buffer.from(block));
+  }
+}
+
+/** HEADERS with a whole field block. */
+export function headFrame(
+  stream: number,
+  fields: readonly (readonly [string, string])[],
+  endsStream: boolean = false,
+): Buffer {
+  return frame(FrameType.headers, Flag.endHeaders | (endsStream ? Flag.endStream : 0), stream, headerBlock(fields));
+}
+
+/** DATA. */
+export function dataFrame(stream: number, bytes: Uint8Array | string, endsStream: boolean = false): Buffer {
+  return frame(FrameType.data, endsStream ? Flag.endStream : 0, stream, Buffer.from(bytes as string));
+}
+
+/** A response in two frames. */
+export function response(stream: number, body: string, status: string = "200"): Buffer {
+  return Buffer.concat([headFrame(stream, [[":status", status]]), dataFrame(stream, body, true)]);
+}

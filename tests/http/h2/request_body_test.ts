@@ -1,0 +1,270 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { test } from "node:test";
+import { HttpError } from "../../../lib/http/http_error.ts";
+import { ErrorCode, Flag, type Frame, FrameType, Setting } from "../faults/http2_frames.ts";
+import { dataFrame, headFrame, response } from "./memory_peer.ts";
+import { ask, openSession, turn } from "./opened_session.ts";
+import { ScriptedBody, WholeBody } from "./scripted_body.ts";
+
+const WINDOW = 65_535;
+const post = { method: "POST" };
+
+/** Stream and length of each DATA frame, with a mark at those that end a stream. */
+function shown(frames: readonly Frame[]): string[] {
+  return frames.filter(({ type }) => type === FrameType.data)
+    .map(({ stream, payload, flags }) => `${stream}:${payload.length}${flags & Flag.endStream ? "!" : ""}`);
+}
+
+function bytesOf(frames: readonly Frame[], stream: number): Buffer {
+  return Buffer.concat(frames.filter((f) => f.type === FrameType.data && f.stream === stream).map((f) => f.payload));
+}
+
+test("a body in memory goes out with its HEADERS, in one write, and ends the stream with its last byte", async () => {
+  const { session, peer } = await openSession();
+  const writes = peer.writes;
+  ask(session, "/", { ...post, body: new WholeBody(Buffer.from("hello")) });
+  await turn();
+  const frames = peer.take();
+  assert.equal(peer.writes, writes + 1);
+  assert.equal(peer.fields(frames[0].payload).get("content-length"), "5");
+  assert.equal(frames[0].flags, Flag.endHeaders);
+  assert.deepEqual(shown(frames), ["1:5!"]);
+});
+
+test("an empty body is none: HEADERS end the stream", async () => {
+  const { session, peer } = await openSession();
+  ask(session, "/", { ...post, body: new WholeBody(new Uint8Array(0)) });
+  await turn();
+  const [headers, ...others] = peer.take();
+  assert.equal(headers.flags, Flag.endHeaders | Flag.endStream);
+  assert.equal(peer.fields(headers.payload).get("content-length"), "0");
+  assert.deepEqual(others, []);
+});
+
+test("a body whose length is known ends with its last byte, any other with an empty frame", async () => {
+  const { session, peer } = await openSession();
+  ask(session, "/", { ...post, body: new ScriptedBody(6).give(Buffer.from("abc"), Buffer.from("def"), undefined) });
+  ask(session, "/", { ...post, body: new ScriptedBody().give(Buffer.from("abc"), Buffer.from("def"), undefined) });
+  await turn();
+  const frames = peer.take();
+  assert.deepEqual(shown(frames.filter(({ stream }) => stream === 1)), ["1:3", "1:3!"]);
+  assert.deepEqual(shown(frames.filter(({ stream }) => stream === 3)), ["3:3", "3:3", "3:0!"]);
+  const [first, second] = frames.filter(({ type }) => type === FrameType.headers);
+  assert.equal(peer.fields(first.payload).get("content-length"), "6");
+  assert.equal(peer.fields(second.payload).has("content-length"), false);
+});
+
+test("a body is sent as far as the stream's window allows, and goes on as it widens", async () => {
+  const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: 10 });
+  const bytes = Buffer.from("0123456789abcdefghijklmnop");
+  ask(session, "/", { ...post, body: new WholeBody(bytes) });
+  await turn();
+  const frames = peer.take();
+  assert.deepEqual(shown(frames), ["1:10"]);
+  peer.widen(1, 1);
+  await turn();
+  peer.widen(1, 100);
+  await turn();
+  frames.push(...peer.take());
+  assert.deepEqual(shown(frames), ["1:10", "1:1", "1:15!"]);
+  assert.equal(bytesOf(frames, 1).toString(), bytes.toString());
+});
+
+test("a body is not asked for more while the stream's window is closed", async () => {
+  const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: 10 });
+  const body = new ScriptedBody().give(Buffer.alloc(11));
+  ask(session, "/", { ...post, body });
+  await turn();
+  assert.equal(body.reads, 1);
+  body.give(Buffer.alloc(5));
+  await turn();
+  assert.equal(body.reads, 1);
+  peer.widen(1, 2);
+  await turn();
+  assert.equal(body.reads, 2);
+});
+
+test("a body is not asked for anything while the connection's window is closed", async () => {
+  const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: 1_000_000 });
+  ask(session, "/", { ...post, body: new WholeBody(Buffer.alloc(WINDOW)) });
+  await turn();
+  const body = new ScriptedBody().give(Buffer.alloc(5));
+  ask(session, "/", { ...post, body });
+  await turn();
+  assert.equal(body.reads, 0);
+  peer.take();
+  peer.widen(0, 5);
+  await turn();
+  assert.deepEqual(shown(peer.take()), ["3:5"]);
+});
+
+test("a body is not asked for anything while the transport is full, and goes on when it has drained", async () => {
+  const { session, peer } = await openSession();
+  peer.full = true;
+  const body = new ScriptedBody(5).give(Buffer.alloc(5));
+  ask(session, "/", { ...post, body });
+  await turn();
+  assert.equal(body.reads, 0);
+  peer.drain();
+  await turn();
+  assert.deepEqual(shown(peer.take()), ["1:5!"]);
+});
+
+test("the end of a body is told though the window is closed", async () => {
+  const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: 10 });
+  ask(session, "/", { ...post, body: new ScriptedBody().give(Buffer.alloc(10), undefined) });
+  await turn();
+  assert.deepEqual(shown(peer.take()), ["1:10", "1:0!"]);
+});
+
+test("bodies share the connection's window frame by frame", async () => {
+  const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: 1_000_000 });
+  for (let i = 0; i < 3; i++) ask(session, "/", { ...post, body: new WholeBody(Buffer.alloc(200_000, i)) });
+  await turn();
+  const frames = shown(peer.take());
+  assert.deepEqual(frames, ["1:16384", "3:16384", "5:16384", "1:16383"]);
+  peer.widen(0, 16_384 * 6);
+  await turn();
+  const next = shown(peer.take()).map((frame) => frame[0]).join("");
+  assert.equal(next, "351351");
+});
+
+test("a body that gets room again and again does not starve the others", async () => {
+  const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: 1000 });
+  for (let i = 0; i < 2; i++) ask(session, "/", { ...post, body: new WholeBody(Buffer.alloc(500_000, i)) });
+  ask(session, "/", { ...post, body: new WholeBody(Buffer.alloc(3000)) });
+  await turn();
+  for (let i = 0; i < 3; i++) {
+    for (const stream of [1, 3, 5]) peer.widen(stream, 1000);
+    await turn();
+  }
+  assert.ok(shown(peer.take()).includes("5:1000!"));
+});
+
+test("frames are as large as the server allows, and as we find fair", async () => {
+  const { session, peer } = await openSession({}, { [Setting.maxFrameSize]: 1_000_000 });
+  ask(session, "/", { ...post, body: new WholeBody(Buffer.alloc(60_000)) });
+  await turn();
+  assert.deepEqual(shown(peer.take()), ["1:32768", "1:27232!"]);
+});
+
+test("the bytes of a body arrive as they were, whatever the windows", async () => {
+  const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: 0 });
+  const bytes = Buffer.from(Uint8Array.from({ length: 300_000 }, (_, i) => i * 7 + (i >> 8)));
+  const pieces = [
+    bytes.subarray(0, 1),
+    bytes.subarray(1, 100_000),
+    bytes.subarray(100_000, 100_001),
+    bytes.subarray(100_001),
+  ];
+  ask(session, "/", { ...post, body: new WholeBody(bytes) });
+  ask(session, "/", { ...post, body: new ScriptedBody(bytes.length).give(...pieces) });
+  const frames: Frame[] = [];
+  for (let room = 1, sent = 0; sent < 600_000; room = (room * 31) % 20_011) {
+    for (const stream of [0, 1, 3]) peer.widen(stream, room);
+    await turn();
+    const now = peer.takeOf(FrameType.data);
+    sent += now.reduce((sum, { payload }) => sum + payload.length, 0);
+    frames.push(...now);
+  }
+  assert.ok(bytesOf(frames, 1).equals(bytes));
+  assert.ok(bytesOf(frames, 3).equals(bytes));
+  assert.equal(frames.filter(({ flags }) => flags & Flag.endStream).length, 2);
+});
+
+test("SETTINGS change the windows of streams under way, even to less than nothing", async () => {
+  const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: 100 });
+  ask(session, "/", { ...post, body: new WholeBody(Buffer.alloc(300)) });
+  await turn();
+  assert.deepEqual(shown(peer.take()), ["1:100"]);
+  peer.settings({ [Setting.initialWindowSize]: 20 }); // now -80
+  peer.widen(1, 80);
+  await turn();
+  assert.deepEqual(shown(peer.take()), []);
+  peer.widen(1, 5);
+  await turn();
+  assert.deepEqual(shown(peer.take()), ["1:5"]);
+  peer.settings({ [Setting.initialWindowSize]: 400 });
+  await turn();
+  assert.deepEqual(shown(peer.take()), ["1:195!"]);
+});
+
+test("a body that breaks resets the stream and fails the request", async () => {
+  const { session, peer } = await openSession();
+  const cause = new Error("disk gone");
+  const broken = ask(session, "/", { ...post, body: new ScriptedBody().give(Buffer.from("a"), cause) });
+  const own = new HttpError("BODY_FAILED", "as it came");
+  const other = ask(session, "/", { ...post, body: new ScriptedBody().give(own) });
+  await turn();
+  assert.equal(broken.error?.code, "BODY_FAILED");
+  assert.equal(broken.error?.cause, cause);
+  assert.equal(other.error, own);
+  const resets = peer.takeOf(FrameType.reset);
+  assert.deepEqual(resets.map(({ stream }) => stream).sort(), [1, 3]);
+  assert.equal(resets[0].payload.readUInt32BE(0), ErrorCode.cancel);
+  assert.equal(session.active, 0);
+});
+
+for (const [words, pieces] of Object.entries({ longer: ["abcd"], shorter: ["ab", undefined] })) {
+  test(`a body that is ${words} than it said fails the request instead of reaching the server so`, async () => {
+    const { session, peer } = await openSession();
+    const body = new ScriptedBody(3).give(...pieces.map((piece) => piece === undefined ? piece : Buffer.from(piece)));
+    const answer = ask(session, "/", { ...post, body });
+    await turn();
+    assert.equal(answer.error?.code, "BODY_FAILED");
+    assert.equal(peer.take().filter(({ flags, type }) => type === FrameType.data && flags & Flag.endStream).length, 0);
+  });
+}
+
+test("a response may end before the request's body, which is then not sent on, and its slot is free", async () => {
+  const { session, peer, owner } = await openSession({ maxConcurrentStreams: 1 });
+  const body = new ScriptedBody();
+  const answer = ask(session, "/", { ...post, body });
+  await turn();
+  peer.take();
+  peer.send(response(1, "no need"));
+  assert.deepEqual([answer.text, answer.isEnded], ["no need", true]);
+  assert.ok(body.isCancelled);
+  await turn();
+  const [reset] = peer.takeOf(FrameType.reset);
+  assert.deepEqual([reset.stream, reset.payload.readUInt32BE(0)], [1, ErrorCode.none]);
+  assert.deepEqual(owner.calls, ["free 1"]);
+  peer.reset(1, ErrorCode.none); // the server's own comes late
+  body.give(Buffer.from("late"));
+  await turn();
+  assert.deepEqual(shown(peer.take()), []);
+  assert.equal(session.closing, false);
+});
+
+test("request and response bodies go on at the same time", async () => {
+  const { session, peer } = await openSession();
+  const body = new ScriptedBody();
+  const answer = ask(session, "/", { ...post, body });
+  peer.send(headFrame(1, [[":status", "200"]]));
+  for (const word of ["a", "b", "c"]) {
+    body.give(Buffer.from(word));
+    await turn();
+    const [data] = peer.takeOf(FrameType.data);
+    peer.send(dataFrame(1, data.payload));
+  }
+  assert.equal(answer.text, "abc");
+  body.give(undefined);
+  await turn();
+  assert.deepEqual(shown(peer.take()), ["1:0!"]);
+  peer.send(dataFrame(1, "", true));
+  assert.ok(answer.isEnded);
+});
+
+test("a piece that comes after the request was given up is dropped", async () => {
+  const { session, peer } = await openSession();
+  const body = new ScriptedBody();
+  const answer = ask(session, "/", { ...post, body });
+  await turn();
+  const reason = new Error("enough");
+  answer.exchange.cancel(reason);
+  assert.equal(body.cancelled, reason);
+  body.give(Buffer.from("late"));
+  await turn();
+  assert.deepEqual(shown(peer.take()), []);
+});

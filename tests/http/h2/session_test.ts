@@ -1,0 +1,442 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { test } from "node:test";
+import { HttpError } from "../../../lib/http/http_error.ts";
+import { ErrorCode, FrameType, Setting } from "../faults/http2_frames.ts";
+import { dataFrame, headFrame, MemoryPeer, response } from "./memory_peer.ts";
+import { type Answer, ask, openOn, openSession, pause, turn } from "./opened_session.ts";
+import { ScriptedBody, WholeBody } from "./scripted_body.ts";
+
+const LAST_STREAM = 2 ** 31 - 1;
+const http11Required = 13;
+
+function codeOfCause(answer: Answer): string | undefined {
+  return (answer.error?.cause as { code?: string } | undefined)?.code;
+}
+
+// How many requests at a time.
+
+test("before the server's SETTINGS came, allowedAtFirst requests may be started, then what they say", async () => {
+  const peer = new MemoryPeer();
+  const { session, owner } = openOn(peer, { allowedAtFirst: 3 });
+  assert.deepEqual([session.free, session.peerMaxConcurrentStreams], [3, undefined]);
+  ask(session);
+  assert.equal(session.free, 2);
+  peer.settings({ [Setting.maxConcurrentStreams]: 250 });
+  assert.deepEqual([session.free, session.peerMaxConcurrentStreams], [249, 250]);
+  await turn();
+  assert.deepEqual(owner.calls, ["free 249"]);
+});
+
+test("one request may be started before the server's SETTINGS came, if nothing else is said", () => {
+  assert.equal(openOn(new MemoryPeer(), { allowedAtFirst: undefined }).session.free, 1);
+});
+
+test("SETTINGS that say nothing of it allow any number, of which maxConcurrentStreams is ours", async () => {
+  const { session } = await openSession({ maxConcurrentStreams: 7 });
+  assert.deepEqual([session.free, session.peerMaxConcurrentStreams], [7, Infinity]);
+});
+
+test("maxConcurrentStreams does not raise what the server allows", async () => {
+  const { session } = await openSession({ maxConcurrentStreams: 200 }, { [Setting.maxConcurrentStreams]: 10 });
+  assert.equal(session.free, 10);
+});
+
+test("the server may lower its limit below what is under way: nothing is started until there is room again", async () => {
+  const { session, peer, owner } = await openSession({}, { [Setting.maxConcurrentStreams]: 4 });
+  const answers = [1, 2, 3, 4].map(() => ask(session));
+  peer.settings({ [Setting.maxConcurrentStreams]: 2 });
+  assert.equal(session.free, 0);
+  await turn();
+  peer.send(response(1, ""), response(3, ""));
+  await turn();
+  assert.deepEqual([session.free, session.active], [0, 2]);
+  assert.deepEqual(owner.calls, []);
+  peer.send(response(5, ""));
+  await turn();
+  assert.equal(session.free, 1);
+  assert.deepEqual(owner.calls, ["free 1"]);
+  peer.settings({ [Setting.maxConcurrentStreams]: 100 });
+  await turn();
+  assert.deepEqual(owner.calls, ["free 1", "free 99"]);
+  assert.equal(answers[3].error, undefined);
+});
+
+test("a limit of 0 lets no request start, and another SETTINGS frame lifts it", async () => {
+  const { session, peer, owner } = await openSession({}, { [Setting.maxConcurrentStreams]: 0 });
+  assert.equal(session.free, 0);
+  assert.throws(() => ask(session), /no room/);
+  peer.settings({ [Setting.maxConcurrentStreams]: 1 });
+  await turn();
+  assert.deepEqual(owner.calls, ["free 1"]);
+});
+
+test("the owner is told of room once a turn, and what it starts then goes out in the same write", async () => {
+  const { session, peer, owner } = await openSession({}, { [Setting.maxConcurrentStreams]: 3 });
+  for (let i = 0; i < 3; i++) ask(session);
+  await turn();
+  const writes = peer.writes;
+  owner.whenFree = () => {
+    while (session.free > 0) ask(session);
+  };
+  peer.send(Buffer.concat([response(1, ""), response(3, ""), response(5, "")]));
+  await turn();
+  assert.deepEqual(owner.calls, ["free 3"]);
+  assert.equal(peer.takeOf(FrameType.headers).length, 6);
+  assert.equal(peer.writes, writes + 1);
+});
+
+test("every SETTINGS frame is acknowledged", async () => {
+  const { peer } = await openSession();
+  peer.settings({ 99: 1 });
+  peer.settings({ [Setting.headerTableSize]: 0 });
+  await turn();
+  assert.deepEqual(peer.takeOf(FrameType.settings).map(({ flags, payload }) => [flags, payload.length]), [[1, 0], [
+    1,
+    0,
+  ]]);
+});
+
+test("a server that wants no header table gets none", async () => {
+  const { session, peer } = await openSession({}, { [Setting.headerTableSize]: 0 });
+  for (let i = 0; i < 2; i++) ask(session, "/", { headers: ["x-name", "value"] });
+  await turn();
+  const [first, second] = peer.takeOf(FrameType.headers);
+  assert.equal(peer.fields(first.payload).get("x-name"), "value");
+  assert.equal(peer.fields(second.payload).get("x-name"), "value");
+  assert.ok(second.payload.length > 10, "not an index");
+});
+
+// Requests that are given up, by either side.
+
+test("a request that is given up resets its stream, frees its slot at once, and hears nothing more", async () => {
+  const { session, peer, owner } = await openSession({}, { [Setting.maxConcurrentStreams]: 1 });
+  const body = new ScriptedBody();
+  const answer = ask(session, "/", { method: "POST", body });
+  await turn();
+  const reason = new Error("enough");
+  answer.exchange.cancel(reason);
+  assert.equal(session.free, 1);
+  assert.equal(body.cancelled, reason);
+  answer.exchange.cancel(reason);
+  peer.send(response(1, "late"));
+  peer.reset(1, ErrorCode.cancel);
+  await turn();
+  assert.deepEqual(owner.calls, ["free 1"]);
+  const resets = peer.takeOf(FrameType.reset);
+  assert.deepEqual(resets.map(({ stream, payload }) => [stream, payload.readUInt32BE(0)]), [[1, ErrorCode.cancel]]);
+  assert.deepEqual([answer.head, answer.error, answer.isEnded], [undefined, undefined, false]);
+});
+
+test("a request that has ended cannot be given up any more", async () => {
+  const { session, peer } = await openSession();
+  const answer = ask(session);
+  peer.send(response(1, "x"));
+  answer.exchange.cancel(new Error("late"));
+  answer.exchange.consumed(1);
+  await turn();
+  assert.deepEqual(peer.takeOf(FrameType.reset), []);
+});
+
+test("a request that the server refuses was not touched", async () => {
+  const { session, peer } = await openSession();
+  const answer = ask(session);
+  peer.reset(1, ErrorCode.refusedStream);
+  assert.equal(answer.error?.code, "REFUSED");
+  assert.equal(answer.isUntouched, true);
+  assert.equal(codeOfCause(answer), "REFUSED_STREAM");
+  assert.equal(session.active, 0);
+});
+
+test("REFUSED_STREAM after the response's head is not believed", async () => {
+  const { session, peer } = await openSession();
+  const answer = ask(session);
+  peer.send(headFrame(1, [[":status", "200"]]));
+  peer.reset(1, ErrorCode.refusedStream);
+  assert.deepEqual([answer.error?.code, answer.isUntouched], ["RESET", false]);
+});
+
+for (
+  const [number, name] of [
+    [ErrorCode.none, "NO_ERROR"],
+    [ErrorCode.internal, "INTERNAL_ERROR"],
+    [ErrorCode.cancel, "CANCEL"],
+    [ErrorCode.enhanceYourCalm, "ENHANCE_YOUR_CALM"],
+    [http11Required, "HTTP_1_1_REQUIRED"],
+    [0xbeef, "0xbeef"],
+  ] as const
+) {
+  test(`a request that the server resets with ${name} fails with RESET, and a cause of that code`, async () => {
+    const { session, peer } = await openSession();
+    const body = new ScriptedBody();
+    const answer = ask(session, "/", { method: "POST", body });
+    peer.reset(1, number);
+    assert.deepEqual([answer.error?.code, answer.isUntouched], ["RESET", false]);
+    assert.equal(codeOfCause(answer), name);
+    assert.ok(answer.error?.message.includes(name));
+    assert.ok(body.isCancelled);
+  });
+}
+
+// GOAWAY.
+
+test("GOAWAY fails what the server has not looked at as untouched, the rest goes on, then the session closes", async () => {
+  const { session, peer, owner } = await openSession();
+  const answers = [1, 2, 3].map(() => ask(session, "/", { method: "POST", body: new ScriptedBody() }));
+  peer.goaway(3, ErrorCode.none);
+  assert.deepEqual(answers.map(({ error }) => error?.code), [undefined, undefined, "REFUSED"]);
+  assert.equal(answers[2].isUntouched, true);
+  assert.deepEqual([session.free, session.closing, session.active], [0, true, 2]);
+  await turn();
+  assert.deepEqual(owner.calls, ["closing"]);
+  peer.send(response(1, "one"));
+  await turn();
+  assert.equal(peer.isEnded, false);
+  peer.send(response(3, "two"));
+  assert.deepEqual(answers.map(({ text }) => text), ["one", "two", ""]);
+  await turn();
+  assert.equal(peer.isEnded, true);
+  assert.equal(peer.takeOf(FrameType.goaway).length, 1);
+  peer.finish();
+  await owner.closed;
+  assert.deepEqual([owner.calls, owner.error], [["closing", "closed"], undefined]);
+});
+
+test("GOAWAY in two steps loses nothing", async () => {
+  const { session, peer, owner } = await openSession();
+  const answers = [1, 2].map(() => ask(session));
+  peer.goaway(LAST_STREAM, ErrorCode.none);
+  await turn();
+  assert.deepEqual([session.closing, session.active], [true, 2]);
+  peer.goaway(1, ErrorCode.none);
+  assert.deepEqual(answers.map(({ isUntouched }) => isUntouched), [false, true]);
+  peer.send(response(1, "x"));
+  assert.equal(answers[0].isEnded, true);
+  await turn();
+  assert.deepEqual(owner.calls, ["closing"]);
+});
+
+test("GOAWAY with an error has its name in the cause", async () => {
+  const { session, peer } = await openSession();
+  const answer = ask(session);
+  peer.goaway(0, ErrorCode.enhanceYourCalm);
+  assert.equal(codeOfCause(answer), "ENHANCE_YOUR_CALM");
+  assert.equal(answer.isUntouched, true);
+});
+
+test("an idle session closes at GOAWAY", async () => {
+  const { peer, owner } = await openSession();
+  peer.goaway(0, ErrorCode.none);
+  await turn();
+  assert.equal(peer.isEnded, true);
+  peer.finish();
+  await owner.closed;
+  assert.equal(owner.error, undefined);
+});
+
+// The end of the session.
+
+test("when the connection is lost, only what was not sent yet is untouched", async () => {
+  const { session, peer, owner } = await openSession();
+  const sent = ask(session);
+  await turn();
+  const unsent = ask(session, "/", { method: "POST", body: new WholeBody(Buffer.from("x")) });
+  const cause = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+  peer.lose(cause);
+  assert.deepEqual([sent.error?.code, sent.isUntouched], ["CONNECTION_LOST", false]);
+  assert.equal(sent.error?.cause, cause);
+  assert.deepEqual([unsent.error?.code, unsent.isUntouched], ["CONNECTION_LOST", true]);
+  assert.deepEqual(owner.calls, ["closing", "closed"]);
+  assert.equal(owner.error?.code, "CONNECTION_LOST");
+  assert.deepEqual([session.free, session.closing], [0, true]);
+});
+
+test("when the server ends the connection without GOAWAY, requests under way fail with CONNECTION_LOST", async () => {
+  const { session, peer, owner } = await openSession();
+  const answer = ask(session);
+  await turn();
+  peer.send(headFrame(1, [[":status", "200"]]), dataFrame(1, "half"));
+  peer.finish();
+  assert.deepEqual([answer.error?.code, answer.isUntouched, answer.text], ["CONNECTION_LOST", false, "half"]);
+  await owner.closed;
+  assert.equal(peer.isDestroyed, true);
+});
+
+test("an idle session whose server ends the connection is closed without an error", async () => {
+  const { peer, owner } = await openSession();
+  peer.finish();
+  await owner.closed;
+  assert.deepEqual([owner.calls, owner.error], [["closing", "closed"], undefined]);
+});
+
+test("close() lets requests end, then says GOAWAY and closes", async () => {
+  const { session, peer, owner } = await openSession();
+  const answer = ask(session);
+  session.close();
+  assert.deepEqual([session.closing, session.free], [true, 0]);
+  assert.deepEqual(owner.calls, []);
+  await turn();
+  assert.deepEqual(owner.calls, ["closing"]);
+  assert.equal(peer.isEnded, false);
+  peer.send(response(1, "x"));
+  assert.equal(answer.text, "x");
+  await turn();
+  const [goaway] = peer.takeOf(FrameType.goaway);
+  assert.deepEqual([goaway.payload.readUInt32BE(0), goaway.payload.readUInt32BE(4)], [0, ErrorCode.none]);
+  assert.equal(peer.isEnded, true);
+  peer.finish();
+  await owner.closed;
+  assert.equal(owner.error, undefined);
+});
+
+test("close() does not wait for long for a server that never ends its side", async () => {
+  const { session, peer, owner } = await openSession();
+  session.close();
+  await owner.closed;
+  assert.equal(peer.isDestroyed, true);
+});
+
+test("destroy() fails what is under way with its error, and lets go of the socket", async () => {
+  const { session, peer, owner } = await openSession();
+  const body = new ScriptedBody();
+  const answers = [ask(session), ask(session, "/", { method: "POST", body })];
+  const error = new HttpError("CLIENT_CLOSED", "over");
+  session.destroy(error);
+  assert.deepEqual(answers.map((answer) => answer.error), [error, error]);
+  assert.equal(body.cancelled, error);
+  assert.equal(peer.isDestroyed, true);
+  assert.deepEqual(owner.calls, []);
+  await owner.closed;
+  assert.deepEqual(owner.calls, ["closing", "closed"]);
+});
+
+test("destroy() in the middle of a chunk leaves the rest of it unread", async () => {
+  const { session, peer, owner } = await openSession();
+  const first = ask(session);
+  const second = ask(session);
+  first.whenHead = () => session.destroy(new HttpError("CLIENT_CLOSED", "over"));
+  peer.send(Buffer.concat([response(1, "x"), response(3, "y")]));
+  assert.deepEqual([first.error?.code, second.error?.code], ["CLIENT_CLOSED", "CLIENT_CLOSED"]);
+  assert.equal(second.head, undefined);
+  await owner.closed;
+});
+
+test("requests that one failure brings down may give each other up", async () => {
+  const { session } = await openSession();
+  const answers = [ask(session), ask(session)];
+  const original = answers[0].onFail.bind(answers[0]);
+  answers[0].onFail = (error, untouched) => {
+    original(error, untouched);
+    answers[1].exchange.cancel(error);
+  };
+  session.destroy(new HttpError("CLIENT_CLOSED", "over"));
+  assert.equal(answers[0].error?.code, "CLIENT_CLOSED");
+  assert.equal(answers[1].error, undefined);
+});
+
+test("a session takes no requests any more when its stream ids are used up, and ends those under way", async () => {
+  const { session, peer, owner } = await openSession({ firstStream: LAST_STREAM - 2 });
+  const answers = [ask(session), ask(session)];
+  assert.deepEqual([session.closing, session.free], [true, 0]);
+  await turn();
+  assert.deepEqual(peer.takeOf(FrameType.headers).map(({ stream }) => stream), [LAST_STREAM - 2, LAST_STREAM]);
+  assert.deepEqual(owner.calls, ["closing"]);
+  peer.send(response(LAST_STREAM, "last"), response(LAST_STREAM - 2, "but one"));
+  assert.deepEqual(answers.map(({ text }) => text), ["but one", "last"]);
+  await turn();
+  assert.equal(peer.isEnded, true);
+});
+
+// Whether it is needed, and alive.
+
+test("a session keeps the process alive only while requests are under way", async () => {
+  const { session, peer } = await openSession();
+  assert.equal(peer.isHeld, false);
+  ask(session);
+  assert.equal(peer.isHeld, true);
+  peer.send(response(1, ""));
+  await turn();
+  assert.equal(peer.isHeld, false);
+});
+
+test("a session without requests closes after idleTimeout, with GOAWAY", async () => {
+  const { session, peer, owner } = await openSession({ idleTimeout: 40 });
+  const keepsAlive = setInterval(() => {}, 1000);
+  const answer = ask(session);
+  await pause(80);
+  assert.equal(session.closing, false);
+  peer.send(response(1, "x"));
+  assert.ok(answer.isEnded);
+  await pause(80);
+  assert.equal(session.closing, true);
+  assert.equal(peer.takeOf(FrameType.goaway).length, 1);
+  peer.finish();
+  await owner.closed;
+  clearInterval(keepsAlive);
+});
+
+test("with requests under way, silence brings about a PING, and an answer is enough", async () => {
+  const { session, peer } = await openSession({ pingInterval: 30, pingTimeout: 60_000 });
+  ask(session);
+  await turn();
+  peer.take();
+  for (let i = 0; i < 3; i++) {
+    const pings = [];
+    while (pings.length === 0) {
+      await pause(5);
+      pings.push(...peer.takeOf(FrameType.ping));
+    }
+    assert.equal(pings.length, 1);
+    peer.send(pingAnswer(pings[0].payload));
+  }
+  assert.equal(session.closing, false);
+  session.destroy(new HttpError("CLIENT_CLOSED", "over"));
+});
+
+test("a session without requests sends no PING", async () => {
+  const { peer } = await openSession({ pingInterval: 10 });
+  await pause(60);
+  assert.deepEqual(peer.take(), []);
+});
+
+test("a request on a session that was silent for pingInterval goes out with a PING", async () => {
+  const { session, peer } = await openSession({ pingInterval: 20 });
+  await pause(40);
+  ask(session);
+  await turn();
+  assert.deepEqual(peer.take().map(({ type }) => type).sort(), [FrameType.headers, FrameType.ping]);
+  session.destroy(new HttpError("CLIENT_CLOSED", "over"));
+});
+
+test("a server that answers no PING is given up: CONNECTION_STALE for all requests", async () => {
+  const { session, peer, owner } = await openSession({ pingInterval: 20, pingTimeout: 20 });
+  const keepsAlive = setInterval(() => {}, 1000);
+  const answers = [ask(session), ask(session)];
+  await owner.closed;
+  clearInterval(keepsAlive);
+  assert.deepEqual(answers.map(({ error }) => error?.code), ["CONNECTION_STALE", "CONNECTION_STALE"]);
+  assert.deepEqual(answers.map(({ isUntouched }) => isUntouched), [false, false]);
+  assert.equal(owner.error?.code, "CONNECTION_STALE");
+  assert.deepEqual(owner.calls, ["closing", "closed"]);
+  assert.equal(peer.isDestroyed, true);
+  assert.equal(session.free, 0);
+});
+
+test("PINGs of the server are answered with their bytes", async () => {
+  const { peer } = await openSession();
+  peer.send(ping("12345678"), ping("abcdefgh"));
+  await turn();
+  const answers = peer.takeOf(FrameType.ping);
+  assert.deepEqual(answers.map(({ flags, payload }) => [flags, payload.toString()]), [[1, "12345678"], [
+    1,
+    "abcdefgh",
+  ]]);
+});
+
+function ping(bytes: string): Buffer {
+  return Buffer.concat([Buffer.from([0, 0, 8, FrameType.ping, 0, 0, 0, 0, 0]), Buffer.from(bytes)]);
+}
+
+function pingAnswer(bytes: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from([0, 0, 8, FrameType.ping, 1, 0, 0, 0, 0]), bytes]);
+}
