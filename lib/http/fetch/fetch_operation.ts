@@ -238,8 +238,7 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
   }
 
   #retry(error: HttpError, untouched: boolean): boolean {
-    const { options, destroyed } = this.#core;
-    if (destroyed || !this.#mayRepeat()) return false;
+    if (this.#core.destroyed || !this.#mayRepeat()) return false;
     if (!(untouched ? this.#mayAskAgain() : this.#mayRetry(error))) return false;
     // A body in memory is opened anew; a stream of which nothing was read goes over to the next attempt.
     if (this.#request.body?.replayable) this.#body = undefined;

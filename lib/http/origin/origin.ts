@@ -197,7 +197,8 @@ export class Origin implements ConnectionPool {
   /** Opens as many connections as those that wait need, beyond those that are being opened. */
   #grow(): void {
     if (this.#searching) return;
-    const room = this.#host.options.connections - this.#pooled.size - this.#attempts.size;
+    // One that is closing has requests to end, which may take long; it is not in the way of its successor.
+    const room = this.#host.options.connections - this.#openConnections() - this.#attempts.size;
     const wanted = Math.min(room, this.#connectionsWanted());
     if (wanted <= 0) return;
     if (this.#pooled.size === 0 && this.#attempts.size === 0 && this.#searchAlias()) return;
@@ -230,11 +231,13 @@ export class Origin implements ConnectionPool {
     const found = this.#host.findAlias(this);
     if (found === undefined) return false;
     this.#searching = true;
-    void found.then((alias) => {
+    const onFound = (alias: Origin | undefined): void => {
       this.#searching = false;
       if (alias?.hasSession()) this.#moveTo(alias);
       else this.#grow();
-    });
+    };
+    // A `lookup` that throws says so again, to the connection that is tried then.
+    found.then(onFound, () => onFound(undefined));
     return true;
   }
 
