@@ -12,6 +12,8 @@ import type { Way, Ways } from "./ways.ts";
 
 /** Not measured: connections are made or found closed, and code compiled. */
 const WARM_UP = 0.3;
+/** Milliseconds. */
+const SAMPLED = 50;
 const PIECE = new Uint8Array(65_536).fill(97);
 
 const [name, json] = process.argv.slice(2);
@@ -28,7 +30,7 @@ async function waysOf(name: string): Promise<Ways> {
 async function measured(requests: number, act: () => Promise<number | void>): Promise<Took> {
   const memory = process.memoryUsage.rss();
   let peak = memory;
-  const sampling = setInterval(() => peak = Math.max(peak, process.memoryUsage.rss()), 20);
+  const sampling = setInterval(() => peak = Math.max(peak, process.memoryUsage.rss()), SAMPLED);
   const before = process.cpuUsage();
   const start = performance.now();
   const done = await act().finally(() => clearInterval(sampling));

@@ -70,7 +70,7 @@ export class Contestant {
   async play(port: number, question: (setup: ClientSetup) => ClientQuestion): Promise<Round | undefined> {
     if (this.failure !== undefined) return undefined;
     const { secure, protocols } = this.#origin;
-    const url = `${secure ? "https" : "http"}://localhost:${port}/`;
+    const url = `${secure ? "https" : "http"}://127.0.0.1:${port}/`;
     const setup = { url, isHttp2: protocols[0] === "h2", ca };
     try {
       const client = this.#process ??= this.#start(setup);
