@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { Transport, TransportEvents } from "../../../lib/http/transport.ts";
 
 /** A transport whose server is the test. Like real ones it tells nothing within its own methods. */
@@ -99,7 +100,5 @@ export function bytesOf(text: string): Uint8Array {
 
 /** Bytes as a string with a code unit a byte. */
 export function textOf(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return text;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 }

@@ -15,6 +15,8 @@ export class Recorder implements ExchangeHandler {
   readonly informational: [number, HeaderList][] = [];
   head: ResponseHead | undefined = undefined;
   body = "";
+  /** Bytes of the last chunk. */
+  lastSize = 0;
   trailers: HeaderList | undefined = undefined;
   error: HttpError | undefined = undefined;
   untouched: boolean | undefined = undefined;
@@ -32,12 +34,6 @@ export class Recorder implements ExchangeHandler {
     });
   }
 
-  /** All that can be seen of a response, to compare. */
-  get seen(): unknown {
-    const { informational, head, body, trailers, error, calls } = this;
-    return { informational, head, body, trailers, code: error?.code, calls };
-  }
-
   onInformational(status: number, headers: HeaderList): void {
     this.informational.push([status, headers]);
     this.#note("onInformational");
@@ -51,6 +47,7 @@ export class Recorder implements ExchangeHandler {
   onData(chunk: Uint8Array): void {
     if (chunk.length === 0) throw new Error("an empty chunk");
     this.body += textOf(chunk);
+    this.lastSize = chunk.length;
     this.#note("onData");
   }
 
