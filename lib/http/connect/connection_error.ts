@@ -1,38 +1,91 @@
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
+import { explainTlsFailure } from "./tls_failure.ts";
 
-const UNREACHABLE =
-  /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL|EACCES|EPERM|EINVAL|EAFNOSUPPORT)$/;
-const NOT_RESOLVED = /^(?:ENOTFOUND|EAI_|ENODATA|ESERVFAIL|EDNS|EREFUSED|ENONAME|EBADNAME|EFORMERR)/;
-const TLS = /^(?:ERR_SSL_|ERR_TLS_|ERR_OSSL_|EPROTO$|ERR_BORINGSSL)/;
-const UNTRUSTED =
-  /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)/;
+/** Codes of the system, of getaddrinfo and of TLS, by what they mean. Tried in this order. */
+const meanings: readonly (readonly [HttpErrorCode, RegExp])[] = [
+  ["CERTIFICATE_EXPIRED", /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/],
+  ["CERTIFICATE_HOST_MISMATCH", /^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/],
+  [
+    "CERTIFICATE_UNTRUSTED",
+    /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_)/,
+  ],
+  ["TLS_FAILED", /^(?:ERR_SSL_|ERR_TLS_|ERR_OSSL_|ERR_BORINGSSL|EPROTO$)/],
+  ["DNS_FAILED", /^(?:ENOTFOUND|EAI_|ENODATA|ESERVFAIL|EREFUSED|ENONAME|EBADNAME|EBADRESP|EFORMERR|ENOTIMP)/],
+  ["CONNECT_TIMEOUT", /^ETIMEDOUT$/],
+  [
+    "CONNECTION_REFUSED",
+    /^(?:ECONNREFUSED|E(?:HOST|NET)(?:UNREACH|DOWN)|EADDRNOTAVAIL|EAFNOSUPPORT|EACCES|EPERM|ERR_ACCESS_DENIED|EINVAL|E[MN]FILE|ENOBUFS)$/,
+  ],
+];
 
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | undefined)?.code;
-  return typeof code === "string" ? code : "";
+interface SystemError {
+  readonly code?: unknown;
+  readonly name?: unknown;
+  readonly message?: unknown;
+  readonly syscall?: unknown;
+  /** Of several addresses, as an AggregateError has them. */
+  readonly errors?: readonly SystemError[];
+}
+
+function codeOf({ code, name, errors }: SystemError): string {
+  if (typeof code === "string") return code;
+  if (name === "NotCapable" || name === "PermissionDenied") return "EACCES"; // Deno without --allow-net
+  return errors?.[0] ? codeOf(errors[0]) : "";
 }
 
 /** What an error of a socket means. */
-function meaningOf(code: string): HttpErrorCode {
-  if (code === "ETIMEDOUT") return "CONNECT_TIMEOUT";
-  if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID") return "CERTIFICATE_EXPIRED";
-  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "CERTIFICATE_HOST_MISMATCH";
-  if (UNTRUSTED.test(code)) return "CERTIFICATE_UNTRUSTED";
-  if (TLS.test(code)) return "TLS_FAILED";
-  if (NOT_RESOLVED.test(code)) return "DNS_FAILED";
-  if (UNREACHABLE.test(code)) return "CONNECTION_REFUSED";
-  return "CONNECTION_LOST";
+export function meaningOf(error: unknown): HttpErrorCode {
+  const system = Object(error) as SystemError;
+  const code = codeOf(system);
+  const found = meanings.find(([, pattern]) => pattern.test(code))?.[0];
+  // The same codes can come of a connection that was there.
+  const late = system.syscall === "read" || system.syscall === "write";
+  return found === undefined || (late && !/^(?:TLS|CERT)/.test(found)) ? "CONNECTION_LOST" : found;
+}
+
+/** The messages of all the addresses that were tried. */
+function messageOf(system: SystemError): string {
+  const message = system.errors?.length ? system.errors.map(messageOf).join("; ") : system.message;
+  return typeof message === "string" && message !== "" ? message : codeOf(system) || String(system);
+}
+
+/** Host and port of an origin in words, for messages. */
+function placeOf(origin: string): string {
+  const { hostname, port, protocol } = new URL(origin);
+  return `${hostname}, port ${port || (protocol === "https:" ? 443 : 80)}`;
+}
+
+function explain(meaning: HttpErrorCode, system: SystemError, origin: string): string {
+  const said = messageOf(system);
+  switch (meaning) {
+    case "DNS_FAILED":
+      return `Cannot look up the name ${new URL(origin).hostname} of ${origin}: ${said}`;
+    case "CONNECTION_REFUSED":
+      return `Cannot connect to ${placeOf(origin)}: ${said}`;
+    case "CONNECT_TIMEOUT":
+      return `Cannot connect to ${placeOf(origin)}: no answer (${said})`;
+    case "CERTIFICATE_EXPIRED":
+      return `The certificate of ${origin} is not valid now: ${said}`;
+    case "CERTIFICATE_HOST_MISMATCH":
+      return `The certificate of ${origin} is for other names: ${said}`;
+    case "CERTIFICATE_UNTRUSTED":
+      return `The certificate of ${origin} cannot be trusted: ${said}`;
+    case "TLS_FAILED":
+      return `TLS with ${placeOf(origin)} failed: ${explainTlsFailure(codeOf(system), said)}`;
+    default:
+      return `The connection to ${placeOf(origin)} was lost: ${said}`;
+  }
 }
 
 /**
- * What a socket's error means to a request.
+ * What a socket's error means to a request, whether it comes while connecting or later.
  *
- * @param error As `node:net` or `node:tls` has it; undefined if the socket was closed without one.
- * @param origin The origin it was connected to.
+ * @param error As `node:net` or `node:tls` has it; undefined if the server closed the connection without one.
+ * @param origin The origin that the connection is to.
  */
 export function toConnectionError(error: unknown, origin: string): HttpError {
   if (error instanceof HttpError) return error;
   if (error === undefined) return new HttpError("CONNECTION_LOST", `${origin} closed the connection`, { origin });
-  const text = error instanceof Error ? error.message : String(error);
-  return new HttpError(meaningOf(codeOf(error)), `cannot talk to ${origin}: ${text}`, { origin, cause: error });
+  const meaning = meaningOf(error);
+  return new HttpError(meaning, explain(meaning, Object(error) as SystemError, origin), { origin, cause: error });
 }

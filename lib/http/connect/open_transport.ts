@@ -1,11 +1,12 @@
-import { connect as connectTcp, isIP, type Socket, type TcpNetConnectOpts } from "node:net";
-import { connect as connectTls, type ConnectionOptions, type TLSSocket } from "node:tls";
+import { connect, isIP, type Socket, type TcpNetConnectOpts } from "node:net";
 import { HttpError } from "../http_error.ts";
 import type { Transport } from "../transport.ts";
+import { toCertificateError } from "./certificate_error.ts";
 import type { ConnectOptions, ConnectTarget } from "./connect_options.ts";
 import { toConnectionError } from "./connection_error.ts";
+import { inspectCertificate } from "./inspect_certificate.ts";
 import { SocketTransport } from "./socket_transport.ts";
-import { TlsContext } from "./tls_context.ts";
+import { TlsAttempt } from "./tls_socket.ts";
 
 /**
  * Connects to a server.
@@ -15,95 +16,129 @@ import { TlsContext } from "./tls_context.ts";
  * @throws the signal's reason.
  */
 export function openTransport(target: ConnectTarget, options: ConnectOptions): Promise<Transport> {
-  const { signal, timeout } = options;
-  const origin = originOf(target);
-  if (signal?.aborted) return Promise.reject(signal.reason);
+  if (options.signal?.aborted) return Promise.reject(options.signal.reason);
   return new Promise((resolve, reject) => {
-    let socket: Socket;
     try {
-      socket = target.secure ? openTls(target, options) : connectTcp(tcpOptions(target, options));
-    } catch (error) { // options that TLS cannot use, a port that is none
-      reject(toConnectionError(error, origin));
-      return;
+      new Attempt(target, options, resolve, reject);
+    } catch (error) { // options that TLS cannot use, a look-up that throws
+      reject(toConnectionError(error, originOf(target)));
     }
-    let stage = isIP(bare(target.host)) === 0 ? "looking its name up" : "connecting";
-    const timer = timeout > 0 ? setTimeout(() => fail(timedOut(origin, timeout, stage)), timeout) : undefined;
-    const onAbort = (): void => fail(signal?.reason);
-    const settled = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
-      socket.off("lookup", onLookup).off("connect", onConnect).off("secureConnect", onReady);
-      socket.off("error", onError).off("close", onClose);
-    };
-    const fail = (reason: unknown): void => {
-      settled();
-      socket.on("error", () => {}); // whatever it says now, it has no listener anymore
-      socket.destroy();
-      reject(reason);
-    };
-    const onError = (error: Error): void => fail(toConnectionError(error, origin));
-    const onClose = (): void => fail(toConnectionError(undefined, origin));
-    const onLookup = (): void => {
-      stage = "connecting";
-    };
-    const onConnect = (): void => {
-      stage = "the TLS handshake";
-      if (!target.secure) onReady();
-    };
-    const onReady = (): void => {
-      settled();
-      resolve(transportOf(socket, target, options));
-    };
-    signal?.addEventListener("abort", onAbort);
-    socket.on("lookup", onLookup).on("connect", onConnect).on("secureConnect", onReady);
-    socket.on("error", onError).on("close", onClose);
   });
 }
 
-/** Without the brackets that a URL has around an IPv6 address. */
-function bare(host: string): string {
-  return host.startsWith("[") ? host.slice(1, -1) : host;
+type Stage = "the look-up of its name" | "TCP" | "TLS";
+
+/** One attempt to connect, from the look-up to the end of the TLS handshake. */
+class Attempt {
+  readonly #origin: string;
+  readonly #options: ConnectOptions;
+  readonly #resolve: (transport: Transport) => void;
+  readonly #reject: (reason: unknown) => void;
+  readonly #tls: TlsAttempt | undefined;
+  readonly #socket: Socket;
+  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  #stage: Stage;
+  /** Whether the socket failed; the attempt may still be finding out why. */
+  #broken = false;
+  #settled = false;
+
+  constructor(
+    target: ConnectTarget,
+    options: ConnectOptions,
+    resolve: (transport: Transport) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    const { tls, alpn, lookup, timeout, signal } = options;
+    const host = target.host.startsWith("[") ? target.host.slice(1, -1) : target.host;
+    const tcp: TcpNetConnectOpts = { host, port: target.port, noDelay: true, autoSelectFamily: true };
+    if (lookup) tcp.lookup = lookup;
+    this.#origin = originOf(target);
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#stage = isIP(host) === 0 ? "the look-up of its name" : "TCP";
+    this.#tls = target.secure ? new TlsAttempt(tcp, tls, alpn) : undefined;
+    const socket = this.#socket = this.#tls?.socket ?? connect(tcp);
+    socket.on("lookup", () => {
+      this.#stage = "TCP";
+    });
+    socket.on("connect", () => this.#connected());
+    socket.on("secureConnect", () => this.#secured());
+    socket.on("error", (error) => this.#failed(error));
+    socket.on("close", () => this.#failed(undefined));
+    if (timeout > 0) this.#timer = setTimeout(() => this.#refuse(this.#timedOut()), timeout);
+    signal?.addEventListener("abort", this.#onAbort);
+  }
+
+  readonly #onAbort = (): void => this.#refuse(this.#options.signal?.reason);
+
+  #connected(): void {
+    this.#stage = "TLS";
+    if (this.#tls === undefined) this.#succeed();
+  }
+
+  #secured(): void {
+    if (this.#tls?.askedForIdentity) return this.#succeed();
+    const message =
+      `Cannot use tls.checkServerIdentity with ${this.#origin}: this version of the runtime does not call it`;
+    this.#refuse(new HttpError("TLS_FAILED", message, { origin: this.#origin }));
+  }
+
+  #succeed(): void {
+    if (this.#settled) return;
+    const transport = new SocketTransport(this.#socket, this.#tls); // has listeners of its own from here on
+    this.#release();
+    this.#resolve(transport);
+  }
+
+  #failed(error: Error | undefined): void {
+    if (this.#settled || this.#broken) return;
+    this.#broken = true;
+    const tls = this.#tls;
+    if (error && tls?.refusal) return this.#refuse(this.#pinned(tls.refusal));
+    const reason = this.#meaning(error);
+    if (!error || !tls || !reason.code.startsWith("CERTIFICATE")) return this.#refuse(reason);
+    // The socket is gone; the timer and the signal still hold.
+    const known = "cert" in error ? Promise.resolve(tls.certificate()) : inspectCertificate(tls.settings);
+    known.then((certificate) => {
+      if (!certificate?.raw) return this.#refuse(reason);
+      this.#refuse(toCertificateError(error, certificate, tls.expectedName, this.#origin));
+    });
+  }
+
+  #meaning(error: Error | undefined): HttpError {
+    const meaning = toConnectionError(error, this.#origin);
+    if (meaning.code !== "CONNECTION_LOST" || this.#stage !== "the look-up of its name") return meaning;
+    const message = `Cannot look up the name of ${this.#origin}: ${error?.message}`; // what a lookup of the options said
+    return new HttpError("DNS_FAILED", message, { origin: this.#origin, cause: error });
+  }
+
+  #pinned(refusal: Error): HttpError {
+    const message = `The certificate of ${this.#origin} was refused by tls.checkServerIdentity: ${refusal.message}`;
+    return new HttpError("CERTIFICATE_UNTRUSTED", message, { origin: this.#origin, cause: refusal });
+  }
+
+  #timedOut(): HttpError {
+    const message = `No connection to ${this.#origin} within ${this.#options.timeout} ms (connectTimeout): ` +
+      `${this.#stage} took too long`;
+    return new HttpError("CONNECT_TIMEOUT", message, { origin: this.#origin });
+  }
+
+  #refuse(reason: unknown): void {
+    if (this.#settled) return;
+    this.#release();
+    this.#socket.destroy(); // our listener for errors stays: what it says now has been told
+    this.#reject(reason);
+  }
+
+  #release(): void {
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
+  }
 }
 
 function originOf({ secure, host, port }: ConnectTarget): string {
   const name = isIP(host) === 6 ? `[${host}]` : host;
   return `${secure ? "https" : "http"}://${name}${port === (secure ? 443 : 80) ? "" : `:${port}`}`;
-}
-
-function timedOut(origin: string, timeout: number, stage: string): HttpError {
-  const message = `no connection to ${origin} within ${timeout} ms: ${stage} took too long; see connectTimeout`;
-  return new HttpError("CONNECT_TIMEOUT", message, { origin });
-}
-
-function tcpOptions({ host, port }: ConnectTarget, { lookup }: ConnectOptions): TcpNetConnectOpts {
-  return { host: bare(host), port, noDelay: true, autoSelectFamily: true, ...(lookup && { lookup }) };
-}
-
-function openTls(target: ConnectTarget, options: ConnectOptions): TLSSocket {
-  const { tls } = options;
-  const context = TlsContext.of(tls);
-  const host = bare(target.host);
-  const servername = tls.servername ?? (isIP(host) === 0 ? host.replace(/\.$/, "") : "");
-  const server = `${host}:${target.port}`;
-  const settings: ConnectionOptions = {
-    ...tcpOptions(target, options),
-    secureContext: context.secureContext,
-    servername,
-    ALPNProtocols: [...options.alpn],
-    rejectUnauthorized: tls.rejectUnauthorized !== false,
-  };
-  if (tls.checkServerIdentity) settings.checkServerIdentity = tls.checkServerIdentity;
-  const session = context.session(server);
-  if (session) settings.session = session as Buffer;
-  const socket = connectTls(settings);
-  socket.on("session", (session) => context.keep(server, session));
-  socket.once("close", (failed: boolean) => {
-    if (failed) context.forget(server);
-  });
-  return socket;
-}
-
-function transportOf(socket: Socket, target: ConnectTarget, { tls }: ConnectOptions): Transport {
-  const secure = target.secure ? socket as TLSSocket : undefined;
-  return new SocketTransport(socket, secure, secure?.authorized === true && tls.rejectUnauthorized !== false);
 }

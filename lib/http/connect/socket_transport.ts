@@ -1,14 +1,14 @@
 import type { Socket } from "node:net";
-import { checkServerIdentity, type PeerCertificate, type TLSSocket } from "node:tls";
+import { checkServerIdentity } from "node:tls";
 import type { Transport, TransportEvents } from "../transport.ts";
+import type { TlsAttempt } from "./tls_socket.ts";
 
 /** A transport over a connected socket of `node:net` or `node:tls`. */
 export class SocketTransport implements Transport {
   readonly alpnProtocol: string | undefined;
   readonly remoteAddress: string | undefined;
   readonly #socket: Socket;
-  readonly #verified: TLSSocket | undefined;
-  #certificate: PeerCertificate | undefined;
+  readonly #tls: TlsAttempt | undefined;
   #events: TransportEvents | undefined;
   #error: Error | undefined;
   #closed = false;
@@ -17,13 +17,12 @@ export class SocketTransport implements Transport {
    * Takes a socket over. Nobody has listened to its data yet, so that it holds back what comes until {@link attach}.
    *
    * @param socket A connected socket.
-   * @param secure The same, if TLS is spoken.
-   * @param verified Whether the server's certificate was verified.
+   * @param tls What is known of it, if TLS is spoken on it.
    */
-  constructor(socket: Socket, secure: TLSSocket | undefined, verified: boolean) {
+  constructor(socket: Socket, tls: TlsAttempt | undefined) {
     this.#socket = socket;
-    this.#verified = verified ? secure : undefined;
-    this.alpnProtocol = secure?.alpnProtocol || undefined;
+    this.#tls = tls;
+    this.alpnProtocol = tls?.socket.alpnProtocol || undefined;
     this.remoteAddress = socket.remoteAddress;
     socket.on("error", (error) => {
       this.#error ??= error;
@@ -78,9 +77,8 @@ export class SocketTransport implements Transport {
   }
 
   covers(host: string): boolean {
-    if (this.#verified === undefined || this.#closed) return false;
-    // Asked for late: nobody else needs it, and it takes as long as a request.
-    this.#certificate ??= this.#verified.getPeerCertificate() ?? undefined; // null once the socket is destroyed
-    return this.#certificate !== undefined && checkServerIdentity(host, this.#certificate) === undefined;
+    // Asked for late: nobody else needs the certificate, and it takes as long as a request.
+    const certificate = this.#tls?.verified && !this.#closed ? this.#tls.certificate() : undefined;
+    return certificate !== undefined && checkServerIdentity(host, certificate) === undefined;
   }
 }

@@ -1,15 +1,23 @@
-import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
+import { createSecureContext, type PeerCertificate, type SecureContext, type SecureContextOptions } from "node:tls";
 import type { HttpTlsOptions } from "../tls_options.ts";
 
-/** Sessions that are kept for one client, so that memory stays bounded with many origins. */
+/** How many servers' sessions are kept for one client, so that memory stays bounded with many origins. */
 const MAX_SESSIONS = 256;
 
-/** What was made of a client's TLS options, once for all its connections: parsing `ca` costs more than a handshake. */
+/** What is kept of a connection, so that the next one to the server costs less. */
+export interface KeptSession {
+  /** As node:tls serializes it. */
+  readonly session: Uint8Array;
+  /** The server's, which Node does not know anymore once a session is resumed. */
+  readonly certificate: PeerCertificate | undefined;
+}
+
+/** What is made of a client's TLS options, once for all its connections: parsing `ca` for each takes longer than a handshake. */
 export class TlsContext {
   static readonly #contexts = new WeakMap<HttpTlsOptions, TlsContext>();
 
   readonly secureContext: SecureContext;
-  readonly #sessions = new Map<string, Uint8Array>();
+  readonly #sessions = new Map<string, KeptSession>();
 
   /** The context of these options, made when first asked for. */
   static of(options: HttpTlsOptions): TlsContext {
@@ -22,20 +30,20 @@ export class TlsContext {
   }
 
   private constructor(options: HttpTlsOptions) {
-    const { ca, cert, key, passphrase, pfx, minVersion, maxVersion, ciphers } = options;
-    const given = Object.entries({ ca, cert, key, passphrase, pfx, minVersion, maxVersion, ciphers })
+    const { ca, cert, key, passphrase, pfx, minVersion, maxVersion } = options;
+    const given = Object.entries({ ca, cert, key, passphrase, pfx, minVersion, maxVersion })
       .filter(([, value]) => value !== undefined);
     this.secureContext = createSecureContext(Object.fromEntries(given) as SecureContextOptions);
   }
 
-  /** The last session with a server, if there was one. */
-  session(server: string): Uint8Array | undefined {
+  /** The last session with a server. */
+  kept(server: string): KeptSession | undefined {
     return this.#sessions.get(server);
   }
 
   /** Keeps a session to resume. */
-  keep(server: string, session: Uint8Array): void {
-    this.#sessions.delete(server);
+  keep(server: string, session: KeptSession): void {
+    this.#sessions.delete(server); // the Map's order is that of use
     this.#sessions.set(server, session);
     if (this.#sessions.size <= MAX_SESSIONS) return;
     for (const oldest of this.#sessions.keys()) {
@@ -44,7 +52,7 @@ export class TlsContext {
     }
   }
 
-  /** Forgets the session with a server that would not have it. */
+  /** Forgets the session with a server that fails. */
   forget(server: string): void {
     this.#sessions.delete(server);
   }

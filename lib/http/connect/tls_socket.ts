@@ -1,0 +1,89 @@
+import { isIP, type TcpNetConnectOpts } from "node:net";
+import { checkServerIdentity, connect, type ConnectionOptions, type PeerCertificate, type TLSSocket } from "node:tls";
+import type { HttpTlsOptions } from "../tls_options.ts";
+import { TlsContext } from "./tls_context.ts";
+
+/** A socket on which TLS is being agreed on, and what is known of the server's certificate. */
+export class TlsAttempt {
+  readonly socket: TLSSocket;
+  /** What the socket was opened with. */
+  readonly settings: ConnectionOptions;
+  /** The name or address that the certificate has to be for. */
+  readonly expectedName: string;
+  /** What checkServerIdentity of the options said, if that was not good. */
+  refusal: Error | undefined;
+  readonly #options: HttpTlsOptions;
+  readonly #context: TlsContext;
+  readonly #server: string;
+  #certificate: PeerCertificate | undefined;
+  #checked = false;
+
+  /**
+   * Starts to connect.
+   *
+   * @param tcp Where to.
+   * @param alpn The protocols to offer.
+   * @throws {Error} if the options cannot be used.
+   */
+  constructor(tcp: TcpNetConnectOpts, options: HttpTlsOptions, alpn: readonly string[]) {
+    const host = tcp.host ?? "";
+    this.#options = options;
+    this.#context = TlsContext.of(options);
+    this.#server = `${host}:${tcp.port}`;
+    const servername = options.servername ?? (isIP(host) === 0 ? host.replace(/\.$/, "") : ""); // RFC 6066 section 3
+    this.expectedName = servername || host;
+    const session = this.#context.kept(this.#server)?.session as Buffer | undefined;
+    this.settings = {
+      ...tcp,
+      secureContext: this.#context.secureContext,
+      servername,
+      ALPNProtocols: [...alpn],
+      rejectUnauthorized: options.rejectUnauthorized !== false,
+      checkServerIdentity: (name, certificate) => this.#check(name, certificate),
+      ...(session && { session }),
+    };
+    this.socket = connect(this.settings);
+    this.socket.on("session", (session) => this.#keep(session));
+    this.socket.once("close", (failed: boolean) => {
+      if (failed) this.#context.forget(this.#server);
+    });
+  }
+
+  /** Whether the certificate was verified, the chain and the name. */
+  get verified(): boolean {
+    return this.socket.authorized === true && this.#options.rejectUnauthorized !== false;
+  }
+
+  /**
+   * Whether the runtime called the checkServerIdentity of the options, as it has to unless the session is one for which it did so before. Who pins
+   * certificates by it must not be left alone by a runtime that forgets it.
+   */
+  get askedForIdentity(): boolean {
+    return this.#checked || this.#options.checkServerIdentity === undefined || this.socket.isSessionReused();
+  }
+
+  /** The server's certificate, if it is known; some time after the socket's end it no longer is. */
+  certificate(): PeerCertificate | undefined {
+    const certificate = this.#certificate ?? this.socket.getPeerCertificate();
+    if (certificate?.raw) this.#certificate = certificate;
+    else this.#certificate = this.#context.kept(this.#server)?.certificate; // a session resumed on Node has none
+    return this.#certificate;
+  }
+
+  #check(name: string, certificate: PeerCertificate): Error | undefined {
+    this.#certificate = certificate;
+    this.#checked = true;
+    const { checkServerIdentity: own } = this.#options;
+    if (own === undefined) return checkServerIdentity(name, certificate);
+    try {
+      this.refusal = own(name, certificate) ?? undefined;
+    } catch (error) { // it would be an uncaught exception, as nobody called but the socket
+      this.refusal = error instanceof Error ? error : new Error(String(error));
+    }
+    return this.refusal;
+  }
+
+  #keep(session: Uint8Array): void {
+    this.#context.keep(this.#server, { session, certificate: this.certificate() });
+  }
+}
