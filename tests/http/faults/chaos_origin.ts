@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { ErrorCode, Setting } from "./http2_frames.ts";
 import type { Http2Peer } from "./http2_peer.ts";
 import { Http2PeerStream } from "./http2_peer_stream.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Entry, Ledger } from "./ledger.ts";
 import { Origin, type Protocol } from "./origin.ts";
 import type { SeededRandom } from "./seeded_random.ts";
 import { type ServerRequest, whenWhole } from "./server_request.ts";
@@ -20,6 +20,7 @@ export class ChaosOrigin {
   /** The highest stream of a session that was acted on: GOAWAY must not deny it. */
   readonly #acted = new WeakMap<Socket, number>();
   readonly #restartEvery: number;
+  #taken = 0;
   #restart: Promise<void> | undefined;
 
   /** @param restartEvery After how many requests it is killed and started again. */
@@ -30,6 +31,7 @@ export class ChaosOrigin {
     this.origin = new Origin(protocol, {
       settings: { [Setting.maxConcurrentStreams]: 50 },
       onRequest: (request) => this.#take(request),
+      onIgnored: (fields, why) => this.ledger.get(fields.get("x-id")).faults.push(why),
     });
     this.origin.keepsRequests = false;
   }
@@ -45,10 +47,8 @@ export class ChaosOrigin {
     await this.#restart;
   }
 
-  #taken = 0;
-
   #take(request: ServerRequest): void {
-    const entry = this.ledger.get(request.fields.get("x-id")!);
+    const entry = this.ledger.get(request.fields.get("x-id"));
     entry.seen++;
     request.onGone = () => {
       const byClient = request instanceof Http2PeerStream && request.resetCode !== undefined;
@@ -57,12 +57,14 @@ export class ChaosOrigin {
     if (++this.#taken % this.#restartEvery === 0 && this.isWild) this.#startAgain();
     if (this.isWild && request instanceof Http2PeerStream && this.#random.chance(0.01)) this.#shake(request.peer);
     if (request.isGone) return;
+    const doom = request.fields.get("x-doom");
+    if (doom) return this.#doom(request, doom, entry);
     if (!this.isWild || this.#random.chance(0.9)) whenWhole(request, () => this.#answer(request));
     else this.#fail(request, entry.faults);
   }
 
   #act(request: ServerRequest): void {
-    this.ledger.get(request.fields.get("x-id")!).acted++;
+    this.ledger.get(request.fields.get("x-id")).acted++;
     if (!(request instanceof Http2PeerStream)) return;
     this.#acted.set(request.socket, Math.max(request.id, this.#acted.get(request.socket) ?? 0));
   }
@@ -86,6 +88,15 @@ export class ChaosOrigin {
     request.end();
   }
 
+  /** No answer, ever, or no end of it: so the client wants it. */
+  #doom(request: ServerRequest, doom: string, entry: Entry): void {
+    entry.faults.push(`no ${doom}`);
+    this.#act(request);
+    if (doom === "answer") return;
+    request.head(200, { "x-id": request.fields.get("x-id")! });
+    request.data(pattern.subarray(0, 100));
+  }
+
   /** Something bad for one request, or for all on its connection. */
   #fail(request: ServerRequest, faults: string[]): void {
     const isHttp2 = request instanceof Http2PeerStream;
@@ -95,10 +106,9 @@ export class ChaosOrigin {
       this.#act(request);
       return this.#reset(request, this.#random.pick(CODES), faults);
     }
-    if (fate < 0.9) return this.#breakOff(request, faults);
-    if (fate < 0.95) return void faults.push("silence"); // no answer, ever
-    this.ledger.ambient++;
     this.#act(request);
+    if (fate < 0.95) return this.#breakOff(request, faults);
+    this.ledger.fault();
     if (this.#random.chance(0.5)) request.socket.destroy();
     else request.socket.end();
   }
@@ -109,12 +119,10 @@ export class ChaosOrigin {
     request.reset(code);
   }
 
-  /** Half an answer, and then nothing, RST_STREAM or the end of the socket. */
+  /** Half an answer, and then RST_STREAM or the end of the socket. */
   #breakOff(request: ServerRequest, faults: string[]): void {
-    this.#act(request);
     request.head(200, { "content-length": "10000", "x-id": request.fields.get("x-id")!, "x-sum": String(request.sum) });
     if (this.#random.chance(0.5)) request.data(pattern.subarray(0, 5000));
-    if (this.#random.chance(0.2)) return void faults.push("silence in the body");
     setTimeout(() => this.#reset(request, this.#random.pick(CODES), faults), this.#random.below(4));
   }
 
@@ -130,25 +138,28 @@ export class ChaosOrigin {
       void peer.settings({ [Setting.initialWindowSize]: 0 });
       return void setTimeout(() => void peer.settings({ [Setting.initialWindowSize]: 100_000 }), 10);
     }
-    this.ledger.ambient++;
+    const fault = this.ledger.fault();
     if (fate < 0.7) return void peer.shutDown();
     if (fate < 0.9) {
       const ids = [...peer.streams.keys()];
       peer.goaway(Math.max(this.#acted.get(peer.socket) ?? 0, ids[ids.length >> 1] ?? 0), ErrorCode.enhanceYourCalm);
       return void setTimeout(() => peer.socket.destroy(), this.#random.below(20));
     }
+    // PING will find out.
     peer.isMute = true;
-    peer.socket.pause(); // PING will find out
+    peer.socket.pause();
+    fault.ended = Infinity;
   }
 
   #startAgain(): void {
     if (this.#restart) return;
-    this.ledger.ambient++;
+    const fault = this.ledger.fault();
+    fault.ended = Infinity;
     this.#restart = (async () => {
       await this.origin.stop();
       await new Promise((resolve) => setTimeout(resolve, 15));
       await this.origin.start();
-      this.ledger.ambient++;
+      fault.ended = performance.now();
       this.#restart = undefined;
     })();
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { HttpRequestInit } from "../../../lib/http/mod.ts";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import { pause, until } from "../../node/loopback.ts";
+import { pause, until } from "./patience.ts";
 import type { ServerRequest } from "./server_request.ts";
 import { respond } from "./server_request.ts";
 import { burst, checkEchoes, echoPath, failureOf, outcomeOf, pattern, settled, tally, trial } from "./trial.ts";
@@ -54,16 +54,16 @@ for (const protocol of ["http/1.1", "http/1.1 over TLS"] as const) {
     }));
 
   test(`a server that closes each socket just after its answer: GETs never fail, no POST is done twice (${protocol})`, () =>
-    trial(protocol, { client: { connections: 8 } }, async (scene) => {
+    trial(protocol, { client: { connections: 8, retries: 10 } }, async (scene) => {
       const { origin } = scene;
       const acted: string[] = [];
       origin.onRequest = (request) => {
         acted.push(request.path);
         echoPath(request);
-        const wait = acted.length % 4;
-        if (wait === 0) request.socket.end();
-        else if (wait === 1) setTimeout(() => request.socket.end(), acted.length % 3);
-        else if (wait === 2) setTimeout(() => request.socket.destroy(), acted.length % 3);
+        const fate = acted.length % 9;
+        if (fate === 0) request.socket.end();
+        else if (fate === 1) setTimeout(() => request.socket.end(), acted.length % 4);
+        else if (fate === 2) setTimeout(() => request.socket.destroy(), acted.length % 4);
       };
       const outcomes: string[] = [];
       for (let round = 0; round < 20; round++) {
@@ -100,6 +100,23 @@ test("a server that is killed refuses connections until it is there again, and t
     await origin.start();
     origin.onRequest = echoPath;
     await checkEchoes(burst(scene, 30, post));
+  }));
+
+test("a request does not wait for ever behind a connection that is busy, when another one is refused", () =>
+  trial("http/1.1", {}, async (scene) => {
+    const { origin, client } = scene;
+    origin.onRequest = (request) => {
+      if (request.path !== "/endless") return echoPath(request);
+      request.head(200);
+      request.data(pattern.subarray(0, 100));
+    };
+    const endless = await client.fetch(scene.url("/endless"));
+    origin.listener.close();
+    const refused = outcomeOf(client.fetch(scene.url("/0")));
+    assert.equal(await refused, "CONNECTION_REFUSED");
+    await origin.start();
+    await checkEchoes(burst(scene, 3));
+    await endless.body?.cancel();
   }));
 
 test("a socket that is reset is as lost as one that ends", () =>
@@ -177,7 +194,7 @@ test("aborts at any time end their sockets, and leave others alone", () =>
   }));
 
 test("pipelined requests whose socket ends within the first answers are sent again, and only those that were not answered", () =>
-  trial("http/1.1", { client: { connections: 1, pipelining: 10 } }, async (scene) => {
+  trial("http/1.1", { client: { connections: 1, pipelining: 10, retries: 10 } }, async (scene) => {
     const { origin } = scene;
     const acted: string[] = [];
     origin.onRequest = (request) => {

@@ -27,6 +27,8 @@ export interface Http2PeerOwner {
   /** What clients did that the standard does not allow. */
   readonly violations: string[];
   onPeer?(peer: Http2Peer): void;
+  /** A request is turned away, or not looked at, before anybody sees it. */
+  onIgnored?(fields: ReadonlyMap<string, string>, why: string): void;
   onRequest(request: Http2PeerStream & ServerRequest): void;
 }
 
@@ -188,12 +190,12 @@ export class Http2Peer {
   #open(id: number, fields: Map<string, string>, isEnd: boolean): void {
     if (id % 2 === 0 || id <= this.highest) this.note(`stream ${id} was opened after ${this.highest}`);
     this.highest = id;
-    if (id > this.#last) return;
+    if (id > this.#last) return this.owner.onIgnored?.(fields, "above GOAWAY");
     this.opened++;
     if (this.streams.size >= this.maxStreams) {
       this.excess++;
       this.send(numberFrame(FrameType.reset, id, ErrorCode.refusedStream));
-      return;
+      return this.owner.onIgnored?.(fields, "above SETTINGS");
     }
     const stream = new Http2PeerStream(this, id, fields);
     this.streams.set(id, stream);

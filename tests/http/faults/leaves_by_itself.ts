@@ -2,7 +2,7 @@
  * A process with a client that is never closed: it must end by itself, soon. Arguments: the URLs of origins, of which the last
  * refuses connections. It prints what it did.
  */
-import { HttpClient } from "../../../lib/http/mod.ts";
+import { HttpClient, HttpError } from "../../../lib/http/mod.ts";
 import { certificates } from "../certificates.ts";
 
 const client = new HttpClient({ tls: { ca: certificates.ca } });
@@ -12,7 +12,7 @@ async function attempt(url: string, signal?: AbortSignal): Promise<void> {
   try {
     outcomes.push(await (await client.fetch(url, { signal })).text());
   } catch (error) {
-    outcomes.push((error as { code?: string }).code ?? (error as Error).name);
+    outcomes.push(error instanceof HttpError ? error.code : (error as Error).name);
   }
 }
 

@@ -16,6 +16,8 @@ export class Listener {
   /** How many there have been. */
   accepted = 0;
   port = 0;
+  /** Those, and connections whose handshake is not through. */
+  readonly #raw: Set<Socket> = new Set();
   readonly #options: ListenerOptions;
   readonly #onSocket: (socket: Socket) => void;
   #server: Server | undefined;
@@ -38,6 +40,10 @@ export class Listener {
       : createServer({ noDelay: true }, (socket) => this.#accept(socket));
     // A handshake that the client gives up is no failure of the test.
     if (certificate) server.on("tlsClientError", () => {});
+    server.on("connection", (socket: Socket) => {
+      this.#raw.add(socket);
+      socket.on("close", () => this.#raw.delete(socket));
+    });
     this.#server = server;
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
@@ -45,6 +51,12 @@ export class Listener {
     });
     this.port = (server.address() as AddressInfo).port;
     return this;
+  }
+
+  /** Listens no more; sockets stay. */
+  close(): void {
+    this.#server?.close();
+    this.#server = undefined;
   }
 
   /** Destroys every socket and stops listening, as when the process is killed. */
@@ -59,7 +71,7 @@ export class Listener {
 
   /** Destroys every socket. */
   cut(): void {
-    for (const socket of this.sockets) socket.destroy();
+    for (const socket of [...this.sockets, ...this.#raw]) socket.destroy();
   }
 
   #accept(socket: Socket | TLSSocket): void {

@@ -15,6 +15,7 @@ export interface OriginOptions {
   /** Default: nothing, so that requests stay unanswered. */
   onRequest?: (request: ServerRequest) => void;
   onPeer?: (peer: Http2Peer) => void;
+  onIgnored?: (fields: ReadonlyMap<string, string>, why: string) => void;
   /** May keep a new socket for itself, by returning true. */
   onSocket?: (socket: Socket) => boolean;
 }
@@ -32,6 +33,7 @@ export class Origin {
   onRequest: (request: ServerRequest) => void;
   onSocket: (socket: Socket) => boolean;
   readonly onPeer: (peer: Http2Peer) => void;
+  readonly onIgnored: (fields: ReadonlyMap<string, string>, why: string) => void;
   /** Whether `requests` is kept: not for a million. */
   keepsRequests = true;
 
@@ -42,6 +44,7 @@ export class Origin {
       this.peers.push(peer);
       options.onPeer?.(peer);
     };
+    this.onIgnored = options.onIgnored ?? (() => {});
     const onRequest = options.onRequest ?? (() => {});
     this.onRequest = (request) => {
       if (this.keepsRequests) this.requests.push(request);
