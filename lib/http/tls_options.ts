@@ -1,7 +1,8 @@
 import type { PeerCertificate } from "node:tls";
 
 /**
- * How TLS is spoken, with the names that `node:tls` has for it.
+ * How TLS is spoken, with the names that `node:tls` has for it. Other options of `node:tls` are refused, as not all runtimes
+ * heed them: Deno ignores `ciphers` altogether, Bun does for TLS 1.3.
  *
  * @example A private authority, and a client certificate
  * ```ts
@@ -17,9 +18,13 @@ import type { PeerCertificate } from "node:tls";
  * ```
  */
 export interface HttpTlsOptions {
-  /** Certificates of authorities to trust, in PEM format, instead of those that the runtime trusts. */
+  /**
+   * Certificates of authorities to trust, in PEM format, and no others.
+   *
+   * @default those that the runtime trusts
+   */
   ca?: TlsData | readonly TlsData[];
-  /** The client's certificate in PEM format, followed by those between it and its authority. Needs `key`. */
+  /** The client's certificate in PEM format, followed by those between it and its authority. Needs `key`. Default: none. */
   cert?: TlsData;
   /** The private key of `cert` in PEM format. */
   key?: TlsData;
@@ -27,18 +32,37 @@ export interface HttpTlsOptions {
   passphrase?: string;
   /** The client's certificate and key in PKCS #12 format, instead of `cert` and `key`. */
   pfx?: Uint8Array;
-  /** The name that is asked for (SNI) and that the certificate has to be for. Default: the URL's host; no SNI if that is an address. */
+  /**
+   * The name that every server is asked for (SNI), and that its certificate has to be for.
+   *
+   * @default the URL's host; if that is an address, no name is asked for
+   */
   servername?: string;
-  /** Whether servers without a good certificate are refused. Default: true. False is for tests: anybody may answer. */
+  /**
+   * Whether servers without a good certificate are refused. Without that anybody on the way can answer and read along.
+   *
+   * @default true, whatever the environment says (`NODE_TLS_REJECT_UNAUTHORIZED`)
+   */
   rejectUnauthorized?: boolean;
-  /** Takes the place of the check that a certificate is for the host: returns an error to refuse it. Called after the chain was verified. */
+  /**
+   * Takes the place of the check that a certificate is for the host, as to pin certificates. It is asked after the chain was verified, with
+   * each new session, and refuses by returning an error, or by throwing one.
+   *
+   * @default checkServerIdentity of node:tls
+   */
   checkServerIdentity?: (host: string, certificate: PeerCertificate) => Error | undefined;
-  /** The oldest version of TLS. Default: TLSv1.2. */
+  /**
+   * The oldest version of TLS to speak.
+   *
+   * @default "TLSv1.2"
+   */
   minVersion?: TlsVersion;
-  /** The newest version of TLS. Default: TLSv1.3. */
+  /**
+   * The newest version of TLS to speak.
+   *
+   * @default "TLSv1.3"
+   */
   maxVersion?: TlsVersion;
-  /** Cipher suites in OpenSSL's notation. Default: the runtime's. */
-  ciphers?: string;
 }
 
 /** PEM text, or its bytes. */
