@@ -65,7 +65,8 @@ export class BodyWriter {
     if (this.#left === undefined) this.#writeChunk(piece);
     else if (piece.length > this.#left) return this.#onWrongLength("more");
     else this.#writePart(piece);
-    if (this.#transport.full) this.#waits = true;
+    // What is wholly sent has only its end left to be read, which needs no room.
+    if (this.#transport.full && !this.sent) this.#waits = true;
     else this.#read();
   };
 

@@ -10,10 +10,10 @@ import type {
 } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
 import type { Transport, TransportEvents } from "../transport.ts";
-import { BodyWriter, type BodyWriterEvents } from "./body_writer.ts";
+import type { BodyWriter, BodyWriterEvents } from "./body_writer.ts";
 import { type ExchangeHost, Http1Exchange } from "./http1_exchange.ts";
 import { IdleWatch } from "./idle_watch.ts";
-import { writeRequestStart } from "./request_head.ts";
+import { RequestPipeline } from "./request_pipeline.ts";
 import { ResponseFault } from "./response_fault.ts";
 import type { ParsedHead } from "./response_head.ts";
 import { ResponseReader, type ResponseSink } from "./response_reader.ts";
@@ -62,8 +62,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   readonly #owner: ConnectionOwner;
   readonly #reader: ResponseReader;
   readonly #idle: IdleWatch;
-  /** In the order of their responses: the first is the one that is being answered. Those that are sent come first. */
-  readonly #exchanges: Http1Exchange[] = [];
+  readonly #pipeline: RequestPipeline;
   /** Whether the connection can carry more after the response that is being read. */
   #reusable = true;
   /** For how long it may be idle. */
@@ -80,6 +79,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     this.#options = options;
     this.#owner = owner;
     this.#idleTimeout = options.idleTimeout;
+    this.#pipeline = new RequestPipeline(transport, options.pipelining, this, options.origin);
     this.#reader = new ResponseReader(this, options.maxHeaderSize);
     this.#idle = new IdleWatch(() => this.#finish());
     transport.attach(this);
@@ -88,14 +88,11 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   }
 
   get active(): number {
-    return this.#exchanges.length;
+    return this.#pipeline.length;
   }
 
   get free(): number {
-    if (this.closing) return 0;
-    const { length } = this.#exchanges;
-    if (length === 0) return Math.max(1, this.#options.pipelining);
-    return this.#exchanges[length - 1].pipelinable ? Math.max(0, this.#options.pipelining - length) : 0;
+    return this.closing ? 0 : this.#pipeline.free;
   }
 
   start(head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler): Exchange {
@@ -105,18 +102,18 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
       queueMicrotask(() => exchange.fail(error));
       return exchange;
     }
-    if (this.#exchanges.push(exchange) === 1) {
+    if (this.#pipeline.push(exchange) === 1) {
       this.#idle.stop();
       this.#transport.hold(true);
       this.#reader.expect(head.method);
     }
-    this.#sendWaiting();
+    this.#pipeline.sendWaiting();
     return exchange;
   }
 
   close(): void {
     this.closing = true;
-    if (this.#exchanges.length === 0) this.#end();
+    if (this.#pipeline.length === 0) this.#end();
   }
 
   destroy(error: HttpError): void {
@@ -139,13 +136,13 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   }
 
   onDrain(): void {
-    this.#exchanges[0]?.writer?.onDrain();
+    this.#pipeline.first?.writer?.onDrain();
   }
 
   onEnd(): void {
     if (this.#ended) return;
     this.#leave();
-    if (this.#exchanges.length === 0) this.#finish();
+    if (this.#pipeline.length === 0) this.#finish();
     else if (!this.#reader.end()) this.#failAll(this.#lost(this.#reader.begun ? CUT : UNANSWERED));
   }
 
@@ -154,7 +151,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     // What is said after we let go of it has no meaning.
     if (error !== undefined && !this.#ended) this.#error ??= toConnectionError(error, this.#options.origin);
     this.#idle.end();
-    if (this.#exchanges.length > 0) this.#failAll(this.#error ?? this.#lost(begun ? CUT : UNANSWERED));
+    if (this.#pipeline.length > 0) this.#failAll(this.#error ?? this.#lost(begun ? CUT : UNANSWERED));
     else this.#finish();
     this.#owner.onClosed(this, this.#error);
   }
@@ -162,11 +159,11 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   // What the response reader tells.
 
   onInformational({ status, headers }: ParsedHead): void {
-    this.#exchanges[0].handler.onInformational(status, headers.slice());
+    this.#pipeline.first!.handler.onInformational(status, headers.slice());
   }
 
   onResponseHead(head: ParsedHead): void {
-    const exchange = this.#exchanges[0];
+    const exchange = this.#pipeline.first!;
     const { status, statusText, headers, keepAliveTimeout } = head;
     if (keepAliveTimeout !== undefined) {
       this.#idleTimeout = Math.min(keepAliveTimeout - KEEP_ALIVE_MARGIN, MAX_KEEP_ALIVE);
@@ -179,7 +176,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   }
 
   onResponseData(data: Uint8Array): void {
-    const exchange = this.#exchanges[0];
+    const exchange = this.#pipeline.first!;
     exchange.unread += data.length;
     exchange.handler.onData(data);
     if (exchange.unread > this.#options.highWaterMark && !this.#paused && !this.#ended) {
@@ -189,9 +186,9 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   }
 
   onResponseEnd(trailers: HeaderList | undefined, more: boolean): void {
-    const exchange = this.#exchanges.shift()!;
+    const exchange = this.#pipeline.shift();
     if (this.#paused) this.#resume();
-    const next: Http1Exchange | undefined = this.#exchanges[0];
+    const next = this.#pipeline.first;
     if (!exchange.wholeRequestSent) this.#stopBody(exchange);
     // Nobody asked for what follows, or the server cannot have read what waits to be sent: it is out of step.
     if (more && !next?.sent || exchange.body !== undefined && this.#transport.full) this.#leave();
@@ -200,7 +197,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     exchange.handler.onEnd(trailers);
     if (this.#ended) return;
     if (this.#reusable) this.#goOn();
-    else if (this.#exchanges.length > 0) this.#failAll(this.#lost(UNANSWERED));
+    else if (this.#pipeline.length > 0) this.#failAll(this.#lost(UNANSWERED));
     else this.#finish();
   }
 
@@ -211,54 +208,36 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   // What exchanges and their bodies ask for.
 
   onConsumed(exchange: Http1Exchange): void {
-    if (!this.#paused || exchange !== this.#exchanges[0]) return;
+    if (!this.#paused || exchange !== this.#pipeline.first) return;
     if (exchange.unread <= this.#options.highWaterMark / 2) this.#resume();
   }
 
   onCancel(exchange: Http1Exchange, reason: unknown): void {
-    const index = this.#exchanges.indexOf(exchange);
-    if (index < 0 || exchange.cancelled) return;
+    if (exchange.cancelled) return;
     exchange.cancelled = true;
+    const index = this.#pipeline.indexOf(exchange);
+    if (index < 0) return;
     exchange.stopBody(reason);
     // Those before it still get their responses; the connection ends when its turn comes.
     if (exchange.sent && index > 0) return;
-    this.#exchanges.splice(index, 1);
+    this.#pipeline.remove(index);
     if (!exchange.sent) return queueMicrotask(() => this.#tellFree());
-    this.#error ??= this.#lost("was left, because a request before this one was given up");
+    if (this.#pipeline.length > 0) {
+      this.#error ??= this.#lost("was left, because a request before this one was given up");
+    }
     this.#end();
   }
 
   onBodyFailed(writer: BodyWriter, error: HttpError): void {
-    if (this.#exchanges[0]?.writer === writer) this.#failAll(error);
-  }
-
-  /** Sends what may be sent: the first, and as many after it as may be pipelined. */
-  #sendWaiting(): void {
-    for (let i = 0; i < this.#exchanges.length; i++) {
-      const exchange = this.#exchanges[i];
-      if (exchange.sent) continue;
-      if (i > 0 && !(exchange.pipelinable && this.#exchanges[i - 1].pipelinable)) return;
-      this.#send(exchange);
-    }
-  }
-
-  #send(exchange: Http1Exchange): void {
-    exchange.sent = true;
-    const { head, body } = exchange;
-    const { bytes, withBody } = writeRequestStart(head, body);
-    this.#transport.write(bytes);
-    if (body === undefined || withBody) return;
-    if (body.bytes !== undefined) return this.#transport.write(body.bytes);
-    exchange.writer = new BodyWriter(this.#transport, body, this, this.#options.origin);
-    exchange.writer.start();
+    if (this.#pipeline.first?.writer === writer) this.#failAll(error);
   }
 
   /** A response has ended, and the connection is as good as new. */
   #goOn(): void {
-    this.#sendWaiting();
-    if (this.closing && this.#exchanges.length === 0) return this.#finish();
+    this.#pipeline.sendWaiting();
+    if (this.closing && this.#pipeline.length === 0) return this.#finish();
     this.#tellFree();
-    if (this.#exchanges.length > 0 || this.#ended) return;
+    if (this.#pipeline.length > 0 || this.#ended) return;
     if (this.#idleTimeout <= 0) return this.#finish();
     this.#transport.hold(false);
     this.#idle.start(this.#idleTimeout);
@@ -303,7 +282,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   #failAll(error: HttpError, others: HttpError = error): void {
     this.#error ??= error;
     this.#end();
-    const failed = this.#exchanges.splice(0);
+    const failed = this.#pipeline.takeAll();
     for (let i = 0; i < failed.length; i++) failed[i].fail(i === 0 ? error : others);
     this.#tellClosing();
   }

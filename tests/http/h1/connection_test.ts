@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
 import { HttpError } from "../../../lib/http/http_error.ts";
 import { bytesBody, PiecesBody } from "./recorder.ts";
 import { settled, Talk } from "./talk.ts";
@@ -215,6 +216,7 @@ describe("cancel()", () => {
     await talk.owner.closed;
     assert.deepEqual(recorder.calls, ["onHead", "onData"]);
     assert.equal(recorder.body, "a");
+    assert.equal(talk.owner.error, undefined);
     assert.deepEqual(talk.owner.calls, ["onClosing", "onClosed"]);
   });
 
@@ -228,6 +230,15 @@ describe("cancel()", () => {
     talk.transport.give(`${OK}cd`);
     assert.equal(next.body, "cd");
     await talk.end();
+  });
+
+  it("of a request that found the connection gone tells it nothing more", async () => {
+    const talk = new Talk();
+    talk.transport.finish();
+    const { recorder, exchange } = talk.start();
+    exchange.cancel(new Error("no longer wanted"));
+    await talk.owner.closed;
+    assert.deepEqual(recorder.calls, []);
   });
 
   it("stops the request's body", async () => {
@@ -340,6 +351,41 @@ describe("pipelining", () => {
     await talk.owner.closed;
   });
 });
+
+describe("responses in a pipeline", () => {
+  it("are told apart whatever they are, and however they are cut", async () => {
+    const text = fc.stringMatching(/^[a-z\r\n]{0,20}$/);
+    const answer = fc.record({
+      method: fc.constantFrom("GET", "HEAD", "OPTIONS"),
+      text,
+      kind: fc.constantFrom("length", "chunks", "none"),
+    });
+    const property = fc.asyncProperty(
+      fc.array(answer, { minLength: 1, maxLength: 6 }),
+      fc.array(fc.nat(500)),
+      async (answers, cuts) => {
+        const talk = new Talk({ pipelining: 6 });
+        const recorders = answers.map(({ method }) => talk.send(method));
+        assert.equal(talk.transport.writes.length, answers.length);
+        talk.transport.giveCut(answers.map(responseOf).join(""), cuts.sort((a, b) => a - b));
+        const bodies = answers.map(({ method, text, kind }) => method === "HEAD" || kind === "none" ? "" : text);
+        assert.deepEqual(recorders.map(({ body }) => body), bodies);
+        assert.equal(recorders.every(({ calls }) => calls.at(-1) === "onEnd"), true);
+        assert.equal(talk.connection.free, 6);
+        await talk.end();
+      },
+    );
+    await fc.assert(property, { numRuns: 150 });
+  });
+});
+
+function responseOf({ method, text, kind }: { method: string; text: string; kind: string }): string {
+  if (kind === "none") return "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n";
+  const body = method === "HEAD" ? "" : text;
+  if (kind === "length") return `HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${body}`;
+  const chunks = method === "HEAD" ? "" : Array.from(text, (char) => `1\r\n${char}\r\n`).join("") + "0\r\n\r\n";
+  return `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`;
+}
 
 describe("a response that nobody reads", () => {
   const head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n";

@@ -1,0 +1,89 @@
+import type { Transport } from "../transport.ts";
+import { BodyWriter, type BodyWriterEvents } from "./body_writer.ts";
+import type { Http1Exchange } from "./http1_exchange.ts";
+import { writeRequestStart } from "./request_head.ts";
+
+/** The requests of a connection in the order of their responses. Those that are sent come first. */
+export class RequestPipeline {
+  readonly #transport: Transport;
+  readonly #limit: number;
+  readonly #events: BodyWriterEvents;
+  readonly #origin: string;
+  readonly #exchanges: Http1Exchange[] = [];
+
+  /**
+   * Makes an empty one.
+   *
+   * @param limit How many there may be (`Http1Options.pipelining`).
+   * @param events Told of bodies that break.
+   * @param origin For errors.
+   */
+  constructor(transport: Transport, limit: number, events: BodyWriterEvents, origin: string) {
+    this.#transport = transport;
+    this.#limit = Math.max(1, limit);
+    this.#events = events;
+    this.#origin = origin;
+  }
+
+  get length(): number {
+    return this.#exchanges.length;
+  }
+
+  /** How many more there may be. None follows a request that is not safe to send again. */
+  get free(): number {
+    const { length } = this.#exchanges;
+    if (length === 0) return this.#limit;
+    return this.#exchanges[length - 1].pipelinable ? Math.max(0, this.#limit - length) : 0;
+  }
+
+  /** The one that is answered now or next. */
+  get first(): Http1Exchange | undefined {
+    return this.#exchanges[0];
+  }
+
+  /** Adds one; {@link sendWaiting} sends it. Returns how many there are. */
+  push(exchange: Http1Exchange): number {
+    return this.#exchanges.push(exchange);
+  }
+
+  /** Takes the first out: it was answered. */
+  shift(): Http1Exchange {
+    return this.#exchanges.shift()!;
+  }
+
+  /** Where one is; -1 if it is over. */
+  indexOf(exchange: Http1Exchange): number {
+    return this.#exchanges.indexOf(exchange);
+  }
+
+  /** Takes one out, wherever it is. */
+  remove(index: number): void {
+    this.#exchanges.splice(index, 1);
+  }
+
+  /** Takes all out. */
+  takeAll(): Http1Exchange[] {
+    return this.#exchanges.splice(0);
+  }
+
+  /** Sends what may be sent: the first, and as many after it as are safe to send again. */
+  sendWaiting(): void {
+    for (let i = 0; i < this.#exchanges.length; i++) {
+      const exchange = this.#exchanges[i];
+      if (exchange.sent) continue;
+      if (i > 0 && !(exchange.pipelinable && this.#exchanges[i - 1].pipelinable)) return;
+      this.#send(exchange);
+    }
+  }
+
+  #send(exchange: Http1Exchange): void {
+    exchange.sent = true;
+    const { head, body } = exchange;
+    const { bytes, withBody } = writeRequestStart(head, body);
+    this.#transport.write(bytes);
+    if (body === undefined || withBody) return;
+    if (body.bytes !== undefined) return this.#transport.write(body.bytes);
+    exchange.writer = new BodyWriter(this.#transport, body, this.#events, this.#origin);
+    exchange.writer.start();
+  }
+}
