@@ -34,10 +34,12 @@ export async function startApache(
 ): Promise<PeerProcess> {
   await mkdir(folder, { recursive: true });
   const conf = join(folder, "apache.conf");
-  const ports = await freePorts(8);
-  const served = origins(ports);
-  await writeFile(conf, configuration(folder, Object.values(served), hosts(ports)));
-  return await startDaemon(command ?? "apache2", ["-D", "FOREGROUND", "-d", folder, "-f", conf], served);
+  return await startDaemon(command ?? "apache2", async () => {
+    const ports = await freePorts(8);
+    const served = origins(ports);
+    await writeFile(conf, configuration(folder, Object.values(served), hosts(ports)));
+    return { words: ["-D", "FOREGROUND", "-d", folder, "-f", conf], origins: served };
+  });
 }
 
 function configuration(folder: string, origins: readonly string[], hosts: string): string {

@@ -34,9 +34,11 @@ export async function startNginx(
 ): Promise<PeerProcess> {
   await mkdir(folder, { recursive: true });
   const conf = join(folder, "nginx.conf");
-  const ports = await freePorts(8);
-  await writeFile(conf, configuration(folder, servers(ports)));
-  return await startDaemon(command ?? "nginx", ["-e", "stderr", "-p", folder, "-c", conf], origins(ports));
+  return await startDaemon(command ?? "nginx", async () => {
+    const ports = await freePorts(8);
+    await writeFile(conf, configuration(folder, servers(ports)));
+    return { words: ["-e", "stderr", "-p", folder, "-c", conf], origins: origins(ports) };
+  });
 }
 
 function configuration(folder: string, servers: string): string {

@@ -27,7 +27,7 @@ const origins: Origins = {
   h1: await listen(createHttpServer({ maxHeaderSize: 100_000 }, answerHttp), "http"),
   h1s: await listen(createHttpsServer({ cert, key, maxHeaderSize: 100_000 }, answerHttp), "https"),
   verified: await listen(
-    createSecureServer({ cert, key, ca, requestCert: true, rejectUnauthorized: true }, answerHttp2),
+    createSecureServer({ cert, key, ca, allowHTTP1: true, requestCert: true, rejectUnauthorized: true }, answerHttp2),
     "https",
   ),
 };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { noApache, startApacheProxy } from "./apache.ts";
 import type { Origins } from "./application.ts";
 import type { Endpoint, Feature } from "./endpoint.ts";
+import type { VerifyingEndpoint } from "./features/verified_clients.ts";
 import { fileHere } from "./files.ts";
 import { noGo, startGo } from "./go.ts";
 import { noNginx, startNginxProxy } from "./nginx.ts";
@@ -15,6 +16,7 @@ interface Peer {
   readonly skip: string | false;
   readonly kinds: readonly Endpoint["kind"][];
   readonly lacks: readonly Feature[];
+  readonly verifies: boolean;
   readonly start: (folder: string, upstream: string) => Promise<PeerProcess>;
 }
 
@@ -25,24 +27,34 @@ const node: Peer = {
   skip: missing("node"),
   kinds: all,
   lacks: [],
+  verifies: true,
   start: () => startApplication(runtimePath("node") ?? "node", [fileHere("node_server.ts")]),
 };
 
 const others: readonly Peer[] = [
-  { name: "nginx", skip: noNginx || node.skip, kinds: all, lacks: ["hints", "large duplex"], start: startNginxProxy },
+  {
+    name: "nginx",
+    skip: noNginx || node.skip,
+    kinds: all,
+    lacks: ["hints", "large duplex"],
+    verifies: true,
+    start: startNginxProxy,
+  },
   {
     name: "Apache httpd",
     skip: noApache || node.skip,
     kinds: all,
     lacks: ["lengths", "duplex", "large duplex"],
+    verifies: true,
     start: startApacheProxy,
   },
-  { name: "Go", skip: noGo, kinds: all, lacks: ["brotli and zstd"], start: startGo },
+  { name: "Go", skip: noGo, kinds: all, lacks: ["brotli and zstd"], verifies: true, start: startGo },
   {
     name: "Deno",
     skip: missing("deno"),
     kinds: ["h2", "h2c", "h1"],
     lacks: ["trailers", "hints"],
+    verifies: false,
     start: () =>
       startApplication(runtimePath("deno") ?? "deno", [
         "run",
@@ -57,6 +69,7 @@ const others: readonly Peer[] = [
     skip: missing("bun"),
     kinds: ["h1", "h1s"],
     lacks: ["trailers", "hints"],
+    verifies: false,
     start: () => startApplication(runtimePath("bun") ?? "bun", [fileHere("bun_server.ts")]),
   },
 ];
@@ -102,6 +115,15 @@ export class Peers {
         origin: () => this.#originsOf(name)[kind] ?? "",
       }))
     );
+  }
+
+  /** Those of them that ask clients for a certificate. */
+  verifying(): VerifyingEndpoint[] {
+    return [node, ...others].filter(({ verifies }) => verifies).map(({ name, skip }) => ({
+      name,
+      skip,
+      origin: () => this.#originsOf(name).verified ?? "",
+    }));
   }
 
   #originsOf(name: string): Origins {

@@ -50,8 +50,26 @@ export async function startApplication(command: string, words: readonly string[]
   };
 }
 
-/** Starts a server that is told its ports, and waits until it accepts connections at each. */
-export async function startDaemon(command: string, words: readonly string[], origins: Origins): Promise<PeerProcess> {
+/** How a server that is told its ports is started. */
+export interface Daemon {
+  readonly words: readonly string[];
+  readonly origins: Origins;
+}
+
+/**
+ * Starts a server that is told its ports, and waits until it accepts connections at each.
+ *
+ * @param prepare Called again if it does not: somebody may have taken a port since it was free.
+ */
+export async function startDaemon(command: string, prepare: () => Promise<Daemon>): Promise<PeerProcess> {
+  for (let tries = 1;; tries++) {
+    const child = await startOnce(command, await prepare()).catch((error: Error) => error);
+    if (!(child instanceof Error)) return child;
+    if (tries === 3) throw child;
+  }
+}
+
+async function startOnce(command: string, { words, origins }: Daemon): Promise<PeerProcess> {
   const child = spawn(command, words, { stdio: ["ignore", "ignore", "pipe"] });
   const running = observed(child, command);
   const close = async (): Promise<void> => {

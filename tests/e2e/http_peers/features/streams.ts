@@ -54,16 +54,18 @@ export function testStreams(endpoint: Endpoint): void {
   if (!lacks.has("half")) {
     test(`${name}: half of a body is an error, and the next request has its answer`, { skip }, async () => {
       await visitingEndpoint(endpoint, async ({ client, origin }) => {
-        const response = await client.fetch(`${origin}/half`);
-        assert.equal(response.status, 200);
-        await assert.rejects(response.bytes(), (error: Error & { code?: string; origin?: string }) => {
-          assert.ok(
-            ["CONNECTION_LOST", "RESET", "PROTOCOL_ERROR"].includes(error.code ?? ""),
-            `${error.code}: ${error.message}`,
-          );
-          assert.equal(error.origin, origin);
-          return true;
-        });
+        // Head and reset may arrive together, so that there is no response.
+        await assert.rejects(
+          client.fetch(`${origin}/half`).then((response) => response.bytes()),
+          (error: Error & { code?: string; origin?: string }) => {
+            assert.ok(
+              ["CONNECTION_LOST", "RESET", "PROTOCOL_ERROR"].includes(error.code ?? ""),
+              `${error.code}: ${error.message}`,
+            );
+            assert.equal(error.origin, origin);
+            return true;
+          },
+        );
         assert.equal(await (await client.fetch(`${origin}/hello`)).text(), "hello");
       });
     });
