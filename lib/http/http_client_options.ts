@@ -1,4 +1,5 @@
 import type { LookupFunction } from "node:net";
+import { checkTlsOptions } from "./connect/check_tls_options.ts";
 import type { HttpClientEvent } from "./http_events.ts";
 import type { HttpTlsOptions } from "./tls_options.ts";
 
@@ -183,7 +184,7 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
   checkType("tls", options.tls, "object");
   const { idleTimeout } = options;
   return {
-    tls: options.tls ?? {},
+    tls: checkTlsOptions(options.tls ?? {}),
     connections: options.connections ?? 256,
     maxConcurrentStreams: options.maxConcurrentStreams ?? Infinity,
     pipelining: options.pipelining ?? 1,

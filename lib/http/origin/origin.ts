@@ -16,6 +16,12 @@ export interface OriginHost {
   findAlias(origin: Origin): Promise<Origin | undefined> | undefined;
 }
 
+/** The first pause between attempts at a connection while others are open, in ms; each further one is twice as long. */
+const FIRST_PAUSE = 50;
+const LONGEST_PAUSE = 2000;
+/** How long such attempts go on if connections have no timeout, in ms. */
+const PATIENCE = 10_000;
+
 /**
  * The connections to one origin, and the requests that wait for them.
  *
@@ -39,6 +45,10 @@ export class Origin implements ConnectionPool {
   #alias: Origin | undefined = undefined;
   #aliasRefused = false;
   #searching = false;
+  /** Attempts in a row that failed while requests waited, and since when. */
+  #missed = 0;
+  #missedSince = 0;
+  #pause: ReturnType<typeof setTimeout> | undefined = undefined;
 
   constructor(target: Target, host: OriginHost) {
     this.target = target;
@@ -74,6 +84,7 @@ export class Origin implements ConnectionPool {
   withdraw(request: WaitingRequest): void {
     this.#waiting.remove(request);
     if (this.#waiting.length > 0) return;
+    this.#forgetMisses();
     for (const attempt of this.#attempts) attempt.abort();
   }
 
@@ -184,6 +195,7 @@ export class Origin implements ConnectionPool {
       const pooled = this.#takeReady(request);
       if (pooled === undefined) return this.#grow();
       waiting.remove(request);
+      if (this.#missed > 0) this.#forgetMisses();
       request.startOn(pooled);
     }
   }
@@ -196,7 +208,7 @@ export class Origin implements ConnectionPool {
 
   /** Opens as many connections as those that wait need, beyond those that are being opened. */
   #grow(): void {
-    if (this.#searching) return;
+    if (this.#searching || (this.#pause !== undefined && this.#openConnections() > 0)) return;
     // One that is closing has requests to end, which may take long; it is not in the way of its successor.
     const room = this.#host.options.connections - this.#openConnections() - this.#attempts.size;
     const wanted = Math.min(room, this.#connectionsWanted());
@@ -286,14 +298,38 @@ export class Origin implements ConnectionPool {
 
   #onNotOpened(error: unknown, aborted: boolean): void {
     if (!aborted) this.#host.emit({ type: "connectFailed", origin: this.target.origin, error });
-    // Others may still serve those that wait; without any, nobody will.
-    const alone = this.#openConnections() === 0 && this.#attempts.size === 0;
     if (aborted) this.#grow();
-    else if (alone) this.#failWaiting(error);
+    else if (this.#waiting.length > 0) this.#onMissed(error);
     this.#host.onIdle(this);
   }
 
+  /**
+   * An attempt failed, and requests wait. While other connections are open, those may serve them soon; or never, if theirs take for
+   * ever: so it is tried again, with pauses, and they fail if none of them was served for a time.
+   */
+  #onMissed(error: unknown): void {
+    if (this.#attempts.size > 0) return;
+    const now = performance.now();
+    if (this.#missed++ === 0) this.#missedSince = now;
+    const patience = this.#host.options.connectTimeout || PATIENCE;
+    if (this.#openConnections() === 0 || now - this.#missedSince > patience) return this.#failWaiting(error);
+    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(this.#missed - 1, 10));
+    clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined;
+      this.#grow();
+    }, pause);
+  }
+
+  /** A request was served, or none waits: the next failure is the first again. */
+  #forgetMisses(): void {
+    this.#missed = 0;
+    clearTimeout(this.#pause);
+    this.#pause = undefined;
+  }
+
   #failWaiting(error: unknown): void {
+    this.#forgetMisses();
     while (this.#waiting.first !== undefined) {
       const request = this.#waiting.first;
       this.#waiting.remove(request);

@@ -4,6 +4,11 @@ import { HttpClient, type HttpClientEvent, type HttpClientOptions, HttpError } f
 import { certificates } from "../certificates.ts";
 import { type Answer, type OriginOptions, startOrigin, type TestOrigin } from "./origins.ts";
 
+/** What of node:http2's responses the tests use. */
+interface ServerResponseOfHttp2 {
+  stream: { session: { goaway(code: number): void } };
+}
+
 const tls = { ca: certificates.ca };
 
 /** Runs a test with an origin and a client, and sees to it that nothing is left. */
@@ -352,4 +357,34 @@ test("options that make no sense are refused", () => {
   assert.throws(() => new HttpClient({ retries: "2" as never }), TypeError);
   assert.throws(() => new HttpClient({ tls: null as never }), TypeError);
   assert.throws(() => new HttpClient({ onEvent: 1 as never }), TypeError);
+});
+
+test("a request that waits for a connection which cannot be made fails, also while another connection is busy", async () => {
+  const answer: Answer = (request, response) => {
+    if (request.url === "/slow") response.write("first");
+    else response.end("hello");
+  };
+  const client = { connectTimeout: 300 };
+  await withOrigin(answer, { protocol: "http/1.1", client }, async (client, origin) => {
+    const slow = await client.fetch(`${origin.url}/slow`);
+    origin.refuse();
+    await assert.rejects(client.fetch(origin.url), { code: "CONNECTION_REFUSED" });
+    assert.equal(client.stats().queued, 0);
+    await slow.body!.cancel();
+  });
+});
+
+test("a session that says goodbye, and whose last answer takes long, does not keep others waiting", async () => {
+  const answer: Answer = (request, response) => {
+    if (request.url !== "/slow") return void response.end("hello");
+    response.write("first");
+    (response as unknown as ServerResponseOfHttp2).stream.session.goaway(0);
+  };
+  await withOrigin(answer, { protocol: "h2", client: { connections: 1 } }, async (client, origin) => {
+    const slow = await client.fetch(`${origin.url}/slow`);
+    await later(20);
+    assert.equal(await (await client.fetch(origin.url)).text(), "hello");
+    assert.equal(origin.sessions, 2);
+    await slow.body!.cancel();
+  });
 });

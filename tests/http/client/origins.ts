@@ -20,6 +20,8 @@ export interface TestOrigin {
   /** Requests under way, and their peak. */
   active: number;
   peak: number;
+  /** Accepts no more connections. */
+  refuse(): void;
   /** Ends its connections and stops. */
   stop(): Promise<void>;
 }
@@ -73,9 +75,11 @@ export async function startOrigin(answer: Answer, options: OriginOptions): Promi
     requests: 0,
     active: 0,
     peak: 0,
+    refuse: () => void server.close(),
     stop: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
+        if (server.listening) server.close();
+        server.once("close", resolve);
         for (const session of sessions) session.destroy();
         for (const socket of sockets) socket.destroy();
       }),
