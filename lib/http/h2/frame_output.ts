@@ -14,21 +14,20 @@ import {
   WINDOW_UPDATE,
 } from "./frame_types.ts";
 
-/** The first slab's size: most connections never send much. */
-const SMALLEST_SLAB = 4096;
+/** A slab's size: most connections never send much in a turn. It doubles each time a turn's frames do not fit. */
+const SMALLEST_SLAB = 8192;
 const LARGEST_SLAB = 131_072;
 /** A slab with less room is not written to any more. */
 const LEAST_ROOM = 64;
 
 /**
  * The frames we send, gathered so that a turn's make one write. They are written one behind the other into slabs; what went to the
- * transport belongs to it, and the rest of the slab is used on.
+ * transport belongs to it until it has drained, and the rest of the slab is used on.
  */
 export class FrameOutput {
   /** How many bytes were ever added, and how many of them the transport has. */
   added = 0;
   written = 0;
-  /** Bytes of acknowledgements and the like that a full transport has not taken: a peer that reads nothing must not pile them up. */
   #slab: Uint8Array;
   /** Of the slab, the bytes from `start` to `at` are not written yet. */
   #start = 0;
@@ -55,6 +54,23 @@ export class FrameOutput {
     this.#start = this.#at;
     if (this.#slab.length - this.#at < LEAST_ROOM) this.#renew(0);
     this.#transport.write(bytes);
+  }
+
+  /**
+   * The transport has done with all that it was given: the slab can be filled anew. A body is sent through the same memory over
+   * and over (1.5x: new memory has to be mapped by the system first).
+   */
+  onDrain(): void {
+    if (this.#at !== this.#start) return;
+    this.#at = 0;
+    this.#start = 0;
+  }
+
+  /** Nothing is under way: a large slab is not kept for it. */
+  shrink(): void {
+    if (this.#size === SMALLEST_SLAB || this.#at !== this.#start) return;
+    this.#size = SMALLEST_SLAB;
+    this.#renew(0);
   }
 
   /** A field block in HEADERS and, where it is longer than a frame may be, CONTINUATION. */
@@ -173,12 +189,12 @@ export class FrameOutput {
   /** Makes room for so many bytes in one slab: what the old one has is written before. */
   #reserve(size: number): void {
     if (this.#slab.length - this.#at >= size) return;
+    if (this.#at > this.#start && this.#size < LARGEST_SLAB) this.#size *= 2;
     this.flush();
     if (this.#slab.length - this.#at < size) this.#renew(size);
   }
 
   #renew(size: number): void {
-    this.#size = Math.min(this.#size * 2, LARGEST_SLAB);
     this.#slab = Buffer.allocUnsafeSlow(Math.max(this.#size, size));
     this.#start = 0;
     this.#at = 0;

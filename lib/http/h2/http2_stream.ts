@@ -1,4 +1,4 @@
-import type { Exchange, ExchangeHandler, HeaderList, RequestBody } from "../exchange.ts";
+import type { Exchange, ExchangeHandler, RequestBody } from "../exchange.ts";
 
 /** What a stream asks of its session. */
 export interface StreamOwner {
@@ -69,10 +69,4 @@ export class Http2Stream implements Exchange {
   cancel(reason: unknown): void {
     if (!this.isOver) this.owner.onCancel(this, reason);
   }
-}
-
-/** The value of a field in a list whose names are lower-case; undefined if it is not there. */
-export function fieldOf(headers: HeaderList, name: string): string | undefined {
-  for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1];
-  return undefined;
 }

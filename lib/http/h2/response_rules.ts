@@ -1,6 +1,8 @@
 import type { HpackDecoder } from "./hpack/decoder.ts";
 import type { HeaderList } from "../exchange.ts";
-import { fieldOf, type Http2Stream } from "./http2_stream.ts";
+import type { Http2Stream } from "./http2_stream.ts";
+
+const INVALID = -2;
 
 /**
  * Takes the head of a response, final or informational, and tells the handler.
@@ -17,12 +19,9 @@ export function takeHead(stream: Http2Stream, decoder: HpackDecoder, headers: He
     return "";
   }
   if (status === 204 || status === 304) stream.isBodiless = true;
-  const length = fieldOf(headers, "content-length");
-  if (length !== undefined) {
-    const bytes = /^\d{1,15}$/.test(length) ? Number(length) : NaN;
-    if (Number.isNaN(bytes)) return `the response's Content-Length is ${JSON.stringify(length)}`;
-    if (!stream.isBodiless) stream.expected = bytes;
-  }
+  const length = contentLengthOf(headers);
+  if (length === INVALID) return `the response's Content-Length is ${contentLengthsOf(headers)}`;
+  if (!stream.isBodiless) stream.expected = length;
   if (endsStream && stream.expected > 0) return missing(stream);
   stream.hasHead = true;
   stream.handler.onHead({ status, statusText: "", headers });
@@ -50,6 +49,24 @@ export function countData(stream: Http2Stream, bytes: number, endsStream: boolea
 /** What is wrong with a response that ends now; empty if nothing is. */
 export function checkEnd(stream: Http2Stream): string {
   return stream.expected > 0 ? missing(stream) : "";
+}
+
+/** Bytes that Content-Length announces; -1 if it is not there, INVALID if it is no number or two. */
+function contentLengthOf(headers: HeaderList): number {
+  let found = -1;
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i] !== "content-length") continue;
+    const value = headers[i + 1];
+    const bytes = /^\d{1,15}$/.test(value) ? Number(value) : INVALID;
+    if (bytes === INVALID || (found >= 0 && found !== bytes)) return INVALID;
+    found = bytes;
+  }
+  return found;
+}
+
+/** All that Content-Length says, for a message. */
+function contentLengthsOf(headers: HeaderList): string {
+  return JSON.stringify(headers.filter((_, i) => i % 2 === 1 && headers[i - 1] === "content-length").join(", "));
 }
 
 function missing(stream: Http2Stream): string {

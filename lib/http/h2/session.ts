@@ -33,6 +33,7 @@ import { StreamTable } from "./stream_table.ts";
 
 /** What every HTTP/2 connection of a client begins with. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-3.4} */
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+const SOON = Promise.resolve();
 /** How long, in ms, a server has to close its side after we closed ours. */
 const LINGER = 1000;
 
@@ -199,10 +200,12 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
       const code = error.number === ENHANCE_YOUR_CALM ? "LIMIT_EXCEEDED" : "PROTOCOL_ERROR";
       this.#leave(error.number, this.#newError(code, error.message, error));
     }
-    this.#schedule();
+    // Most chunks of a large body bring nothing to be done.
+    if (this.#hasFreed || this.#closing || this.#output.waiting > 0) this.#schedule();
   }
 
   onDrain(): void {
+    this.#output.onDrain();
     this.#schedule();
   }
 
@@ -330,7 +333,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    queueMicrotask(this.#turn);
+    SOON.then(this.#turn); // not queueMicrotask(), which makes an AsyncResource on Node
   }
 
   /** Tells the owner what is new, and sends what has come together. */
@@ -352,6 +355,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
 
   #enterIdle(): void {
     this.#isIdle = true;
+    this.#output.shrink();
     this.#transport.hold(false);
     this.#liveness.onIdle();
   }

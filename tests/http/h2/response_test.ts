@@ -161,6 +161,9 @@ const MALFORMED: Readonly<Record<string, { frames: Buffer[]; method?: string }>>
   },
   "ends with its head before its Content-Length": { frames: [headFrame(1, [OK, ["content-length", "4"]], true)] },
   "has a Content-Length that is no number": { frames: [headFrame(1, [OK, ["content-length", "+4"]])] },
+  "has two Content-Lengths": {
+    frames: [headFrame(1, [OK, ["content-length", "1"], ["content-length", "2"]]), dataFrame(1, "a", true)],
+  },
   "has a body though it is one to HEAD": { frames: [headFrame(1, [OK]), dataFrame(1, "a")], method: "HEAD" },
   "has a body though its status is 204": { frames: [headFrame(1, [[":status", "204"]]), dataFrame(1, "a")] },
   "begins with DATA": { frames: [dataFrame(1, "a")] },
