@@ -2,6 +2,8 @@ import type { HttpError } from "../http_error.ts";
 import type { HttpOriginStats } from "../http_client_stats.ts";
 import type { HttpClientEvent } from "../http_events.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
+import { ConnectionSet } from "./connection_set.ts";
+import { MissedAttempts } from "./missed_attempts.ts";
 import { openConnection, type OpenedConnection, type Target } from "./open_connection.ts";
 import { type ConnectionPool, PooledConnection } from "./pooled_connection.ts";
 import { WaitingList, type WaitingRequest } from "./waiting_list.ts";
@@ -16,10 +18,7 @@ export interface OriginHost {
   findAlias(origin: Origin): Promise<Origin | undefined> | undefined;
 }
 
-/** The first pause between attempts at a connection while others are open, in ms; each further one is twice as long. */
-const FIRST_PAUSE = 50;
-const LONGEST_PAUSE = 2000;
-/** How long such attempts go on if connections have no timeout, in ms. */
+/** How long it is tried to open a connection while others are busy if connections have no timeout, in ms. */
 const PATIENCE = 10_000;
 
 /**
@@ -34,9 +33,7 @@ export class Origin implements ConnectionPool {
   fruitless = 0;
   readonly #host: OriginHost;
   readonly #waiting = new WaitingList(this);
-  readonly #pooled = new Set<PooledConnection>();
-  /** Those with room, the most recently used last: it is used next, so that those that are not needed grow old and are closed. */
-  readonly #ready: PooledConnection[] = [];
+  readonly #connections = new ConnectionSet();
   readonly #attempts = new Set<AbortController>();
   #protocol: "h2" | "http/1.1" | undefined;
   /** Streams that the last session's server allowed; undefined before one said so. */
@@ -45,28 +42,26 @@ export class Origin implements ConnectionPool {
   #alias: Origin | undefined = undefined;
   #aliasRefused = false;
   #searching = false;
-  /** Attempts in a row that failed while requests waited, and since when. */
-  #missed = 0;
-  #missedSince = 0;
-  #pause: ReturnType<typeof setTimeout> | undefined = undefined;
+  readonly #missed: MissedAttempts;
 
   constructor(target: Target, host: OriginHost) {
     this.target = target;
     this.#host = host;
+    this.#missed = new MissedAttempts(host.options.connectTimeout || PATIENCE, () => this.#grow());
     if (!target.secure) this.#protocol = host.options.h2c ? "h2" : "http/1.1";
     else if (!host.options.http2) this.#protocol = "http/1.1";
   }
 
   /** Whether nothing is under way, and no connection open. */
   get idle(): boolean {
-    return this.#pooled.size === 0 && this.#attempts.size === 0 && this.#waiting.length === 0 && !this.#searching;
+    return this.#connections.size === 0 && this.#attempts.size === 0 && this.#waiting.length === 0 && !this.#searching;
   }
 
   /** Finds a connection for a request, now or when there is one. */
   schedule(request: WaitingRequest): void {
     if (this.#alias?.hasSession()) return this.#alias.schedule(request);
     if (this.#waiting.length === 0) {
-      const pooled = this.#takeReady(request);
+      const pooled = this.#connections.find(request);
       if (pooled !== undefined) return request.startOn(pooled);
     }
     this.#waiting.push(request);
@@ -84,23 +79,18 @@ export class Origin implements ConnectionPool {
   withdraw(request: WaitingRequest): void {
     this.#waiting.remove(request);
     if (this.#waiting.length > 0) return;
-    this.#forgetMisses();
+    this.#missed.clear();
     for (const attempt of this.#attempts) attempt.abort();
   }
 
   /** Whether an h2 session is open that takes requests. */
   hasSession(): boolean {
-    return this.#protocol === "h2" && this.#openConnections() > 0;
+    return this.#protocol === "h2" && this.#connections.open > 0;
   }
 
   /** Whether an open session's certificate and address are those of another host. */
   covers(host: string, addresses?: readonly string[]): boolean {
-    for (const pooled of this.#pooled) {
-      const { connection, transport } = pooled;
-      if (connection.protocol !== "h2" || connection.closing || !pooled.covers(host)) continue;
-      if (addresses === undefined || addresses.includes(transport.remoteAddress ?? "")) return true;
-    }
-    return false;
+    return this.#connections.covers(host, addresses);
   }
 
   /** A server said that it does not answer for this origin on another's session (421). Whether that was the case. */
@@ -114,106 +104,67 @@ export class Origin implements ConnectionPool {
   /** Closes every connection once its requests have ended, and gives attempts up. */
   close(): void {
     for (const attempt of this.#attempts) attempt.abort();
-    for (const { connection } of this.#pooled) connection.close();
+    this.#connections.close();
   }
 
   /** Ends everything; requests fail with the error. */
   destroy(error: HttpError): void {
     this.#failWaiting(error);
     this.close();
-    for (const { connection } of [...this.#pooled]) connection.destroy(error);
+    this.#connections.destroy(error);
   }
 
   /** What it is doing. */
   stats(): HttpOriginStats {
-    let active = 0;
-    let sessions = 0;
-    for (const { connection } of this.#pooled) {
-      active += connection.active;
-      if (connection.protocol === "h2") sessions++;
-    }
     return {
       origin: this.target.origin,
       protocol: this.#protocol,
-      connections: this.#pooled.size,
-      sessions,
+      ...this.#connections.counts(),
       connecting: this.#attempts.size,
-      active,
       queued: this.#waiting.length,
     };
   }
 
   onReady(pooled: PooledConnection): void {
-    this.#noteSettings(pooled);
-    if (!pooled.ready && pooled.connection.free > 0) {
-      pooled.ready = true;
-      this.#ready.push(pooled);
-    }
+    const { peerMaxConcurrentStreams } = pooled.connection;
+    if (peerMaxConcurrentStreams !== undefined) this.#streamsAllowed = peerMaxConcurrentStreams;
+    this.#connections.onReady(pooled);
     this.#startWaiting();
   }
 
   onClosing(pooled: PooledConnection): void {
-    this.#leaveReady(pooled);
+    this.#connections.onClosing(pooled);
     if (this.#waiting.length > 0) this.#grow();
   }
 
   onClosed(pooled: PooledConnection, error: HttpError | undefined): void {
-    this.#leaveReady(pooled);
-    this.#pooled.delete(pooled);
-    const { protocol } = pooled.connection!;
+    this.#connections.delete(pooled);
+    const { protocol } = pooled.connection;
     this.#host.emit({ type: "disconnect", origin: this.target.origin, protocol, error });
     if (this.#waiting.length > 0) this.#grow();
     this.#host.onIdle(this);
-  }
-
-  #takeReady(request: WaitingRequest): PooledConnection | undefined {
-    const ready = this.#ready;
-    for (let i = ready.length - 1; i >= 0; i--) {
-      const pooled = ready[i];
-      const connection = pooled.connection!;
-      if (connection.free === 0) {
-        // What is full comes back by onReady.
-        pooled.ready = false;
-        ready.splice(i, 1);
-        continue;
-      }
-      if (request.pipelinable || connection.active === 0 || connection.protocol === "h2") return pooled;
-    }
-    return undefined;
-  }
-
-  #leaveReady(pooled: PooledConnection): void {
-    if (!pooled.ready) return;
-    pooled.ready = false;
-    this.#ready.splice(this.#ready.indexOf(pooled), 1);
   }
 
   #startWaiting(): void {
     const waiting = this.#waiting;
     while (waiting.first !== undefined) {
       const request = waiting.first;
-      const pooled = this.#takeReady(request);
+      const pooled = this.#connections.find(request);
       if (pooled === undefined) return this.#grow();
       waiting.remove(request);
-      if (this.#missed > 0) this.#forgetMisses();
+      this.#missed.clear();
       request.startOn(pooled);
-    }
-  }
-
-  #noteSettings({ connection }: PooledConnection): void {
-    if (connection.protocol === "h2") {
-      this.#streamsAllowed = connection.peerMaxConcurrentStreams ?? this.#streamsAllowed;
     }
   }
 
   /** Opens as many connections as those that wait need, beyond those that are being opened. */
   #grow(): void {
-    if (this.#searching || (this.#pause !== undefined && this.#openConnections() > 0)) return;
+    if (this.#searching || (this.#missed.pausing && this.#connections.open > 0)) return;
     // One that is closing has requests to end, which may take long; it is not in the way of its successor.
-    const room = this.#host.options.connections - this.#openConnections() - this.#attempts.size;
+    const room = this.#host.options.connections - this.#connections.open - this.#attempts.size;
     const wanted = Math.min(room, this.#connectionsWanted());
     if (wanted <= 0) return;
-    if (this.#pooled.size === 0 && this.#attempts.size === 0 && this.#searchAlias()) return;
+    if (this.#connections.size === 0 && this.#attempts.size === 0 && this.#searchAlias()) return;
     for (let i = 0; i < wanted; i++) this.#open();
   }
 
@@ -222,20 +173,10 @@ export class Origin implements ConnectionPool {
       return Math.ceil(this.#waiting.length / this.#host.options.pipelining) - this.#attempts.size;
     }
     // Until the answer to the first is there, it is the only one; so it is until a session knows how many streams it may have.
-    for (const { connection } of this.#pooled) {
-      if (!connection.closing && connection.protocol === "h2" && connection.peerMaxConcurrentStreams === undefined) {
-        return 0;
-      }
-    }
-    if (this.#openConnections() === 0) return 1 - this.#attempts.size;
+    if (this.#connections.awaitsSettings) return 0;
+    if (this.#connections.open === 0) return 1 - this.#attempts.size;
     const perSession = Math.max(1, Math.min(this.#streamsAllowed ?? 1, this.#host.options.maxConcurrentStreams));
     return Math.ceil(this.#waiting.length / perSession) - this.#attempts.size;
-  }
-
-  #openConnections(): number {
-    let open = 0;
-    for (const { connection } of this.#pooled) if (!connection.closing) open++;
-    return open;
   }
 
   #searchAlias(): boolean {
@@ -272,6 +213,8 @@ export class Origin implements ConnectionPool {
       (opened) => {
         this.#attempts.delete(attempt);
         this.#onOpened(pooled, opened, performance.now() - began);
+        // It was given up in the same turn in which it succeeded.
+        if (attempt.signal.aborted && this.#waiting.length === 0) opened.connection.close();
       },
       (error) => {
         this.#attempts.delete(attempt);
@@ -285,7 +228,7 @@ export class Origin implements ConnectionPool {
     pooled.connection = connection;
     pooled.transport = transport;
     this.#protocol = connection.protocol;
-    this.#pooled.add(pooled);
+    this.#connections.add(pooled);
     this.#host.emit({
       type: "connect",
       origin,
@@ -303,33 +246,13 @@ export class Origin implements ConnectionPool {
     this.#host.onIdle(this);
   }
 
-  /**
-   * An attempt failed, and requests wait. While other connections are open, those may serve them soon; or never, if theirs take for
-   * ever: so it is tried again, with pauses, and they fail if none of them was served for a time.
-   */
   #onMissed(error: unknown): void {
     if (this.#attempts.size > 0) return;
-    const now = performance.now();
-    if (this.#missed++ === 0) this.#missedSince = now;
-    const patience = this.#host.options.connectTimeout || PATIENCE;
-    if (this.#openConnections() === 0 || now - this.#missedSince > patience) return this.#failWaiting(error);
-    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(this.#missed - 1, 10));
-    clearTimeout(this.#pause);
-    this.#pause = setTimeout(() => {
-      this.#pause = undefined;
-      this.#grow();
-    }, pause);
-  }
-
-  /** A request was served, or none waits: the next failure is the first again. */
-  #forgetMisses(): void {
-    this.#missed = 0;
-    clearTimeout(this.#pause);
-    this.#pause = undefined;
+    if (this.#connections.open === 0 || !this.#missed.add()) this.#failWaiting(error);
   }
 
   #failWaiting(error: unknown): void {
-    this.#forgetMisses();
+    this.#missed.clear();
     while (this.#waiting.first !== undefined) {
       const request = this.#waiting.first;
       this.#waiting.remove(request);

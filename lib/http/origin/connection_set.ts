@@ -1,0 +1,100 @@
+import type { HttpCounts } from "../http_client_stats.ts";
+import type { HttpError } from "../http_error.ts";
+import type { PooledConnection } from "./pooled_connection.ts";
+import type { WaitingRequest } from "./waiting_list.ts";
+
+/** An origin's connections, and which of them have room. */
+export class ConnectionSet {
+  readonly #all = new Set<PooledConnection>();
+  /** Those with room, the most recently used last: it is used next, so that those that are not needed grow old and are closed. */
+  readonly #ready: PooledConnection[] = [];
+  /** How many take requests: all but those that are closing. */
+  open = 0;
+
+  /** How many there are. */
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** Adds one that has just been opened. */
+  add(pooled: PooledConnection): void {
+    this.#all.add(pooled);
+    this.open++;
+  }
+
+  /** One has room again. */
+  onReady(pooled: PooledConnection): void {
+    if (pooled.ready || pooled.connection.free === 0) return;
+    pooled.ready = true;
+    this.#ready.push(pooled);
+  }
+
+  /** One takes no more requests. */
+  onClosing(pooled: PooledConnection): void {
+    this.open--;
+    if (!pooled.ready) return;
+    pooled.ready = false;
+    this.#ready.splice(this.#ready.indexOf(pooled), 1);
+  }
+
+  /** One is gone. */
+  delete(pooled: PooledConnection): void {
+    this.#all.delete(pooled);
+  }
+
+  /** One that has room for a request; undefined if none has. */
+  find(request: WaitingRequest): PooledConnection | undefined {
+    const ready = this.#ready;
+    for (let i = ready.length - 1; i >= 0; i--) {
+      const pooled = ready[i];
+      const { connection } = pooled;
+      if (connection.free === 0) {
+        // What is full comes back by onReady.
+        pooled.ready = false;
+        ready.splice(i, 1);
+        continue;
+      }
+      if (request.pipelinable || connection.active === 0 || connection.protocol === "h2") return pooled;
+    }
+    return undefined;
+  }
+
+  /** Whether a session does not know yet how many streams it may have. */
+  get awaitsSettings(): boolean {
+    for (const { connection } of this.#all) {
+      if (connection.closing || connection.protocol !== "h2") continue;
+      if (connection.peerMaxConcurrentStreams === undefined) return true;
+    }
+    return false;
+  }
+
+  /** Whether the certificate of an open session is good for a host, and its address one of the host's. */
+  covers(host: string, addresses: readonly string[] | undefined): boolean {
+    for (const pooled of this.#all) {
+      const { connection, transport } = pooled;
+      if (connection.protocol !== "h2" || connection.closing || !pooled.covers(host)) continue;
+      if (addresses === undefined || addresses.includes(transport.remoteAddress ?? "")) return true;
+    }
+    return false;
+  }
+
+  /** Closes each once its requests have ended. */
+  close(): void {
+    for (const { connection } of this.#all) connection.close();
+  }
+
+  /** Ends each; its requests fail with the error. */
+  destroy(error: HttpError): void {
+    for (const { connection } of [...this.#all]) connection.destroy(error);
+  }
+
+  /** What they are doing. */
+  counts(): Pick<HttpCounts, "connections" | "sessions" | "active"> {
+    const counts = { connections: this.#all.size, sessions: 0, active: 0 };
+    for (const { connection } of this.#all) {
+      counts.active += connection.active;
+      if (connection.protocol === "h2") counts.sessions++;
+    }
+    return counts;
+  }
+}
