@@ -3,10 +3,8 @@ import type { RequestBody } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
 import type { Transport } from "../transport.ts";
 
-/** A piece up to this size goes out in one write with its chunk's lines. */
-const MAX_JOINED = 64 * 1024;
-
-const LAST_CHUNK = "0\r\n\r\n";
+/** A piece up to this size goes out in one write with its chunk's line; copying 64 KiB takes twice the time of a second write. */
+const MAX_JOINED = 16 * 1024;
 
 /** What a {@link BodyWriter} tells, never within `start`. */
 export interface BodyWriterEvents {
@@ -22,6 +20,8 @@ export class BodyWriter {
   readonly #origin: string;
   /** Bytes that Content-Length still promises; undefined for a chunked body. */
   #left: number | undefined;
+  /** What ends the chunk before the next. */
+  #between = "";
   #waits = false;
   #over = false;
   /** Whether the server has, or will have, all of it. */
@@ -81,7 +81,7 @@ export class BodyWriter {
   };
 
   #onEnd(): void {
-    if (this.#left === undefined) this.#transport.write(Buffer.from(LAST_CHUNK));
+    if (this.#left === undefined) this.#transport.write(Buffer.from(`${this.#between}0\r\n\r\n`));
     else if (this.#left > 0) return this.#onWrongLength("less");
     this.#over = true;
     this.sent = true;
@@ -94,17 +94,17 @@ export class BodyWriter {
   }
 
   #writeChunk(piece: Uint8Array): void {
-    const size = `${piece.length.toString(16)}\r\n`;
+    // The CRLF after a chunk's data goes out with what follows it.
+    const line = `${this.#between}${piece.length.toString(16)}\r\n`;
+    this.#between = "\r\n";
     if (piece.length > MAX_JOINED) {
-      this.#transport.write(Buffer.from(size));
+      this.#transport.write(Buffer.from(line));
       this.#transport.write(piece);
-      this.#transport.write(Buffer.from("\r\n"));
       return;
     }
-    const chunk = Buffer.allocUnsafe(size.length + piece.length + 2);
-    chunk.write(size);
-    chunk.set(piece, size.length);
-    chunk.write("\r\n", size.length + piece.length);
+    const chunk = Buffer.allocUnsafe(line.length + piece.length);
+    chunk.write(line);
+    chunk.set(piece, line.length);
     this.#transport.write(chunk);
   }
 

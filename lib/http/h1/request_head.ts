@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { RequestBody, RequestHead } from "../exchange.ts";
 
 /** A body in memory up to this size goes out with the head: copying it is faster than one more write, and one more TLS record. */
-const MAX_JOINED = 32 * 1024;
+const MAX_JOINED = 16 * 1024;
 /** Heads are cut from blocks of this size. */
 const BLOCK_SIZE = 32 * 1024;
 /** What is larger than this has memory of its own. */
