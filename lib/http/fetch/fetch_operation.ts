@@ -8,12 +8,12 @@ import type { WaitingRequest, WaitingRoom } from "../origin/waiting_list.ts";
 import { AttemptBody } from "./attempt_body.ts";
 import { decodedBody } from "./decoded_body.ts";
 import { deliverSoon } from "./delivery.ts";
+import { FailedAttempts } from "./failed_attempts.ts";
 import type { FetchRequest } from "./fetch_request.ts";
 import { createResponse } from "./http_response.ts";
 import { verifiedBody } from "./integrity.ts";
 import { redirected } from "./redirect.ts";
 import { ResponseBody } from "./response_body.ts";
-import { backoff, REFUSALS, retryable } from "./retry.ts";
 
 /** Who waits for a response, over all redirects. */
 export interface FetchCall {
@@ -54,9 +54,7 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
   #answered = false;
   #ended = false;
   #discarded = 0;
-  #attempts = 0;
-  #refusals = 0;
-  #refusedSince = 0;
+  #failures: FailedAttempts | undefined = undefined;
   #since = 0;
   #backoff: ReturnType<typeof setTimeout> | undefined = undefined;
 
@@ -89,7 +87,6 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
       this.#origin.refuseAlias();
       return this.#origin.scheduleAgain(this);
     }
-    this.#attempts++;
     this.#pooled = pooled;
     const { connection } = pooled;
     if (this.#core.options.onEvent !== undefined) this.#emitRequest(connection.protocol);
@@ -108,10 +105,8 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
     this.#fail(error);
   }
 
-  onInformational(): void {
-    // 100 and 103 tell the caller nothing that fetch has a place for. They are a sign of life.
-    if (this.expiresAt !== 0) this.#deadlines!.start(this);
-  }
+  /** 100 and 103 tell the caller nothing that fetch has a place for. */
+  onInformational(): void {}
 
   onHead(head: ResponseHead): void {
     this.#pooled!.onAnswer();
@@ -239,30 +234,18 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
 
   #retry(error: HttpError, untouched: boolean): boolean {
     if (this.#core.destroyed || !this.#mayRepeat()) return false;
-    if (!(untouched ? this.#mayAskAgain() : this.#mayRetry(error))) return false;
+    const { method, url, idempotent, body } = this.#request;
+    const terms = { retries: this.#core.options.retries, idempotent, fruitless: this.#pooled!.pool.fruitless };
+    const failures = this.#failures ??= new FailedAttempts();
+    const pause = failures.add(error, untouched, terms);
+    if (pause === undefined) return false;
     // A body in memory is opened anew; a stream of which nothing was read goes over to the next attempt.
-    if (this.#request.body?.replayable) this.#body = undefined;
+    if (body?.replayable) this.#body = undefined;
     this.#core.retries++;
-    const { method, url } = this.#request;
-    this.#core.emit({ type: "retry", method, url: url.href, attempt: this.#attempts, error });
-    const delay = backoff(error, this.#attempts);
-    if (delay === 0) this.#origin.scheduleAgain(this);
-    else this.#scheduleLater(delay);
+    this.#core.emit({ type: "retry", method, url: url.href, attempt: failures.count, error });
+    if (pause === 0) this.#origin.scheduleAgain(this);
+    else this.#scheduleLater(pause);
     return true;
-  }
-
-  /** After the server did not act on the request. It does so to each now and then, and to some it always will. */
-  #mayAskAgain(): boolean {
-    const { retries } = this.#core.options;
-    if (this.#pooled!.pool.fruitless > retries) return false;
-    const now = performance.now();
-    if (++this.#refusals === 1) this.#refusedSince = now;
-    return this.#refusals <= retries || now - this.#refusedSince < REFUSALS;
-  }
-
-  #mayRetry(error: HttpError): boolean {
-    const { retries } = this.#core.options;
-    return this.#request.idempotent && retryable(error) && this.#attempts - this.#refusals <= retries;
   }
 
   #scheduleLater(ms: number): void {
