@@ -20,7 +20,7 @@ export class BodyWriter {
   readonly #origin: string;
   /** Bytes that Content-Length still promises; undefined for a chunked body. */
   #left: number | undefined;
-  /** What ends the chunk before the next. */
+  /** What is still to be sent of the chunk before the next. */
   #between = "";
   #waits = false;
   #over = false;
@@ -94,18 +94,21 @@ export class BodyWriter {
   }
 
   #writeChunk(piece: Uint8Array): void {
-    // The CRLF after a chunk's data goes out with what follows it.
     const line = `${this.#between}${piece.length.toString(16)}\r\n`;
-    this.#between = "\r\n";
     if (piece.length > MAX_JOINED) {
       this.#transport.write(Buffer.from(line));
       this.#transport.write(piece);
+      // It goes out with what follows: one write less.
+      this.#between = "\r\n";
       return;
     }
-    const chunk = Buffer.allocUnsafe(line.length + piece.length);
+    const end = line.length + piece.length;
+    const chunk = Buffer.allocUnsafe(end + 2);
     chunk.write(line);
     chunk.set(piece, line.length);
+    chunk.write("\r\n", end);
     this.#transport.write(chunk);
+    this.#between = "";
   }
 
   #onWrongLength(how: "more" | "less"): void {

@@ -112,12 +112,12 @@ describe("a request", () => {
     await settled();
     assert.deepEqual(talk.transport.writes, [
       `PUT / HTTP/1.1\r\n${HOST}transfer-encoding: chunked\r\n\r\n`,
-      "5\r\nhello",
-      "\r\n6\r\nworld!",
-      "\r\n11170\r\n",
+      "5\r\nhello\r\n",
+      "6\r\nworld!\r\n",
+      "11170\r\n",
       long,
-      "\r\n1\r\n!",
-      "\r\n0\r\n\r\n",
+      "\r\n1\r\n!\r\n",
+      "0\r\n\r\n",
     ]);
     talk.transport.give(OK);
     assert.equal(talk.connection.free, 1);
@@ -221,7 +221,7 @@ describe("a request", () => {
       else assert.equal(recorder.error?.cause, error);
       assert.equal(recorder.untouched, false);
       await talk.owner.closed;
-      assert.equal(talk.transport.written.endsWith("1\r\na"), true, "no last chunk");
+      assert.equal(talk.transport.written.endsWith("1\r\na\r\n"), true, "no last chunk");
     }
   });
 
