@@ -8,6 +8,7 @@ export abstract class BodyRelay implements BodyConsumer, BodyControl {
   readonly body: ResponseBody = new ResponseBody(this);
   #isWanted = false;
   #isRunning = false;
+  #isCalled = false;
 
   /** @param source The body that is taken; nobody else reads it. */
   constructor(source: ResponseBody) {
@@ -39,10 +40,15 @@ export abstract class BodyRelay implements BodyConsumer, BodyControl {
   protected run(): void {
     const { body, source } = this;
     if (source.failure !== undefined) this.fail(source.failure.reason);
-    if (this.#isRunning) return; // what was given makes its reader want more, before we are back
+    this.#isCalled = true;
+    // What is given makes its reader want more, and what is asked of another relay may come, before we are back.
+    if (this.#isRunning) return;
     this.#isRunning = true;
-    while (this.#isWanted && !body.isOver && this.step()) {
-      // step() does it all
+    while (this.#isCalled) {
+      this.#isCalled = false;
+      while (this.#isWanted && !body.isOver && this.step()) {
+        // step() does it all
+      }
     }
     this.#isRunning = false;
   }

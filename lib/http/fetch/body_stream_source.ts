@@ -1,4 +1,5 @@
 import type { ReadableByteStreamController, UnderlyingByteSource } from "../../streams/mod.ts";
+import { freshBytes } from "./fresh_bytes.ts";
 import type { BodyConsumer, ResponseBody } from "./response_body.ts";
 
 /** The most bytes of a chunk. */
@@ -51,7 +52,7 @@ export class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
       request.respond(this.#body.takeInto(new Uint8Array(buffer, byteOffset, byteLength)));
       return;
     }
-    const chunk = new Uint8Array(Math.min(this.#body.available, MOST));
+    const chunk = freshBytes(Math.min(this.#body.available, MOST));
     this.#body.takeInto(chunk);
     controller.enqueue(chunk);
   }

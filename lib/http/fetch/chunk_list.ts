@@ -1,7 +1,12 @@
+import { freshBytes } from "./fresh_bytes.ts";
+
 /** A chunk that is a smaller part of its memory than this is copied, so that it does not hold all of that. */
 const LEAST_SHARE = 1 / 5;
-/** The memory into which small chunks are gathered, in bytes. */
-const GATHERED = 16 * 1024;
+/** So many chunks are kept as they are: most bodies have no more. */
+const MOST_KEPT = 4;
+/** The memory into which small chunks are gathered, in bytes; less while there is less. */
+const MOST_GATHERED = 16 * 1024;
+const LEAST_GATHERED = 1024;
 
 /** Bytes in pieces, appended at the end and taken from the front. */
 export class ChunkList {
@@ -18,10 +23,10 @@ export class ChunkList {
     return this.#length;
   }
 
-  /** Appends a view. It is kept, or copied if it is small and not the only one. */
+  /** Appends a view. It is kept, or copied if it is one of many small ones. */
   push(chunk: Uint8Array): void {
     this.#length += chunk.length;
-    if (this.#chunks.length > 0 && chunk.length < chunk.buffer.byteLength * LEAST_SHARE) {
+    if (this.#chunks.length >= MOST_KEPT && chunk.length < chunk.buffer.byteLength * LEAST_SHARE) {
       this.#gather(chunk);
     } else {
       this.#gathering = undefined;
@@ -64,7 +69,7 @@ export class ChunkList {
 
   /** All of it in one piece that nobody else has. */
   copyAll(): Uint8Array<ArrayBuffer> {
-    const whole = new Uint8Array(this.#length);
+    const whole = freshBytes(this.#length);
     this.takeInto(whole);
     return whole;
   }
@@ -85,7 +90,7 @@ export class ChunkList {
   #gather(chunk: Uint8Array): void {
     const chunks = this.#chunks;
     const last = chunks.length - 1;
-    if (this.#gathering !== undefined && this.#gathered + chunk.length <= GATHERED) {
+    if (this.#gathering !== undefined && this.#gathered + chunk.length <= this.#gathering.length) {
       this.#gathering.set(chunk, this.#gathered);
       this.#gathered += chunk.length;
       // The chunk's beginning may have been taken meanwhile.
@@ -93,7 +98,8 @@ export class ChunkList {
       chunks[last] = this.#gathering.subarray(start, this.#gathered);
       return;
     }
-    this.#gathering = new Uint8Array(Math.max(GATHERED, chunk.length));
+    const size = Math.min(Math.max(this.#length, LEAST_GATHERED), MOST_GATHERED);
+    this.#gathering = new Uint8Array(Math.max(size, chunk.length));
     this.#gathering.set(chunk);
     this.#gathered = chunk.length;
     chunks.push(this.#gathering.subarray(0, chunk.length));

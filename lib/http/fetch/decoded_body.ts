@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers";
 import { type Decoder, openDecoder } from "../../codecs/internal.ts";
 import { HttpError } from "../http_error.ts";
 import { BodyRelay } from "./body_relay.ts";
-import type { ResponseBody } from "./response_body.ts";
+import { ResponseBody } from "./response_body.ts";
 
 type ContentCoding = "gzip" | "deflate" | "br" | "zstd";
 
@@ -42,7 +42,7 @@ export function decodedBody(body: ResponseBody, contentEncoding: string, origin:
     const message = `The response has ${found.length} content codings, and at most ${MOST_CODINGS} are undone`;
     const error = new HttpError("DECODING_FAILED", message, { origin });
     body.cancel(error);
-    return body;
+    return ResponseBody.failed(error);
   }
   return found.reduceRight((layer, coding) => new DecodingRelay(layer, coding, origin).body, body);
 }

@@ -1,6 +1,7 @@
 import type { ReadableStream } from "../../streams/mod.ts";
 import { watchStream } from "./abandoned.ts";
 import { teeBody } from "./body_tee.ts";
+import { copyOf, freshBytes } from "./fresh_bytes.ts";
 import type { BodyConsumer, ResponseBody } from "./response_body.ts";
 import { readWhole, type WholeKind } from "./whole_body.ts";
 
@@ -59,7 +60,7 @@ export class ReadableBody {
     const { available, isOver, failure } = this.#body;
     if (!isOver || failure !== undefined || this.isUnusable || this.#stream !== undefined) return undefined;
     this.#body.claim();
-    const whole = new Uint8Array(available);
+    const whole = freshBytes(available);
     this.#body.takeInto(whole);
     return whole;
   }
@@ -130,7 +131,7 @@ class NativeReader implements AsyncIterator<Uint8Array>, BodyConsumer {
     const body = this.#body!;
     if (body.failure !== undefined) this.#reject!(body.failure.reason);
     else if (body.isDone) this.#resolve!({ done: true, value: undefined });
-    else this.#resolve!({ done: false, value: body.take()!.slice() });
+    else this.#resolve!({ done: false, value: copyOf(body.take()!) });
   }
 }
 

@@ -12,10 +12,18 @@ export interface RequestTarget {
   readonly path: string;
 }
 
-/** The targets of late, by the text that they were parsed from: parsing takes most of the time of reading a request. */
-const known = new Map<string, RequestTarget>();
-/** How many are kept. */
-const MOST_KNOWN = 256;
+interface KnownTarget {
+  readonly text: string;
+  readonly target: RequestTarget;
+}
+
+/**
+ * Targets of late and the text they were parsed from, since parsing takes most of the time of reading a request. A place a text, which
+ * the next text for it takes: to look in vain costs 0.02 µs, where a Map that is cleared now and then costs 1 µs.
+ */
+const places: (KnownTarget | undefined)[] = [];
+/** How many there are, a power of two. */
+const PLACES = 256;
 /** Longer URLs are not kept. */
 const LONGEST_KEPT = 512;
 
@@ -25,12 +33,12 @@ const LONGEST_KEPT = 512;
  * @throws {HttpError} INVALID_URL if it is none that can be fetched.
  */
 export function targetOf(text: string): RequestTarget {
-  const found = known.get(text);
-  if (found !== undefined) return found;
+  const { length } = text;
+  const place = (length + 31 * text.charCodeAt(length - 1) + 37 * text.charCodeAt(length >> 1)) & (PLACES - 1);
+  const found = places[place];
+  if (found !== undefined && found.text === text) return found.target;
   const target = targetOfUrl(parse(text));
-  if (text.length > LONGEST_KEPT) return target;
-  if (known.size >= MOST_KNOWN) known.clear();
-  known.set(text, target);
+  if (length <= LONGEST_KEPT) places[place] = { text, target };
   return target;
 }
 
@@ -40,22 +48,29 @@ export function targetOf(text: string): RequestTarget {
  * @throws {HttpError} INVALID_URL if it is none that can be fetched.
  */
 export function targetOfUrl(url: URL): RequestTarget {
-  const { protocol, host } = url;
-  if (protocol !== "https:" && protocol !== "http:") {
-    throw new HttpError("INVALID_URL", `Cannot fetch ${shown(url.href)}: use a URL of http: or https:`);
+  // One getter, whose form the standard fixes: its parts, asked for one by one, take six times as long as the parsing.
+  const { href } = url;
+  const scheme = href.startsWith("https://") ? "https" : href.startsWith("http://") ? "http" : undefined;
+  if (scheme === undefined) {
+    throw new HttpError("INVALID_URL", `Cannot fetch ${shown(href)}: use a URL of http: or https:`);
   }
-  if (url.username !== "" || url.password !== "") {
-    const bare = new URL(url);
-    bare.username = bare.password = "";
+  const start = scheme.length + 3;
+  const slash = href.indexOf("/", start);
+  const authority = href.slice(start, slash);
+  if (authority.includes("@")) {
+    const bare = `${href.slice(0, start)}${authority.slice(authority.lastIndexOf("@") + 1)}${href.slice(slash)}`;
     const advice = "send what it says in an authorization header";
     throw new HttpError(
       "INVALID_URL",
-      `Cannot fetch ${shown(bare.href)} with a user name or password in the URL: ${advice}`,
+      `Cannot fetch ${shown(bare)} with a user name or password in the URL: ${advice}`,
     );
   }
-  if (url.port === "0") throw new HttpError("INVALID_URL", `Cannot fetch ${shown(url.href)}: port 0 is no port`);
-  const scheme = protocol === "https:" ? "https" : "http";
-  return { url, origin: `${scheme}://${host}`, scheme, authority: host, path: url.pathname + url.search };
+  if (authority.endsWith(":0")) {
+    throw new HttpError("INVALID_URL", `Cannot fetch ${shown(href)}: port 0 is no port`);
+  }
+  const hash = href.indexOf("#", slash);
+  const path = hash < 0 ? href.slice(slash) : href.slice(slash, hash);
+  return { url, origin: href.slice(0, slash), scheme, authority, path };
 }
 
 function parse(text: string): URL {

@@ -53,6 +53,13 @@ export class ResponseBody {
     this.#control = control;
   }
 
+  /** A body that is nothing but an error. */
+  static failed(error: unknown): ResponseBody {
+    const body = new ResponseBody(NO_CONTROL);
+    body.fail(error);
+    return body;
+  }
+
   /** Appends bytes: a view that nobody writes to again. Does nothing after the end. */
   push(chunk: Uint8Array): void {
     if (this.isOver || chunk.length === 0) return;

@@ -4,6 +4,9 @@ import type { BodySource } from "./request_body.ts";
 
 type Chunks = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
+/** Under which streams, ours and those of runtimes that can tell, say whether they were read or cancelled. */
+const DISTURBED: unique symbol = Symbol.for("nodejs.stream.disturbed") as never;
+
 /** What the two kinds of sources have in common. */
 interface Puller {
   next(): Promise<{ done?: boolean; value?: unknown }>;
@@ -29,6 +32,9 @@ export class StreamBody implements BodySource, RequestBody {
   constructor(chunks: Chunks, length: number | undefined) {
     if ((chunks as Partial<ReadableStream>).locked === true) {
       throw new HttpError("INVALID_BODY", "The body cannot be sent: its stream is locked, so somebody else reads it");
+    }
+    if ((chunks as { [DISTURBED]?: unknown })[DISTURBED] === true) {
+      throw new HttpError("INVALID_BODY", "The body cannot be sent: somebody has read of its stream already");
     }
     this.#chunks = chunks;
     this.length = length;
