@@ -8,8 +8,6 @@ import type { PeerSettings } from "./settings.ts";
 
 /** The largest DATA frame that we send, in bytes: a larger one would keep other streams waiting. */
 const LARGEST_FRAME = 32_768;
-/** So many bytes are gathered at most before the transport has its say. */
-const GATHERED = 131_072;
 const NOTHING = new Uint8Array(0);
 
 /** What a {@link BodySender} asks of its session. */
@@ -108,21 +106,31 @@ export class BodySender {
   /** Sends what there is room for. */
   pump(): void {
     while (this.#first < this.#queue.length && this.window > 0 && !this.#transport.full) {
-      const stream = this.#queue[this.#first++];
+      const stream = this.#queue[this.#first];
+      const size = stream.isOver || stream.sendWindow <= 0 ? 0 : this.#nextSize(stream);
+      if (size > 0 && !this.#output.fits(size)) {
+        this.#output.flush(); // and see whether the transport takes more
+        continue;
+      }
       stream.isQueued = false;
-      if (this.#first > 1024) this.#compact();
-      if (!stream.isOver && stream.sendWindow > 0) this.#serve(stream);
-      if (this.#output.waiting >= GATHERED) this.#output.flush();
+      if (++this.#first > 1024) this.#compact();
+      if (size > 0) this.#send(stream, size);
+      else if (!stream.isOver && stream.sendWindow > 0) this.#read(stream);
     }
     if (this.#first === this.#queue.length && this.#first > 0) this.#compact();
   }
 
-  #serve(stream: Http2Stream): void {
+  /** Bytes that the next frame of a stream has; 0 if there are none yet. */
+  #nextSize(stream: Http2Stream): number {
     const { piece } = stream;
-    if (piece === undefined) return this.#read(stream);
+    if (piece === undefined) return 0;
     const { maxFrameSize } = this.#peer;
+    return Math.min(piece.length - stream.pieceAt, stream.sendWindow, this.window, maxFrameSize, LARGEST_FRAME);
+  }
+
+  #send(stream: Http2Stream, size: number): void {
+    const piece = stream.piece!;
     const start = stream.pieceAt;
-    const size = Math.min(piece.length - start, stream.sendWindow, this.window, maxFrameSize, LARGEST_FRAME);
     stream.sendWindow -= size;
     this.window -= size;
     stream.pieceAt += size;

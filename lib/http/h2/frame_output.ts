@@ -16,7 +16,8 @@ import {
 
 /** A slab's size: most connections never send much in a turn. It doubles each time a turn's frames do not fit. */
 const SMALLEST_SLAB = 8192;
-const LARGEST_SLAB = 131_072;
+/** Eight DATA frames of the usual size. */
+const LARGEST_SLAB = 8 * (16_384 + FRAME_HEADER);
 /** A slab with less room is not written to any more. */
 const LEAST_ROOM = 64;
 
@@ -44,6 +45,11 @@ export class FrameOutput {
   /** Bytes that wait for {@linkcode flush}. */
   get waiting(): number {
     return this.added - this.written;
+  }
+
+  /** Whether one more frame of so many bytes fits into one write with what waits. */
+  fits(length: number): boolean {
+    return this.waiting + FRAME_HEADER + length <= LARGEST_SLAB;
   }
 
   /** Gives the transport everything. */
@@ -186,12 +192,19 @@ export class FrameOutput {
     this.#at = at;
   }
 
-  /** Makes room for so many bytes in one slab: what the old one has is written before. */
+  /** Makes room for so many bytes in one slab: what waits moves to a larger one, or is written if there is none. */
   #reserve(size: number): void {
     if (this.#slab.length - this.#at >= size) return;
-    if (this.#at > this.#start && this.#size < LARGEST_SLAB) this.#size *= 2;
-    this.flush();
-    if (this.#slab.length - this.#at < size) this.#renew(size);
+    const waiting = this.#slab.subarray(this.#start, this.#at);
+    if (waiting.length + size > LARGEST_SLAB) {
+      this.flush();
+      if (this.#slab.length - this.#at < size) this.#renew(size);
+      return;
+    }
+    while (this.#size < waiting.length + size) this.#size = Math.min(this.#size * 2, LARGEST_SLAB);
+    this.#renew(0);
+    this.#slab.set(waiting);
+    this.#at = waiting.length;
   }
 
   #renew(size: number): void {
