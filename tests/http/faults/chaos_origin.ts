@@ -20,6 +20,9 @@ export class ChaosOrigin {
   /** The highest stream of a session that was acted on: GOAWAY must not deny it. */
   readonly #acted = new WeakMap<Socket, number>();
   readonly #restartEvery: number;
+  /** How many requests are spared; where each reset costs a socket, more. */
+  readonly #calmness: number;
+  #hasMuted = false;
   #taken = 0;
   #restart: Promise<void> | undefined;
 
@@ -28,6 +31,7 @@ export class ChaosOrigin {
     this.#random = random;
     this.ledger = ledger;
     this.#restartEvery = restartEvery;
+    this.#calmness = protocol.startsWith("http/1.1") ? 0.93 : 0.9;
     this.origin = new Origin(protocol, {
       settings: { [Setting.maxConcurrentStreams]: 50 },
       onRequest: (request) => this.#take(request),
@@ -55,18 +59,21 @@ export class ChaosOrigin {
       if (!byClient) entry.faults.push("connection lost");
     };
     if (++this.#taken % this.#restartEvery === 0 && this.isWild) this.#startAgain();
-    if (this.isWild && request instanceof Http2PeerStream && this.#random.chance(0.01)) this.#shake(request.peer);
+    if (this.isWild && request instanceof Http2PeerStream && this.#random.chance(0.006)) this.#shake(request.peer);
     if (request.isGone) return;
     const doom = request.fields.get("x-doom");
     if (doom) return this.#doom(request, doom, entry);
-    if (!this.isWild || this.#random.chance(0.9)) whenWhole(request, () => this.#answer(request));
-    else this.#fail(request, entry.faults);
+    if (!this.isWild || this.#random.chance(this.#calmness)) whenWhole(request, () => this.#answer(request));
+    else this.#fail(request, entry);
   }
 
-  #act(request: ServerRequest): void {
-    this.ledger.get(request.fields.get("x-id")).acted++;
-    if (!(request instanceof Http2PeerStream)) return;
-    this.#acted.set(request.socket, Math.max(request.id, this.#acted.get(request.socket) ?? 0));
+  #act(request: ServerRequest): Entry {
+    const entry = this.ledger.get(request.fields.get("x-id"));
+    entry.acted++;
+    if (request instanceof Http2PeerStream) {
+      this.#acted.set(request.socket, Math.max(request.id, this.#acted.get(request.socket) ?? 0));
+    }
+    return entry;
   }
 
   /** The answer that was asked for: `x-size` bytes; what came is summed up. */
@@ -77,11 +84,12 @@ export class ChaosOrigin {
 
   #send(request: ServerRequest, hasLength: boolean): void {
     if (request.isGone) return;
-    this.#act(request);
+    const entry = this.#act(request);
     const size = Number(request.fields.get("x-size"));
     const fields: Record<string, string> = { "x-id": request.fields.get("x-id")!, "x-sum": String(request.sum) };
     if (hasLength) fields["content-length"] = String(size);
     request.head(200, fields);
+    entry.hadHead = true;
     const cut = this.#random.below(size + 1);
     if (cut > 0) request.data(pattern.subarray(0, cut));
     if (cut < size) request.data(pattern.subarray(cut, size));
@@ -98,7 +106,8 @@ export class ChaosOrigin {
   }
 
   /** Something bad for one request, or for all on its connection. */
-  #fail(request: ServerRequest, faults: string[]): void {
+  #fail(request: ServerRequest, entry: Entry): void {
+    const { faults } = entry;
     const isHttp2 = request instanceof Http2PeerStream;
     const fate = this.#random.next();
     if (fate < 0.4 && isHttp2) return this.#reset(request, ErrorCode.refusedStream, faults);
@@ -107,7 +116,7 @@ export class ChaosOrigin {
       return this.#reset(request, this.#random.pick(CODES), faults);
     }
     this.#act(request);
-    if (fate < 0.95) return this.#breakOff(request, faults);
+    if (fate < 0.95) return this.#breakOff(request, entry);
     this.ledger.fault();
     if (this.#random.chance(0.5)) request.socket.destroy();
     else request.socket.end();
@@ -120,10 +129,11 @@ export class ChaosOrigin {
   }
 
   /** Half an answer, and then RST_STREAM or the end of the socket. */
-  #breakOff(request: ServerRequest, faults: string[]): void {
+  #breakOff(request: ServerRequest, entry: Entry): void {
+    entry.hadHead = true;
     request.head(200, { "content-length": "10000", "x-id": request.fields.get("x-id")!, "x-sum": String(request.sum) });
     if (this.#random.chance(0.5)) request.data(pattern.subarray(0, 5000));
-    setTimeout(() => this.#reset(request, this.#random.pick(CODES), faults), this.#random.below(4));
+    setTimeout(() => this.#reset(request, this.#random.pick(CODES), entry.faults), this.#random.below(4));
   }
 
   /** Something for a whole session. */
@@ -140,12 +150,13 @@ export class ChaosOrigin {
     }
     const fault = this.ledger.fault();
     if (fate < 0.7) return void peer.shutDown();
-    if (fate < 0.9) {
+    if (fate < 0.9 || this.#hasMuted) {
       const ids = [...peer.streams.keys()];
       peer.goaway(Math.max(this.#acted.get(peer.socket) ?? 0, ids[ids.length >> 1] ?? 0), ErrorCode.enhanceYourCalm);
       return void setTimeout(() => peer.socket.destroy(), this.#random.below(20));
     }
-    // PING will find out.
+    // PING will find out. Once is enough, as it takes a while.
+    this.#hasMuted = true;
     peer.isMute = true;
     peer.socket.pause();
     fault.ended = Infinity;

@@ -5,7 +5,7 @@ import type { HttpClient } from "../../../lib/http/mod.ts";
 import { HttpError, type HttpRequestInit } from "../../../lib/http/mod.ts";
 import { pause, until, within } from "./patience.ts";
 import { ChaosOrigin } from "./chaos_origin.ts";
-import { type Entry, Ledger, type Outcome } from "./ledger.ts";
+import { Ledger, type Outcome } from "./ledger.ts";
 import type { Protocol } from "./origin.ts";
 import { chosenSeed, SeededRandom } from "./seeded_random.ts";
 import { newClient, pattern, settled } from "./trial.ts";
@@ -58,12 +58,11 @@ function streamed(size: number): ReadableStream<Uint8Array> {
   }, { highWaterMark: 0 });
 }
 
-async function carryOut(plan: Plan, client: HttpClient, url: string, entry: Entry): Promise<Outcome> {
+async function carryOut(plan: Plan, client: HttpClient, url: string): Promise<Outcome> {
   const abort = new AbortController();
   if (plan.abortAfter !== undefined) setTimeout(() => abort.abort(enough), plan.abortAfter);
   try {
     const response = await client.fetch(url, { ...plan.init, signal: abort.signal });
-    entry.hadHead = true;
     assert.equal(response.headers.get("x-id"), plan.id);
     if (plan.cancels) {
       await response.body?.cancel();
@@ -99,7 +98,7 @@ async function run({ chaos, client, requests, workers }: Party, random: SeededRa
         mayRepeat: plan.mayRepeat,
         isReplayable: plan.isReplayable,
       });
-      const outcome = await carryOut(plan, client, `${origin.url}/${plan.id}`, entry);
+      const outcome = await carryOut(plan, client, `${origin.url}/${plan.id}`);
       ledger.close(entry, outcome);
       if (outcome === "CONNECTION_REFUSED") await pause(20);
     }
@@ -122,35 +121,36 @@ async function conclude({ chaos, client }: Party): Promise<void> {
   assert.deepEqual(chaos.origin.violations, []);
 }
 
+/** One origin and one client: `requests` of them, `workers` at a time. */
+async function chaosOf(random: SeededRandom, protocol: Protocol, requests: number, workers: number): Promise<void> {
+  const chaos = new ChaosOrigin(protocol, random, new Ledger(), requests / 4);
+  const options = { pingInterval: 200, pingTimeout: 1000, retries: RETRIES, connections: 60 };
+  const party: Party = { chaos, client: newClient({ ...options, h2c: protocol === "h2c" }), requests, workers };
+  try {
+    await chaos.origin.start();
+    await within(run(party, random), `${requests} requests`);
+    console.log(protocol, JSON.stringify(chaos.ledger.outcomes()));
+    await conclude(party);
+  } finally {
+    party.client.destroy();
+    await chaos.stop();
+  }
+}
+
 test("10,000 requests under random faults all end, each accounted for, none lost and none done twice", async () => {
   const seed = chosenSeed();
   console.log(`seed ${seed}`); // MILLRACE_SEED=<seed> repeats it
   const random = new SeededRandom(seed);
-  const options = { pingInterval: 200, pingTimeout: 1000, retries: RETRIES };
-  const shares: [Protocol, number, number][] = [
-    ["h2", 4000, 150],
-    ["h2c", 3000, 100],
-    ["http/1.1", 1500, 40],
-    ["http/1.1 over TLS", 1500, 40],
+  // In pairs: all at once, one loop would be too slow to accept the sockets of HTTP/1.1 in time.
+  const pairs: [Protocol, number, number][][] = [
+    [["h2", 4000, 150], ["h2c", 3000, 100]],
+    [["http/1.1", 1500, 40], ["http/1.1 over TLS", 1500, 40]],
   ];
   const unhandled: unknown[] = [];
   const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
   process.on("unhandledRejection", onUnhandled);
   try {
-    for (const [protocol, requests, workers] of shares) {
-      const chaos = new ChaosOrigin(protocol, random, new Ledger(), requests / 4);
-      const client = newClient({ ...options, h2c: protocol === "h2c", connections: 60 });
-      const party: Party = { chaos, client, requests, workers };
-      try {
-        await chaos.origin.start();
-        await within(run(party, random), `${requests} requests`);
-        console.log(protocol, JSON.stringify(chaos.ledger.outcomes()));
-        await conclude(party);
-      } finally {
-        client.destroy();
-        await chaos.stop();
-      }
-    }
+    for (const pair of pairs) await Promise.all(pair.map((share) => chaosOf(random, ...share)));
   } finally {
     process.off("unhandledRejection", onUnhandled);
   }

@@ -90,12 +90,11 @@ for (const protocol of ["http/1.1", "http/1.1 over TLS"] as const) {
 test("a server that is killed refuses connections until it is there again, and then is used again", () =>
   trial("http/1.1", { client: { connections: 10 } }, async (scene) => {
     const { origin, client } = scene;
-    const responses = burst(scene, 30, post);
+    const outcomes = Promise.all(burst(scene, 30, post).map(outcomeOf));
     await until(() => origin.requests.length === 10, "10 requests");
     await origin.stop();
     // The ten that were sent are lost; whoever waited finds nobody.
-    const outcomes = tally(await Promise.all(responses.map(outcomeOf)));
-    assert.deepEqual(outcomes, { CONNECTION_LOST: 10, CONNECTION_REFUSED: 20 });
+    assert.deepEqual(tally(await outcomes), { CONNECTION_LOST: 10, CONNECTION_REFUSED: 20 });
     assert.equal(client.stats().queued, 0);
     await origin.start();
     origin.onRequest = echoPath;

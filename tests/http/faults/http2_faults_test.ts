@@ -190,10 +190,10 @@ test("the end of the socket after the headers or within the body fails the body,
 test("a server that is killed refuses connections until it is there again, and then is used again", () =>
   trial("h2", {}, async (scene) => {
     const { origin, client } = scene;
-    const responses = burst(scene, 30, post);
+    const outcomes = Promise.all(burst(scene, 30, post).map(outcomeOf));
     await arrived(scene, 30);
     await origin.stop();
-    assert.deepEqual(tally(await Promise.all(responses.map(outcomeOf))), { CONNECTION_LOST: 30 });
+    assert.deepEqual(tally(await outcomes), { CONNECTION_LOST: 30 });
     const down = await Promise.all(burst(scene, 30).map(outcomeOf));
     assert.deepEqual(tally(down), { CONNECTION_REFUSED: 30 });
     assert.equal(client.stats().queued, 0);

@@ -24,7 +24,7 @@ export interface Entry extends Made {
   readonly began: number;
   /** Faults of whole connections or of the server that it may have met. */
   ambient: number;
-  /** Whether the response's head had come. */
+  /** Whether an attempt was answered with a head: what goes wrong after that is final. */
   hadHead: boolean;
   outcome: Outcome | undefined;
 }
