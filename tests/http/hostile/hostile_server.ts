@@ -37,6 +37,8 @@ export class HostileConnection {
   /** How often any stream sent so many bytes of DATA. */
   readonly received: Map<number, number> = new Map();
   isClosed = false;
+  /** Whether nothing at all is sent but by {@link send}. */
+  isMute = false;
   readonly #encoder = new HpackEncoder();
   readonly #decoder = new ReferenceDecoder();
   readonly #reader = new FrameReader();
@@ -79,8 +81,9 @@ export class HostileConnection {
       // Heads of our tests fit into one frame.
       const fields = this.#decoder.decode(payload);
       this.#onRequest({ stream, path: fields[fields.indexOf(":path") + 1], connection: this });
-    } else if (type === SETTINGS && (flags & 1) === 0) this.send(frame(SETTINGS, 1, 0, Buffer.alloc(0)));
-    else if (flags === 1 && (type === SETTINGS || type === 6)) this.acknowledged++;
+    } else if (type === SETTINGS && (flags & 1) === 0) {
+      if (!this.isMute) this.send(frame(SETTINGS, 1, 0, Buffer.alloc(0)));
+    } else if (flags === 1 && (type === SETTINGS || type === 6)) this.acknowledged++;
     else if (type === RST_STREAM) this.resets.set(stream, payload.readUInt32BE(0));
     else if (type === GOAWAY) this.goaway = payload.readUInt32BE(4);
     else if (type === DATA) add(this.received, stream, payload.length);
