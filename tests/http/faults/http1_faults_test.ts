@@ -102,7 +102,7 @@ test("a server that is killed refuses connections until it is there again, and t
   }));
 
 test("a request does not wait for ever behind a connection that is busy, when another one is refused", () =>
-  trial("http/1.1", {}, async (scene) => {
+  trial("http/1.1", { client: { connectTimeout: 200 } }, async (scene) => {
     const { origin, client } = scene;
     origin.onRequest = (request) => {
       if (request.path !== "/endless") return echoPath(request);

@@ -94,7 +94,10 @@ function wrongIn(entry: Entry, retries: number): string | undefined {
   if (outcome === "ok" && acted === 0) return "it was answered, but not done";
   if (outcome === "ok" || outcome === "aborted" || outcome === "cancelled") return undefined;
   if (causes === 0) return "it failed without a cause";
+  // A fault of many connections may meet one request more than once.
   const isRetried = outcome === "CONNECTION_LOST" || outcome === "RESET" || outcome === "CONNECTION_STALE";
-  if (isRetried && mayRepeat && isReplayable && !hadHead && causes <= retries) return "it was given up too early";
+  if (isRetried && mayRepeat && isReplayable && !hadHead && ambient === 0 && causes <= retries) {
+    return "it was given up too early";
+  }
   return undefined;
 }
