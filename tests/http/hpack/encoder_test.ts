@@ -102,6 +102,19 @@ test("HpackEncoder sends every part of a head that is not as the last time", () 
   }
 });
 
+test("HpackEncoder takes a few bytes for requests of two kinds that take turns, whatever their Content-Length", () => {
+  const pair = new Pair();
+  const post = request({ method: "POST", headers: [...HEADERS, "content-type", "application/json"] });
+  for (let i = 0; i < 4; i++) {
+    pair.send(request());
+    pair.send(post, 100);
+  }
+  for (let i = 0; i < 4; i++) {
+    assert.equal(pair.send(request()), 8);
+    assert.equal(pair.send(post, 1000 + i * 1234), 9 + 6);
+  }
+});
+
 test("HpackEncoder is not misled by a head that changes after it was sent", () => {
   const pair = new Pair();
   const headers = [...HEADERS];

@@ -11,6 +11,9 @@ const SIZE_UPDATE = 0x20;
 const NEVER_INDEXED = 0x10;
 const NOT_INDEXED = 0x00;
 
+/** Where the static table has content-length. */
+const CONTENT_LENGTH = 28;
+
 /** Cookies as short as that could be guessed by what compresses (RFC 7541 7.1): they are not indexed. */
 const SHORT_COOKIE = 20;
 
@@ -26,7 +29,9 @@ export class HpackEncoder {
   block: Uint8Array = new Uint8Array(1024);
 
   readonly #table = new EncoderTable();
-  readonly #repeated = new RepeatedHead();
+  // Heads that may come again, the last one first: a client's requests are often of two kinds, GET and POST.
+  #repeated = new RepeatedHead();
+  #older = new RepeatedHead();
   #length = 0;
   // Whether the fields behind :path would be sent in the same way the next time: none would be added then.
   #settled = false;
@@ -36,7 +41,6 @@ export class HpackEncoder {
   readonly #authority: KnownName = this.#table.name(":authority");
   readonly #scheme: KnownName = this.#table.name(":scheme");
   readonly #path: KnownName = this.#table.name(":path");
-  readonly #contentLength: KnownName = this.#table.name("content-length");
 
   /**
    * Takes over the server's SETTINGS_HEADER_TABLE_SIZE. We use 4 KiB of it at most: a request's fields fit, and the server
@@ -50,6 +54,7 @@ export class HpackEncoder {
     this.#leastLimit = this.#leastLimit < 0 ? limit : Math.min(limit, this.#leastLimit);
     this.#table.resize(limit);
     this.#repeated.forget();
+    this.#older.forget();
   }
 
   /**
@@ -60,10 +65,12 @@ export class HpackEncoder {
    * @returns How many bytes {@link HpackEncoder.block} has now.
    */
   encodeRequest(head: RequestHead, contentLength: number | undefined): number {
-    const repeated = this.#repeated;
-    if (repeated.is(head, contentLength, this.#table.added)) {
+    if (this.#isRepeated(head)) {
       const pathIndex = this.#table.indexOf(this.#path, head.path);
-      if (pathIndex !== 0 || head.path !== this.#path.passedOver) return this.#repeat(head.path, pathIndex);
+      if (pathIndex !== 0 || head.path !== this.#path.passedOver) {
+        this.#repeat(head.path, pathIndex);
+        return this.#end(contentLength);
+      }
     }
     const added = this.#table.added;
     const start = this.#start();
@@ -76,11 +83,11 @@ export class HpackEncoder {
     this.#settled = true;
     const { headers } = head;
     for (let i = 0; i < headers.length; i += 2) this.#field(this.#table.name(headers[i]), headers[i + 1]);
-    if (contentLength !== undefined) this.#field(this.#contentLength, String(contentLength));
     if (this.#settled && added === this.#table.added) {
-      repeated.remember(head, contentLength, added, this.block, start, pathStart, pathEnd, this.#length);
+      this.#swapRepeated();
+      this.#repeated.remember(head, added, this.block, start, pathStart, pathEnd, this.#length);
     }
-    return this.#length;
+    return this.#end(contentLength);
   }
 
   /**
@@ -95,8 +102,23 @@ export class HpackEncoder {
     return this.#length;
   }
 
-  /** Sends the last head again, with another `:path`: an index, or 0 if it is to be spelled out. */
-  #repeat(path: string, index: number): number {
+  /** Whether one of the last two heads can be sent again, which is `#repeated` then. */
+  #isRepeated(head: RequestHead): boolean {
+    const { added } = this.#table;
+    if (this.#repeated.is(head, added)) return true;
+    if (!this.#older.is(head, added)) return false;
+    this.#swapRepeated();
+    return true;
+  }
+
+  #swapRepeated(): void {
+    const older = this.#repeated;
+    this.#repeated = this.#older;
+    this.#older = older;
+  }
+
+  /** Sends `#repeated` again, with another `:path`: an index, or 0 if it is to be spelled out. */
+  #repeat(path: string, index: number): void {
     const { bytes, before, length } = this.#repeated;
     this.#length = 0;
     this.#reserve(length + path.length);
@@ -108,7 +130,16 @@ export class HpackEncoder {
       this.#integer(NOT_INDEXED, 0x0f, this.#path.staticIndex);
       this.#string(path);
     }
-    return this.#length = copyBytes(bytes, before, length, this.block, this.#length);
+    this.#length = copyBytes(bytes, before, length, this.block, this.#length);
+  }
+
+  /** Ends a request's block with its Content-Length: plainly, as the next one is another and an entry would push out a better one. */
+  #end(contentLength: number | undefined): number {
+    if (contentLength === undefined) return this.#length;
+    this.#reserve(20);
+    this.#integer(NOT_INDEXED, 0x0f, CONTENT_LENGTH);
+    this.#string(String(contentLength));
+    return this.#length;
   }
 
   /** Starts a block, with the changes of the table's size that are due; says how long they are. */

@@ -1,8 +1,8 @@
 import type { HeaderList, RequestHead } from "../../exchange.ts";
 
 /**
- * The last request's head, as it was sent, to send it again: most requests on a connection differ in `:path` only. Comparing
- * with the last one costs a third of looking up each field.
+ * A request's head as it was sent, to send it again: most requests on a connection differ in `:path` and Content-Length only.
+ * Comparing with it costs a third of looking up each field.
  */
 export class RepeatedHead {
   /** What is sent before and after `:path`, from 0 on. Kept: a new array a head costs Deno 0.5 µs. */
@@ -15,10 +15,9 @@ export class RepeatedHead {
   #method = "";
   #authority = "";
   #scheme = "";
-  #contentLength: number | undefined = undefined;
   #headers: HeaderList = [];
 
-  /** The next head is a new one: indexes have changed. */
+  /** Forgets it: indexes have changed. */
   forget(): void {
     this.#added = -1;
   }
@@ -27,11 +26,10 @@ export class RepeatedHead {
    * Whether a head can be sent as the one that is remembered, but for `:path`.
    *
    * @param head The request.
-   * @param contentLength Its body's bytes, if they are sent.
    * @param added How many entries were added to the dynamic table so far: indexes change with it.
    */
-  is(head: RequestHead, contentLength: number | undefined, added: number): boolean {
-    if (added !== this.#added || contentLength !== this.#contentLength || head.method !== this.#method) return false;
+  is(head: RequestHead, added: number): boolean {
+    if (added !== this.#added || head.method !== this.#method) return false;
     if (head.authority !== this.#authority || head.scheme !== this.#scheme) return false;
     const headers = head.headers;
     const known = this.#headers;
@@ -44,17 +42,15 @@ export class RepeatedHead {
    * Remembers a head. It must not have added anything to the dynamic table.
    *
    * @param head The request.
-   * @param contentLength Its body's bytes, if they are sent.
    * @param added As for {@link RepeatedHead.is}.
    * @param block Where its block is.
    * @param start Where it starts, behind changes of the table's size.
    * @param pathStart Where `:path` starts.
    * @param pathEnd Where it ends.
-   * @param end Where the block ends.
+   * @param end Where it ends, before Content-Length.
    */
   remember(
     head: RequestHead,
-    contentLength: number | undefined,
     added: number,
     block: Uint8Array,
     start: number,
@@ -66,7 +62,6 @@ export class RepeatedHead {
     this.#method = head.method;
     this.#authority = head.authority;
     this.#scheme = head.scheme;
-    this.#contentLength = contentLength;
     this.#headers = head.headers.slice();
     if (this.bytes.length < end) this.bytes = new Uint8Array(block.length);
     this.before = pathStart - start;
