@@ -27,6 +27,11 @@ type Stage = "nothing" | "head" | "length" | "chunked" | "trailers" | "untilClos
 const HEAD_NAME = "response's head";
 const TRAILERS_NAME = "response's trailers";
 const PROTOCOL = "HTTP/1.";
+/**
+ * Data of a chunk up to this size is moved to that of the chunk before it, over the lines between them, if they were read together:
+ * a server that sends a million small chunks is handled as one that sends a few large ones.
+ */
+const MAX_MOVED = 2048;
 /** Heads above this size are not compared with the next. */
 const MAX_REMEMBERED = 2048;
 const CRLF = new Uint8Array([13, 10]);
@@ -175,15 +180,30 @@ export class ResponseReader {
 
   #readChunked(chunk: Uint8Array, at: number): number {
     const chunks = this.#chunks!;
-    if (chunks.left === 0) {
-      at = chunks.read(chunk, at);
-      if (chunks.ended) this.#stage = "trailers";
-      return at;
+    let start = at;
+    let end = at;
+    while (at < chunk.length && !chunks.ended) {
+      if (chunks.left === 0) {
+        at = chunks.read(chunk, at);
+        continue;
+      }
+      const size = Math.min(chunks.left, chunk.length - at);
+      chunks.left -= size;
+      if (end > start && size <= MAX_MOVED) {
+        move(chunk, at, end, size);
+        end += size;
+      } else {
+        if (end > start) this.#sink.onResponseData(chunk.subarray(start, end));
+        start = at;
+        end = at + size;
+      }
+      at += size;
     }
-    const end = Math.min(chunk.length, at + chunks.left);
-    chunks.left -= end - at;
-    this.#sink.onResponseData(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
-    return end;
+    if (chunks.ended && this.#stage === "chunked") this.#stage = "trailers";
+    if (end > start && this.#stage !== "stopped") {
+      this.#sink.onResponseData(end - start === chunk.length ? chunk : chunk.subarray(start, end));
+    }
+    return at;
   }
 
   #readTrailers(chunk: Uint8Array, at: number): number {
@@ -212,6 +232,11 @@ export class ResponseReader {
     this.#chunks = undefined;
     this.#sink.onResponseEnd(trailers, more);
   }
+}
+
+function move(bytes: Uint8Array, from: number, to: number, size: number): void {
+  if (size > 32) bytes.copyWithin(to, from, from + size);
+  else for (let i = 0; i < size; i++) bytes[to + i] = bytes[from + i];
 }
 
 /** What cannot become a status line is not waited for. */

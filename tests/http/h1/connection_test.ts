@@ -194,7 +194,8 @@ describe("destroy()", () => {
       recorder.hook = (call) => {
         if (call === at) talk.connection.destroy(new HttpError("CLIENT_CLOSED", "enough"));
       };
-      talk.transport.give("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n");
+      const text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n";
+      talk.transport.giveCut(text, [text.indexOf("b")]);
       await talk.owner.closed;
       assert.equal(recorder.calls.at(-1), at === "onEnd" ? "onEnd" : "onFail");
       assert.equal(recorder.body, { onHead: "", onData: "a", onEnd: "ab" }[at]);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { textOf } from "./memory_transport.ts";
+import { Recorder, requestHead } from "./recorder.ts";
 import { answerTo, settled, Talk } from "./talk.ts";
 
 interface Expected {
@@ -182,6 +184,21 @@ describe("a response", () => {
       },
     );
     await fc.assert(property, { numRuns: 150 });
+  });
+
+  it("in many small chunks is handed out in few pieces, none of which changes later", async () => {
+    const talk = new Talk();
+    const views: Uint8Array[] = [];
+    const recorder = new Recorder();
+    recorder.onData = (view) => void views.push(view);
+    talk.connection.start(requestHead("GET"), undefined, recorder);
+    const words = Array.from({ length: 200 }, (_, i) => `${i};`.repeat(i % 50 + 1)).concat("large".repeat(1000), "end");
+    const chunks = words.map((word) => `${word.length.toString(16)};x=y\r\n${word}\r\n`).join("");
+    const text = `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`;
+    talk.transport.giveCut(text, [5000, 10_000]);
+    assert.equal(views.map(textOf).join(""), words.join(""));
+    assert.ok(views.length <= 5, `${views.length} pieces`);
+    await talk.end();
   });
 
   it("that is like the last one byte by byte is a new one all the same", async () => {
