@@ -20,7 +20,14 @@ import type { HttpClientOptions, HttpRequestInit } from "../../../lib/http/mod.t
 import { pause, until } from "../../node/loopback.ts";
 import { field } from "../hpack/blocks.ts";
 import { encounter, failureOf, NOTHING, OK, times } from "./encounter.ts";
-import { type Asked, frame, type HostileConnection, numberFrame, settingsFrame } from "./hostile_server.ts";
+import {
+  type Asked,
+  frame,
+  type HostileConnection,
+  numberFrame,
+  settingsFrame,
+  splitHeaders,
+} from "./hostile_server.ts";
 
 const SOON = 200;
 
@@ -307,3 +314,30 @@ test("requests that a GOAWAY names go on, whatever comes after it", () =>
     asked[2].connection.answer(asked[2].stream, "again");
     assert.equal(await (await responses[1]).text(), "again");
   }));
+
+test("what the server did wrong is not asked for again", () =>
+  encounter({ retries: 5 }, async (server, client) => {
+    let count = 0;
+    server.onRequest = ({ connection, stream }) => {
+      count++;
+      connection.send(connection.headers(stream, ["x-no", "status"], END_STREAM));
+    };
+    assert.equal(await failureOf(client.fetch(`${server.url}/`)), "PROTOCOL_ERROR");
+    server.onRequest = ({ connection }) => {
+      count++;
+      connection.send(frame(PING, 0, 1, Buffer.alloc(8)));
+    };
+    assert.equal(await failureOf(client.fetch(`${server.url}/`)), "PROTOCOL_ERROR");
+    assert.equal(count, 2);
+  }));
+
+for (const [size, limit] of [[60_000, 65_536], [900_000, 1_000_000], [1_900_000, 2_000_000]]) {
+  test(`a head of ${size} bytes in frames of the usual size is taken if maxHeaderSize is ${limit}`, () =>
+    encounter({ maxHeaderSize: limit }, async (server, client) => {
+      server.onRequest = ({ connection, stream }) => {
+        const block = connection.block([...OK, "x-large", "\\".repeat(size)]);
+        connection.send(splitHeaders(stream, block, Math.ceil(block.length / 16_384), END_STREAM));
+      };
+      assert.equal((await client.fetch(`${server.url}/`)).headers.get("x-large")?.length, size);
+    }));
+}

@@ -1,7 +1,8 @@
 import type { HeaderList, RequestHead } from "../../exchange.ts";
+import { copyBytes } from "./copy_bytes.ts";
 import { EncoderTable, type KnownName, SECRET } from "./encoder_table.ts";
 import { encodeHuffman, huffmanLength } from "./huffman_encoding.ts";
-import { copyBytes, RepeatedHead } from "./repeated_head.ts";
+import { RepeatedHead } from "./repeated_head.ts";
 import { DEFAULT_TABLE_SIZE } from "./static_table.ts";
 
 // The first bits of a field's representation (RFC 7541 6), and how many bits of the byte are left for the index.
@@ -24,7 +25,8 @@ const SHORT_COOKIE = 20;
  */
 export class HpackEncoder {
   /**
-   * Where the last block is, from 0 on. Valid until the next call, which may put a larger array here.
+   * Where the last block is, from 0 on; read it after the call that made the block, which may put a larger array here. Valid
+   * until the next one.
    */
   block: Uint8Array = new Uint8Array(1024);
 

@@ -12,10 +12,10 @@ const PATIENCE = 3;
 /** How many names are remembered, for users who make names up. */
 const MOST_NAMES = 512;
 
-const MANNERS = new Map([
-  ...[":path", "content-length", "content-range", "range", "age", "etag", "date", "location", "set-cookie"],
-  ...["if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range", "referer"],
-].map((name): [string, number] => [name, RELUCTANT]));
+const MANNERS = new Map(
+  [":path", "range", "referer", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"]
+    .map((name): [string, number] => [name, RELUCTANT]),
+);
 for (const name of ["authorization", "proxy-authorization"]) MANNERS.set(name, SECRET);
 
 /** What the encoder knows of a name. */
