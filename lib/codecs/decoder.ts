@@ -34,6 +34,8 @@ export class Decoder {
   /** What of the last {@linkcode Decoder.write} the codec has not been told of. */
   #fresh = 0;
   #more = false;
+  /** What the next step fails with: the last one put something out before it came to that. */
+  #fault: TypeError | undefined = undefined;
 
   /** Takes over a session that decompresses. */
   constructor(session: Session) {
@@ -55,7 +57,7 @@ export class Decoder {
   /**
    * Decodes into `target` and returns how many bytes of it are filled.
    *
-   * @throws {TypeError} if the data is corrupt.
+   * @throws {TypeError} if the data is corrupt; what comes out before that is given first, and {@linkcode Decoder.more} is true.
    * @throws {RangeError} if memory runs out.
    */
   read(target: Uint8Array): number {
@@ -72,10 +74,20 @@ export class Decoder {
   }
 
   #step(target: Uint8Array, operation: number): number {
-    const { length, more } = this.#session.stepInto(target, this.#fresh, operation);
-    this.#fresh = 0;
-    this.#more = more;
-    return length;
+    if (this.#fault !== undefined) throw this.#fault;
+    try {
+      const { length, more } = this.#session.stepInto(target, this.#fresh, operation);
+      this.#more = more;
+      return length;
+    } catch (error) {
+      const length = error instanceof TypeError ? this.#session.copyOutput(target) : 0;
+      if (length === 0) throw error;
+      this.#fault = error as TypeError;
+      this.#more = true;
+      return length;
+    } finally {
+      this.#fresh = 0;
+    }
   }
 
   /** Frees the codec's memory. Further calls do nothing. */

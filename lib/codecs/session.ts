@@ -66,9 +66,14 @@ export class Session {
   /** Like {@linkcode step}, with the output in the caller's `target` and as long as it at most. */
   stepInto(target: Uint8Array, length: number, operation: number): { length: number; more: boolean } {
     const more = this.#advance(length, operation, target.length);
+    return { length: this.copyOutput(target), more };
+  }
+
+  /** Copies what the last step put out, also if it failed with a TypeError; returns how many bytes that are. */
+  copyOutput(target: Uint8Array): number {
     const output = this.#output();
     target.set(output);
-    return { length: output.length, more };
+    return output.length;
   }
 
   /** Makes the step; true if there is more output. */
