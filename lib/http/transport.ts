@@ -6,9 +6,11 @@ export interface Transport {
   readonly remoteAddress: string | undefined;
   /** Whether bytes that were written wait, so that whoever can should wait for onDrain. */
   readonly full: boolean;
+  /** Whether all that was written is sent, or copied: its memory may be written to again. */
+  readonly empty: boolean;
   /** Says who is told what happens, from now on. Called once, in the turn in which the transport was given; nothing is lost before. */
   attach(events: TransportEvents): void;
-  /** Sends bytes, in order. They belong to the transport: nobody writes to them again. Does nothing after end or destroy. */
+  /** Sends bytes, in order. They belong to the transport until it is `empty`: nobody writes to them before. Does nothing after end or destroy. */
   write(bytes: Uint8Array): void;
   /** No onData until resume (one that is on its way may still come). */
   pause(): void;

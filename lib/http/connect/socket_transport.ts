@@ -37,6 +37,10 @@ export class SocketTransport implements Transport {
     return this.#socket.writableNeedDrain;
   }
 
+  get empty(): boolean {
+    return this.#socket.writableLength === 0;
+  }
+
   attach(events: TransportEvents): void {
     this.#events = events;
     const socket = this.#socket;

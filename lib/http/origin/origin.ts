@@ -1,4 +1,4 @@
-import type { HttpError } from "../http_error.ts";
+import { HttpError } from "../http_error.ts";
 import type { HttpOriginStats } from "../http_client_stats.ts";
 import type { HttpClientEvent } from "../http_events.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
@@ -160,6 +160,7 @@ export class Origin implements ConnectionPool {
   /** Opens as many connections as those that wait need, beyond those that are being opened. */
   #grow(): void {
     if (this.#searching || (this.#missed.pausing && this.#connections.open > 0)) return;
+    if (this.#streamsAllowed === 0 && this.#connections.open > 0) return this.#onNothingAllowed();
     // One that is closing has requests to end, which may take long; it is not in the way of its successor.
     const room = this.#host.options.connections - this.#connections.open - this.#attempts.size;
     const wanted = Math.min(room, this.#connectionsWanted());
@@ -175,7 +176,7 @@ export class Origin implements ConnectionPool {
     // Until the answer to the first is there, it is the only one; so it is until a session knows how many streams it may have.
     if (this.#connections.awaitsSettings) return 0;
     if (this.#connections.open === 0) return 1 - this.#attempts.size;
-    const perSession = Math.max(1, Math.min(this.#streamsAllowed ?? 1, this.#host.options.maxConcurrentStreams));
+    const perSession = Math.min(this.#streamsAllowed ?? 1, this.#host.options.maxConcurrentStreams);
     return Math.ceil(this.#waiting.length / perSession) - this.#attempts.size;
   }
 
@@ -208,7 +209,7 @@ export class Origin implements ConnectionPool {
     this.#attempts.add(attempt);
     const pooled = new PooledConnection(this);
     const began = performance.now();
-    const allowedAtFirst = this.#streamsAllowed ?? 1;
+    const allowedAtFirst = this.#streamsAllowed || 1;
     openConnection(this.target, this.#host.options, pooled, { allowedAtFirst, signal: attempt.signal }).then(
       (opened) => {
         this.#attempts.delete(attempt);
@@ -249,6 +250,14 @@ export class Origin implements ConnectionPool {
   #onMissed(error: unknown): void {
     if (this.#attempts.size > 0) return;
     if (this.#connections.open === 0 || !this.#missed.add()) this.#failWaiting(error);
+  }
+
+  /** The server allows no streams at all, as it may for a short while (RFC 9113 section 5.1.2); more sessions would not help. */
+  #onNothingAllowed(): void {
+    if (this.#waiting.length === 0 || this.#missed.pausing || this.#missed.add()) return;
+    const { origin } = this.target;
+    const message = `${origin} allows no requests (SETTINGS_MAX_CONCURRENT_STREAMS is 0)`;
+    this.#failWaiting(new HttpError("REFUSED", message, { origin }));
   }
 
   #failWaiting(error: unknown): void {

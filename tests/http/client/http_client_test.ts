@@ -388,3 +388,19 @@ test("a session that says goodbye, and whose last answer takes long, does not ke
     await slow.body!.cancel();
   });
 });
+
+test("requests that a server allows no streams for fail after a time", async () => {
+  const options = {
+    protocol: "h2",
+    maxConcurrentStreams: 0,
+    client: { connectTimeout: 200, maxConcurrentStreams: 1 },
+  } as const;
+  await withOrigin(hello, options, async (client, { url }) => {
+    const [first, second] = await Promise.allSettled([client.fetch(url), client.fetch(url)]);
+    // The first may have gone out before the server's SETTINGS were there; node refuses it, or answers it.
+    if (first.status === "fulfilled") await first.value.text();
+    assert.ok(second.status === "rejected");
+    assert.equal(second.reason.code, "REFUSED");
+    assert.equal(client.stats().queued, 0);
+  });
+});
