@@ -28,14 +28,12 @@ export interface Http1Options {
   highWaterMark: number;
   /** Most bytes of a response's head, and of its trailers. */
   maxHeaderSize: number;
-  /** ms after which an unused connection is closed, unless the server says how long it keeps it. */
+  /** ms after which an unused connection is closed, or sooner if the server says that it does not keep it so long. */
   idleTimeout: number;
 }
 
 /** A connection is closed this many ms before the server would, which may be closing it while a request is on its way. */
 const KEEP_ALIVE_MARGIN = 1000;
-/** Longest time that a server's word is taken for, in ms. */
-const MAX_KEEP_ALIVE = 600_000;
 /** A connection is kept at least for so many ms for its first request. */
 const FIRST_USE = 1000;
 
@@ -166,7 +164,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     const exchange = this.#pipeline.first!;
     const { status, statusText, headers, keepAliveTimeout } = head;
     if (keepAliveTimeout !== undefined) {
-      this.#idleTimeout = Math.min(keepAliveTimeout - KEEP_ALIVE_MARGIN, MAX_KEEP_ALIVE);
+      this.#idleTimeout = Math.min(keepAliveTimeout - KEEP_ALIVE_MARGIN, this.#options.idleTimeout);
     }
     if (!head.keepsAlive || this.#reader.endsWithConnection) this.#leave();
     // A server that has not got all of a request and says no does not want the rest.
