@@ -1,7 +1,8 @@
 import { ConnectionFault, ENHANCE_YOUR_CALM } from "./error_codes.ts";
 
-/** More CONTINUATION frames than this are no field block, but an attack. */
+/** More frames than this, and one for so many bytes of the limit, are no field block, but an attack. */
 const MOST_FRAMES = 64;
+const BYTES_OF_FRAME = 8192;
 const NOTHING = new Uint8Array(0);
 
 /** A field block that comes in several frames: HEADERS, then CONTINUATION. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4.3} */
@@ -11,6 +12,7 @@ export class FieldBlock {
   bytes: Uint8Array = NOTHING;
   length = 0;
   readonly #limit: number;
+  readonly #frameLimit: number;
   #frames = 0;
 
   /**
@@ -20,6 +22,7 @@ export class FieldBlock {
    */
   constructor(limit: number) {
     this.#limit = limit;
+    this.#frameLimit = MOST_FRAMES + Math.ceil(limit / BYTES_OF_FRAME);
   }
 
   /** Begins a block: nothing in it yet. */
@@ -36,10 +39,10 @@ export class FieldBlock {
    */
   add(chunk: Uint8Array, start: number, end: number): void {
     const length = this.length + end - start;
-    if (length > this.#limit || ++this.#frames > MOST_FRAMES) {
+    if (length > this.#limit || ++this.#frames > this.#frameLimit) {
       throw new ConnectionFault(
         ENHANCE_YOUR_CALM,
-        `the server sent a field block of more than ${this.#limit} bytes or ${MOST_FRAMES} frames`,
+        `the server sent a field block of more than ${this.#limit} bytes or ${this.#frameLimit} frames`,
       );
     }
     if (length > this.bytes.length) {

@@ -20,6 +20,8 @@ export class MemoryPeer implements Transport {
   readonly alpnProtocol = "h2";
   readonly remoteAddress = undefined;
   full = false;
+  /** What is written is copied at once. */
+  readonly empty = true;
   /** What the client sent, oldest first; tests take from it. */
   readonly frames: Frame[] = [];
   /** How many writes the client made. */
