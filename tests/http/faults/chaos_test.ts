@@ -98,6 +98,7 @@ async function run({ chaos, client, requests, workers }: Party, random: SeededRa
         mayRepeat: plan.mayRepeat,
         isReplayable: plan.isReplayable,
       });
+      if (plan.init.headersTimeout) entry.faults.push("doomed");
       const outcome = await carryOut(plan, client, `${origin.url}/${plan.id}`);
       ledger.close(entry, outcome);
       if (outcome === "CONNECTION_REFUSED") await pause(20);
@@ -121,6 +122,29 @@ async function conclude({ chaos, client }: Party): Promise<void> {
   assert.deepEqual(chaos.origin.violations, []);
 }
 
+/** destroy() while all is under way: every request ends, and no socket is left. */
+async function destroyedMeanwhile(random: SeededRandom, protocol: Protocol): Promise<void> {
+  const chaos = new ChaosOrigin(protocol, random, new Ledger(), 200);
+  const client = newClient({ h2c: protocol === "h2c", connections: 60 });
+  try {
+    await chaos.origin.start();
+    const done = run({ chaos, client, requests: 1000, workers: 100 }, random);
+    await until(() => chaos.ledger.closed >= 300, "300 requests");
+    client.destroy(enough);
+    await within(done, "the end of all requests");
+    assert.ok((chaos.ledger.outcomes().CLIENT_CLOSED ?? 0) >= 500);
+    await chaos.calm();
+    for (const socket of chaos.origin.listener.sockets) socket.resume(); // of those that were silent
+    await until(() => chaos.origin.listener.sockets.size === 0, "the end of all sockets");
+    await settled(client);
+    await within(client.close(), "close()");
+    assert.equal(client.stats().connections, 0);
+  } finally {
+    client.destroy();
+    await chaos.stop();
+  }
+}
+
 /** One origin and one client: `requests` of them, `workers` at a time. */
 async function chaosOf(random: SeededRandom, protocol: Protocol, requests: number, workers: number): Promise<void> {
   const chaos = new ChaosOrigin(protocol, random, new Ledger(), requests / 4);
@@ -137,22 +161,34 @@ async function chaosOf(random: SeededRandom, protocol: Protocol, requests: numbe
   }
 }
 
-test("10,000 requests under random faults all end, each accounted for, none lost and none done twice", async () => {
+/** Runs with a seed of its own, which is printed; no rejection may be left unhandled. */
+async function seeded(act: (random: SeededRandom) => Promise<void>): Promise<void> {
   const seed = chosenSeed();
   console.log(`seed ${seed}`); // MILLRACE_SEED=<seed> repeats it
-  const random = new SeededRandom(seed);
-  // In pairs: all at once, one loop would be too slow to accept the sockets of HTTP/1.1 in time.
-  const pairs: [Protocol, number, number][][] = [
-    [["h2", 4000, 150], ["h2c", 3000, 100]],
-    [["http/1.1", 1500, 40], ["http/1.1 over TLS", 1500, 40]],
-  ];
   const unhandled: unknown[] = [];
   const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
   process.on("unhandledRejection", onUnhandled);
   try {
-    for (const pair of pairs) await Promise.all(pair.map((share) => chaosOf(random, ...share)));
+    await act(new SeededRandom(seed));
   } finally {
     process.off("unhandledRejection", onUnhandled);
   }
   assert.deepEqual(unhandled, []);
-});
+}
+
+test("10,000 requests under random faults all end, each accounted for, none lost and none done twice", () =>
+  seeded(async (random) => {
+    // In pairs: all at once, one loop would be too slow to accept the sockets of HTTP/1.1 in time.
+    const pairs: [Protocol, number, number][][] = [
+      [["h2", 4000, 150], ["h2c", 3000, 100]],
+      [["http/1.1", 1500, 40], ["http/1.1 over TLS", 1500, 40]],
+    ];
+    for (const pair of pairs) await Promise.all(pair.map((share) => chaosOf(random, ...share)));
+  }));
+
+test("destroy() in the middle of random faults ends every request and every socket", () =>
+  seeded(async (random) => {
+    for (const protocol of ["h2", "h2c", "http/1.1", "http/1.1 over TLS"] as const) {
+      await destroyedMeanwhile(random, protocol);
+    }
+  }));

@@ -36,7 +36,8 @@ export class Child {
     this.#process.stdin!.end();
   }
 
-  kill(): void {
-    this.#process.kill("SIGKILL");
+  /** SIGKILL ends it, SIGSTOP freezes it, SIGCONT wakes it. */
+  kill(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT" = "SIGKILL"): void {
+    this.#process.kill(signal);
   }
 }

@@ -3,8 +3,8 @@ import type { HttpRequestInit } from "../../../lib/http/mod.ts";
 import { Buffer } from "node:buffer";
 import test from "node:test";
 import { pause, until } from "./patience.ts";
-import type { ServerRequest } from "./server_request.ts";
-import { respond } from "./server_request.ts";
+import { respond, type ServerRequest, whenWhole } from "./server_request.ts";
+
 import { burst, checkEchoes, echoPath, failureOf, outcomeOf, pattern, settled, tally, trial } from "./trial.ts";
 
 const post = (): HttpRequestInit => ({ method: "POST", body: "once" });
@@ -249,3 +249,27 @@ test("headers that never end are LIMIT_EXCEEDED, and nonsense is PROTOCOL_ERROR"
     });
   }
 });
+
+test("a body that breaks while it is sent fails its request with BODY_FAILED, and the server knows", () =>
+  trial("http/1.1", {}, async (scene) => {
+    const { origin } = scene;
+    origin.onRequest = (request) => {
+      origin.requests.push(request);
+      whenWhole(request, () => echoPath(request));
+    };
+    const outcomes = await Promise.all(
+      burst(scene, 20, (index) => ({
+        method: "POST",
+        body: (async function* () {
+          for (let piece = 0; piece < 5; piece++) {
+            yield pattern.subarray(0, 1000);
+            await pause(1);
+            if (index % 2 && piece === 3) throw new Error("the source is gone");
+          }
+        })(),
+      })).map(outcomeOf),
+    );
+    outcomes.forEach((outcome, index) => assert.equal(outcome, index % 2 ? "BODY_FAILED" : "ok"));
+    await until(() => origin.requests.filter(({ isGone }) => isGone).length === 10, "the end of what broke");
+    assert.ok(origin.requests.every(({ isGone, isWhole }) => isGone !== isWhole));
+  }));

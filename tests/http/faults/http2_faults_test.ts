@@ -329,3 +329,27 @@ test("a response that is complete before the request's body is ends the body, no
     await until(() => cancelled >= 19, "the sources' cancel()");
     origin.requests.find(({ path }) => path === "/0")!.reset(ErrorCode.none);
   }));
+
+test("a body that breaks while it is sent fails its request with BODY_FAILED, and the server knows", () =>
+  trial("h2", {}, async (scene) => {
+    const { origin } = scene;
+    origin.onRequest = (request) => {
+      origin.requests.push(request);
+      whenWhole(request, () => echoPath(request));
+    };
+    const outcomes = await Promise.all(
+      burst(scene, 20, (index) => ({
+        method: "POST",
+        body: (async function* () {
+          for (let piece = 0; piece < 5; piece++) {
+            yield pattern.subarray(0, 1000);
+            await pause(1);
+            if (index % 2 && piece === 3) throw new Error("the source is gone");
+          }
+        })(),
+      })).map(outcomeOf),
+    );
+    outcomes.forEach((outcome, index) => assert.equal(outcome, index % 2 ? "BODY_FAILED" : "ok"));
+    await until(() => origin.requests.filter(({ isGone }) => isGone).length === 10, "the end of what broke");
+    assert.ok(origin.requests.every(({ isGone, isWhole }) => isGone !== isWhole));
+  }));

@@ -34,6 +34,8 @@ const ECHO = 250;
 
 /** Accounts for every request: nothing hangs, nothing is lost, nothing is done twice that must not be. */
 export class Ledger {
+  /** How many fetches have ended. */
+  closed = 0;
   readonly #entries = new Map<string, Entry>();
   /** Faults of connections or of the whole server: from when to when. */
   readonly #ambient: { readonly began: number; ended: number }[] = [];
@@ -63,6 +65,7 @@ export class Ledger {
 
   close(entry: Entry, outcome: Outcome): void {
     assert.equal(entry.outcome, undefined, "it ended twice");
+    this.closed++;
     entry.outcome = outcome;
     const isMet = ({ ended }: { readonly ended: number }): boolean => ended + ECHO >= entry.began;
     entry.ambient = this.#ambient.filter(isMet).length;

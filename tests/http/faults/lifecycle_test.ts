@@ -130,3 +130,33 @@ for (const protocol of ["h2", "http/1.1"] as const) {
     }
   });
 }
+
+test("a server's process that is frozen is found by PING, and used again when it has woken up", async () => {
+  const server = new Child(originProcess, ["h2"]);
+  const client = newClient({ pingInterval: 50, pingTimeout: 500, connectTimeout: 500, retries: 0 });
+  try {
+    const url = `https://127.0.0.1:${await within(server.line(), "the port")}`;
+    assert.equal(await (await client.fetch(`${url}/there`)).text(), "/there");
+    const stuck = await client.fetch(`${url}/stuck`);
+    const lost = [
+      failureOf(stuck.text()),
+      ...Array.from({ length: 10 }, () => failureOf(client.fetch(`${url}/hang`, { method: "POST", body: "once" }))),
+    ];
+    await until(() => client.stats().active === 11, "requests under way");
+    await pause(50);
+    server.kill("SIGSTOP");
+    assert.deepEqual(tally(await within(Promise.all(lost), "all")), { CONNECTION_STALE: 11 });
+    // The system still answers for it: there is a connection, but nobody who speaks TLS.
+    assert.equal(await within(failureOf(client.fetch(`${url}/there`)), "a new connection"), "CONNECT_TIMEOUT");
+    server.kill("SIGCONT");
+    let outcome: string = "";
+    for (let tries = 0; outcome !== "ok" && tries < 20; tries++) {
+      outcome = await outcomeOf(client.fetch(`${url}/awake`));
+    }
+    assert.equal(outcome, "ok");
+    await within(client.close(), "close()");
+  } finally {
+    client.destroy();
+    server.kill();
+  }
+});

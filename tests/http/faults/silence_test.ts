@@ -95,6 +95,34 @@ test("a handshake that hangs ends with CONNECT_TIMEOUT, for each request that wa
   }
 });
 
+test("abort and destroy() while a handshake hangs end the attempt, and start no other", async () => {
+  const listener = await new Listener({}, (socket) => socket.resume()).start();
+  const client = newClient({});
+  try {
+    const url = `https://127.0.0.1:${listener.port}/`;
+    const reason = new Error("enough");
+    const abort = new AbortController();
+    const aborted = Promise.allSettled(Array.from({ length: 20 }, () => client.fetch(url, { signal: abort.signal })));
+    await until(() => listener.sockets.size === 1, "the attempt");
+    abort.abort(reason);
+    for (const outcome of await aborted) assert.equal(outcome.status === "rejected" && outcome.reason, reason);
+    await until(() => listener.sockets.size === 0, "the end of the attempt");
+    await pause(20);
+    assert.deepEqual([listener.accepted, client.stats().connecting], [1, 0]);
+    const destroyed = failureOf(client.fetch(url));
+    await until(() => listener.sockets.size === 1, "another attempt");
+    client.destroy();
+    assert.equal(await destroyed, "CLIENT_CLOSED");
+    await until(() => listener.sockets.size === 0, "the end of that attempt");
+    await pause(20);
+    assert.deepEqual([listener.accepted, client.stats().connecting], [2, 0]);
+    await within(client.close(), "close()");
+  } finally {
+    client.destroy();
+    await listener.stop();
+  }
+});
+
 test("a TLS handshake that is cut ends with one typed error for each request, and the next try starts anew", async () => {
   let isBroken = true;
   const origin = await new Origin("h2", { onRequest: echoPath }).start();

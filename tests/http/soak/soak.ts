@@ -206,6 +206,18 @@ async function oneAbort(client: HttpClient, url: string, index: number, reason: 
   throw new Error("it was not aborted");
 }
 
+/** Responses that are dropped without a look at their bodies, each larger than what is received unasked: they must not keep streams. */
+export async function droppedResponses({ client, url, seen }: Scene, count: number): Promise<void> {
+  for (let made = 0; made < count; made += 50) {
+    await Promise.all(Array.from({ length: 50 }, () => client.fetch(`${url}/bytes/3000000`)));
+  }
+  for (let tries = 0; (await seen()).streams > 0 || client.stats().active > 0; tries++) {
+    assert.ok(tries < 300, `${client.stats().active} requests are under way for ever`);
+    memory(); // collects
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 /** How many listeners a signal has; -1 where the runtime does not tell. */
 function listenersOf(signal: AbortSignal): number {
   try {

@@ -4,7 +4,7 @@
  * `--v8-flags=--expose-gc` for the figures of the heap.
  */
 import test from "node:test";
-import { download, manyAborts, manyRequests, soak, upload } from "./soak.ts";
+import { download, droppedResponses, manyAborts, manyRequests, soak, upload } from "./soak.ts";
 
 const isLong = process.env.MILLRACE_SOAK === "1";
 const size = isLong ? 1_000_000_000 : 24_000_000;
@@ -24,4 +24,10 @@ for (const protocol of ["h2", "http/1.1"] as const) {
 
   test(`many aborted requests leave nothing behind (${protocol})`, () =>
     soak(protocol, (scene) => manyAborts(scene, aborts, protocol)));
+
+  test(
+    `responses that are dropped unread are given up (${protocol})`,
+    { skip: !isLong && "takes seconds" },
+    () => soak(protocol, (scene) => droppedResponses(scene, 200)),
+  );
 }
