@@ -14,3 +14,4 @@ export { startWorker } from "./worker.ts";
 export { isProcessAlive } from "./process.ts";
 export { type RunningServer, serve } from "./serve.ts";
 export type { ServeOptions } from "./serve_options.ts";
+export { holdTlsReads } from "./tls_reads.ts";

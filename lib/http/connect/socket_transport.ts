@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { checkServerIdentity } from "node:tls";
+import { holdTlsReads } from "../../runtime/mod.ts";
 import type { Transport, TransportEvents } from "../transport.ts";
 import type { TlsAttempt } from "./tls_socket.ts";
 
@@ -11,6 +12,7 @@ export class SocketTransport implements Transport {
   readonly #tls: TlsAttempt | undefined;
   #events: TransportEvents | undefined;
   #error: Error | undefined;
+  #destroyed = false;
   #closed = false;
 
   /**
@@ -48,11 +50,16 @@ export class SocketTransport implements Transport {
       queueMicrotask(() => events.onClose(this.#error));
       return;
     }
-    socket.on("drain", () => events.onDrain());
-    socket.on("end", () => {
-      if (this.#error === undefined) events.onEnd(); // TLS tells of an alert and then of the end: onClose has the alert
+    socket.on("drain", () => {
+      if (!this.#destroyed) events.onDrain();
     });
-    socket.on("data", (chunk: Uint8Array) => events.onData(chunk)); // starts the flow, in a later turn
+    socket.on("end", () => {
+      // TLS tells of an alert and then of the end: onClose has the alert. Bun tells of an end after destroy().
+      if (this.#error === undefined && !this.#destroyed) events.onEnd();
+    });
+    socket.on("data", (chunk: Uint8Array) => { // starts the flow, in a later turn
+      if (!this.#destroyed) events.onData(chunk);
+    });
   }
 
   write(bytes: Uint8Array): void {
@@ -61,9 +68,11 @@ export class SocketTransport implements Transport {
 
   pause(): void {
     this.#socket.pause();
+    if (this.#tls) holdTlsReads(this.#tls.socket, true);
   }
 
   resume(): void {
+    if (this.#tls) holdTlsReads(this.#tls.socket, false);
     this.#socket.resume();
   }
 
@@ -72,6 +81,7 @@ export class SocketTransport implements Transport {
   }
 
   destroy(): void {
+    this.#destroyed = true;
     this.#socket.destroy();
   }
 
