@@ -36,8 +36,16 @@ export class Child {
     this.#process.stdin!.end();
   }
 
-  /** SIGKILL ends it, SIGSTOP freezes it, SIGCONT wakes it. */
-  kill(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT" = "SIGKILL"): void {
-    this.#process.kill(signal);
+  kill(): void {
+    this.#process.kill("SIGKILL");
+  }
+
+  /** Stops it where it is, until it is woken up. */
+  freeze(): void {
+    process.kill(this.#process.pid!, "SIGSTOP");
+  }
+
+  wakeUp(): void {
+    process.kill(this.#process.pid!, "SIGCONT");
   }
 }
