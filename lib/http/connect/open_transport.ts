@@ -1,4 +1,4 @@
-import { connect, isIP, type Socket, type TcpNetConnectOpts } from "node:net";
+import { connect, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from "node:net";
 import { HttpError } from "../http_error.ts";
 import type { Transport } from "../transport.ts";
 import { toCertificateError } from "./certificate_error.ts";
@@ -20,7 +20,7 @@ export function openTransport(target: ConnectTarget, options: ConnectOptions): P
   return new Promise((resolve, reject) => {
     try {
       new Attempt(target, options, resolve, reject);
-    } catch (error) { // options that TLS cannot use, a look-up that throws
+    } catch (error) { // options that TLS cannot use
       reject(toConnectionError(error, originOf(target)));
     }
   });
@@ -51,7 +51,7 @@ class Attempt {
     const { tls, alpn, lookup, timeout, signal } = options;
     const host = target.host.startsWith("[") ? target.host.slice(1, -1) : target.host;
     const tcp: TcpNetConnectOpts = { host, port: target.port, noDelay: true, autoSelectFamily: true };
-    if (lookup) tcp.lookup = lookup;
+    if (lookup) tcp.lookup = failingLater(lookup);
     this.#origin = originOf(target);
     this.#options = options;
     this.#resolve = resolve;
@@ -136,6 +136,17 @@ class Attempt {
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
   }
+}
+
+/** A look-up whose exceptions are told as its errors are. */
+function failingLater(lookup: LookupFunction): LookupFunction {
+  return (name, options, callback) => {
+    try {
+      lookup(name, options, callback);
+    } catch (error) {
+      queueMicrotask(() => callback(error as NodeJS.ErrnoException, "", 0));
+    }
+  };
 }
 
 function originOf({ secure, host, port }: ConnectTarget): string {
