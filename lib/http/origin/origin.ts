@@ -134,14 +134,14 @@ export class Origin implements ConnectionPool {
 
   onClosing(pooled: PooledConnection): void {
     this.#connections.onClosing(pooled);
-    if (this.#waiting.length > 0) this.#grow();
+    this.#grow();
   }
 
   onClosed(pooled: PooledConnection, error: HttpError | undefined): void {
     this.#connections.delete(pooled);
     const { protocol } = pooled.connection;
     this.#host.emit({ type: "disconnect", origin: this.target.origin, protocol, error });
-    if (this.#waiting.length > 0) this.#grow();
+    this.#grow();
     this.#host.onIdle(this);
   }
 
@@ -159,7 +159,8 @@ export class Origin implements ConnectionPool {
 
   /** Opens as many connections as those that wait need, beyond those that are being opened. */
   #grow(): void {
-    if (this.#searching || (this.#missed.pausing && this.#connections.open > 0)) return;
+    if (this.#waiting.length === 0 || this.#searching) return;
+    if (this.#missed.pausing && this.#connections.open > 0) return;
     if (this.#streamsAllowed === 0 && this.#connections.open > 0) return this.#onNothingAllowed();
     // One that is closing has requests to end, which may take long; it is not in the way of its successor.
     const room = this.#host.options.connections - this.#connections.open - this.#attempts.size;
@@ -254,7 +255,7 @@ export class Origin implements ConnectionPool {
 
   /** The server allows no streams at all, as it may for a short while (RFC 9113 section 5.1.2); more sessions would not help. */
   #onNothingAllowed(): void {
-    if (this.#waiting.length === 0 || this.#missed.pausing || this.#missed.add()) return;
+    if (this.#missed.pausing || this.#missed.add()) return;
     const { origin } = this.target;
     const message = `${origin} allows no requests (SETTINGS_MAX_CONCURRENT_STREAMS is 0)`;
     this.#failWaiting(new HttpError("REFUSED", message, { origin }));
