@@ -1,3 +1,5 @@
+import { setTimeout } from "node:timers";
+
 /** Something that is to happen by a time. It belongs to one {@link Deadlines} at a time. */
 export interface Deadline {
   /** When it expires, of `performance.now()`; 0 while it is in no queue. Only {@link Deadlines} sets it. */

@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from "node:timers";
 import { type FSWatcher, watch } from "node:fs";
 import type { Answer } from "./answer.ts";
 import type { Settings } from "./options.ts";

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers";
 import type { BodyObserver, ResponseBody } from "./response_body.ts";
 
 /** How often is looked for responses that take their time, in ms. */

@@ -1,3 +1,5 @@
+import { clearTimeout, setTimeout } from "node:timers";
+
 /** A timer so much too late, in ms, says that this process was held up: the answer may be there, and not have been read. */
 const LATE = 1000;
 
