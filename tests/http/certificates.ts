@@ -16,32 +16,49 @@ function pair(name: string): Certificate {
 
 const localhost = pair("localhost");
 
-/** Certificates for tests, good until 2125 unless their names say otherwise. `certificates/make.sh` made them. */
-export const certificates = {
+/** Certificates for tests. */
+export interface Certificates {
   /** The authority's certificate: what a client has to trust. It signed all but `selfSigned`, `stranger` and, directly, `incomplete`. */
-  ca: read("ca.pem"),
+  readonly ca: string;
   /** For localhost, 127.0.0.1 and ::1. */
-  cert: localhost.cert,
+  readonly cert: string;
   /** The key of `cert`. */
-  key: localhost.key,
+  readonly key: string;
   /** For one.test, two.test and *.many.test: none for localhost. */
-  twoNames: pair("two_names"),
+  readonly twoNames: Certificate;
   /** For localhost, 127.0.0.1 and ::1, until 2021. */
-  expired: pair("expired"),
+  readonly expired: Certificate;
   /** For localhost, 127.0.0.1 and ::1, from 2120. */
-  notYetValid: pair("not_yet_valid"),
+  readonly notYetValid: Certificate;
   /** For localhost, 127.0.0.1 and ::1; its own authority. */
-  selfSigned: pair("self_signed"),
+  readonly selfSigned: Certificate;
   /** For localhost, 127.0.0.1 and ::1; good only together with `intermediate`. */
-  incomplete: pair("incomplete"),
+  readonly incomplete: Certificate;
   /** Signed by `ca`, signed `incomplete`. */
-  intermediate: read("intermediate.pem"),
+  readonly intermediate: string;
   /** Of a client, signed by `ca`. */
-  client: pair("client"),
+  readonly client: Certificate;
   /** The key of `client`, locked with the passphrase `open`. */
-  lockedClientKey: read("client_locked.key"),
+  readonly lockedClientKey: string;
   /** Certificate and key of `client` in PKCS #12 format, locked with the passphrase `open`. */
-  clientPfx: readFileSync(new URL("./certificates/client.p12", import.meta.url)),
+  readonly clientPfx: Uint8Array;
   /** Of a client that nobody knows. */
+  readonly stranger: Certificate;
+}
+
+/** Certificates for tests, good until 2125 unless their names say otherwise. `certificates/make.sh` made them. */
+export const certificates: Certificates = {
+  ca: read("ca.pem"),
+  cert: localhost.cert,
+  key: localhost.key,
+  twoNames: pair("two_names"),
+  expired: pair("expired"),
+  notYetValid: pair("not_yet_valid"),
+  selfSigned: pair("self_signed"),
+  incomplete: pair("incomplete"),
+  intermediate: read("intermediate.pem"),
+  client: pair("client"),
+  lockedClientKey: read("client_locked.key"),
+  clientPfx: readFileSync(new URL("./certificates/client.p12", import.meta.url)),
   stranger: pair("stranger"),
-} as const;
+};

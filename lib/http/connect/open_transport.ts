@@ -51,7 +51,7 @@ class Attempt {
     const { tls, alpn, lookup, timeout, signal } = options;
     const host = target.host.startsWith("[") ? target.host.slice(1, -1) : target.host;
     const tcp: TcpNetConnectOpts = { host, port: target.port, noDelay: true, autoSelectFamily: true };
-    if (lookup) tcp.lookup = failingLater(lookup);
+    if (lookup) tcp.lookup = this.#observed(lookup);
     this.#origin = originOf(target);
     this.#options = options;
     this.#resolve = resolve;
@@ -59,8 +59,8 @@ class Attempt {
     this.#stage = isIP(host) === 0 ? "the look-up of its name" : "TCP";
     this.#tls = target.secure ? new TlsAttempt(tcp, tls, alpn) : undefined;
     const socket = this.#socket = this.#tls?.socket ?? connect(tcp);
-    socket.on("lookup", () => {
-      this.#stage = "TCP";
+    socket.on("lookup", (error) => {
+      if (!error) this.#stage = "TCP";
     });
     socket.on("connect", () => this.#connected());
     socket.on("secureConnect", () => this.#secured());
@@ -68,6 +68,20 @@ class Attempt {
     socket.on("close", () => this.#failed(undefined));
     if (timeout > 0) this.#timer = setTimeout(() => this.#refuse(this.#timedOut()), timeout);
     signal?.addEventListener("abort", this.#onAbort);
+  }
+
+  /** A look-up of the options, which may answer at once, or throw: that is told as its errors are. */
+  #observed(lookup: LookupFunction): LookupFunction {
+    return (name, options, callback) => {
+      try {
+        lookup(name, options, (error, ...found) => {
+          if (!error) this.#stage = "TCP";
+          callback(error, ...found);
+        });
+      } catch (error) {
+        queueMicrotask(() => callback(error as NodeJS.ErrnoException, "", 0));
+      }
+    };
   }
 
   readonly #onAbort = (): void => this.#refuse(this.#options.signal?.reason);
@@ -136,17 +150,6 @@ class Attempt {
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
   }
-}
-
-/** A look-up whose exceptions are told as its errors are. */
-function failingLater(lookup: LookupFunction): LookupFunction {
-  return (name, options, callback) => {
-    try {
-      lookup(name, options, callback);
-    } catch (error) {
-      queueMicrotask(() => callback(error as NodeJS.ErrnoException, "", 0));
-    }
-  };
 }
 
 function originOf({ secure, host, port }: ConnectTarget): string {

@@ -98,6 +98,33 @@ for (const { name, serve, connect } of kinds) {
     });
   });
 
+  test(`${name}: memory of what was written may be written to again once it is empty`, () => {
+    const sums: number[] = [];
+    let rest = 0;
+    const check = (socket: Socket): void => {
+      socket.on("data", (chunk: Uint8Array) => {
+        for (const byte of chunk) {
+          if (rest++ % 65_536 === 0) sums.push(byte);
+          else if (byte !== sums.at(-1)) sums.push(-1);
+        }
+      });
+      socket.on("end", () => socket.end());
+    };
+    return during(serve(check), async ({ port }) => {
+      const transport = await connect(port);
+      const record = new Record(transport);
+      const memory = new Uint8Array(65_536);
+      assert.equal(transport.empty, true);
+      for (let n = 0; n < 100; n++) {
+        transport.write(memory.fill(n));
+        while (!transport.empty) await new Promise((resolve) => setTimeout(resolve, 0));
+      }
+      transport.end();
+      await record.closed();
+      assert.deepEqual(sums, Array.from({ length: 100 }, (_, n) => n));
+    });
+  });
+
   test(`${name}: a paused transport holds the server back, and resume() brings everything`, () => {
     const size = 2 ** 25;
     return during(
@@ -113,10 +140,48 @@ for (const { name, serve, connect } of kinds) {
         record.calling(() => transport.resume());
         await record.closed();
         assert.equal(record.bytes, size);
+        assert.deepEqual(record.order, ["data", "end", "close"]);
         assert.equal(record.reentered, false);
       },
     );
   });
+
+  test(`${name}: an end that comes while it is paused is told after resume()`, () =>
+    during(
+      serve((socket) => {
+        socket.write(new Uint8Array(100_000));
+        setTimeout(() => socket.end("the end"), 30);
+      }),
+      async ({ port }) => {
+        const transport = await connect(port);
+        const record = new Record(transport);
+        await record.until(() => record.bytes > 0);
+        record.calling(() => transport.pause());
+        await new Promise((resolve) => setTimeout(resolve, 80));
+        assert.deepEqual(record.order, ["data"]);
+        record.calling(() => transport.resume());
+        await record.closed();
+        assert.equal(record.bytes, 100_007);
+        assert.deepEqual(record.order, ["data", "end", "close"]);
+      },
+    ));
+
+  for (const size of [100, 1_000_000]) {
+    test(`${name}: it may be paused by who is given the first of ${size} bytes that end at once`, () =>
+      during(serve((socket) => socket.end(new Uint8Array(size))), async ({ port }) => {
+        const transport = await connect(port);
+        const record = new Record(transport);
+        const told = record.onData;
+        record.onData = (chunk) => {
+          transport.pause();
+          setTimeout(() => transport.resume(), 10);
+          told.call(record, chunk);
+        };
+        await record.closed();
+        assert.equal(record.bytes, size);
+        assert.deepEqual(record.order, ["data", "end", "close"]);
+      }));
+  }
 
   test(`${name}: destroy() is followed by one onClose, and nothing after it`, () =>
     during(serve(echo), async ({ port }) => {
