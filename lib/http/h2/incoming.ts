@@ -45,7 +45,7 @@ export interface IncomingEvents {
   onReset(stream: Http2Stream, code: number): void;
   onGoaway(last: number, code: number, debug: string): void;
   /** SETTINGS came, and are in {@link SessionParts.peer}. */
-  onPeerSettings(): void;
+  onPeerSettings(isFirst: boolean): void;
   /** The server has our SETTINGS. */
   onOurSettingsKnown(): void;
 }
@@ -232,11 +232,12 @@ export class Incoming implements FrameEvents {
       this.#noise.count();
       return this.#events.onOurSettingsKnown();
     }
-    if (this.#settingsSeen) this.#noise.countAnswer(this.#transport.full);
+    const isFirst = !this.#settingsSeen;
+    if (!isFirst) this.#noise.countAnswer(this.#transport.full);
     this.#settingsSeen = true;
     this.#peer.read(chunk, start, end);
     this.#output.addSettings([]);
-    this.#events.onPeerSettings();
+    this.#events.onPeerSettings(isFirst);
   }
 
   #onPing(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {

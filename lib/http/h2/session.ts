@@ -1,72 +1,25 @@
-import type {
-  Connection,
-  ConnectionOwner,
-  Exchange,
-  ExchangeHandler,
-  HeaderList,
-  RequestBody,
-  RequestHead,
-} from "../exchange.ts";
-import { HttpError, type HttpErrorCode } from "../http_error.ts";
+import type { ConnectionOwner, Exchange, ExchangeHandler, HeaderList, RequestBody, RequestHead } from "../exchange.ts";
+import { HttpError } from "../http_error.ts";
 import type { Transport, TransportEvents } from "../transport.ts";
 import { BodySender, type BodySenderEvents } from "./body_sender.ts";
-import {
-  CANCEL,
-  ConnectionFault,
-  ENHANCE_YOUR_CALM,
-  errorName,
-  Http2ErrorCause,
-  INTERNAL_ERROR,
-  NO_ERROR,
-  REFUSED_STREAM,
-} from "./error_codes.ts";
+import { CANCEL, ConnectionFault, INTERNAL_ERROR, NO_ERROR, REFUSED_STREAM } from "./error_codes.ts";
+import { faultError, goawayError, resetError, responseError } from "./failures.ts";
 import { FrameOutput } from "./frame_output.ts";
 import { FrameReader } from "./frame_reader.ts";
 import { HpackEncoder } from "./hpack/encoder.ts";
+import type { Http2Options, Http2Session } from "./http2_options.ts";
 import { Http2Stream, type StreamOwner } from "./http2_stream.ts";
 import { Incoming, type IncomingEvents } from "./incoming.ts";
 import { Liveness, type LivenessEvents } from "./liveness.ts";
 import { NoiseBudget } from "./noise_budget.ts";
 import { ReceiveWindows } from "./receive_windows.ts";
+import { SessionEnd } from "./session_end.ts";
 import { OUR_FRAME_SIZE, ourSettings, PeerSettings } from "./settings.ts";
 import { StreamTable } from "./stream_table.ts";
 
 /** What every HTTP/2 connection of a client begins with. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-3.4} */
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const SOON = Promise.resolve();
-/** How long, in ms, a server has to close its side after we closed ours. */
-const LINGER = 1000;
-
-/** How a session is to be; times in ms, 0 for never. */
-export interface Http2Options {
-  /** For errors. */
-  readonly origin: string;
-  /** Requests at a time; the server's SETTINGS may allow fewer. */
-  readonly maxConcurrentStreams: number;
-  /** Bytes that the server may send of a response nobody reads: SETTINGS_INITIAL_WINDOW_SIZE. */
-  readonly streamWindow: number;
-  /** Bytes of a response's head: SETTINGS_MAX_HEADER_LIST_SIZE. */
-  readonly maxHeaderSize: number;
-  /** Silence with requests under way after which a PING is sent. */
-  readonly pingInterval: number;
-  /** For its answer. */
-  readonly pingTimeout: number;
-  /** After which a session without requests is closed. */
-  readonly idleTimeout: number;
-  /** Requests at a time until the server's SETTINGS come. Default: 1. */
-  readonly allowedAtFirst?: number;
-  /** The first stream's id, for tests of what happens at the last. Default: 1. */
-  readonly firstStream?: number;
-}
-
-/** An HTTP/2 connection to a server. */
-export interface Http2Session extends Connection {
-  /** What the server's SETTINGS say; Infinity if they say nothing, and undefined before they came. */
-  readonly peerMaxConcurrentStreams: number | undefined;
-  /** How many requests were started. */
-  readonly streamsOpened: number;
-}
-
 /**
  * Speaks HTTP/2 with prior knowledge over a transport, as a client.
  *
@@ -94,21 +47,19 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   readonly #liveness: Liveness;
   readonly #turn = (): void => this.#endTurn();
   #limit: number;
-  #closing = false;
-  #isClosingTold = false;
-  /** Whether there is room that the owner was not told of. */
+  readonly #end: SessionEnd;
+  /** Whether a request ended that the owner was not told of. */
   #hasFreed = false;
+  /** Whether the server's limit has changed, and the owner was not told. */
+  #hasNewLimit = false;
   #isScheduled = false;
   #isIdle = false;
-  /** Whether nothing is read any more: it is closed but for the socket's end. */
-  #isOver = false;
-  #error: HttpError | undefined = undefined;
-  #lingering: ReturnType<typeof setTimeout> | undefined = undefined;
 
   constructor(transport: Transport, options: Http2Options, owner: ConnectionOwner) {
     this.#transport = transport;
     this.#options = options;
     this.#owner = owner;
+    this.#end = new SessionEnd(this, owner, transport);
     this.#limit = Math.min(options.maxConcurrentStreams, options.allowedAtFirst ?? 1);
     this.#streams = new StreamTable(options.firstStream ?? 1);
     const output = this.#output = new FrameOutput(transport);
@@ -133,7 +84,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   }
 
   get free(): number {
-    return this.#closing ? 0 : Math.max(0, this.#limit - this.#streams.size);
+    return this.#end.isNear ? 0 : Math.max(0, this.#limit - this.#streams.size);
   }
 
   get active(): number {
@@ -141,7 +92,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   }
 
   get closing(): boolean {
-    return this.#closing;
+    return this.#end.isNear;
   }
 
   get peerMaxConcurrentStreams(): number | undefined {
@@ -170,13 +121,13 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     }
     this.#noise.earn(2);
     if (this.#isIdle) this.#leaveIdle();
-    if (streams.isExhausted) this.#closing = true;
+    if (streams.isExhausted) this.#end.isNear = true;
     this.#schedule();
     return stream;
   }
 
   close(): void {
-    this.#closing = true;
+    this.#end.isNear = true;
     this.#schedule();
   }
 
@@ -188,20 +139,22 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   // What the transport tells.
 
   onData(chunk: Uint8Array): void {
-    if (this.#isOver) return;
+    if (this.#end.isHere) return;
     this.#liveness.onHeard();
     try {
       this.#reader.read(chunk);
     } catch (error) {
       if (!(error instanceof ConnectionFault)) {
-        this.#leave(INTERNAL_ERROR, this.#newError("PROTOCOL_ERROR", "the session failed", error));
+        this.#leave(
+          INTERNAL_ERROR,
+          new HttpError("PROTOCOL_ERROR", "the session failed", { origin: this.#options.origin, cause: error }),
+        );
         throw error;
       }
-      const code = error.number === ENHANCE_YOUR_CALM ? "LIMIT_EXCEEDED" : "PROTOCOL_ERROR";
-      this.#leave(error.number, this.#newError(code, error.message, error));
+      this.#leave(error.number, faultError(this.#options.origin, error));
     }
     // Most chunks of a large body bring nothing to be done.
-    if (this.#hasFreed || this.#closing || this.#output.waiting > 0) this.#schedule();
+    if (this.#hasFreed || this.#end.isNear || this.#output.waiting > 0) this.#schedule();
   }
 
   onDrain(): void {
@@ -215,10 +168,8 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   }
 
   onClose(error: Error | undefined): void {
-    clearTimeout(this.#lingering);
     this.#lose(error === undefined ? "the connection was closed" : `the connection was lost: ${error.message}`, error);
-    this.#tellClosing();
-    this.#owner.onClosed(this, this.#error);
+    this.#end.tellClosed();
   }
 
   // What a stream asks for.
@@ -241,7 +192,8 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     if (stream.body !== undefined) {
       // It has made up its mind without the rest of the body (RFC 9113 section 8.1).
       this.#output.addReset(stream.id, NO_ERROR);
-      stream.body.cancel(this.#newError("RESET", "the response ended before the request's body did"));
+      const words = "the response ended before the request's body did";
+      stream.body.cancel(new HttpError("RESET", words, { origin: this.#options.origin }));
     }
     stream.handler.onEnd(trailers);
   }
@@ -249,40 +201,28 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   onBadResponse(stream: Http2Stream, code: number, message: string, isTooLarge: boolean): void {
     if (stream.isOver) return;
     this.#output.addReset(stream.id, code);
-    const words = `the server's response cannot be used: ${message}`;
-    const error = this.#newError(
-      isTooLarge ? "LIMIT_EXCEEDED" : "PROTOCOL_ERROR",
-      words,
-      new Http2ErrorCause(code, words),
-    );
-    this.#fail(stream, error, false);
+    this.#fail(stream, responseError(this.#options.origin, code, message, isTooLarge), false);
   }
 
   onReset(stream: Http2Stream, code: number): void {
     const isUntouched = code === REFUSED_STREAM && !stream.hasHead;
-    const words = isUntouched
-      ? "the server refused the request without acting on it (REFUSED_STREAM)"
-      : `the server gave the request up (${errorName(code)})`;
-    const error = this.#newError(isUntouched ? "REFUSED" : "RESET", words, new Http2ErrorCause(code, words));
-    this.#fail(stream, error, isUntouched);
+    this.#fail(stream, resetError(this.#options.origin, code, isUntouched), isUntouched);
   }
 
   onGoaway(last: number, code: number, debug: string): void {
-    this.#closing = true;
-    const said = debug === "" ? errorName(code) : `${errorName(code)}, ${JSON.stringify(debug)}`;
-    const words = `the server closes the connection (${said}), and did not act on the request`;
+    this.#end.isNear = true;
     for (const stream of this.#streams.all()) {
-      if (stream.id <= last) continue;
-      this.#fail(stream, this.#newError("REFUSED", words, new Http2ErrorCause(code, words)), true);
+      if (stream.id > last) this.#fail(stream, goawayError(this.#options.origin, code, debug), true);
     }
   }
 
-  onPeerSettings(): void {
+  onPeerSettings(isFirst: boolean): void {
     const peer = this.#peer;
     this.#encoder.setMaxTableSize(peer.headerTableSize);
     this.#sender.onInitialWindow(this.#streams.all());
     const limit = Math.min(this.#options.maxConcurrentStreams, peer.maxConcurrentStreams);
-    if (limit > this.#limit) this.#hasFreed = true;
+    // Told also if there is less room, or none: who waits may have to go elsewhere.
+    if (limit !== this.#limit || isFirst) this.#hasNewLimit = true;
     this.#limit = limit;
   }
 
@@ -318,9 +258,9 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   }
 
   onStale(): void {
-    const words = `the server answered no PING within ${this.#options.pingTimeout} ms`;
-    this.#giveUp(this.#newError("CONNECTION_STALE", words));
-    this.#tellClosing();
+    const { origin, pingTimeout } = this.#options;
+    this.#giveUp(new HttpError("CONNECTION_STALE", `the server answered no PING within ${pingTimeout} ms`, { origin }));
+    this.#end.tellNear();
     this.#transport.destroy();
   }
 
@@ -338,16 +278,17 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
 
   /** Tells the owner what is new, and sends what has come together. */
   #endTurn(): void {
-    if (this.#closing) this.#tellClosing();
-    if (this.#hasFreed) {
-      this.#hasFreed = false;
-      if (this.free > 0) this.#owner.onFree(this);
+    this.#end.tellNear();
+    if (this.#hasNewLimit || (this.#hasFreed && this.free > 0)) {
+      this.#hasNewLimit = false;
+      this.#owner.onFree(this);
     }
+    this.#hasFreed = false;
     this.#isScheduled = false;
-    if (this.#isOver) return;
+    if (this.#end.isHere) return;
     this.#sender.pump();
     if (this.#streams.size === 0) {
-      if (this.#closing) return this.#leave(NO_ERROR, undefined);
+      if (this.#end.isNear) return this.#leave(NO_ERROR, undefined);
       if (!this.#isIdle) this.#enterIdle();
     }
     this.#output.flush();
@@ -382,45 +323,33 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     stream.handler.onFail(error, isUntouched);
   }
 
-  /** Says goodbye, and waits a little for the server to do so. */
+  /** Says goodbye. */
   #leave(code: number, error: HttpError | undefined): void {
     this.#giveUp(error);
     this.#output.addGoaway(code);
     this.#output.flush();
-    this.#transport.end();
-    this.#transport.hold(true);
-    this.#lingering = setTimeout(() => this.#transport.destroy(), LINGER);
+    this.#end.linger();
   }
 
   /** The server, or the way to it, is gone. */
   #lose(message: string, cause: unknown): void {
-    if (this.#isOver) return;
+    const { origin } = this.#options;
     const isExpected = this.#streams.size === 0;
-    this.#giveUp(isExpected ? undefined : this.#newError("CONNECTION_LOST", message, cause));
-    this.#schedule();
+    this.#giveUp(isExpected ? undefined : new HttpError("CONNECTION_LOST", message, { origin, cause }));
   }
 
-  /** Ends it all but for the socket; what is under way fails with the error. */
+  /** Ends it all but for the socket; what is under way fails with the error. Does nothing if it has ended. */
   #giveUp(error: HttpError | undefined): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#closing = true;
-    this.#error = error;
+    const end = this.#end;
+    if (end.isHere) return;
+    end.isHere = true;
+    end.isNear = true;
+    end.error = error;
     this.#reader.isStopped = true;
     this.#liveness.stop();
     const { written } = this.#output;
     for (const stream of this.#streams.all()) this.#fail(stream, error!, stream.sentAt >= written);
     this.#schedule();
-  }
-
-  #tellClosing(): void {
-    if (this.#isClosingTold) return;
-    this.#isClosingTold = true;
-    this.#owner.onClosing(this);
-  }
-
-  #newError(code: HttpErrorCode, message: string, cause?: unknown): HttpError {
-    return new HttpError(code, message, { origin: this.#options.origin, cause });
   }
 }
 

@@ -9,7 +9,8 @@ import type {
   RequestHead,
   ResponseHead,
 } from "../../../lib/http/exchange.ts";
-import { type Http2Options, type Http2Session, openHttp2Session } from "../../../lib/http/h2/session.ts";
+import type { Http2Options, Http2Session } from "../../../lib/http/h2/http2_options.ts";
+import { openHttp2Session } from "../../../lib/http/h2/session.ts";
 import type { HttpError } from "../../../lib/http/http_error.ts";
 import type { Transport } from "../../../lib/http/transport.ts";
 import { MemoryPeer } from "./memory_peer.ts";

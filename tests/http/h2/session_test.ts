@@ -37,6 +37,14 @@ test("SETTINGS that say nothing of it allow any number, of which maxConcurrentSt
   assert.deepEqual([session.free, session.peerMaxConcurrentStreams], [7, Infinity]);
 });
 
+test("the owner is told of the server's first SETTINGS though they allow nothing", async () => {
+  const peer = new MemoryPeer();
+  const { owner } = openOn(peer);
+  peer.settings({ [Setting.maxConcurrentStreams]: 0 });
+  await turn();
+  assert.deepEqual(owner.calls, ["free 0"]);
+});
+
 test("maxConcurrentStreams does not raise what the server allows", async () => {
   const { session } = await openSession({ maxConcurrentStreams: 200 }, { [Setting.maxConcurrentStreams]: 10 });
   assert.equal(session.free, 10);
@@ -48,17 +56,18 @@ test("the server may lower its limit below what is under way: nothing is started
   peer.settings({ [Setting.maxConcurrentStreams]: 2 });
   assert.equal(session.free, 0);
   await turn();
+  assert.deepEqual(owner.calls, ["free 0"], "who waits may go elsewhere");
   peer.send(response(1, ""), response(3, ""));
   await turn();
   assert.deepEqual([session.free, session.active], [0, 2]);
-  assert.deepEqual(owner.calls, []);
+  assert.deepEqual(owner.calls, ["free 0"]);
   peer.send(response(5, ""));
   await turn();
   assert.equal(session.free, 1);
-  assert.deepEqual(owner.calls, ["free 1"]);
+  assert.deepEqual(owner.calls, ["free 0", "free 1"]);
   peer.settings({ [Setting.maxConcurrentStreams]: 100 });
   await turn();
-  assert.deepEqual(owner.calls, ["free 1", "free 99"]);
+  assert.deepEqual(owner.calls, ["free 0", "free 1", "free 99"]);
   assert.equal(answers[3].error, undefined);
 });
 
