@@ -8,7 +8,7 @@ import { type BodyConsumer, type BodyControl, ResponseBody } from "./response_bo
  */
 export function teeBody(body: ResponseBody): [ResponseBody, ResponseBody] {
   const copy = body.copy();
-  if (copy !== undefined) return [body, copy];
+  if (copy !== undefined) return [copy, body.copy()!];
   const tee = new BodyTee(body);
   return [tee.first.body, tee.second.body];
 }

@@ -147,7 +147,9 @@ class DecodingRelay extends BodyRelay {
     try {
       length = this.#isInputComplete ? decoder.finish(target) : decoder.read(target);
     } catch (error) {
-      this.#failWith(error);
+      if (!isTrailing(error)) return this.#failWith(error);
+      this.release();
+      this.#hasEnded = true;
       return;
     }
     const isComplete = this.#isInputComplete && !decoder.more;
@@ -176,6 +178,11 @@ class DecodingRelay extends BodyRelay {
     const message = `The response's body is not what its content-encoding ${this.#coding} promises: ${reason}`;
     this.fail(new HttpError("DECODING_FAILED", message, { origin: this.#origin, cause }));
   }
+}
+
+/** Whether a decoder has met something behind the end of its data. */
+function isTrailing(error: unknown): boolean {
+  return error instanceof TypeError && error.message.endsWith("after the end of the stream");
 }
 
 function openCodingDecoder(coding: ContentCoding, first: number): Promise<Decoder> {

@@ -45,6 +45,7 @@ export function readRequest(
   init: HttpRequestInit | undefined,
   defaults: RequestDefaults,
 ): FetchRequest {
+  if (init !== undefined && init !== null) checkInit(init);
   const request = typeof input === "object" && "headers" in input ? input : undefined;
   const target = targetOf(request?.url ?? String(input));
   const method = checkedMethod(init?.method ?? request?.method ?? "GET");
@@ -71,8 +72,8 @@ export function readRequest(
     method,
     headers: headers.list,
     body,
-    redirect: oneOf("redirect", init?.redirect ?? request?.redirect ?? "follow", ["follow", "manual", "error"]),
-    signal: (init?.signal === undefined ? request?.signal : init.signal) ?? undefined,
+    redirect: checkedRedirect(init?.redirect ?? request?.redirect ?? "follow"),
+    signal: checkedSignal((init?.signal === undefined ? request?.signal : init.signal) ?? undefined),
     idempotent: init?.idempotent ?? isIdempotent(method),
     integrity: init?.integrity ?? request?.integrity ?? "",
     headersTimeout: checkedTimeout("headersTimeout", init?.headersTimeout),
@@ -99,9 +100,26 @@ function withLength(
   });
 }
 
-function oneOf<T extends string>(name: string, value: T, values: readonly T[]): T {
-  if (values.includes(value)) return value;
-  throw new HttpError("INVALID_OPTION", `${name} ${JSON.stringify(value)} is unknown: use ${values.join(", ")}`);
+function checkInit(init: HttpRequestInit): void {
+  if (typeof init !== "object" && typeof init !== "function") {
+    throw new HttpError("INVALID_OPTION", `init must be an object, not ${String(init)}`);
+  }
+  const { duplex } = init;
+  if (duplex === undefined || duplex === "half" || duplex === "full") return;
+  throw new HttpError("INVALID_OPTION", `duplex ${JSON.stringify(duplex)} is unknown: use half or full`);
+}
+
+function checkedRedirect(redirect: FetchRequest["redirect"]): FetchRequest["redirect"] {
+  if (redirect === "follow" || redirect === "manual" || redirect === "error") return redirect;
+  const advice = "use follow, manual or error";
+  throw new HttpError("INVALID_OPTION", `redirect ${JSON.stringify(redirect)} is unknown: ${advice}`);
+}
+
+function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+  if (signal === undefined) return undefined;
+  const { aborted, addEventListener } = signal as Partial<AbortSignal>;
+  if (typeof aborted === "boolean" && typeof addEventListener === "function") return signal;
+  throw new HttpError("INVALID_OPTION", "signal must be an AbortSignal, or null for none");
 }
 
 function checkedTimeout(name: "headersTimeout" | "bodyTimeout", value: number | undefined): number | undefined {

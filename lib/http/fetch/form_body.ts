@@ -18,7 +18,10 @@ export function formBody(form: FormData): ExtractedBody {
       text += `\r\n\r\n${withLineEnds(value)}\r\n`;
       continue;
     }
-    text += `; filename="${escaped(value.name)}"\r\nContent-Type: ${value.type || "application/octet-stream"}\r\n\r\n`;
+    // On Bun a Blob has no name, where others make it a File of this name.
+    text += `; filename="${escaped(value.name ?? "blob")}"\r\nContent-Type: ${
+      value.type || "application/octet-stream"
+    }\r\n\r\n`;
     parts.push(encoder.encode(text), value);
     text = "\r\n";
   }

@@ -1,7 +1,6 @@
 import { type NativeSide, ResponseShell } from "../../runtime/mod.ts";
 import { ReadableStream } from "../../streams/mod.ts";
 import type { ResponseHead } from "../exchange.ts";
-import { watchResponse } from "./abandoned.ts";
 import { ChunkList } from "./chunk_list.ts";
 import { ReadableBody } from "./readable_body.ts";
 import type { ResponseBody } from "./response_body.ts";
@@ -24,8 +23,9 @@ type Inspect = (value: unknown, options?: unknown) => string;
  * @param body What is read; undefined where there can be none (HEAD, 204, 304).
  */
 export function createResponse(head: ResponseHead, body: ResponseBody | undefined, info: ResponseInfo): Response {
-  const response = new HttpResponse(head, body === undefined ? undefined : new ReadableBody(body), info);
-  if (body !== undefined && !body.isOver) watchResponse(response, body);
+  const readable = body === undefined ? undefined : new ReadableBody(body);
+  const response = new HttpResponse(head, readable, info);
+  readable?.watch(response);
   return response;
 }
 
@@ -117,7 +117,10 @@ class HttpResponse extends ResponseShell implements NativeSide {
 
   override clone(): Response {
     const copy = this.#body?.clone();
-    return new HttpResponse(this.#head, copy, this.#info);
+    const response = new HttpResponse(this.#head, copy, this.#info);
+    this.#body?.watch(this);
+    copy?.watch(response);
+    return response;
   }
 
   makeNativeSide(): Response {
@@ -147,7 +150,8 @@ class HttpResponse extends ResponseShell implements NativeSide {
 
   /** Not with the body's stream, which is made only if somebody wants it. */
   #shown(inspect: Inspect, options: unknown): string {
-    const { status, statusText, headers, bodyUsed, ok, redirected, type, url } = this;
+    const { status, statusText, bodyUsed, ok, redirected, type, url } = this;
+    const headers = Object.fromEntries(this.headers); // Bun's inspect() shows nothing of Headers
     const body = this.#body === undefined ? null : this.#body.madeStream ?? "[ReadableStream]";
     const members = { status, statusText, headers, body, bodyUsed, ok, redirected, type, url };
     return `Response ${inspect(members, options)}`;

@@ -1,5 +1,5 @@
 import type { ReadableStream } from "../../streams/mod.ts";
-import { watchStream } from "./abandoned.ts";
+import { watchResponse, watchStream } from "./abandoned.ts";
 import { teeBody } from "./body_tee.ts";
 import { copyOf, freshBytes } from "./fresh_bytes.ts";
 import type { BodyConsumer, ResponseBody } from "./response_body.ts";
@@ -41,6 +41,11 @@ export class ReadableBody {
   /** Whether it was read, or is locked to a reader. */
   get isUnusable(): boolean {
     return this.#stream === undefined ? this.#body.isTaken : this.#stream.locked || this.isUsed;
+  }
+
+  /** Gives the body up if nobody knows its response any more. */
+  watch(response: object): void {
+    if (!this.#body.isOver) watchResponse(response, this.#body);
   }
 
   /** Bytes to come are not about what the head's length and coding say. */
