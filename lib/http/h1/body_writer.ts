@@ -1,10 +1,11 @@
-import { Buffer } from "node:buffer";
+import process from "node:process";
 import type { RequestBody } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
 import type { Transport } from "../transport.ts";
+import { UploadBuffer } from "./upload_buffer.ts";
 
-/** A piece up to this size goes out in one write with its chunk's line; copying 64 KiB takes twice the time of a second write. */
-const MAX_JOINED = 16 * 1024;
+const SOON = Promise.resolve();
+const NOTHING = new Uint8Array(0);
 
 /** What a {@link BodyWriter} tells, never within `start`. */
 export interface BodyWriterEvents {
@@ -18,11 +19,14 @@ export class BodyWriter {
   readonly #body: RequestBody;
   readonly #events: BodyWriterEvents;
   readonly #origin: string;
+  readonly #buffer: UploadBuffer;
   /** Bytes that Content-Length still promises; undefined for a chunked body. */
   #left: number | undefined;
-  /** What is still to be sent of the chunk before the next. */
-  #between = "";
+  /** What was read last, and how much of it is in the buffer. */
+  #piece: Uint8Array = NOTHING;
+  #taken = 0;
   #waits = false;
+  #flushesSoon = false;
   #over = false;
   /** Whether the server has, or will have, all of it. */
   sent = false;
@@ -32,12 +36,15 @@ export class BodyWriter {
     this.#body = body;
     this.#events = events;
     this.#origin = origin;
+    this.#buffer = new UploadBuffer(transport);
     this.#left = body.length;
   }
 
-  /** Begins. */
-  start(): void {
-    if (this.#left === 0) this.sent = true;
+  /** Begins with the request's head, which goes out together with what there is of the body in this turn. */
+  start(head: Uint8Array): void {
+    this.#buffer.begin(head);
+    if (this.#left === 0) this.#finish();
+    else void SOON.then(this.#flushSoon);
     this.#read();
   }
 
@@ -45,7 +52,8 @@ export class BodyWriter {
   onDrain(): void {
     if (!this.#waits || this.#over) return;
     this.#waits = false;
-    this.#read();
+    if (this.#piece.length > 0) this.#advance();
+    else this.#read();
   }
 
   /** Sends no more. A body that is wholly sent is still read to its end, which is all that is left of it. */
@@ -62,54 +70,72 @@ export class BodyWriter {
   readonly #onPiece = (piece: Uint8Array | undefined): void => {
     if (this.#over) return;
     if (piece === undefined) return this.#onEnd();
-    if (this.#left === undefined) this.#writeChunk(piece);
+    if (this.#left === undefined) this.#buffer.putLine(`${piece.length.toString(16)}\r\n`);
     else if (piece.length > this.#left) return this.#onWrongLength("more");
-    else this.#writePart(piece);
-    // What is wholly sent has only its end left to be read, which needs no room.
-    if (this.#transport.full && !this.sent) this.#waits = true;
-    else this.#read();
+    this.#piece = piece;
+    this.#taken = 0;
+    this.#advance();
   };
 
   readonly #onFailure = (error: unknown): void => {
     if (this.#over) return;
     this.#over = true;
-    const { message } = error as Error;
+    const message = error instanceof Error ? error.message : String(error);
     const failure = error instanceof HttpError
       ? error
       : new HttpError("BODY_FAILED", `the request's body broke: ${message}`, { origin: this.#origin, cause: error });
     this.#events.onBodyFailed(this, failure);
   };
 
+  /** Goes on with the piece, and to the next when it is through. */
+  #advance(): void {
+    const piece = this.#piece;
+    while (this.#taken < piece.length) {
+      this.#taken = this.#buffer.put(piece, this.#taken);
+      if (this.#taken === piece.length) break;
+      this.#buffer.flush();
+      if (this.#transport.full) {
+        this.#waits = true;
+        return;
+      }
+    }
+    this.#endPiece();
+    // What is wholly sent has only its end left to be read, which needs no room.
+    if (this.#transport.full && !this.sent) this.#waits = true;
+    else this.#read();
+  }
+
+  #endPiece(): void {
+    if (this.#left === undefined) this.#buffer.putLine("\r\n");
+    else this.#left -= this.#piece.length;
+    this.#piece = NOTHING;
+    if (this.#left === 0) this.#finish();
+    else this.#flushSoon();
+  }
+
   #onEnd(): void {
-    if (this.#left === undefined) this.#transport.write(Buffer.from(`${this.#between}0\r\n\r\n`));
+    if (this.#left === undefined) this.#buffer.putLine("0\r\n\r\n");
     else if (this.#left > 0) return this.#onWrongLength("less");
     this.#over = true;
+    this.#finish();
+  }
+
+  #finish(): void {
+    this.#buffer.flush();
     this.sent = true;
   }
 
-  #writePart(piece: Uint8Array): void {
-    this.#left! -= piece.length;
-    if (this.#left === 0) this.sent = true;
-    this.#transport.write(piece);
-  }
+  /** To be called in a microtask: what it sets comes after all microtasks, in which a source that has more gives it. */
+  readonly #flushSoon = (): void => {
+    if (this.#flushesSoon) return;
+    this.#flushesSoon = true;
+    process.nextTick(this.#flush);
+  };
 
-  #writeChunk(piece: Uint8Array): void {
-    const line = `${this.#between}${piece.length.toString(16)}\r\n`;
-    if (piece.length > MAX_JOINED) {
-      this.#transport.write(Buffer.from(line));
-      this.#transport.write(piece);
-      // It goes out with what follows: one write less.
-      this.#between = "\r\n";
-      return;
-    }
-    const end = line.length + piece.length;
-    const chunk = Buffer.allocUnsafe(end + 2);
-    chunk.write(line);
-    chunk.set(piece, line.length);
-    chunk.write("\r\n", end);
-    this.#transport.write(chunk);
-    this.#between = "";
-  }
+  readonly #flush = (): void => {
+    this.#flushesSoon = false;
+    if (!this.#over) this.#buffer.flush();
+  };
 
   #onWrongLength(how: "more" | "less"): void {
     const message = `the request's body has ${how} bytes than its length says: ${this.#body.length}`;

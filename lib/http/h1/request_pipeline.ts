@@ -80,10 +80,12 @@ export class RequestPipeline {
     exchange.sent = true;
     const { head, body } = exchange;
     const { bytes, withBody } = writeRequestStart(head, body);
-    this.#transport.write(bytes);
-    if (body === undefined || withBody) return;
-    if (body.bytes !== undefined) return this.#transport.write(body.bytes);
+    if (body === undefined || withBody) return this.#transport.write(bytes);
+    if (body.bytes !== undefined) {
+      this.#transport.write(bytes);
+      return this.#transport.write(body.bytes);
+    }
     exchange.writer = new BodyWriter(this.#transport, body, this.#events, this.#origin);
-    exchange.writer.start();
+    exchange.writer.start(bytes);
   }
 }

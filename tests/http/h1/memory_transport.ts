@@ -7,7 +7,7 @@ export class MemoryTransport implements Transport {
   readonly remoteAddress = "127.0.0.1";
   /** Set by tests that play a slow network. */
   full = false;
-  readonly empty = true;
+  empty = true;
   /** What was written, a string a write, as latin1. */
   readonly writes: string[] = [];
   paused = false;

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import type { Connection, RequestBody } from "../../../lib/http/exchange.ts";
 import { type Http1Options, openHttp1Connection } from "../../../lib/http/h1/connection.ts";
 import { MemoryTransport } from "./memory_transport.ts";
@@ -63,7 +64,7 @@ export async function answerTo(
   return Object.assign(talk, { recorder });
 }
 
-/** After what was queued. */
+/** After what was queued, and what that queued. */
 export async function settled(): Promise<void> {
-  for (let i = 0; i < 10; i++) await Promise.resolve();
+  for (let i = 0; i < 3; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
