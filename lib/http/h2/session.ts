@@ -279,11 +279,10 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   /** Tells the owner what is new, and sends what has come together. */
   #endTurn(): void {
     this.#end.tellNear();
-    if (this.#hasNewLimit || (this.#hasFreed && this.free > 0)) {
-      this.#hasNewLimit = false;
-      this.#owner.onFree(this);
-    }
+    const isNews = this.#hasNewLimit || (this.#hasFreed && this.free > 0);
+    this.#hasNewLimit = false;
     this.#hasFreed = false;
+    if (isNews && !this.#end.isNear) this.#owner.onFree(this);
     this.#isScheduled = false;
     if (this.#end.isHere) return;
     this.#sender.pump();

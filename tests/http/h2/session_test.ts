@@ -356,6 +356,17 @@ test("a session takes no requests any more when its stream ids are used up, and 
   assert.equal(peer.isEnded, true);
 });
 
+test("nothing is told after the end of the connection", async () => {
+  const { session, peer, owner } = await openSession();
+  const answer = ask(session);
+  peer.send(response(1, "x"));
+  peer.settings({ [Setting.maxConcurrentStreams]: 5 });
+  peer.lose(new Error("gone"));
+  await turn();
+  assert.equal(answer.text, "x");
+  assert.deepEqual(owner.calls, ["closing", "closed"]);
+});
+
 // Whether it is needed, and alive.
 
 test("a session keeps the process alive only while requests are under way", async () => {
