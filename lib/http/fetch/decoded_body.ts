@@ -68,7 +68,8 @@ class DecodingRelay extends BodyRelay {
   readonly #origin: string;
   #first: Uint8Array | undefined = undefined;
   #decoder: Decoder | undefined = undefined;
-  #isOpening = false;
+  /** Whether run() will be called: by a codec that is being opened, or after a pause. */
+  #isBusy = false;
   #isInputComplete = false;
   /** Whether the coding's end has come: what follows is dropped, as browsers do. */
   #hasEnded = false;
@@ -82,8 +83,8 @@ class DecodingRelay extends BodyRelay {
   }
 
   protected override step(): boolean {
+    if (this.#isBusy) return false;
     if (this.#inARow >= MOST_IN_A_ROW) return this.#pause();
-    if (this.#isOpening) return false;
     if (this.#hasEnded) return this.#drop();
     const decoder = this.#decoder;
     if (decoder === undefined) return this.#open();
@@ -100,9 +101,9 @@ class DecodingRelay extends BodyRelay {
 
   /** Lets other work have its turn: a small body may stand for gigabytes. */
   #pause(): boolean {
-    this.#isOpening = true;
+    this.#isBusy = true;
     setImmediate(() => {
-      this.#isOpening = false;
+      this.#isBusy = false;
       this.#inARow = 0;
       this.run();
     });
@@ -114,10 +115,10 @@ class DecodingRelay extends BodyRelay {
     const first = this.source.take(MOST_INPUT);
     if (first === undefined) return this.#await();
     this.#first = first;
-    this.#isOpening = true;
+    this.#isBusy = true;
     openCodingDecoder(this.#coding, first[0]).then(
       (decoder) => {
-        this.#isOpening = false;
+        this.#isBusy = false;
         if (this.body.isOver) {
           decoder.close();
           return;
