@@ -1,12 +1,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
-import type { Origins } from "./application.ts";
 import { certificateFile, originsAt } from "./files.ts";
 import { freePorts, type PeerProcess, programPath, startDaemon } from "./processes.ts";
 
 const command = programPath("apache2");
-const modules = ["mpm_event", "authz_core", "http2", "ssl", "proxy", "proxy_http", "headers", "setenvif", "env"];
+const modules = ["mpm_event", "authz_core", "http2", "ssl", "proxy", "proxy_http", "headers", "setenvif", "alias"];
 
 /** Why there is no Apache httpd, if so. */
 export const noApache: string | false = command ? false : "Apache httpd is not installed";
@@ -27,11 +26,11 @@ export const verifyingApache: string = `SSLVerifyClient require
   SSLCACertificateFile ${certificateFile("ca.pem")}`;
 
 /** Starts Apache httpd with virtual hosts; all that it writes goes to `folder`. */
-export async function startApache(
+export async function startApache<Served extends object>(
   folder: string,
-  origins: (ports: readonly number[]) => Origins,
+  origins: (ports: readonly number[]) => Served,
   hosts: (ports: readonly number[]) => string,
-): Promise<PeerProcess> {
+): Promise<PeerProcess<Served>> {
   await mkdir(folder, { recursive: true });
   const conf = join(folder, "apache.conf");
   return await startDaemon(command ?? "apache2", async () => {
@@ -53,7 +52,7 @@ Mutex sem
 ${modules.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`).join("\n")}
 ${process.getuid?.() === 0 ? "User nobody\nGroup nogroup" : ""}
 StartServers 1
-ServerLimit 1
+ServerLimit 8
 ThreadLimit 320
 ThreadsPerChild 320
 MaxRequestWorkers 320

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Origins } from "./application.ts";
 import { certificateFile } from "./files.ts";
 import { pattern } from "./pattern.ts";
 import { freePorts, type PeerProcess, programPath, startDaemon } from "./processes.ts";
@@ -21,7 +22,7 @@ export async function startNghttpd(folder: string, kind: "h2" | "h2c"): Promise<
   await writeFile(join(folder, "hello"), "hello");
   await writeFile(join(folder, "other"), "other");
   await writeFile(join(folder, "large"), pattern(2 ** 20));
-  return await startDaemon(command ?? "nghttpd", async () => {
+  return await startDaemon<Origins>(command ?? "nghttpd", async () => {
     const [port] = await freePorts(1);
     const words = ["--address=127.0.0.1", `--htdocs=${folder}`, "--echo-upload", "--trailer=x-trailer: last"];
     words.push("--push=/hello=/other", `--max-concurrent-streams=${NGHTTPD_STREAMS}`);

@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
-import type { Origins } from "./application.ts";
 import { certificateFile, originsAt } from "./files.ts";
 import { freePorts, type PeerProcess, programPath, startDaemon } from "./processes.ts";
 
@@ -27,11 +26,11 @@ export const verifying: string = `ssl_client_certificate ${certificateFile("ca.p
  *
  * @param servers Told as many free ports as they take arguments.
  */
-export async function startNginx(
+export async function startNginx<Served extends object>(
   folder: string,
-  origins: (ports: readonly number[]) => Origins,
+  origins: (ports: readonly number[]) => Served,
   servers: (ports: readonly number[]) => string,
-): Promise<PeerProcess> {
+): Promise<PeerProcess<Served>> {
   await mkdir(folder, { recursive: true });
   const conf = join(folder, "nginx.conf");
   return await startDaemon(command ?? "nginx", async () => {

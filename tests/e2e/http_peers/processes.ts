@@ -9,10 +9,10 @@ import type { Origins } from "./application.ts";
 const PATIENCE = 20_000;
 
 /** A server in a process of its own. */
-export interface PeerProcess {
-  readonly origins: Origins;
+export interface PeerProcess<Served = Origins> {
+  readonly origins: Served;
   /** Sends the server's parent process a signal. */
-  signal(name: "SIGHUP" | "SIGQUIT" | "SIGUSR1" | "SIGTERM"): void;
+  signal(name: "SIGHUP" | "SIGUSR1" | "SIGTERM"): void;
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export async function startApplication(command: string, words: readonly string[]
   const origins: Origins = JSON.parse(await running.unlessItEnds(line));
   return {
     origins,
-    signal: (name) => child.kill(name),
+    signal: (name) => send(child, name),
     async close(): Promise<void> {
       child.stdin!.end();
       await running.ended;
@@ -51,9 +51,9 @@ export async function startApplication(command: string, words: readonly string[]
 }
 
 /** How a server that is told its ports is started. */
-export interface Daemon {
+export interface Daemon<Served> {
   readonly words: readonly string[];
-  readonly origins: Origins;
+  readonly origins: Served;
 }
 
 /**
@@ -61,7 +61,10 @@ export interface Daemon {
  *
  * @param prepare Called again if it does not: somebody may have taken a port since it was free.
  */
-export async function startDaemon(command: string, prepare: () => Promise<Daemon>): Promise<PeerProcess> {
+export async function startDaemon<Served extends object>(
+  command: string,
+  prepare: () => Promise<Daemon<Served>>,
+): Promise<PeerProcess<Served>> {
   for (let tries = 1;; tries++) {
     const child = await startOnce(command, await prepare()).catch((error: Error) => error);
     if (!(child instanceof Error)) return child;
@@ -69,11 +72,14 @@ export async function startDaemon(command: string, prepare: () => Promise<Daemon
   }
 }
 
-async function startOnce(command: string, { words, origins }: Daemon): Promise<PeerProcess> {
+async function startOnce<Served extends object>(
+  command: string,
+  { words, origins }: Daemon<Served>,
+): Promise<PeerProcess<Served>> {
   const child = spawn(command, words, { stdio: ["ignore", "ignore", "pipe"] });
   const running = observed(child, command);
   const close = async (): Promise<void> => {
-    child.kill("SIGTERM");
+    send(child, "SIGTERM");
     await running.ended;
   };
   try {
@@ -84,7 +90,12 @@ async function startOnce(command: string, { words, origins }: Daemon): Promise<P
     await close();
     throw error;
   }
-  return { origins, signal: (name) => child.kill(name), close };
+  return { origins, signal: (name) => send(child, name), close };
+}
+
+/** Not by child.kill(), which on Deno does nothing after the first time. */
+function send({ pid, exitCode, signalCode }: ChildProcess, name: "SIGHUP" | "SIGUSR1" | "SIGTERM"): void {
+  if (pid !== undefined && exitCode === null && signalCode === null) process.kill(pid, name);
 }
 
 interface Observed {

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { pause } from "../../../node/loopback.ts";
+import { connectionsMade, optionsFor, type Visit, visiting } from "../endpoint.ts";
+import type { HardServer } from "../hard_servers.ts";
+import { pattern } from "../pattern.ts";
+import { sha256 } from "./bodies.ts";
+
+const LANES = 20;
+
+/** Servers that take up their configuration again while requests run. */
+export function testRestarts({ name, skip, origins, reload }: HardServer): void {
+  for (const kind of ["h2", "h1s"] as const) {
+    const spoken = kind === "h2" ? "h2" : "HTTP/1.1 over TLS";
+
+    test(`${name}, ${spoken}: a server that reloads three times under load loses nothing`, { skip }, async () => {
+      await visiting(optionsFor(kind), origins()[kind], async (visit) => {
+        let ended = false;
+        let answered = 0;
+        const lanes = Array.from({ length: LANES }, async (_, lane) => {
+          for (let i = 0; !ended; i++) {
+            await one(visit, lane + i);
+            answered++;
+          }
+        });
+        const reloading = (async () => {
+          for (let i = 0; i < 3; i++) {
+            await pause(150);
+            reload();
+          }
+          await pause(300);
+          ended = true;
+        })();
+        await Promise.all([reloading, ...lanes]).finally(() => void (ended = true));
+        assert.ok(answered > LANES);
+        assert.equal(visit.client.stats().requests, answered);
+        assert.ok(connectionsMade(visit) > 1);
+      });
+    });
+
+    test(`${name}, ${spoken}: a body that is being read when the server reloads comes whole`, { skip }, async () => {
+      await visiting(optionsFor(kind), origins()[kind], async ({ client, origin }) => {
+        const size = 6 * 2 ** 20;
+        const response = await client.fetch(`${origin}/stream?n=${size}`);
+        const reader = response.body!.getReader();
+        const chunks: Uint8Array[] = [(await reader.read()).value!];
+        reload();
+        await pause(200);
+        for (let read = await reader.read(); !read.done; read = await reader.read()) chunks.push(read.value);
+        assert.equal(sha256(Buffer.concat(chunks)), sha256(pattern(size)));
+        assert.equal(await (await client.fetch(`${origin}/hello`)).text(), "hello");
+      });
+    });
+  }
+}
+
+/** A request that may be repeated if its connection is lost. */
+async function one({ client, origin }: Visit, i: number): Promise<void> {
+  if (i % 2 === 0) return assert.equal(await (await client.fetch(`${origin}/wait?ms=5`)).text(), "waited");
+  const body = pattern(1000 + i);
+  const response = await client.fetch(`${origin}/digest`, { method: "PUT", body });
+  assert.deepEqual(await response.json(), { method: "PUT", bytes: body.length, sha256: sha256(body) });
+}

@@ -1,0 +1,153 @@
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { noApache, secureApache, secureApacheTwoNames, startApache, verifyingApache } from "./apache.ts";
+import { fileHere } from "./files.ts";
+import { noNginx, secure, secureTwoNames, startNginx, verifying } from "./nginx.ts";
+import { type PeerProcess, runtimePath, startApplication } from "./processes.ts";
+
+/** What each origin is for. */
+export interface HardOrigins {
+  readonly h2: string;
+  readonly h1s: string;
+  /** Every tenth response is the last of its connection. */
+  readonly fewH2: string;
+  /** The same over HTTP/1.1. */
+  readonly fewH1s: string;
+  /** Connections that are unused for 100 ms are closed. */
+  readonly brief: string;
+  /** Answers with HTTP/1.0. */
+  readonly old: string;
+  /** At its port, one.test and two.test with one certificate; what they answer is their name. */
+  readonly names: string;
+  /** The same, but two.test asks for a client's certificate, and answers 421 to connections that were made to the other. */
+  readonly misdirected: string;
+}
+
+/** nginx or Apache httpd with these origins; a test may make it restart. */
+export interface HardServer {
+  readonly name: string;
+  readonly skip: string | false;
+  /** Those that it cannot have. */
+  readonly lacks: ReadonlySet<keyof HardOrigins>;
+  readonly origins: () => HardOrigins;
+  /** Has it take up its configuration again, as gracefully as it can. */
+  readonly reload: () => void;
+}
+
+function hardOrigins([h2, h1s, fewH2, fewH1s, brief, old, names, misdirected]: readonly number[]): HardOrigins {
+  const host = "127.0.0.1";
+  return {
+    h2: `https://${host}:${h2}`,
+    h1s: `https://${host}:${h1s}`,
+    fewH2: `https://${host}:${fewH2}`,
+    fewH1s: `https://${host}:${fewH1s}`,
+    brief: `http://${host}:${brief}`,
+    old: `http://${host}:${old}`,
+    names: `https://${host}:${names}`,
+    misdirected: `https://${host}:${misdirected}`,
+  };
+}
+
+function startHardNginx(folder: string, upstream: string): Promise<PeerProcess<HardOrigins>> {
+  const pass = `location / {
+      proxy_pass ${upstream};
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_buffering off;
+    }
+    location = /zipped {
+      gzip on;
+      gzip_proxied any;
+      gzip_types *;
+      proxy_pass ${upstream}/stream;
+    }`;
+  const server = (directives: string): string =>
+    `server {
+    ${directives}
+  }
+  `;
+  return startNginx(folder, hardOrigins, ([h2, h1s, fewH2, fewH1s, brief, old, names, misdirected]) =>
+    [
+      `listen 127.0.0.1:${h2} ssl http2; ${secure} ${pass}`,
+      `listen 127.0.0.1:${h1s} ssl; ${secure} ${pass}`,
+      `listen 127.0.0.1:${fewH2} ssl http2; keepalive_requests 10; ${secure} ${pass}`,
+      `listen 127.0.0.1:${fewH1s} ssl; keepalive_requests 10; ${secure} ${pass}`,
+      `listen 127.0.0.1:${brief}; keepalive_timeout 100ms; ${pass}`,
+      `listen 127.0.0.1:${old}; return 505;`,
+      `listen 127.0.0.1:${names} ssl http2; server_name one.test; ${secureTwoNames} return 200 one.test;`,
+      `listen 127.0.0.1:${names} ssl http2; server_name two.test; ${secureTwoNames} return 200 two.test;`,
+      `listen 127.0.0.1:${misdirected} ssl http2; server_name one.test; ${secureTwoNames} return 200 one.test;`,
+      `listen 127.0.0.1:${misdirected} ssl http2; server_name two.test; ${secureTwoNames} ${verifying} return 200 two.test;`,
+    ].map(server).join(""));
+}
+
+function startHardApache(folder: string, upstream: string): Promise<PeerProcess<HardOrigins>> {
+  const pass = `ProxyPass / ${upstream}/ flushpackets=on`;
+  const name = (name: string): string =>
+    `ServerName ${name}
+  RedirectMatch 404 ^/$
+  ErrorDocument 404 ${name}`;
+  const host = (port: number, directives: string): string =>
+    `<VirtualHost 127.0.0.1:${port}>
+  ${directives}
+</VirtualHost>
+`;
+  return startApache(folder, hardOrigins, ([h2, h1s, fewH2, fewH1s, brief, old, names, misdirected]) =>
+    [
+      host(h2, `Protocols h2 http/1.1\n${secureApache}\n${pass}`),
+      host(h1s, `${secureApache}\n${pass}`),
+      host(fewH2, `Protocols h2\n${secureApache}\n${pass}`),
+      host(fewH1s, `MaxKeepAliveRequests 9\n${secureApache}\n${pass}`),
+      host(brief, `KeepAliveTimeout 100ms\n${pass}`),
+      host(old, `SetEnvIf Request_URI . nokeepalive downgrade-1.0 force-response-1.0\n${pass}`),
+      host(names, `Protocols h2 http/1.1\n${secureApacheTwoNames}\n${name("one.test")}`),
+      host(names, `Protocols h2 http/1.1\n${secureApacheTwoNames}\n${name("two.test")}`),
+      host(misdirected, `Protocols h2 http/1.1\n${secureApacheTwoNames}\n${name("one.test")}`),
+      host(misdirected, `Protocols h2 http/1.1\n${secureApacheTwoNames}\n${verifyingApache}\n${name("two.test")}`),
+    ].join(""));
+}
+
+/** Both, of which those that are here run between `start` and `close`. */
+export class HardServers {
+  #folder = "";
+  #upstream: PeerProcess | undefined = undefined;
+  #nginx: PeerProcess<HardOrigins> | undefined = undefined;
+  #apache: PeerProcess<HardOrigins> | undefined = undefined;
+  readonly #noNode: string | false = runtimePath("node") ? false : "node is not installed";
+
+  async start(): Promise<void> {
+    if (this.#noNode || (noNginx && noApache)) return;
+    this.#folder = await realpath(await mkdtemp(join(tmpdir(), "millrace-servers-")));
+    this.#upstream = await startApplication(runtimePath("node") ?? "node", [fileHere("node_server.ts")]);
+    const upstream = this.#upstream.origins.h1!;
+    if (!noNginx) this.#nginx = await startHardNginx(join(this.#folder, "nginx"), upstream);
+    if (!noApache) this.#apache = await startHardApache(join(this.#folder, "apache"), upstream);
+  }
+
+  async close(): Promise<void> {
+    await this.#nginx?.close();
+    await this.#apache?.close();
+    await this.#upstream?.close();
+    if (this.#folder) await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  all(): HardServer[] {
+    return [
+      {
+        name: "nginx",
+        skip: noNginx || this.#noNode,
+        lacks: new Set(["old"]),
+        origins: () => this.#nginx!.origins,
+        reload: () => this.#nginx!.signal("SIGHUP"),
+      },
+      {
+        name: "Apache httpd",
+        skip: noApache || this.#noNode,
+        lacks: new Set(["fewH2"]),
+        origins: () => this.#apache!.origins,
+        reload: () => this.#apache!.signal("SIGUSR1"),
+      },
+    ];
+  }
+}
