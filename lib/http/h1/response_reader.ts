@@ -194,15 +194,14 @@ export class ResponseReader {
         end += size;
       } else {
         if (end > start) this.#sink.onResponseData(chunk.subarray(start, end));
+        if (this.#stage === "stopped") return at;
         start = at;
         end = at + size;
       }
       at += size;
     }
-    if (chunks.ended && this.#stage === "chunked") this.#stage = "trailers";
-    if (end > start && this.#stage !== "stopped") {
-      this.#sink.onResponseData(end - start === chunk.length ? chunk : chunk.subarray(start, end));
-    }
+    if (chunks.ended) this.#stage = "trailers";
+    if (end > start) this.#sink.onResponseData(end - start === chunk.length ? chunk : chunk.subarray(start, end));
     return at;
   }
 

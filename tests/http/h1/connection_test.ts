@@ -221,6 +221,30 @@ describe("cancel()", () => {
     assert.deepEqual(talk.owner.calls, ["onClosing", "onClosed"]);
   });
 
+  it("within a call tells nothing more, whatever was read with it", async () => {
+    const large = `bb8\r\n${"x".repeat(3000)}\r\n`;
+    const answers = [
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${large}${large}${large}0\r\nA: b\r\n\r\n`,
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${large}${large}what is this?`,
+      `${OK}ab`,
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
+    ];
+    for (const answer of answers) {
+      for (const at of ["onInformational", "onHead", "onData"]) {
+        const talk = new Talk();
+        const { recorder, exchange } = talk.start();
+        recorder.hook = (call) => {
+          if (call === at) exchange.cancel(new Error("no longer wanted"));
+        };
+        talk.transport.give(answer);
+        const { calls } = recorder;
+        if (calls.includes(at)) assert.deepEqual([calls.at(-1), recorder.body.length % 3000 <= 2], [at, true]);
+        await talk.end();
+        assert.equal(talk.owner.error?.code, calls.includes(at) ? undefined : recorder.error?.code);
+      }
+    }
+  });
+
   it("does nothing after the end of the response, and the connection goes on", async () => {
     const talk = new Talk();
     const { exchange } = talk.start();
