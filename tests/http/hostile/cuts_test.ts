@@ -149,7 +149,7 @@ test("frames that make no sense end in the same way in whatever pieces they come
         pieces.texts.forEach((text, i) => assert.ok(text.startsWith(whole.texts[i])));
       },
     ),
-    { numRuns: 600 },
+    { numRuns: 300 },
   );
 });
 

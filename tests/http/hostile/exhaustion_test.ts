@@ -161,6 +161,23 @@ for (const [what, { code, options = {}, init = {}, onConnection, onRequest }] of
     }));
 }
 
+for (const when of ["first", "second"] as const) {
+  test(`a server that allows no request after the ${when} SETTINGS holds none for ever: REFUSED`, () =>
+    encounter({ connectTimeout: SOON }, async (server, client) => {
+      const behaved = server.onConnection;
+      if (when === "first") server.onConnection = (connection) => connection.send(settingsFrame({ 3: 0 }));
+      server.onRequest = ({ connection, stream }) => {
+        connection.send(settingsFrame({ 3: 0 }));
+        connection.answer(stream, "the last");
+      };
+      // One passes before SETTINGS are there.
+      assert.equal(await (await client.fetch(`${server.url}/`)).text(), "the last");
+      assert.equal(await failureOf(client.fetch(`${server.url}/`)), "REFUSED");
+      server.onConnection = behaved;
+      server.connections.forEach((connection) => connection.send(settingsFrame({ 3: 100 })));
+    }));
+}
+
 test("a body in several codings is decoded", () =>
   encounter({}, async (server, client) => {
     server.onRequest = ({ connection, stream }) => {

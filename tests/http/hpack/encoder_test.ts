@@ -265,7 +265,7 @@ test("HpackEncoder's blocks tell a plain decoder the fields, whatever they are a
         for (let i = 0; i < times; i++) pair.send(request({ method, path, headers }), length);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 
