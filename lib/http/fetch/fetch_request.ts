@@ -46,7 +46,7 @@ export function readRequest(
   defaults: RequestDefaults,
 ): FetchRequest {
   if (init !== undefined && init !== null) checkInit(init);
-  const request = typeof input === "object" && "headers" in input ? input : undefined;
+  const request = isRequest(input) ? input : undefined;
   const target = targetOf(request?.url ?? String(input));
   const method = checkedMethod(init?.method ?? request?.method ?? "GET");
   const headers = new HeaderReader();
@@ -98,6 +98,11 @@ function withLength(
   throw new HttpError("INVALID_HEADER", `The header content-length says ${length}, and the body has ${known} bytes`, {
     origin,
   });
+}
+
+/** Also of another realm, or a library's. */
+function isRequest(input: unknown): input is Request {
+  return typeof input === "object" && input !== null && "headers" in input && "url" in input;
 }
 
 function checkInit(init: HttpRequestInit): void {
