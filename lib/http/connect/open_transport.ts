@@ -70,13 +70,15 @@ class Attempt {
     signal?.addEventListener("abort", this.#onAbort);
   }
 
-  /** A look-up of the options, which may answer at once, or throw: that is told as its errors are. */
+  /** The look-up of the options, which may answer at once, with one address where all are asked for, or throw. */
   #observed(lookup: LookupFunction): LookupFunction {
     return (name, options, callback) => {
       try {
-        lookup(name, options, (error, ...found) => {
+        lookup(name, options, (error, found, family) => {
           if (!error) this.#stage = "TCP";
-          callback(error, ...found);
+          // The sockets ask for all addresses, and fail in odd ways if they get one.
+          const single = options.all && typeof found === "string" && !error;
+          callback(error, single ? [{ address: found, family: family ?? isIP(found) }] : found, family);
         });
       } catch (error) {
         queueMicrotask(() => callback(error as NodeJS.ErrnoException, "", 0));

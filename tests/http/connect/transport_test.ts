@@ -291,6 +291,17 @@ test("every address of a name is tried until one answers", () =>
     transport.destroy();
   }));
 
+test("a lookup may answer with one address, at once or later", async () => {
+  const later: LookupFunction = (_name, _options, callback) => void setTimeout(() => callback(null, "127.0.0.1", 4), 5);
+  for (const lookup of [later, ((_name, _options, callback) => callback(null, "127.0.0.1", 4)) as LookupFunction]) {
+    await during(serveTls({}, echo), async ({ port }) => {
+      const transport = await connectTls(port, trusting, { lookup });
+      assert.equal(transport.remoteAddress, "127.0.0.1");
+      transport.destroy();
+    });
+  }
+});
+
 test("an address of IPv6 is taken with the brackets that URLs have", async () => {
   const { message, origin } = await failure(connectTcp(1, {}, "[::1]"));
   assert.equal(origin, "http://[::1]:1");
