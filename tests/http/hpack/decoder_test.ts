@@ -241,6 +241,30 @@ test("HpackDecoder takes white space off a value's ends, and counts it in the ta
   assert.throws(() => head(decoder, Buffer.concat([OK, integer(0x80, 7, 61 + 41)])), CompressionError);
 });
 
+test("HpackDecoder tells literals apart that have the same bytes", () => {
+  const decoder = new HpackDecoder();
+  const plain = hex("88 00 0178 01 1f");
+  const huffman = hex("88 00 0178 81 1f");
+  for (let i = 0; i < 3; i++) {
+    assert.deepEqual(head(decoder, plain), ["x", "\x1f"]);
+    assert.deepEqual(head(decoder, huffman), ["x", "a"]);
+  }
+  // What is fine as a value may be no name, and the other way round.
+  for (let i = 0; i < 3; i++) {
+    assert.deepEqual(head(decoder, Buffer.concat([OK, field("server", "Not A Name")])), ["server", "Not A Name"]);
+    assert.equal(decoder.malformed, "");
+    head(decoder, Buffer.concat([OK, field("Not A Name", "server")]));
+    assert.match(decoder.malformed, /"Not A Name"/);
+  }
+  // More strings than are remembered, and long ones, which are not.
+  for (let round = 0; round < 2; round++) {
+    for (let i = 0; i < 2000; i++) {
+      const value = `${i}`.repeat(i % 20);
+      assert.deepEqual(head(decoder, Buffer.concat([OK, field("x", value, { huffman: i % 3 === 0 })])), ["x", value]);
+    }
+  }
+});
+
 test("HpackDecoder takes trailers without :status only", () => {
   const decoder = new HpackDecoder();
   const trailers = (block: Buffer): string[] => decoder.decodeTrailers(block, 0, block.length);
