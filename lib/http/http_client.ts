@@ -43,12 +43,13 @@ export class HttpClient {
    * @throws {RangeError} if a number is out of range.
    */
   constructor(options: HttpClientOptions = {}) {
-    const resolved = resolveOptions(options);
-    this.#core = new ClientCore(resolved);
+    this.#core = new ClientCore(resolveOptions(options));
+    // It is passed on as other fetch functions are: `new Api({ fetch: client.fetch })`.
+    this.fetch = this.fetch.bind(this);
   }
 
   /**
-   * Sends a request.
+   * Sends a request. It can be taken from the client and called as a function.
    *
    * @param input A URL of http or https, or a Request.
    * @param init What fetch knows, and `headersTimeout`, `bodyTimeout` and `idempotent`.
@@ -62,7 +63,6 @@ export class HttpClient {
     return new Promise((resolve, reject) => {
       if (core.closed !== undefined) throw core.closed;
       const request = readRequest(input, init, core.options);
-      request.signal?.throwIfAborted();
       core.requests++;
       new FetchOperation(core, request, { resolve, reject, redirects: 0 }).start();
     });

@@ -70,7 +70,8 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
   /** Begins. */
   start(): void {
     this.#begin();
-    this.#schedule();
+    if (this.#request.signal?.aborted) this.handleEvent();
+    else this.#schedule();
   }
 
   /** The signal's "abort": an object that listens needs no closure. */

@@ -404,3 +404,11 @@ test("requests that a server allows no streams for fail after a time", async () 
     assert.equal(client.stats().queued, 0);
   });
 });
+
+test("fetch() goes wherever a fetch function is taken", async () => {
+  await withOrigin(hello, { protocol: "h2" }, async ({ fetch }, { url }) => {
+    const api: { readonly fetch: typeof globalThis.fetch } = { fetch };
+    const { fetch: taken } = api;
+    assert.equal(await (await taken(url, { method: "POST", body: "x" })).text(), "hello");
+  });
+});
