@@ -66,6 +66,14 @@ export class BodySender {
     if (this.window > 0) this.#events.onReady();
   }
 
+  /** Forgets a stream that is over: one that waits for the connection's window would be kept as long as that is closed. */
+  drop(stream: Http2Stream): void {
+    stream.piece = undefined;
+    if (!stream.isQueued) return;
+    stream.isQueued = false;
+    this.#queue.splice(this.#queue.indexOf(stream, this.#first), 1);
+  }
+
   /** The server's SETTINGS came: what they say of windows changes those of all streams, even to less than nothing. */
   onInitialWindow(streams: Iterable<Http2Stream>): void {
     const change = this.#peer.initialWindowSize - this.#initialWindow;
@@ -107,15 +115,15 @@ export class BodySender {
   pump(): void {
     while (this.#first < this.#queue.length && this.window > 0 && !this.#transport.full) {
       const stream = this.#queue[this.#first];
-      const size = stream.isOver || stream.sendWindow <= 0 ? 0 : this.#nextSize(stream);
+      const size = stream.sendWindow <= 0 ? 0 : this.#nextSize(stream);
       if (size > 0 && !this.#output.fits(size)) {
         this.#output.flush(); // and see whether the transport takes more
         continue;
       }
       stream.isQueued = false;
-      if (++this.#first > 1024) this.#compact();
+      if (++this.#first > 64) this.#compact();
       if (size > 0) this.#send(stream, size);
-      else if (!stream.isOver && stream.sendWindow > 0) this.#read(stream);
+      else if (stream.sendWindow > 0) this.#read(stream);
     }
     if (this.#first === this.#queue.length && this.#first > 0) this.#compact();
   }
@@ -185,8 +193,9 @@ export class BodySender {
     this.#events.onBodyFailed(stream, failure);
   }
 
+  /** Lets go of the queue's beginning, which was served. */
   #compact(): void {
-    this.#queue = this.#queue.slice(this.#first);
+    this.#queue.splice(0, this.#first);
     this.#first = 0;
   }
 }

@@ -310,7 +310,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
 
   #remove(stream: Http2Stream): void {
     stream.isOver = true;
-    stream.piece = undefined;
+    this.#sender.drop(stream);
     this.#streams.delete(stream.id);
     this.#hasFreed = true;
   }

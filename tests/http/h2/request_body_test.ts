@@ -268,3 +268,35 @@ test("a piece that comes after the request was given up is dropped", async () =>
   await turn();
   assert.deepEqual(shown(peer.take()), []);
 });
+
+test("a request that waits for the connection's window can be given up, and the others go on", async () => {
+  const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: 1_000_000 });
+  ask(session, "/", { ...post, body: new WholeBody(Buffer.alloc(WINDOW)) });
+  await turn();
+  const answers = [3, 5, 7].map(() => ask(session, "/", { ...post, body: new WholeBody(Buffer.alloc(10)) }));
+  await turn();
+  answers[1].exchange.cancel(new Error("enough"));
+  peer.take();
+  peer.widen(0, 1000);
+  await turn();
+  assert.deepEqual(shown(peer.take()), ["3:10!", "7:10!"]);
+});
+
+test("many bodies at a time, of many pieces each, all come to their end", async () => {
+  const { session, peer } = await openSession({}, { [Setting.initialWindowSize]: 5000 });
+  for (let i = 0; i < 300; i++) {
+    const pieces = Array.from({ length: 4 }, () => Buffer.alloc(100));
+    ask(session, "/", { ...post, body: new ScriptedBody(i % 2 === 0 ? 400 : undefined).give(...pieces, undefined) });
+  }
+  const frames: Frame[] = [];
+  for (let i = 0; i < 10; i++) {
+    await turn();
+    frames.push(...peer.take());
+    peer.widen(0, 20_000);
+  }
+  assert.equal(frames.filter(({ type, flags }) => type === FrameType.data && flags & Flag.endStream).length, 300);
+  assert.equal(
+    frames.reduce((sum, { type, payload }) => sum + (type === FrameType.data ? payload.length : 0), 0),
+    120_000,
+  );
+});

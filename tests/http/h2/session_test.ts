@@ -442,6 +442,16 @@ test("a server that answers no PING is given up: CONNECTION_STALE for all reques
   assert.equal(session.free, 0);
 });
 
+test("a process that was held up itself does not take that for a server's silence", async () => {
+  const { session, peer } = await openSession({ pingInterval: 20, pingTimeout: 20 });
+  const answer = ask(session);
+  while (peer.takeOf(FrameType.ping).length === 0) await pause(1);
+  for (const start = performance.now(); performance.now() - start < 1200;); // the answer comes meanwhile, and is not read
+  await pause(5);
+  peer.send(response(1, "there"));
+  assert.deepEqual([answer.text, session.closing], ["there", false]);
+});
+
 test("PINGs of the server are answered with their bytes", async () => {
   const { peer } = await openSession();
   peer.send(ping("12345678"), ping("abcdefgh"));
