@@ -26,7 +26,8 @@ const EMPTY: StringLiteral = { text: "", trimmed: "", clean: true, huffman: fals
 const slots: StringLiteral[] = new Array<StringLiteral>(SLOTS).fill(EMPTY);
 const wire = new Uint8Array(SLOTS * LONGEST_REMEMBERED);
 
-let scratch = Buffer.alloc(1024);
+/** Where strings are put together; a larger one gets a place of its own, for a while. */
+const scratch = Buffer.alloc(8192);
 
 /**
  * Reads a string literal.
@@ -59,11 +60,11 @@ function isWire(slot: number, block: Uint8Array, start: number, end: number): bo
 
 function make(block: Uint8Array, start: number, end: number, huffman: boolean): StringLiteral {
   const wireLength = end - start;
-  if (scratch.length < wireLength * 2) scratch = Buffer.alloc(wireLength * 2);
+  const bytes = wireLength * 2 <= scratch.length ? scratch : Buffer.alloc(wireLength * 2);
   let length = wireLength;
-  if (huffman) length = decodeHuffman(block, start, end, scratch);
-  else for (let i = 0; i < length; i++) scratch[i] = block[start + i];
-  const text = scratch.toString("latin1", 0, length);
+  if (huffman) length = decodeHuffman(block, start, end, bytes);
+  else for (let i = 0; i < length; i++) bytes[i] = block[start + i];
+  const text = bytes.toString("latin1", 0, length);
   const trimmed = isBlank(text, 0) || isBlank(text, length - 1) ? text.replace(/^[ \t]+|[ \t]+$/g, "") : text;
   return { text, trimmed, clean: !/[\0\r\n]/.test(text), huffman, wireLength, nameKind: UNKNOWN };
 }
