@@ -10,8 +10,8 @@ import type { ClientQuestion, ClientSetup, Took } from "./client_questions.ts";
 import { BODY } from "./scenarios.ts";
 import type { Way, Ways } from "./ways.ts";
 
-/** Not measured: connections are made or found closed, and code compiled. */
-const WARM_UP = 0.3;
+/** Not measured: so many seconds, and answers in each line, in which connections are made and code is compiled. */
+const WARM_UP = { seconds: 0.3, answers: 20 };
 /** Milliseconds. */
 const SAMPLED = 50;
 const PIECE = new Uint8Array(65_536).fill(97);
@@ -41,11 +41,12 @@ async function measured(requests: number, act: () => Promise<number | void>): Pr
   return { seconds, requests: done ?? requests, cpu, memory: memory / 2 ** 20, peak: peak / 2 ** 20 };
 }
 
-async function askedFor(way: Way, inFlight: number, seconds: number): Promise<number> {
+/** Asks until the time is over and each line has had its least of answers; resolves to how many there were. */
+async function askedFor(way: Way, inFlight: number, seconds: number, answers: number): Promise<number> {
   let requests = 0;
   const end = performance.now() + seconds * 1000;
   const line = async (): Promise<void> => {
-    while (performance.now() < end) {
+    for (let done = 0; done < answers || performance.now() < end; done++) {
       const { length } = await way.text();
       if (length !== BODY) throw new TypeError(`a body has ${length} bytes`);
       requests++;
@@ -57,8 +58,8 @@ async function askedFor(way: Way, inFlight: number, seconds: number): Promise<nu
 
 async function rate(inFlight: number, seconds: number): Promise<Took> {
   const way = await (kept ??= Promise.resolve(make(setup)));
-  await askedFor(way, inFlight, WARM_UP);
-  return await measured(0, () => askedFor(way, inFlight, seconds));
+  await askedFor(way, inFlight, WARM_UP.seconds, WARM_UP.answers);
+  return await measured(0, () => askedFor(way, inFlight, seconds, 0));
 }
 
 async function burst(requests: number, setup: ClientSetup): Promise<Took> {
@@ -71,8 +72,9 @@ async function burst(requests: number, setup: ClientSetup): Promise<Took> {
   return took;
 }
 
+/** All in the same memory, to measure nothing but those who send it. */
 async function* pieces(bytes: number): AsyncGenerator<Uint8Array> {
-  for (let left = bytes; left > 0; left -= PIECE.length) yield PIECE.slice(0, Math.min(left, PIECE.length));
+  for (let left = bytes; left > 0; left -= PIECE.length) yield PIECE.subarray(0, left);
 }
 
 async function transfer(direction: "down" | "up", bytes: number): Promise<Took> {

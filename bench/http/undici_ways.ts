@@ -1,21 +1,8 @@
+import { Readable } from "node:stream";
+import { Agent, type Dispatcher, fetch, H2CClient, request } from "undici/index.js"; // by its file: Bun has its own `undici`
 import type { ClientSetup } from "./client_questions.ts";
 import { fetchWay } from "./fetch_way.ts";
 import type { Way, Ways } from "./ways.ts";
-
-interface Dispatcher {
-  destroy(): Promise<void>;
-}
-
-/** What is used of it. */
-interface Undici {
-  readonly Agent: new (options: object) => Dispatcher;
-  readonly H2CClient: new (origin: string, options: object) => Dispatcher;
-  request(url: string, options: object): Promise<{ body: AsyncIterable<Uint8Array> & { text(): Promise<string> } }>;
-  fetch(url: string, options: object): Promise<Response>;
-}
-
-const UNDICI: string = "undici/index.js"; // the bare name is one of Bun's own modules
-const { Agent, H2CClient, request, fetch } = await import(UNDICI) as Undici;
 
 function dispatcherFor({ url, ca, isHttp2, connections }: ClientSetup): Dispatcher {
   if (isHttp2 && url.startsWith("http:")) return new H2CClient(url, { pipelining: 100, maxConcurrentStreams: 100 });
@@ -33,7 +20,7 @@ function byRequest(setup: ClientSetup): Way {
       return bytes;
     },
     upload: async (pieces) => {
-      const { body } = await request(url, { dispatcher, method: "POST", body: pieces });
+      const { body } = await request(url, { dispatcher, method: "POST", body: Readable.from(pieces) });
       await body.text();
     },
     end: () => void dispatcher.destroy(),
