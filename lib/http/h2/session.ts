@@ -1,4 +1,5 @@
 import type { ConnectionOwner, Exchange, ExchangeHandler, HeaderList, RequestBody, RequestHead } from "../exchange.ts";
+import { toConnectionError } from "../connect/connection_error.ts";
 import { HttpError } from "../http_error.ts";
 import type { Transport, TransportEvents } from "../transport.ts";
 import { BodySender, type BodySenderEvents } from "./body_sender.ts";
@@ -163,12 +164,12 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   }
 
   onEnd(): void {
-    this.#lose("the server closed the connection", undefined);
+    this.#lose(undefined);
     this.#transport.destroy();
   }
 
   onClose(error: Error | undefined): void {
-    this.#lose(error === undefined ? "the connection was closed" : `the connection was lost: ${error.message}`, error);
+    this.#lose(error);
     this.#end.tellClosed();
   }
 
@@ -330,11 +331,10 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     this.#end.linger();
   }
 
-  /** The server, or the way to it, is gone. */
-  #lose(message: string, cause: unknown): void {
-    const { origin } = this.#options;
-    const isExpected = this.#streams.size === 0;
-    this.#giveUp(isExpected ? undefined : new HttpError("CONNECTION_LOST", message, { origin, cause }));
+  /** The server, or the way to it, is gone: nobody's fault if nothing was under way. */
+  #lose(cause: Error | undefined): void {
+    const isExpected = this.#streams.size === 0 && this.#peer.isKnown;
+    this.#giveUp(isExpected ? undefined : toConnectionError(cause, this.#options.origin));
   }
 
   /** Ends it all but for the socket; what is under way fails with the error. Does nothing if it has ended. */
