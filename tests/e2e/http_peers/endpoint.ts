@@ -5,15 +5,12 @@ import type { Origins } from "./application.ts";
 
 /** What servers are asked to do; not each can do all. */
 export type Feature =
-  | "methods"
   | "lengths"
   | "duplex"
   | "large duplex"
   | "trailers"
   | "hints"
-  | "refusals"
-  | "brotli and zstd"
-  | "half";
+  | "brotli and zstd";
 
 /** One way to speak to one server. */
 export interface Endpoint {

@@ -2,6 +2,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { noApache, secureApache, secureApacheTwoNames, startApache, verifyingApache } from "./apache.ts";
+import type { RestartingServer } from "./features/restarts.ts";
 import { fileHere } from "./files.ts";
 import { noNginx, secure, secureTwoNames, startNginx, verifying } from "./nginx.ts";
 import { type PeerProcess, runtimePath, startApplication } from "./processes.ts";
@@ -24,15 +25,11 @@ export interface HardOrigins {
   readonly misdirected: string;
 }
 
-/** nginx or Apache httpd with these origins; a test may make it restart. */
-export interface HardServer {
-  readonly name: string;
-  readonly skip: string | false;
+/** nginx or Apache httpd with these origins. */
+export interface HardServer extends RestartingServer {
   /** Those that it cannot have. */
   readonly lacks: ReadonlySet<keyof HardOrigins>;
   readonly origins: () => HardOrigins;
-  /** Has it take up its configuration again, as gracefully as it can. */
-  readonly reload: () => void;
 }
 
 function hardOrigins([h2, h1s, fewH2, fewH1s, brief, old, names, misdirected]: readonly number[]): HardOrigins {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { noApache, startApacheProxy } from "./apache.ts";
 import type { Origins } from "./application.ts";
 import type { Endpoint, Feature } from "./endpoint.ts";
+import type { RestartingServer } from "./features/restarts.ts";
 import type { VerifyingEndpoint } from "./features/verified_clients.ts";
 import { fileHere } from "./files.ts";
 import { noGo, startGo } from "./go.ts";
@@ -115,6 +116,16 @@ export class Peers {
         origin: () => this.#originsOf(name)[kind] ?? "",
       }))
     );
+  }
+
+  /** Those of them that begin anew at a signal. */
+  restarting(): RestartingServer[] {
+    return [{
+      name: "Go",
+      skip: noGo,
+      origins: () => this.#originsOf("Go"),
+      reload: () => this.#running.get("Go")!.signal("SIGHUP"),
+    }];
   }
 
   /** Those of them that ask clients for a certificate. */

@@ -6,7 +6,7 @@ import { pattern } from "../pattern.ts";
 
 /** Methods, statuses, redirects, codings and header fields. */
 export function testRequests(endpoint: Endpoint): void {
-  const { name, skip, lacks } = endpoint;
+  const { name, skip } = endpoint;
 
   test(`${name}: requests one after the other take one connection`, { skip }, async () => {
     await visitingEndpoint(endpoint, async (visit) => {
@@ -24,7 +24,19 @@ export function testRequests(endpoint: Endpoint): void {
     });
   });
 
-  if (!lacks.has("methods")) testMethods(endpoint);
+  if (endpoint.kind === "h2") {
+    test(`${name}: HTTP/1.1 is spoken over TLS to who does not offer h2`, { skip }, async () => {
+      await visiting({ ...optionsFor("h2"), http2: false }, endpoint.origin(), async ({ client, origin, events }) => {
+        for (const body of ["short", "longer".repeat(20_000)]) {
+          assert.equal(await (await client.fetch(`${origin}/mirror`, { method: "POST", body })).text(), body);
+        }
+        const [connected] = events;
+        assert.equal(connected.type === "connect" && connected.protocol, "http/1.1");
+      });
+    });
+  }
+
+  testMethods(endpoint);
 
   test(`${name}: the answer to HEAD has a length and no body`, { skip }, async () => {
     await visitingEndpoint(endpoint, async (visit) => {

@@ -2,19 +2,27 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { pause } from "../../../node/loopback.ts";
 import { connectionsMade, optionsFor, type Visit, visiting } from "../endpoint.ts";
-import type { HardServer } from "../hard_servers.ts";
 import { pattern } from "../pattern.ts";
 import { sha256 } from "./bodies.ts";
 
 const LANES = 20;
 
+/** A server that can be told to begin anew. */
+export interface RestartingServer {
+  readonly name: string;
+  readonly skip: string | false;
+  readonly origins: () => { readonly h2?: string; readonly h1s?: string };
+  /** Has it take up its configuration again, as gracefully as it can. */
+  readonly reload: () => void;
+}
+
 /** Servers that take up their configuration again while requests run. */
-export function testRestarts({ name, skip, origins, reload }: HardServer): void {
+export function testRestarts({ name, skip, origins, reload }: RestartingServer): void {
   for (const kind of ["h2", "h1s"] as const) {
     const spoken = kind === "h2" ? "h2" : "HTTP/1.1 over TLS";
 
     test(`${name}, ${spoken}: a server that reloads three times under load loses nothing`, { skip }, async () => {
-      await visiting(optionsFor(kind), origins()[kind], async (visit) => {
+      await visiting(optionsFor(kind), origins()[kind]!, async (visit) => {
         let ended = false;
         let answered = 0;
         const lanes = Array.from({ length: LANES }, async (_, lane) => {
@@ -39,7 +47,7 @@ export function testRestarts({ name, skip, origins, reload }: HardServer): void 
     });
 
     test(`${name}, ${spoken}: a body that is being read when the server reloads comes whole`, { skip }, async () => {
-      await visiting(optionsFor(kind), origins()[kind], async ({ client, origin }) => {
+      await visiting(optionsFor(kind), origins()[kind]!, async ({ client, origin }) => {
         const size = 6 * 2 ** 20;
         const response = await client.fetch(`${origin}/stream?n=${size}`);
         const reader = response.body!.getReader();

@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -15,9 +16,11 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -227,16 +230,44 @@ func must(err error) {
 func serve(secure *tls.Config, prepare func(server *http.Server)) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(err)
-	server := &http.Server{Handler: application(), TLSConfig: secure, ErrorLog: log.New(io.Discard, "", 0)}
-	if prepare != nil {
-		prepare(server)
-	}
+	go serveAnew(listener.(*net.TCPListener), secure, prepare)
 	if secure == nil {
-		go server.Serve(listener)
 		return "http://" + listener.Addr().String()
 	}
-	go server.ServeTLS(listener, "", "")
 	return "https://" + listener.Addr().String()
+}
+
+// A listener that stays open when a server shuts down.
+type keptListener struct{ *net.TCPListener }
+
+func (listener keptListener) Close() error {
+	return listener.SetDeadline(time.Now())
+}
+
+// At each SIGHUP another server takes over, and the former shuts down as gracefully as it can.
+func serveAnew(listener *net.TCPListener, secure *tls.Config, prepare func(server *http.Server)) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	for {
+		server := &http.Server{Handler: application(), ErrorLog: log.New(io.Discard, "", 0)}
+		if prepare != nil {
+			prepare(server)
+		}
+		listener.SetDeadline(time.Time{})
+		ended := make(chan bool)
+		go func() {
+			if secure == nil {
+				server.Serve(keptListener{listener})
+			} else {
+				server.TLSConfig = secure.Clone()
+				server.ServeTLS(keptListener{listener}, "", "")
+			}
+			close(ended)
+		}()
+		<-signals
+		go server.Shutdown(context.Background())
+		<-ended
+	}
 }
 
 func main() {
