@@ -5,5 +5,6 @@
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4.3}
  */
 export class CompressionError extends Error {
+  /** `CompressionError`. */
   override readonly name: string = "CompressionError";
 }

@@ -4,6 +4,7 @@ import { DEFAULT_TABLE_SIZE, FIELD_OVERHEAD, STATIC_COUNT, STATIC_FIELDS } from 
 
 /** An entry of the table. What is to be checked of it was checked when it came. */
 export interface Field {
+  /** Of the field. */
   readonly name: string;
   /** Without white space at its ends. */
   readonly value: string;

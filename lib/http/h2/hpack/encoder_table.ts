@@ -20,6 +20,7 @@ for (const name of ["authorization", "proxy-authorization"]) MANNERS.set(name, S
 
 /** What the encoder knows of a name. */
 export class KnownName {
+  /** In lower case. */
   readonly name: string;
   /** Where the static table has the name; 0: nowhere. */
   readonly staticIndex: number;
@@ -49,7 +50,9 @@ export class KnownName {
 
 /** A field that one of the tables has. */
 export class TableEntry {
+  /** Of the field. */
   readonly name: KnownName;
+  /** Of the field. */
   readonly value: string;
   /** The static index; 0 for a dynamic entry. */
   readonly staticIndex: number;

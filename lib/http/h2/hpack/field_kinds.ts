@@ -1,5 +1,5 @@
 /** Nobody looked at the name yet. */
-export const UNKNOWN = -1;
+export const UNKNOWN: number = -1;
 /** A name that any value without CR, LF and NUL may follow. */
 export const ORDINARY = 0;
 /** `:status`. */

@@ -10,8 +10,9 @@ export interface StringLiteral {
   readonly trimmed: string;
   /** Whether it is without CR, LF and NUL. */
   readonly clean: boolean;
-  /** Whether it came in Huffman code, and how long it was so. */
+  /** Whether it came in Huffman code. */
   readonly huffman: boolean;
+  /** How many bytes it came in. */
   readonly wireLength: number;
   /** {@link kindOfName}, once it was used as a name. */
   nameKind: number;
