@@ -17,6 +17,8 @@ export interface RetryTerms {
   readonly idempotent: boolean;
   /** Connections in a row that answered nobody. */
   readonly fruitless: number;
+  /** Whether the connection had been kept from an answer before, so that its server may have closed it meanwhile. */
+  readonly kept: boolean;
 }
 
 /** The attempts at a request that failed before a response came. */
@@ -24,6 +26,7 @@ export class FailedAttempts {
   /** How many there were. */
   count = 0;
   #refusals = 0;
+  #stale = 0;
   #refusedSince = 0;
 
   /**
@@ -34,6 +37,11 @@ export class FailedAttempts {
    */
   add(error: HttpError, untouched: boolean, terms: RetryTerms): number | undefined {
     this.count++;
+    if (!untouched && terms.kept && terms.idempotent && error.code === "CONNECTION_LOST") {
+      // It says nothing of the server, and each uses up a connection that is no more.
+      this.#stale++;
+      return 0;
+    }
     const worthIt = untouched ? this.#mayAskAgain(terms) : this.#mayRetry(error, terms);
     return worthIt ? this.#pause(error) : undefined;
   }
@@ -47,7 +55,7 @@ export class FailedAttempts {
   }
 
   #mayRetry({ code }: HttpError, { retries, idempotent }: RetryTerms): boolean {
-    if (!idempotent || this.count - this.#refusals > retries) return false;
+    if (!idempotent || this.count - this.#refusals - this.#stale > retries) return false;
     return code === "CONNECTION_LOST" || code === "CONNECTION_STALE" || code === "REFUSED" || code === "RESET";
   }
 

@@ -236,7 +236,8 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
   #retry(error: HttpError, untouched: boolean): boolean {
     if (this.#core.destroyed || !this.#mayRepeat()) return false;
     const { method, url, idempotent, body } = this.#request;
-    const terms = { retries: this.#core.options.retries, idempotent, fruitless: this.#pooled!.pool.fruitless };
+    const { kept, pool: { fruitless } } = this.#pooled!;
+    const terms = { retries: this.#core.options.retries, idempotent, fruitless, kept };
     const failures = this.#failures ??= new FailedAttempts();
     const pause = failures.add(error, untouched, terms);
     if (pause === undefined) return false;

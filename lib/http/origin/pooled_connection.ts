@@ -27,6 +27,11 @@ export class PooledConnection implements ConnectionOwner {
     this.pool = pool;
   }
 
+  /** Whether it is an HTTP/1.1 connection that has answered before. */
+  get kept(): boolean {
+    return this.#answered && this.connection.protocol === "http/1.1";
+  }
+
   /** A request was answered. */
   onAnswer(): void {
     this.#answered = true;

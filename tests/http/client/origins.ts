@@ -20,6 +20,8 @@ export interface TestOrigin {
   /** Requests under way, and their peak. */
   active: number;
   peak: number;
+  /** Told of each new socket. */
+  onSocket?: (socket: Socket) => void;
   /** Accepts no more connections. */
   refuse(): void;
   /** Ends its connections and stops. */
@@ -53,6 +55,7 @@ export async function startOrigin(answer: Answer, options: OriginOptions): Promi
   const sockets = new Set<Socket>();
   server.on(protocol === "h2" || protocol === "https/1.1" ? "secureConnection" : "connection", (socket: Socket) => {
     origin.sockets++;
+    origin.onSocket?.(socket);
     sockets.add(socket);
     socket.on("error", () => {}); // clients under test leave as they like
     socket.once("close", () => sockets.delete(socket));
