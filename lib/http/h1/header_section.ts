@@ -69,8 +69,8 @@ export class HeaderSection {
 
   #rejectBareLineFeed(from: number, to: number): void {
     const { bytes } = this;
-    for (let at = bytes.indexOf(LF, from); at >= 0 && at < to; at = bytes.indexOf(LF, at + 1)) {
-      if (bytes[at - 1] === CR) continue;
+    for (let at = from; at < to; at++) {
+      if (bytes[at] !== LF || bytes[at - 1] === CR) continue;
       const text = new TextDecoder("latin1").decode(bytes.subarray(0, at + 1));
       throw malformed(`a line of the ${this.#what} ends without CR`, text.slice(-60));
     }

@@ -6,12 +6,14 @@ import type { BodyWriter } from "./body_writer.ts";
 export interface ExchangeHost {
   /** The reader of a response took some of it. */
   onConsumed(exchange: Http1Exchange): void;
+  /** Nobody wants the response any more. */
   onCancel(exchange: Http1Exchange, reason: unknown): void;
 }
 
 /** One request and its response on an HTTP/1.1 connection. */
 export class Http1Exchange implements Exchange {
   readonly #host: ExchangeHost;
+  /** What is asked, and who is told of the answer. */
   readonly head: RequestHead;
   readonly body: RequestBody | undefined;
   readonly handler: ExchangeHandler;
@@ -26,6 +28,7 @@ export class Http1Exchange implements Exchange {
   /** Bytes of the response that its reader has not taken yet. */
   unread = 0;
 
+  /** Makes one that is not sent yet. */
   constructor(host: ExchangeHost, head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler) {
     this.#host = host;
     this.head = head;
@@ -53,11 +56,13 @@ export class Http1Exchange implements Exchange {
     this.handler.onFail(error, !this.sent);
   }
 
+  /** The reader took so many bytes. */
   consumed(bytes: number): void {
     this.unread -= bytes;
     this.#host.onConsumed(this);
   }
 
+  /** Gives it up. */
   cancel(reason: unknown): void {
     this.#host.onCancel(this, reason);
   }

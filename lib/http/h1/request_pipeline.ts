@@ -25,6 +25,7 @@ export class RequestPipeline {
     this.#origin = origin;
   }
 
+  /** How many there are. */
   get length(): number {
     return this.#exchanges.length;
   }

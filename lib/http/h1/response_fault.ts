@@ -1,7 +1,9 @@
 /** A response that is not HTTP/1.1 as the standards have it, or larger than our limits. The connection makes an HttpError of it. */
 export class ResponseFault extends Error {
+  /** What to tell the caller. */
   readonly code: "PROTOCOL_ERROR" | "LIMIT_EXCEEDED";
 
+  /** Makes one; the message goes on after the origin's name and a colon. */
   constructor(code: "PROTOCOL_ERROR" | "LIMIT_EXCEEDED", message: string) {
     super(message);
     this.code = code;

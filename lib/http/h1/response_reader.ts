@@ -55,6 +55,7 @@ export class ResponseReader {
   #lastBytes: Buffer | undefined = undefined;
   #lastHead: ParsedHead | undefined = undefined;
 
+  /** Makes one that expects nothing yet. */
   constructor(sink: ResponseSink, maxHeaderSize: number) {
     this.#sink = sink;
     this.#maxHeaderSize = maxHeaderSize;

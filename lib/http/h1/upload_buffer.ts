@@ -20,6 +20,7 @@ export class UploadBuffer {
   #start = 0;
   #at = 0;
 
+  /** Makes an empty one. */
   constructor(transport: Transport) {
     this.#transport = transport;
   }
