@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { type ApplicationPath, encodedText, HELLO_TAG } from "./application.ts";
+import { codings } from "./codings.ts";
 import { pattern } from "./pattern.ts";
 
 type Handler = (asked: IncomingMessage, answer: ServerResponse, query: URLSearchParams) => void;
@@ -80,8 +80,7 @@ const handlers: Readonly<Record<ApplicationPath, Handler>> = {
     answer.end();
   },
   "/encoded": (_, answer, query) => {
-    const codings = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync };
-    const coding = query.get("as") as keyof typeof codings;
+    const coding = query.get("as") ?? "gzip";
     answer.writeHead(200, { "content-encoding": coding, "content-type": "text/plain" });
     answer.end(codings[coding](encodedText));
   },

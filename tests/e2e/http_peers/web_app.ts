@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { type ApplicationPath, encodedText, HELLO_TAG } from "./application.ts";
+import { codings } from "./codings.ts";
 import { pattern } from "./pattern.ts";
 
 type Handler = (request: Request, query: URLSearchParams) => Response | Promise<Response>;
@@ -98,8 +98,7 @@ const handlers: Readonly<Record<Exclude<ApplicationPath, Impossible>, Handler>> 
   "/redirect": (_, query) =>
     new Response(null, { status: Number(query.get("code")), headers: { location: query.get("to") ?? "/hello" } }),
   "/encoded": (_, query) => {
-    const codings = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync };
-    const coding = query.get("as") as keyof typeof codings;
+    const coding = query.get("as") ?? "gzip";
     return new Response(codings[coding](encodedText), {
       headers: { "content-encoding": coding, "content-type": "text/plain" },
     });
