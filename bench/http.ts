@@ -9,7 +9,7 @@
  * take turns, in changing order. The origin is one process on Node for all, which speaks the protocols by itself and looks at
  * nothing, so that it takes a fraction of what any client does; its share of a core is printed. Both share the machine: CPU
  * time, of the client alone, is the figure with the least noise. `--quick` takes one round: for a look, not for the record.
- * Only full runs are written to RESULTS.md; they take about two and a half minutes a runtime.
+ * Only full runs are written to RESULTS.md; they take about two minutes a runtime.
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -29,7 +29,7 @@ const { values } = parseArgs({
 });
 const wanted = new RegExp(values.filter, "i");
 const peers = values.peers?.split("+");
-const SECONDS = 0.8;
+const SECONDS = 0.7;
 
 const origins = new Origins();
 

@@ -55,7 +55,7 @@ export async function burst(scenario: BurstScenario, terms: Terms): Promise<Cont
   });
 }
 
-/** The first round is for warming up. */
+/** Of the rounds, the later ones find the connection open and the code compiled. */
 export async function transfer(scenario: TransferScenario, terms: Terms): Promise<Contestant[]> {
   const port = await terms.origins.open(scenario.origin);
   const { direction, bytes } = scenario;
