@@ -62,6 +62,12 @@ export class FrameOutput {
     if (!this.#rewind() && this.#slab.length - this.#at < LEAST_ROOM) this.#renew(0);
   }
 
+  /** Forgets what the transport was not given. */
+  discard(): void {
+    this.added = this.written;
+    this.#at = this.#start;
+  }
+
   /** The transport has drained. */
   onDrain(): void {
     if (this.#at === this.#start) this.#rewind();

@@ -14,6 +14,7 @@ import type { FrameEvents, FrameReader } from "./frame_reader.ts";
 import {
   ACK,
   CONTINUATION,
+  DATA,
   END_HEADERS,
   END_STREAM,
   frameName,
@@ -29,25 +30,18 @@ import {
 } from "./frame_types.ts";
 import { CompressionError } from "./hpack/compression_error.ts";
 import { HpackDecoder } from "./hpack/decoder.ts";
-import type { Http2Stream } from "./http2_stream.ts";
 import type { NoiseBudget } from "./noise_budget.ts";
 import type { ReceiveWindows } from "./receive_windows.ts";
 import { checkEnd, countData, takeHead } from "./response_rules.ts";
 import type { PeerSettings } from "./settings.ts";
+import type { StreamEnds } from "./stream_ends.ts";
 import type { StreamTable } from "./stream_table.ts";
 
 /** What {@link Incoming} tells its session. */
 export interface IncomingEvents {
-  /** The response has come to its end. */
-  onResponseEnd(stream: Http2Stream, trailers: HeaderList | undefined): void;
-  /** The response breaks the rules, or our limits; the stream is reset with the code. */
-  onBadResponse(stream: Http2Stream, code: number, message: string, isTooLarge: boolean): void;
-  onReset(stream: Http2Stream, code: number): void;
   onGoaway(last: number, code: number, debug: string): void;
   /** SETTINGS came, and are in {@link SessionParts.peer}. */
   onPeerSettings(isFirst: boolean): void;
-  /** The server has our SETTINGS. */
-  onOurSettingsKnown(): void;
 }
 
 /** The parts of a session that frames act on. */
@@ -58,6 +52,7 @@ export interface SessionParts {
   readonly sender: BodySender;
   readonly peer: PeerSettings;
   readonly windows: ReceiveWindows;
+  readonly ends: StreamEnds;
   readonly noise: NoiseBudget;
 }
 
@@ -72,6 +67,7 @@ export class Incoming implements FrameEvents {
   readonly #sender: BodySender;
   readonly #peer: PeerSettings;
   readonly #windows: ReceiveWindows;
+  readonly #ends: StreamEnds;
   readonly #noise: NoiseBudget;
   readonly #decoder: HpackDecoder;
   readonly #block: FieldBlock;
@@ -90,6 +86,7 @@ export class Incoming implements FrameEvents {
     this.#sender = parts.sender;
     this.#peer = parts.peer;
     this.#windows = parts.windows;
+    this.#ends = parts.ends;
     this.#noise = parts.noise;
     this.#decoder = new HpackDecoder(4096, maxHeaderSize);
     // What is compressed is hardly larger; four times as much is still skipped for the sake of the other streams.
@@ -97,26 +94,27 @@ export class Incoming implements FrameEvents {
   }
 
   onDataFrame(id: number, size: number, chunk: Uint8Array, start: number, end: number, isLast: boolean): void {
+    if (!this.#settingsSeen) throw wrongStart(DATA);
     if (size > 0) this.#windows.onConnectionData(size);
     const stream = this.#streams.get(id);
     if (stream === undefined) {
-      this.#requireKnown(id, 0);
+      this.#requireKnown(id, DATA);
       if (size === 0 && start === end) this.#noise.count();
       return;
     }
     if (size > 0 && !this.#windows.onStreamData(stream, size)) {
-      return this.#events.onBadResponse(stream, FLOW_CONTROL_ERROR, "it is larger than the window allows", false);
+      return this.#ends.reject(stream, FLOW_CONTROL_ERROR, "it is larger than the window allows", false);
     }
     const bytes = end - start;
     if (bytes === 0 && size === 0 && !isLast) this.#noise.count();
     const wrong = countData(stream, bytes, isLast);
-    if (wrong !== "") return this.#events.onBadResponse(stream, PROTOCOL_ERROR, wrong, false);
+    if (wrong !== "") return this.#ends.reject(stream, PROTOCOL_ERROR, wrong, false);
     if (bytes > 0) {
       this.#noise.earn(1);
       // A view; not subarray(), which costs more, of a Buffer above all.
       stream.handler.onData(new Uint8Array(chunk.buffer as ArrayBuffer, chunk.byteOffset + start, bytes));
     }
-    if (isLast && !stream.isOver) this.#events.onResponseEnd(stream, undefined);
+    if (isLast && !stream.isOver) this.#ends.complete(stream, undefined);
   }
 
   onPadding(id: number, bytes: number): void {
@@ -126,9 +124,7 @@ export class Incoming implements FrameEvents {
   }
 
   onFrame(type: number, flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
-    if (!this.#settingsSeen && (type !== SETTINGS || (flags & ACK) !== 0)) {
-      throw new ConnectionFault(PROTOCOL_ERROR, `the server began with a ${frameName(type)} frame instead of SETTINGS`);
-    }
+    if (!this.#settingsSeen && (type !== SETTINGS || (flags & ACK) !== 0)) throw wrongStart(type);
     if (type === HEADERS) this.#onHeaders(flags, id, chunk, start, end);
     else if (type === WINDOW_UPDATE) this.#onWindowUpdate(id, chunk, start, end);
     else if (type === CONTINUATION) this.#onContinuation(flags, id, chunk, start, end);
@@ -184,7 +180,7 @@ export class Incoming implements FrameEvents {
     if (stream === undefined) return this.#noise.count();
     if (decoder.tooLarge) {
       const words = "its header section is larger than maxHeaderSize allows";
-      return this.#events.onBadResponse(stream, PROTOCOL_ERROR, words, true);
+      return this.#ends.reject(stream, PROTOCOL_ERROR, words, true);
     }
     const wrong = decoder.malformed !== ""
       ? decoder.malformed
@@ -192,10 +188,10 @@ export class Incoming implements FrameEvents {
       ? endsStream ? checkEnd(stream) : "HEADERS came in the middle of the body"
       : takeHead(stream, decoder, headers, endsStream);
     if (stream.isOver) return; // the handler has given it up
-    if (wrong !== "") return this.#events.onBadResponse(stream, PROTOCOL_ERROR, wrong, false);
+    if (wrong !== "") return this.#ends.reject(stream, PROTOCOL_ERROR, wrong, false);
     if (stream.hasHead) this.#noise.earn(2);
     else this.#noise.count();
-    if (endsStream) this.#events.onResponseEnd(stream, areTrailers ? headers : undefined);
+    if (endsStream) this.#ends.complete(stream, areTrailers ? headers : undefined);
   }
 
   #onWindowUpdate(id: number, chunk: Uint8Array, start: number, end: number): void {
@@ -210,9 +206,9 @@ export class Incoming implements FrameEvents {
     const stream = this.#streams.get(id);
     if (stream === undefined) return;
     if (bytes === 0) {
-      this.#events.onBadResponse(stream, PROTOCOL_ERROR, "WINDOW_UPDATE of 0 bytes came", false);
+      this.#ends.reject(stream, PROTOCOL_ERROR, "WINDOW_UPDATE of 0 bytes came", false);
     } else if (!this.#sender.widen(stream, bytes)) {
-      this.#events.onBadResponse(stream, FLOW_CONTROL_ERROR, "its window was widened beyond 2^31 - 1 bytes", false);
+      this.#ends.reject(stream, FLOW_CONTROL_ERROR, "its window was widened beyond 2^31 - 1 bytes", false);
     }
   }
 
@@ -222,7 +218,7 @@ export class Incoming implements FrameEvents {
     const stream = this.#streams.get(id);
     // One for each of our requests is fair: a server may end a stream so after the response, for the body it did not want.
     this.#noise.count();
-    if (stream !== undefined) this.#events.onReset(stream, readNumber(chunk, start) >>> 0);
+    if (stream !== undefined) this.#ends.reset(stream, readNumber(chunk, start) >>> 0);
   }
 
   #onSettings(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
@@ -230,7 +226,7 @@ export class Incoming implements FrameEvents {
     if ((flags & ACK) !== 0) {
       if (end > start) throw wrongSize(SETTINGS, end - start);
       this.#noise.count();
-      return this.#events.onOurSettingsKnown();
+      return this.#windows.onSettingsKnown(this.#streams.all());
     }
     const isFirst = !this.#settingsSeen;
     if (!isFirst) this.#noise.countAnswer(this.#transport.full);
@@ -276,6 +272,10 @@ function requireConnection(id: number, type: number): void {
     PROTOCOL_ERROR,
     `the server sent a ${frameName(type)} frame for stream ${id} instead of the connection`,
   );
+}
+
+function wrongStart(type: number): ConnectionFault {
+  return new ConnectionFault(PROTOCOL_ERROR, `the server began with a ${frameName(type)} frame instead of SETTINGS`);
 }
 
 function wrongSize(type: number, size: number): ConnectionFault {

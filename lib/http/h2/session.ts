@@ -1,10 +1,10 @@
-import type { ConnectionOwner, Exchange, ExchangeHandler, HeaderList, RequestBody, RequestHead } from "../exchange.ts";
 import { toConnectionError } from "../connect/connection_error.ts";
+import type { ConnectionOwner, Exchange, ExchangeHandler, RequestBody, RequestHead } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
 import type { Transport, TransportEvents } from "../transport.ts";
 import { BodySender, type BodySenderEvents } from "./body_sender.ts";
-import { CANCEL, ConnectionFault, INTERNAL_ERROR, NO_ERROR, REFUSED_STREAM } from "./error_codes.ts";
-import { faultError, goawayError, resetError, responseError } from "./failures.ts";
+import { ConnectionFault, INTERNAL_ERROR, NO_ERROR } from "./error_codes.ts";
+import { faultError } from "./failures.ts";
 import { FrameOutput } from "./frame_output.ts";
 import { FrameReader } from "./frame_reader.ts";
 import { HpackEncoder } from "./hpack/encoder.ts";
@@ -16,11 +16,13 @@ import { NoiseBudget } from "./noise_budget.ts";
 import { ReceiveWindows } from "./receive_windows.ts";
 import { SessionEnd } from "./session_end.ts";
 import { OUR_FRAME_SIZE, ourSettings, PeerSettings } from "./settings.ts";
+import { StreamEnds } from "./stream_ends.ts";
 import { StreamTable } from "./stream_table.ts";
 
 /** What every HTTP/2 connection of a client begins with. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-3.4} */
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const SOON = Promise.resolve();
+
 /**
  * Speaks HTTP/2 with prior knowledge over a transport, as a client.
  *
@@ -48,9 +50,8 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   readonly #liveness: Liveness;
   readonly #turn = (): void => this.#endTurn();
   #limit: number;
+  readonly #ends: StreamEnds;
   readonly #end: SessionEnd;
-  /** Whether a request ended that the owner was not told of. */
-  #hasFreed = false;
   /** Whether the server's limit has changed, and the owner was not told. */
   #hasNewLimit = false;
   #isScheduled = false;
@@ -68,6 +69,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     output.addSettings(ourSettings(options.streamWindow, options.maxHeaderSize));
     this.#windows = new ReceiveWindows(output, options.streamWindow);
     this.#sender = new BodySender(transport, output, this.#peer, options.origin, this);
+    this.#ends = new StreamEnds(this.#streams, output, this.#sender, options.origin);
     const parts = {
       transport,
       streams: this.#streams,
@@ -75,6 +77,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
       sender: this.#sender,
       peer: this.#peer,
       windows: this.#windows,
+      ends: this.#ends,
       noise: this.#noise,
     };
     const incoming = new Incoming(this, parts, options.maxHeaderSize);
@@ -146,16 +149,14 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
       this.#reader.read(chunk);
     } catch (error) {
       if (!(error instanceof ConnectionFault)) {
-        this.#leave(
-          INTERNAL_ERROR,
-          new HttpError("PROTOCOL_ERROR", "the session failed", { origin: this.#options.origin, cause: error }),
-        );
+        const { origin } = this.#options;
+        this.#leave(INTERNAL_ERROR, new HttpError("PROTOCOL_ERROR", "the session failed", { origin, cause: error }));
         throw error;
       }
       this.#leave(error.number, faultError(this.#options.origin, error));
     }
     // Most chunks of a large body bring nothing to be done.
-    if (this.#hasFreed || this.#end.isNear || this.#output.waiting > 0) this.#schedule();
+    if (this.#ends.hasFreed || this.#end.isNear || this.#output.waiting > 0) this.#schedule();
   }
 
   onDrain(): void {
@@ -180,41 +181,15 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   }
 
   onCancel(stream: Http2Stream, reason: unknown): void {
-    this.#remove(stream);
-    this.#output.addReset(stream.id, CANCEL);
-    stream.body?.cancel(reason);
+    this.#ends.giveUp(stream, reason);
     this.#schedule();
   }
 
   // What the server's frames do.
 
-  onResponseEnd(stream: Http2Stream, trailers: HeaderList | undefined): void {
-    this.#remove(stream);
-    if (stream.body !== undefined) {
-      // It has made up its mind without the rest of the body (RFC 9113 section 8.1).
-      this.#output.addReset(stream.id, NO_ERROR);
-      const words = "the response ended before the request's body did";
-      stream.body.cancel(new HttpError("RESET", words, { origin: this.#options.origin }));
-    }
-    stream.handler.onEnd(trailers);
-  }
-
-  onBadResponse(stream: Http2Stream, code: number, message: string, isTooLarge: boolean): void {
-    if (stream.isOver) return;
-    this.#output.addReset(stream.id, code);
-    this.#fail(stream, responseError(this.#options.origin, code, message, isTooLarge), false);
-  }
-
-  onReset(stream: Http2Stream, code: number): void {
-    const isUntouched = code === REFUSED_STREAM && !stream.hasHead;
-    this.#fail(stream, resetError(this.#options.origin, code, isUntouched), isUntouched);
-  }
-
   onGoaway(last: number, code: number, debug: string): void {
     this.#end.isNear = true;
-    for (const stream of this.#streams.all()) {
-      if (stream.id > last) this.#fail(stream, goawayError(this.#options.origin, code, debug), true);
-    }
+    this.#ends.refuseAbove(last, code, debug);
   }
 
   onPeerSettings(isFirst: boolean): void {
@@ -225,10 +200,6 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     // Told also if there is less room, or none: who waits may have to go elsewhere.
     if (limit !== this.#limit || isFirst) this.#hasNewLimit = true;
     this.#limit = limit;
-  }
-
-  onOurSettingsKnown(): void {
-    this.#windows.onSettingsKnown(this.#streams.all());
   }
 
   // What the sender of bodies tells.
@@ -242,8 +213,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   }
 
   onBodyFailed(stream: Http2Stream, error: HttpError): void {
-    this.#output.addReset(stream.id, CANCEL);
-    this.#fail(stream, error, false);
+    this.#ends.breakOff(stream, error);
     this.#schedule();
   }
 
@@ -280,9 +250,9 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   /** Tells the owner what is new, and sends what has come together. */
   #endTurn(): void {
     this.#end.tellNear();
-    const isNews = this.#hasNewLimit || (this.#hasFreed && this.free > 0);
+    const isNews = this.#hasNewLimit || (this.#ends.hasFreed && this.free > 0);
     this.#hasNewLimit = false;
-    this.#hasFreed = false;
+    this.#ends.hasFreed = false;
     if (isNews && !this.#end.isNear) this.#owner.onFree(this);
     this.#isScheduled = false;
     if (this.#end.isHere) return;
@@ -307,25 +277,12 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     this.#liveness.onBusy();
   }
 
-  // The end of streams, and of the session.
-
-  #remove(stream: Http2Stream): void {
-    stream.isOver = true;
-    this.#sender.drop(stream);
-    this.#streams.delete(stream.id);
-    this.#hasFreed = true;
-  }
-
-  #fail(stream: Http2Stream, error: HttpError, isUntouched: boolean): void {
-    if (stream.isOver) return;
-    this.#remove(stream);
-    stream.body?.cancel(error);
-    stream.handler.onFail(error, isUntouched);
-  }
+  // The end of the session.
 
   /** Says goodbye. */
   #leave(code: number, error: HttpError | undefined): void {
     this.#giveUp(error);
+    if (error !== undefined) this.#output.discard(); // requests that were not sent may be sent elsewhere now
     this.#output.addGoaway(code);
     this.#output.flush();
     this.#end.linger();
@@ -346,8 +303,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     end.error = error;
     this.#reader.isStopped = true;
     this.#liveness.stop();
-    const { written } = this.#output;
-    for (const stream of this.#streams.all()) this.#fail(stream, error!, stream.sentAt >= written);
+    if (error !== undefined) this.#ends.failAll(error);
     this.#schedule();
   }
 }

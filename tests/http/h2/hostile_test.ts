@@ -189,6 +189,31 @@ test("a server that begins with something else than SETTINGS is none of HTTP/2",
   await owner.closed;
 });
 
+test("DATA before SETTINGS is no HTTP/2 either", async () => {
+  const peer = new MemoryPeer();
+  const { session, owner } = openOn(peer);
+  const answer = ask(session);
+  peer.send(dataFrame(1, "x"));
+  assert.equal(answer.error?.code, "PROTOCOL_ERROR");
+  assert.equal(session.closing, true);
+  peer.finish();
+  await owner.closed;
+});
+
+test("a request that was not sent when the server broke the rules is untouched, and not sent any more", async () => {
+  const { session, peer, owner } = await openSession();
+  const sent = ask(session);
+  await turn();
+  peer.take();
+  const unsent = ask(session);
+  peer.send(dataFrame(2, "x"));
+  assert.deepEqual([sent.isUntouched, unsent.isUntouched], [false, true]);
+  await turn();
+  assert.deepEqual(peer.take().map(({ type }) => type), [FrameType.goaway]);
+  peer.finish();
+  await owner.closed;
+});
+
 test("a server that speaks HTTP/1.1 is found out", async () => {
   const peer = new MemoryPeer();
   const { session, owner } = openOn(peer);
