@@ -42,6 +42,7 @@ export class ChaosOrigin {
 
   async stop(): Promise<void> {
     await this.#restart;
+    this.ledger.stop();
     await this.origin.stop();
   }
 
@@ -148,7 +149,7 @@ export class ChaosOrigin {
       void peer.settings({ [Setting.initialWindowSize]: 0 });
       return void setTimeout(() => void peer.settings({ [Setting.initialWindowSize]: 100_000 }), 10);
     }
-    const fault = this.ledger.fault();
+    this.ledger.fault();
     if (fate < 0.7) return void peer.shutDown();
     if (fate < 0.9 || this.#hasMuted) {
       const ids = [...peer.streams.keys()];
@@ -159,18 +160,17 @@ export class ChaosOrigin {
     this.#hasMuted = true;
     peer.isMute = true;
     peer.socket.pause();
-    fault.ended = Infinity;
+    setTimeout(this.ledger.lastingFault(), 4000).unref(); // the client's limit is 2.7 s
   }
 
   #startAgain(): void {
     if (this.#restart) return;
-    const fault = this.ledger.fault();
-    fault.ended = Infinity;
+    const end = this.ledger.lastingFault();
     this.#restart = (async () => {
       await this.origin.stop();
       await new Promise((resolve) => setTimeout(resolve, 15));
       await this.origin.start();
-      fault.ended = performance.now();
+      end();
       this.#restart = undefined;
     })();
   }

@@ -148,7 +148,7 @@ async function destroyedMeanwhile(random: SeededRandom, protocol: Protocol): Pro
 /** One origin and one client: `requests` of them, `workers` at a time. */
 async function chaosOf(random: SeededRandom, protocol: Protocol, requests: number, workers: number): Promise<void> {
   const chaos = new ChaosOrigin(protocol, random, new Ledger(), requests / 4);
-  const options = { pingInterval: 200, pingTimeout: 1000, retries: RETRIES, connections: 60 };
+  const options = { pingInterval: 200, pingTimeout: 2500, retries: RETRIES, connections: 60 };
   const party: Party = { chaos, client: newClient({ ...options, h2c: protocol === "h2c" }), requests, workers };
   try {
     await chaos.origin.start();

@@ -21,6 +21,7 @@ export interface Entry extends Made {
   acted: number;
   /** What went wrong at the server with this request, in its order. */
   readonly faults: string[];
+  /** In ticks. */
   readonly began: number;
   /** Faults of whole connections or of the server that it may have met. */
   ambient: number;
@@ -29,21 +30,25 @@ export interface Entry extends Made {
   outcome: Outcome | undefined;
 }
 
-/** How long after a fault of a connection a client may still run into it, in ms: until it was told. */
-const ECHO = 250;
+/** How long after a fault of a connection a client may still run into it, until it is told: in ticks. */
+const ECHO = 25;
+/** In ms. A process that is kept from running has fewer ticks, not a later fault. */
+const TICK = 10;
 
 /** Accounts for every request: nothing hangs, nothing is lost, nothing is done twice that must not be. */
 export class Ledger {
   /** How many fetches have ended. */
   closed = 0;
+  #now = 0;
+  readonly #clock = setInterval(() => this.#now++, TICK);
   readonly #entries = new Map<string, Entry>();
-  /** Faults of connections or of the whole server: from when to when. */
-  readonly #ambient: { readonly began: number; ended: number }[] = [];
+  /** Faults of connections or of the whole server. */
+  readonly #ambient: { ended: number }[] = [];
 
   open(id: string, made: Made): Entry {
     const entry: Entry = {
       ...made,
-      ...{ seen: 0, acted: 0, faults: [], began: performance.now(), ambient: 0, hadHead: false, outcome: undefined },
+      ...{ seen: 0, acted: 0, faults: [], began: this.#now, ambient: 0, hadHead: false, outcome: undefined },
     };
     this.#entries.set(id, entry);
     return entry;
@@ -55,12 +60,23 @@ export class Ledger {
     return entry;
   }
 
-  /** A connection, or the whole server, goes wrong. @returns What tells its end; else it is over at once. */
-  fault(): { ended: number } {
-    const now = performance.now();
-    const fault = { began: now, ended: now };
+  /** No more faults. */
+  stop(): void {
+    clearInterval(this.#clock);
+  }
+
+  /** A connection, or the whole server, goes wrong. */
+  fault(): void {
+    this.#ambient.push({ ended: this.#now });
+  }
+
+  /** The same for a while. @returns What is to be called at its end. */
+  lastingFault(): () => void {
+    const fault = { ended: Infinity };
     this.#ambient.push(fault);
-    return fault;
+    return () => {
+      fault.ended = this.#now;
+    };
   }
 
   close(entry: Entry, outcome: Outcome): void {

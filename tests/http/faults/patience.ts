@@ -1,4 +1,4 @@
-const LIMIT = 30_000;
+const LIMIT = 60_000;
 
 export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
