@@ -3,6 +3,9 @@ import { clearTimeout, setTimeout } from "node:timers";
 /** A timer so much too late, in ms, says that this process was held up: the answer may be there, and not have been read. */
 const LATE = 1000;
 
+/** The longest time of a timer, in ms. */
+const LONGEST = 2 ** 31 - 1;
+
 /** What a {@link Liveness} asks of its session. */
 export interface LivenessEvents {
   /** Whether requests are under way. */
@@ -91,7 +94,8 @@ export class Liveness {
     if (due >= this.#timerAt) return; // it looks earlier anyway
     clearTimeout(this.#timer);
     this.#timerAt = due;
-    this.#timer = setTimeout(this.#look, Math.min(Math.ceil(due - performance.now()), 2 ** 31 - 1));
+    const left = Math.ceil(due - performance.now());
+    this.#timer = setTimeout(this.#look, Math.min(Math.max(left, 1), LONGEST));
     this.#timer.unref();
   }
 
