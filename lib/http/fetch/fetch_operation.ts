@@ -13,6 +13,7 @@ import type { FetchRequest } from "./fetch_request.ts";
 import { createResponse } from "./http_response.ts";
 import { verifiedBody } from "./integrity.ts";
 import { redirected } from "./redirect.ts";
+import type { BodySource } from "./request_body.ts";
 import { ResponseBody } from "./response_body.ts";
 
 /** Who waits for a response, over all redirects. */
@@ -92,9 +93,20 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
     const { connection } = pooled;
     if (this.#core.options.onEvent !== undefined) this.#emitRequest(connection.protocol);
     const { body, headersTimeout = this.#core.options.headersTimeout } = this.#request;
-    if (body !== undefined) this.#body = this.#body?.renew() ?? new AttemptBody(body.open());
+    if (body !== undefined && !this.#openBody(body)) return;
     this.#exchange = connection.start(this.#request, this.#body, this);
     this.#startDeadline(headersTimeout);
+  }
+
+  /** Whether there is a body for this attempt; else the request has failed. */
+  #openBody(body: BodySource): boolean {
+    try {
+      this.#body = this.#body?.renew() ?? new AttemptBody(body.open());
+      return true;
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    }
   }
 
   onNoConnection(error: unknown): void {
@@ -306,7 +318,11 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
       this.#body.cancel(reason);
       this.#body.abandon();
     } else if (body !== undefined && !body.replayable) {
-      body.open().cancel(reason);
+      try {
+        body.open().cancel(reason);
+      } catch {
+        // One that cannot be opened, which may be why it fails, has nothing to cancel.
+      }
     }
   }
 
