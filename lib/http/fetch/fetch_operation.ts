@@ -171,7 +171,8 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
     let body: ResponseBody | undefined;
     if (method !== "HEAD" && !isNullBody(head.status)) {
       body = this.#responseBody!;
-      if (this.#core.options.decompress) body = decodedBody(body, fieldsOf(head.headers, "content-encoding"), origin);
+      const codings = this.#core.options.decompress ? fieldsOf(head.headers, "content-encoding") : "";
+      if (codings !== "") body = decodedBody(body, codings, origin);
       if (integrity !== "") body = verifiedBody(body, integrity, origin);
     }
     const info = { url: withoutFragment(url), redirected: this.#call.redirects > 0 };
