@@ -1,5 +1,4 @@
 import type { Socket } from "node:net";
-import { checkServerIdentity } from "node:tls";
 import { holdTlsReads } from "../../runtime/mod.ts";
 import type { Transport, TransportEvents } from "../transport.ts";
 import type { TlsAttempt } from "./tls_socket.ts";
@@ -91,8 +90,7 @@ export class SocketTransport implements Transport {
   }
 
   covers(host: string): boolean {
-    // Asked for late: nobody else needs the certificate, and it takes as long as a request.
-    const certificate = this.#tls?.verified && !this.#closed ? this.#tls.certificate() : undefined;
-    return certificate !== undefined && checkServerIdentity(host, certificate) === undefined;
+    // Asked for late: nobody else needs the certificate, and to read it takes as long as a request.
+    return !this.#closed && this.#tls !== undefined && this.#tls.covers(host);
   }
 }

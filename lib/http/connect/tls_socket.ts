@@ -70,17 +70,30 @@ export class TlsAttempt {
     return this.#certificate;
   }
 
+  /**
+   * Whether the certificate, which was verified, is for another host too: by its names, and by the checkServerIdentity of the options. That may
+   * think less of names, as one that only compares keys does, or more, as one that knows which key belongs to which host.
+   */
+  covers(host: string): boolean {
+    const certificate = this.verified ? this.certificate() : undefined;
+    if (certificate === undefined || checkServerIdentity(host, certificate) !== undefined) return false;
+    return this.#askOwn(host, certificate) === undefined;
+  }
+
   #check(name: string, certificate: PeerCertificate): Error | undefined {
     this.#certificate = certificate;
     this.#checked = true;
-    const { checkServerIdentity: own } = this.#options;
-    if (own === undefined) return checkServerIdentity(name, certificate);
-    try {
-      this.refusal = own(name, certificate) ?? undefined;
-    } catch (error) { // it would be an uncaught exception, as nobody called but the socket
-      this.refusal = error instanceof Error ? error : new Error(String(error));
-    }
+    if (this.#options.checkServerIdentity === undefined) return checkServerIdentity(name, certificate);
+    this.refusal = this.#askOwn(name, certificate);
     return this.refusal;
+  }
+
+  #askOwn(name: string, certificate: PeerCertificate): Error | undefined {
+    try {
+      return this.#options.checkServerIdentity?.(name, certificate) ?? undefined;
+    } catch (error) { // it would be an uncaught exception, as nobody called but the socket
+      return error instanceof Error ? error : new Error(String(error));
+    }
   }
 
   #keep(session: Uint8Array): void {

@@ -326,6 +326,33 @@ test("covers(): the names and addresses of the verified certificate, on new and 
     },
   ));
 
+test("covers(): checkServerIdentity is asked too, on new and on resumed sessions, and names have to fit besides", () =>
+  during(
+    serveTls(certificates.twoNames, (socket) => socket.end("session tickets come before this")),
+    async ({ port }) => {
+      const asked: string[] = [];
+      const checkServerIdentity = (host: string): Error | undefined => {
+        asked.push(host);
+        if (host === "two.test") return new Error("another key is pinned");
+        if (host === "b.many.test") throw new Error("thrown");
+        return undefined;
+      };
+      const tls = { ...trusting, checkServerIdentity };
+      for (let n = 0; n < 2; n++) {
+        const record = await connectTls(port, tls, { lookup: addresses("127.0.0.1") }, "one.test").then((transport) => {
+          const covered = ["one.test", "two.test", "a.many.test", "b.many.test", "localhost"].filter((host) =>
+            transport.covers(host)
+          );
+          assert.deepEqual(covered, ["one.test", "a.many.test"]);
+          return new Record(transport);
+        });
+        await record.closed();
+      }
+      assert.ok(asked.includes("two.test"));
+      assert.ok(!asked.includes("localhost"));
+    },
+  ));
+
 test("covers(): nothing without TLS, nor if servers are not verified", async () => {
   await during(serveTcp(echo), async ({ port }) => {
     const transport = await connectTcp(port);
