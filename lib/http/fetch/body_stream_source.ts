@@ -1,5 +1,4 @@
 import type { ReadableByteStreamController, UnderlyingByteSource } from "../../streams/mod.ts";
-import { freshBytes } from "./fresh_bytes.ts";
 import type { BodyConsumer, ResponseBody } from "./response_body.ts";
 
 /** The most bytes of a chunk. */
@@ -52,9 +51,7 @@ export class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
       request.respond(this.#body.takeInto(new Uint8Array(buffer, byteOffset, byteLength)));
       return;
     }
-    const chunk = freshBytes(Math.min(this.#body.available, MOST));
-    this.#body.takeInto(chunk);
-    controller.enqueue(chunk);
+    controller.enqueue(this.#body.takeOwn(MOST)!);
   }
 
   #endIfOver(controller: ReadableByteStreamController): void {

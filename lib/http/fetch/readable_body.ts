@@ -1,9 +1,12 @@
 import type { ReadableStream } from "../../streams/mod.ts";
 import { watchResponse, watchStream } from "./abandoned.ts";
 import { teeBody } from "./body_tee.ts";
-import { copyOf, freshBytes } from "./fresh_bytes.ts";
+import { freshBytes } from "./fresh_bytes.ts";
 import type { BodyConsumer, ResponseBody } from "./response_body.ts";
 import { readWhole, type WholeKind } from "./whole_body.ts";
+
+/** The most bytes that a runtime gets at a time. */
+const MOST = 64 * 1024;
 
 /** Under which streams, the runtimes' and ours, tell whether they were read or cancelled. */
 const DISTURBED = Symbol.for("nodejs.stream.disturbed");
@@ -136,7 +139,7 @@ class NativeReader implements AsyncIterator<Uint8Array>, BodyConsumer {
     const body = this.#body!;
     if (body.failure !== undefined) this.#reject!(body.failure.reason);
     else if (body.isDone) this.#resolve!({ done: true, value: undefined });
-    else this.#resolve!({ done: false, value: copyOf(body.take()!) });
+    else this.#resolve!({ done: false, value: body.takeOwn(MOST)! });
   }
 }
 

@@ -141,6 +141,13 @@ export class ResponseBody {
     return chunk;
   }
 
+  /** The next piece in memory of its own, in which there is nothing else. */
+  takeOwn(most: number): Uint8Array<ArrayBuffer> | undefined {
+    const chunk = this.#chunks.takeOwn(most);
+    if (chunk !== undefined) this.#control.consumed(chunk.length);
+    return chunk;
+  }
+
   /** Fills a buffer with what there is; returns how many bytes. */
   takeInto(target: Uint8Array): number {
     const length = this.#chunks.takeInto(target);
@@ -152,7 +159,7 @@ export class ResponseBody {
   copy(): ResponseBody | undefined {
     if (!this.#hasEnded) return undefined;
     const copy = new ResponseBody(NO_CONTROL);
-    for (const chunk of this.#chunks.chunks) copy.push(chunk);
+    for (const chunk of this.#chunks.pieces) copy.push(chunk);
     copy.end();
     return copy;
   }

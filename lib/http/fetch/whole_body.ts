@@ -32,7 +32,7 @@ export function convertWhole(chunks: ChunkList, kind: WholeKind, contentType: st
     case "arrayBuffer":
       return chunks.copyAll().buffer;
     case "blob":
-      return new Blob(chunks.chunks as Uint8Array<ArrayBuffer>[], { type: contentType });
+      return new Blob(chunks.pieces as Uint8Array<ArrayBuffer>[], { type: contentType });
     case "formData": {
       const headers: HeadersInit = contentType === "" ? {} : { "content-type": contentType };
       return new Response(chunks.takeAll() as Uint8Array<ArrayBuffer>, { headers }).formData();
