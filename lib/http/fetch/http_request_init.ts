@@ -35,7 +35,12 @@ export interface HttpRequestInit
   redirect?: "follow" | "manual" | "error";
   /** Gives the request up, and the body of its response. */
   signal?: AbortSignal | null;
-  /** What the response's body must be, as subresource integrity has it: `sha256-…`. */
+  /**
+   * What the response's body must be, as subresource integrity has it: `sha256-…`. Who reads the body as a whole gets it only if it is
+   * that; a stream gives the bytes as they come, and fails at its end.
+   *
+   * @default none; neither are digests by other algorithms than SHA-256, SHA-384 and SHA-512 checked
+   */
   integrity?: string;
   /** Accepted, as fetch asks for it with streams. The response never waits for the body's end. */
   duplex?: "half" | "full";
