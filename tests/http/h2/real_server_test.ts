@@ -11,6 +11,9 @@ import { ask, type Opened, openOn } from "./opened_session.ts";
 import { ScriptedBody, WholeBody } from "./scripted_body.ts";
 
 const MEGABYTE = 1024 * 1024;
+/** The client is the same there, and is tested against servers of its own and of others. */
+const skip = process.versions.deno !== undefined &&
+  "Deno's node:http2 server now and then aborts its process when a session closes (an assertion of nghttp2)";
 const bytes = Buffer.from(Uint8Array.from({ length: 5 * MEGABYTE + 123 }, (_, i) => (i * 31) ^ (i >> 9)));
 
 /** What the servers answer, by path. */
@@ -84,7 +87,7 @@ async function finish({ session, owner }: Opened): Promise<void> {
 }
 
 for (const name of ["h2c", "TLS"]) {
-  test(`${name}: responses small and large, with trailers and without a body, are whole`, async () => {
+  test(`${name}: responses small and large, with trailers and without a body, are whole`, { skip }, async () => {
     const opened = await connect(name);
     const answers = ["/small", "/large", "/trailers", "/nothing"].map((path) => {
       const answer = ask(opened.session, path);
@@ -102,7 +105,7 @@ for (const name of ["h2c", "TLS"]) {
     await finish(opened);
   });
 
-  test(`${name}: bodies go up and come back, in memory and in pieces`, async () => {
+  test(`${name}: bodies go up and come back, in memory and in pieces`, { skip }, async () => {
     const opened = await connect(name);
     const pieces = [1, 70_000, 1, 300_000].map((length, i) => bytes.subarray(i * 1000, i * 1000 + length));
     const bodies = [new WholeBody(bytes), new ScriptedBody().give(...pieces, undefined)];
@@ -117,7 +120,7 @@ for (const name of ["h2c", "TLS"]) {
     await finish(opened);
   });
 
-  test(`${name}: a thousand requests, a hundred at a time, each get their own answer`, async () => {
+  test(`${name}: a thousand requests, a hundred at a time, each get their own answer`, { skip }, async () => {
     const opened = await connect(name);
     const { session } = opened;
     await ask(session, "/small").over;
@@ -136,22 +139,26 @@ for (const name of ["h2c", "TLS"]) {
     await finish(opened);
   });
 
-  test(`${name}: an answer before the body's end and a request that is given up leave the session as it was`, async () => {
-    const opened = await connect(name);
-    const { session } = opened;
-    const early = ask(session, "/early", { method: "POST", body: new WholeBody(bytes) });
-    const never = ask(session, "/never");
-    await early.over;
-    assert.deepEqual([early.head?.status, early.text], [413, "too much"]);
-    never.exchange.cancel(new Error("enough"));
-    const after = ask(session, "/small");
-    await after.over;
-    assert.equal(after.text, "small");
-    assert.equal(session.active, 0);
-    await finish(opened);
-  });
+  test(
+    `${name}: an answer before the body's end and a request that is given up leave the session as it was`,
+    { skip },
+    async () => {
+      const opened = await connect(name);
+      const { session } = opened;
+      const early = ask(session, "/early", { method: "POST", body: new WholeBody(bytes) });
+      const never = ask(session, "/never");
+      await early.over;
+      assert.deepEqual([early.head?.status, early.text], [413, "too much"]);
+      never.exchange.cancel(new Error("enough"));
+      const after = ask(session, "/small");
+      await after.over;
+      assert.equal(after.text, "small");
+      assert.equal(session.active, 0);
+      await finish(opened);
+    },
+  );
 
-  test(`${name}: a response that is read slowly is held back at its window, and others are not`, async () => {
+  test(`${name}: a response that is read slowly is held back at its window, and others are not`, { skip }, async () => {
     const opened = await connect(name, { streamWindow: 200_000 });
     const slow = ask(opened.session, "/large");
     const fast = ask(opened.session, "/large");
@@ -167,7 +174,7 @@ for (const name of ["h2c", "TLS"]) {
   });
 }
 
-test("a server that shuts down lets requests end, and the session closes", async () => {
+test("a server that shuts down lets requests end, and the session closes", { skip }, async () => {
   const server = createServer();
   const streams: ServerHttp2Stream[] = [];
   const shutDown = new Promise<() => void>((resolve) => {
