@@ -1,4 +1,5 @@
 import type { RequestBody } from "../exchange.ts";
+import { HttpError } from "../http_error.ts";
 
 /**
  * A request's body as one attempt has it. A stream cannot be sent twice; but while nothing of it was read, another attempt can have
@@ -6,6 +7,7 @@ import type { RequestBody } from "../exchange.ts";
  */
 export class AttemptBody implements RequestBody {
   readonly #body: RequestBody;
+  readonly #origin: string;
   readonly length: number | undefined;
   readonly bytes: Uint8Array | undefined;
   /** Whether something was read, so that no other attempt can have it. */
@@ -17,8 +19,10 @@ export class AttemptBody implements RequestBody {
   #cancelled = false;
   #reason: unknown = undefined;
 
-  constructor(body: RequestBody) {
+  /** @param origin For errors. */
+  constructor(body: RequestBody, origin: string) {
     this.#body = body;
+    this.#origin = origin;
     this.length = body.length;
     this.bytes = body.bytes;
     if (this.bytes !== undefined) this.pending = false;
@@ -26,10 +30,20 @@ export class AttemptBody implements RequestBody {
 
   async read(): Promise<Uint8Array | undefined> {
     this.begun = true;
-    const piece = await this.#body.read();
+    const piece = await this.#read();
     this.readAt = performance.now();
     if (piece === undefined) this.pending = false;
     return piece;
+  }
+
+  async #read(): Promise<Uint8Array | undefined> {
+    try {
+      return await this.#body.read();
+    } catch (error) {
+      // The body does not know where it is sent.
+      if (!(error instanceof HttpError) || error.origin !== undefined) throw error;
+      throw new HttpError(error.code, error.message, { origin: this.#origin, cause: error.cause });
+    }
   }
 
   cancel(reason: unknown): void {
@@ -40,7 +54,7 @@ export class AttemptBody implements RequestBody {
 
   /** Another attempt begins with the same body, of which nothing was read. */
   renew(): AttemptBody {
-    return new AttemptBody(this.#body);
+    return new AttemptBody(this.#body, this.#origin);
   }
 
   /** No other attempt will have it: the stream is told of a `cancel`, past or to come. */

@@ -54,6 +54,9 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
   /** Whether the response was given to the caller, or the call went on to another operation. */
   #answered = false;
   #ended = false;
+  #holds = false;
+  /** Whether a reader waits for bytes. */
+  #isWanted = false;
   #discarded = 0;
   #failures: FailedAttempts | undefined = undefined;
   #since = 0;
@@ -95,13 +98,14 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
     const { body, headersTimeout = this.#core.options.headersTimeout } = this.#request;
     if (body !== undefined && !this.#openBody(body)) return;
     this.#exchange = connection.start(this.#request, this.#body, this);
+    this.#hold(true);
     this.#startDeadline(headersTimeout);
   }
 
   /** Whether there is a body for this attempt; else the request has failed. */
   #openBody(body: BodySource): boolean {
     try {
-      this.#body = this.#body?.renew() ?? new AttemptBody(body.open());
+      this.#body = this.#body?.renew() ?? new AttemptBody(body.open(), this.#request.origin);
       return true;
     } catch (error) {
       this.#fail(error);
@@ -114,8 +118,8 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
   }
 
   /** The client is destroyed while this waits for another attempt. */
-  onDestroyed(error: HttpError): void {
-    this.#fail(error);
+  onDestroyed(): void {
+    this.#fail(this.#core.closedError(this.#request.origin));
   }
 
   /** 100 and 103 tell the caller nothing that fetch has a place for. */
@@ -137,7 +141,9 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
   onData(chunk: Uint8Array): void {
     if (this.#responseBody === undefined) return this.#discard(chunk.length);
     this.#stopDeadline();
+    this.#isWanted = false;
     this.#responseBody.push(chunk);
+    if (!this.#isWanted && this.#answered && !this.#body?.pending) this.#hold(false);
   }
 
   onEnd(): void {
@@ -148,6 +154,7 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
   onFail(error: HttpError, untouched: boolean): void {
     this.#exchange = undefined;
     this.#stopDeadline();
+    this.#hold(false);
     if (this.#head === undefined) {
       this.#pooled!.onNoAnswer();
       if (this.#retry(error, untouched)) return;
@@ -177,6 +184,7 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
     }
     const info = { url: withoutFragment(url), redirected: this.#call.redirects > 0 };
     this.#call.resolve(createResponse(head, body, info));
+    if (!this.#body?.pending) this.#hold(false);
   }
 
   /** The reader took so many bytes (of {@link ResponseBody}). */
@@ -186,7 +194,10 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
 
   /** The reader waits (of {@link ResponseBody}): only now is the server late. */
   wanted(): void {
-    if (!this.#ended && this.expiresAt === 0) this.#startDeadline(this.#bodyTimeout);
+    if (this.#ended) return;
+    this.#isWanted = true;
+    this.#hold(true);
+    if (this.expiresAt === 0) this.#startDeadline(this.#bodyTimeout);
   }
 
   /** The reader wants no more (of {@link ResponseBody}). */
@@ -223,6 +234,7 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
   /** Another operation goes on with the call; this one receives what is left of its response. */
   #leaveFor(next: FetchRequest): void {
     this.#answered = true;
+    this.#hold(false);
     this.#request.signal?.removeEventListener("abort", this);
     const operation = new FetchOperation(this.#core, next, this.#call);
     operation.#begin();
@@ -237,6 +249,7 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
 
   #schedule(): void {
     if (this.#ended) return;
+    if (this.#core.destroyed) return this.#fail(this.#core.closedError(this.#request.origin));
     this.#since = performance.now();
     this.#origin.schedule(this);
   }
@@ -276,6 +289,14 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
     // While the body is being sent, the time is counted from its last piece.
     if (this.#body?.pending && performance.now() - this.#body.readAt < ms) return this.#deadlines!.start(this);
     this.#giveUp(this.#error("HEADERS_TIMEOUT", `${this.#request.url.href} was not answered within ${ms} ms`));
+  }
+
+  /** Whether the connection keeps the process alive for this request. */
+  #hold(holds: boolean): void {
+    if (holds === this.#holds) return;
+    this.#holds = holds;
+    if (holds) this.#pooled!.hold();
+    else this.#pooled!.release();
   }
 
   get #bodyTimeout(): number {
@@ -331,6 +352,7 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
     if (this.#ended) return;
     this.#ended = true;
     this.#stopDeadline();
+    this.#hold(false);
     clearTimeout(this.#backoff);
     this.#core.backoffs.delete(this);
     this.#exchange = undefined;

@@ -6,7 +6,6 @@ import { type BodySource, extractBody } from "./request_body.ts";
 import { HeaderReader } from "./request_headers.ts";
 import { checkedMethod, isIdempotent } from "./request_method.ts";
 import { type RequestTarget, targetOf } from "./request_target.ts";
-import { StreamBody } from "./stream_body.ts";
 
 /** A request, validated, and ready to be sent as it is. Nobody changes its lists: requests share them. */
 export interface FetchRequest extends RequestHead {
@@ -52,16 +51,25 @@ export function readRequest(
   const headers = new HeaderReader();
   const given = init?.headers ?? request?.headers;
   if (given !== undefined) headers.readAll(given);
-  let body = undefined as BodySource | undefined;
+  const options = {
+    redirect: checkedRedirect(init?.redirect ?? request?.redirect ?? "follow"),
+    signal: checkedSignal((init?.signal === undefined ? request?.signal : init.signal) ?? undefined),
+    idempotent: init?.idempotent ?? isIdempotent(method),
+    integrity: init?.integrity ?? request?.integrity ?? "",
+    headersTimeout: checkedTimeout("headersTimeout", init?.headersTimeout),
+    bodyTimeout: checkedTimeout("bodyTimeout", init?.bodyTimeout),
+  };
+  let body: BodySource | undefined;
   let type: string | undefined;
   const content = init?.body ?? bodyOf(request);
   if (content !== undefined && content !== null) {
     if (method === "GET" || method === "HEAD") {
       throw new HttpError("INVALID_BODY", `A ${method} request cannot have a body: use another method`, target);
     }
-    ({ source: body, type } = extractBody(content));
+    // After all else, because it locks a stream.
+    ({ source: body, type } = extractBody(content, headers.contentLength));
   }
-  body = withLength(body, headers.contentLength, target);
+  checkLength(body, headers.contentLength, target);
   headers.addDefaults(type, defaults.decompress);
   return {
     url: target.url,
@@ -72,12 +80,7 @@ export function readRequest(
     method,
     headers: headers.list,
     body,
-    redirect: checkedRedirect(init?.redirect ?? request?.redirect ?? "follow"),
-    signal: checkedSignal((init?.signal === undefined ? request?.signal : init.signal) ?? undefined),
-    idempotent: init?.idempotent ?? isIdempotent(method),
-    integrity: init?.integrity ?? request?.integrity ?? "",
-    headersTimeout: checkedTimeout("headersTimeout", init?.headersTimeout),
-    bodyTimeout: checkedTimeout("bodyTimeout", init?.bodyTimeout),
+    ...options,
   };
 }
 
@@ -87,17 +90,11 @@ function bodyOf(request: Request | undefined): ReadableStream<Uint8Array> | unde
   return request.body ?? undefined;
 }
 
-function withLength(
-  body: BodySource | undefined,
-  length: number | undefined,
-  { origin }: RequestTarget,
-): BodySource | undefined {
+function checkLength(body: BodySource | undefined, length: number | undefined, { origin }: RequestTarget): void {
   const known = body === undefined ? 0 : body.length;
-  if (length === undefined || length === known) return body;
-  if (body instanceof StreamBody) return body.withLength(length);
-  throw new HttpError("INVALID_HEADER", `The header content-length says ${length}, and the body has ${known} bytes`, {
-    origin,
-  });
+  if (length === undefined || length === known) return;
+  const message = `The header content-length says ${length}, and the body has ${known} bytes`;
+  throw new HttpError("INVALID_HEADER", message, { origin });
 }
 
 /** Also of another realm, or a library's. */

@@ -25,12 +25,13 @@ export interface ExtractedBody {
 }
 
 /**
- * Reads what `init.body` is.
+ * Reads what `init.body` is. A stream is locked.
  *
+ * @param length What was announced, which counts for streams only.
  * @throws {HttpError} INVALID_BODY if it cannot be sent: of a wrong type, a stream that is locked or was read.
  * @see {@link https://fetch.spec.whatwg.org/#concept-bodyinit-extract}
  */
-export function extractBody(body: HttpRequestBody): ExtractedBody {
+export function extractBody(body: HttpRequestBody, length: number | undefined): ExtractedBody {
   // Of Node's ways to encode a short string this takes a fifth of the time of TextEncoder.
   if (typeof body === "string") {
     return { source: new BytesBody(Buffer.from(body)), type: "text/plain;charset=UTF-8" };
@@ -49,7 +50,7 @@ export function extractBody(body: HttpRequestBody): ExtractedBody {
     };
   }
   if (body instanceof FormData) return formBody(body);
-  if (StreamBody.isReadable(body)) return { source: new StreamBody(body, undefined), type: undefined };
+  if (StreamBody.isReadable(body)) return { source: new StreamBody(body, length), type: undefined };
   throw notABody(body);
 }
 

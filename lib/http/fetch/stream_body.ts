@@ -17,17 +17,17 @@ interface Puller {
 export class StreamBody implements BodySource, RequestBody {
   readonly bytes = undefined;
   readonly replayable = false;
+  /** In bytes; undefined if nobody knows. */
   readonly length: number | undefined;
-  #chunks: Chunks;
-  #puller: Puller | undefined = undefined;
+  readonly #puller: Puller;
   #bytesRead = 0;
   #hasEnded = false;
 
   /**
-   * Takes a stream over, without reading of it.
+   * Takes a stream over: locks it at once, so that nobody else does before there is a connection, and reads nothing of it.
    *
    * @param length How many bytes it has, if that was said; it must be so then.
-   * @throws {HttpError} INVALID_BODY if it is locked.
+   * @throws {HttpError} INVALID_BODY if it is locked, or was read.
    */
   constructor(chunks: Chunks, length: number | undefined) {
     if ((chunks as Partial<ReadableStream>).locked === true) {
@@ -36,7 +36,7 @@ export class StreamBody implements BodySource, RequestBody {
     if ((chunks as { [DISTURBED]?: unknown })[DISTURBED] === true) {
       throw new HttpError("INVALID_BODY", "The body cannot be sent: somebody has read of its stream already");
     }
-    this.#chunks = chunks;
+    this.#puller = pullerOf(chunks);
     this.length = length;
   }
 
@@ -45,15 +45,7 @@ export class StreamBody implements BodySource, RequestBody {
     return typeof (value as Partial<ReadableStream>).getReader === "function" || Symbol.asyncIterator in value;
   }
 
-  /** The same with a length that was announced. */
-  withLength(length: number): StreamBody {
-    return new StreamBody(this.#chunks, length);
-  }
-
   open(): RequestBody {
-    this.#puller = "getReader" in this.#chunks
-      ? new ReaderPuller(this.#chunks.getReader())
-      : new IteratorPuller(this.#chunks[Symbol.asyncIterator]());
     return this;
   }
 
@@ -71,13 +63,12 @@ export class StreamBody implements BodySource, RequestBody {
   cancel(reason: unknown): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    if (this.#puller === undefined) this.open();
-    this.#puller!.stop(reason).catch(() => {}); // what the source says to that is of no use any more
+    this.#puller.stop(reason).catch(() => {}); // what the source says to that is of no use any more
   }
 
   async #next(): Promise<{ done?: boolean; value?: unknown }> {
     try {
-      return await this.#puller!.next();
+      return await this.#puller.next();
     } catch (cause) {
       this.#hasEnded = true;
       const message = `The request's body failed: ${cause instanceof Error ? cause.message : String(cause)}`;
@@ -110,6 +101,17 @@ export class StreamBody implements BodySource, RequestBody {
   }
 }
 
+function pullerOf(chunks: Chunks): Puller {
+  try {
+    return "getReader" in chunks
+      ? new ReaderPuller(chunks.getReader())
+      : new IteratorPuller(chunks[Symbol.asyncIterator]());
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new HttpError("INVALID_BODY", `The body cannot be sent: it cannot be read: ${reason}`, { cause });
+  }
+}
+
 class ReaderPuller implements Puller {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
 
@@ -121,8 +123,8 @@ class ReaderPuller implements Puller {
     return this.#reader.read();
   }
 
-  stop(reason: unknown): Promise<unknown> {
-    return this.#reader.cancel(reason);
+  async stop(reason: unknown): Promise<unknown> {
+    return await this.#reader.cancel(reason);
   }
 }
 

@@ -232,7 +232,8 @@ test("a Request is taken over, and init rules over it", () => {
   assert.equal(taken.body!.replayable, false);
   controller.abort();
   assert.equal(taken.signal!.aborted, true);
-  const other = read(request, {
+  const another = new Request("http://example.com/a?b", { headers: { "x-a": "1" } });
+  const other = read(another, {
     method: "DELETE",
     headers: { "x-b": "2" },
     body: null,

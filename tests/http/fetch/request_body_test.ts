@@ -269,6 +269,24 @@ test("streams that are locked or were read are refused", async () => {
   assert.throws(() => extract(own), { code: "INVALID_BODY", message: /already/ });
 });
 
+test("a stream is locked at once, so that nobody else reads it before there is a connection", () => {
+  for (const stream of streams([bytes(1)])) {
+    extract(stream);
+    assert.equal(stream.locked, true);
+    assert.throws(() => extract(stream), { code: "INVALID_BODY", message: /locked/ });
+  }
+  const [free] = streams([bytes(1)]);
+  const init = { method: "POST", body: free, redirect: "never" as "follow" };
+  assert.throws(() => readRequest("http://a/", init, { decompress: false }), { code: "INVALID_OPTION" });
+  assert.equal(free.locked, false);
+  const broken = {
+    [Symbol.asyncIterator]: () => {
+      throw new RangeError("broken");
+    },
+  } as unknown as AsyncIterable<Uint8Array>;
+  assert.throws(() => extract(broken), { code: "INVALID_BODY", message: /broken/ });
+});
+
 test("anything else is refused, with what may be used", () => {
   for (const body of [5, true, {}, [1], Symbol("x"), () => {}, new Date()]) {
     assert.throws(() => extract(body as unknown as string), { code: "INVALID_BODY", message: /use a string/ });
