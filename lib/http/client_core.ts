@@ -12,7 +12,7 @@ const REMEMBERED = 1000;
 /** A request that waits for the time of its next attempt. */
 export interface PausedRequest {
   /** There will be none. */
-  onDestroyed(error: HttpError): void;
+  onDestroyed(): void;
 }
 
 /** Lengths of timeouts that share a timer each. */
@@ -21,10 +21,11 @@ const TIMEOUTS_KEPT = 64;
 /** What the requests of one client share: its options, origins, timeouts and counts. */
 export class ClientCore implements OriginHost {
   readonly options: ResolvedOptions;
-  /** Why no more requests are made; undefined while they are. */
-  closed: HttpError | undefined = undefined;
+  /** Whether no more requests are taken. */
+  closed = false;
   /** Whether requests under way fail too. */
   destroyed = false;
+  #reason: unknown = undefined;
   requests = 0;
   retries = 0;
   /** Requests that wait for the time of their next attempt. */
@@ -95,7 +96,7 @@ export class ClientCore implements OriginHost {
 
   /** Closes all connections when the last request has ended; fulfilled when the last connection has. */
   close(): Promise<void> {
-    this.closed ??= new HttpError("CLIENT_CLOSED", "The client was closed: make a new one for more requests");
+    this.closed = true;
     return new Promise((resolve) => {
       this.#drained.push(resolve);
       this.#tellIfDrained();
@@ -104,12 +105,18 @@ export class ClientCore implements OriginHost {
 
   /** Ends all at once. */
   destroy(reason: unknown): void {
-    const words = "The client was destroyed";
-    const error = new HttpError("CLIENT_CLOSED", words, reason === undefined ? {} : { cause: reason });
-    this.closed ??= error;
+    this.closed = true;
     this.destroyed = true;
-    for (const paused of [...this.backoffs]) paused.onDestroyed(error);
-    for (const origin of this.#origins.values()) origin.destroy(error);
+    this.#reason = reason;
+    for (const paused of [...this.backoffs]) paused.onDestroyed();
+    for (const origin of this.#origins.values()) origin.destroy(this.closedError(origin.target.origin));
+  }
+
+  /** What requests fail with once the client is closed; one for each, as callers may add to it. */
+  closedError(origin: string): HttpError {
+    const cause = this.#reason;
+    if (this.destroyed) return new HttpError("CLIENT_CLOSED", "The client was destroyed", { origin, cause });
+    return new HttpError("CLIENT_CLOSED", "The client was closed: make a new one for more requests", { origin });
   }
 
   stats(): HttpClientStats {

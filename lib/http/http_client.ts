@@ -62,8 +62,8 @@ export class HttpClient {
   fetch(input: string | URL | Request, init?: HttpRequestInit): Promise<Response> {
     const core = this.#core;
     return new Promise((resolve, reject) => {
-      if (core.closed !== undefined) throw core.closed;
       const request = readRequest(input, init, core.options);
+      if (core.closed) throw core.closedError(request.origin);
       core.requests++;
       new FetchOperation(core, request, { resolve, reject, redirects: 0 }).start();
     });

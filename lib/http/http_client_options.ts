@@ -168,6 +168,9 @@ type NumberOption =
 const flags = ["http2", "h2c", "decompress"] as const;
 const callbacks = ["lookup", "onEvent"] as const;
 
+/** Every option: a limit that is misspelt would be no limit. */
+const names: ReadonlySet<string> = new Set(["tls", ...Object.keys(ranges), ...flags, ...callbacks]);
+
 /**
  * Reads options.
  *
@@ -178,6 +181,8 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
   if (typeof options !== "object" || options === null) {
     throw new TypeError(`The options of HttpClient must be an object, not ${String(options)}`);
   }
+  const unknown = Object.keys(options).find((name) => !names.has(name));
+  if (unknown !== undefined) throw new TypeError(`${unknown} is no option of HttpClient: use ${[...names].join(", ")}`);
   for (const name of Object.keys(ranges) as NumberOption[]) checkNumber(name, options[name]);
   for (const name of flags) checkType(name, options[name], "boolean");
   for (const name of callbacks) checkType(name, options[name], "function");

@@ -13,6 +13,7 @@ export class SocketTransport implements Transport {
   #error: Error | undefined;
   #destroyed = false;
   #closed = false;
+  #held = true;
 
   /**
    * Takes a socket over. Nobody has listened to its data yet, so that it holds back what comes until {@link attach}.
@@ -85,6 +86,8 @@ export class SocketTransport implements Transport {
   }
 
   hold(alive: boolean): void {
+    if (alive === this.#held) return;
+    this.#held = alive;
     if (alive) this.#socket.ref();
     else this.#socket.unref();
   }

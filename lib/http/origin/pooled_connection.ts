@@ -19,6 +19,8 @@ export class PooledConnection implements ConnectionOwner {
   transport!: Transport;
   /** Whether it stands among those that have room. */
   ready = false;
+  /** Requests that somebody waits for. */
+  #awaited = 0;
   #answered = false;
   #failed = false;
   readonly #covered = new Map<string, boolean>();
@@ -42,6 +44,19 @@ export class PooledConnection implements ConnectionOwner {
   onNoAnswer(): void {
     if (!this.#answered && !this.#failed) this.pool.fruitless++;
     this.#failed = true;
+  }
+
+  /**
+   * Somebody waits for a request's response, or for more of its body. Only then does the connection keep the process alive: a
+   * response that is not read does not.
+   */
+  hold(): void {
+    if (this.#awaited++ === 0) this.transport.hold(true);
+  }
+
+  /** Nobody waits for a request any more. */
+  release(): void {
+    if (--this.#awaited === 0) this.transport.hold(false);
   }
 
   /** Whether the server's certificate is good for another host than the one that was connected to. */
