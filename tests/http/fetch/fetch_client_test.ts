@@ -26,7 +26,8 @@ interface Echo {
   body: string;
 }
 
-const protocols = ["http/1.1", "h2"] as const;
+// Deno's server of node:http2 may end the process when its client leaves.
+const protocols = "deno" in process.versions ? ["http/1.1", "https/1.1"] as const : ["http/1.1", "h2"] as const;
 const origins = new Map<string, TestOrigin>();
 let client: HttpClient;
 const content = Buffer.from("the mill turns ".repeat(1000));
@@ -128,7 +129,7 @@ each("method, headers and every kind of body arrive", async (url, protocol) => {
     assert.equal(received, kind === "parameters" ? "text=" : "text", kind);
     const isStream = ["stream", "own", "iterable", "node"].includes(kind);
     assert.equal(headers["content-length"], isStream ? undefined : String(received.length), kind);
-    if (protocol === "http/1.1") assert.equal(headers["transfer-encoding"], isStream ? "chunked" : undefined);
+    if (protocol !== "h2") assert.equal(headers["transfer-encoding"], isStream ? "chunked" : undefined);
   }
   const announced = { method: "PUT", body: generate(), headers: { "content-length": "4" } };
   assert.equal((await ask(url, announced)).headers["content-length"], "4");
@@ -183,7 +184,7 @@ each("integrity is checked at the end of the decoded body", async (url) => {
 });
 
 each("redirects are followed as fetch does", async (url, protocol) => {
-  const other = origins.get(protocol === "h2" ? "http/1.1" : "h2")!.url;
+  const other = origins.get(protocols.find((name) => name !== protocol)!)!.url;
   const headers = { cookie: "a=1", "x-a": "1" };
   const home = await client.fetch(`${url}/status/307?to=/mirror`, { method: "POST", body: "text", headers });
   assert.equal(home.url, `${url}/mirror`);
