@@ -105,8 +105,9 @@ async function startEcho(headerTableSize: number | undefined): Promise<{ server:
 for (const size of [undefined, 0, 300, 65_536]) {
   const settings = size === undefined ? "" : ` with a header table of ${size} bytes`;
   // What a server takes says nothing of what its client takes, but Bun's encodes by it.
-  const skip = runtime === "bun" && size === 65_536 &&
-    "Bun's server uses the table size of its own SETTINGS for encoding";
+  const skip = runtime === "deno"
+    ? "Deno's node:http2 server now and then aborts its process"
+    : runtime === "bun" && size === 65_536 && "Bun's server uses the table size of its own SETTINGS for encoding";
   test(`The runtime's own HTTP/2 server${settings} sees the headers we encode, and we see its`, { skip }, async () => {
     const { server, port } = await startEcho(size);
     const client = new Client(port);
