@@ -11,7 +11,7 @@ import { BODY } from "./scenarios.ts";
 import type { Way, Ways } from "./ways.ts";
 
 /** Not measured: so many seconds, and answers in each line, in which connections are made and code is compiled. */
-const WARM_UP = { seconds: 0.2, answers: 20 };
+const WARM_UP = { seconds: 0.2, answers: 5 };
 /** Milliseconds. */
 const SAMPLED = 50;
 const PIECE = new Uint8Array(65_536).fill(97);
