@@ -52,6 +52,11 @@ export class ClientCore implements OriginHost {
     return origin;
   }
 
+  /** An origin may have been forgotten while a request for it was between two attempts. */
+  remember(origin: Origin): void {
+    this.#origins.set(origin.target.origin, origin);
+  }
+
   /** The timeouts of a length. */
   deadlinesOf(ms: number): Deadlines {
     let deadlines = this.#deadlines.get(ms);

@@ -62,7 +62,7 @@ export interface HttpClientOptions {
    */
   bodyTimeout?: number;
   /**
-   * How long a connection without requests is kept, in ms. What a server's Keep-Alive field says rules where it is less.
+   * How long a connection without requests is kept, in ms. 0: not at all. What a server's Keep-Alive field says rules where it is less.
    *
    * @default 4_000 for HTTP/1.1, of which servers close unused connections without a word; 60_000 for h2
    */

@@ -3,7 +3,7 @@ import { copyOf, freshBytes } from "./fresh_bytes.ts";
 /** So many chunks are kept as they came: most bodies have no more. */
 const MOST_VIEWS = 4;
 /** The most bytes of a block, unless one chunk has more. */
-const MOST_BLOCK = 64 * 1024;
+const MOST_BLOCK = 16 * 1024;
 /** The least bytes of a block. */
 const LEAST_BLOCK = 4 * 1024;
 

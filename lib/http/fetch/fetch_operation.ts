@@ -251,6 +251,7 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
     if (this.#ended) return;
     if (this.#core.destroyed) return this.#fail(this.#core.closedError(this.#request.origin));
     this.#since = performance.now();
+    this.#core.remember(this.#origin);
     this.#origin.schedule(this);
   }
 
@@ -280,6 +281,7 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
     this.#core.backoffs.add(this);
     this.#backoff = setTimeout(() => {
       this.#core.backoffs.delete(this);
+      this.#core.remember(this.#origin);
       this.#origin.scheduleAgain(this);
     }, ms);
   }

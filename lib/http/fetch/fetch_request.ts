@@ -47,6 +47,20 @@ export function readRequest(
   if (init !== undefined && init !== null) checkInit(init);
   const request = isRequest(input) ? input : undefined;
   const target = targetOf(request?.url ?? String(input));
+  try {
+    return readFor(target, request, init, defaults);
+  } catch (error) {
+    if (!(error instanceof HttpError) || error.origin !== undefined) throw error;
+    throw new HttpError(error.code, error.message, { origin: target.origin, cause: error.cause });
+  }
+}
+
+function readFor(
+  target: RequestTarget,
+  request: Request | undefined,
+  init: HttpRequestInit | undefined,
+  defaults: RequestDefaults,
+): FetchRequest {
   const method = checkedMethod(init?.method ?? request?.method ?? "GET");
   const headers = new HeaderReader();
   const given = init?.headers ?? request?.headers;

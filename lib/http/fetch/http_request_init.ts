@@ -7,7 +7,8 @@ export type HttpRequestBody =
   | URLSearchParams
   | FormData
   | ReadableStream<Uint8Array>
-  | AsyncIterable<Uint8Array>;
+  | AsyncIterable<Uint8Array>
+  | Iterable<Uint8Array>;
 
 /**
  * What a request may say besides its URL: what fetch knows, and more. Members of the standard's `RequestInit` that are not listed
@@ -16,7 +17,7 @@ export type HttpRequestBody =
  * @see {@link https://fetch.spec.whatwg.org/#requestinit}
  */
 export interface HttpRequestInit
-  extends Omit<RequestInit, "body" | "headers" | "method" | "redirect" | "signal" | "integrity"> {
+  extends Omit<RequestInit, "body" | "headers" | "method" | "redirect" | "signal" | "integrity" | "duplex"> {
   /**
    * The method; `get`, `post` and the like are sent in upper case, others as they are.
    *
@@ -24,7 +25,7 @@ export interface HttpRequestInit
    */
   method?: string;
   /** Header fields; `host` is sent as the authority. */
-  headers?: HeadersInit | Iterable<readonly [string, string]>;
+  headers?: Headers | Record<string, string> | Iterable<readonly [string, string]>;
   /** What is sent. A stream may go on while the response comes. Buffers are copied. */
   body?: HttpRequestBody | null;
   /**

@@ -55,7 +55,7 @@ export function extractBody(body: HttpRequestBody, length: number | undefined): 
 }
 
 /** A body in memory. */
-export class BytesBody implements BodySource {
+class BytesBody implements BodySource {
   readonly #bytes: Uint8Array;
   readonly length: number;
   readonly replayable = true;

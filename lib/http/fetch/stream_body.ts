@@ -2,10 +2,12 @@ import type { RequestBody } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
 import type { BodySource } from "./request_body.ts";
 
-type Chunks = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+type Chunks = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** Under which streams, ours and those of runtimes that can tell, say whether they were read or cancelled. */
 const DISTURBED: unique symbol = Symbol.for("nodejs.stream.disturbed") as never;
+
+type ChunkIterator = AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
 
 /** What the two kinds of sources have in common. */
 interface Puller {
@@ -42,7 +44,8 @@ export class StreamBody implements BodySource, RequestBody {
 
   /** Whether a value is a stream or an async iterable. */
   static isReadable(value: object): value is Chunks {
-    return typeof (value as Partial<ReadableStream>).getReader === "function" || Symbol.asyncIterator in value;
+    return typeof (value as Partial<ReadableStream>).getReader === "function" ||
+      Symbol.asyncIterator in value || Symbol.iterator in value;
   }
 
   open(): RequestBody {
@@ -101,11 +104,13 @@ export class StreamBody implements BodySource, RequestBody {
   }
 }
 
+function iteratorOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): ChunkIterator {
+  return Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
+}
+
 function pullerOf(chunks: Chunks): Puller {
   try {
-    return "getReader" in chunks
-      ? new ReaderPuller(chunks.getReader())
-      : new IteratorPuller(chunks[Symbol.asyncIterator]());
+    return "getReader" in chunks ? new ReaderPuller(chunks.getReader()) : new IteratorPuller(iteratorOf(chunks));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new HttpError("INVALID_BODY", `The body cannot be sent: it cannot be read: ${reason}`, { cause });
@@ -129,14 +134,14 @@ class ReaderPuller implements Puller {
 }
 
 class IteratorPuller implements Puller {
-  readonly #iterator: AsyncIterator<Uint8Array>;
+  readonly #iterator: ChunkIterator;
 
-  constructor(iterator: AsyncIterator<Uint8Array>) {
+  constructor(iterator: ChunkIterator) {
     this.#iterator = iterator;
   }
 
-  next(): Promise<{ done?: boolean; value?: unknown }> {
-    return this.#iterator.next();
+  async next(): Promise<{ done?: boolean; value?: unknown }> {
+    return await this.#iterator.next();
   }
 
   async stop(): Promise<unknown> {

@@ -59,7 +59,7 @@ function http2Options(target: Target, options: ResolvedOptions, allowedAtFirst: 
     maxHeaderSize,
     pingInterval,
     pingTimeout,
-    idleTimeout: options.http2IdleTimeout,
+    idleTimeout: Math.max(1, options.http2IdleTimeout),
     allowedAtFirst,
   };
 }

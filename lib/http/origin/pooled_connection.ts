@@ -11,6 +11,9 @@ export interface ConnectionPool {
   onClosed(pooled: PooledConnection, error: HttpError | undefined): void;
 }
 
+/** Hosts of which a connection remembers whether its certificate is good for them. */
+const MOST_HOSTS = 1000;
+
 /** A connection and its place in the pool of its origin. */
 export class PooledConnection implements ConnectionOwner {
   readonly pool: ConnectionPool;
@@ -42,7 +45,6 @@ export class PooledConnection implements ConnectionOwner {
 
   /** A request was not answered. A server that ends every connection so is not tried without end. */
   onNoAnswer(): void {
-    if (!this.#answered && !this.#failed) this.pool.fruitless++;
     this.#failed = true;
   }
 
@@ -62,7 +64,10 @@ export class PooledConnection implements ConnectionOwner {
   /** Whether the server's certificate is good for another host than the one that was connected to. */
   covers(host: string): boolean {
     let covered = this.#covered.get(host);
-    if (covered === undefined) this.#covered.set(host, covered = this.transport.covers(host));
+    if (covered === undefined) {
+      if (this.#covered.size >= MOST_HOSTS) this.#covered.clear();
+      this.#covered.set(host, covered = this.transport.covers(host));
+    }
     return covered;
   }
 
@@ -75,6 +80,7 @@ export class PooledConnection implements ConnectionOwner {
   }
 
   onClosed(_: Connection, error: HttpError | undefined): void {
+    if (this.#failed && !this.#answered) this.pool.fruitless++;
     this.pool.onClosed(this, error);
   }
 }

@@ -288,9 +288,15 @@ test("a stream is locked at once, so that nobody else reads it before there is a
 });
 
 test("anything else is refused, with what may be used", () => {
-  for (const body of [5, true, {}, [1], Symbol("x"), () => {}, new Date()]) {
+  for (const body of [5, true, {}, Symbol("x"), () => {}, new Date()]) {
     assert.throws(() => extract(body as unknown as string), { code: "INVALID_BODY", message: /use a string/ });
   }
+});
+
+test("an iterable of bytes is sent, and one of anything else is not", async () => {
+  const pieces = [new Uint8Array([1, 2]), new Uint8Array([3])];
+  assert.deepEqual([...await readAll(extract(pieces).source.open())], [1, 2, 3]);
+  await assert.rejects(readAll(extract([1] as unknown as string).source.open()), { code: "BODY_FAILED" });
 });
 
 test("any split of any bytes into a stream arrives as it is", async () => {
