@@ -3,4 +3,5 @@
  *
  * @module
  */
+export { type ContentCoding, contentCodingNames, openContentDecoder } from "./content_coding.ts";
 export { Decoder, openDecoder } from "./decoder.ts";

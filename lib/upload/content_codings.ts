@@ -1,22 +1,11 @@
+import { type ContentCoding, contentCodingNames } from "../codecs/internal.ts";
 import { UploadError } from "./upload_error.ts";
-
-/** A content coding that can be undone. */
-export type ContentCoding = "gzip" | "deflate" | "br" | "zstd";
 
 /** The most codings one upon the other: each takes its share of memory and time. */
 const MOST_CODINGS = 3;
 
 /** A run of spaces is looked at once, where it begins: else long ones would take quadratic time. */
 const OUTER_SPACE = /^[ \t]+|(?<![ \t])[ \t]+$/g;
-
-const codings: ReadonlyMap<string, ContentCoding | undefined> = new Map([
-  ["gzip", "gzip"],
-  ["x-gzip", "gzip"],
-  ["deflate", "deflate"],
-  ["br", "br"],
-  ["zstd", "zstd"],
-  ["identity", undefined],
-]);
 
 /** The codings that can be undone, as a value of `Accept-Encoding`, for answers of the status 415. */
 export const ACCEPTED_CODINGS = "gzip, deflate, br, zstd";
@@ -31,13 +20,13 @@ export function contentCodings(field: string): ContentCoding[] {
   const found: ContentCoding[] = [];
   for (const element of field.split(",")) {
     const name = element.replace(OUTER_SPACE, "").toLowerCase();
-    if (name === "") continue; // RFC 9110, section 5.6.1.2: empty elements do not count
-    if (!codings.has(name)) {
+    if (name === "" || name === "identity") continue; // RFC 9110, section 5.6.1.2: empty elements do not count
+    const coding = contentCodingNames.get(name);
+    if (coding === undefined) {
       const message = `The content coding ${JSON.stringify(name)} is not accepted: use ${ACCEPTED_CODINGS}`;
       throw new UploadError("UNSUPPORTED", message);
     }
-    const coding = codings.get(name);
-    if (coding) found.push(coding);
+    found.push(coding);
   }
   if (found.length > MOST_CODINGS) {
     const message = `The body has ${found.length} content codings, and at most ${MOST_CODINGS} are accepted`;

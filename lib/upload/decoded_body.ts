@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers";
-import type { Decoder } from "../codecs/internal.ts";
+import { type ContentCoding, type Decoder, openContentDecoder } from "../codecs/internal.ts";
 import type { BodyReader } from "./body_reader.ts";
-import { decodingError, openCodingDecoder } from "./coding_decoder.ts";
-import { type ContentCoding, contentCodings } from "./content_codings.ts";
+import { contentCodings } from "./content_codings.ts";
+import { decodingError } from "./decoding_error.ts";
 import { Pieces } from "./pieces.ts";
 import { UploadError } from "./upload_error.ts";
 
@@ -157,7 +157,7 @@ class DecodedBody implements BodyReader {
     this.#input = new Pieces(pieces ?? []);
     if (this.#decoder === undefined) {
       // Not earlier: a body that fails before its first byte costs nothing.
-      const decoder = await openCodingDecoder(this.#coding, pieces?.[0]?.[0]);
+      const decoder = await openContentDecoder(this.#coding, pieces?.[0]?.[0]);
       if (this.#failure) decoder.close();
       else this.#decoder = decoder;
       this.#throwIfEnded();

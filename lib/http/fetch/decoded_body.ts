@@ -1,18 +1,8 @@
 import { setImmediate } from "node:timers";
-import { type Decoder, openDecoder } from "../../codecs/internal.ts";
+import { type ContentCoding, contentCodingNames, type Decoder, openContentDecoder } from "../../codecs/internal.ts";
 import { HttpError } from "../http_error.ts";
 import { BodyRelay } from "./body_relay.ts";
 import { ResponseBody } from "./response_body.ts";
-
-type ContentCoding = "gzip" | "deflate" | "br" | "zstd";
-
-const codings: ReadonlyMap<string, ContentCoding> = new Map([
-  ["gzip", "gzip"],
-  ["x-gzip", "gzip"],
-  ["deflate", "deflate"],
-  ["br", "br"],
-  ["zstd", "zstd"],
-]);
 
 /** The most codings one upon the other; each takes its share of memory. */
 const MOST_CODINGS = 5;
@@ -20,8 +10,6 @@ const MOST_CODINGS = 5;
 const MOST_INPUT = 64 * 1024;
 /** Bytes that may come out, or go in without a result, before other work has its turn. */
 const MOST_IN_A_ROW = 1024 * 1024;
-/** log2 of the largest zstd window, 8 MiB: https://www.rfc-editor.org/rfc/rfc9659 */
-const ZSTD_WINDOW_LOG = 23;
 
 /** Where decoders write; what they wrote is copied before another has its turn. */
 const target = new Uint8Array(64 * 1024);
@@ -49,13 +37,13 @@ export function decodedBody(body: ResponseBody, contentEncoding: string, origin:
 
 /** The codings in the order in which they were applied; undefined if one is unknown. */
 function contentCodings(field: string): ContentCoding[] | undefined {
-  const known = codings.get(field);
+  const known = contentCodingNames.get(field);
   if (known !== undefined) return [known];
   const found: ContentCoding[] = [];
   for (const element of field.split(",")) {
     const name = element.trim().toLowerCase();
     if (name === "" || name === "identity") continue;
-    const coding = codings.get(name);
+    const coding = contentCodingNames.get(name);
     if (coding === undefined) return undefined;
     found.push(coding);
   }
@@ -116,7 +104,7 @@ class DecodingRelay extends BodyRelay {
     if (first === undefined) return this.#await();
     this.#first = first;
     this.#isBusy = true;
-    openCodingDecoder(this.#coding, first[0]).then(
+    openContentDecoder(this.#coding, first[0]).then(
       (decoder) => {
         this.#isBusy = false;
         if (this.body.isOver) {
@@ -184,18 +172,4 @@ class DecodingRelay extends BodyRelay {
 /** Whether a decoder has met something behind the end of its data. */
 function isTrailing(error: unknown): boolean {
   return error instanceof TypeError && error.message.endsWith("after the end of the stream");
-}
-
-function openCodingDecoder(coding: ContentCoding, first: number): Promise<Decoder> {
-  switch (coding) {
-    case "br":
-      return openDecoder("brotli");
-    case "zstd":
-      return openDecoder("zstd", { windowLog: ZSTD_WINDOW_LOG });
-    case "gzip":
-      return openDecoder("gzip");
-    case "deflate":
-      // Some servers leave the zlib wrapper out, whose first byte has the number 8 for the method (RFC 1950, section 2.2).
-      return openDecoder((first & 15) === 8 ? "deflate" : "deflate-raw");
-  }
 }
