@@ -24,6 +24,9 @@ export interface FetchCall {
   redirects: number;
 }
 
+/** The call of an operation that has answered it. */
+const ANSWERED: FetchCall = { resolve: () => {}, reject: () => {}, redirects: 0 };
+
 /** Bytes of a redirect's body that are received so that its connection can be used again. */
 const REDIRECT_BODY = 65_536;
 
@@ -34,7 +37,7 @@ const REDIRECT_BODY = 65_536;
 export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline {
   readonly #core: ClientCore;
   readonly #request: FetchRequest;
-  readonly #call: FetchCall;
+  #call: FetchCall;
   readonly #origin: Origin;
   // Of WaitingRequest and Deadline: an operation is both itself, so that neither costs an object a request.
   previousWaiting: WaitingRequest | undefined = undefined;
@@ -183,7 +186,10 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
       if (integrity !== "") body = verifiedBody(body, integrity, origin);
     }
     const info = { url: withoutFragment(url), redirected: this.#call.redirects > 0 };
-    this.#call.resolve(createResponse(head, body, info));
+    const { resolve } = this.#call;
+    // The connection holds this operation: nothing of it may lead to the response, or nobody could see that it was dropped.
+    this.#call = ANSWERED;
+    resolve(createResponse(head, body, info));
     if (!this.#body?.pending) this.#hold(false);
   }
 
