@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import type { HttpTlsOptions, TlsData } from "../tls_options.ts";
 import { TlsContext } from "./tls_context.ts";
@@ -93,8 +94,13 @@ function checkPair(cert: TlsData, key: TlsData, passphrase: string | undefined):
   const certificate = readCertificate("tls.cert", cert);
   let privateKey: KeyObject;
   try {
-    // Without a passphrase OpenSSL would ask for one on the terminal.
-    privateKey = createPrivateKey({ key: key as string, format: "pem", passphrase: passphrase ?? "" });
+    // Without a passphrase OpenSSL would ask for one on the terminal; with one Deno 2.4 takes every key for encrypted.
+    const isEncrypted = Buffer.from(key as string).includes("ENCRYPTED");
+    privateKey = createPrivateKey({
+      key: key as string,
+      format: "pem",
+      passphrase: isEncrypted ? passphrase ?? "" : undefined,
+    });
   } catch (cause) {
     const hint = passphrase === undefined ? "or needs tls.passphrase" : "or tls.passphrase does not unlock it";
     throw new TypeError(`tls.key is not a private key in PEM format, ${hint}`, { cause });

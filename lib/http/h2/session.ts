@@ -124,7 +124,8 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
       this.#sender.add(stream);
     }
     this.#noise.earn(2);
-    if (this.#isIdle) this.#leaveIdle();
+    // The first may be started before the session has come to rest.
+    if (this.#isIdle || streams.opened === 1) this.#leaveIdle();
     if (streams.isExhausted) this.#end.isNear = true;
     this.#schedule();
     return stream;

@@ -14,38 +14,38 @@ export interface Target {
   readonly port: number;
 }
 
-/** A connection, and the transport that it has. */
-export interface OpenedConnection {
-  readonly connection: Connection;
-  readonly transport: Transport;
-}
-
 /**
- * Opens a connection in whatever protocol the server chooses.
+ * Connects to a server.
  *
- * @param owner Told what the connection does.
- * @param allowedAtFirst Streams that an h2 session may open before it knows the server's SETTINGS.
  * @param signal Gives the attempt up.
  * @throws {HttpError} if there is no connection.
  */
-export async function openConnection(
-  target: Target,
-  options: ResolvedOptions,
-  owner: ConnectionOwner,
-  { allowedAtFirst, signal }: { allowedAtFirst: number; signal: AbortSignal },
-): Promise<OpenedConnection> {
-  const transport = await openTransport(target, {
+export function connectTo(target: Target, options: ResolvedOptions, signal: AbortSignal): Promise<Transport> {
+  return openTransport(target, {
     tls: options.tls,
     alpn: options.http2 ? ["h2", "http/1.1"] : ["http/1.1"],
     timeout: options.connectTimeout,
     lookup: options.lookup,
     signal,
   });
+}
+
+/**
+ * Speaks over a transport what the server chose; in the turn in which the transport was given.
+ *
+ * @param owner Told what the connection does.
+ * @param allowedAtFirst Streams that an h2 session may open before it knows the server's SETTINGS.
+ */
+export function speakOver(
+  transport: Transport,
+  target: Target,
+  options: ResolvedOptions,
+  { owner, allowedAtFirst }: { owner: ConnectionOwner; allowedAtFirst: number },
+): Connection {
   const speaksHttp2 = target.secure ? transport.alpnProtocol === "h2" : options.h2c;
-  const connection = speaksHttp2
+  return speaksHttp2
     ? openHttp2Session(transport, http2Options(target, options, allowedAtFirst), owner)
     : openHttp1Connection(transport, http1Options(target, options), owner);
-  return { connection, transport };
 }
 
 function http2Options(target: Target, options: ResolvedOptions, allowedAtFirst: number): Parameters<

@@ -1,10 +1,12 @@
+import type { Connection } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpOriginStats } from "../http_client_stats.ts";
 import type { HttpClientEvent } from "../http_events.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
+import type { Transport } from "../transport.ts";
 import { ConnectionSet } from "./connection_set.ts";
 import { MissedAttempts } from "./missed_attempts.ts";
-import { openConnection, type OpenedConnection, type Target } from "./open_connection.ts";
+import { connectTo, speakOver, type Target } from "./open_connection.ts";
 import { type ConnectionPool, PooledConnection } from "./pooled_connection.ts";
 import { WaitingList, type WaitingRequest } from "./waiting_list.ts";
 
@@ -208,15 +210,13 @@ export class Origin implements ConnectionPool {
   #open(): void {
     const attempt = new AbortController();
     this.#attempts.add(attempt);
-    const pooled = new PooledConnection(this);
     const began = performance.now();
-    const allowedAtFirst = this.#streamsAllowed || 1;
-    openConnection(this.target, this.#host.options, pooled, { allowedAtFirst, signal: attempt.signal }).then(
-      (opened) => {
+    connectTo(this.target, this.#host.options, attempt.signal).then(
+      (transport) => {
         this.#attempts.delete(attempt);
-        this.#onOpened(pooled, opened, performance.now() - began);
+        const connection = this.#onConnected(transport, performance.now() - began);
         // It was given up in the same turn in which it succeeded.
-        if (attempt.signal.aborted && this.#waiting.length === 0) opened.connection.close();
+        if (attempt.signal.aborted && this.#waiting.length === 0) connection.close();
       },
       (error) => {
         this.#attempts.delete(attempt);
@@ -225,20 +225,18 @@ export class Origin implements ConnectionPool {
     );
   }
 
-  #onOpened(pooled: PooledConnection, { connection, transport }: OpenedConnection, ms: number): void {
-    const { origin } = this.target;
-    pooled.connection = connection;
-    pooled.transport = transport;
-    this.#protocol = connection.protocol;
-    this.#connections.add(pooled);
-    this.#host.emit({
-      type: "connect",
-      origin,
-      protocol: connection.protocol,
-      remoteAddress: transport.remoteAddress,
-      ms,
-    });
-    this.onReady(pooled);
+  #onConnected(transport: Transport, ms: number): Connection {
+    const { target } = this;
+    const owner = new PooledConnection(this, transport);
+    const allowedAtFirst = this.#streamsAllowed || 1;
+    const connection = speakOver(transport, target, this.#host.options, { owner, allowedAtFirst });
+    const { protocol } = connection;
+    owner.connection = connection;
+    this.#protocol = protocol;
+    this.#connections.add(owner);
+    this.#host.emit({ type: "connect", origin: target.origin, protocol, remoteAddress: transport.remoteAddress, ms });
+    this.onReady(owner);
+    return connection;
   }
 
   #onNotOpened(error: unknown, aborted: boolean): void {

@@ -17,9 +17,9 @@ const MOST_HOSTS = 1000;
 /** A connection and its place in the pool of its origin. */
 export class PooledConnection implements ConnectionOwner {
   readonly pool: ConnectionPool;
-  /** Set once it is open, before anything else is called. */
+  readonly transport: Transport;
+  /** Set as soon as it is there, before it tells anything. */
   connection!: Connection;
-  transport!: Transport;
   /** Whether it stands among those that have room. */
   ready = false;
   /** Requests that somebody waits for. */
@@ -28,8 +28,9 @@ export class PooledConnection implements ConnectionOwner {
   #failed = false;
   readonly #covered = new Map<string, boolean>();
 
-  constructor(pool: ConnectionPool) {
+  constructor(pool: ConnectionPool, transport: Transport) {
     this.pool = pool;
+    this.transport = transport;
   }
 
   /** Whether it is an HTTP/1.1 connection that has answered before. */
