@@ -245,7 +245,7 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
     const operation = new FetchOperation(this.#core, next, this.#call);
     operation.#begin();
     // At the end of the turn this one's response has usually ended, so that an HTTP/1.1 connection is there for the next.
-    deliverSoon({ deliver: () => operation.#schedule() });
+    deliverSoon({ deliver: () => operation.#scheduleLate() });
   }
 
   #begin(): void {
@@ -257,8 +257,12 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
     if (this.#ended) return;
     if (this.#core.destroyed) return this.#fail(this.#core.closedError(this.#request.origin));
     this.#since = performance.now();
-    this.#core.remember(this.#origin);
     this.#origin.schedule(this);
+  }
+
+  #scheduleLate(): void {
+    this.#core.remember(this.#origin);
+    this.#schedule();
   }
 
   #mayRepeat(): boolean {
@@ -361,8 +365,10 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
     this.#ended = true;
     this.#stopDeadline();
     this.#hold(false);
-    clearTimeout(this.#backoff);
-    this.#core.backoffs.delete(this);
+    if (this.#backoff !== undefined) {
+      clearTimeout(this.#backoff);
+      this.#core.backoffs.delete(this);
+    }
     this.#exchange = undefined;
     this.#request.signal?.removeEventListener("abort", this);
     this.#core.onEnd();
