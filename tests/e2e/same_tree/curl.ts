@@ -39,14 +39,15 @@ export async function curl(port: number, requests: readonly CurlRequest[]): Prom
       ...Object.entries(fields).flatMap(([name, value]) => ["--header", `${name}: ${value}`]),
       `http://127.0.0.1:${port}${path}`,
     ]);
-    await run(words);
+    await runCurl(words);
     return await Promise.all(requests.map((_, i) => answer(join(folder, String(i)))));
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-function run(words: readonly string[]): Promise<void> {
+/** Runs curl to its end; rejects with what it complained of. */
+export function runCurl(words: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn("curl", words, { stdio: ["ignore", "ignore", "pipe"] });
     let complaint = "";

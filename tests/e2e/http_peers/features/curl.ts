@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
+import { runCurl } from "../../same_tree/curl.ts";
 import { type Endpoint, optionsFor, visiting } from "../endpoint.ts";
 import { certificateFile } from "../files.ts";
 import { pattern } from "../pattern.ts";
@@ -80,8 +80,8 @@ async function askedByCurl({ kind, origin }: Endpoint): Promise<Answered[]> {
       requests.map((asked, i) => wordsFor(asked, kind, origin(), join(folder, String(i)))),
     );
     // curl 7.88 uses no connection again whose h2 it knew without being told.
-    if (kind === "h2c") await Promise.all(words.map(run));
-    else await run(words.flatMap((one, i) => i > 0 ? ["--next", ...one] : one));
+    if (kind === "h2c") await Promise.all(words.map(runCurl));
+    else await runCurl(words.flatMap((one, i) => i > 0 ? ["--next", ...one] : one));
     return await Promise.all(requests.map((_, i) => answered(join(folder, String(i)))));
   } finally {
     await rm(folder, { recursive: true });
@@ -100,16 +100,6 @@ async function wordsFor(asked: Asked, kind: Endpoint["kind"], origin: string, pl
   }
   for (const [name, value] of Object.entries(fields ?? {})) words.push("--header", `${name}: ${value}`);
   return [...words, `${origin}${path}`];
-}
-
-function run(words: readonly string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn("curl", words, { stdio: ["ignore", "ignore", "pipe"] });
-    let complaint = "";
-    child.stderr.on("data", (text) => complaint += text);
-    child.on("error", reject);
-    child.on("close", (code) => code === 0 ? resolve() : reject(new Error(`curl ended with ${code}: ${complaint}`)));
-  });
 }
 
 async function answered(place: string): Promise<Answered> {
