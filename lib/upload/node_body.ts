@@ -4,7 +4,7 @@ import { writesAtOnce } from "../runtime/mod.ts";
 import type { BodyReader } from "./body_reader.ts";
 import { holdBytes, releaseBytes, windowOf } from "./in_flight.ts";
 import { freeChunks, isOurs } from "./free_chunks.ts";
-import { leftError } from "./left_error.ts";
+import { hasLeft, leftError } from "./left_error.ts";
 import { notBytes } from "./not_bytes.ts";
 
 /** Bytes that all bodies of this kind may hold at a time: larger writes do not take less time. */
@@ -35,6 +35,7 @@ export class NodeBody implements BodyReader {
     this.#readable = readable;
     this.#isRequest = "headers" in readable;
     if (readable.readableEnded || readable.readableDidRead) {
+      if (hasLeft(readable)) throw leftError(readable.errored);
       throw new TypeError("The body of the request has been read already");
     }
     if (readable.readableEncoding) throw new TypeError("The body gives text, not bytes: setEncoding() was called");
@@ -122,7 +123,7 @@ export class NodeBody implements BodyReader {
 
   readonly #complete = (): void => {
     if (this.#failure) return;
-    if ("stream" in this.#readable && (this.#readable as { aborted?: boolean }).aborted) return this.#onClose();
+    if ("stream" in this.#readable && hasLeft(this.#readable)) return this.#onClose();
     this.#hasEnded = true;
     this.#stop();
     if (this.#gathered > 0) this.#deliver();

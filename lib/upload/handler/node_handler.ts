@@ -5,6 +5,7 @@ import { ALLOWED } from "./admission.ts";
 import type { Settings } from "./handler_options.ts";
 import { alreadyRead, handleUpload } from "./handle_upload.ts";
 import type { Incoming } from "./incoming.ts";
+import { hasLeft, leftError } from "../left_error.ts";
 import { LITTLE } from "./lingering.ts";
 import { endLingering, resetLingering } from "./lingering_close.ts";
 import { pathBelow } from "./naming.ts";
@@ -45,7 +46,7 @@ async function respond(
   req.on("error", () => {});
   res.on("error", () => {});
   const { answer } = await handleUpload(settings, incoming, () => {
-    if (req.readableDidRead || req.readableEnded) throw alreadyRead();
+    if (req.readableDidRead || req.readableEnded) throw hasLeft(req) ? leftError(req.errored) : alreadyRead();
     welcome();
     return req;
   });
