@@ -7,6 +7,7 @@ import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import test from "node:test";
+import { HttpClient } from "../../lib/http/mod.ts";
 import { saveBody, type SaveBodyOptions, UploadError } from "../../lib/upload/mod.ts";
 import { noise } from "../codecs/samples.ts";
 import { inFolder } from "../precompress/site.ts";
@@ -127,6 +128,28 @@ test("a request of node:http2 is stored, and one that is cancelled leaves nothin
       other.destroy();
       server.close();
     }
+  }));
+
+test("a request of node:http2 that was cancelled before it is stored is one whose sender left", () =>
+  inFolder(async (folder) => {
+    const outcome = Promise.withResolvers<unknown>();
+    const server = createHTTP2Server((request) => {
+      request.stream.once("close", () => {
+        saveBody(request, join(folder, "gone")).then(outcome.resolve, outcome.resolve);
+      });
+    });
+    const port = await listening(server);
+    const client = new HttpClient({ h2c: true });
+    const gone = new AbortController();
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(bytes.subarray(0, 1000)) });
+    server.once("stream", () => gone.abort());
+    const init = { method: "PUT", body, signal: gone.signal, duplex: "half" } as const;
+    await assert.rejects(client.fetch(`http://127.0.0.1:${port}/`, init), { name: "AbortError" });
+    const error = await outcome.promise;
+    assert.ok(error instanceof UploadError, String(error));
+    assert.equal(error.code, "ABORTED");
+    client.destroy();
+    server.close();
   }));
 
 test("a readable that was read, or is destroyed, is named", () =>
