@@ -13,7 +13,24 @@ import { WritableStream, WritableStreamDefaultController } from "../streams/mod.
 import { BatchedSinkAlgorithms } from "./batched_sink.ts";
 import { BatchedWrites } from "./batched_writes.ts";
 
-/** Where the batches of a {@linkcode BatchedWritableStream} go. */
+/**
+ * Where the batches of a {@linkcode BatchedWritableStream} go.
+ *
+ * @example A sink that takes two chunks at a time
+ * ```ts
+ * import { type BatchedUnderlyingSink, BatchedWritableStream } from "@millrace/streams/batch";
+ *
+ * const sink: BatchedUnderlyingSink<string> = {
+ *   maxBatch: 2,
+ *   writev(names, _controller, isLast) {
+ *     console.log(names.join("+"), isLast); // a+b false, c true
+ *   },
+ * };
+ * const writer = new BatchedWritableStream(sink).getWriter();
+ * for (const name of ["a", "b", "c"]) void writer.write(name);
+ * await writer.close();
+ * ```
+ */
 export interface BatchedUnderlyingSink<W = unknown> {
   /** Called when the stream is aborted, with what waited dropped: lets go of what the sink holds, without finishing. */
   abort?: (reason: unknown) => void | PromiseLike<void>;
@@ -59,14 +76,18 @@ const HIGH_WATER_MARK = 1024;
  * Any `pipeTo()` can have it for its destination. Ours passes on whole runs of buffered chunks, where the strategy has
  * no `size()`, or is a CountQueuingStrategy.
  *
- * @example
+ * @example A thousand writes, one call
  * ```ts
  * import { BatchedWritableStream } from "@millrace/streams/batch";
  *
- * const stream = new BatchedWritableStream<number>({ writev: (numbers) => console.log(numbers.length) });
+ * const stream = new BatchedWritableStream<number>({
+ *   writev(numbers) {
+ *     console.log(numbers.length); // 1000
+ *   },
+ * });
  * const writer = stream.getWriter();
  * for (let number = 0; number < 1000; number++) void writer.write(number);
- * await writer.close(); // logs 1000, once
+ * await writer.close();
  * ```
  */
 // deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told

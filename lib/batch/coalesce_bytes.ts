@@ -3,7 +3,19 @@ import type { ReadableStream } from "../streams/mod.ts";
 import { batchedTransform } from "./batched_transform.ts";
 import type { BatchedWritableStream } from "./batched_writable_stream.ts";
 
-/** Options of {@linkcode coalesceBytes}. */
+/**
+ * Options of {@linkcode coalesceBytes}.
+ *
+ * @example Chunks of at least 16 KiB
+ * ```ts
+ * import { coalesceBytes, type CoalesceBytesOptions } from "@millrace/streams/batch";
+ * import { ReadableStream } from "@millrace/streams/streams";
+ *
+ * const options: CoalesceBytesOptions = { size: 16_384 };
+ * const kilobytes = ReadableStream.from(Array.from({ length: 32 }, () => new Uint8Array(1024)));
+ * for await (const chunk of kilobytes.pipeThrough(coalesceBytes(options))) console.log(chunk.length); // 16384, 16384
+ * ```
+ */
 export interface CoalesceBytesOptions {
   /**
    * The bytes from which on a chunk counts as large.
@@ -22,7 +34,7 @@ export interface CoalesceBytesOptions {
  * @param options.size The bytes from which on a chunk counts as large. Default: 65,536.
  * @returns the two ends, for `pipeThrough()`.
  * @throws {RangeError} if `size` is no integer above 0. A chunk that is no Uint8Array errors the stream with a TypeError.
- * @example
+ * @example A hundred small chunks become three
  * ```ts
  * import { coalesceBytes } from "@millrace/streams/batch";
  * import { ReadableStream } from "@millrace/streams/streams";

@@ -1,13 +1,17 @@
 /**
  * Writers that take one item at a time, and sinks that get everything that queued up in one call.
  *
- * @example
+ * @example What a pipe brings, in one call
  * ```ts
  * import { BatchedWritableStream } from "@millrace/streams/batch";
  * import { ReadableStream } from "@millrace/streams/streams";
  *
- * const lines = new BatchedWritableStream<string>({ writev: (batch) => console.log(batch.join(" ")) });
- * await ReadableStream.from(["mill", "race"]).pipeTo(lines); // mill race
+ * const words = new BatchedWritableStream<string>({
+ *   writev(batch) {
+ *     console.log(batch.join(" ")); // mill race
+ *   },
+ * });
+ * await ReadableStream.from(["mill", "race"]).pipeTo(words);
  * ```
  *
  * @module

@@ -3,10 +3,40 @@ import { quoted } from "./described.ts";
 /**
  * Why a line is invalid: it is no number, longer than any, a number that is infinite as a double, or one beyond
  * 2^53 - 1 in magnitude.
+ *
+ * @example Large numbers are rounded, other invalid lines are an error
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { type InvalidLineReason, LineToNumberStream } from "@millrace/streams/text";
+ *
+ * const rounded: InvalidLineReason = "too large";
+ * const numbers = new LineToNumberStream({
+ *   onInvalid({ line, text, reason }) {
+ *     if (reason === rounded) return Number(text);
+ *     throw new TypeError(`line ${line}: ${text} is ${reason}`);
+ *   },
+ * });
+ * const bytes = ReadableStream.from(["7\n1e20\n"]).pipeThrough(new TextEncoderStream());
+ * for await (const number of bytes.pipeThrough(numbers)) console.log(number); // 7, 100000000000000000000
+ * ```
  */
 export type InvalidLineReason = "malformed" | "too long" | "not finite" | "too large";
 
-/** A line that is no number, or none that can be given exactly. */
+/**
+ * A line that is no number, or none that can be given exactly.
+ *
+ * @example What is wrong with a file
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { type InvalidLine, LineToNumberStream } from "@millrace/streams/text";
+ *
+ * const found: InvalidLine[] = [];
+ * const numbers = new LineToNumberStream({ onInvalid: (line) => void found.push(line) });
+ * const bytes = ReadableStream.from(["12\n 1x2\n"]).pipeThrough(new TextEncoderStream());
+ * for await (const number of bytes.pipeThrough(numbers)) console.log(number); // 12
+ * for (const { line, column, text } of found) console.log(`${line}:${column} ${text}`); // 2:3 1x2
+ * ```
+ */
 export interface InvalidLine {
   /** Which line, counted from 1; blank lines count. */
   readonly line: number;
@@ -21,7 +51,20 @@ export interface InvalidLine {
   readonly reason: InvalidLineReason;
 }
 
-/** What becomes of an invalid line: the number that takes its place, or `undefined` if it is skipped. */
+/**
+ * What becomes of an invalid line: the number that takes its place, or `undefined` if it is skipped.
+ *
+ * @example Blank out what is no number
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { LineToNumberStream, type OnInvalidLine } from "@millrace/streams/text";
+ *
+ * const asNaN: OnInvalidLine = () => NaN;
+ * const bytes = ReadableStream.from(["1\nn/a\n3\n"]).pipeThrough(new TextEncoderStream());
+ * const numbers = bytes.pipeThrough(new LineToNumberStream({ onInvalid: asNaN }));
+ * for await (const number of numbers) console.log(number); // 1, NaN, 3
+ * ```
+ */
 export type OnInvalidLine = (invalid: InvalidLine) => number | undefined;
 
 /** The most bytes that a line may have. */

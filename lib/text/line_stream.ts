@@ -1,7 +1,19 @@
 import { TransformStream } from "../streams/mod.ts";
 import { LineSplitter } from "./line_splitter.ts";
 
-/** What {@linkcode LineStream} takes for the end of a line. */
+/**
+ * What {@linkcode LineStream} takes for the end of a line.
+ *
+ * @example A text with all three kinds of ends
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { LineStream, type LineStreamOptions } from "@millrace/streams/text";
+ *
+ * const options: LineStreamOptions = { allowCR: true };
+ * const bytes = ReadableStream.from(["old\rmixed\r\nnew\n"]).pipeThrough(new TextEncoderStream());
+ * for await (const line of bytes.pipeThrough(new LineStream(options))) console.log(line); // old, mixed, new
+ * ```
+ */
 export interface LineStreamOptions {
   /**
    * Whether a CR that no LF follows ends a line, too.

@@ -2,7 +2,24 @@ import { TransformStream } from "../streams/mod.ts";
 import type { OnInvalidLine } from "./invalid_line.ts";
 import { NumberReader } from "./number_reader.ts";
 
-/** What {@linkcode LineToNumberStream} does with lines that are no numbers. */
+/**
+ * What {@linkcode LineToNumberStream} does with lines that are no numbers.
+ *
+ * @example Skip comments
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { LineToNumberStream, type LineToNumberStreamOptions } from "@millrace/streams/text";
+ *
+ * const options: LineToNumberStreamOptions = {
+ *   onInvalid({ line, text }) {
+ *     if (text.startsWith("#")) return undefined;
+ *     throw new TypeError(`line ${line} is neither a number nor a comment`);
+ *   },
+ * };
+ * const bytes = ReadableStream.from(["# small ones\n2\n3\n"]).pipeThrough(new TextEncoderStream());
+ * for await (const prime of bytes.pipeThrough(new LineToNumberStream(options))) console.log(prime); // 2, 3
+ * ```
+ */
 export interface LineToNumberStreamOptions {
   /**
    * Called with each line that is invalid: it is malformed, longer than 1,024 bytes, infinite as a double, or beyond
@@ -20,7 +37,7 @@ export interface LineToNumberStreamOptions {
  * as the double that is nearest. Spaces, tabs and CRs around it are ignored, and so are blank lines and a byte order mark
  * at the start; the last line needs no line feed. Bytes may be cut into chunks anywhere.
  *
- * @example
+ * @example Numbers of lines that are cut anywhere
  * ```ts
  * import { ReadableStream } from "@millrace/streams/streams";
  * import { LineToNumberStream } from "@millrace/streams/text";
@@ -31,14 +48,17 @@ export interface LineToNumberStreamOptions {
  *
  * @example Lines that are no numbers are counted as 0
  * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
  * import { LineToNumberStream } from "@millrace/streams/text";
  *
- * new LineToNumberStream({
+ * const numbers = new LineToNumberStream({
  *   onInvalid({ line, column, text }) {
- *     console.warn(`line ${line}, column ${column}: ${text}`);
+ *     console.log(`line ${line}, column ${column}: ${text}`); // line 2, column 1: none
  *     return 0;
  *   },
  * });
+ * const bytes = ReadableStream.from(["1\nnone\n"]).pipeThrough(new TextEncoderStream());
+ * for await (const number of bytes.pipeThrough(numbers)) console.log(number); // 1, 0
  * ```
  */
 export class LineToNumberStream extends TransformStream<ArrayBuffer | ArrayBufferView, number> {

@@ -1,14 +1,14 @@
 /**
  * Bytes to lines, lines to numbers, and numbers back to lines: one item a chunk, without a string for each number.
  *
- * @example
+ * @example Numbers, written anew
  * ```ts
  * import { ReadableStream } from "@millrace/streams/streams";
  * import { LineToNumberStream, NumberToLineStream } from "@millrace/streams/text";
  *
  * const bytes = ReadableStream.from([new TextEncoder().encode("007\n8"), new TextEncoder().encode(".50\n")]);
  * const lines = bytes.pipeThrough(new LineToNumberStream()).pipeThrough(new NumberToLineStream());
- * console.log(await new Response(lines).text()); // "7\n8.5\n"
+ * console.log(JSON.stringify(await new Response(lines).text())); // "7\n8.5\n"
  * ```
  *
  * @module

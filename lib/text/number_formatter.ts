@@ -9,7 +9,21 @@ const LINE_FEED = 10;
 const MINUS = 45;
 const EIGHT_DIGITS = 100_000_000;
 
-/** A value that cannot be written as a number's line. */
+/**
+ * A value that cannot be written as a number's line.
+ *
+ * @example Which values were left out
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { type InvalidNumber, NumberToLineStream } from "@millrace/streams/text";
+ *
+ * const leftOut: InvalidNumber[] = [];
+ * const lines = new NumberToLineStream({ onInvalid: (invalid) => void leftOut.push(invalid) });
+ * const text = await new Response(ReadableStream.from([0.5, NaN]).pipeThrough(lines)).text();
+ * console.log(text.trim()); // 0.5
+ * for (const { index, value } of leftOut) console.log(`${index}: ${value}`); // 1: NaN
+ * ```
+ */
 export interface InvalidNumber {
   /** Which one of all that were written, counted from 0. */
   readonly index: number;
@@ -17,7 +31,19 @@ export interface InvalidNumber {
   readonly value: unknown;
 }
 
-/** What becomes of an invalid value: the number that takes its place, or `undefined` if it is left out. */
+/**
+ * What becomes of an invalid value: the number that takes its place, or `undefined` if it is left out.
+ *
+ * @example Infinity as the largest number there is a line for
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { NumberToLineStream, type OnInvalidNumber } from "@millrace/streams/text";
+ *
+ * const clamp: OnInvalidNumber = ({ value }) => value === Infinity ? Number.MAX_SAFE_INTEGER : undefined;
+ * const lines = ReadableStream.from([Infinity, NaN]).pipeThrough(new NumberToLineStream({ onInvalid: clamp }));
+ * console.log((await new Response(lines).text()).trim()); // 9007199254740991
+ * ```
+ */
 export type OnInvalidNumber = (invalid: InvalidNumber) => number | undefined;
 
 /**

@@ -7,7 +7,19 @@ const HIGH_WATER_MARK = 4096;
 /** The most bytes of a chunk that comes out. */
 const CHUNK = 64 * 1024;
 
-/** What {@linkcode NumberToLineStream} does with what it cannot write. */
+/**
+ * What {@linkcode NumberToLineStream} does with what it cannot write.
+ *
+ * @example 0 in place of what is no number
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { NumberToLineStream, type NumberToLineStreamOptions } from "@millrace/streams/text";
+ *
+ * const options: NumberToLineStreamOptions = { onInvalid: () => 0 };
+ * const lines = ReadableStream.from([4, NaN]).pipeThrough(new NumberToLineStream(options));
+ * console.log(JSON.stringify(await new Response(lines).text())); // "4\n0\n"
+ * ```
+ */
 export interface NumberToLineStreamOptions {
   /**
    * Called with each value that is no number, not finite, or beyond 2^53 - 1 in magnitude. What it returns is written in
@@ -24,13 +36,13 @@ export interface NumberToLineStreamOptions {
  * Numbers may be written one by one: what queues up until the end of the event loop's turn, or until 4,096 wait, becomes
  * one chunk of bytes. One chunk is made ahead; the next one when that is read.
  *
- * @example
+ * @example A response of numbers
  * ```ts
  * import { ReadableStream } from "@millrace/streams/streams";
  * import { NumberToLineStream } from "@millrace/streams/text";
  *
  * const bytes = ReadableStream.from([1, -2.5, 300]).pipeThrough(new NumberToLineStream());
- * console.log(await new Response(bytes).text()); // "1\n-2.5\n300\n"
+ * console.log(JSON.stringify(await new Response(bytes).text())); // "1\n-2.5\n300\n"
  * ```
  */
 export class NumberToLineStream {
