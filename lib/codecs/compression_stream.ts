@@ -2,7 +2,20 @@ import { codecStream } from "./codec_stream.ts";
 import type { Format } from "./format.ts";
 import { type CompressOptions, compressParameters } from "./options.ts";
 
-/** Options of {@linkcode CompressionStream}. */
+/**
+ * Options of {@linkcode CompressionStream}.
+ *
+ * @example Compress a file whose size is known
+ * ```ts
+ * import { CompressionStream, type CompressionStreamOptions } from "@millrace/streams/codecs";
+ * import { openAsBlob } from "node:fs";
+ *
+ * const file = await openAsBlob("access.log");
+ * const options: CompressionStreamOptions = { level: 6, size: file.size };
+ * const small = await new Response(file.stream().pipeThrough(new CompressionStream("zstd", options))).bytes();
+ * console.log(small.length < file.size); // true
+ * ```
+ */
 export interface CompressionStreamOptions extends Omit<CompressOptions, "format"> {
   /**
    * The number of bytes that will be written, if known: zstd and brotli choose better parameters then, and zstd
@@ -20,13 +33,13 @@ export interface CompressionStreamOptions extends Omit<CompressOptions, "format"
  * Backpressure holds within a chunk too: no output is produced that nobody asked for.
  *
  * @see {@link https://compression.spec.whatwg.org/#compression-stream}
- * @example Compress a response on the way to a file
+ * @example Compress a body on its way
  * ```ts
  * import { CompressionStream } from "@millrace/streams/codecs";
  *
  * const body = new Blob(["water ".repeat(1000)]).stream();
  * const compressed = body.pipeThrough(new CompressionStream("zstd", { level: 3 }));
- * console.log((await new Response(compressed).bytes()).length);
+ * console.log((await new Response(compressed).bytes()).length); // 23
  * ```
  */
 export class CompressionStream {

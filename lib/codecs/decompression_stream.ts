@@ -3,7 +3,22 @@ import type { Format } from "./format.ts";
 import { checkedMaxSize, type DecompressOptions, decompressParameters } from "./options.ts";
 import { tooLarge } from "./whole.ts";
 
-/** Options of {@linkcode DecompressionStream}. */
+/**
+ * Options of {@linkcode DecompressionStream}.
+ *
+ * @example Read a delta with the version that it was made against
+ * ```ts
+ * import { compress, DecompressionStream, type DecompressionStreamOptions } from "@millrace/streams/codecs";
+ *
+ * const dictionary = new TextEncoder().encode("The mill turned all day long, and the river ran below.");
+ * const page = new TextEncoder().encode("The mill turned all day long, and the river ran dry.");
+ * const delta = new Blob([await compress(page, { format: "dcz", dictionary })]);
+ *
+ * const options: DecompressionStreamOptions = { dictionary, maxSize: 1_000_000 };
+ * const stream = delta.stream().pipeThrough(new DecompressionStream("dcz", options));
+ * console.log(await new Response(stream).text()); // The mill turned all day long, and the river ran dry.
+ * ```
+ */
 export type DecompressionStreamOptions = Omit<DecompressOptions, "format">;
 
 /**
@@ -21,7 +36,7 @@ export type DecompressionStreamOptions = Omit<DecompressOptions, "format">;
  *
  * const upload = new Blob([await compress(new Uint8Array(1000), { format: "zstd" })]);
  * const bytes = upload.stream().pipeThrough(new DecompressionStream("zstd", { maxSize: 1_000_000 }));
- * console.log((await new Response(bytes).bytes()).length);
+ * console.log((await new Response(bytes).bytes()).length); // 1000
  * ```
  */
 export class DecompressionStream {

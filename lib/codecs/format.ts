@@ -2,16 +2,48 @@
  * A compressed format. `zstd` (RFC 8878), `brotli` (RFC 7932), `gzip` (RFC 1952), `deflate` (zlib, RFC 1950),
  * `deflate-raw` (RFC 1951); `dcb` and `dcz` are brotli and zstd against a dictionary, with the header that names it
  * (RFC 9842).
+ *
+ * @example Choose by what the reader accepts
+ * ```ts
+ * import { compress, type Format } from "@millrace/streams/codecs";
+ *
+ * const accepted = "gzip, deflate, br, zstd";
+ * const format: Format = /\bzstd\b/.test(accepted) ? "zstd" : "gzip";
+ * const small = await compress(new Uint8Array(1000), { format, level: 3 });
+ * console.log(format, small.length < 100); // zstd true
+ * ```
  */
 export type Format = "zstd" | "brotli" | "gzip" | "deflate" | "deflate-raw" | "dcb" | "dcz";
 
-/** Every {@linkcode Format}, in a fixed order. */
+/**
+ * Every {@linkcode Format}, in a fixed order.
+ *
+ * @example Check what a user asks for
+ * ```ts
+ * import { type Format, formats } from "@millrace/streams/codecs";
+ *
+ * const isFormat = (text: string): text is Format => (formats as readonly string[]).includes(text);
+ * console.log(isFormat("zstd"), isFormat("br")); // true false
+ * ```
+ */
 export const formats: readonly Format[] = ["zstd", "brotli", "gzip", "deflate", "deflate-raw", "dcb", "dcz"];
 
 /** The codec families; each has one WASM module that encodes and one that decodes. */
 export type Family = "brotli" | "zstd" | "deflate";
 
-/** The range of compression levels of a format, and the one used when none is asked for. */
+/**
+ * The range of compression levels of a format, and the one used when none is asked for.
+ *
+ * @example Go half-way between the fastest and the best
+ * ```ts
+ * import { compress, type LevelRange, levels } from "@millrace/streams/codecs";
+ *
+ * const middle = ({ min, max }: LevelRange): number => Math.round((min + max) / 2);
+ * const bytes = new TextEncoder().encode("water under the wheel, ".repeat(100));
+ * const small = await compress(bytes, { format: "zstd", level: middle(levels.zstd) });
+ * console.log(middle(levels.zstd), small.length < bytes.length); // 12 true
+ * ```
+ */
 export interface LevelRange {
   /** The fastest level. */
   readonly min: number;
@@ -55,7 +87,8 @@ const traits: Readonly<Record<Format, Traits>> = {
  * import { compress, levels } from "@millrace/streams/codecs";
  *
  * const bytes = new TextEncoder().encode("water under the wheel, ".repeat(100));
- * await compress(bytes, { format: "zstd", level: levels.zstd.max });
+ * const small = await compress(bytes, { format: "zstd", level: levels.zstd.max });
+ * console.log(levels.zstd.max, small.length < 100); // 22 true
  * ```
  */
 export const levels: Readonly<Record<Format, LevelRange>> = {

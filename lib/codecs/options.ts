@@ -1,6 +1,20 @@
 import { type Family, type Format, traitsOf } from "./format.ts";
 
-/** Options of {@linkcode compress} and {@linkcode CompressionStream}. */
+/**
+ * Options of {@linkcode compress}, {@linkcode compressSync} and {@linkcode CompressionStream}.
+ *
+ * @example Compress for a browser that has the former version
+ * ```ts
+ * import { compress, type CompressOptions } from "@millrace/streams/codecs";
+ * import { readFile } from "node:fs/promises";
+ *
+ * const former = await readFile("dist-deployed/index.html");
+ * const page = await readFile("dist/index.html");
+ * const options: CompressOptions = { format: "dcb", dictionary: former };
+ * const delta = await compress(page, options);
+ * console.log(delta.length < page.length / 2); // true
+ * ```
+ */
 export interface CompressOptions {
   /** The format to write. */
   format: Format;
@@ -20,7 +34,18 @@ export interface CompressOptions {
   dictionary?: BufferSource;
 }
 
-/** Options of {@linkcode decompress} and {@linkcode DecompressionStream}. */
+/**
+ * Options of {@linkcode decompress}, {@linkcode decompressSync} and {@linkcode DecompressionStream}.
+ *
+ * @example Refuse what would grow too large
+ * ```ts
+ * import { compress, decompress, type DecompressOptions } from "@millrace/streams/codecs";
+ *
+ * const bomb = await compress(new Uint8Array(1_000_000), { format: "gzip" });
+ * const options: DecompressOptions = { format: "gzip", maxSize: 100_000 };
+ * await decompress(bomb, options).catch((error) => console.log(error.name)); // RangeError
+ * ```
+ */
 export interface DecompressOptions {
   /** The format to read. */
   format: Format;
@@ -52,7 +77,17 @@ export interface SessionParameters {
   readonly dictionary: Uint8Array | undefined;
 }
 
-/** Which way data goes: to its compressed form or back. */
+/**
+ * Which way data goes: to its compressed form or back.
+ *
+ * @example Load only the decoders
+ * ```ts
+ * import { type Direction, ready } from "@millrace/streams/codecs";
+ *
+ * const direction: Direction = "decompress"; // the encoders, which are larger, stay where they are
+ * await ready(["brotli", "zstd"], direction);
+ * ```
+ */
 export type Direction = "compress" | "decompress";
 
 /** @throws {TypeError | RangeError} if an option is not what its format accepts. */

@@ -24,6 +24,7 @@ import { FINISH, MAX_OUTPUT, Session } from "./session.ts";
  *
  * const page = new TextEncoder().encode("<p>The mill turns.</p>".repeat(50));
  * const small = await compress(page, { format: "brotli" });
+ * console.log(page.length, small.length); // 1100 39
  * ```
  */
 export async function compress(bytes: BufferSource, options: CompressOptions): Promise<Uint8Array<ArrayBuffer>> {
@@ -50,6 +51,7 @@ export async function compress(bytes: BufferSource, options: CompressOptions): P
  *
  * const received = await compress(new Uint8Array(1000), { format: "zstd" });
  * const bytes = await decompress(received, { format: "zstd", maxSize: 10_000_000 });
+ * console.log(bytes.length); // 1000
  * ```
  */
 export async function decompress(bytes: BufferSource, options: DecompressOptions): Promise<Uint8Array<ArrayBuffer>> {
@@ -65,12 +67,12 @@ export async function decompress(bytes: BufferSource, options: DecompressOptions
  * @param wanted The formats to load. Default: all.
  * @param direction Load only what compresses or only what decompresses. Default: both.
  * @throws {TypeError} if a format is unknown.
- * @example
+ * @example Load one codec when the program starts
  * ```ts
  * import { compressSync, ready } from "@millrace/streams/codecs";
  *
  * await ready(["gzip"], "compress");
- * const small = compressSync(new Uint8Array(1000), { format: "gzip" });
+ * console.log(compressSync(new Uint8Array(1000), { format: "gzip" }).length); // 28
  * ```
  */
 export async function ready(wanted: readonly Format[] = formats, direction?: Direction): Promise<void> {
@@ -87,12 +89,13 @@ export async function ready(wanted: readonly Format[] = formats, direction?: Dir
  * @returns The compressed bytes.
  * @throws {TypeError} as {@linkcode compress} does, and if the codec is not loaded.
  * @throws {RangeError} as {@linkcode compress} does.
- * @example
+ * @example Compress where nothing can be awaited
  * ```ts
  * import { compressSync, ready } from "@millrace/streams/codecs";
  *
  * await ready(["zstd"]);
- * const small = compressSync(new Uint8Array(1000), { format: "zstd", level: 3 });
+ * const packed = ["a", "b"].map((text) => compressSync(new TextEncoder().encode(text.repeat(500)), { format: "zstd" }));
+ * console.log(packed.length, packed[0].length); // 2 18
  * ```
  */
 export function compressSync(bytes: BufferSource, options: CompressOptions): Uint8Array<ArrayBuffer> {
@@ -109,12 +112,13 @@ export function compressSync(bytes: BufferSource, options: CompressOptions): Uin
  * @returns The decompressed bytes.
  * @throws {TypeError} as {@linkcode decompress} does, and if the codec is not loaded.
  * @throws {RangeError} as {@linkcode decompress} does.
- * @example
+ * @example There and back
  * ```ts
  * import { compressSync, decompressSync, ready } from "@millrace/streams/codecs";
  *
  * await ready(["zstd"]);
- * const bytes = decompressSync(compressSync(new Uint8Array(1000), { format: "zstd" }), { format: "zstd" });
+ * const small = compressSync(new Uint8Array(1000), { format: "zstd" });
+ * console.log(small.length, decompressSync(small, { format: "zstd" }).length); // 18 1000
  * ```
  */
 export function decompressSync(bytes: BufferSource, options: DecompressOptions): Uint8Array<ArrayBuffer> {
