@@ -7,7 +7,22 @@ import { takeName } from "./take_name.ts";
 import { temporaryPath } from "./temporary.ts";
 import { writeFully } from "./write_fully.ts";
 
-/** Options of {@linkcode AtomicFile.open}. */
+/**
+ * Options of {@linkcode AtomicFile.open}.
+ *
+ * @example A lock file that only one process gets
+ * ```ts
+ * import { AtomicFile, type AtomicFileOptions } from "@millrace/streams/files";
+ *
+ * const options: AtomicFileOptions = { replace: false, mode: 0o600 };
+ * for (const holder of ["first", "second"]) {
+ *   const lock = await AtomicFile.open("service.lock", options);
+ *   await lock.write(new TextEncoder().encode(holder));
+ *   const result = await lock.commit().then(() => "has it", (error) => error.code);
+ *   console.log(result); // has it, EEXIST
+ * }
+ * ```
+ */
 export interface AtomicFileOptions {
   /** The time of last change to give the file, in ms since 1970. Default: now. */
   mtimeMs?: number;
@@ -44,15 +59,14 @@ export interface AtomicFileOptions {
  * A file that appears under its name only when it is complete: written under a temporary name in the same folder,
  * flushed to the disk, renamed.
  *
- * @example
+ * @example All of it, or nothing
  * ```ts
  * import { AtomicFile } from "@millrace/streams/files";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
  *
- * const file = await AtomicFile.open(join(tmpdir(), "millrace-example.txt"));
+ * const file = await AtomicFile.open("settings.json");
  * try {
- *   await file.write(new TextEncoder().encode("all of it, or nothing"));
+ *   await file.write(new TextEncoder().encode('{"theme":"dark"}'));
+ *   console.log(file.size); // 16
  *   await file.commit();
  * } finally {
  *   await file.discard(); // does nothing after commit()

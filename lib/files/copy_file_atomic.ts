@@ -7,7 +7,16 @@ import { temporaryPath } from "./temporary.ts";
  *
  * @param source The path of the file.
  * @param target The path of the copy; what was there is replaced.
+ * @param options `mode`, `mtimeMs` and `temporary`, as of {@linkcode AtomicFile}.
  * @throws {Error} what the file system says, with its `code`.
+ * @example A copy with the original's time
+ * ```ts
+ * import { copyFileAtomic } from "@millrace/streams/files";
+ * import { stat } from "node:fs/promises";
+ *
+ * const { mtimeMs } = await stat("page.html");
+ * await copyFileAtomic("page.html", "uploads/page.html", { mtimeMs });
+ * ```
  */
 export async function copyFileAtomic(
   source: string,

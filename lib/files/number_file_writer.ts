@@ -6,7 +6,24 @@ import { requireSize } from "./items.ts";
 import { Rotation } from "./rotation.ts";
 import type { RotationOptions } from "./rotation_options.ts";
 
-/** Where {@linkcode NumberFileWriter} writes, and how. */
+/**
+ * Where {@linkcode NumberFileWriter} writes, and how.
+ *
+ * @example What is no number is left out
+ * ```ts
+ * import { NumberFileWriter, type NumberFileWriterOptions } from "@millrace/streams/files";
+ * import { ReadableStream } from "@millrace/streams/streams";
+ *
+ * const options: NumberFileWriterOptions = {
+ *   directory: "ratios",
+ *   maxFileSize: 1_000_000,
+ *   onInvalid: () => undefined,
+ * };
+ * const files = new NumberFileWriter(options);
+ * await ReadableStream.from([1 / 2, 0 / 0, 1 / 4]).pipeTo(files);
+ * console.log(files.files.length); // 1
+ * ```
+ */
 export interface NumberFileWriterOptions extends RotationOptions {
   /**
    * Called with a value that is no number, not finite, or beyond 2^53 - 1 in magnitude: returns a number to write
@@ -32,17 +49,15 @@ const FIRST_SIZE = 64 * 1024;
  * allocated for one of them. The promise of a `write()` is fulfilled when the system has its line. Without any number
  * there is no file.
  *
- * @example
+ * @example Primes, one a line
  * ```ts
  * import { NumberFileWriter } from "@millrace/streams/files";
  * import { ReadableStream } from "@millrace/streams/streams";
- * import { mkdtemp } from "node:fs/promises";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
+ * import { basename } from "node:path";
  *
- * const directory = await mkdtemp(join(tmpdir(), "millrace-example-"));
- * const files = new NumberFileWriter({ directory, maxFileSize: 16e6, name: "primes.txt" });
- * await ReadableStream.from([2, 3, 5, 7, 11]).pipeTo(files); // primes-00001.txt
+ * const files = new NumberFileWriter({ directory: "parts", maxFileSize: 6, name: "primes.txt" });
+ * await ReadableStream.from([2, 3, 5, 7, 11]).pipeTo(files);
+ * for (const file of files.files) console.log(basename(file)); // primes-00001.txt, primes-00002.txt
  * ```
  */
 export class NumberFileWriter extends BatchedWritableStream<number> {

@@ -13,13 +13,12 @@ const READ_SIZE = 256 * 1024;
  *
  * @param path The file's path.
  * @throws {Error} what the file system says, with its `code`.
- * @example
+ * @example A file as a response
  * ```ts
  * import { openFileReadable } from "@millrace/streams/files";
- * import { fileURLToPath } from "node:url";
  *
- * const file = await openFileReadable(fileURLToPath(import.meta.url));
- * for await (const chunk of file) console.log(chunk.length);
+ * const page = new Response(await openFileReadable("page.html"), { headers: { "content-type": "text/html" } });
+ * console.log(await page.text()); // <!doctype html>…
  * ```
  */
 export async function openFileReadable(path: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {

@@ -5,7 +5,19 @@ import { BATCH_SIZE, Gathered, QUEUE_SIZE } from "./gathered.ts";
 import { checkedItems, sizeOfItem } from "./items.ts";
 import { openOutputFile, type OutputFile } from "./output_file.ts";
 
-/** Options of {@linkcode openFileWritable}. */
+/**
+ * Options of {@linkcode openFileWritable}.
+ *
+ * @example A file that replaces nothing, and is on the disk when the pipe ends
+ * ```ts
+ * import { openFileWritable, type OpenFileWritableOptions } from "@millrace/streams/files";
+ *
+ * const options: OpenFileWritableOptions = { replace: false, flush: true };
+ * await new Blob(["signed"]).stream().pipeTo(await openFileWritable("contract.txt", options));
+ * const again = await openFileWritable("contract.txt", options).catch((error) => error.code);
+ * console.log(again); // EEXIST
+ * ```
+ */
 export interface OpenFileWritableOptions extends AtomicFileOptions {
   /**
    * Whether the file appears under its name only when it is complete; an aborted stream leaves nothing then.
@@ -28,14 +40,13 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
  * @param path The file's path.
  * @param options.atomic Whether the file appears under its name only when the stream closes. Default: false.
  * @throws {Error} what the file system says, with its `code`.
- * @example
+ * @example Text, line by line
  * ```ts
  * import { openFileWritable } from "@millrace/streams/files";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
  *
- * const file = await openFileWritable(join(tmpdir(), "millrace-example.txt"), { atomic: true });
- * await new Blob(["line by line\n"]).stream().pipeTo(file);
+ * const writer = (await openFileWritable("notes.txt", { atomic: true })).getWriter();
+ * for (const line of ["first", "second"]) void writer.write(`${line}\n`);
+ * await writer.close(); // notes.txt is there now, and complete
  * ```
  */
 export async function openFileWritable(

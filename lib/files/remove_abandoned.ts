@@ -14,15 +14,12 @@ const ENTRIES = 256;
  * @returns how many were removed.
  * @throws {Error} what the file system says of the folder, or of the first file that it did not let be removed after
  * it removed the others; with its `code`.
- * @example
+ * @example When a server starts
  * ```ts
  * import { removeAbandonedTemporaries } from "@millrace/streams/files";
- * import { mkdtemp } from "node:fs/promises";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
  *
- * const directory = await mkdtemp(join(tmpdir(), "millrace-example-"));
- * console.log(await removeAbandonedTemporaries(directory)); // 0: nothing was killed here
+ * const removed = await removeAbandonedTemporaries("uploads");
+ * console.log(removed); // 0
  * ```
  */
 export async function removeAbandonedTemporaries(directory: string): Promise<number> {

@@ -12,19 +12,15 @@ import type { RotationOptions } from "./rotation_options.ts";
  * bytes. A write that fails errors the stream: the file that was being written keeps what it has, unless `atomic` is
  * asked. Without any chunk there is no file.
  *
- * @example
+ * @example Three lines, of which no two fit one file
  * ```ts
  * import { RotatingFileWritable } from "@millrace/streams/files";
- * import { mkdtemp } from "node:fs/promises";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
  *
- * const directory = await mkdtemp(join(tmpdir(), "millrace-example-"));
- * const log = new RotatingFileWritable({ directory, maxFileSize: 10, name: "log.txt" });
+ * const log = new RotatingFileWritable({ directory: "logs", maxFileSize: 10, name: "log.txt" });
  * const writer = log.getWriter();
- * for (const line of ["first\n", "second\n", "3rd\n"]) void writer.write(line);
+ * for (const line of ["first\n", "second\n", "3rd 12\n"]) void writer.write(line);
  * await writer.close();
- * console.log(log.files.length); // 3: two lines would be too long for one
+ * console.log(log.files.length); // 3
  * ```
  */
 export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | string> {

@@ -1,4 +1,24 @@
-/** Where {@linkcode RotatingFileWritable} and {@linkcode NumberFileWriter} write, and how. */
+/**
+ * Where {@linkcode RotatingFileWritable} and {@linkcode NumberFileWriter} write, and how.
+ *
+ * @example Names by a function
+ * ```ts
+ * import { RotatingFileWritable, type RotationOptions } from "@millrace/streams/files";
+ * import { basename } from "node:path";
+ *
+ * const options: RotationOptions = {
+ *   directory: "volumes",
+ *   maxFileSize: 4,
+ *   name: (number) => `volume-${String.fromCharCode(96 + number)}.bin`,
+ *   overwrite: true,
+ * };
+ * const volumes = new RotatingFileWritable(options);
+ * const writer = volumes.getWriter();
+ * for (const chunk of ["one", "two"]) void writer.write(chunk);
+ * await writer.close();
+ * for (const file of volumes.files) console.log(basename(file)); // volume-a.bin, volume-b.bin
+ * ```
+ */
 export interface RotationOptions {
   /** The directory of the files; it is made, with those above it, if it is missing. */
   directory: string;

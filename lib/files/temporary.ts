@@ -10,12 +10,38 @@ const DAY = 24 * 60 * 60 * 1000;
 /** The file system's clock may be behind the process's by a tick, in ms. */
 const TICK = 1000;
 
-/** A path for a temporary file, in the folder of `path` so that a rename puts it in place at once. */
+/**
+ * A path for a temporary file, in the folder of `path` so that a rename puts it in place at once.
+ *
+ * @example Another program's output, under its name when it is complete
+ * ```ts
+ * import { temporaryPath } from "@millrace/streams/files";
+ * import { rename, writeFile } from "node:fs/promises";
+ *
+ * const temporary = temporaryPath("uploads/report.txt");
+ * await writeFile(temporary, "as another program would write it");
+ * await rename(temporary, "uploads/report.txt");
+ * ```
+ */
 export function temporaryPath(path: string): string {
   return join(dirname(path), `.millrace-${processSpace()}.${process.pid}-${crypto.randomUUID()}.tmp`);
 }
 
-/** Whether `name` is one that {@linkcode temporaryPath} gives. */
+/**
+ * Whether `name` is one that {@linkcode temporaryPath} gives. A name, not a path.
+ *
+ * @example List a folder without what is being written
+ * ```ts
+ * import { isTemporaryName, temporaryPath } from "@millrace/streams/files";
+ * import { mkdir, readdir, writeFile } from "node:fs/promises";
+ *
+ * await mkdir("incoming");
+ * await writeFile("incoming/a.txt", "complete");
+ * await writeFile(temporaryPath("incoming/b.txt"), "not complete yet");
+ * const names = (await readdir("incoming")).filter((name) => !isTemporaryName(name));
+ * console.log(names.join()); // a.txt
+ * ```
+ */
 export function isTemporaryName(name: string): boolean {
   return NAME.test(name);
 }
@@ -24,6 +50,16 @@ export function isTemporaryName(name: string): boolean {
  * Whether the file at `path` is a temporary one whose process ended without removing it. Of a process of another
  * machine or container nobody can say here whether it runs: its files are abandoned when nothing has touched them for a
  * day.
+ *
+ * @example A file that this process is writing is not abandoned
+ * ```ts
+ * import { isAbandonedTemporary, temporaryPath } from "@millrace/streams/files";
+ * import { writeFile } from "node:fs/promises";
+ *
+ * const path = temporaryPath("uploads/film.mp4");
+ * await writeFile(path, "the first part");
+ * console.log(await isAbandonedTemporary(path)); // false
+ * ```
  */
 export async function isAbandonedTemporary(path: string): Promise<boolean> {
   const [, space, digits] = NAME.exec(basename(path)) ?? [];

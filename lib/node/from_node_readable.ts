@@ -19,12 +19,13 @@ import { ReadableSource } from "./readable_source.ts";
  *
  * @param readable What is read from. Nothing else should read from it meanwhile.
  * @throws {TypeError} if `readable` is no readable stream of Node.
- * @example
+ * @example A readable of objects
  * ```ts
  * import { fromNodeReadable } from "@millrace/streams/node";
  * import { Readable } from "node:stream";
  *
- * for await (const chunk of fromNodeReadable<string>(Readable.from(["mill", "race"]))) console.log(chunk);
+ * const words = fromNodeReadable<string>(Readable.from(["mill", "race"]));
+ * for await (const word of words) console.log(word); // mill, race
  * ```
  */
 export function fromNodeReadable<R = Uint8Array<ArrayBuffer>>(readable: Readable): ReadableStream<R> {

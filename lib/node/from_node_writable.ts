@@ -4,7 +4,22 @@ import { lengthOf } from "./joined_chunks.ts";
 import { requireMethods } from "./methods.ts";
 import { WritableSink } from "./writable_sink.ts";
 
-/** Options of {@linkcode fromNodeWritable}. */
+/**
+ * Options of {@linkcode fromNodeWritable}.
+ *
+ * @example Objects, two of which may wait
+ * ```ts
+ * import { fromNodeWritable, type FromNodeWritableOptions } from "@millrace/streams/node";
+ * import { Writable } from "node:stream";
+ *
+ * const options: FromNodeWritableOptions = { highWaterMark: 2 };
+ * const rows = new Writable({ objectMode: true, write: (_row, _encoding, done) => done() });
+ * const writer = fromNodeWritable<{ id: number }>(rows, options).getWriter();
+ * console.log(writer.desiredSize); // 2
+ * void writer.write({ id: 1 });
+ * await writer.close();
+ * ```
+ */
 export interface FromNodeWritableOptions {
   /**
    * How much may wait or be in flight: bytes, where strings count with their length; chunks for a writable in object

@@ -1,7 +1,7 @@
 /**
  * Bridges to `node:stream`, `node:http`, `node:http2` and `node:net` that move data in batches.
  *
- * @example
+ * @example A server that sends back what it gets
  * ```ts
  * import { fromNodeReadable, fromNodeWritable } from "@millrace/streams/node";
  * import { createServer } from "node:http";
