@@ -12,21 +12,14 @@ import type { HttpClientStats } from "./http_client_stats.ts";
  * `fetch` is the fetch that you know, with bodies that stream both ways. It follows redirects, decodes bodies (zstd, br, gzip), and
  * sends requests again that a server certainly did not act on, or that are idempotent. Cookies are left to you.
  *
- * @example
+ * @example Ask, read, close
  * ```ts
  * import { HttpClient } from "@millrace/streams/http";
- * import { createServer } from "node:http";
- *
- * const server = createServer((_, answer) => answer.end("hello")).listen(0, "127.0.0.1");
- * await new Promise((resolve) => server.once("listening", resolve));
- * const { port } = server.address() as { port: number };
  *
  * const client = new HttpClient();
- * const response = await client.fetch(`http://127.0.0.1:${port}/`);
- * console.log(response.status, await response.text()); // 200 hello
- *
+ * const response = await client.fetch("https://api.example.com/users/7", { signal: AbortSignal.timeout(5000) });
+ * console.log(response.status, (await response.json()).id); // 200 7
  * await client.close();
- * server.close();
  * ```
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113}

@@ -3,7 +3,20 @@ import { checkTlsOptions } from "./connect/check_tls_options.ts";
 import type { HttpClientEvent } from "./http_events.ts";
 import type { HttpTlsOptions } from "./tls_options.ts";
 
-/** How a client connects and what it allows. */
+/**
+ * How a client connects and what it allows.
+ *
+ * @example A client for a slow service
+ * ```ts
+ * import { HttpClient, type HttpClientOptions } from "@millrace/streams/http";
+ *
+ * const options: HttpClientOptions = { connections: 4, headersTimeout: 60_000, retries: 5 };
+ * const client = new HttpClient(options);
+ * const response = await client.fetch("https://api.example.com/users/1");
+ * console.log((await response.json()).id); // 1
+ * await client.close();
+ * ```
+ */
 export interface HttpClientOptions {
   /**
    * TLS, by the names of node:tls: `ca`, `cert`, `key`, `rejectUnauthorized` and so on.

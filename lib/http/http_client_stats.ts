@@ -1,4 +1,19 @@
-/** Connections and requests at a moment. */
+/**
+ * Connections and requests at a moment.
+ *
+ * @example Wait until nothing is under way
+ * ```ts
+ * import { HttpClient, type HttpCounts } from "@millrace/streams/http";
+ *
+ * const isBusy = ({ active, queued, connecting }: HttpCounts): boolean => active + queued + connecting > 0;
+ * const client = new HttpClient();
+ * const pending = client.fetch("https://api.example.com/users/1");
+ * console.log(isBusy(client.stats())); // true
+ * await (await pending).text();
+ * console.log(isBusy(client.stats())); // false
+ * await client.close();
+ * ```
+ */
 export interface HttpCounts {
   /** Connections that are open. */
   connections: number;
@@ -12,7 +27,20 @@ export interface HttpCounts {
   queued: number;
 }
 
-/** What a client is doing, and has done. */
+/**
+ * What a client is doing, and has done.
+ *
+ * @example Count what a burst took
+ * ```ts
+ * import { HttpClient, type HttpClientStats } from "@millrace/streams/http";
+ *
+ * const client = new HttpClient();
+ * for (const id of [1, 2, 3]) await (await client.fetch(`https://api.example.com/users/${id}`)).text();
+ * const stats: HttpClientStats = client.stats();
+ * console.log(stats.requests, stats.connections, stats.retries); // 3 1 0
+ * await client.close();
+ * ```
+ */
 export interface HttpClientStats extends HttpCounts {
   /** Requests ever made, redirects and retries not counted. */
   requests: number;
@@ -22,7 +50,20 @@ export interface HttpClientStats extends HttpCounts {
   origins: HttpOriginStats[];
 }
 
-/** What a client is doing at one origin. */
+/**
+ * What a client is doing at one origin.
+ *
+ * @example Tell which origins speak HTTP/2
+ * ```ts
+ * import { HttpClient, type HttpOriginStats } from "@millrace/streams/http";
+ *
+ * const client = new HttpClient();
+ * await (await client.fetch("https://api.example.com/users/1")).text();
+ * const told = ({ origin, protocol, connections }: HttpOriginStats) => `${origin}: ${connections} of ${protocol}`;
+ * for (const origin of client.stats().origins) console.log(told(origin)); // …: 1 of …
+ * await client.close();
+ * ```
+ */
 export interface HttpOriginStats extends HttpCounts {
   /** The origin: scheme, host and port. */
   origin: string;

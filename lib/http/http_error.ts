@@ -28,6 +28,19 @@
  * | `INTEGRITY_MISMATCH` | the response's body is not what `integrity` says |
  * | `REDIRECT_FAILED` | a redirect that was not to be followed, leads nowhere, or was one too many |
  * | `CLIENT_CLOSED` | the client was closed or destroyed |
+ *
+ * @example Tell what is worth another try from what is not
+ * ```ts
+ * import { HttpClient, HttpError, type HttpErrorCode } from "@millrace/streams/http";
+ *
+ * const passing: readonly HttpErrorCode[] = ["CONNECTION_REFUSED", "CONNECT_TIMEOUT", "CONNECTION_LOST"];
+ * const client = new HttpClient();
+ * try {
+ *   await client.fetch("http://127.0.0.1:1/");
+ * } catch (error) {
+ *   console.log(error instanceof HttpError && passing.includes(error.code)); // true
+ * }
+ * ```
  */
 export type HttpErrorCode =
   | "INVALID_URL"
@@ -56,7 +69,18 @@ export type HttpErrorCode =
   | "REDIRECT_FAILED"
   | "CLIENT_CLOSED";
 
-/** What an {@link HttpError} tells besides its message. */
+/**
+ * What an {@link HttpError} tells besides its message.
+ *
+ * @example An error for a test of one's own
+ * ```ts
+ * import { HttpError, type HttpErrorOptions } from "@millrace/streams/http";
+ *
+ * const options: HttpErrorOptions = { origin: "https://mill.example", cause: new Error("the river is low") };
+ * const error = new HttpError("CONNECTION_LOST", "The mill stands still", options);
+ * console.log(error.code, error instanceof TypeError, (error.cause as Error).message); // CONNECTION_LOST true the river is low
+ * ```
+ */
 export interface HttpErrorOptions {
   /** The origin that the request was for. Default: none, as for a URL that cannot be parsed. */
   origin?: string;
@@ -68,7 +92,7 @@ export interface HttpErrorOptions {
  * A request that failed, in the shape that users of fetch know: a `TypeError` with a `cause`. `code` is the same on every
  * runtime; `cause` is what the runtime said, with a code of its own (`ECONNREFUSED`, `CERT_HAS_EXPIRED`).
  *
- * @example
+ * @example Tell what happened
  * ```ts
  * import { HttpClient, HttpError } from "@millrace/streams/http";
  *
@@ -78,7 +102,6 @@ export interface HttpErrorOptions {
  * } catch (error) {
  *   if (error instanceof HttpError) console.log(error.code, error.origin); // CONNECTION_REFUSED http://127.0.0.1:1
  * }
- * client.destroy();
  * ```
  *
  * @see {@link https://fetch.spec.whatwg.org/#concept-network-error}

@@ -1,6 +1,20 @@
 import type { HttpError } from "./http_error.ts";
 
-/** What a client tells of its work to {@link HttpClientOptions.onEvent}. `type` says which it is. */
+/**
+ * What a client tells of its work to {@link HttpClientOptions.onEvent}. `type` says which it is.
+ *
+ * @example A log of everything
+ * ```ts
+ * import { HttpClient, type HttpClientEvent } from "@millrace/streams/http";
+ *
+ * const log: string[] = [];
+ * const onEvent = (event: HttpClientEvent) => void log.push(event.type);
+ * const client = new HttpClient({ onEvent });
+ * await (await client.fetch("https://api.example.com/users/1")).text();
+ * await client.close();
+ * console.log(log.join(" ")); // connect request response disconnect
+ * ```
+ */
 export type HttpClientEvent =
   | HttpConnectEvent
   | HttpConnectFailedEvent
@@ -10,7 +24,19 @@ export type HttpClientEvent =
   | HttpRetryEvent
   | HttpFailedEvent;
 
-/** A connection was made. */
+/**
+ * A connection was made.
+ *
+ * @example Tell what is spoken, and how long it took
+ * ```ts
+ * import { HttpClient, type HttpConnectEvent } from "@millrace/streams/http";
+ *
+ * const told = ({ protocol, ms }: HttpConnectEvent) => console.log(`${protocol} after ${ms.toFixed()} ms`); // … after … ms
+ * const client = new HttpClient({ onEvent: (event) => event.type === "connect" && told(event) });
+ * await (await client.fetch("https://api.example.com/users/1")).text();
+ * await client.close();
+ * ```
+ */
 export interface HttpConnectEvent {
   /** Which event it is. */
   type: "connect";
@@ -24,7 +50,20 @@ export interface HttpConnectEvent {
   ms: number;
 }
 
-/** A connection was not made. */
+/**
+ * A connection was not made.
+ *
+ * @example Count the failures of each origin
+ * ```ts
+ * import { HttpClient, type HttpConnectFailedEvent } from "@millrace/streams/http";
+ *
+ * const failures = new Map<string, number>();
+ * const count = ({ origin }: HttpConnectFailedEvent) => failures.set(origin, (failures.get(origin) ?? 0) + 1);
+ * const client = new HttpClient({ onEvent: (event) => event.type === "connectFailed" && count(event) });
+ * await client.fetch("http://127.0.0.1:1/").catch(() => {});
+ * console.log(failures.get("http://127.0.0.1:1")); // 1
+ * ```
+ */
 export interface HttpConnectFailedEvent {
   /** Which event it is. */
   type: "connectFailed";
@@ -34,7 +73,19 @@ export interface HttpConnectFailedEvent {
   error: unknown;
 }
 
-/** A connection has ended. */
+/**
+ * A connection has ended.
+ *
+ * @example Tell those that broke from those that were closed
+ * ```ts
+ * import { HttpClient, type HttpDisconnectEvent } from "@millrace/streams/http";
+ *
+ * const told = ({ error }: HttpDisconnectEvent) => console.log(error ? error.code : "closed"); // closed
+ * const client = new HttpClient({ onEvent: (event) => event.type === "disconnect" && told(event) });
+ * await (await client.fetch("https://api.example.com/users/1")).text();
+ * await client.close();
+ * ```
+ */
 export interface HttpDisconnectEvent {
   /** Which event it is. */
   type: "disconnect";
@@ -46,7 +97,19 @@ export interface HttpDisconnectEvent {
   error: HttpError | undefined;
 }
 
-/** A request goes out: for the first time, again, or after a redirect. */
+/**
+ * A request goes out: for the first time, again, or after a redirect.
+ *
+ * @example Follow redirects with the eye
+ * ```ts
+ * import { HttpClient, type HttpRequestEvent } from "@millrace/streams/http";
+ *
+ * const told = ({ method, url }: HttpRequestEvent) => console.log(method, new URL(url).pathname); // GET /redirect, GET /page.html
+ * const client = new HttpClient({ onEvent: (event) => event.type === "request" && told(event) });
+ * await (await client.fetch("https://www.example.com/redirect")).text();
+ * await client.close();
+ * ```
+ */
 export interface HttpRequestEvent {
   /** Which event it is. */
   type: "request";
@@ -60,7 +123,19 @@ export interface HttpRequestEvent {
   queuedMs: number;
 }
 
-/** The head of a final response is there. */
+/**
+ * The head of a final response is there.
+ *
+ * @example Tell slow answers
+ * ```ts
+ * import { HttpClient, type HttpResponseEvent } from "@millrace/streams/http";
+ *
+ * const told = ({ status, ms }: HttpResponseEvent) => console.log(status, ms < 5000 ? "soon" : "late"); // 404 soon
+ * const client = new HttpClient({ onEvent: (event) => event.type === "response" && told(event) });
+ * await (await client.fetch("https://www.example.com/nothing")).text();
+ * await client.close();
+ * ```
+ */
 export interface HttpResponseEvent {
   /** Which event it is. */
   type: "response";
@@ -74,7 +149,19 @@ export interface HttpResponseEvent {
   ms: number;
 }
 
-/** A request is sent again. */
+/**
+ * A request is sent again.
+ *
+ * @example Tell retries
+ * ```ts
+ * import { HttpClient, type HttpRetryEvent } from "@millrace/streams/http";
+ *
+ * const told = ({ url, attempt, error }: HttpRetryEvent) => console.warn(`${url}: attempt ${attempt + 1}: ${error}`);
+ * const client = new HttpClient({ retries: 3, onEvent: (event) => event.type === "retry" && told(event) });
+ * console.log((await client.fetch("https://api.example.com/users/1")).status); // 200
+ * client.destroy();
+ * ```
+ */
 export interface HttpRetryEvent {
   /** Which event it is. */
   type: "retry";
@@ -88,7 +175,18 @@ export interface HttpRetryEvent {
   error: unknown;
 }
 
-/** A request, or the body of its response, has failed for good. */
+/**
+ * A request, or the body of its response, has failed for good.
+ *
+ * @example Have each failure in the log
+ * ```ts
+ * import { HttpClient, type HttpFailedEvent } from "@millrace/streams/http";
+ *
+ * const told = ({ method, url }: HttpFailedEvent) => console.log(method, url); // GET http://127.0.0.1:1/
+ * const client = new HttpClient({ onEvent: (event) => event.type === "failed" && told(event) });
+ * await client.fetch("http://127.0.0.1:1/").catch(() => {});
+ * ```
+ */
 export interface HttpFailedEvent {
   /** Which event it is. */
   type: "failed";

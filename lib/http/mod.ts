@@ -1,6 +1,19 @@
 /**
  * An HTTP client that multiplexes: one HTTP/2 connection for a burst of requests, streams both ways.
  *
+ * @example A burst of requests
+ * ```ts
+ * import { HttpClient } from "@millrace/streams/http";
+ *
+ * const client = new HttpClient();
+ * const names = await Promise.all([1, 2, 3].map(async (id) => {
+ *   const response = await client.fetch(`https://api.example.com/users/${id}`);
+ *   return (await response.json()).name;
+ * }));
+ * console.log(names.length); // 3
+ * await client.close();
+ * ```
+ *
  * @module
  */
 export { HttpClient } from "./http_client.ts";

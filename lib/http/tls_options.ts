@@ -6,15 +6,14 @@ import type { PeerCertificate } from "node:tls";
  *
  * @example A private authority, and a client certificate
  * ```ts
- * import { HttpClient } from "@millrace/streams/http";
+ * import { HttpClient, type HttpTlsOptions } from "@millrace/streams/http";
  * import { existsSync, readFileSync } from "node:fs";
  *
- * if (existsSync("ca.pem")) {
- *   const client = new HttpClient({
- *     tls: { ca: readFileSync("ca.pem"), cert: readFileSync("me.pem"), key: readFileSync("me.key"), passphrase: "…" },
- *   });
- *   await client.close();
- * }
+ * const tls: HttpTlsOptions = {};
+ * if (existsSync("ca.pem")) tls.ca = readFileSync("ca.pem");
+ * if (existsSync("me.pem")) Object.assign(tls, { cert: readFileSync("me.pem"), key: readFileSync("me.key") });
+ * const client = new HttpClient({ tls });
+ * await client.close();
  * ```
  */
 export interface HttpTlsOptions {
@@ -66,8 +65,33 @@ export interface HttpTlsOptions {
   maxVersion?: TlsVersion;
 }
 
-/** PEM text, or its bytes. */
+/**
+ * PEM text, or its bytes.
+ *
+ * @example From a file or from the environment
+ * ```ts
+ * import { HttpClient, type TlsData } from "@millrace/streams/http";
+ * import process from "node:process";
+ * import { rootCertificates } from "node:tls";
+ *
+ * const own = process.env.COMPANY_CA;
+ * const ca: TlsData[] = own === undefined ? [...rootCertificates] : [...rootCertificates, own];
+ * const client = new HttpClient({ tls: { ca } });
+ * await client.close();
+ * ```
+ */
 export type TlsData = string | Uint8Array;
 
-/** A version of TLS, as `node:tls` calls it. */
+/**
+ * A version of TLS, as `node:tls` calls it.
+ *
+ * @example Nothing older than TLS 1.3
+ * ```ts
+ * import { HttpClient, type TlsVersion } from "@millrace/streams/http";
+ *
+ * const minVersion: TlsVersion = "TLSv1.3";
+ * const client = new HttpClient({ tls: { minVersion } });
+ * await client.close();
+ * ```
+ */
 export type TlsVersion = "TLSv1.2" | "TLSv1.3";

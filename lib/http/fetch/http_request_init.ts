@@ -1,4 +1,21 @@
-/** What may be sent as a request's body. */
+/**
+ * What may be sent as a request's body.
+ *
+ * @example Bytes as they are made
+ * ```ts
+ * import { HttpClient, type HttpRequestBody } from "@millrace/streams/http";
+ *
+ * async function* film(): AsyncGenerator<Uint8Array> {
+ *   for (let i = 0; i < 3; i++) yield new Uint8Array(1000).fill(i);
+ * }
+ * const body: HttpRequestBody = film();
+ * const client = new HttpClient();
+ * const response = await client.fetch("https://api.example.com/films", { method: "POST", body });
+ * console.log(response.status); // 201
+ * await response.body?.cancel();
+ * await client.close();
+ * ```
+ */
 export type HttpRequestBody =
   | string
   | ArrayBufferLike
@@ -15,6 +32,23 @@ export type HttpRequestBody =
  * here (`mode`, `credentials`, `cache`, `referrer` and so on) are accepted and have no meaning.
  *
  * @see {@link https://fetch.spec.whatwg.org/#requestinit}
+ * @example A POST that may be sent twice, and must be answered soon
+ * ```ts
+ * import { HttpClient, type HttpRequestInit } from "@millrace/streams/http";
+ *
+ * const init: HttpRequestInit = {
+ *   method: "POST",
+ *   headers: { "content-type": "application/json", "idempotency-key": "f3a9" },
+ *   body: JSON.stringify({ title: "The mill" }),
+ *   idempotent: true,
+ *   headersTimeout: 5000,
+ * };
+ * const client = new HttpClient();
+ * const response = await client.fetch("https://api.example.com/films", init);
+ * console.log(response.status); // 201
+ * await response.body?.cancel();
+ * await client.close();
+ * ```
  */
 export interface HttpRequestInit
   extends Omit<RequestInit, "body" | "headers" | "method" | "redirect" | "signal" | "integrity" | "duplex"> {
