@@ -1,52 +1,48 @@
 /**
- * Builds the npm package: every module of the public API as ESM below `dist/`, one output a source, with its types.
+ * Builds the npm package into `dist/`: a module for each subpath of the public API and the chunks that they share, the
+ * types beside them, and in `dist/browser/` what pages import without a bundler.
  *
  *   npm run build
  *
- * One output a source rather than bundles: workers stay at their place beside the module that starts them, and a
- * consumer's bundler sees the same modules as ours and drops what is not used.
+ * Few and large modules, since runtimes take about half a millisecond for each; readable ones, since stack traces show
+ * them. Only what pages download is minified.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build, type Plugin } from "esbuild";
+import { join } from "node:path";
+import process from "node:process";
+import { bundle, CODECS, dist, root, WHOLE, WORKER } from "./bundle.ts";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const dist = join(root, "dist");
-const GENERATED = "lib/codecs/wasm";
+/** The sources of the subpaths, as the manifest tells their outputs. */
+function publicSources(): string[] {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const outputs = Object.values(exports).map((target) => (target as { default?: string }).default ?? "");
+  const modules = outputs.filter((path) => path !== "" && !path.startsWith("./dist/browser/"));
+  return modules.map((path) => path.replace(/^\.\/dist\/(.*)\.js$/, "$1.ts"));
+}
 
-/** Leaves relative imports as they are, but for the extension that the outputs have. */
-const outputExtensions: Plugin = {
-  name: "output-extensions",
-  setup(builder) {
-    builder.onResolve({ filter: /^\.\.?\// }, ({ path, kind }) => {
-      return kind === "entry-point" ? undefined : { path: path.replace(/\.ts$/, ".js"), external: true };
-    });
-  },
-};
+/** The entry for a source: all of its folder, where folders are chunks. */
+function entryOf(source: string): string {
+  const [, folder = ""] = /^lib\/(\w+)\/mod\.ts$/.exec(source) ?? [];
+  return WHOLE.includes(folder) ? `public:${folder}` : source;
+}
 
-async function buildModules(): Promise<number> {
-  const sources = globSync("lib/**/*.ts", { cwd: root, exclude: (path) => path.includes(GENERATED) });
-  await build({
-    absWorkingDir: root,
-    entryPoints: ["mod.ts", ...sources],
-    outdir: dist,
-    outbase: root,
-    bundle: true,
-    packages: "external",
-    format: "esm",
-    platform: "neutral",
-    target: "es2023",
-    legalComments: "none",
-    plugins: [outputExtensions],
-    logLevel: "warning",
-  });
-  cpSync(join(root, GENERATED), join(dist, GENERATED), {
-    recursive: true,
-    filter: (path) => !path.endsWith(".json"),
-  });
-  return sources.length + 1;
+function buildModules(): Promise<number> {
+  const sources = [...publicSources(), WORKER];
+  const entries = sources.map((source) => [source.replace(/\.ts$/, ""), entryOf(source)]);
+  return bundle(Object.fromEntries(entries), dist, {});
+}
+
+/** What `.` exports, and the subpaths that it consists of. */
+function buildForBrowsers(): Promise<number> {
+  const entries = Object.fromEntries(WHOLE.map((folder) => [folder, `public:${folder}`]));
+  return bundle({ ...entries, mod: "mod.ts" }, join(dist, "browser"), { minify: true, target: "es2022" });
+}
+
+function copyCodecs(): number {
+  const names = globSync("*.js", { cwd: join(root, "lib/codecs/wasm") });
+  for (const name of names) cpSync(join(root, "lib/codecs/wasm", name), join(CODECS, name));
+  return names.length;
 }
 
 /** Types from tsc, which keeps the sources' extensions in declarations. */
@@ -63,6 +59,6 @@ function buildTypes(): void {
 }
 
 rmSync(dist, { recursive: true, force: true });
-const count = await buildModules();
+const count = await buildModules() + await buildForBrowsers() + copyCodecs();
 buildTypes();
 console.log(`dist/ holds ${count} modules and their types`);
