@@ -4,7 +4,21 @@ import { answerNode } from "./node_handler.ts";
 import { settingsOf, type StaticHandlerOptions } from "./options.ts";
 import { Site, type StaticStats } from "./site.ts";
 
-/** Answers requests for the files of a folder. */
+/**
+ * Answers requests for the files of a folder.
+ *
+ * @example Ask it without a server
+ * ```ts
+ * import { createStaticHandler, type StaticHandler } from "@millrace/streams/static";
+ *
+ * const site: StaticHandler = await createStaticHandler("dist");
+ * const response = await site.fetch(new Request("http://localhost/missing.js"));
+ * console.log(response.status); // 404
+ * await site.reload(); // after a deploy
+ * console.log(site.stats().files > 0); // true
+ * await site.close();
+ * ```
+ */
 export interface StaticHandler extends AsyncDisposable {
   /**
    * Answers a `Request`: for `Deno.serve()`, `Bun.serve()`, srvx, Hono. Bound, so that it can be passed on alone.
@@ -52,17 +66,15 @@ export interface StaticHandler extends AsyncDisposable {
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842} for the deltas
  * @example Serve a folder
  * ```ts
- * import { mkdtemp, writeFile } from "node:fs/promises";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
  * import { createStaticHandler } from "@millrace/streams/static";
+ * import { createServer } from "node:http";
  *
- * const directory = await mkdtemp(join(tmpdir(), "site-"));
- * await writeFile(join(directory, "index.html"), "<p>The mill turns.</p>");
- * const handler = await createStaticHandler(directory);
- * const response = await handler.fetch(new Request("http://localhost/"));
- * console.log(response.status, await response.text()); // 200 <p>The mill turns.</p>
- * await handler.close();
+ * const site = await createStaticHandler("dist", { fallback: "index.html" });
+ * const server = createServer(site.node).listen(8000);
+ * await new Promise((resolve) => server.once("listening", resolve));
+ *
+ * const response = await fetch("http://localhost:8000/");
+ * console.log(response.status, response.headers.get("content-type")); // 200 text/html; charset=utf-8
  * ```
  */
 export async function createStaticHandler(

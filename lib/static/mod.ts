@@ -1,6 +1,15 @@
 /**
  * Answers HTTP requests for the files of a folder, from memory and precompressed.
  *
+ * @example Serve a folder with node:http
+ * ```ts
+ * import { createStaticHandler } from "@millrace/streams/static";
+ * import { createServer } from "node:http";
+ *
+ * const site = await createStaticHandler("dist");
+ * createServer(site.node).listen(8000);
+ * ```
+ *
  * @module
  */
 export { createStaticHandler, type StaticHandler } from "./create_static_handler.ts";

@@ -2,10 +2,35 @@ import { requireFieldValue } from "./http/field_value.ts";
 import { hashedPart } from "./hashed_name.ts";
 import type { Warn } from "./tree/representation.ts";
 
-/** A content coding of the files beside an original, by its name in HTTP. */
+/**
+ * A content coding of the files beside an original, by its name in HTTP.
+ *
+ * @example Prefer zstd, which is decoded faster, where both are there
+ * ```ts
+ * import { createStaticHandler, type PrecompressedCoding } from "@millrace/streams/static";
+ *
+ * const precompressed: PrecompressedCoding[] = ["zstd", "br"]; // and never gzip
+ * const site = await createStaticHandler("dist", { precompressed });
+ * await site.close();
+ * ```
+ */
 export type PrecompressedCoding = "br" | "zstd" | "gzip";
 
-/** Something about a file that the handler leaves out, or answers otherwise than one would expect. */
+/**
+ * Something about a file that the handler leaves out, or answers otherwise than one would expect.
+ *
+ * @example Collect what is left out
+ * ```ts
+ * import { createStaticHandler, type StaticWarning } from "@millrace/streams/static";
+ * import { symlink } from "node:fs/promises";
+ *
+ * await symlink("../page.html", "dist/outside.html");
+ * const warnings: StaticWarning[] = [];
+ * const site = await createStaticHandler("dist", { onWarning: (warning) => warnings.push(warning) });
+ * console.log(warnings[0].path); // outside.html
+ * await site.close();
+ * ```
+ */
 export interface StaticWarning {
   /** The path below the folder. */
   readonly path: string;
@@ -13,7 +38,24 @@ export interface StaticWarning {
   readonly message: string;
 }
 
-/** Options of {@linkcode createStaticHandler}. */
+/**
+ * Options of {@linkcode createStaticHandler}.
+ *
+ * @example A page of an application, fields of one's own, and a former deploy
+ * ```ts
+ * import { createStaticHandler, type StaticHandlerOptions } from "@millrace/streams/static";
+ *
+ * const options: StaticHandlerOptions = {
+ *   fallback: "index.html",
+ *   headers: (path) => path.endsWith(".html") ? { "content-security-policy": "default-src 'self'" } : undefined,
+ *   previous: "dist-deployed",
+ * };
+ * const site = await createStaticHandler("dist", options);
+ * const response = await site.fetch(new Request("http://localhost/users/7"));
+ * console.log(response.status, response.headers.get("content-security-policy")); // 200 default-src 'self'
+ * await site.close();
+ * ```
+ */
 export interface StaticHandlerOptions {
   /**
    * The file that answers for its folder; `/docs` redirects to `/docs/`. `false`: none does.

@@ -15,7 +15,20 @@ const SETTLING = 100;
 /** How long such changes put off the scan at most, in ms. */
 const LONGEST_WAIT = 1000;
 
-/** What a handler serves. */
+/**
+ * What a handler serves.
+ *
+ * @example Tell what was scanned
+ * ```ts
+ * import { createStaticHandler, type StaticStats } from "@millrace/streams/static";
+ *
+ * const site = await createStaticHandler("dist");
+ * await site.reload(); // resolves when all that is to be in memory is
+ * const { files, bytesInMemory }: StaticStats = site.stats();
+ * console.log(files > 0, bytesInMemory > 1000); // true true
+ * await site.close();
+ * ```
+ */
 export interface StaticStats {
   /** How many files there are, not counting the variants beside them. */
   readonly files: number;
