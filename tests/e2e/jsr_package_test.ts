@@ -1,87 +1,73 @@
 import assert from "node:assert/strict";
-import { access, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import test, { after, before } from "node:test";
-import { makeSite, output, root, siteVariants } from "./consumer.ts";
-import { type JsrRegistry, startJsrRegistry } from "./jsr_registry.ts";
+import test, { after, before, describe } from "node:test";
+import { run, runtime } from "./consumer.ts";
+import { checkCommand, checkModules } from "./consumer_checks.ts";
+import { type Consumer, jsrKind, makeConsumer, onPath, runWords } from "./consumer_kinds.ts";
+import { browserTypes, serverTypes } from "./consumer_modules.ts";
+import { publishCopy, type Published } from "./published.ts";
 
-// Deno is the runtime that imports from JSR, whichever runs this test.
-const deno = join(root, "node_modules/.bin/deno");
-let folder = "";
-let app = "";
-let registry: JsrRegistry;
+let published: Published;
+let consumer: Consumer;
+let files: ReadonlyMap<string, Uint8Array>;
+let subpaths: readonly string[];
 
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "millrace-jsr-"));
-  app = join(folder, "app");
-  await mkdir(app);
-  await writeFile(join(app, "deno.json"), "{}\n");
-  registry = await startJsrRegistry();
-});
+describe("the JSR package", { skip: runtime !== "node" && "Deno is what imports from JSR" }, () => {
+  before(async () => {
+    published = await publishCopy("deno");
+    consumer = await makeConsumer(jsrKind, published);
+    files = published.jsr.files("@millrace/streams", published.version);
+    const { exports } = JSON.parse(new TextDecoder().decode(files.get("/deno.json")));
+    subpaths = Object.keys(exports).filter((subpath) => subpath !== "./cli");
+  });
 
-after(async () => {
-  await registry[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+  after(() => published[Symbol.asyncDispose]());
 
-/** Runs Deno with a cache of its own, so that every module comes from the registry of this test. */
-function runDeno(...args: string[]): Promise<string> {
-  return output(deno, args, app, { JSR_URL: registry.url, DENO_DIR: join(folder, "cache"), DENO_NO_PROMPT: "1" });
-}
+  test("holds the sources and its papers, and nothing else", () => {
+    const others = [...files.keys()].filter((path) => !path.startsWith("/lib/")).sort();
+    assert.deepEqual(others, ["/CHANGELOG.md", "/LICENSE", "/README.md", "/deno.json", "/mod.ts"]);
+    assert.deepEqual([...files.keys()].filter((path) => /_test\.|\.wasm$/.test(path)), []);
+  });
 
-test("the codecs of the JSR package need no permission", async () => {
-  await writeFile(
-    join(app, "codecs.ts"),
-    `import { compress, decompress, type Format } from "jsr:@millrace/streams@^${registry.version}";
-     const bytes = new TextEncoder().encode("round and round ".repeat(500));
-     for (const format of ["zstd", "brotli", "gzip"] satisfies Format[]) {
-       const back = await decompress(await compress(bytes, { format }), { format });
-       console.log(back.length);
-     }`,
-  );
-  assert.equal(await runDeno("run", "--check", "codecs.ts"), "8000\n8000\n8000\n");
-});
+  test("is installed and used by the commands that README gives", () => {
+    const readme = new TextDecoder().decode(files.get("/README.md"));
+    assert.deepEqual([jsrKind.install, jsrKind.command].filter((words) => !readme.includes(words)), []);
+  });
 
-test("every subpath of the JSR package loads and type checks", async () => {
-  await writeFile(
-    join(app, "subpaths.ts"),
-    `import { compress } from "jsr:@millrace/streams@^${registry.version}";
-     import { BatchedWritableStream } from "jsr:@millrace/streams@^${registry.version}/batch";
-     import { decompress } from "jsr:@millrace/streams@^${registry.version}/codecs";
-     import * as files from "jsr:@millrace/streams@^${registry.version}/files";
-     import { HttpClient, type HttpClientOptions } from "jsr:@millrace/streams@^${registry.version}/http";
-     import { fromNodeWritable } from "jsr:@millrace/streams@^${registry.version}/node";
-     import { precompress } from "jsr:@millrace/streams@^${registry.version}/precompress";
-     import { createStaticHandler } from "jsr:@millrace/streams@^${registry.version}/static";
-     import { ReadableStream } from "jsr:@millrace/streams@^${registry.version}/streams";
-     import { LineStream } from "jsr:@millrace/streams@^${registry.version}/text";
-     import { createUploadHandler, saveForm } from "jsr:@millrace/streams@^${registry.version}/upload";
-     import { uninstall } from "jsr:@millrace/streams@^${registry.version}/install";
-     console.log(typeof compress, typeof decompress, Object.keys(files).length > 0, typeof precompress);
-     console.log(typeof BatchedWritableStream, typeof createStaticHandler, typeof fromNodeWritable, typeof LineStream);
-     console.log(globalThis.ReadableStream === ReadableStream, typeof uninstall);
-     const options: HttpClientOptions = { connections: 1 };
-     console.log(typeof createUploadHandler, typeof saveForm, new HttpClient(options).stats().connections);`,
-  );
-  const printed = await runDeno("run", "-A", "--check", "subpaths.ts");
-  const functions = "function function true function\nfunction function function function\n";
-  assert.equal(printed, `${functions}true function\nfunction function 0\n`);
-});
+  test("names its dependencies in full, as JSR has no import map", () => {
+    const sources = [...files].filter(([path]) => path.endsWith(".ts"));
+    const bare = sources.flatMap(([path, bytes]) => {
+      const imports = new TextDecoder().decode(bytes).matchAll(/^(?:import|export)\b[^"';]*?\bfrom "([^"]+)"/gm);
+      return [...imports].map(([, specifier]) => `${path}: ${specifier}`);
+    }).filter((line) => !/: (\.|node:|npm:)/.test(line));
+    assert.deepEqual(bare, []);
+  });
 
-test("the JSR package's precompress() starts its workers", async () => {
-  const site = await makeSite(join(folder, "site-api"));
-  await writeFile(
-    join(app, "precompress.ts"),
-    `import { precompress } from "jsr:@millrace/streams@^${registry.version}/precompress";
-     await precompress(${JSON.stringify(site)}, { jobs: 2, include: ["**"] });`,
-  );
-  await runDeno("run", "-A", "precompress.ts");
-  for (const path of siteVariants) await access(join(site, path));
-});
+  test(`by "${jsrKind.install}": every subpath loads, and the codecs find their modules`, async () => {
+    await checkModules(consumer, subpaths);
+  });
 
-test("the JSR package's command precompresses a folder", async () => {
-  const site = await makeSite(join(folder, "site-command"));
-  await runDeno("run", "-A", `jsr:@millrace/streams@^${registry.version}/cli`, "precompress", site);
-  for (const path of siteVariants) await access(join(site, path));
+  test(`by "${jsrKind.install}": "${jsrKind.command}" precompresses a folder and serves it`, async () => {
+    await checkCommand(consumer);
+  });
+
+  test("is type checked by Deno as a consumer's dependency", async () => {
+    await writeFile(join(consumer.folder, "browser.ts"), browserTypes);
+    await writeFile(join(consumer.folder, "server.ts"), serverTypes);
+    await runWords("deno check browser.ts server.ts", [], consumer);
+  });
+
+  test("is imported by its full name, and its codecs need no permission", async () => {
+    const source = `import { compress, decompress } from "jsr:@millrace/streams";
+      const bytes = new TextEncoder().encode("round and round ".repeat(500));
+      for (const format of ["zstd", "brotli", "gzip"] as const) {
+        console.log((await decompress(await compress(bytes, { format }), { format })).length);
+      }`;
+    await writeFile(join(published.folder, "alone.ts"), source);
+    const deno = onPath("deno", consumer.env.PATH);
+    const { code, stdout, stderr } = await run(deno, ["run", "alone.ts"], published.folder, consumer.env);
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, "8000\n8000\n8000\n");
+  });
 });

@@ -1,156 +1,140 @@
 import assert from "node:assert/strict";
-import { access, cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import process from "node:process";
-import test, { after, before } from "node:test";
-import { makeProject, makeSite, output, root, runtime, siteVariants } from "./consumer.ts";
+import test, { after, before, describe } from "node:test";
+import { build } from "esbuild";
+import { root, run, runtime } from "./consumer.ts";
+import { checkCommand, checkModules } from "./consumer_checks.ts";
+import { type Consumer, makeConsumer, npmKinds, runModule, runWords } from "./consumer_kinds.ts";
+import { browserTypes, requires, serverTypes } from "./consumer_modules.ts";
+import { bin, publishCopy, type Published } from "./published.ts";
 
-let folder = "";
-let app = "";
+const { exports, dependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+const subpaths = Object.keys(exports).filter((subpath) => subpath !== "./cli");
 
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "millrace-npm-"));
-  // Packing builds; in a copy, it is in nobody's way.
-  const copy = join(folder, "copy");
-  const parts = [".ci", "lib", "mod.ts", "package.json", "tsconfig.json", "README.md", "CHANGELOG.md", "LICENSE"];
-  for (const part of parts) await cp(join(root, part), join(copy, part), { recursive: true });
-  await symlink(join(root, "node_modules"), join(copy, "node_modules"));
-  await output("npm", ["pack", "--silent", "--pack-destination", folder], copy);
-  app = await makeProject(join(folder, "app"));
-  const tarball = join(folder, (await readdir(folder)).find((name) => name.endsWith(".tgz"))!);
-  const install = runtime === "bun"
-    ? output(process.execPath, ["add", tarball], app)
-    : output("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], app);
-  await install;
+/** By the words that installed the package. */
+const consumers = new Map<string, Consumer>();
+let published: Published;
+
+describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes itself" }, () => {
+  before(async () => {
+    published = await publishCopy("npm");
+    for (const kind of npmKinds) consumers.set(kind.install, await makeConsumer(kind, published));
+  });
+
+  after(() => published[Symbol.asyncDispose]());
+
+  const installed = (): string => join(consumers.get(npmKinds[0].install)!.folder, "node_modules/@millrace/streams");
+
+  test("is found by name, and needs nothing but the dependencies it names", async () => {
+    assert.deepEqual([...published.npm.missing], []);
+    const { version } = JSON.parse(await readFile(join(installed(), "package.json"), "utf8"));
+    assert.equal(version, published.version);
+    const modules = await readdir(join(consumers.get(npmKinds[0].install)!.folder, "node_modules"));
+    const own = modules.filter((name) => !name.startsWith("."));
+    assert.deepEqual(own.sort(), ["@millrace", "mime-db", ...Object.keys(dependencies)].sort());
+  });
+
+  test("is installed and used by the commands that README gives", async () => {
+    const readme = await readFile(join(installed(), "README.md"), "utf8");
+    const words = npmKinds.flatMap(({ install, command }) => [install, command]);
+    assert.deepEqual(words.filter((words) => !readme.includes(words)), []);
+  });
+
+  test("holds what is built and its papers, and nothing else", async () => {
+    const paths = await packedPaths(installed());
+    const papers = ["CHANGELOG.md", "LICENSE", "README.md", "package.json"];
+    const pages = /^lib\/.*\.(md|svg)$/; // which README links to
+    const others = paths.filter((path) => !path.startsWith("dist/") && !pages.test(path));
+    assert.deepEqual(others.sort(), papers);
+    assert.deepEqual(paths.filter((path) => path.startsWith("dist/") && !/\.(js|d\.ts)$/.test(path)), []);
+    assert.deepEqual(paths.filter((path) => /(^|\/)(tests?|bench|\.ci)\/|_test\./.test(path)), []);
+  });
+
+  test("holds each codec's module at most twice: for servers, and for browsers", async () => {
+    const paths = (await packedPaths(installed())).filter((path) => path.endsWith(".js"));
+    const large = await Promise.all(
+      paths.map(async (path) => [path, (await stat(join(installed(), path))).size] as const),
+    );
+    const sizes = large.filter(([, size]) => size > 75_000);
+    for (const codec of ["brotli_decoder", "brotli_encoder", "zstd_decoder", "zstd_encoder"]) {
+      const copies = sizes.filter(([path]) => path.includes(codec)).length;
+      assert.ok(copies === 1 || copies === 2, `${copies} copies of ${codec}`);
+    }
+  });
+
+  for (const kind of npmKinds) {
+    test(`by "${kind.install}": every subpath loads, and the codecs find their modules`, async () => {
+      await checkModules(consumers.get(kind.install)!, subpaths);
+    });
+
+    test(`by "${kind.install}": require() takes it`, async () => {
+      assert.equal(await runModule("requires.cjs", requires, consumers.get(kind.install)!), "a,b true function");
+    });
+
+    test(`by "${kind.install}": "${kind.command}" precompresses a folder and serves it`, async () => {
+      await checkCommand(consumers.get(kind.install)!);
+    });
+  }
+
+  test("is type checked by Deno as a consumer's dependency", async () => {
+    const consumer = consumers.get(npmKinds[2].install)!;
+    await writeFile(join(consumer.folder, "types.ts"), browserTypes);
+    await runWords("deno check types.ts", [], consumer);
+  });
+
+  const modes = [["esnext", "bundler"], ["nodenext", "nodenext"]];
+  for (const [module, resolution] of modes) {
+    for (const skipped of ["true", "false"]) {
+      test(`compiles strictly with moduleResolution ${resolution} and skipLibCheck ${skipped}`, async () => {
+        const { folder } = consumers.get(npmKinds[0].install)!;
+        const options = ["--strict", "--noEmit", "--target", "es2024", "--module", module];
+        const shared = [...options, "--moduleResolution", resolution, "--skipLibCheck", skipped];
+        const node = ["--typeRoots", join(root, "node_modules/@types"), "--types", "node"];
+        await Promise.all([
+          typeCheck(folder, "browser.mts", browserTypes, [
+            ...shared,
+            "--lib",
+            "es2024,dom,dom.iterable",
+            "--types",
+            "",
+          ]),
+          typeCheck(folder, "server.mts", serverTypes, [...shared, "--lib", "es2024,dom,dom.iterable", ...node]),
+        ]);
+      });
+    }
+  }
+
+  test("is bundled without the codecs where only streams are used", async () => {
+    const { folder } = consumers.get(npmKinds[0].install)!;
+    const { outputFiles, metafile } = await build({
+      stdin: {
+        contents: `import { LineStream } from "@millrace/streams"; console.log(LineStream);`,
+        resolveDir: folder,
+      },
+      bundle: true,
+      format: "esm",
+      platform: "browser",
+      minify: true,
+      metafile: true,
+      write: false,
+    });
+    const [{ bytes }] = Object.values(metafile.outputs);
+    assert.equal(outputFiles.length, 1);
+    assert.ok(bytes < 90_000, `${bytes} bytes`);
+    assert.doesNotMatch(outputFiles[0].text, /CompressionStream/);
+  });
 });
 
-after(() => rm(folder, { recursive: true, force: true }));
-
-/** Runs a module of the consumer's on the runtime under test. */
-async function runModule(name: string, source: string): Promise<string> {
-  await writeFile(join(app, name), source);
-  return (await output(process.execPath, [name], app)).trim();
+/** The paths of an installed package's files. */
+async function packedPaths(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
 }
 
-test("the npm package holds what is built and its papers, and nothing else", async () => {
-  const entries = await readdir(join(app, "node_modules/@millrace/streams"));
-  const expected = ["CHANGELOG.md", "LICENSE", "README.md", "dist", "package.json"];
-  const packed = entries.filter((entry) => entry !== "node_modules" && entry !== ".bun-tag"); // made by installing
-  assert.deepEqual(packed.sort(), expected);
-  const sources = (await readdir(join(app, "node_modules/@millrace/streams/dist"), { recursive: true }))
-    .filter((path) => /\.ts$/.test(path) && !/\.d\.ts$/.test(path));
-  assert.deepEqual(sources, []);
-});
-
-test("every subpath of the npm package loads", async () => {
-  const names = await runModule(
-    "names.js",
-    `const subpaths = ["", "/batch", "/codecs", "/files", "/http", "/install", "/node", "/precompress", "/static", "/streams", "/text", "/upload"];
-     for (const subpath of subpaths) console.log(Object.keys(await import("@millrace/streams" + subpath)).join(" "));`,
-  );
-  const [all, batch, codecs, files, http, install, node, precompress, statics, streams, text] = names.split("\n")
-    .map((line) => line.split(" "));
-  assert.deepEqual(all.filter((name) => ![batch, codecs, streams, text].some((names) => names.includes(name))), []);
-  assert.ok(batch.includes("BatchedWritableStream"));
-  assert.ok(codecs.includes("decompress"));
-  assert.ok(files[0] !== "");
-  assert.ok(http.includes("HttpClient"));
-  assert.ok(install.includes("uninstall"));
-  assert.ok(node.includes("fromNodeWritable"));
-  assert.ok(precompress.includes("precompress"));
-  assert.ok(statics.includes("createStaticHandler"));
-  assert.ok(streams.includes("ReadableStream"));
-  assert.ok(text.includes("LineStream"));
-});
-
-test("the stream classes of the npm package have their names", async () => {
-  const names = await runModule(
-    "class_names.js",
-    `import * as streams from "@millrace/streams/streams";
-     for (const [name, { prototype }] of Object.entries(streams)) {
-       if (prototype === undefined || name[0] !== name[0].toUpperCase()) continue;
-       console.log(name, streams[name].name, prototype[Symbol.toStringTag]);
-     }`,
-  );
-  const lines = names.trim().split("\n");
-  assert.equal(lines.length, 13);
-  for (const line of lines) assert.match(line, /^(\w+) \1 (\1|undefined)$/);
-});
-
-test("the codecs of the npm package load their modules", async () => {
-  const result = await runModule(
-    "codecs.js",
-    `import { compress, decompress } from "@millrace/streams";
-     const bytes = new TextEncoder().encode("round and round ".repeat(500));
-     for (const format of ["zstd", "brotli", "gzip"]) {
-       const back = await decompress(await compress(bytes, { format }), { format });
-       console.log(back.length);
-     }`,
-  );
-  assert.equal(result, "8000\n8000\n8000");
-});
-
-test("the npm package's precompress() starts its workers", async () => {
-  const site = await makeSite(join(folder, "site-api"));
-  await runModule(
-    "precompress.js",
-    `import { precompress } from "@millrace/streams/precompress";
-     await precompress(${JSON.stringify(site)}, { jobs: 2 });`,
-  );
-  for (const path of siteVariants) await access(join(site, path));
-});
-
-test("the npm package's command precompresses a folder", async () => {
-  const site = await makeSite(join(folder, "site-command"));
-  const { bin } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-  const launcher = {
-    node: [join(app, "node_modules/.bin/millrace")],
-    bun: [process.execPath, "run", "--bun", "millrace"],
-    deno: [process.execPath, "run", "-A", join(app, "node_modules/@millrace/streams", bin.millrace)],
-  }[runtime];
-  await output(launcher[0], [...launcher.slice(1), "precompress", site], app);
-  for (const path of siteVariants) await access(join(site, path));
-});
-
-test("a strict TypeScript consumer compiles against the npm package", async () => {
-  await writeFile(
-    join(app, "consumer.ts"),
-    `import { compress, CompressionStream, type Format } from "@millrace/streams";
-     import { precompress } from "@millrace/streams/precompress";
-     import { BatchedWritableStream, coalesceBytes } from "@millrace/streams/batch";
-     import * as files from "@millrace/streams/files";
-     import { fromNodeWritable } from "@millrace/streams/node";
-     import { LineToNumberStream } from "@millrace/streams/text";
-     import * as streams from "@millrace/streams/streams";
-     // callbacks typed by our classes, by the platform's, and by inference
-     const source: UnderlyingDefaultSource<string> = { start: (controller) => controller.enqueue("one") };
-     export const platform: ReadableStream<string> = new streams.ReadableStream<string>(source);
-     export const own = new streams.ReadableStream<string>({
-       pull(controller: streams.ReadableStreamDefaultController<string>) { controller.close(); },
-     });
-     export const bytesOnly = new streams.ReadableStream({ type: "bytes", pull: ({ byobRequest }) => byobRequest?.respond(1) });
-     export const lengths = own.pipeThrough(
-       new streams.TransformStream<string, number>({ transform: (text, controller) => controller.enqueue(text.length) }),
-     );
-     // @ts-expect-error: no numbers here
-     new streams.ReadableStream<string>({ pull: (controller) => controller.enqueue(1) });
-     const format: Format = "zstd";
-     export const bytes: Promise<Uint8Array> = compress(new Uint8Array(3), { format, level: 3 });
-     export const stream: ReadableStream = new CompressionStream("brotli", { level: 5 }).readable;
-     export const report = await precompress("site", {});
-     export const names: string[] = Object.keys(files);
-     export const batched = new BatchedWritableStream<number>({ writev: (batch) => void batch.map((n) => n.toFixed()) });
-     export const joined: ReadableStream<Uint8Array<ArrayBuffer>> = streams.ReadableStream.from([new Uint8Array(1)])
-       .pipeThrough(coalesceBytes({ size: 4096 }));
-     export const numbers: ReadableStream<number> = new LineToNumberStream().readable;
-     void numbers.pipeTo(batched, { preventClose: true });
-     export const responded: Promise<void> = own.pipeTo(fromNodeWritable<string>(process.stdout));
-     // @ts-expect-error: no such format
-     export const wrong: Format = "lzma";\n`,
-  );
-  const tsc = join(root, "node_modules/.bin/tsc");
-  const options = ["--strict", "--noEmit", "--module", "nodenext", "--target", "es2024", "--lib", "esnext,dom"];
-  const types = ["--typeRoots", join(root, "node_modules/@types"), "--types", "node"];
-  await output(tsc, [...options, ...types, "consumer.ts"], app);
-});
+async function typeCheck(folder: string, name: string, source: string, options: readonly string[]): Promise<void> {
+  await writeFile(join(folder, name), source);
+  const { code, stdout } = await run(join(bin, "tsc"), ["--ignoreConfig", ...options, name], folder);
+  assert.equal(code, 0, stdout);
+}

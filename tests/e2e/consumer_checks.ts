@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { access, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { makeSite, siteVariants } from "./consumer.ts";
+import { type Consumer, onPath, runModule, runWords } from "./consumer_kinds.ts";
+import { loadAll, type Loaded } from "./consumer_modules.ts";
+import { startServing } from "./serving_command.ts";
+
+/** All subpaths but the command load, hold what their names promise, and the codecs find their modules. */
+export async function checkModules(consumer: Consumer, subpaths: readonly string[]): Promise<void> {
+  const { names, renamed, roundTrips } = JSON.parse(
+    await runModule("load.ts", loadAll(subpaths), consumer),
+  ) as Loaded;
+  assert.deepEqual(Object.keys(names), subpaths);
+  assert.deepEqual(Object.entries(names).filter(([, exported]) => exported.length === 0), []);
+  const four = ["./batch", "./codecs", "./streams", "./text"].flatMap((subpath) => names[subpath]);
+  assert.deepEqual([...names["."]].sort(), four.sort());
+  assert.deepEqual(renamed, []);
+  assert.deepEqual(roundTrips, { zstd: 8000, brotli: 8000, gzip: 8000 });
+}
+
+/** The command precompresses a site with worker threads, and then serves what came of it. */
+export async function checkCommand(consumer: Consumer): Promise<void> {
+  const site = await makeSite(join(consumer.folder, "dist"));
+  await runWords(consumer.command, ["precompress", "dist", "--jobs", "2"], consumer);
+  for (const path of siteVariants) await access(join(site, path));
+  const [command, ...words] = consumer.command.split(" ");
+  const serve = [onPath(command, consumer.env.PATH), ...words, "serve", "dist", "--port", "0"];
+  await using server = await startServing(serve, consumer.folder, consumer.env);
+  for (const encoding of ["br", "gzip", "zstd"]) {
+    const answer = await fetch(new URL("assets/app.css", server.url), { headers: { "accept-encoding": encoding } });
+    assert.equal(answer.headers.get("content-encoding"), encoding);
+    assert.equal(await answer.text(), await readFile(join(site, "assets/app.css"), "utf8"));
+  }
+}

@@ -1,0 +1,66 @@
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { output, root } from "./consumer.ts";
+import { type JsrRegistry, startJsrRegistry } from "./jsr_registry.ts";
+import { type NpmRegistry, startNpmRegistry } from "./npm_registry.ts";
+
+/** This repository's package in registries of its own, and a place for consumers. */
+export interface Published extends AsyncDisposable {
+  readonly npm: NpmRegistry;
+  readonly jsr: JsrRegistry;
+  /** A temporary folder. The copy that was published is `copy` in it. */
+  readonly folder: string;
+  readonly version: string;
+  /** For the processes of consumers: both registries, and a home in which no package manager has cached anything. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** The folder of the tools that `npm ci` installs. */
+export const bin: string = join(root, "node_modules/.bin");
+
+const parts = ["deno.json", "lib", "mod.ts", "README.md", "CHANGELOG.md", "LICENSE"];
+const npmParts = [".ci", "package.json", "tsconfig.json"];
+
+/** Publishes a copy of the repository by `npm publish` or `deno publish`, as a release does. */
+export async function publishCopy(client: "npm" | "deno"): Promise<Published> {
+  const folder = await mkdtemp(join(tmpdir(), `millrace-${client}-`));
+  const [npm, jsr] = [await startNpmRegistry(), await startJsrRegistry()];
+  const home = join(folder, "home");
+  const copy = join(folder, "copy");
+  await mkdir(home);
+  await writeFile(join(home, ".npmrc"), npm.npmrc);
+  // Publishing builds; in a copy, it is in nobody's way.
+  for (const part of client === "npm" ? [...parts, ...npmParts] : parts) {
+    await cp(join(root, part), join(copy, part), { recursive: true });
+  }
+  await symlink(join(root, "node_modules"), join(copy, "node_modules"));
+  const env = {
+    HOME: home,
+    XDG_CACHE_HOME: join(home, ".cache"),
+    npm_config_userconfig: join(home, ".npmrc"), // `npm test` sets these
+    npm_config_cache: join(home, ".npm"),
+    npm_config_update_notifier: "false",
+    npm_config_registry: npm.url,
+    NPM_CONFIG_REGISTRY: npm.url,
+    BUN_INSTALL_CACHE_DIR: join(home, ".bun"),
+    DENO_DIR: join(home, ".deno"),
+    DENO_NO_PROMPT: "1",
+    JSR_URL: jsr.url,
+  };
+  if (client === "npm") await output("npm", ["publish", "--silent"], copy, env);
+  // Its types are checked by `npm run check:publish`.
+  else await output(join(bin, "deno"), ["publish", "--no-check", "--allow-dirty", "--token", jsr.token], copy, env);
+  const { version } = JSON.parse(await readFile(join(copy, "deno.json"), "utf8"));
+  return {
+    npm,
+    jsr,
+    folder,
+    version,
+    env,
+    async [Symbol.asyncDispose](): Promise<void> {
+      await Promise.all([npm[Symbol.asyncDispose](), jsr[Symbol.asyncDispose]()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

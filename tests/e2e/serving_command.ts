@@ -1,0 +1,38 @@
+import { spawn } from "node:child_process";
+import process from "node:process";
+
+/** A server in a process of its own, and in that one's group whatever its launcher starts. */
+export interface ServingCommand extends AsyncDisposable {
+  readonly url: URL;
+}
+
+/**
+ * Starts a command that ends with `serve` and so on, and waits for the line that tells its address.
+ *
+ * @throws {TypeError} if it ends before.
+ */
+export async function startServing(words: readonly string[], cwd: string, env: object): Promise<ServingCommand> {
+  const [command, ...args] = words;
+  const options = { cwd, env: { ...process.env, NO_COLOR: "1", ...env }, detached: true } as const;
+  const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  let printed = "";
+  const url = await new Promise<URL>((found, failed) => {
+    child.once("error", failed);
+    child.once("close", (code) => failed(new TypeError(`${words.join(" ")} ended with ${code}:\n${printed}`)));
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        printed += text;
+        const [, address] = /\bat (http:\S+)/.exec(printed) ?? [];
+        if (address) found(new URL(address));
+      });
+    }
+  });
+  return {
+    url,
+    async [Symbol.asyncDispose](): Promise<void> {
+      process.kill(-child.pid!, "SIGTERM");
+      await ended;
+    },
+  };
+}
