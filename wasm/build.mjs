@@ -47,7 +47,7 @@ function sourceHash() {
 
 function* filesBelow(folder) {
   for (const name of readdirSync(folder)) {
-    if (name === "target" || name === "build.mjs") continue;
+    if (name === "target" || name === "build.mjs" || name === "deny.toml") continue; // none of them is built from
     const path = join(folder, name);
     if (statSync(path).isDirectory()) yield* filesBelow(path);
     else yield path;

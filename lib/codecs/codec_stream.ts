@@ -1,15 +1,17 @@
 import { ReadableStream, WritableStream } from "../streams/mod.ts";
 import { loadModule } from "./module.ts";
 import { bytesOf, type SessionParameters } from "./options.ts";
-import { FINISH, PROCESS, Session } from "./session.ts";
+import { FINISH, FLUSH, PROCESS, Session } from "./session.ts";
 
 /** The most input that one step takes, in bytes: larger chunks are handed over in pieces. */
 const INPUT_PIECE = 256 * 1024;
 /** The most output of one step, in bytes; also the size of the chunks that come out of large inputs. */
 const OUTPUT_PIECE = 64 * 1024;
 
-/** Checks on the bytes that pass a codec stream; each may throw. */
+/** Checks on the bytes that pass a codec stream, each of which may throw; and what it does with each chunk. */
 export interface Watch {
+  /** Whether each chunk can be read as soon as it is written. */
+  readonly flush?: boolean;
   /** Called with each number of bytes consumed. */
   input?(length: number): void;
   /** Called with each number of bytes produced. */
@@ -80,7 +82,9 @@ class Pump {
     try {
       const bytes = bytesOf(chunk, "chunk");
       for (let start = 0; start < bytes.length; start += INPUT_PIECE) {
-        await this.#consume(bytes.subarray(start, start + INPUT_PIECE), PROCESS);
+        const isLast = start + INPUT_PIECE >= bytes.length;
+        const operation = isLast && this.#watch.flush ? FLUSH : PROCESS;
+        await this.#consume(bytes.subarray(start, start + INPUT_PIECE), operation);
       }
     } catch (error) {
       this.fail(error);

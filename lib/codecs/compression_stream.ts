@@ -24,6 +24,13 @@ export interface CompressionStreamOptions extends Omit<CompressOptions, "format"
    * @default unknown
    */
   size?: number;
+  /**
+   * Whether each chunk can be decompressed as soon as it is written: for pages that are rendered bit by bit, and events.
+   * Each flush costs a few bytes; join small chunks first, with `coalesceBytes()`.
+   *
+   * @default false: output comes when it has piled up
+   */
+  flush?: boolean;
 }
 
 /**
@@ -57,17 +64,19 @@ export class CompressionStream {
    * the size is unknown, which keeps memory low.
    * @param options.dictionary Bytes that the reader has too; required by `dcb` and `dcz`.
    * @param options.size The number of bytes that will be written. Default: unknown.
+   * @param options.flush Whether each chunk can be decompressed as soon as it is written. Default: false.
    * @throws {TypeError} if the format is unknown, or the dictionary missing or of no use to the format.
    * @throws {RangeError} if a level, window or size is out of range.
    */
   constructor(format: Format, options: CompressionStreamOptions = {}) {
-    const { size } = options;
+    const { size, flush } = options;
     if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0)) {
       throw new RangeError(`size ${String(size)} is not a number of bytes: use a whole number from 0`);
     }
     const parameters = compressParameters({ ...options, format }, size ?? -1, false);
     let seen = 0;
     const { readable, writable } = codecStream(parameters, {
+      flush,
       input(length: number): void {
         seen += length;
         if (size !== undefined && seen > size) throw wrongSize(`at least ${seen}`, size);

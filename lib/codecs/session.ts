@@ -3,6 +3,8 @@ import type { SessionParameters } from "./options.ts";
 
 /** What a step asks for besides consuming its input; numbers as in `wasm/src/codec.rs`. */
 export const PROCESS = 0;
+/** Asks a step to put out all that it was given, so that a reader has it at once. */
+export const FLUSH = 1;
 /** Asks a step to complete the stream. */
 export const FINISH = 2;
 

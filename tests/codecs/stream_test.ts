@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { compress, CompressionStream, DecompressionStream } from "../../lib/codecs/mod.ts";
-import { collected, noise, sourceText, streamOf } from "./samples.ts";
+import { compress, CompressionStream, DecompressionStream, formats } from "../../lib/codecs/mod.ts";
+import { collected, concatenated, noise, sourceText, streamOf } from "./samples.ts";
 
 test("DecompressionStream() produces only what the reader asks for, however much a chunk holds", async () => {
   const bomb = await compress(new Uint8Array(64 * 2 ** 20), { format: "zstd", level: 3 });
@@ -86,5 +86,32 @@ test("no input gives a valid empty stream", async () => {
   for (const format of ["zstd", "brotli", "gzip", "deflate", "deflate-raw"] as const) {
     const small = streamOf<Uint8Array<ArrayBuffer>>([]).pipeThrough(new CompressionStream(format));
     assert.equal((await collected(small.pipeThrough(new DecompressionStream(format)))).length, 0);
+  }
+});
+
+test("CompressionStream() that flushes gives each chunk at once", async () => {
+  const dictionary = sourceText(5000, 7);
+  for (const format of formats) {
+    const options = format === "dcb" || format === "dcz" ? { dictionary } : {};
+    for (const size of [1, 1000, 300_000]) {
+      const chunks = [sourceText(size), sourceText(size, 2), sourceText(size, 3)];
+      const compressed = new CompressionStream(format, { ...options, level: 5, flush: true });
+      const reader = compressed.readable.pipeThrough(new DecompressionStream(format, options)).getReader();
+      const writer = compressed.writable.getWriter();
+      const writes: Promise<void>[] = [];
+      for (const chunk of chunks) {
+        writes.push(writer.write(chunk)); // nothing after it: all of it has to come without that
+        const parts: Uint8Array[] = [];
+        for (let length = 0; length < size;) {
+          const { value } = await reader.read();
+          parts.push(value!);
+          length += value!.length;
+        }
+        assert.deepEqual(concatenated(parts), chunk, format);
+      }
+      writes.push(writer.close());
+      assert.equal((await reader.read()).done, true);
+      await Promise.all(writes);
+    }
   }
 });

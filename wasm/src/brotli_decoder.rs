@@ -154,7 +154,8 @@ impl Codec for Decoder {
                     )));
                 }
                 RESULT_SUCCESS => self.finished = true,
-                RESULT_NEEDS_MORE_INPUT => return starved(finish),
+                // With no room left it may hold output back that this input gave.
+                RESULT_NEEDS_MORE_INPUT if available_out > 0 => return starved(finish),
                 _ => {} // needs more output
             }
         }
