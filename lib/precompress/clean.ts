@@ -13,14 +13,13 @@ import { walk } from "./walk.ts";
  * @param directory The folder that the variants are in.
  * @returns The paths of what was removed, below the folder.
  * @throws {Error} if the folder cannot be read, or files not be removed: it names each, and all others are.
- * @example
+ * @example As if nothing had run
  * ```ts
- * import { mkdtemp } from "node:fs/promises";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
- * import { cleanPrecompressed } from "@millrace/streams/precompress";
+ * import { cleanPrecompressed, precompress } from "@millrace/streams/precompress";
  *
- * await cleanPrecompressed(await mkdtemp(join(tmpdir(), "site-")));
+ * await precompress("dist", { formats: ["gzip"], include: ["index.html"] });
+ * const removed = await cleanPrecompressed("dist");
+ * console.log(removed.join(" ")); // .millrace.json index.html.gz
  * ```
  */
 export async function cleanPrecompressed(directory: string): Promise<string[]> {

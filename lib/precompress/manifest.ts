@@ -3,10 +3,34 @@ import { join } from "node:path";
 import { AtomicFile } from "../files/mod.ts";
 import type { DeltaFormat, VariantFormat } from "./options.ts";
 
-/** The manifest's name, in the folder that holds the variants. */
+/**
+ * The manifest's name, in the folder that holds the variants.
+ *
+ * @example Leave it out of what is uploaded
+ * ```ts
+ * import { manifestName, precompress } from "@millrace/streams/precompress";
+ * import { readdir } from "node:fs/promises";
+ *
+ * await precompress("dist", { formats: ["gzip"] });
+ * const names = await readdir("dist");
+ * console.log(names.includes(manifestName), names.filter((name) => name !== manifestName).length > 0); // true true
+ * ```
+ */
 export const manifestName = ".millrace.json";
 
-/** A variant of a file, as made or as decided against. */
+/**
+ * A variant of a file, as made or as decided against.
+ *
+ * @example Count what was decided against
+ * ```ts
+ * import { precompress, readManifest, type VariantRecord } from "@millrace/streams/precompress";
+ *
+ * await precompress("dist", { formats: ["gzip"], minSaving: 0.99 });
+ * const isUnworthy = (variant?: VariantRecord): boolean => variant?.state === "unworthy";
+ * const files = Object.values((await readManifest("dist"))?.files ?? {});
+ * console.log(files.some(({ variants }) => isUnworthy(variants.gzip))); // true
+ * ```
+ */
 export interface VariantRecord {
   /**
    * `kept`: it is there. `unworthy`: it saved too little to be there. `pending`: a run set out to make it and did not
@@ -21,7 +45,20 @@ export interface VariantRecord {
   readonly sha256?: string;
 }
 
-/** The former version that a file's deltas are against. */
+/**
+ * The former version that a file's deltas are against.
+ *
+ * @example List which file has which dictionary
+ * ```ts
+ * import { type DictionaryRecord, precompress, readManifest } from "@millrace/streams/precompress";
+ *
+ * await precompress("dist", { previous: "dist-deployed", formats: ["zstd"], include: ["assets/*.js"] });
+ * const told = ({ match, sha256 }: DictionaryRecord): string => `${match} ${sha256.length}`;
+ * for (const { dictionary } of Object.values((await readManifest("dist"))?.files ?? {})) {
+ *   if (dictionary) console.log(told(dictionary)); // assets/app-*.js 64
+ * }
+ * ```
+ */
 export interface DictionaryRecord {
   /** Its path in the former deploy. */
   readonly path: string;
@@ -31,7 +68,20 @@ export interface DictionaryRecord {
   readonly match: string;
 }
 
-/** A file of the tree. */
+/**
+ * A file of the tree.
+ *
+ * @example Sum up what visitors download
+ * ```ts
+ * import { type FileRecord, precompress, readManifest } from "@millrace/streams/precompress";
+ *
+ * await precompress("dist", { formats: ["brotli"] });
+ * const sent = ({ size, variants }: FileRecord): number => variants.brotli?.size ?? size;
+ * const files = Object.values((await readManifest("dist"))?.files ?? {});
+ * const [before, after] = [(file: FileRecord) => file.size, sent].map((of) => files.reduce((sum, file) => sum + of(file), 0));
+ * console.log(after < before); // true
+ * ```
+ */
 export interface FileRecord {
   /** In bytes. */
   readonly size: number;
@@ -43,7 +93,18 @@ export interface FileRecord {
   readonly variants: Readonly<Partial<Record<VariantFormat | DeltaFormat, VariantRecord>>>;
 }
 
-/** What a run knows of the tree, for the next run and for servers. */
+/**
+ * What a run knows of the tree, for the next run and for servers.
+ *
+ * @example Find a file's hash without reading it
+ * ```ts
+ * import { type Manifest, precompress, readManifest } from "@millrace/streams/precompress";
+ *
+ * await precompress("dist", { formats: ["gzip"] });
+ * const manifest: Manifest | undefined = await readManifest("dist");
+ * console.log(manifest?.version, manifest?.files["index.html"].sha256.length); // 1 64
+ * ```
+ */
 export interface Manifest {
   /** Of the manifest's own form. */
   readonly version: 1;
@@ -56,7 +117,17 @@ export interface Manifest {
 /**
  * The manifest in `folder`, if there is one.
  *
+ * @param folder The folder that the variants are in.
+ * @returns What it says; undefined if there is none.
  * @throws {TypeError} if there is one that cannot be read.
+ * @example See whether a folder was precompressed
+ * ```ts
+ * import { precompress, readManifest } from "@millrace/streams/precompress";
+ *
+ * console.log(await readManifest("dist")); // undefined
+ * await precompress("dist", { formats: ["gzip"] });
+ * console.log("index.html" in (await readManifest("dist"))!.files); // true
+ * ```
  */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   const path = join(folder, manifestName);

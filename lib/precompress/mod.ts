@@ -1,6 +1,14 @@
 /**
  * Compresses a folder's files ahead of serving.
  *
+ * @example After a build, with the former deploy at hand
+ * ```ts
+ * import { precompress } from "@millrace/streams/precompress";
+ *
+ * const report = await precompress("dist", { previous: "dist-deployed" });
+ * for (const { path, message } of report.problems) console.error(`${path}: ${message}`);
+ * ```
+ *
  * @module
  */
 export { cleanPrecompressed } from "./clean.ts";

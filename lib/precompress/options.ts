@@ -1,15 +1,58 @@
 import { type Format, levels } from "../codecs/mod.ts";
 
-/** A format that precompress writes beside a file. */
+/**
+ * A format that precompress writes beside a file.
+ *
+ * @example Leave zstd to those who serve it
+ * ```ts
+ * import { precompress, type VariantFormat } from "@millrace/streams/precompress";
+ *
+ * const formats: VariantFormat[] = ["brotli", "gzip"];
+ * const { types } = await precompress("dist", { formats });
+ * console.log(Object.keys(types[0].variants).join(" ")); // brotli gzip
+ * ```
+ */
 export type VariantFormat = "brotli" | "zstd" | "gzip";
 
-/** Every {@linkcode VariantFormat}, in the order in which reports list them. */
+/**
+ * Every {@linkcode VariantFormat}, in the order in which reports list them.
+ *
+ * @example All but one
+ * ```ts
+ * import { precompress, variantFormats } from "@millrace/streams/precompress";
+ *
+ * const formats = variantFormats.filter((format) => format !== "gzip");
+ * await precompress("dist", { formats });
+ * console.log(formats.join(" ")); // brotli zstd
+ * ```
+ */
 export const variantFormats: readonly VariantFormat[] = ["brotli", "zstd", "gzip"];
 
-/** The deltas that `previous` adds: against a former version of the same file (RFC 9842). */
+/**
+ * The deltas that `previous` adds: against a former version of the same file (RFC 9842).
+ *
+ * @example How large the deltas are
+ * ```ts
+ * import { type DeltaFormat, precompress, readManifest } from "@millrace/streams/precompress";
+ *
+ * await precompress("dist", { previous: "dist-deployed", include: ["assets/*.js"] });
+ * const { variants } = (await readManifest("dist"))!.files["assets/app-B1946AC9.js"];
+ * const smallerThanBrotli = (format: DeltaFormat): boolean => variants[format]!.size! < variants.brotli!.size!;
+ * console.log(smallerThanBrotli("dcb"), smallerThanBrotli("dcz")); // true true
+ * ```
+ */
 export type DeltaFormat = "dcb" | "dcz";
 
-/** The extension of each format's files, as nginx, Caddy and others expect it. */
+/**
+ * The extension of each format's files, as nginx, Caddy and others expect it.
+ *
+ * @example Find a file's variants
+ * ```ts
+ * import { extensions, variantFormats } from "@millrace/streams/precompress";
+ *
+ * console.log(variantFormats.map((format) => `app.js${extensions[format]}`).join(" ")); // app.js.br app.js.zst app.js.gz
+ * ```
+ */
 export const extensions: Readonly<Record<VariantFormat | DeltaFormat, string>> = {
   brotli: ".br",
   zstd: ".zst",
@@ -21,7 +64,19 @@ export const extensions: Readonly<Record<VariantFormat | DeltaFormat, string>> =
 /** The delta that belongs to a format. */
 export const deltaOf: Readonly<Partial<Record<VariantFormat, DeltaFormat>>> = { brotli: "dcb", zstd: "dcz" };
 
-/** How far a run has come. */
+/**
+ * How far a run has come.
+ *
+ * @example Show it
+ * ```ts
+ * import { precompress, type PrecompressProgress } from "@millrace/streams/precompress";
+ *
+ * let last = 0;
+ * const onProgress = ({ fraction }: PrecompressProgress) => last = fraction;
+ * await precompress("dist", { onProgress });
+ * console.log(`${last * 100}%`); // 100%
+ * ```
+ */
 export interface PrecompressProgress {
   /** Bytes of input compressed so far, each counted once a format. */
   bytesDone: number;
@@ -33,7 +88,23 @@ export interface PrecompressProgress {
   remainingMs: number | undefined;
 }
 
-/** Options of {@linkcode precompress}. */
+/**
+ * Options of {@linkcode precompress}.
+ *
+ * @example A quick run of the pages only, into a copy
+ * ```ts
+ * import { precompress, type PrecompressOptions } from "@millrace/streams/precompress";
+ *
+ * const options: PrecompressOptions = {
+ *   out: "upload",
+ *   include: ["*.html"],
+ *   levels: { brotli: 5, zstd: 3, gzip: 6 },
+ *   signal: AbortSignal.timeout(60_000),
+ * };
+ * const { compressed, copied } = await precompress("dist", options);
+ * console.log(compressed.join(" "), copied.includes("assets/app-B1946AC9.js")); // index.html true
+ * ```
+ */
 export interface PrecompressOptions {
   /**
    * The folder to write a copy of the tree to, with the variants. Files that are gone from the tree go from there too,

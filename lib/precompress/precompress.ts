@@ -39,15 +39,10 @@ import { type FoundFile, type Tree, walk } from "./walk.ts";
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842} for the deltas
  * @example Compress a build before a deploy
  * ```ts
- * import { mkdtemp, writeFile } from "node:fs/promises";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
  * import { precompress } from "@millrace/streams/precompress";
  *
- * const directory = await mkdtemp(join(tmpdir(), "site-"));
- * await writeFile(join(directory, "index.html"), "<p>The mill turns.</p>\n".repeat(200));
- * const report = await precompress(directory);
- * console.log(report.compressed); // [ "index.html" ]
+ * const report = await precompress("dist");
+ * console.log(report.compressed.includes("index.html"), report.problems.length); // true 0
  * ```
  */
 export async function precompress(directory: string, options: PrecompressOptions = {}): Promise<PrecompressReport> {

@@ -1,4 +1,17 @@
-/** A file that could not be handled, and why. */
+/**
+ * A file that could not be handled, and why.
+ *
+ * @example Fail a build that left something out
+ * ```ts
+ * import { precompress, type Problem } from "@millrace/streams/precompress";
+ * import { writeFile } from "node:fs/promises";
+ *
+ * await writeFile("dist/index.html.gz", "somebody's notes");
+ * const { problems } = await precompress("dist", { formats: ["gzip"] });
+ * const told = ({ path, message }: Problem): string => `${path}: ${message}`;
+ * console.log(told(problems[0])); // index.html.gz: it is in the way and not made from index.html: …
+ * ```
+ */
 export interface Problem {
   /** The path below the folder, with `/` between its parts. */
   readonly path: string;

@@ -3,7 +3,19 @@ import type { Ledger } from "./ledger.ts";
 import type { Problem } from "./problem.ts";
 import type { FoundFile } from "./walk.ts";
 
-/** Sizes of one kind of file. */
+/**
+ * Sizes of one kind of file.
+ *
+ * @example Print what was saved
+ * ```ts
+ * import { precompress, type TypeSummary } from "@millrace/streams/precompress";
+ *
+ * const told = ({ type, files, bytes, variants }: TypeSummary): string =>
+ *   `${type}: ${files} file, ${variants.brotli! < bytes / 2 ? "less than half" : "more than half"}`;
+ * const { types } = await precompress("dist", { include: ["assets/*.css"] });
+ * console.log(types.map(told).join()); // CSS: 1 file, less than half
+ * ```
+ */
 export interface TypeSummary {
   /** What kind of file, as people call it: `JavaScript`, `CSS`, … */
   readonly type: string;
@@ -17,7 +29,20 @@ export interface TypeSummary {
   readonly elapsedMs: number;
 }
 
-/** What a run did, or with `dryRun` would do. */
+/**
+ * What a run did, or with `dryRun` would do.
+ *
+ * @example Check that nothing is stale
+ * ```ts
+ * import { precompress, type PrecompressReport } from "@millrace/streams/precompress";
+ *
+ * const isStale = ({ compressed, copied, removed }: PrecompressReport): boolean =>
+ *   compressed.length + copied.length + removed.length > 0;
+ * console.log(isStale(await precompress("dist", { dryRun: true }))); // true
+ * await precompress("dist");
+ * console.log(isStale(await precompress("dist", { dryRun: true }))); // false
+ * ```
+ */
 export interface PrecompressReport {
   /** Files looked at. */
   readonly files: number;
