@@ -1,0 +1,90 @@
+/** What blocks use of packages that come without types. */
+export const untypedPackages = `
+declare module "express" {
+  import type { IncomingMessage, Server, ServerResponse } from "node:http";
+  interface Request extends IncomingMessage {
+    readonly params: Readonly<Record<string, string>>;
+    readonly path: string;
+  }
+  interface Response extends ServerResponse {
+    json(value: unknown): this;
+    send(body: unknown): this;
+    sendStatus(status: number): this;
+    status(status: number): this;
+    type(type: string): this;
+  }
+  type Handler = (request: Request, response: Response, next: (error?: unknown) => void) => unknown;
+  type NodeHandler = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => unknown;
+  interface Application {
+    (request: IncomingMessage, response: ServerResponse): void;
+    use(...handlers: (Handler | NodeHandler)[]): this;
+    use(path: string, ...handlers: (Handler | NodeHandler)[]): this;
+    all(path: string, ...handlers: (Handler | NodeHandler)[]): this;
+    get(path: string, ...handlers: (Handler | NodeHandler)[]): this;
+    post(path: string, ...handlers: (Handler | NodeHandler)[]): this;
+    put(path: string, ...handlers: (Handler | NodeHandler)[]): this;
+    listen(port: number, listening?: () => void): Server;
+  }
+  export default function express(): Application;
+}
+`;
+
+/** What blocks use of the globals of Deno and Bun, for those that do not run on Node. */
+export const runtimeGlobals = `
+declare namespace Deno {
+  interface NetAddr {
+    readonly transport: "tcp" | "udp";
+    readonly hostname: string;
+    readonly port: number;
+  }
+  interface ServeHandlerInfo {
+    readonly remoteAddr: NetAddr;
+    readonly completed: Promise<void>;
+  }
+  interface ServeOptions {
+    port?: number;
+    hostname?: string;
+    signal?: AbortSignal;
+    cert?: string;
+    key?: string;
+    onListen?(address: NetAddr): void;
+    onError?(error: unknown): Response | Promise<Response>;
+  }
+  interface HttpServer extends AsyncDisposable {
+    readonly addr: NetAddr;
+    readonly finished: Promise<void>;
+    ref(): void;
+    unref(): void;
+    shutdown(): Promise<void>;
+  }
+  type ServeHandler = (request: Request, info: ServeHandlerInfo) => Response | Promise<Response>;
+  function serve(handler: ServeHandler): HttpServer;
+  function serve(options: ServeOptions, handler: ServeHandler): HttpServer;
+  function readTextFile(path: string | URL): Promise<string>;
+  function open(path: string | URL): Promise<{ readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>; close(): void }>;
+}
+
+declare namespace Bun {
+  interface Server {
+    readonly port: number;
+    readonly hostname: string;
+    readonly url: URL;
+    fetch(request: Request | string): Response | Promise<Response>;
+    requestIP(request: Request): { readonly address: string; readonly port: number } | null;
+    timeout(request: Request, seconds: number): void;
+    stop(closeActiveConnections?: boolean): Promise<void>;
+  }
+  interface ServeOptions {
+    port?: number;
+    hostname?: string;
+    idleTimeout?: number;
+    maxRequestBodySize?: number;
+    tls?: { cert: string; key: string };
+    fetch(request: Request, server: Server): Response | Promise<Response>;
+    error?(error: Error): Response | Promise<Response>;
+  }
+  function serve(options: ServeOptions): Server;
+  function file(path: string | URL): Blob & { exists(): Promise<boolean>; readonly name?: string };
+  function write(destination: string | URL, data: Blob | string | Uint8Array | Response): Promise<number>;
+}
+`;

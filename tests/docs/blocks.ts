@@ -1,0 +1,9 @@
+/** The blocks of code in the documentation: read, checked, and run in a user's project. */
+export { type Block } from "./block.ts";
+export { checkBlocks } from "./check_blocks.ts";
+export { type PeerServer, startPeerServer } from "./peer_server.ts";
+export { makeSourceProject, type Project } from "./project.ts";
+export { documentationFiles, readBlocks } from "./read_blocks.ts";
+export { runBlock, type RunOptions } from "./run_block.ts";
+export { runBlocks } from "./run_blocks.ts";
+export { type RuntimeName, runtimeNames } from "./runtime_name.ts";

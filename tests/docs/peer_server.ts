@@ -1,0 +1,57 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** The server that stands for every public host while blocks are run. */
+export interface PeerServer {
+  readonly origin: string;
+  close(): Promise<void>;
+}
+
+const names = ["Ada", "Grace", "Edsger", "Barbara", "Donald"];
+const large = new Uint8Array(5_000_000).fill(46);
+const page = "<!doctype html><title>Mill</title><p>The mill turns.</p>\n";
+
+/** Starts the server on a free port of the loopback. */
+export async function startPeerServer(): Promise<PeerServer> {
+  const server = createServer(answer);
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  // A block that ends while a body is on its way is no failure of the server.
+  request.on("error", () => {});
+  response.on("error", () => {});
+  const { pathname } = new URL(request.url!, "http://peer");
+  const user = /^\/users\/(\d+)$/.exec(pathname)?.[1];
+  if (user !== undefined) {
+    request.resume();
+    return json(response, 200, { id: Number(user), name: names[Number(user) % names.length] });
+  }
+  if (/^\/films(?:\/|$)/.test(pathname) && (request.method === "PUT" || request.method === "POST")) {
+    let bytes = 0;
+    request.on("data", (chunk: Uint8Array) => bytes += chunk.length);
+    request.on("end", () => json(response, 201, { bytes }));
+    return;
+  }
+  request.resume();
+  if (pathname === "/page.html") send(response, 200, "text/html; charset=utf-8", page);
+  else if (pathname === "/large") send(response, 200, "application/octet-stream", large);
+  else if (pathname === "/redirect") response.writeHead(302, { location: "/page.html" }).end();
+  else send(response, 404, "text/plain; charset=utf-8", "not found\n");
+}
+
+function json(response: ServerResponse, status: number, value: unknown): void {
+  send(response, status, "application/json", JSON.stringify(value));
+}
+
+function send(response: ServerResponse, status: number, type: string, body: string | Uint8Array): void {
+  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body) }).end(body);
+}

@@ -1,0 +1,36 @@
+/**
+ * Runs one block in a process of its own: `start.ts BLOCK REPORT`. Copied beside the block, as everything it imports is
+ * the runtime's. What the block prints is noted in the report with its line, and its end.
+ */
+import { appendFileSync } from "node:fs";
+import process from "node:process";
+import { setTimeout } from "node:timers";
+import { pathToFileURL } from "node:url";
+import { format } from "node:util";
+
+const [block, report] = process.argv.splice(2);
+const MOMENT = 150; // ms for errors to come after the end, if something, as a server, keeps the process
+
+function note(event: object): void {
+  appendFileSync(report, JSON.stringify(event) + "\n");
+}
+
+/** The line of the block that prints, or 0 if it is called by others. */
+function callingLine(): number {
+  Error.stackTraceLimit = 50;
+  const stack = new Error().stack!;
+  Error.stackTraceLimit = 10;
+  return Number(/[/\\]example\.[jt]s:(\d+)/.exec(stack)?.[1] ?? 0);
+}
+
+for (const method of ["log", "info", "warn", "error", "debug"] as const) {
+  const print = console[method];
+  console[method] = (...values: unknown[]) => {
+    note({ line: callingLine(), text: format(...values) });
+    print.apply(console, values);
+  };
+}
+
+await import(pathToFileURL(block).href);
+note({ ended: true });
+setTimeout(() => process.exit(), MOMENT).unref();
