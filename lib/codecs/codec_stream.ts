@@ -23,7 +23,7 @@ export interface Watch {
 /** The two ends of a codec stream. */
 export interface Ends {
   readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
-  readonly writable: WritableStream<BufferSource>;
+  readonly writable: WritableStream<ArrayBufferView | ArrayBufferLike>;
 }
 
 /**
@@ -37,7 +37,7 @@ export function codecStream(parameters: SessionParameters, watch: Watch): Ends {
     pull: () => pump.demanded(),
     cancel: (reason) => pump.cancelled(reason),
   }, { highWaterMark: 0 });
-  const writable = new WritableStream<BufferSource>({
+  const writable = new WritableStream<ArrayBufferView | ArrayBufferLike>({
     start: (controller) => pump.connectWritable(controller),
     write: (chunk) => pump.write(chunk),
     close: () => pump.finish(),
@@ -78,7 +78,7 @@ class Pump {
     return new Promise((resolve) => this.#served = resolve);
   }
 
-  async write(chunk: BufferSource): Promise<void> {
+  async write(chunk: ArrayBufferView | ArrayBufferLike): Promise<void> {
     try {
       const bytes = bytesOf(chunk, "chunk");
       for (let start = 0; start < bytes.length; start += INPUT_PIECE) {

@@ -53,7 +53,7 @@ export class CompressionStream {
   /** The compressed bytes. */
   readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
   /** Where to write the bytes to compress. */
-  readonly writable: WritableStream<BufferSource>;
+  readonly writable: WritableStream<ArrayBufferView | ArrayBufferLike>;
 
   /**
    * Creates a stream that compresses to `format`.

@@ -43,7 +43,7 @@ export class DecompressionStream {
   /** The decompressed bytes. */
   readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
   /** Where to write the compressed bytes. */
-  readonly writable: WritableStream<BufferSource>;
+  readonly writable: WritableStream<ArrayBufferView | ArrayBufferLike>;
 
   /**
    * Creates a stream that decompresses from `format`.

@@ -31,7 +31,7 @@ export interface CompressOptions {
    */
   windowLog?: number;
   /** Bytes that the reader has too, for zstd and brotli. The formats `dcb` and `dcz` require them. */
-  dictionary?: BufferSource;
+  dictionary?: ArrayBufferView | ArrayBufferLike;
 }
 
 /**
@@ -43,7 +43,11 @@ export interface CompressOptions {
  *
  * const bomb = await compress(new Uint8Array(1_000_000), { format: "gzip" });
  * const options: DecompressOptions = { format: "gzip", maxSize: 100_000 };
- * await decompress(bomb, options).catch((error) => console.log(error.name)); // RangeError
+ * try {
+ *   await decompress(bomb, options);
+ * } catch (error) {
+ *   console.log((error as Error).name); // RangeError
+ * }
  * ```
  */
 export interface DecompressOptions {
@@ -57,7 +61,7 @@ export interface DecompressOptions {
    */
   maxSize?: number;
   /** The dictionary that the data was compressed with. */
-  dictionary?: BufferSource;
+  dictionary?: ArrayBufferView | ArrayBufferLike;
 }
 
 /** Checked options, as a codec session takes them. */
@@ -136,12 +140,17 @@ export function checkedMaxSize(maxSize: number = Infinity): number {
   throw new RangeError(`maxSize ${String(maxSize)} is not a number of bytes: use 0 or more`);
 }
 
-/** @throws {TypeError} if `source` is neither an ArrayBuffer nor a view on one. */
-export function bytesOf(source: BufferSource, name: string): Uint8Array {
+/** @throws {TypeError} if `source` is neither a buffer, shared or not, nor a view on one. */
+export function bytesOf(source: ArrayBufferView | ArrayBufferLike, name: string): Uint8Array {
   if (source instanceof Uint8Array) return source;
   if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-  if (source instanceof ArrayBuffer) return new Uint8Array(source);
+  if (source instanceof ArrayBuffer || isShared(source)) return new Uint8Array(source);
   throw new TypeError(`${name} must be a Uint8Array, another view or an ArrayBuffer, not ${nameOfType(source)}`);
+}
+
+/** Whether it is a shared buffer: what it holds is copied. Pages that are not isolated have no such class. */
+function isShared(source: ArrayBufferLike): source is SharedArrayBuffer {
+  return typeof SharedArrayBuffer === "function" && source instanceof SharedArrayBuffer;
 }
 
 function nameOfType(value: unknown): string {
@@ -153,7 +162,10 @@ function requireInteger(name: string, value: number, range: { min: number; max: 
   throw new RangeError(`${name} ${String(value)} is out of range for ${format}: use ${range.min} to ${range.max}`);
 }
 
-function checkedDictionary(format: Format, dictionary: BufferSource | undefined): Uint8Array | undefined {
+function checkedDictionary(
+  format: Format,
+  dictionary: ArrayBufferView | ArrayBufferLike | undefined,
+): Uint8Array | undefined {
   const need = traitsOf(format).dictionary;
   const bytes = dictionary === undefined ? undefined : bytesOf(dictionary, "dictionary");
   if (need === "required" && !bytes?.length) {

@@ -27,7 +27,10 @@ import { FINISH, MAX_OUTPUT, Session } from "./session.ts";
  * console.log(page.length, small.length); // 1100 39
  * ```
  */
-export async function compress(bytes: BufferSource, options: CompressOptions): Promise<Uint8Array<ArrayBuffer>> {
+export async function compress(
+  bytes: ArrayBufferView | ArrayBufferLike,
+  options: CompressOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
   const input = bytesOf(bytes, "bytes");
   const parameters = compressParameters(options, input.length, true);
   return compressWhole(input, parameters, await loadModule(parameters.family, "compress"));
@@ -54,7 +57,10 @@ export async function compress(bytes: BufferSource, options: CompressOptions): P
  * console.log(bytes.length); // 1000
  * ```
  */
-export async function decompress(bytes: BufferSource, options: DecompressOptions): Promise<Uint8Array<ArrayBuffer>> {
+export async function decompress(
+  bytes: ArrayBufferView | ArrayBufferLike,
+  options: DecompressOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
   const input = bytesOf(bytes, "bytes");
   const parameters = decompressParameters(options, true);
   const maxSize = checkedMaxSize(options.maxSize);
@@ -98,7 +104,10 @@ export async function ready(wanted: readonly Format[] = formats, direction?: Dir
  * console.log(packed.length, packed[0].length); // 2 18
  * ```
  */
-export function compressSync(bytes: BufferSource, options: CompressOptions): Uint8Array<ArrayBuffer> {
+export function compressSync(
+  bytes: ArrayBufferView | ArrayBufferLike,
+  options: CompressOptions,
+): Uint8Array<ArrayBuffer> {
   const input = bytesOf(bytes, "bytes");
   const parameters = compressParameters(options, input.length, true);
   return compressWhole(input, parameters, requireLoaded(parameters));
@@ -121,7 +130,10 @@ export function compressSync(bytes: BufferSource, options: CompressOptions): Uin
  * console.log(small.length, decompressSync(small, { format: "zstd" }).length); // 18 1000
  * ```
  */
-export function decompressSync(bytes: BufferSource, options: DecompressOptions): Uint8Array<ArrayBuffer> {
+export function decompressSync(
+  bytes: ArrayBufferView | ArrayBufferLike,
+  options: DecompressOptions,
+): Uint8Array<ArrayBuffer> {
   const input = bytesOf(bytes, "bytes");
   const parameters = decompressParameters(options, true);
   const maxSize = checkedMaxSize(options.maxSize);

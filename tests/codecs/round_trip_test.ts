@@ -112,3 +112,20 @@ test("zstd output for the web keeps its window within 8 MiB at every level", asy
     assert.ok(readFrameWindow(await collected(streamed)) <= 8 * 2 ** 20, `level ${level}`);
   }
 });
+
+test("bytes may be any view or buffer, on shared memory too", async () => {
+  const text = sourceText(5000, 3);
+  const shared = new Uint8Array(new SharedArrayBuffer(text.length));
+  shared.set(text);
+  const own = text.slice();
+  const whole = await compress(text, { format: "zstd" });
+  for (const input of [shared, shared.buffer, new DataView(shared.buffer), own.buffer, new DataView(own.buffer)]) {
+    assert.deepEqual(await compress(input, { format: "zstd" }), whole);
+    const stream = new CompressionStream("zstd", { size: text.length });
+    const writer = stream.writable.getWriter();
+    const bytes = collected(stream.readable);
+    await writer.write(input);
+    await writer.close();
+    assert.deepEqual(await decompress(await bytes, { format: "zstd" }), text);
+  }
+});
