@@ -31,7 +31,9 @@ export type HttpClientEvent =
  * ```ts
  * import { HttpClient, type HttpConnectEvent } from "@millrace/streams/http";
  *
- * const told = ({ protocol, ms }: HttpConnectEvent) => console.log(`${protocol} after ${ms.toFixed()} ms`); // … after … ms
+ * const told = ({ protocol, ms }: HttpConnectEvent): void => {
+ *   console.log(`${protocol} after ${ms.toFixed()} ms`); // … after … ms
+ * };
  * const client = new HttpClient({ onEvent: (event) => event.type === "connect" && told(event) });
  * await (await client.fetch("https://api.example.com/users/1")).text();
  * await client.close();
@@ -80,7 +82,9 @@ export interface HttpConnectFailedEvent {
  * ```ts
  * import { HttpClient, type HttpDisconnectEvent } from "@millrace/streams/http";
  *
- * const told = ({ error }: HttpDisconnectEvent) => console.log(error ? error.code : "closed"); // closed
+ * const told = ({ error }: HttpDisconnectEvent): void => {
+ *   console.log(error ? error.code : "closed"); // closed
+ * };
  * const client = new HttpClient({ onEvent: (event) => event.type === "disconnect" && told(event) });
  * await (await client.fetch("https://api.example.com/users/1")).text();
  * await client.close();
@@ -104,7 +108,9 @@ export interface HttpDisconnectEvent {
  * ```ts
  * import { HttpClient, type HttpRequestEvent } from "@millrace/streams/http";
  *
- * const told = ({ method, url }: HttpRequestEvent) => console.log(method, new URL(url).pathname); // GET /redirect, GET /page.html
+ * const told = ({ method, url }: HttpRequestEvent): void => {
+ *   console.log(method, new URL(url).pathname); // GET /redirect, GET /page.html
+ * };
  * const client = new HttpClient({ onEvent: (event) => event.type === "request" && told(event) });
  * await (await client.fetch("https://www.example.com/redirect")).text();
  * await client.close();
@@ -130,7 +136,9 @@ export interface HttpRequestEvent {
  * ```ts
  * import { HttpClient, type HttpResponseEvent } from "@millrace/streams/http";
  *
- * const told = ({ status, ms }: HttpResponseEvent) => console.log(status, ms < 5000 ? "soon" : "late"); // 404 soon
+ * const told = ({ status, ms }: HttpResponseEvent): void => {
+ *   console.log(status, ms < 5000 ? "soon" : "late"); // 404 soon
+ * };
  * const client = new HttpClient({ onEvent: (event) => event.type === "response" && told(event) });
  * await (await client.fetch("https://www.example.com/nothing")).text();
  * await client.close();
@@ -182,7 +190,9 @@ export interface HttpRetryEvent {
  * ```ts
  * import { HttpClient, type HttpFailedEvent } from "@millrace/streams/http";
  *
- * const told = ({ method, url }: HttpFailedEvent) => console.log(method, url); // GET http://127.0.0.1:1/
+ * const told = ({ method, url }: HttpFailedEvent): void => {
+ *   console.log(method, url); // GET http://127.0.0.1:1/
+ * };
  * const client = new HttpClient({ onEvent: (event) => event.type === "failed" && told(event) });
  * await client.fetch("http://127.0.0.1:1/").catch(() => {});
  * ```

@@ -33,14 +33,11 @@ const PATTERN_SYNTAX = /[+*:()]/g;
 
 /**
  * The `Use-As-Dictionary` field of a response, which asks the client to keep it as a dictionary for the next version.
+ * For `/js/app.1a2b3c4d.js`, whose hash is from 8 to 16, it is `match="/js/app.*.js"`.
  *
  * @param path The response's path, decoded, from its first slash on.
  * @param hash The part of `path` that differs from version to version; none if the next version has the same path.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-2.1}
- * @example
- * ```ts
- * useAsDictionary("/js/app.1a2b3c4d.js", { start: 8, end: 16 }); // match="/js/app.*.js"
- * ```
  */
 export function useAsDictionary(path: string, hash?: { readonly start: number; readonly end: number }): string {
   const pattern = hash === undefined
