@@ -20,7 +20,7 @@ export interface RunOptions {
 }
 
 const here = dirname(fileURLToPath(import.meta.url));
-const LIMIT = 30_000; // ms that a block may take
+const LIMIT = 20_000; // ms that a block may take
 const leadingArguments: Readonly<Record<RuntimeName, readonly string[]>> = {
   node: [],
   bun: [],

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import process from "node:process";
+import { after, test } from "node:test";
+import { root, runtime } from "../e2e/consumer.ts";
+import {
+  checkBlocks,
+  documentationFiles,
+  makeSourceProject,
+  type PeerServer,
+  readBlocks,
+  runBlocks,
+  startPeerServer,
+} from "./blocks.ts";
+
+const all = readBlocks(documentationFiles(root), root);
+const blocks = all.filter(({ runtimes }) => runtimes.includes(runtime));
+const project = makeSourceProject(root);
+let peer: PeerServer | undefined;
+let outcomes: Promise<Promise<string[]>[]> | undefined;
+
+/** Begins to run all blocks when the first outcome is asked for. */
+function start(): Promise<Promise<string[]>[]> {
+  return outcomes ??= startPeerServer().then((started) => {
+    peer = started;
+    const { origin } = started;
+    return runBlocks(blocks, { runtime, executable: process.execPath, project: project.folder, origin });
+  });
+}
+
+after(async () => {
+  await peer?.close();
+  project.remove();
+});
+
+test("README.md, the pages and the sources hold blocks", () => {
+  for (const kind of [/^README\.md$/, /^lib\/.*\.md$/, /^lib\/.*\.ts$/]) {
+    assert.ok(blocks.some(({ path }) => kind.test(path)), `none in ${kind}`);
+  }
+});
+
+const skip = runtime === "node" ? false : "the types are the same everywhere";
+test("every block is right in a user's strict project, by the TypeScript compiler", { skip }, () => {
+  assert.equal(checkBlocks(all, project.folder).join("\n"), "");
+});
+
+blocks.forEach(({ path, line }, i) => {
+  test(`${path}:${line} runs and prints what it says`, async () => {
+    const problems = await (await start())[i];
+    assert.equal(problems.join("\n"), "");
+  });
+});
