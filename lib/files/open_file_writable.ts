@@ -31,6 +31,11 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
    * @default the value of `atomic`
    */
   flush?: boolean;
+  /**
+   * The permission bits to give the file; unless it is `atomic`, only to one that is made, and less the process's umask.
+   * Default: what the process gives new files.
+   */
+  mode?: number;
 }
 
 /**
