@@ -18,7 +18,7 @@ const READ_SIZE = 256 * 1024;
  * import { openFileReadable } from "@millrace/streams/files";
  *
  * const page = new Response(await openFileReadable("page.html"), { headers: { "content-type": "text/html" } });
- * console.log(await page.text()); // <!DOCTYPE html>…
+ * console.log(await page.text()); // <!doctype html>…
  * ```
  */
 export async function openFileReadable(path: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
