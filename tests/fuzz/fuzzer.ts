@@ -1,0 +1,117 @@
+import { Random } from "../streams/differential/random.ts";
+import { found, kept, loadInputs, saveInput } from "./corpus.ts";
+import { mutate, type Others } from "./mutate.ts";
+import type { StateFile } from "./state_file.ts";
+import { ending, type Target } from "./target.ts";
+
+/** An input that breaks a promise. */
+export interface Failure {
+  readonly message: string;
+  readonly path: string;
+}
+
+/** What a run came to. */
+export interface Tally {
+  tried: number;
+  endings: number;
+  /** Of these, how many are saved that were new. */
+  saved: number;
+  readonly failures: Failure[];
+}
+
+/** Failures that are looked at; a target with more is broken altogether. */
+const MOST_FAILURES = 5;
+const MOST_SAVED = 400;
+/** How long the smallest input that fails is looked for, in ms. */
+const SHRINKING = 5000;
+
+/** The error of an input; undefined if all is well. What nobody handles counts as well. */
+export async function faultOf(target: Target, input: Uint8Array): Promise<{ error?: unknown; ending: string }> {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): unknown => unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  try {
+    const result = await target.check(Uint8Array.from(input));
+    if (unhandled.length > 0) return { error: unhandled[0], ending: "unhandled rejection" };
+    return { ending: result };
+  } catch (error) {
+    return { error: error ?? new Error("undefined was thrown"), ending: ending(error) };
+  } finally {
+    process.off("unhandledRejection", note);
+  }
+}
+
+/** Tries inputs of one target for some time. */
+export class Fuzzer {
+  readonly #target: Target;
+  readonly #state: StateFile;
+  readonly #random: Random;
+  readonly #others: { readonly pool: Uint8Array[]; readonly tokens: readonly Uint8Array[] } & Others;
+  readonly #endings = new Set<string>();
+  readonly #broken = new Set<string>();
+  readonly tally: Tally = { tried: 0, endings: 0, saved: 0, failures: [] };
+
+  constructor(target: Target, seed: number, state: StateFile) {
+    this.#target = target;
+    this.#state = state;
+    this.#random = new Random(seed);
+    // Their characters stand for bytes; those beyond are UTF-8.
+    const bytesOf = (token: string): Uint8Array =>
+      /^[\0-\xff]*$/.test(token)
+        ? Uint8Array.from(token, (character) => character.charCodeAt(0))
+        : new TextEncoder().encode(token);
+    this.#others = { pool: [], tokens: (target.tokens ?? []).map(bytesOf) };
+  }
+
+  async run(milliseconds: number): Promise<Tally> {
+    const { name, maxSize } = this.#target;
+    const saved = [kept, found].flatMap((folder) => loadInputs(folder, name).map(({ input }) => input));
+    for (const input of [...await this.#target.seeds(), ...saved]) await this.#try(input, "known");
+    const end = performance.now() + milliseconds;
+    while (performance.now() < end && this.tally.failures.length < MOST_FAILURES) {
+      await this.#try(mutate(this.#random.pick(this.#others.pool), this.#random, this.#others, maxSize), "new");
+      // Timers and what nobody handles have their turn.
+      if (this.tally.tried % 64 === 0) await new Promise((resolve) => setTimeout(resolve));
+    }
+    return this.tally;
+  }
+
+  async #try(input: Uint8Array, origin: "known" | "new"): Promise<void> {
+    this.tally.tried++;
+    this.#state.note(input);
+    const { error, ending } = await faultOf(this.#target, input);
+    if (error !== undefined) return this.#fail(input, ending, error);
+    if (origin === "known") this.#others.pool.push(input);
+    if (this.#endings.has(ending)) return;
+    this.#endings.add(ending);
+    this.tally.endings++;
+    if (origin === "known") return;
+    this.#others.pool.push(input);
+    if (this.tally.saved++ < MOST_SAVED) saveInput(found, this.#target.name, "", input);
+  }
+
+  async #fail(input: Uint8Array, ending: string, error: unknown): Promise<void> {
+    if (this.#broken.has(ending)) return;
+    this.#broken.add(ending);
+    const smallest = await this.#shrunk(input, ending);
+    const path = saveInput(found, this.#target.name, "failure-", smallest);
+    const message = String((error as Error)?.stack ?? error).split("\n").slice(0, 12).join("\n");
+    this.tally.failures.push({ message, path });
+    if (this.#others.pool.length === 0) this.#others.pool.push(new Uint8Array(0));
+  }
+
+  /** A smaller input that ends alike. */
+  async #shrunk(input: Uint8Array, wanted: string): Promise<Uint8Array> {
+    const end = performance.now() + SHRINKING;
+    let best = input;
+    for (let size = Math.ceil(best.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+      for (let at = 0; at < best.length && performance.now() < end;) {
+        const shorter = Uint8Array.from([...best.subarray(0, at), ...best.subarray(at + size)]);
+        const { error, ending } = await faultOf(this.#target, shorter);
+        if (error !== undefined && ending === wanted) best = shorter;
+        else at += size;
+      }
+    }
+    return best;
+  }
+}

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { compress, CompressionStream, decompress, type Format, formats } from "../../../lib/codecs/mod.ts";
+import { concatenated, noise, sourceText, streamOf } from "../../codecs/samples.ts";
+import { choices, cut, type Target } from "../target.ts";
+import { decompressNatively } from "./native_codecs.ts";
+
+const dictionary = sourceText(2000, 7);
+/** The best levels are slow: at most these for most inputs. */
+const levels: Readonly<Record<string, number>> = { zstd: 12, dcz: 12, brotli: 9, dcb: 9 };
+
+async function collect(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  for await (const part of stream) parts.push(part);
+  return concatenated(parts);
+}
+
+/** What the first bytes of an input choose. */
+function optionsOf(
+  input: Uint8Array,
+): { format: Format; level: number; windowLog?: number; dictionary?: Uint8Array<ArrayBuffer> } {
+  const [first = 0, second = 0, third = 0] = input;
+  const format = formats[first % formats.length];
+  const isDeflate = /gzip|deflate/.test(format);
+  const level = (isDeflate || !format.startsWith("z") ? 0 : 1) + second % (levels[format] ?? 12);
+  const windowLog = !isDeflate && third % 4 === 0 ? 10 + (third >> 2) % 13 : undefined;
+  const hasDictionary = format === "dcb" || format === "dcz" || (!isDeflate && third % 3 === 0);
+  return {
+    format,
+    level: isDeflate || format === "dcz" ? Math.max(1, level) : level,
+    ...(windowLog === undefined ? {} : { windowLog }),
+    ...(hasDictionary ? { dictionary } : {}),
+  };
+}
+
+/** The first three bytes choose format, level, window and dictionary; the fourth, how often the rest is repeated. */
+export const encoders: Target = {
+  name: "encoders",
+  what: "any bytes come back from every format, level, window and dictionary, whole and streamed, and twice the same",
+  maxSize: 4000,
+
+  seeds(): Uint8Array[] {
+    const contents = [new Uint8Array(0), sourceText(800), noise(300), new Uint8Array(100)];
+    return formats.flatMap((_, format) =>
+      contents.map((content, i) => concatenated([Uint8Array.of(format, 5 * i, 3 * i, i), content]))
+    );
+  },
+
+  async check(input): Promise<string> {
+    const options = optionsOf(input);
+    const random = choices(input);
+    const content = input.slice(4);
+    const times = 1 + (input[3] ?? 0) % 16 * (random.chance(0.1) ? 20 : 1);
+    const bytes = concatenated(Array<Uint8Array>(times).fill(content));
+    const { format, dictionary } = options;
+    const maxSize = bytes.length;
+    const whole = await compress(bytes, options);
+    const requireBack = async (small: Uint8Array<ArrayBuffer>, what: string): Promise<void> => {
+      const back = await decompress(small, { format, dictionary, maxSize });
+      assert.ok(back.length === bytes.length && back.every((byte, i) => byte === bytes[i]), `${what}: other bytes`);
+      const native = dictionary === undefined ? decompressNatively(small, format, maxSize + 1) : back;
+      if (native) assert.ok(Buffer.from(native).equals(bytes), `${what}: other bytes by the native decoder`);
+    };
+    await requireBack(whole, "whole");
+    const again = await compress(bytes, options);
+    assert.ok(Buffer.from(again).equals(whole), "not the same bytes twice");
+    const size = random.chance(0.5) ? { size: bytes.length } : {};
+    const pieces = cut(bytes, random);
+    await requireBack(
+      await collect(streamOf(pieces).pipeThrough(new CompressionStream(format, { ...options, ...size }))),
+      "streamed",
+    );
+    return `${format} ${options.level} ${whole.length < bytes.length / 2 ? "small" : "large"}`;
+  },
+};

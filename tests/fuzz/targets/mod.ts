@@ -1,0 +1,27 @@
+import type { Target } from "../target.ts";
+import { decoders } from "./decoders.ts";
+import { dictionaries } from "./dictionaries.ts";
+import { encoders } from "./encoders.ts";
+import { hpack } from "./hpack.ts";
+import { http1 } from "./http1.ts";
+import { http2 } from "./http2.ts";
+import { manifest } from "./manifest.ts";
+import { multipart } from "./multipart.ts";
+import { staticFields } from "./static_fields.ts";
+import { staticRequests } from "./static_requests.ts";
+import { text } from "./text.ts";
+
+/** All that bytes of strangers get to. Stream operations are not bytes: `streams` of run.ts. */
+export const targets: readonly Target[] = [
+  decoders,
+  encoders,
+  http1,
+  http2,
+  hpack,
+  multipart,
+  dictionaries,
+  staticFields,
+  staticRequests,
+  text,
+  manifest,
+];

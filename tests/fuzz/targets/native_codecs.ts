@@ -1,0 +1,22 @@
+import process from "node:process";
+import * as zlib from "node:zlib";
+import type { Format } from "../../../lib/codecs/mod.ts";
+
+/** Bun's and Deno's differ from Node's, and from each other, in what they refuse. */
+const isJudge = !process.versions.bun && !process.versions.deno;
+
+/** What the runtime's own decoder makes of data; undefined if it refuses it, or there is none to compare with. */
+export function decompressNatively(data: Uint8Array, format: Format, maxOutputLength: number): Uint8Array | undefined {
+  if (!isJudge) return undefined;
+  const options = { maxOutputLength };
+  try {
+    if (format === "gzip") return zlib.gunzipSync(data, options);
+    if (format === "deflate") return zlib.inflateSync(data, options);
+    if (format === "deflate-raw") return zlib.inflateRawSync(data, options);
+    if (format === "brotli") return zlib.brotliDecompressSync(data, options);
+    if (format === "zstd") return zlib.zstdDecompressSync(data, options);
+  } catch {
+    // It says so in its own words.
+  }
+  return undefined;
+}
