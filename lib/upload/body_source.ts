@@ -4,6 +4,14 @@ import type { Http2ServerRequest } from "node:http2";
 /**
  * What a body is read from: a `Request` (or `Response`), a stream of bytes, native or ours, or a request of
  * `node:http` or `node:http2`.
+ *
+ * @example Store a download as an upload is stored
+ * ```ts
+ * import { type BodySource, saveBody } from "@millrace/streams/upload";
+ *
+ * const source: BodySource = await fetch("https://www.example.com/large");
+ * console.log((await saveBody(source, "large.bin", { maxBytes: 10_000_000 })).bytes); // 5000000
+ * ```
  */
 export type BodySource = Request | Response | ReadableStream<Uint8Array> | IncomingMessage | Http2ServerRequest;
 

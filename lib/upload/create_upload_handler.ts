@@ -4,7 +4,20 @@ import { settingsOf, type UploadHandlerOptions } from "./handler/handler_options
 import { answerNode, answerWaiting } from "./handler/node_handler.ts";
 import { removeAbandonedOnce } from "./remove_abandoned_once.ts";
 
-/** Answers requests that bring files. */
+/**
+ * Answers requests that bring files.
+ *
+ * @example Let senders ask before they send
+ * ```ts
+ * import { createUploadHandler, type UploadHandler } from "@millrace/streams/upload";
+ * import { createServer } from "node:http";
+ *
+ * const uploads: UploadHandler = createUploadHandler({ directory: "uploads", maxBytes: 1_000_000 });
+ * const server = createServer({ requestTimeout: 0 }, uploads.node);
+ * server.on("checkContinue", uploads.checkContinue);
+ * server.listen(8000);
+ * ```
+ */
 export interface UploadHandler {
   /**
    * Answers a `Request`: for `Deno.serve()`, `Bun.serve()`, srvx, Hono. Bound, so that it can be passed on alone.
@@ -58,12 +71,8 @@ export interface UploadHandler {
  * @example Store what is sent
  * ```ts
  * import { createUploadHandler } from "@millrace/streams/upload";
- * import { mkdtemp } from "node:fs/promises";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
  *
- * const directory = await mkdtemp(join(tmpdir(), "millrace-example-"));
- * const handler = createUploadHandler({ directory, maxBytes: 1_000_000, digest: "sha-256" });
+ * const handler = createUploadHandler({ directory: "uploads", maxBytes: 1_000_000, digest: "sha-256" });
  * const request = new Request("http://localhost/note.txt", { method: "PUT", body: "all of it, or nothing" });
  * const response = await handler.fetch(request);
  * console.log(response.status, response.headers.get("location")); // 201 /note.txt

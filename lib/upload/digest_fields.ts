@@ -2,7 +2,23 @@ import { Buffer } from "node:buffer";
 import { parseDictionary } from "./structured_dictionary.ts";
 import { UploadError } from "./upload_error.ts";
 
-/** An algorithm of digests that keeps what it promises; those that were broken are deprecated and of no use here. */
+/**
+ * An algorithm of digests that keeps what it promises; those that were broken are deprecated and of no use here.
+ *
+ * @example Refuse what arrived otherwise than it was sent
+ * ```ts
+ * import { type DigestAlgorithm, saveBody, UploadError } from "@millrace/streams/upload";
+ *
+ * const algorithm: DigestAlgorithm = "sha-256";
+ * const headers = { "content-digest": `${algorithm}=:${btoa("\0".repeat(32))}:` };
+ * const request = new Request("http://localhost/", { method: "PUT", headers, body: "something else" });
+ * try {
+ *   await saveBody(request, "uploads/note.txt", { verify: true });
+ * } catch (error) {
+ *   console.log(error instanceof UploadError && error.code); // DIGEST_MISMATCH
+ * }
+ * ```
+ */
 export type DigestAlgorithm = "sha-256" | "sha-512";
 
 /** The length of each algorithm's digests, in bytes. */

@@ -2,15 +2,13 @@
  * Receiving files: bodies of requests and forms to disk in constant memory, whole or not at all, and a handler that
  * answers for them.
  *
- * @example
+ * @example Store a body
  * ```ts
  * import { saveBody } from "@millrace/streams/upload";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
  *
  * const request = new Request("http://localhost/", { method: "PUT", body: "all of it, or nothing" });
- * const path = join(tmpdir(), "millrace-example.txt");
- * console.log((await saveBody(request, path, { maxBytes: 1_000_000, overwrite: true })).bytes); // 21
+ * const { bytes } = await saveBody(request, "uploads/note.txt", { maxBytes: 1_000_000 });
+ * console.log(bytes); // 21
  * ```
  *
  * @module

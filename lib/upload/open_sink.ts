@@ -14,6 +14,18 @@ import { openStreamSink } from "./stream_sink.ts";
  *
  * Without `root`, a link is followed: the file that it leads to is replaced. Devices and pipes are not replaced but
  * written to. A file that is replaced hands its permission bits on, unless `mode` says otherwise.
+ *
+ * @example Split what comes into files of a size
+ * ```ts
+ * import { RotatingFileWritable } from "@millrace/streams/files";
+ * import { type BodyDestination, saveBody } from "@millrace/streams/upload";
+ * import { readdir } from "node:fs/promises";
+ *
+ * const destination: BodyDestination = new RotatingFileWritable({ directory: "parts", maxFileSize: 40_000 });
+ * const body = new Uint8Array(100_000);
+ * await saveBody(new Request("http://localhost/", { method: "PUT", body }), destination);
+ * console.log((await readdir("parts")).length); // 3
+ * ```
  */
 export type BodyDestination = string | URL | WritableStream<Uint8Array>;
 

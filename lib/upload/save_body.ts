@@ -9,7 +9,20 @@ import { receiveBody } from "./receive_body.ts";
 import { checkSaveOptions, type SaveBodyOptions } from "./save_options.ts";
 import { transfer, unseenStream } from "./transfer.ts";
 
-/** A body that was stored. */
+/**
+ * A body that was stored.
+ *
+ * @example Tell the sender what was stored
+ * ```ts
+ * import { saveBody, type SavedBody } from "@millrace/streams/upload";
+ *
+ * const told = ({ bytes, digest }: SavedBody): Response =>
+ *   new Response(`${bytes} bytes\n`, { status: 201, headers: { "repr-digest": digest! } });
+ * const request = new Request("http://localhost/", { method: "PUT", body: "all of it" });
+ * const response = told(await saveBody(request, "uploads/note.txt", { digest: "sha-512" }));
+ * console.log(response.status, response.headers.get("repr-digest")); // 201 sha-512=:…:
+ * ```
+ */
 export interface SavedBody {
   /** Bytes that were stored. */
   readonly bytes: number;
@@ -32,16 +45,14 @@ export interface SavedBody {
  * @throws {UploadError} if the upload is refused or fails, with the HTTP status that says so.
  * @throws {TypeError | RangeError} if an argument is not what it has to be, or the body was read before.
  * @throws {Error} what the file system or the destination says otherwise, and the signal's reason.
- * @example
+ * @example Store a body under a name from outside
  * ```ts
  * import { saveBody } from "@millrace/streams/upload";
- * import { mkdtemp } from "node:fs/promises";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
  *
- * const root = await mkdtemp(join(tmpdir(), "millrace-example-"));
- * const request = new Request("http://localhost/", { method: "PUT", body: "all of it, or nothing" });
- * const { bytes, digest } = await saveBody(request, "note.txt", { root, maxBytes: 1_000_000, digest: "sha-256" });
+ * const request = new Request("http://localhost/note.txt", { method: "PUT", body: "all of it, or nothing" });
+ * const name = new URL(request.url).pathname.slice(1);
+ * const options = { root: "uploads", maxBytes: 1_000_000, digest: "sha-256" } as const;
+ * const { bytes, digest } = await saveBody(request, name, options);
  * console.log(bytes, digest); // 21 sha-256=:…:
  * ```
  */

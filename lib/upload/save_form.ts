@@ -10,7 +10,22 @@ import type { PartHeader } from "./form/part_header.ts";
 import type { PartTarget } from "./form/part_target.ts";
 import { receiveBody } from "./receive_body.ts";
 
-/** A form that was stored. */
+/**
+ * A form that was stored.
+ *
+ * @example List what came
+ * ```ts
+ * import { saveForm, type SavedForm } from "@millrace/streams/upload";
+ *
+ * const told = ({ fields, files, bytes }: SavedForm): string =>
+ *   `${[...fields.keys()].join()}; ${files.map(({ filename }) => filename).join()}; ${bytes} bytes`;
+ * const body = new FormData();
+ * body.append("title", "Notes");
+ * body.append("file", new File(["all of them"], "note.txt"));
+ * const request = new Request("http://localhost/", { method: "POST", body });
+ * console.log(told(await saveForm(request, "uploads"))); // title; note.txt; 11 bytes
+ * ```
+ */
 export interface SavedForm {
   /** The text fields, in their order. */
   readonly fields: FormData;
@@ -41,21 +56,17 @@ export interface SavedForm {
  * @throws {TypeError | RangeError} if an argument is not what it has to be, or the body was read before.
  * @throws {Error} what the file system, the function or a destination says otherwise, and the signal's reason.
  * @see {@link https://www.rfc-editor.org/rfc/rfc7578}
- * @example
+ * @example Store the files of a form
  * ```ts
  * import { saveForm } from "@millrace/streams/upload";
- * import { mkdtemp } from "node:fs/promises";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
  *
- * const folder = await mkdtemp(join(tmpdir(), "millrace-example-"));
  * const form = new FormData();
  * form.append("title", "Notes");
  * form.append("file", new File(["all of them, or none"], "note.txt", { type: "text/plain" }));
  * const request = new Request("http://localhost/", { method: "POST", body: form });
  *
- * const { fields, files } = await saveForm(request, folder, { maxBytes: 1_000_000 });
- * console.log(fields.get("title"), files[0].filename, files[0].bytes); // Notes note.txt 21
+ * const { fields, files } = await saveForm(request, "uploads", { maxBytes: 1_000_000 });
+ * console.log(fields.get("title"), files[0].filename, files[0].bytes); // Notes note.txt 20
  * ```
  */
 export async function saveForm(

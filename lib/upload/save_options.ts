@@ -1,6 +1,22 @@
 import type { DigestAlgorithm } from "./digest_fields.ts";
 
-/** How far a body has been received. */
+/**
+ * How far a body has been received.
+ *
+ * @example Show how far an upload has come
+ * ```ts
+ * import { saveBody, type UploadProgress } from "@millrace/streams/upload";
+ *
+ * let last = "";
+ * const onProgress = ({ bytes, expectedBytes }: UploadProgress): void => {
+ *   last = `${bytes} of ${expectedBytes ?? "?"}`;
+ * };
+ * const headers = { "content-length": "9" };
+ * const request = new Request("http://localhost/", { method: "PUT", headers, body: "all of it" });
+ * await saveBody(request, "uploads/note.txt", { onProgress });
+ * console.log(last.startsWith("9 of ")); // true
+ * ```
+ */
 export interface UploadProgress {
   /** Bytes received so far. */
   readonly bytes: number;
@@ -8,7 +24,18 @@ export interface UploadProgress {
   readonly expectedBytes: number | undefined;
 }
 
-/** What is asked of a body while it is received. */
+/**
+ * What is asked of a body while it is received.
+ *
+ * @example Limits for senders whom nobody knows
+ * ```ts
+ * import { type ReceiveOptions, saveBody } from "@millrace/streams/upload";
+ *
+ * const limits: ReceiveOptions = { maxBytes: 1_000_000, idleTimeout: 10_000, timeout: 600_000, verify: true };
+ * const request = new Request("http://localhost/", { method: "PUT", body: "all of it" });
+ * console.log((await saveBody(request, "uploads/note.txt", limits)).bytes); // 9
+ * ```
+ */
 export interface ReceiveOptions {
   /**
    * Most bytes to receive, and to store. More is an {@linkcode UploadError} `TOO_LARGE`, before the first byte if the
@@ -59,7 +86,20 @@ export interface ReceiveOptions {
   maxDecodedBytes?: number;
 }
 
-/** How bodies are stored. */
+/**
+ * How bodies are stored.
+ *
+ * @example Replace a file, for good and for its owner alone
+ * ```ts
+ * import { saveBody, type StoreOptions } from "@millrace/streams/upload";
+ *
+ * const storing: StoreOptions = { root: "uploads", overwrite: true, mode: 0o600, flush: true };
+ * for (const body of ["first", "second"]) {
+ *   const request = new Request("http://localhost/", { method: "PUT", body });
+ *   console.log((await saveBody(request, "note.txt", storing)).bytes); // 5, 6
+ * }
+ * ```
+ */
 export interface StoreOptions {
   /**
    * The folder that destinations are relative to and must not leave, by `..`, absolute paths or links. For names that
@@ -85,7 +125,21 @@ export interface StoreOptions {
   digest?: DigestAlgorithm;
 }
 
-/** Options of {@linkcode saveBody}. */
+/**
+ * Options of {@linkcode saveBody}.
+ *
+ * @example Store what a sender compressed as it was before
+ * ```ts
+ * import { CompressionStream } from "@millrace/streams/codecs";
+ * import { saveBody, type SaveBodyOptions } from "@millrace/streams/upload";
+ *
+ * const options: SaveBodyOptions = { decode: true, maxDecodedBytes: 1_000_000 };
+ * const body = new Blob(["round and round"]).stream().pipeThrough(new CompressionStream("gzip"));
+ * const headers = { "content-encoding": "gzip" };
+ * const init: RequestInit & { duplex: "half" } = { method: "PUT", headers, body, duplex: "half" };
+ * console.log((await saveBody(new Request("http://localhost/", init), "uploads/note.txt", options)).bytes); // 15
+ * ```
+ */
 export interface SaveBodyOptions extends ReceiveOptions, StoreOptions {}
 
 /** What only our own handlers ask for. */

@@ -16,6 +16,19 @@
  * | `TIMEOUT` | 408 | the sender was too slow |
  * | `TOO_LARGE` | 413 | more bytes, parts or fields than a limit allows |
  * | `UNSUPPORTED` | 415 | a type of content, or a content coding, that is not accepted |
+ *
+ * @example Answer some of them in words of one's own
+ * ```ts
+ * import { saveBody, UploadError, type UploadErrorCode } from "@millrace/streams/upload";
+ *
+ * const words: Partial<Record<UploadErrorCode, string>> = { TOO_LARGE: "At most 4 bytes, please." };
+ * const request = new Request("http://localhost/", { method: "PUT", body: "too long" });
+ * try {
+ *   await saveBody(request, "uploads/note.txt", { maxBytes: 4 });
+ * } catch (error) {
+ *   if (error instanceof UploadError) console.log(words[error.code] ?? error.message); // At most 4 bytes, please.
+ * }
+ * ```
  */
 export type UploadErrorCode =
   | "ABORTED"
@@ -52,15 +65,13 @@ const statuses: Readonly<Record<UploadErrorCode, number>> = {
 /**
  * An upload that was refused or failed, with the HTTP status that answers it. Its message may be shown to the sender.
  *
- * @example
+ * @example Answer with its status
  * ```ts
  * import { saveBody, UploadError } from "@millrace/streams/upload";
- * import { tmpdir } from "node:os";
- * import { join } from "node:path";
  *
  * const request = new Request("http://localhost/", { method: "POST", body: "too long" });
  * try {
- *   await saveBody(request, join(tmpdir(), "millrace-example.txt"), { maxBytes: 4 });
+ *   await saveBody(request, "uploads/note.txt", { maxBytes: 4 });
  * } catch (error) {
  *   if (error instanceof UploadError) console.log(error.status, error.code); // 413 TOO_LARGE
  * }

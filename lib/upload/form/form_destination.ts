@@ -7,6 +7,20 @@ import { randomName } from "./random_name.ts";
 /**
  * Where the files of a form go: a folder, as a path or a `file:` URL, where each gets a random name with the extension
  * of its own name or type; or a function that says where each goes, or undefined to skip it.
+ *
+ * @example Keep pictures, and skip all else
+ * ```ts
+ * import { type FormDestination, saveForm } from "@millrace/streams/upload";
+ * import { randomUUID } from "node:crypto";
+ *
+ * const pictures: FormDestination = ({ contentType }) =>
+ *   contentType === "image/png" ? `uploads/${randomUUID()}.png` : undefined;
+ * const body = new FormData();
+ * body.append("a", new File(["…"], "mill.png", { type: "image/png" }));
+ * body.append("b", new File(["…"], "notes.txt", { type: "text/plain" }));
+ * const { files } = await saveForm(new Request("http://localhost/", { method: "POST", body }), pictures);
+ * console.log(files.map(({ filename }) => filename).join()); // mill.png
+ * ```
  */
 export type FormDestination =
   | string

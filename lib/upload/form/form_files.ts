@@ -9,7 +9,21 @@ import { shown } from "./form_errors.ts";
 import type { FormLimits, SaveFormOptions } from "./form_options.ts";
 import type { FormPart } from "./form_part.ts";
 
-/** A file of a form that was stored. */
+/**
+ * A file of a form that was stored.
+ *
+ * @example Remember under which name each is stored
+ * ```ts
+ * import { saveForm, type SavedFormFile } from "@millrace/streams/upload";
+ * import { basename } from "node:path";
+ *
+ * const row = ({ path, filename, bytes }: SavedFormFile): string => `${basename(path!)} ${filename} ${bytes}`;
+ * const body = new FormData();
+ * body.append("file", new File(["all of it"], "note.txt", { type: "text/plain" }));
+ * const { files } = await saveForm(new Request("http://localhost/", { method: "POST", body }), "uploads");
+ * console.log(row(files[0])); // ….txt note.txt 9
+ * ```
+ */
 export interface SavedFormFile extends FormPart, SavedBody {}
 
 /** The files of a form: all of them appear, or none. */

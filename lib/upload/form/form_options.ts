@@ -3,6 +3,17 @@ import { checkSaveOptions, requireLimit, type SaveBodyOptions } from "../save_op
 /**
  * Options of {@linkcode saveForm}. `maxBytes`, `expectedBytes`, `verify`, `timeout` and the other options of what is
  * received are meant of the whole body of the request; `root`, `overwrite`, `mode`, `flush` and `digest` of each file.
+ *
+ * @example One picture of at most 5 MB, and a few words
+ * ```ts
+ * import { saveForm, type SaveFormOptions } from "@millrace/streams/upload";
+ *
+ * const options: SaveFormOptions = { maxParts: 5, maxFileBytes: 5_000_000, maxFieldBytes: 1000, digest: "sha-256" };
+ * const body = new FormData();
+ * body.append("picture", new File(["…"], "mill.png", { type: "image/png" }));
+ * const { files } = await saveForm(new Request("http://localhost/", { method: "POST", body }), "uploads", options);
+ * console.log(files[0].digest); // sha-256=:…:
+ * ```
  */
 export interface SaveFormOptions extends SaveBodyOptions {
   /**

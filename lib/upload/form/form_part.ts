@@ -1,4 +1,20 @@
-/** A file of a form, as its sender describes it (RFC 7578, section 4). */
+/**
+ * A file of a form, as its sender describes it (RFC 7578, section 4).
+ *
+ * @example Choose a folder by the form's field
+ * ```ts
+ * import { type FormPart, saveForm } from "@millrace/streams/upload";
+ * import { mkdir } from "node:fs/promises";
+ *
+ * await mkdir("uploads/scans");
+ * const place = ({ name }: FormPart): string => name === "scan" ? "scans/scan.pdf" : "other.bin";
+ * const body = new FormData();
+ * body.append("scan", new File(["…"], "../../report.pdf"));
+ * const request = new Request("http://localhost/", { method: "POST", body });
+ * const { files } = await saveForm(request, place, { root: "uploads" });
+ * console.log(files[0].path?.endsWith("scan.pdf"), files[0].filename); // true …report.pdf
+ * ```
+ */
 export interface FormPart {
   /** The name of the form's field. */
   readonly name: string;

@@ -6,7 +6,22 @@ import { type InnerOptions, requireType } from "../save_options.ts";
 import { type UploadLogEntry, warnOfFailures } from "./log.ts";
 import { MediaRanges } from "./media_ranges.ts";
 
-/** A file that is to be named. */
+/**
+ * A file that is to be named.
+ *
+ * @example A folder for each user, whom the server in front names
+ * ```ts
+ * import { createUploadHandler, type UploadInfo } from "@millrace/streams/upload";
+ * import { mkdir } from "node:fs/promises";
+ *
+ * await mkdir("uploads/ada");
+ * const name = ({ headers, path }: UploadInfo): string => `${headers.get("x-user")}/${path}`;
+ * const uploads = createUploadHandler({ directory: "uploads", name });
+ * const headers = { "x-user": "ada" };
+ * const request = new Request("http://localhost/note.txt", { method: "PUT", headers, body: "all of it" });
+ * console.log((await (await uploads.fetch(request)).json()).files[0].name); // ada/note.txt
+ * ```
+ */
 export interface UploadInfo {
   /** `PUT` or `POST`. */
   readonly method: string;
@@ -22,7 +37,20 @@ export interface UploadInfo {
   readonly headers: Headers;
 }
 
-/** Options of {@linkcode createUploadHandler}. Those of forms hold for forms only, the others for all uploads. */
+/**
+ * Options of {@linkcode createUploadHandler}. Those of forms hold for forms only, the others for all uploads.
+ *
+ * @example Pictures only, and nobody overwrites anything
+ * ```ts
+ * import { createUploadHandler, type UploadHandlerOptions } from "@millrace/streams/upload";
+ *
+ * const options: UploadHandlerOptions = { directory: "uploads", maxBytes: 5_000_000, accept: "image/*" };
+ * const uploads = createUploadHandler(options);
+ * const headers = { "content-type": "text/plain" };
+ * const response = await uploads.fetch(new Request("http://localhost/a.txt", { method: "PUT", headers, body: "no" }));
+ * console.log(response.status, (await response.json()).code); // 415 UNSUPPORTED
+ * ```
+ */
 export interface UploadHandlerOptions
   extends Omit<SaveFormOptions, "root" | "signal" | "expectedBytes" | "contentType"> {
   /** The folder that files are stored in. It is made if it is missing. */

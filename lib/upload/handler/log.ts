@@ -1,4 +1,17 @@
-/** What became of a request. */
+/**
+ * What became of a request.
+ *
+ * @example A line for each request
+ * ```ts
+ * import { createUploadHandler, type UploadLogEntry } from "@millrace/streams/upload";
+ *
+ * function log({ method, path, status, bytes }: UploadLogEntry): void {
+ *   console.log(method, path, status, bytes); // PUT /note.txt 201 9
+ * }
+ * const uploads = createUploadHandler({ directory: "uploads", log });
+ * await uploads.fetch(new Request("http://localhost/note.txt", { method: "PUT", body: "all of it" }));
+ * ```
+ */
 export interface UploadLogEntry {
   /** The method of the request. */
   readonly method: string;
