@@ -2,6 +2,7 @@ import {
   type Batching,
   checkedSize,
   type DefaultControllerState,
+  pullRun,
   RUN_LENGTH,
   type RunningPipe,
   type SinkAlgorithms,
@@ -61,10 +62,11 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     this.#add(batch, chunk, size);
   }
 
-  moveForPipe(source: DefaultControllerState, request: WriteRequest): void {
+  moveForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean {
+    if (!source.hasBuffered) return this.#pullForPipe(source, pipe);
     const { queue } = this.#controller;
     const batch = this.#batchFor(1);
-    batch.addPipe(request);
+    batch.addPipe(pipe);
     for (let room = this.#room(); room > 0 && source.hasBuffered;) {
       const some = source.queue.dequeueSome(room);
       room -= some.length;
@@ -73,11 +75,12 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     }
     source.afterDequeue(); // may pull, as it does after a read
     this.#advance();
+    return true;
   }
 
-  pullForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean {
+  #pullForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean {
     // Not into the open batch, which may start meanwhile: the iterator's code may end the pipe.
-    const run = source.source.pullRun!(Math.min(this.#room(), RUN_LENGTH), pipe);
+    const run = pullRun(source, Math.min(this.#room(), RUN_LENGTH), pipe);
     if (run.length === 0) return false;
     const { stream, queue } = this.#controller;
     if (stream.state !== "writable") {

@@ -5,45 +5,37 @@
  * @module
  */
 
-type ViewConstructor = new (buffer: ArrayBuffer, byteOffset: number, length: number) => ArrayBufferView;
+import { mustBe } from "./errors.ts";
+import { getterOf } from "./webidl.ts";
 
-// deno-lint-ignore ban-types -- getters are called as they are
-function getter(prototype: object, name: PropertyKey): Function {
-  return Object.getOwnPropertyDescriptor(prototype, name)!.get!;
-}
+type ViewConstructor = (new (buffer: ArrayBuffer, byteOffset: number, length: number) => ArrayBufferView) & {
+  readonly BYTES_PER_ELEMENT?: number;
+};
 
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
-const typedArrayName = getter(typedArray, Symbol.toStringTag);
-const typedArrayBuffer = getter(typedArray, "buffer");
-const typedArrayByteLength = getter(typedArray, "byteLength");
-const typedArrayByteOffset = getter(typedArray, "byteOffset");
-const dataViewBuffer = getter(DataView.prototype, "buffer");
-const dataViewByteLength = getter(DataView.prototype, "byteLength");
-const dataViewByteOffset = getter(DataView.prototype, "byteOffset");
-const bufferByteLength = getter(ArrayBuffer.prototype, "byteLength");
-const bufferDetached = getter(ArrayBuffer.prototype, "detached");
-const bufferResizable = getter(ArrayBuffer.prototype, "resizable");
+const typedArrayName = getterOf(typedArray, Symbol.toStringTag);
+const [typedArrayBuffer, typedArrayByteOffset, typedArrayByteLength] = slotGettersOf(typedArray);
+const [dataViewBuffer, dataViewByteOffset, dataViewByteLength] = slotGettersOf(DataView.prototype);
+const bufferByteLength = getterOf(ArrayBuffer.prototype, "byteLength");
+const bufferDetached = getterOf(ArrayBuffer.prototype, "detached");
+const bufferResizable = getterOf(ArrayBuffer.prototype, "resizable");
 const { transfer, slice } = ArrayBuffer.prototype;
 const { isView } = ArrayBuffer;
 const { set } = Uint8Array.prototype;
 
-const viewConstructors = new Map<string | undefined, ViewConstructor & { BYTES_PER_ELEMENT?: number }>(
-  [
-    Int8Array,
-    Uint8Array,
-    Uint8ClampedArray,
-    Int16Array,
-    Uint16Array,
-    Int32Array,
-    Uint32Array,
-    Float32Array,
-    Float64Array,
-    BigInt64Array,
-    BigUint64Array,
-    ...("Float16Array" in globalThis ? [(globalThis as never)["Float16Array"] as ViewConstructor] : []),
-  ].map((constructor) => [constructor.name, constructor as ViewConstructor]),
+function slotGettersOf(prototype: object): ReturnType<typeof getterOf>[] {
+  return ["buffer", "byteOffset", "byteLength"].map((name) => getterOf(prototype, name));
+}
+
+const viewConstructors = new Map<string | undefined, ViewConstructor>(
+  ["Int8", "Uint8", "Uint8Clamped", "Int16", "Uint16", "Int32", "Uint32", "BigInt64", "BigUint64", "Float16", "Float32"]
+    .concat("Float64")
+    .map((element) => [`${element}Array`, (globalThis as never)[`${element}Array`]]),
 );
 viewConstructors.set(undefined, DataView as ViewConstructor); // the getter of the name knows no DataView
+
+/** What a view that bytes are read into or come from must be. */
+export const NOT_EMPTY = "neither empty nor detached";
 
 /** The slots of a view. */
 export class ViewSlots {
@@ -57,19 +49,14 @@ export class ViewSlots {
   }
 }
 
-/** The slots of a view as they really are. */
+/** The slots of a view as they really are. A DataView's getters throw when its buffer is detached; its slots are 0 then. */
 export function viewSlots(view: ArrayBufferView): ViewSlots {
-  return typedArrayName.call(view) === undefined
-    ? new ViewSlots(dataViewBuffer.call(view), dataViewOffset(view), dataViewLength(view))
-    : new ViewSlots(typedArrayBuffer.call(view), typedArrayByteOffset.call(view), typedArrayByteLength.call(view));
-}
-
-// A DataView's getters throw when its buffer is detached; the standard's slots are 0 then.
-function dataViewOffset(view: ArrayBufferView): number {
-  return isDetachedBuffer(dataViewBuffer.call(view)) ? 0 : dataViewByteOffset.call(view);
-}
-function dataViewLength(view: ArrayBufferView): number {
-  return isDetachedBuffer(dataViewBuffer.call(view)) ? 0 : dataViewByteLength.call(view);
+  if (typedArrayName.call(view) !== undefined) {
+    return new ViewSlots(typedArrayBuffer.call(view), typedArrayByteOffset.call(view), typedArrayByteLength.call(view));
+  }
+  const buffer = dataViewBuffer.call(view);
+  if (isDetachedBuffer(buffer)) return new ViewSlots(buffer, 0, 0);
+  return new ViewSlots(buffer, dataViewByteOffset.call(view), dataViewByteLength.call(view));
 }
 
 /** The constructor of a view's own kind (a Buffer's is Uint8Array) and the bytes of an element. */
@@ -84,16 +71,20 @@ export function viewKind(view: ArrayBufferView): { constructor: ViewConstructor;
  * @throws {TypeError} if it is none, or over a SharedArrayBuffer or a resizable ArrayBuffer.
  */
 export function toArrayBufferView(value: unknown, name: string): ViewSlots {
-  if (!isView(value)) throw new TypeError(`${name} must be an ArrayBufferView`);
+  if (!isView(value)) throw mustBe(name, "an ArrayBufferView");
   const slots = viewSlots(value);
-  let resizable: boolean;
-  try {
-    resizable = bufferResizable.call(slots.buffer);
-  } catch {
-    throw new TypeError(`${name} must not be backed by a SharedArrayBuffer`);
+  if (isResizableOrShared(slots.buffer)) {
+    throw mustBe(name, "backed by an ArrayBuffer that is neither shared nor resizable");
   }
-  if (resizable) throw new TypeError(`${name} must not be backed by a resizable ArrayBuffer`);
   return slots;
+}
+
+function isResizableOrShared(buffer: ArrayBuffer): boolean {
+  try {
+    return bufferResizable.call(buffer);
+  } catch {
+    return true; // it is no ArrayBuffer
+  }
 }
 
 export function isDetachedBuffer(buffer: ArrayBuffer): boolean {

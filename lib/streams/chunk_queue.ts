@@ -10,7 +10,7 @@ export class ChunkQueue extends Ring<unknown> {
   /** The size of the chunk that {@linkcode take} took, or that went past the queue: part of the total. */
   takenSize = 0;
   /** The sizes, from the first chunk on whose size is not 1: most queues never have one. */
-  #sizes: Ring<number> | undefined = undefined;
+  #sizes: Ring<number> | undefined;
 
   /** EnqueueValueWithSize; `size` has been checked by {@linkcode checkedSize}. */
   enqueue(chunk: unknown, size: number): void {

@@ -111,9 +111,9 @@ export interface EndedPromise {
  */
 export class LazyPromise implements EndedPromise {
   #status = PENDING;
-  #reason: unknown = undefined;
-  #deferred: Deferred<void> | undefined = undefined;
-  #promise: Promise<void> | undefined = undefined;
+  #reason: unknown;
+  #deferred: Deferred<void> | undefined;
+  #promise: Promise<void> | undefined;
 
   get isPending(): boolean {
     return this.#status === PENDING;

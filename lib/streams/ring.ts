@@ -11,12 +11,12 @@ const NONE: never[] = [];
  */
 export class Ring<T> {
   length = 0;
-  #first: T | undefined = undefined;
+  #first: T | undefined;
   /** The others; there is no array until there is a second item. */
   #items: (T | undefined)[] = NONE;
   #head = 0;
   /** While there are any, arrays hold all items, in place of the above. */
-  #runs: Runs<T> | undefined = undefined;
+  #runs: Runs<T> | undefined;
 
   push(item: T): void {
     if (this.#runs !== undefined) this.#runs.push(item);

@@ -5,7 +5,7 @@
  * @module
  */
 
-let waiting: object | undefined = undefined;
+let waiting: object | undefined;
 
 /** Constructs a public object around a state. */
 export function construct<T>(constructor: new (...args: never[]) => T, state: object): T {

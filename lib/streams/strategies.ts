@@ -1,3 +1,4 @@
+import { mustBe } from "./errors.ts";
 import { type Callback, defineInterface, toCallback, toDictionary } from "./webidl.ts";
 
 /**
@@ -50,7 +51,7 @@ export class ByteLengthQueuingStrategy {
     return byteLength;
   }
 }
-defineInterface(ByteLengthQueuingStrategy, "ByteLengthQueuingStrategy", "highWaterMark", "size");
+defineInterface(ByteLengthQueuingStrategy, "ByteLengthQueuingStrategy");
 
 /**
  * A strategy that counts chunks.
@@ -87,12 +88,12 @@ export class CountQueuingStrategy {
     return one;
   }
 }
-defineInterface(CountQueuingStrategy, "CountQueuingStrategy", "highWaterMark", "size");
+defineInterface(CountQueuingStrategy, "CountQueuingStrategy");
 
 function requiredHighWaterMark(init: unknown): number {
   const dictionary = toDictionary(init, "the strategy's options");
   const highWaterMark = dictionary?.highWaterMark;
-  if (highWaterMark === undefined) throw new TypeError("highWaterMark is missing from the strategy's options");
+  if (highWaterMark === undefined) throw mustBe("highWaterMark", "given");
   return +(highWaterMark as number); // not Number(): a BigInt is an error
 }
 

@@ -5,8 +5,12 @@
  * @see {@link https://webidl.spec.whatwg.org/#js-type-mapping}
  */
 
+import { mustBe } from "./errors.ts";
+import { isThenableLike } from "./promises.ts";
+
 const { call } = Function.prototype;
 const { apply } = Reflect;
+const { defineProperty, getOwnPropertyDescriptor } = Object;
 
 /** Whether a value is an object; functions are not asked for here. */
 export function isObject(value: unknown): value is object {
@@ -18,17 +22,21 @@ export function kindOf(value: unknown): string {
   return value === null ? "null" : typeof value;
 }
 
+/** An object type, such as of an iterator's result. */
+export function toObject(value: unknown, name: string): Record<PropertyKey, unknown> {
+  if (isThenableLike(value)) return value as Record<PropertyKey, unknown>;
+  throw mustBe(name, "an object");
+}
+
 /** A dictionary argument: `undefined` and `null` are empty ones, other primitives are errors. */
 export function toDictionary(value: unknown, name: string): Record<PropertyKey, unknown> | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== "object" && typeof value !== "function") throw new TypeError(`${name} must be an object`);
-  return value as Record<PropertyKey, unknown>;
+  return value === undefined || value === null ? undefined : toObject(value, name);
 }
 
 /** A callback member of a dictionary, ready to be called by {@linkcode Callback.call}. */
 export function toCallback(value: unknown, name: string): Callback | undefined {
   if (value === undefined) return undefined;
-  if (typeof value !== "function") throw new TypeError(`${name} must be a function`);
+  if (typeof value !== "function") throw mustBe(name, "a function");
   // A function's own "call", or none at all, would be found instead of the real one.
   if (value.call === call) return value as Callback;
   return function (this: unknown, ...args: unknown[]): unknown {
@@ -47,35 +55,45 @@ export type Callback = (this: unknown, ...args: unknown[]) => unknown;
 export function toUnsignedLongLong(value: unknown, name: string): number {
   const number = Math.trunc(+(value as number));
   if (!(number >= 0 && number <= Number.MAX_SAFE_INTEGER)) {
-    throw new TypeError(`${name} must be an integer from 0 to 2^53 - 1, not ${String(value)}`);
+    throw mustBe(name, `an integer from 0 to 2^53 - 1, not ${String(value)}`);
   }
   return number + 0; // no negative zero
 }
 
 /**
- * Makes members enumerable, as Web IDL has them, and names the class, whatever a bundler has made of its name.
+ * Makes the members that a class has so far enumerable, as Web IDL has them, and names the class, whatever a bundler has
+ * made of its name.
  *
  * The class itself is left alone if it can be: V8 inlines `super()` only where no property of the class was redefined.
  */
-export function defineInterface(
-  constructor: { name: string; prototype: object },
-  name: string,
-  ...members: string[]
-): void {
+export function defineInterface(constructor: { name: string; prototype: object }, name: string): void {
   const { prototype } = constructor;
-  for (const member of members) Object.defineProperty(prototype, member, { enumerable: true });
-  if (constructor.name !== name) Object.defineProperty(constructor, "name", { value: name, configurable: true });
-  Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
+  for (const member of Object.getOwnPropertyNames(prototype)) {
+    if (member !== "constructor") defineProperty(prototype, member, { enumerable: true });
+  }
+  if (constructor.name !== name) defineProperty(constructor, "name", { value: name, configurable: true });
+  defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
 }
 
-const abortedOf = Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted")!.get!;
+/** The getter of an attribute, taken when a module loads, so that later patches change nothing here. */
+// deno-lint-ignore no-explicit-any -- each getter has its own type
+export function getterOf(prototype: object, name: PropertyKey): (this: unknown) => any {
+  return getOwnPropertyDescriptor(prototype, name)!.get!;
+}
 
-/** Whether a value is an AbortSignal, of any prototype. */
-export function isAbortSignal(value: unknown): value is AbortSignal {
+/** Whether a getter takes a value for an object of its class, of any prototype. */
+export function hasBrand(getter: (this: unknown) => unknown, value: unknown): boolean {
   try {
-    apply(abortedOf, value, []);
+    apply(getter, value, []);
     return true;
   } catch {
     return false;
   }
+}
+
+const abortedOf = getterOf(AbortSignal.prototype, "aborted");
+
+/** Whether a value is an AbortSignal, of any prototype. */
+export function isAbortSignal(value: unknown): value is AbortSignal {
+  return hasBrand(abortedOf, value);
 }

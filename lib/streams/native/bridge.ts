@@ -1,3 +1,4 @@
+import { lockedError, mustBe } from "../errors.ts";
 import { construct } from "../shell.ts";
 import { ByteControllerState } from "../readable/byte_controller_state.ts";
 import { lockableReadableStream, readableStreamStateOf } from "../readable/lockable.ts";
@@ -90,12 +91,12 @@ export function fromNative<R, W>(
 export function fromNative(stream: object): object {
   if (readableStreamStateOf(stream) !== undefined || writableStreamStateOf(stream) !== undefined) return stream;
   if (isNativeReadableStream(stream)) {
-    if (isNativeReadableStreamLocked(stream)) throw new TypeError("Cannot read from the stream: it is locked");
+    if (isNativeReadableStreamLocked(stream)) throw lockedError("read from it");
     const state = FromNativeByteSource.open(stream)?.state ?? new NativeReadableEnd(stream).acquire();
     return construct(ReadableStream, state);
   }
   if (isNativeWritableStream(stream)) {
-    if (isNativeWritableStreamLocked(stream)) throw new TypeError("Cannot write to the stream: it is locked");
+    if (isNativeWritableStreamLocked(stream)) throw lockedError("write to it");
     return construct(WritableStream, fromNativeSink(stream));
   }
   const { readable, writable } = toPair(stream);
@@ -105,8 +106,8 @@ export function fromNative(stream: object): object {
 function toPair(stream: object): ReadableWritablePair {
   const { readable, writable } = (stream ?? {}) as Partial<ReadableWritablePair>;
   if (!isNativeReadableStream(readable) || !isNativeWritableStream(writable)) {
-    throw new TypeError("the stream must be a ReadableStream, a WritableStream, or a pair of readable and writable");
+    throw mustBe("the stream", "a ReadableStream, a WritableStream, or a pair of readable and writable");
   }
-  if (readable.locked || writable.locked) throw new TypeError("Cannot make a pair: one of its streams is locked");
+  if (readable.locked || writable.locked) throw lockedError("make a pair");
   return { readable, writable };
 }

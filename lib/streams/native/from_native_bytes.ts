@@ -1,14 +1,8 @@
 import { viewSlots } from "../array_buffers.ts";
 import { react } from "../promises.ts";
-import {
-  type ByteControllerState,
-  createReadableByteStream,
-  readableByteStreamControllerClose,
-  readableByteStreamControllerEnqueue,
-  readableByteStreamControllerError,
-} from "../readable/byte_controller_state.ts";
+import { type ByteControllerState, createReadableByteStream } from "../readable/byte_controller_state.ts";
 import { readableByteStreamControllerRespond } from "../readable/byob_response.ts";
-import type { SourceAlgorithms } from "../readable/default_controller_state.ts";
+import type { SourceAlgorithms } from "../readable/controller_state.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { nativeByobReader, nativeByobReaderClosed, nativeGetReader } from "./native_classes.ts";
 
@@ -52,7 +46,7 @@ export class FromNativeByteSource implements SourceAlgorithms {
 
   readonly #onRead = ({ done, value }: ReadableStreamReadResult<ArrayBufferView<ArrayBuffer>>): void => {
     this.#isReading = false;
-    if (!done) readableByteStreamControllerEnqueue(this.#controller, viewSlots(value));
+    if (!done) this.#controller.enqueue(viewSlots(value));
     if (done || this.#hasClosed) this.#close();
   };
 
@@ -64,10 +58,10 @@ export class FromNativeByteSource implements SourceAlgorithms {
 
   #close(): void {
     if (this.state.state !== "readable") return;
-    readableByteStreamControllerClose(this.#controller);
+    this.#controller.close();
     // Views that our readers lent wait in the queue of pull-intos until they are answered.
     if (this.#controller.pendingPullIntos.length > 0) readableByteStreamControllerRespond(this.#controller, 0);
   }
 
-  readonly #onErrored = (error: unknown): void => readableByteStreamControllerError(this.#controller, error);
+  readonly #onErrored = (error: unknown): void => this.#controller.error(error);
 }

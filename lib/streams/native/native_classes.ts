@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { getterOf, hasBrand, isObject } from "../webidl.ts";
 
 /** The runtime's own ReadableStream. */
 export const NativeReadableStream: typeof globalThis.ReadableStream = globalThis.ReadableStream;
@@ -24,8 +25,8 @@ export const nativePipeTo: globalThis.ReadableStream["pipeTo"] = readable.pipeTo
 /** The runtime's own `WritableStream.prototype.getWriter`. */
 export const nativeGetWriter: globalThis.WritableStream["getWriter"] = writable.getWriter;
 
-const readableLocked = getter(readable, "locked");
-const writableLocked = getter(writable, "locked");
+const readableLocked = getterOf(readable, "locked");
+const writableLocked = getterOf(writable, "locked");
 
 type Reader = globalThis.ReadableStreamDefaultReader;
 type ByobReader = globalThis.ReadableStreamBYOBReader;
@@ -54,11 +55,11 @@ export const nativeWriter: Pick<Writer, "abort" | "close" | "releaseLock" | "wri
   write: writer.write,
 };
 
-const readerClosed = getter(reader, "closed");
-const byobReaderClosed = getter(byobReader, "closed");
-const writerClosed = getter(writer, "closed");
-const writerDesiredSize = getter(writer, "desiredSize");
-const writerReady = getter(writer, "ready");
+const readerClosed = getterOf(reader, "closed");
+const byobReaderClosed = getterOf(byobReader, "closed");
+const writerClosed = getterOf(writer, "closed");
+const writerDesiredSize = getterOf(writer, "desiredSize");
+const writerReady = getterOf(writer, "ready");
 
 /** `reader.closed` of a reader of the runtime. */
 export function nativeReaderClosed(reader: Reader): Promise<void> {
@@ -93,25 +94,10 @@ export function isNativeWritableStreamLocked(stream: object): boolean {
 
 /** Whether the runtime takes a value for its own ReadableStream, as it does with ours. */
 export function isNativeReadableStream(value: unknown): value is globalThis.ReadableStream {
-  return hasBrand(readableLocked, value);
+  return isObject(value) && hasBrand(readableLocked, value);
 }
 
 /** Whether the runtime takes a value for its own WritableStream, as it does with ours. */
 export function isNativeWritableStream(value: unknown): value is globalThis.WritableStream {
-  return hasBrand(writableLocked, value);
-}
-
-// deno-lint-ignore no-explicit-any -- each getter has its own type
-function getter(prototype: object, name: string): (this: object) => any {
-  return Object.getOwnPropertyDescriptor(prototype, name)!.get!;
-}
-
-function hasBrand(locked: () => boolean, value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  try {
-    locked.call(value);
-    return true;
-  } catch {
-    return false;
-  }
+  return isObject(value) && hasBrand(writableLocked, value);
 }

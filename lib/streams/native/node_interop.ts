@@ -7,9 +7,9 @@
  */
 import { type EndedPromise, markAsHandled } from "../promises.ts";
 
-/** A TypeError with the code that Node gives it: its `fetch()` looks at that when it cancels a body that is locked. */
-export function invalidStateError(message: string): TypeError {
-  return Object.assign(new TypeError(message), { code: "ERR_INVALID_STATE" });
+/** Gives an error the code that Node gives it: its `fetch()` looks at that when it cancels a body that is locked. */
+export function invalidStateError(error: TypeError): TypeError {
+  return Object.assign(error, { code: "ERR_INVALID_STATE" });
 }
 
 const CLOSED_PROMISE = Symbol.for("nodejs.webstream.isClosedPromise");
@@ -32,7 +32,7 @@ class OwnClosedPromise implements EndedPromise {
   }
 }
 
-let isOwn: boolean | undefined = undefined;
+let isOwn: boolean | undefined;
 
 /** Lets a state settle the promise that the runtime's constructor gave its stream, if it did. */
 export function adoptOwnClosedPromise(

@@ -1,13 +1,7 @@
 import { PARKED } from "../parked.ts";
 import { react } from "../promises.ts";
-import {
-  createReadableStream,
-  type DefaultControllerState,
-  readableStreamDefaultControllerClose,
-  readableStreamDefaultControllerEnqueue,
-  readableStreamDefaultControllerError,
-  type SourceAlgorithms,
-} from "../readable/default_controller_state.ts";
+import type { SourceAlgorithms } from "../readable/controller_state.ts";
+import { createReadableStream, type DefaultControllerState } from "../readable/default_controller_state.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { isNativeReadableStreamLocked, nativeGetReader, nativeReader, nativeReaderClosed } from "./native_classes.ts";
 
@@ -18,8 +12,8 @@ import { isNativeReadableStreamLocked, nativeGetReader, nativeReader, nativeRead
 export class NativeReadableEnd implements SourceAlgorithms {
   readonly isNative = true;
   readonly #stream: globalThis.ReadableStream;
-  #reader: globalThis.ReadableStreamDefaultReader = undefined as never; // set by acquire()
-  #controller: DefaultControllerState = undefined as never;
+  #reader!: globalThis.ReadableStreamDefaultReader; // set by acquire()
+  #controller!: DefaultControllerState;
   #isReading = false;
   #hasClosed = false;
 
@@ -55,16 +49,16 @@ export class NativeReadableEnd implements SourceAlgorithms {
 
   readonly #onRead = ({ done, value }: ReadableStreamReadResult<unknown>): void => {
     this.#isReading = false;
-    if (!done) readableStreamDefaultControllerEnqueue(this.#controller, value);
-    if (done || this.#hasClosed) readableStreamDefaultControllerClose(this.#controller);
+    if (!done) this.#controller.enqueue(value);
+    if (done || this.#hasClosed) this.#controller.close();
     this.#controller.onPulled();
   };
 
   /** It closes when its last chunk has been read, but that chunk may still be on its way to us. */
   readonly #onClosed = (): void => {
     this.#hasClosed = true;
-    if (!this.#isReading) readableStreamDefaultControllerClose(this.#controller);
+    if (!this.#isReading) this.#controller.close();
   };
 
-  readonly #onErrored = (error: unknown): void => readableStreamDefaultControllerError(this.#controller, error);
+  readonly #onErrored = (error: unknown): void => this.#controller.error(error);
 }

@@ -1,3 +1,4 @@
+import { lockedError } from "../errors.ts";
 import type { ReadRequest } from "../readable/read_requests.ts";
 import {
   DefaultReaderState,
@@ -19,9 +20,9 @@ type NativeController = globalThis.ReadableStreamDefaultController<unknown> | gl
 export class ReadableFeed implements ReadRequest {
   readonly type: "bytes" | undefined;
   readonly #stream: ReadableStreamState;
-  #controller: NativeController | undefined = undefined;
+  #controller: NativeController | undefined;
   /** The reader that was found at the last pull. */
-  #reader: DefaultReaderState | undefined = undefined;
+  #reader: DefaultReaderState | undefined;
   #isReading = false;
   /** Whether our stream closed; where a read takes its last chunk, it does so before it gives it. */
   #hasClosed = false;
@@ -72,7 +73,7 @@ export class ReadableFeed implements ReadRequest {
     if (stream.reader === undefined) readableStreamReaderGenericInitialize(new FeedReaderState(), stream);
     const { reader } = stream;
     if (reader instanceof DefaultReaderState && (reader.isPublic || reader instanceof FeedReaderState)) return reader;
-    throw new TypeError("Cannot read: the stream is locked to a reader");
+    throw lockedError("read");
   }
 
   static {

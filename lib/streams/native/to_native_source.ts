@@ -11,8 +11,8 @@ export class ToNativeSource implements ReadRequest {
   readonly type: "bytes" | undefined;
   readonly #stream: ReadableStreamState;
   readonly #reader = new FusedReaderState();
-  #controller: NativeController = undefined as never; // set by start()
-  #pull: Deferred<void> | undefined = undefined;
+  #controller!: NativeController; // set by start()
+  #pull: Deferred<void> | undefined;
   #isReading = false;
   /** Whether our stream closed; where its last chunk is taken, it does so before it gives it. */
   #hasClosed = false;

@@ -1,3 +1,4 @@
+import { lockedError } from "../errors.ts";
 import type { ReadRequest } from "../readable/read_requests.ts";
 import {
   acquireReadableStreamDefaultReader,
@@ -20,10 +21,10 @@ import {
  */
 export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest {
   readonly #transform: TransformStreamState;
-  #ended: Deferred<void> | undefined = undefined;
-  #controller: TransformStreamDefaultController<unknown> | undefined = undefined;
-  #writer: WriterState | undefined = undefined;
-  #reader: DefaultReaderState | undefined = undefined;
+  #ended: Deferred<void> | undefined;
+  #controller: TransformStreamDefaultController<unknown> | undefined;
+  #writer: WriterState | undefined;
+  #reader: DefaultReaderState | undefined;
 
   constructor(transform: TransformStreamState) {
     this.#transform = transform;
@@ -66,7 +67,7 @@ export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest
     if (this.#writer !== undefined) return this.#writer;
     const { readable, writable } = this.#transform;
     if (readable.reader !== undefined || writable.writer !== undefined) {
-      throw new TypeError("Cannot transform: an end of the transform stream is locked");
+      throw lockedError("transform");
     }
     this.#ended = new Deferred();
     this.#writer = new WriterState();

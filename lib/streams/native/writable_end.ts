@@ -35,9 +35,9 @@ const NATIVE_WRITE: WriteRequest = { fused: true, resolve() {}, reject() {} };
 export class NativeWritableEnd implements SinkAlgorithms {
   readonly isNative = true;
   readonly #stream: globalThis.WritableStream;
-  #writer: globalThis.WritableStreamDefaultWriter = undefined as never; // set by acquire(), as all of these
-  #state: WritableStreamState = undefined as never;
-  #writes: PendingWrites = undefined as never;
+  #writer!: globalThis.WritableStreamDefaultWriter; // set by acquire(), as all of these
+  #state!: WritableStreamState;
+  #writes!: PendingWrites;
 
   constructor(stream: globalThis.WritableStream) {
     this.#stream = stream;

@@ -1,3 +1,4 @@
+import { endedError, lockedError } from "../errors.ts";
 import { writableStreamPipeWrite } from "../writable/pipe_write.ts";
 import {
   writableStreamAbort,
@@ -21,7 +22,7 @@ const UNWATCHED: WriteRequest = { fused: true, resolve() {}, reject() {} };
  */
 export class WritableFeed implements UnderlyingSink<unknown> {
   readonly #stream: WritableStreamState;
-  #controller: globalThis.WritableStreamDefaultController | undefined = undefined;
+  #controller: globalThis.WritableStreamDefaultController | undefined;
 
   constructor(stream: WritableStreamState) {
     this.#stream = stream;
@@ -40,7 +41,7 @@ export class WritableFeed implements UnderlyingSink<unknown> {
     const stream = this.#stream;
     if (stream.state !== "writable") return writer.ready.promise; // rejected with the stream's error
     if (writableStreamCloseQueuedOrInFlight(stream)) {
-      throw new TypeError("Cannot write: the stream is closed or closing");
+      throw endedError("write", stream.state);
     }
     writableStreamPipeWrite(stream, chunk, UNWATCHED);
     return writer.ready.isPending || stream.state !== "writable" ? writer.ready.promise : undefined;
@@ -65,7 +66,7 @@ export class WritableFeed implements UnderlyingSink<unknown> {
     if (stream.writer === undefined) setUpWritableStreamDefaultWriter(new FeedWriterState(), stream);
     const writer = stream.writer!;
     if (writer.isPublic || writer instanceof FeedWriterState) return writer;
-    throw new TypeError("Cannot write: the stream is locked to a writer");
+    throw lockedError("write");
   }
 
   static {

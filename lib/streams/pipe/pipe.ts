@@ -1,5 +1,7 @@
+import { endedError } from "../errors.ts";
 import { Deferred, queueReaction, react, waitForAll } from "../promises.ts";
-import { DefaultControllerState, type RunningPipe } from "../readable/default_controller_state.ts";
+import { DefaultControllerState } from "../readable/default_controller_state.ts";
+import type { RunningPipe } from "../readable/pull_run.ts";
 import type { ReadRequest } from "../readable/read_requests.ts";
 import { readableStreamReaderGenericInitialize, readableStreamReaderRelease } from "../readable/reader_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "../readable/stream_state.ts";
@@ -47,7 +49,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
   readonly #reader: PipeReaderState;
   readonly #writer: PipeWriterState;
   #hasChunk = false;
-  #chunk: unknown = undefined;
+  #chunk: unknown;
   #isReading = false;
   #isRunning = false;
   #shuttingDown = false;
@@ -56,7 +58,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
   readonly #movesRuns: boolean;
   /** What takes back the last chunk, when all writes have ended. */
   readonly #recycler: RecyclingSource | undefined;
-  #lastWritten: unknown = undefined;
+  #lastWritten: unknown;
   /** What a shutdown does when all that was read has been written. */
   #afterWrites: (() => void) | undefined = undefined;
 
@@ -158,14 +160,8 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
   /** Moves many chunks in one go, as far as there is room, if there are some; returns whether it did. */
   #moveRun(controller: DefaultControllerState): boolean {
     const batching = this.#destination.controller.batching!;
-    if (controller.hasBuffered) {
-      this.#pendingWrites++;
-      batching.moveForPipe(controller, this);
-      return true;
-    }
-    if (!controller.canPullRun) return false;
     this.#pendingWrites++;
-    if (batching.pullForPipe(controller, this)) return true;
+    if (batching.moveForPipe(controller, this)) return true;
     this.resolve();
     return false;
   }
@@ -214,7 +210,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
         undefined,
       );
     } else if (destination.state === "closed" || writableStreamCloseQueuedOrInFlight(destination)) {
-      const error = new TypeError("Cannot pipe: the destination is closed or closing");
+      const error = endedError("pipe to it", "closed");
       this.#shutDown(preventCancel ? undefined : () => readableStreamCancel(source, error), { error });
     }
     return this.#shuttingDown;

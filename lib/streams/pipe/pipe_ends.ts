@@ -1,3 +1,4 @@
+import { mustBe } from "../errors.ts";
 import { isNativeReadableStream, isNativeWritableStream } from "../native/native_classes.ts";
 import { NativeReadableEnd } from "../native/readable_end.ts";
 import { NativeWritableEnd } from "../native/writable_end.ts";
@@ -79,7 +80,7 @@ export function toReadableEnd(value: unknown, name: string): ReadableEnd {
   const state = readableStreamStateOf(value);
   if (state !== undefined) return new OwnReadableEnd(value as object, state);
   if (isNativeReadableStream(value)) return new NativeReadableEnd(value);
-  throw new TypeError(`${name} must be a ReadableStream`);
+  throw mustBe(name, "a ReadableStream");
 }
 
 /**
@@ -91,7 +92,7 @@ export function toWritableEnd(value: unknown, name: string): WritableEnd {
   const state = writableStreamStateOf(value);
   if (state !== undefined) return new OwnWritableEnd(value as object, state);
   if (isNativeWritableStream(value)) return new NativeWritableEnd(value);
-  throw new TypeError(`${name} must be a WritableStream`);
+  throw mustBe(name, "a WritableStream");
 }
 
 /**
@@ -103,7 +104,7 @@ export function toPipeTransform(value: unknown): { readable: object; writable: o
   const pair = toDictionary(value, "the transform");
   const readable = pair?.readable;
   if (readableStreamStateOf(readable) === undefined && !isNativeReadableStream(readable)) {
-    throw new TypeError("the transform's readable must be a ReadableStream");
+    throw mustBe("the transform's readable", "a ReadableStream");
   }
   const writable = pair?.writable;
   return {

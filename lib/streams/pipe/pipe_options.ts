@@ -1,3 +1,4 @@
+import { mustBe } from "../errors.ts";
 import { isAbortSignal, toDictionary } from "../webidl.ts";
 
 /** StreamPipeOptions after conversion. */
@@ -23,6 +24,6 @@ export function toPipeOptions(value: unknown): PipeOptions {
   const preventCancel = Boolean(options.preventCancel);
   const preventClose = Boolean(options.preventClose);
   const { signal } = options;
-  if (signal !== undefined && !isAbortSignal(signal)) throw new TypeError("signal must be an AbortSignal");
+  if (signal !== undefined && !isAbortSignal(signal)) throw mustBe("signal", "an AbortSignal");
   return { preventAbort, preventCancel, preventClose, signal };
 }

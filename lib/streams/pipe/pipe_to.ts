@@ -4,6 +4,7 @@ import {
   nativePipeThrough,
   nativePipeTo,
 } from "../native/native_classes.ts";
+import { lockedError } from "../errors.ts";
 import { markAsHandled, promiseRejectedWith } from "../promises.ts";
 import { readableStreamStateOf } from "../readable/lockable.ts";
 import { writableStreamStateOf } from "../writable/lockable.ts";
@@ -94,8 +95,8 @@ function isNative(source: unknown, destination: unknown): boolean {
  * @throws {TypeError} if one is locked.
  */
 export function startPipe(source: ReadableEnd, destination: WritableEnd, options: PipeOptions): Promise<void> {
-  if (!source.isFree()) throw new TypeError("Cannot pipe: the source is locked to a reader");
-  if (!destination.isFree()) throw new TypeError("Cannot pipe: the destination is locked to a writer");
+  if (!source.isFree()) throw lockedError("pipe from it");
+  if (!destination.isFree()) throw lockedError("pipe to it");
   const pipe = new Pipe(source, destination, options);
   pipe.start();
   return pipe.finished;

@@ -1,5 +1,6 @@
+import { wrongThis } from "../errors.ts";
 import { Deferred, inAMicrotask, promiseRejectedWith, promiseResolvedWith, react } from "../promises.ts";
-import { readBufferedHoldingPull, takeHeldPull } from "./default_controller_state.ts";
+import { readBufferedHoldingPull, takeHeldPull } from "./controller_state.ts";
 import type { ReadRequest } from "./read_requests.ts";
 import {
   type DefaultReaderState,
@@ -8,6 +9,8 @@ import {
   readableStreamReaderRelease,
 } from "./reader_state.ts";
 import { isObject } from "../webidl.ts";
+
+const NAME = "ReadableStream AsyncIterator";
 
 type Result<R> = IteratorResult<R, unknown>;
 
@@ -39,12 +42,12 @@ class IterationReadRequest extends Deferred<Result<unknown>> implements ReadRequ
 export class ReadableStreamAsyncIterator<R> {
   readonly #reader: DefaultReaderState;
   readonly #preventCancel: boolean;
-  #ongoing: Promise<Result<R>> | undefined = undefined;
+  #ongoing: Promise<Result<R>> | undefined;
   /** How many calls of `next()` have not settled: while there are any, later calls wait for the last of them. */
   #unsettled = 0;
   #finished = false;
   /** A chunk that was read and is given in a microtask; there is one at most, as calls wait for each other. */
-  #buffered: R | undefined = undefined;
+  #buffered: R | undefined;
   /** The end of the pull that reading it caused, if that is to come first. */
   #onPulled: (() => void) | undefined = undefined;
 
@@ -54,7 +57,7 @@ export class ReadableStreamAsyncIterator<R> {
   }
 
   next(): Promise<Result<R>> {
-    if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis("next"));
+    if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis("next", NAME));
     this.#unsettled++;
     this.#ongoing = this.#ongoing === undefined
       ? this.#nextSteps()
@@ -63,7 +66,7 @@ export class ReadableStreamAsyncIterator<R> {
   }
 
   return(value: unknown): Promise<Result<R>> {
-    if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis("return"));
+    if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis("return", NAME));
     this.#ongoing = this.#ongoing === undefined
       ? this.#returnSteps(value)
       : react(this.#ongoing, () => this.#returnSteps(value), () => this.#returnSteps(value));
@@ -131,8 +134,4 @@ const asyncIteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf(async
 Reflect.deleteProperty(prototype, "constructor");
 Object.setPrototypeOf(prototype, asyncIteratorPrototype);
 for (const member of ["next", "return"]) Object.defineProperty(prototype, member, { enumerable: true });
-Object.defineProperty(prototype, Symbol.toStringTag, { value: "ReadableStream AsyncIterator", configurable: true });
-
-function wrongThis(member: string): TypeError {
-  return new TypeError(`${member} was called on something that is no ReadableStream's asynchronous iterator`);
-}
+Object.defineProperty(prototype, Symbol.toStringTag, { value: NAME, configurable: true });

@@ -1,4 +1,5 @@
-import { toArrayBufferView, viewKind, type ViewSlots } from "../array_buffers.ts";
+import { NOT_EMPTY, toArrayBufferView, viewKind, type ViewSlots } from "../array_buffers.ts";
+import { cannot, mustBe, releasedError, wrongThis } from "../errors.ts";
 import { promiseRejectedWith } from "../promises.ts";
 import { defineInterface, isObject, toDictionary, toUnsignedLongLong } from "../webidl.ts";
 import { ByteControllerState } from "./byte_controller_state.ts";
@@ -10,8 +11,9 @@ import {
   readableStreamReaderGenericCancel,
   readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
-  releasedReaderError,
 } from "./reader_state.ts";
+
+const NAME = "ReadableStreamBYOBReader";
 
 /**
  * Options of {@linkcode ReadableStreamBYOBReader.read}.
@@ -57,7 +59,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
   constructor(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
     const streamState = lockableReadableStream(stream);
     if (!(streamState.controller instanceof ByteControllerState)) {
-      throw new TypeError('Cannot get a BYOB reader: the stream was not made with type: "bytes"');
+      throw cannot("get a BYOB reader", 'the stream was not made with type: "bytes"');
     }
     super(stream as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>); // locks the native side
     this.#state = new ByobReaderState();
@@ -67,12 +69,14 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
 
   /** Fulfils when the stream closes; rejects when it errors or the reader is released. */
   override get closed(): Promise<void> {
-    return isObject(this) && #state in this ? this.#state.closed.promise : promiseRejectedWith(wrongThis("closed"));
+    return isObject(this) && #state in this
+      ? this.#state.closed.promise
+      : promiseRejectedWith(wrongThis("closed", NAME));
   }
 
   /** Cancels the stream; settles when its source has let go of what it holds. Rejects if the reader was released. */
   override cancel(reason: unknown = undefined): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel"));
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel", NAME));
     return readableStreamReaderGenericCancel(this.#state, reason);
   }
 
@@ -86,7 +90,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     view: T,
     options: ReadableStreamBYOBReaderReadOptions | undefined = undefined,
   ): Promise<ReadableStreamReadResult<T>> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("read"));
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("read", NAME));
     let slots: ViewSlots;
     let min: number;
     try {
@@ -96,7 +100,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     } catch (error) {
       return promiseRejectedWith(error);
     }
-    if (this.#state.stream === undefined) return promiseRejectedWith(releasedReaderError("read"));
+    if (this.#state.stream === undefined) return promiseRejectedWith(releasedError("read", "reader"));
     const request = new PromiseReadRequest();
     readableStreamByobReaderRead(this.#state, view, slots, min, request);
     return request.promise as Promise<ReadableStreamReadResult<T>>;
@@ -110,20 +114,16 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     super.releaseLock();
   }
 }
-defineInterface(ReadableStreamBYOBReader, "ReadableStreamBYOBReader", "cancel", "closed", "read", "releaseLock");
+defineInterface(ReadableStreamBYOBReader, NAME);
 
 function toMin(options: unknown): number {
   return toUnsignedLongLong(toDictionary(options, "the options")?.min ?? 1, "min");
 }
 
 function checkView(view: ArrayBufferView, { byteLength }: ViewSlots, min: number): void {
-  if (byteLength === 0) throw new TypeError("Cannot read: the view has no bytes, or is detached");
+  if (byteLength === 0) throw mustBe("the view", NOT_EMPTY);
   if (min === 1) return;
-  if (min === 0) throw new TypeError("min must be at least 1");
+  if (min === 0) throw mustBe("min", "at least 1");
   const elements = byteLength / viewKind(view).elementSize;
   if (min > elements) throw new RangeError(`min is ${min}, but the view has only ${elements} elements`);
-}
-
-function wrongThis(member: string): TypeError {
-  return new TypeError(`${member} was called on something that is no ReadableStreamBYOBReader`);
 }

@@ -1,4 +1,5 @@
-import { isDetachedBuffer, toArrayBufferView, viewSlots } from "../array_buffers.ts";
+import { isDetachedBuffer, NOT_EMPTY, toArrayBufferView, viewSlots } from "../array_buffers.ts";
+import { cannot, mustBe } from "../errors.ts";
 import { requireState } from "../shell.ts";
 import { defineInterface, toUnsignedLongLong } from "../webidl.ts";
 import type { ByobRequestState, ByteControllerState } from "./byte_controller_state.ts";
@@ -48,7 +49,7 @@ export class ReadableStreamBYOBRequest {
   respond(bytesWritten: number): void {
     const request = this.#state;
     const count = toUnsignedLongLong(bytesWritten, "bytesWritten");
-    readableByteStreamControllerRespond(controllerOf(request), count);
+    readableByteStreamControllerRespond(controllerOf(request, undefined), count);
   }
 
   /**
@@ -60,19 +61,14 @@ export class ReadableStreamBYOBRequest {
   respondWithNewView(view: ArrayBufferView): void {
     const request = this.#state;
     const { buffer } = toArrayBufferView(view, "the view");
-    if (request.controller === undefined) throw answeredError();
-    if (isDetachedBuffer(buffer)) throw new TypeError("Cannot respond: the view is detached");
-    readableByteStreamControllerRespondWithNewView(request.controller, view);
+    readableByteStreamControllerRespondWithNewView(controllerOf(request, buffer), view);
   }
 }
-defineInterface(ReadableStreamBYOBRequest, "ReadableStreamBYOBRequest", "respond", "respondWithNewView", "view");
+defineInterface(ReadableStreamBYOBRequest, "ReadableStreamBYOBRequest");
 
-function controllerOf({ controller, view }: ByobRequestState): ByteControllerState {
-  if (controller === undefined) throw answeredError();
-  if (isDetachedBuffer(viewSlots(view!).buffer)) throw new TypeError("Cannot respond: the request's view is detached");
+/** The controller of a request that waits for its answer, which is in the given buffer or else the request's own. */
+function controllerOf({ controller, view }: ByobRequestState, buffer: ArrayBuffer | undefined): ByteControllerState {
+  if (controller === undefined) throw cannot("respond", "the request has been answered or is no longer wanted");
+  if (isDetachedBuffer(buffer ?? viewSlots(view!).buffer)) throw mustBe("the view", NOT_EMPTY);
   return controller;
-}
-
-function answeredError(): TypeError {
-  return new TypeError("Cannot respond: the request has been answered or is no longer wanted");
 }

@@ -1,4 +1,5 @@
 import { transferArrayBuffer, viewSlots } from "../array_buffers.ts";
+import { cannot } from "../errors.ts";
 import {
   ByobRequestState,
   type ByteControllerState,
@@ -8,7 +9,6 @@ import {
   enqueueDetachedPullIntoToQueue,
   invalidateByobRequest,
   processPullIntosUsingQueue,
-  readableByteStreamControllerCallPullIfNeeded,
 } from "./byte_controller_state.ts";
 import type { PullIntoDescriptor } from "./pull_into.ts";
 import { ByobReaderState } from "./reader_state.ts";
@@ -32,16 +32,7 @@ export function readableByteStreamControllerGetByobRequest(
  */
 export function readableByteStreamControllerRespond(controller: ByteControllerState, bytesWritten: number): void {
   const first = controller.pendingPullIntos.peek();
-  if (controller.stream.state === "closed") {
-    if (bytesWritten !== 0) throw new TypeError("bytesWritten must be 0 when the stream is closed");
-  } else {
-    if (bytesWritten === 0) throw new TypeError("bytesWritten must be more than 0 while the stream is open");
-    if (first.bytesFilled + bytesWritten > first.byteLength) {
-      throw new RangeError(
-        `bytesWritten is ${bytesWritten}, but the view has room for ${first.byteLength - first.bytesFilled}`,
-      );
-    }
-  }
+  checkBytesWritten(controller, first, bytesWritten);
   first.buffer = transferArrayBuffer(first.buffer);
   respondInternal(controller, bytesWritten);
 }
@@ -57,22 +48,20 @@ export function readableByteStreamControllerRespondWithNewView(
 ): void {
   const first = controller.pendingPullIntos.peek();
   const { buffer, byteOffset, byteLength } = viewSlots(view);
-  if (controller.stream.state === "closed") {
-    if (byteLength !== 0) throw new TypeError("the view must be empty when the stream is closed");
-  } else if (byteLength === 0) {
-    throw new TypeError("the view must not be empty while the stream is open");
-  }
-  if (first.byteOffset + first.bytesFilled !== byteOffset) {
-    throw new RangeError("the view must start where the BYOB request's view starts");
-  }
-  if (first.bufferByteLength !== buffer.byteLength) {
-    throw new RangeError("the view's buffer must be as long as the BYOB request's");
-  }
-  if (first.bytesFilled + byteLength > first.byteLength) {
-    throw new RangeError("the view must not be longer than the BYOB request's");
+  checkBytesWritten(controller, first, byteLength);
+  if (first.byteOffset + first.bytesFilled !== byteOffset || first.bufferByteLength !== buffer.byteLength) {
+    throw new RangeError("the view must start where the BYOB request's view starts, in a buffer as long as its");
   }
   first.buffer = transferArrayBuffer(buffer);
   respondInternal(controller, byteLength);
+}
+
+function checkBytesWritten(controller: ByteControllerState, first: PullIntoDescriptor, bytesWritten: number): void {
+  if ((controller.stream.state === "closed") !== (bytesWritten === 0)) {
+    throw cannot("respond", `${bytesWritten} bytes are for a stream that is ${bytesWritten === 0 ? "closed" : "open"}`);
+  }
+  const room = first.byteLength - first.bytesFilled;
+  if (bytesWritten > room) throw new RangeError(`the view has room for ${room} bytes, not for ${bytesWritten}`);
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-respond-internal} */
@@ -81,7 +70,7 @@ function respondInternal(controller: ByteControllerState, bytesWritten: number):
   invalidateByobRequest(controller);
   if (controller.stream.state === "closed") respondInClosedState(controller, first);
   else respondInReadableState(controller, bytesWritten, first);
-  readableByteStreamControllerCallPullIfNeeded(controller);
+  controller.callPullIfNeeded();
 }
 
 function respondInClosedState(controller: ByteControllerState, first: PullIntoDescriptor): void {

@@ -1,15 +1,11 @@
-import { toArrayBufferView } from "../array_buffers.ts";
+import { NOT_EMPTY, toArrayBufferView } from "../array_buffers.ts";
+import { mustBe } from "../errors.ts";
 import { construct, requireState } from "../shell.ts";
 import { defineInterface } from "../webidl.ts";
 import { ReadableStreamBYOBRequest } from "./byob_request.ts";
-import {
-  type ByteControllerState,
-  readableByteStreamControllerClose,
-  readableByteStreamControllerEnqueue,
-  readableByteStreamControllerError,
-  readableByteStreamControllerGetDesiredSize,
-} from "./byte_controller_state.ts";
+import type { ByteControllerState } from "./byte_controller_state.ts";
 import { readableByteStreamControllerGetByobRequest } from "./byob_response.ts";
+import { checkCanCloseOrEnqueue } from "./controller_state.ts";
 
 /**
  * Gives an underlying byte source the control of its stream.
@@ -45,7 +41,7 @@ export class ReadableByteStreamController {
 
   /** How many bytes of room are left below the high-water mark; `null` once the stream has errored. */
   get desiredSize(): number | null {
-    return readableByteStreamControllerGetDesiredSize(this.#state);
+    return this.#state.desiredSize;
   }
 
   /**
@@ -54,8 +50,8 @@ export class ReadableByteStreamController {
    * @throws {TypeError} if it is closed or errored already, or a view has been filled to the middle of an element.
    */
   close(): void {
-    this.#checkState("close");
-    readableByteStreamControllerClose(this.#state);
+    checkCanCloseOrEnqueue(this.#state, "close");
+    this.#state.close();
   }
 
   /**
@@ -66,28 +62,14 @@ export class ReadableByteStreamController {
   enqueue(chunk: ArrayBufferView): void {
     const controller = this.#state;
     const slots = toArrayBufferView(chunk, "the chunk");
-    if (slots.byteLength === 0) throw new TypeError("Cannot enqueue: the chunk has no bytes, or is detached");
-    this.#checkState("enqueue");
-    readableByteStreamControllerEnqueue(controller, slots);
+    if (slots.byteLength === 0) throw mustBe("the chunk", NOT_EMPTY);
+    checkCanCloseOrEnqueue(controller, "enqueue");
+    controller.enqueue(slots);
   }
 
   /** Errors the stream: its bytes are dropped, and everything on it fails with `error`. */
   error(error: unknown = undefined): void {
-    readableByteStreamControllerError(this.#state, error);
-  }
-
-  #checkState(action: string): void {
-    const { closeRequested, stream } = this.#state;
-    if (!closeRequested && stream.state === "readable") return;
-    throw new TypeError(`Cannot ${action}: the stream ${stream.state === "errored" ? "has errored" : "is closed"}`);
+    this.#state.error(error);
   }
 }
-defineInterface(
-  ReadableByteStreamController,
-  "ReadableByteStreamController",
-  "byobRequest",
-  "close",
-  "desiredSize",
-  "enqueue",
-  "error",
-);
+defineInterface(ReadableByteStreamController, "ReadableByteStreamController");

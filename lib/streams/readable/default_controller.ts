@@ -1,14 +1,7 @@
 import { requireState } from "../shell.ts";
 import { defineInterface } from "../webidl.ts";
-import {
-  type DefaultControllerState,
-  enqueueWithoutPull,
-  readableStreamDefaultControllerCallPullIfNeeded,
-  readableStreamDefaultControllerCanCloseOrEnqueue,
-  readableStreamDefaultControllerClose,
-  readableStreamDefaultControllerError,
-  readableStreamDefaultControllerGetDesiredSize,
-} from "./default_controller_state.ts";
+import { checkCanCloseOrEnqueue } from "./controller_state.ts";
+import type { DefaultControllerState } from "./default_controller_state.ts";
 
 /**
  * Gives an underlying source the control of its stream.
@@ -36,7 +29,7 @@ export class ReadableStreamDefaultController<R = unknown> {
 
   /** How much room is left below the high-water mark, in units of the strategy; `null` once the stream has errored. */
   get desiredSize(): number | null {
-    return readableStreamDefaultControllerGetDesiredSize(this.#state);
+    return this.#state.desiredSize;
   }
 
   /**
@@ -45,8 +38,8 @@ export class ReadableStreamDefaultController<R = unknown> {
    * @throws {TypeError} if it is closed or errored already.
    */
   close(): void {
-    if (!readableStreamDefaultControllerCanCloseOrEnqueue(this.#state)) throw this.#stateError("close");
-    readableStreamDefaultControllerClose(this.#state);
+    checkCanCloseOrEnqueue(this.#state, "close");
+    this.#state.close();
   }
 
   /**
@@ -57,26 +50,14 @@ export class ReadableStreamDefaultController<R = unknown> {
    */
   enqueue(chunk: R = undefined as R): void {
     const controller = this.#state;
-    if (!readableStreamDefaultControllerCanCloseOrEnqueue(controller)) throw this.#stateError("enqueue");
-    enqueueWithoutPull(controller, chunk);
-    readableStreamDefaultControllerCallPullIfNeeded(controller);
+    checkCanCloseOrEnqueue(controller, "enqueue");
+    controller.enqueueWithoutPull(chunk);
+    controller.callPullIfNeeded();
   }
 
   /** Errors the stream: its chunks are dropped, and everything on it fails with `error`. */
   error(error: unknown = undefined): void {
-    readableStreamDefaultControllerError(this.#state, error);
-  }
-
-  #stateError(action: string): TypeError {
-    const { state } = this.#state.stream;
-    return new TypeError(`Cannot ${action}: the stream ${state === "errored" ? "has errored" : "is closed"}`);
+    this.#state.error(error);
   }
 }
-defineInterface(
-  ReadableStreamDefaultController,
-  "ReadableStreamDefaultController",
-  "close",
-  "desiredSize",
-  "enqueue",
-  "error",
-);
+defineInterface(ReadableStreamDefaultController, "ReadableStreamDefaultController");

@@ -1,3 +1,4 @@
+import { releasedError, wrongThis } from "../errors.ts";
 import { promiseRejectedWith } from "../promises.ts";
 import { defineInterface, isObject } from "../webidl.ts";
 import { lockableReadableStream } from "./lockable.ts";
@@ -8,8 +9,9 @@ import {
   readableStreamReaderGenericCancel,
   readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
-  releasedReaderError,
 } from "./reader_state.ts";
+
+const NAME = "ReadableStreamDefaultReader";
 
 /**
  * Reads a stream chunk by chunk.
@@ -41,20 +43,22 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
 
   /** Fulfils when the stream closes; rejects when it errors or the reader is released. */
   override get closed(): Promise<void> {
-    return isObject(this) && #state in this ? this.#state.closed.promise : promiseRejectedWith(wrongThis("closed"));
+    return isObject(this) && #state in this
+      ? this.#state.closed.promise
+      : promiseRejectedWith(wrongThis("closed", NAME));
   }
 
   /** Cancels the stream; settles when its source has let go of what it holds. Rejects if the reader was released. */
   override cancel(reason: unknown = undefined): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel"));
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel", NAME));
     return readableStreamReaderGenericCancel(this.#state, reason);
   }
 
   /** Reads the next chunk; rejects if the stream errors or the reader was released. */
   override read(): Promise<ReadableStreamReadResult<R>> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("read"));
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("read", NAME));
     const { stream } = this.#state;
-    if (stream === undefined) return promiseRejectedWith(releasedReaderError("read"));
+    if (stream === undefined) return promiseRejectedWith(releasedError("read", "reader"));
     if (stream.controller.hasBuffered) { // no request: nobody can tell it from one that is served at once
       stream.disturbed = true;
       return servedRead(stream.controller.readBuffered()) as Promise<ReadableStreamReadResult<R>>;
@@ -72,8 +76,4 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     super.releaseLock();
   }
 }
-defineInterface(ReadableStreamDefaultReader, "ReadableStreamDefaultReader", "cancel", "closed", "read", "releaseLock");
-
-function wrongThis(member: string): TypeError {
-  return new TypeError(`${member} was called on something that is no ReadableStreamDefaultReader`);
-}
+defineInterface(ReadableStreamDefaultReader, NAME);

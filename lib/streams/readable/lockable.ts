@@ -1,3 +1,4 @@
+import { lockedError, mustBe } from "../errors.ts";
 import type { ReadableStreamState } from "./stream_state.ts";
 
 /**
@@ -29,10 +30,8 @@ export function readableStreamStateOf(stream: unknown): ReadableStreamState | un
  */
 export function lockableReadableStream(stream: unknown): ReadableStreamState {
   const state = access.stateOf(stream);
-  if (state === undefined) throw new TypeError("Cannot get a reader: this is no ReadableStream of @millrace/streams");
-  if (!access.lock(stream as object)) {
-    throw new TypeError("Cannot get a reader: the stream is locked to another reader");
-  }
+  if (state === undefined) throw mustBe("the stream", "a ReadableStream of @millrace/streams");
+  if (!access.lock(stream as object)) throw lockedError("get a reader");
   return state;
 }
 

@@ -1,3 +1,4 @@
+import { lockedError, mustBe, wrongThis } from "../errors.ts";
 import { makeNativeSideLazily } from "../native/lazy_side.ts";
 import { NativeReadableStream } from "../native/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode, invalidStateError } from "../native/node_interop.ts";
@@ -8,13 +9,13 @@ import { startPipe } from "../pipe/pipe_to.ts";
 import { markAsHandled, promiseRejectedWith } from "../promises.ts";
 import { construct, giveState, takeState } from "../shell.ts";
 import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../strategies.ts";
-import { defineInterface, isObject, toDictionary } from "../webidl.ts";
+import { defineInterface, isObject, toDictionary, toObject } from "../webidl.ts";
 import { ReadableStreamAsyncIterator } from "./async_iterator.ts";
 import { ReadableByteStreamController } from "./byte_controller.ts";
-import { ByteControllerState, startReadableByteStreamController } from "./byte_controller_state.ts";
+import { ByteControllerState } from "./byte_controller_state.ts";
 import { ReadableStreamBYOBReader } from "./byob_reader.ts";
 import { ReadableStreamDefaultController } from "./default_controller.ts";
-import { DefaultControllerState, startReadableStreamDefaultController } from "./default_controller_state.ts";
+import { DefaultControllerState } from "./default_controller_state.ts";
 import { ReadableStreamDefaultReader } from "./default_reader.ts";
 import { readableStreamFromIterable } from "./from.ts";
 import { defineReadableStreamAccess } from "./lockable.ts";
@@ -23,6 +24,8 @@ import { readableStreamCancel, readableStreamEnded, ReadableStreamState } from "
 import type { UnderlyingByteSource, UnderlyingDefaultSource, UnderlyingSource } from "./source_types.ts";
 import { readableStreamTee } from "./tee.ts";
 import { UnderlyingSourceAlgorithms } from "./underlying_source.ts";
+
+const NAME = "ReadableStream";
 
 /** Whether the native side of a stream is made when the runtime looks for it. */
 let isLazy = false;
@@ -105,9 +108,9 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    * TypeError if the stream is locked.
    */
   override cancel(reason: unknown = undefined): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel"));
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel", NAME));
     if (this.locked) {
-      return promiseRejectedWith(invalidStateError("Cannot cancel: the stream is locked; cancel its reader"));
+      return promiseRejectedWith(invalidStateError(lockedError("cancel")));
     }
     releaseReadableFeed(this.#state);
     return readableStreamCancel(this.#state, reason);
@@ -134,7 +137,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     this.#state; // brand check
     const mode = toDictionary(options, "the options")?.mode;
     if (mode === undefined) return new ReadableStreamDefaultReader<R>(this);
-    if (`${mode}` !== "byob") throw new TypeError(`mode must be "byob" or undefined, not "${mode}"`);
+    if (`${mode}` !== "byob") throw mustBe("mode", `"byob" or undefined, not "${mode}"`);
     return new ReadableStreamBYOBReader(this as unknown as ReadableStream<Uint8Array<ArrayBuffer>>);
   }
 
@@ -168,7 +171,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     destination: globalThis.WritableStream<R>,
     options: StreamPipeOptions | undefined = undefined,
   ): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("pipeTo"));
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("pipeTo", NAME));
     try {
       const writable = toWritableEnd(destination, "the destination");
       return startPipe(toReadableEnd(this, "the source"), writable, toPipeOptions(options));
@@ -185,7 +188,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    */
   override tee(): [ReadableStream<R>, ReadableStream<R>] {
     const state = this.#state;
-    if (this.locked) throw new TypeError("Cannot tee: the stream is locked to a reader");
+    if (this.locked) throw lockedError("tee");
     releaseReadableFeed(state);
     const [first, second] = readableStreamTee(state);
     return [construct(ReadableStream<R>, first), construct(ReadableStream<R>, second)];
@@ -202,7 +205,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   ): ReturnType<globalThis.ReadableStream<R>["values"]> {
     const state = this.#state;
     const preventCancel = Boolean(toDictionary(options, "the options")?.preventCancel);
-    if (this.locked) throw new TypeError("Cannot iterate: the stream is locked to a reader");
+    if (this.locked) throw lockedError("iterate");
     releaseReadableFeed(state);
     const iterator = new ReadableStreamAsyncIterator<R>(acquireReadableStreamDefaultReader(state), preventCancel);
     return iterator as unknown as ReturnType<globalThis.ReadableStream<R>["values"]>; // the rest is inherited
@@ -231,17 +234,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     });
   }
 }
-defineInterface(
-  ReadableStream,
-  "ReadableStream",
-  "cancel",
-  "getReader",
-  "locked",
-  "pipeThrough",
-  "pipeTo",
-  "tee",
-  "values",
-);
+defineInterface(ReadableStream, NAME);
 Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
   value: ReadableStream.prototype.values,
   writable: true,
@@ -254,32 +247,23 @@ function nativeSource(state: ReadableStreamState): globalThis.UnderlyingDefaultS
 }
 
 function setUpFromUnderlyingSource(underlyingSource: unknown, strategy: unknown): ReadableStreamState {
-  if (underlyingSource !== undefined && !isObject(underlyingSource) && typeof underlyingSource !== "function") {
-    throw new TypeError("the underlying source must be an object");
-  }
+  if (underlyingSource !== undefined) toObject(underlyingSource, "the underlying source");
   const queuing = toStrategy(strategy);
   const source = new UnderlyingSourceAlgorithms(underlyingSource);
   const state = new ReadableStreamState();
   if (source.type === "bytes") {
     if (queuing.size !== undefined) throw new RangeError("a byte stream's strategy must not have a size function");
     const highWaterMark = extractHighWaterMark(queuing, 0);
-    if (source.autoAllocateChunkSize === 0) throw new TypeError("autoAllocateChunkSize must be more than 0");
+    if (source.autoAllocateChunkSize === 0) throw mustBe("autoAllocateChunkSize", "more than 0");
     const controller = new ByteControllerState(state, source, highWaterMark, source.autoAllocateChunkSize);
     state.controller = controller;
-    startReadableByteStreamController(
-      controller,
-      source.callStart(construct(ReadableByteStreamController, controller)),
-    );
+    controller.start(source.callStart(construct(ReadableByteStreamController, controller)));
   } else {
     const size = extractSizeAlgorithm(queuing);
     const controller = new DefaultControllerState(state, source, extractHighWaterMark(queuing, 1), size);
     state.controller = controller;
     giveState(controller);
-    startReadableStreamDefaultController(controller, source.callStart(new ReadableStreamDefaultController()));
+    controller.start(source.callStart(new ReadableStreamDefaultController()));
   }
   return state;
-}
-
-function wrongThis(member: string): TypeError {
-  return new TypeError(`${member} was called on something that is no ReadableStream of @millrace/streams`);
 }

@@ -1,4 +1,5 @@
 import type { ViewSlots } from "../array_buffers.ts";
+import { releasedError } from "../errors.ts";
 import { LazyPromise, promiseRejectedWith } from "../promises.ts";
 import { Ring } from "../ring.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
@@ -11,7 +12,7 @@ import { readableStreamCancel, type ReadableStreamState } from "./stream_state.t
  * @see {@link https://streams.spec.whatwg.org/#readable-stream-generic-reader-mixin-internal-slots}
  */
 abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> {
-  stream: ReadableStreamState | undefined = undefined;
+  stream: ReadableStreamState | undefined;
   readonly closed: LazyPromise = new LazyPromise();
   /** Whether a user holds it: then it has locked the native side too. */
   isPublic = false;
@@ -33,7 +34,7 @@ abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> {
 
   /** Its promise will tell nothing of the stream any longer. */
   released(): void {
-    this.closed.reject(new TypeError("the reader was released: it cannot watch the stream any longer"));
+    this.closed.reject(releasedError("watch the stream", "reader"));
   }
 
   abstract streamClosed(): void;
@@ -82,7 +83,7 @@ export function readableStreamReaderGenericCancel(
   reader: DefaultReaderState | ByobReaderState,
   reason: unknown,
 ): Promise<void> {
-  if (reader.stream === undefined) return promiseRejectedWith(releasedReaderError("cancel"));
+  if (reader.stream === undefined) return promiseRejectedWith(releasedError("cancel", "reader"));
   return readableStreamCancel(reader.stream, reason);
 }
 
@@ -94,7 +95,7 @@ export function readableStreamReaderRelease(reader: DefaultReaderState | ByobRea
   stream.controller.releaseSteps();
   stream.reader = undefined;
   reader.stream = undefined;
-  if (reader.requests.length > 0) reader.errorRequests(new TypeError("the reader was released before it was served"));
+  if (reader.requests.length > 0) reader.errorRequests(releasedError("read", "reader"));
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-stream-default-reader-read} */
@@ -132,9 +133,4 @@ export function acquireReadableStreamByobReader(stream: ReadableStreamState): By
   const reader = new ByobReaderState();
   readableStreamReaderGenericInitialize(reader, stream);
   return reader;
-}
-
-/** What a call on a released reader is rejected with. */
-export function releasedReaderError(action: string): TypeError {
-  return new TypeError(`Cannot ${action}: the reader was released; get another one from the stream`);
 }

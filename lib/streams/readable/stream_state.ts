@@ -11,15 +11,15 @@ import type { ByobReaderState, DefaultReaderState } from "./reader_state.ts";
 export class ReadableStreamState {
   state: "readable" | "closed" | "errored" = "readable";
   disturbed = false;
-  reader: DefaultReaderState | ByobReaderState | undefined = undefined;
-  storedError: unknown = undefined;
-  controller: DefaultControllerState | ByteControllerState = undefined as never; // set by every set-up
+  reader: DefaultReaderState | ByobReaderState | undefined;
+  storedError: unknown;
+  controller!: DefaultControllerState | ByteControllerState; // set by every set-up
   /** The object that users hold, once there is one. */
-  shell: object | undefined = undefined;
+  shell: object | undefined;
   /** What feeds the stream's native side, once somebody has asked that for a chunk. */
-  feed: StreamObserver | undefined = undefined;
+  feed: StreamObserver | undefined;
   /** Settles as the stream ends, if anybody asked. */
-  ended: EndedPromise | undefined = undefined;
+  ended: EndedPromise | undefined;
 }
 
 /** What is told when a stream ends. */

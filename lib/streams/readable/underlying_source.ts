@@ -1,7 +1,8 @@
+import { mustBe } from "../errors.ts";
 import { callbackResult } from "../promises.ts";
 import { RecyclingSource } from "../recycling.ts";
 import { type Callback, toCallback, toDictionary, toUnsignedLongLong } from "../webidl.ts";
-import type { SourceAlgorithms } from "./default_controller_state.ts";
+import type { SourceAlgorithms } from "./controller_state.ts";
 
 /**
  * An UnderlyingSource dictionary after conversion, with the algorithms that it gives.
@@ -9,14 +10,14 @@ import type { SourceAlgorithms } from "./default_controller_state.ts";
  * @see {@link https://streams.spec.whatwg.org/#dictdef-underlyingsource}
  */
 export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
-  autoAllocateChunkSize: number | undefined = undefined;
-  type: "bytes" | undefined = undefined;
-  recycler: RecyclingSource | undefined = undefined;
+  autoAllocateChunkSize: number | undefined;
+  type: "bytes" | undefined;
+  recycler: RecyclingSource | undefined;
   readonly #source: unknown;
-  #controller: object | undefined = undefined;
-  #start: Callback | undefined = undefined;
-  #pull: Callback | undefined = undefined;
-  #cancel: Callback | undefined = undefined;
+  #controller: object | undefined;
+  #start: Callback | undefined;
+  #pull: Callback | undefined;
+  #cancel: Callback | undefined;
 
   /** Reads the dictionary's members in the order of their names. */
   constructor(value: unknown) {
@@ -32,7 +33,7 @@ export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
     const { type } = source;
     if (type === undefined) return;
     if (`${type}` !== "bytes") {
-      throw new TypeError(`the underlying source's type must be "bytes" or undefined, not "${type}"`);
+      throw mustBe("the underlying source's type", `"bytes" or undefined, not "${type}"`);
     }
     this.type = "bytes";
   }

@@ -57,14 +57,7 @@ export class TransformStreamDefaultController<O = unknown> {
     stateOf = (controller) => controller.#state;
   }
 }
-defineInterface(
-  TransformStreamDefaultController,
-  "TransformStreamDefaultController",
-  "desiredSize",
-  "enqueue",
-  "error",
-  "terminate",
-);
+defineInterface(TransformStreamDefaultController, "TransformStreamDefaultController");
 
 /**
  * Calls `controller.enqueue()` for each chunk, but faster: for transformers of ours that make many of one. The array must

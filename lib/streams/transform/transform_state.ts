@@ -1,3 +1,4 @@
+import { cannot, endedError } from "../errors.ts";
 import { PARKED } from "../parked.ts";
 import {
   Deferred,
@@ -9,15 +10,8 @@ import {
   react,
   settle,
 } from "../promises.ts";
-import {
-  type DefaultControllerState,
-  enqueueWithoutPull,
-  readableStreamDefaultControllerCallPullIfNeeded,
-  readableStreamDefaultControllerClose,
-  readableStreamDefaultControllerError,
-  readableStreamDefaultControllerGetDesiredSize,
-  type SourceAlgorithms,
-} from "../readable/default_controller_state.ts";
+import type { SourceAlgorithms } from "../readable/controller_state.ts";
+import type { DefaultControllerState } from "../readable/default_controller_state.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { type SinkAlgorithms, writableStreamDefaultControllerErrorIfNeeded } from "../writable/controller_state.ts";
 import { writableStreamFinishParkedWrite } from "../writable/pipe_write.ts";
@@ -51,12 +45,12 @@ const FUSED_WRITE = 2;
  */
 export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   backpressure = true;
-  readable: ReadableStreamState = undefined as never; // set by the set-up, as all of these
-  writable: WritableStreamState = undefined as never;
+  readable!: ReadableStreamState; // set by the set-up, as all of these
+  writable!: WritableStreamState;
   transformer: TransformerAlgorithms = CLEARED_TRANSFORMER;
-  #finishPromise: Promise<void> | undefined = undefined;
+  #finishPromise: Promise<void> | undefined;
   #parkedWrite: typeof NO_WRITE | typeof EXACT_WRITE | typeof FUSED_WRITE = NO_WRITE;
-  #parkedChunk: unknown = undefined;
+  #parkedChunk: unknown;
   #hasParkedPull = false;
 
   get releasesChunks(): boolean {
@@ -86,18 +80,18 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   abort(reason: unknown): Promise<void> {
     return this.#finishPromise ?? this.#finish((transformer) => transformer.cancel(reason), (finished) => {
       if (this.readable.state === "errored") return finished.reject(this.readable.storedError);
-      readableStreamDefaultControllerError(this.readableController, reason);
+      this.readableController.error(reason);
       finished.resolve();
-    }, (error) => readableStreamDefaultControllerError(this.readableController, error));
+    }, (error) => this.readableController.error(error));
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-sink-close-algorithm} */
   close(): Promise<void> {
     return this.#finishPromise ?? this.#finish((transformer) => transformer.flush(), (finished) => {
       if (this.readable.state === "errored") return finished.reject(this.readable.storedError);
-      readableStreamDefaultControllerClose(this.readableController);
+      this.readableController.close();
       finished.resolve();
-    }, (error) => readableStreamDefaultControllerError(this.readableController, error));
+    }, (error) => this.readableController.error(error));
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-source-cancel} */
@@ -151,15 +145,15 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   enqueue(chunk: unknown): void {
     const { readable } = this;
     const controller = readable.controller as DefaultControllerState;
-    if (readable.state !== "readable" || controller.closeRequested) throw this.#cannotEnqueue();
-    if (controller.sizeAlgorithm === undefined) enqueueWithoutPull(controller, chunk);
+    if (!controller.canCloseOrEnqueue) throw this.#cannotEnqueue();
+    if (controller.sizeAlgorithm === undefined) controller.enqueueWithoutPull(chunk);
     else this.#enqueueWithSize(controller, chunk);
     this.#updateBackpressure(controller);
   }
 
   /** The last step of enqueueing, and ReadableStreamDefaultControllerHasBackpressure, which ask the same. */
   #updateBackpressure(controller: DefaultControllerState): void {
-    if (controller.shouldCallPull()) readableStreamDefaultControllerCallPullIfNeeded(controller);
+    if (controller.shouldCallPull()) controller.callPullIfNeeded();
     else if (!this.backpressure) this.#startBackpressure(controller, this.readable.reader);
   }
 
@@ -173,14 +167,14 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
       this.enqueue(chunks[next++]);
     }
     if (next === chunks.length) return;
-    if (this.readable.state !== "readable" || controller.closeRequested) throw this.#cannotEnqueue();
+    if (!controller.canCloseOrEnqueue) throw this.#cannotEnqueue();
     controller.queue.enqueueAll(chunks, next);
     this.#updateBackpressure(controller);
   }
 
   #enqueueWithSize(controller: DefaultControllerState, chunk: unknown): void {
     try {
-      enqueueWithoutPull(controller, chunk);
+      controller.enqueueWithoutPull(chunk);
     } catch (error) {
       this.errorWritableAndUnblockWrite(error);
       throw this.readable.storedError;
@@ -188,24 +182,23 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   }
 
   #cannotEnqueue(): TypeError {
-    const what = this.readable.state === "errored" ? "has errored" : "is closed";
-    return new TypeError(`Cannot enqueue: the readable end ${what}`);
+    return endedError("enqueue", this.readable.state);
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-terminate} */
   terminate(): void {
-    readableStreamDefaultControllerClose(this.readableController);
-    this.errorWritableAndUnblockWrite(new TypeError("the transform stream was terminated"));
+    this.readableController.close();
+    this.errorWritableAndUnblockWrite(cannot("write", "the transform stream was terminated"));
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-error} */
   error(error: unknown): void {
-    readableStreamDefaultControllerError(this.readableController, error);
+    this.readableController.error(error);
     this.errorWritableAndUnblockWrite(error);
   }
 
   get desiredSize(): number | null {
-    return readableStreamDefaultControllerGetDesiredSize(this.readableController);
+    return this.readableController.desiredSize;
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-error-writable-and-unblock-write} */

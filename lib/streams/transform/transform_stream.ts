@@ -7,7 +7,7 @@ import { ReadableStream } from "../readable/readable_stream.ts";
 import { ReadableStreamState } from "../readable/stream_state.ts";
 import { construct, giveState } from "../shell.ts";
 import { type ConvertedStrategy, extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../strategies.ts";
-import { defineInterface } from "../webidl.ts";
+import { defineInterface, toObject } from "../webidl.ts";
 import { createWritableStream, writableStreamDefaultControllerStartFailed } from "../writable/controller_state.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { TransformStreamDefaultController } from "./default_controller.ts";
@@ -56,8 +56,7 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     super(isLazy ? undefined : new TransformFeed(state) as globalThis.Transformer<I, O>);
     this.#state = state;
     this.#nativeSide = isLazy ? undefined : this;
-    const isObject = typeof transformer === "object" ? transformer !== null : typeof transformer === "function";
-    if (transformer !== undefined && !isObject) throw new TypeError("the transformer must be an object");
+    if (transformer !== undefined) toObject(transformer, "the transformer");
     setUpFromTransformer(state, transformer, toStrategy(writableStrategy), toStrategy(readableStrategy));
   }
 
@@ -80,7 +79,7 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     });
   }
 }
-defineInterface(TransformStream, "TransformStream", "readable", "writable");
+defineInterface(TransformStream, "TransformStream");
 
 function setUpFromTransformer(
   state: TransformStreamState,

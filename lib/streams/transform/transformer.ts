@@ -12,11 +12,11 @@ export class UserTransformerAlgorithms implements TransformerAlgorithms {
   readonly #state: TransformStreamState;
   readonly releasesChunks: boolean;
   readonly #transformer: unknown;
-  #controller: object | undefined = undefined;
-  #cancel: Callback | undefined = undefined;
-  #flush: Callback | undefined = undefined;
-  #start: Callback | undefined = undefined;
-  #transform: Callback | undefined = undefined;
+  #controller: object | undefined;
+  #cancel: Callback | undefined;
+  #flush: Callback | undefined;
+  #start: Callback | undefined;
+  #transform: Callback | undefined;
 
   /**
    * Reads the dictionary's members in the order of their names.

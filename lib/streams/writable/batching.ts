@@ -1,4 +1,5 @@
-import type { DefaultControllerState, RunningPipe } from "../readable/default_controller_state.ts";
+import type { DefaultControllerState } from "../readable/default_controller_state.ts";
+import type { RunningPipe } from "../readable/pull_run.ts";
 import type { WriteRequest } from "./stream_state.ts";
 
 /**
@@ -10,10 +11,11 @@ export interface Batching {
   enqueue(chunk: unknown, size: number): Promise<void>;
   /** Adds a chunk that a pipe wrote. */
   enqueueForPipe(chunk: unknown, size: number, request: WriteRequest): void;
-  /** Moves what is buffered for a pipe, as far as there is room for chunks of size 1. */
-  moveForPipe(source: DefaultControllerState, request: WriteRequest): void;
-  /** Has the source of a pipe give what there is room for; returns whether it gave anything. */
-  pullForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean;
+  /**
+   * Moves what is buffered for a pipe, or else what its source can give at once, as far as there is room for chunks of
+   * size 1; returns whether there was anything.
+   */
+  moveForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean;
   /** Whether the first batch that waits is to be written now; if not, it will be when the current turn ends. */
   isDue(): boolean;
   /** Has what waits written now, as no more is to come; `closes` tells whether the stream will be closed then. */

@@ -50,9 +50,9 @@ export class WritableControllerState {
   sizeAlgorithm: SizeAlgorithm;
   started = false;
   /** What queues batches in place of chunks, if the sink takes those. */
-  batching: Batching | undefined = undefined;
-  #abortController: AbortController | undefined = undefined;
-  #abortReason: { readonly reason: unknown } | undefined = undefined;
+  batching: Batching | undefined;
+  #abortController: AbortController | undefined;
+  #abortReason: { readonly reason: unknown } | undefined;
   /** What follows start and each write; bound once for each stream. */
   #onWritten: (() => void) | undefined = undefined;
   #onWrittenAtOnce: (() => void) | undefined = undefined;

@@ -36,4 +36,4 @@ export class WritableStreamDefaultController {
     writableStreamDefaultControllerErrorIfNeeded(this.#state, error);
   }
 }
-defineInterface(WritableStreamDefaultController, "WritableStreamDefaultController", "error", "signal");
+defineInterface(WritableStreamDefaultController, "WritableStreamDefaultController");

@@ -1,9 +1,9 @@
+import { endedError, releasedError, wrongThis } from "../errors.ts";
 import { promiseRejectedWith } from "../promises.ts";
 import { defineInterface, isObject } from "../webidl.ts";
 import { lockableWritableStream } from "./lockable.ts";
 import { writableStreamCloseQueuedOrInFlight } from "./stream_state.ts";
 import {
-  releasedWriterError,
   setUpWritableStreamDefaultWriter,
   writableStreamDefaultWriterAbort,
   writableStreamDefaultWriterClose,
@@ -12,6 +12,8 @@ import {
   writableStreamDefaultWriterWrite,
   WriterState,
 } from "./writer_state.ts";
+
+const NAME = "WritableStreamDefaultWriter";
 
 /**
  * Writes to a stream chunk by chunk.
@@ -45,7 +47,9 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
 
   /** Fulfils when the stream has closed; rejects when it errors or the writer is released. */
   override get closed(): Promise<void> {
-    return isObject(this) && #state in this ? this.#state.closed.promise : promiseRejectedWith(wrongThis("closed"));
+    return isObject(this) && #state in this
+      ? this.#state.closed.promise
+      : promiseRejectedWith(wrongThis("closed", NAME));
   }
 
   /**
@@ -54,13 +58,13 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
    * @throws {TypeError} if the writer was released.
    */
   override get desiredSize(): number | null {
-    if (this.#state.stream === undefined) throw releasedWriterError("tell the desired size");
+    if (this.#state.stream === undefined) throw releasedError("tell the desired size", "writer");
     return writableStreamDefaultWriterGetDesiredSize(this.#state);
   }
 
   /** Fulfils when there is room below the high-water mark; rejects when the stream errors or the writer is released. */
   override get ready(): Promise<void> {
-    return isObject(this) && #state in this ? this.#state.ready.promise : promiseRejectedWith(wrongThis("ready"));
+    return isObject(this) && #state in this ? this.#state.ready.promise : promiseRejectedWith(wrongThis("ready", NAME));
   }
 
   /**
@@ -68,8 +72,8 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
    * with a TypeError if the writer was released.
    */
   override abort(reason: unknown = undefined): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("abort"));
-    if (this.#state.stream === undefined) return promiseRejectedWith(releasedWriterError("abort"));
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("abort", NAME));
+    if (this.#state.stream === undefined) return promiseRejectedWith(releasedError("abort", "writer"));
     return writableStreamDefaultWriterAbort(this.#state, reason);
   }
 
@@ -78,11 +82,11 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
    * stream is closed or closing, or the writer was released.
    */
   override close(): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("close"));
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("close", NAME));
     const { stream } = this.#state;
-    if (stream === undefined) return promiseRejectedWith(releasedWriterError("close"));
+    if (stream === undefined) return promiseRejectedWith(releasedError("close", "writer"));
     if (writableStreamCloseQueuedOrInFlight(stream)) {
-      return promiseRejectedWith(new TypeError("Cannot close: the stream is closing already"));
+      return promiseRejectedWith(endedError("close", "closing"));
     }
     return writableStreamDefaultWriterClose(this.#state);
   }
@@ -100,23 +104,9 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
    * with a TypeError if the stream is closed or closing, or the writer was released.
    */
   override write(chunk: W = undefined as W): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("write"));
-    if (this.#state.stream === undefined) return promiseRejectedWith(releasedWriterError("write"));
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("write", NAME));
+    if (this.#state.stream === undefined) return promiseRejectedWith(releasedError("write", "writer"));
     return writableStreamDefaultWriterWrite(this.#state, chunk);
   }
 }
-defineInterface(
-  WritableStreamDefaultWriter,
-  "WritableStreamDefaultWriter",
-  "abort",
-  "close",
-  "closed",
-  "desiredSize",
-  "ready",
-  "releaseLock",
-  "write",
-);
-
-function wrongThis(member: string): TypeError {
-  return new TypeError(`${member} was called on something that is no WritableStreamDefaultWriter`);
-}
+defineInterface(WritableStreamDefaultWriter, NAME);

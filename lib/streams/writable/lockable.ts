@@ -1,3 +1,4 @@
+import { lockedError, mustBe } from "../errors.ts";
 import type { WritableStreamState } from "./stream_state.ts";
 
 /**
@@ -29,10 +30,8 @@ export function writableStreamStateOf(stream: unknown): WritableStreamState | un
  */
 export function lockableWritableStream(stream: unknown): WritableStreamState {
   const state = access.stateOf(stream);
-  if (state === undefined) throw new TypeError("Cannot get a writer: this is no WritableStream of @millrace/streams");
-  if (!access.lock(stream as object)) {
-    throw new TypeError("Cannot get a writer: the stream is locked to another writer");
-  }
+  if (state === undefined) throw mustBe("the stream", "a WritableStream of @millrace/streams");
+  if (!access.lock(stream as object)) throw lockedError("get a writer");
   return state;
 }
 

@@ -1,3 +1,4 @@
+import { endedError } from "../errors.ts";
 import {
   Deferred,
   type EndedPromise,
@@ -32,20 +33,20 @@ interface PendingAbortRequest {
 export class WritableStreamState {
   state: "writable" | "erroring" | "errored" | "closed" = "writable";
   backpressure = false;
-  inFlightWriteRequest: WriteRequest | undefined = undefined;
-  closeRequest: Deferred<void> | undefined = undefined;
-  inFlightCloseRequest: Deferred<void> | undefined = undefined;
-  pendingAbortRequest: PendingAbortRequest | undefined = undefined;
-  storedError: unknown = undefined;
-  writer: WriterState | undefined = undefined;
-  controller: WritableControllerState = undefined as never; // set by every set-up
+  inFlightWriteRequest: WriteRequest | undefined;
+  closeRequest: Deferred<void> | undefined;
+  inFlightCloseRequest: Deferred<void> | undefined;
+  pendingAbortRequest: PendingAbortRequest | undefined;
+  storedError: unknown;
+  writer: WriterState | undefined;
+  controller!: WritableControllerState; // set by every set-up
   readonly writeRequests: Ring<WriteRequest> = new Ring();
   /** The object that users hold, once there is one. */
-  shell: object | undefined = undefined;
+  shell: object | undefined;
   /** What feeds the stream from its native side, once somebody has written to that. */
-  feed: { startedErroring(reason: unknown): void } | undefined = undefined;
+  feed: { startedErroring(reason: unknown): void } | undefined;
   /** Settles as the stream ends, if anybody asked. */
-  ended: EndedPromise | undefined = undefined;
+  ended: EndedPromise | undefined;
 }
 
 /** A promise that settles when the stream has closed or errored. */
@@ -80,8 +81,7 @@ export function writableStreamAbort(stream: WritableStreamState, reason: unknown
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-close} */
 export function writableStreamClose(stream: WritableStreamState): Promise<void> {
   if (stream.state === "closed" || stream.state === "errored") {
-    const what = stream.state === "closed" ? "is closed already" : "has errored";
-    return promiseRejectedWith(new TypeError(`Cannot close: the stream ${what}`));
+    return promiseRejectedWith(endedError("close", stream.state));
   }
   const closeRequest = new Deferred<void>();
   stream.closeRequest = closeRequest;

@@ -9,11 +9,11 @@ import type { SinkAlgorithms } from "./controller_state.ts";
  */
 export class UnderlyingSinkAlgorithms implements SinkAlgorithms {
   readonly #sink: unknown;
-  #controller: object | undefined = undefined;
-  #abort: Callback | undefined = undefined;
-  #close: Callback | undefined = undefined;
-  #start: Callback | undefined = undefined;
-  #write: Callback | undefined = undefined;
+  #controller: object | undefined;
+  #abort: Callback | undefined;
+  #close: Callback | undefined;
+  #start: Callback | undefined;
+  #write: Callback | undefined;
 
   /**
    * Reads the dictionary's members in the order of their names.

@@ -1,3 +1,4 @@
+import { endedError, lockedError, wrongThis } from "../errors.ts";
 import { makeNativeSideLazily } from "../native/lazy_side.ts";
 import { NativeWritableStream } from "../native/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode } from "../native/node_interop.ts";
@@ -5,7 +6,7 @@ import { FeedWriterState, releaseWritableFeed, WritableFeed } from "../native/wr
 import { promiseRejectedWith } from "../promises.ts";
 import { giveState, takeState } from "../shell.ts";
 import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../strategies.ts";
-import { defineInterface, isObject } from "../webidl.ts";
+import { defineInterface, isObject, toObject } from "../webidl.ts";
 import {
   createWritableStream,
   startWritableStreamDefaultController,
@@ -23,6 +24,8 @@ import {
 } from "./stream_state.ts";
 import type { UnderlyingSink } from "./sink_types.ts";
 import { UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
+
+const NAME = "WritableStream";
 
 /** Whether the native side of a stream is made when the runtime looks for it. */
 let isLazy = false;
@@ -78,8 +81,8 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
    * with a TypeError if the stream is locked.
    */
   override abort(reason: unknown = undefined): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("abort"));
-    if (this.locked) return promiseRejectedWith(new TypeError("Cannot abort: the stream is locked; abort its writer"));
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("abort", NAME));
+    if (this.locked) return promiseRejectedWith(lockedError("abort"));
     releaseWritableFeed(this.#state);
     return writableStreamAbort(this.#state, reason);
   }
@@ -89,10 +92,10 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
    * stream is locked, closed or closing.
    */
   override close(): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("close"));
-    if (this.locked) return promiseRejectedWith(new TypeError("Cannot close: the stream is locked; close its writer"));
+    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("close", NAME));
+    if (this.locked) return promiseRejectedWith(lockedError("close"));
     if (writableStreamCloseQueuedOrInFlight(this.#state)) {
-      return promiseRejectedWith(new TypeError("Cannot close: the stream is closing already"));
+      return promiseRejectedWith(endedError("close", "closing"));
     }
     releaseWritableFeed(this.#state);
     return writableStreamClose(this.#state);
@@ -131,12 +134,10 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     });
   }
 }
-defineInterface(WritableStream, "WritableStream", "abort", "close", "getWriter", "locked");
+defineInterface(WritableStream, NAME);
 
 function setUpFromUnderlyingSink(underlyingSink: unknown, strategy: unknown): WritableStreamState {
-  if (underlyingSink !== undefined && !isObject(underlyingSink) && typeof underlyingSink !== "function") {
-    throw new TypeError("the underlying sink must be an object");
-  }
+  if (underlyingSink !== undefined) toObject(underlyingSink, "the underlying sink");
   const queuing = toStrategy(strategy);
   const sink = new UnderlyingSinkAlgorithms(underlyingSink);
   const size = extractSizeAlgorithm(queuing);
@@ -144,8 +145,4 @@ function setUpFromUnderlyingSink(underlyingSink: unknown, strategy: unknown): Wr
   giveState(state.controller);
   startWritableStreamDefaultController(state.controller, sink.callStart(new WritableStreamDefaultController()));
   return state;
-}
-
-function wrongThis(member: string): TypeError {
-  return new TypeError(`${member} was called on something that is no WritableStream of @millrace/streams`);
 }

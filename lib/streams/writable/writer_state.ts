@@ -1,3 +1,4 @@
+import { endedError, releasedError } from "../errors.ts";
 import { PARKED } from "../parked.ts";
 import {
   Deferred,
@@ -31,7 +32,7 @@ import {
  * @see {@link https://streams.spec.whatwg.org/#default-writer-class}
  */
 export class WriterState {
-  stream: WritableStreamState | undefined = undefined;
+  stream: WritableStreamState | undefined;
   readonly closed: LazyPromise = new LazyPromise();
   readonly ready: LazyPromise = new LazyPromise();
   /** Whether a user holds it: then it has locked the native side too. */
@@ -61,7 +62,7 @@ export class WriterState {
 
   /** Its promises will tell nothing of the stream any longer. */
   released(): void {
-    const error = new TypeError("the writer was released: it cannot watch the stream any longer");
+    const error = releasedError("watch the stream", "writer");
     this.ready.reject(error);
     this.closed.reject(error);
   }
@@ -100,10 +101,10 @@ export function writableStreamDefaultWriterWrite(writer: WriterState, chunk: unk
   const chunkSize = controller.sizeAlgorithm === undefined
     ? 1
     : writableStreamDefaultControllerGetChunkSize(controller, chunk);
-  if (stream !== writer.stream) return promiseRejectedWith(releasedWriterError("write")); // by the size function
+  if (stream !== writer.stream) return promiseRejectedWith(releasedError("write", "writer")); // by the size function
   if (stream.state === "errored") return promiseRejectedWith(stream.storedError);
   if (stream.state === "closed" || writableStreamCloseQueuedOrInFlight(stream)) {
-    return promiseRejectedWith(new TypeError("Cannot write: the stream is closed or closing"));
+    return promiseRejectedWith(endedError("write", stream.state));
   }
   if (stream.state === "erroring") return promiseRejectedWith(stream.storedError);
   if (controller.batching !== undefined) return controller.batching.enqueue(chunk, chunkSize);
@@ -170,9 +171,4 @@ export function writableStreamDefaultWriterAbort(writer: WriterState, reason: un
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-writer-close} */
 export function writableStreamDefaultWriterClose(writer: WriterState): Promise<void> {
   return writableStreamClose(writer.stream!);
-}
-
-/** What a call on a released writer is rejected with. */
-export function releasedWriterError(action: string): TypeError {
-  return new TypeError(`Cannot ${action}: the writer was released; get another one from the stream`);
 }

@@ -1,0 +1,276 @@
+import { endedError } from "../errors.ts";
+import {
+  isThenableLike,
+  newPromiseResolvedWith,
+  promiseRejectedWith,
+  promiseResolvedWith,
+  queueReaction,
+  react,
+  settle,
+} from "../promises.ts";
+import { PARKED } from "../parked.ts";
+import type { RecyclingSource } from "../recycling.ts";
+import type { ReadRequest } from "./read_requests.ts";
+import { readableStreamClose, readableStreamError, type ReadableStreamState } from "./stream_state.ts";
+
+/** The algorithms of a readable stream: a user's underlying source, or one of ours. */
+export interface SourceAlgorithms {
+  /** Returns a promise, or anything else when it is done, or PARKED if it calls `onPulled` itself; it may throw. */
+  pull(): unknown;
+  /** Returns a promise or a value; it may throw. */
+  cancel(reason: unknown): unknown;
+  /** What takes the memory of chunks back, once nobody uses them any longer. */
+  readonly recycler?: RecyclingSource | undefined;
+}
+
+/** How the end of a pull that returned no promise is dealt with. */
+const REACTS = 0;
+const MAY_BE_HELD = 1;
+const IS_HELD = 2;
+
+/** How often a pull that a pipe asked for is repeated at once, before other code gets its turn. */
+const MOST_PULLS_AT_ONCE = 64;
+
+/** Takes the place of a source that will not be called again, so that it can be collected. */
+const CLEARED_SOURCE: SourceAlgorithms = { pull() {}, cancel() {} };
+
+/** What both kinds of queue have. */
+interface ControllerQueue {
+  readonly length: number;
+  readonly totalSize: number;
+  reset(): void;
+}
+
+/**
+ * The internal slots that both controllers of a readable stream share, and what is done with them alike.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#rs-default-controller-class}
+ * @see {@link https://streams.spec.whatwg.org/#rbs-controller-class}
+ */
+export abstract class ReadableControllerState {
+  readonly stream: ReadableStreamState;
+  source: SourceAlgorithms;
+  readonly highWaterMark: number;
+  started = false;
+  closeRequested = false;
+  pulling = false;
+  pullAgain = false;
+  /** See {@linkcode readBufferedHoldingPull}. */
+  pullEnd: typeof REACTS | typeof MAY_BE_HELD | typeof IS_HELD = REACTS;
+  /** What follows start and each pull; bound once for each stream. */
+  #onPulled: (() => void) | undefined;
+  #onPullFailed: ((error: unknown) => void) | undefined;
+  abstract readonly queue: ControllerQueue;
+
+  constructor(stream: ReadableStreamState, source: SourceAlgorithms, highWaterMark: number) {
+    this.stream = stream;
+    this.source = source;
+    this.highWaterMark = highWaterMark;
+  }
+
+  get onPulled(): () => void {
+    return this.#onPulled ??= () => {
+      this.pulling = false;
+      if (!this.started) this.started = true;
+      else if (!this.pullAgain) return;
+      this.pullAgain = false;
+      this.callPullIfNeeded();
+    };
+  }
+
+  get onPullFailed(): (error: unknown) => void {
+    return this.#onPullFailed ??= (error) => this.error(error);
+  }
+
+  /** Pulls once start has settled: the end of every set-up. */
+  start(startResult: unknown): void {
+    if (isThenableLike(startResult)) {
+      react(newPromiseResolvedWith(startResult), this.onPulled, this.onPullFailed);
+    } else {
+      queueReaction(this.onPulled);
+    }
+  }
+
+  /** Whether a default reader's read would be served at once. */
+  get hasBuffered(): boolean {
+    return this.queue.length > 0;
+  }
+
+  /** The part of [[PullSteps]] that serves a read from the queue; `hasBuffered` must hold. */
+  abstract readBuffered(): unknown;
+  /** [[PullSteps]] */
+  abstract pullSteps(request: ReadRequest): void;
+  /** [[ReleaseSteps]] */
+  abstract releaseSteps(): void;
+
+  /** [[CancelSteps]]; what the source throws becomes a rejection. */
+  cancelSteps(reason: unknown): Promise<unknown> {
+    const { source } = this;
+    this.clear();
+    try {
+      return promiseResolvedWith(source.cancel(reason));
+    } catch (error) {
+      return promiseRejectedWith(error);
+    }
+  }
+
+  /** ResetQueue and ClearAlgorithms. */
+  clear(): void {
+    this.queue.reset();
+    this.source = CLEARED_SOURCE;
+  }
+
+  /**
+   * What follows when chunks have left the queue.
+   *
+   * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-handle-queue-drain}
+   */
+  afterDequeue(): void {
+    if (this.closeRequested && this.queue.length === 0) this.finishClose();
+    else this.callPullIfNeeded();
+  }
+
+  /** Closes the stream, as nothing is left to be read. */
+  finishClose(): void {
+    this.source = CLEARED_SOURCE;
+    readableStreamClose(this.stream);
+  }
+
+  /**
+   * @see {@link https://streams.spec.whatwg.org/#readable-stream-default-controller-close}
+   * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-close}
+   */
+  close(): void {
+    if (!this.canCloseOrEnqueue) return;
+    this.closeRequested = true;
+    if (this.queue.length === 0) this.finishClose();
+  }
+
+  /**
+   * @see {@link https://streams.spec.whatwg.org/#readable-stream-default-controller-error}
+   * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-error}
+   */
+  error(error: unknown): void {
+    if (this.stream.state !== "readable") return;
+    this.clear();
+    readableStreamError(this.stream, error);
+  }
+
+  /**
+   * @see {@link https://streams.spec.whatwg.org/#readable-stream-default-controller-get-desired-size}
+   * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-get-desired-size}
+   */
+  get desiredSize(): number | null {
+    const { state } = this.stream;
+    if (state === "errored") return null;
+    return state === "closed" ? 0 : this.highWaterMark - this.queue.totalSize;
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#readable-stream-default-controller-can-close-or-enqueue} */
+  get canCloseOrEnqueue(): boolean {
+    return !this.closeRequested && this.stream.state === "readable";
+  }
+
+  /**
+   * @see {@link https://streams.spec.whatwg.org/#readable-stream-default-controller-should-call-pull}
+   * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-should-call-pull}
+   */
+  shouldCallPull(): boolean {
+    if (!this.started || !this.canCloseOrEnqueue) return false;
+    const { reader } = this.stream;
+    if (reader !== undefined && reader.requests.length > 0) return true;
+    return this.highWaterMark - this.queue.totalSize > 0;
+  }
+
+  /**
+   * @see {@link https://streams.spec.whatwg.org/#readable-stream-default-controller-call-pull-if-needed}
+   * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-call-pull-if-needed}
+   */
+  callPullIfNeeded(): void {
+    if (!this.shouldCallPull()) return;
+    if (this.pulling) {
+      this.pullAgain = true;
+      return;
+    }
+    this.pulling = true;
+    callPull(this);
+  }
+}
+
+/**
+ * The check at the start of a controller's methods.
+ *
+ * @throws {TypeError} if the stream is closed or errored.
+ */
+export function checkCanCloseOrEnqueue(controller: ReadableControllerState, action: string): void {
+  if (!controller.canCloseOrEnqueue) throw endedError(action, controller.stream.state);
+}
+
+/**
+ * Calls the source's pull, and reacts to its end as its promise would have: a microtask later, or, if a pipe reads and
+ * the source returned no promise, at once.
+ */
+function callPull(controller: ReadableControllerState): void {
+  const result = pullFrom(controller);
+  if (result !== undefined) {
+    endPull(controller, result);
+    return;
+  }
+  const { reader } = controller.stream;
+  if (reader === undefined || !reader.fused) reactToPull(controller);
+  else if (controller.pullAgain) endPull(controller, undefined);
+  else controller.pulling = false;
+}
+
+function reactToPull(controller: ReadableControllerState): void {
+  if (controller.pullEnd === MAY_BE_HELD) controller.pullEnd = IS_HELD;
+  else queueReaction(controller.onPulled);
+}
+
+function pullFrom(controller: ReadableControllerState): unknown {
+  try {
+    return controller.source.pull();
+  } catch (error) {
+    return promiseRejectedWith(error);
+  }
+}
+
+function endPull(controller: ReadableControllerState, firstResult: unknown): void {
+  let result = firstResult;
+  for (let pulls = 1;; pulls++) {
+    if (result === PARKED) return;
+    if (isThenableLike(result)) {
+      settle(result, controller.onPulled, controller.onPullFailed);
+      return;
+    }
+    const { reader } = controller.stream;
+    if (reader === undefined || !reader.fused || pulls === MOST_PULLS_AT_ONCE) {
+      reactToPull(controller);
+      return;
+    }
+    if (!controller.pullAgain || !controller.shouldCallPull()) {
+      controller.pulling = false;
+      controller.pullAgain = false;
+      return;
+    }
+    controller.pullAgain = false;
+    result = pullFrom(controller);
+  }
+}
+
+/**
+ * Reads a chunk that is buffered for somebody who will queue a reaction of their own at once. If the read pulled, and
+ * the source returned no promise, the reaction to that would be queued just before theirs; this holds it back, to be run
+ * first in theirs, and saves a microtask.
+ */
+export function readBufferedHoldingPull(controller: ReadableControllerState): unknown {
+  controller.pullEnd = MAY_BE_HELD;
+  return controller.readBuffered();
+}
+
+/** The steps that {@linkcode readBufferedHoldingPull} has held back, if any; to be asked for right after it. */
+export function takeHeldPull(controller: ReadableControllerState): (() => void) | undefined {
+  const isHeld = controller.pullEnd === IS_HELD;
+  controller.pullEnd = REACTS;
+  return isHeld ? controller.onPulled : undefined;
+}
