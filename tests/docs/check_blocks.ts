@@ -52,9 +52,10 @@ function checkTogether(blocks: readonly Block[], ambient: string, project: strin
       maxBuffer: 64 << 20,
     });
     if (error !== undefined) throw error;
-    const said = complaints(stdout, blocks);
-    if (status !== 0 && said.length === 0) throw new TypeError(`tsc ended with ${status}:\n${stdout}${stderr}`);
-    return said;
+    if (status !== 0 && !/: error TS\d+: /.test(stdout)) {
+      throw new TypeError(`tsc ended with ${status}:\n${stdout}${stderr}`);
+    }
+    return complaints(stdout, blocks);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -62,16 +63,20 @@ function checkTogether(blocks: readonly Block[], ambient: string, project: strin
 
 function complaints(output: string, blocks: readonly Block[]): string[] {
   const said: string[] = [];
-  for (const text of output.split("\n").filter((line) => line !== "")) {
-    const match = /^(\d+)\.[jt]s\((\d+),\d+\): (.*)$/.exec(text);
+  // A complaint may go on on indented lines.
+  for (const text of output.split(/\n(?! )/).filter((line) => line.trim() !== "")) {
+    const match = /^(\d+)\.[jt]s\((\d+),\d+\): ([^]*)$/.exec(text);
     if (match !== null) {
       const { path, line } = blocks[Number(match[1])];
       said.push(`${path}:${line + Number(match[2]) - 1} (types): ${match[3]}`);
-    } else if (text.startsWith(" ") && said.length > 0) {
-      said[said.length - 1] += `\n${text}`;
-    } else if (!/^\.\.\/.*\(\d+,\d+\): /.test(text)) {
+    } else if (!isOfSource(text)) {
       said.push(`(types): ${text}`);
-    } // else in a source, which a user has as declarations that are not checked: `npm run check` does that
+    }
   }
   return said;
+}
+
+/** What users have as declarations, which they need not check; `npm run check` checks the sources. */
+function isOfSource(text: string): boolean {
+  return /^\.\.\/.*\(\d+,\d+\): /.test(text);
 }

@@ -17,6 +17,8 @@ export interface RunOptions {
   readonly project: string;
   /** Origin of the server that stands for public hosts. */
   readonly origin: string;
+  /** Variables of the environment beside, or in the place of, those that are inherited. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -49,10 +51,11 @@ export async function runBlock(block: Block, options: RunOptions): Promise<strin
   }
 }
 
-async function runIn(folder: string, block: Block, { runtime, executable, origin }: RunOptions): Promise<string[]> {
+async function runIn(folder: string, block: Block, options: RunOptions): Promise<string[]> {
   const work = join(folder, "work");
   cpSync(join(here, "fixture"), work, { recursive: true });
   mkdirSync(join(work, "uploads"));
+  const { runtime, executable, origin } = options;
   const ports = await freePorts();
   const code = withStandIns(block.code, { origin, ports });
   const [example, start, report] = [
@@ -63,7 +66,12 @@ async function runIn(folder: string, block: Block, { runtime, executable, origin
   writeFileSync(example, code);
   writeFileSync(report, "");
   cpSync(join(here, "start.ts"), start);
-  const ended = await runProcess(executable, [...leadingArguments[runtime], start, example, report], work, ports);
+  const ended = await runProcess(
+    executable,
+    [...leadingArguments[runtime], start, example, report],
+    work,
+    environment(options, ports),
+  );
   return problems(block, code, ended, readFileSync(report, "utf8"))
     .map(({ line, text }) => `${block.path}:${block.line + line - 1} (${runtime}): ${text}`);
 }
@@ -81,16 +89,20 @@ function failingLine({ language }: Block, output: string): number {
   return Number(new RegExp(`[/\\\\]example\\.${language}:(\\d+)`).exec(output)?.[1] ?? 1);
 }
 
-function runProcess(executable: string, args: string[], cwd: string, ports: StandIns["ports"]): Promise<Ended> {
+function environment({ project, env }: RunOptions, ports: StandIns["ports"]): NodeJS.ProcessEnv {
   const { NODE_TEST_CONTEXT: _, FORCE_COLOR: __, ...inherited } = process.env;
-  const env = {
+  return {
     ...inherited,
     NO_COLOR: "1",
-    NODE_COMPILE_CACHE: join(dirname(dirname(dirname(cwd))), "compiled"),
+    NODE_COMPILE_CACHE: join(project, "compiled"),
     // Where servers listen that name no port.
     DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${ports["8000"]}`,
     BUN_PORT: String(ports["3000"]),
+    ...env,
   };
+}
+
+function runProcess(executable: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(executable, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
     const limit = setTimeout(() => child.kill("SIGKILL"), LIMIT);
