@@ -1,6 +1,7 @@
 /**
  * Builds the npm package into `dist/`: a module for each subpath of the public API and the chunks that they share, the
- * types beside them, and in `dist/browser/` what pages import without a bundler.
+ * types beside them; in `dist/browser/` what pages import without a bundler, and in `dist/modules/` what bundlers for
+ * browsers take.
  *
  *   npm run build
  *
@@ -8,41 +9,28 @@
  * them. Only what pages download is minified.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { bundle, CODECS, dist, root, WHOLE, WORKER } from "./bundle.ts";
+import { buildBrowser, buildBundlerModules } from "./browser_build.ts";
+import { bundle, root, WORKER } from "./bundle.ts";
+
+const dist = join(root, "dist");
+/** In the folder for browsers, which has to be complete. */
+const codecs = join(dist, "browser/wasm");
 
 /** The sources of the subpaths, as the manifest tells their outputs. */
 function publicSources(): string[] {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const outputs = Object.values(exports).map((target) => (target as { default?: string }).default ?? "");
-  const modules = outputs.filter((path) => path !== "" && !path.startsWith("./dist/browser/"));
-  return modules.map((path) => path.replace(/^\.\/dist\/(.*)\.js$/, "$1.ts"));
+  return outputs.filter((path) => path !== "" && !path.includes("/browser/")).map((path) =>
+    path.replace(/^\.\/dist\/(.*)\.js$/, "$1.ts")
+  );
 }
 
-/** The entry for a source: all of its folder, where folders are chunks. */
-function entryOf(source: string): string {
-  const [, folder = ""] = /^lib\/(\w+)\/mod\.ts$/.exec(source) ?? [];
-  return WHOLE.includes(folder) ? `public:${folder}` : source;
-}
-
-function buildModules(): Promise<number> {
-  const sources = [...publicSources(), WORKER];
-  const entries = sources.map((source) => [source.replace(/\.ts$/, ""), entryOf(source)]);
-  return bundle(Object.fromEntries(entries), dist, {});
-}
-
-/** What `.` exports, and the subpaths that it consists of. */
-function buildForBrowsers(): Promise<number> {
-  const entries = Object.fromEntries(WHOLE.map((folder) => [folder, `public:${folder}`]));
-  return bundle({ ...entries, mod: "mod.ts" }, join(dist, "browser"), { minify: true, target: "es2022" });
-}
-
-function copyCodecs(): number {
-  const names = globSync("*.js", { cwd: join(root, "lib/codecs/wasm") });
-  for (const name of names) cpSync(join(root, "lib/codecs/wasm", name), join(CODECS, name));
-  return names.length;
+function buildModules(): Promise<string[]> {
+  const entries = Object.fromEntries([...publicSources(), WORKER].map((path) => [path.replace(/\.ts$/, ""), path]));
+  return bundle({ entries, outdir: dist, codecs, chunks: [["streams"], ["batch"], ["codecs"], ["text"]] });
 }
 
 /** Types from tsc, which keeps the sources' extensions in declarations. */
@@ -59,6 +47,10 @@ function buildTypes(): void {
 }
 
 rmSync(dist, { recursive: true, force: true });
-const count = await buildModules() + await buildForBrowsers() + copyCodecs();
+const written = [
+  ...await buildModules(),
+  ...await buildBrowser(join(dist, "browser")),
+  ...await buildBundlerModules(join(dist, "modules"), codecs),
+];
 buildTypes();
-console.log(`dist/ holds ${count} modules and their types`);
+console.log(`dist/ holds ${written.length} modules and their types`);

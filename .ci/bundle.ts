@@ -1,99 +1,120 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type BuildOptions, type BuildResult, type Plugin } from "esbuild";
 
 /** The repository's folder. */
 export const root: string = join(dirname(fileURLToPath(import.meta.url)), "..");
-/** What npm publishes. */
-export const dist: string = join(root, "dist");
-
-/** The folders that make one chunk each, as their parts are used together: everything that `.` exports. */
-export const WHOLE: readonly string[] = ["batch", "codecs", "streams", "text"];
 /** The module that the pool finds by its address. */
 export const WORKER = "lib/precompress/worker.ts";
-/** Where the codecs' modules are: in the folder for browsers, which has to be complete, and for all. */
-export const CODECS: string = join(dist, "browser/wasm");
+
+/** What to bundle, and how. */
+export interface Bundle {
+  /** The sources, by the names of their modules below `outdir`, without extension. */
+  readonly entries: Readonly<Record<string, string>>;
+  /** Where the modules go. */
+  readonly outdir: string;
+  /** The folder of the codecs' modules, which are loaded when used. */
+  readonly codecs: string;
+  /** Folders of `lib/` that make one chunk each, or together, however little of them is imported. */
+  readonly chunks: readonly (readonly string[])[];
+  /** More options of esbuild. */
+  readonly options?: BuildOptions;
+}
 
 type Outputs = BuildResult<{ write: false; metafile: true }>;
 
-const inFolder = new RegExp(`/lib/(${WHOLE.join("|")})/`);
+/**
+ * Bundles with the code that modules share in chunks, and writes the modules.
+ *
+ * @returns the paths of all that was written.
+ */
+export async function bundle({ entries, outdir, codecs, chunks, options }: Bundle): Promise<string[]> {
+  const outputs = await build({
+    absWorkingDir: root,
+    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, entryOf(path, chunks)])),
+    outdir,
+    chunkNames: "chunks/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    write: false,
+    metafile: true,
+    packages: "external",
+    format: "esm",
+    platform: "neutral",
+    target: "es2023",
+    legalComments: "none",
+    logLevel: "warning",
+    ...options,
+    plugins: [ownFiles(outdir, codecs), ...(options?.plugins ?? []), wholeFolders(chunks)],
+  });
+  return write(outputs);
+}
 
-/** Lets whoever imports a folder of {@linkcode WHOLE} import all of it, so that esbuild makes one chunk of it. */
-const wholeFolders: Plugin = {
-  name: "whole-folders",
-  setup(builder) {
-    builder.onResolve({ filter: /^(public|whole):/ }, ({ path }) => {
-      const [namespace, folder] = path.split(":");
-      return { path: folder, namespace, sideEffects: true };
-    });
-    builder.onLoad({ filter: /./, namespace: "public" }, ({ path: folder }) => {
-      return { contents: `import "whole:${folder}"; export * from "./mod.ts";`, resolveDir: join(root, "lib", folder) };
-    });
-    builder.onLoad({ filter: /./, namespace: "whole" }, ({ path: folder }) => {
-      const contents = `export * from "./mod.ts"; export * from "./internal.ts";`;
-      return { contents, resolveDir: join(root, "lib", folder) };
-    });
-    builder.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, importer, resolveDir, namespace }) => {
-      const target = join(resolveDir, path);
-      const [, folder] = inFolder.exec(target.replaceAll("\\", "/")) ?? [];
-      if (folder === undefined) return undefined;
-      const isFacade = namespace === "file" && /^(mod|internal)\.ts$/.test(basename(target));
-      // Within a folder, only another entry of it imports its face.
-      if (isFacade && !/^(mod|internal)\.ts$/.test(basename(importer)) || isFacade && dirname(importer) === root) {
-        return { path: folder, namespace: "whole", sideEffects: true };
-      }
-      return { path: target, sideEffects: true }; // else what no entry uses would be in no chunk
-    });
-  },
-};
+/** The face of a folder that makes a chunk stands for all of it. */
+function entryOf(source: string, chunks: Bundle["chunks"]): string {
+  const [, folder = ""] = /^lib\/(\w+)\/mod\.ts$/.exec(source) ?? [];
+  return chunks.flat().includes(folder) ? `public:${folder}` : source;
+}
 
-/** What modules find by an address relative to themselves stays out of the bundle, and is told by this for now. */
+const isFace = (path: string): boolean => /^(mod|internal)\.ts$/.test(basename(path));
+
+/** Lets whoever imports of a folder import all that is to be in its chunk; esbuild makes a chunk of it then. */
+function wholeFolders(chunks: Bundle["chunks"]): Plugin {
+  const chunkOf = (folder: string): string => chunks.find((folders) => folders.includes(folder))!.join("+");
+  const folderOf = (path: string): string => {
+    const [, folder = ""] = /\/lib\/(\w+)\//.exec(path.replaceAll("\\", "/")) ?? [];
+    return chunks.flat().includes(folder) ? folder : "";
+  };
+  return {
+    name: "whole-folders",
+    setup(builder) {
+      builder.onResolve({ filter: /^(public|whole):/ }, ({ path }) => {
+        const [namespace, name] = path.split(":");
+        return { path: name, namespace, sideEffects: true };
+      });
+      builder.onLoad({ filter: /./, namespace: "public" }, ({ path: folder }) => {
+        const contents = `import "whole:${chunkOf(folder)}"; export * from "./lib/${folder}/mod.ts";`;
+        return { contents, resolveDir: root };
+      });
+      builder.onLoad({ filter: /./, namespace: "whole" }, ({ path: chunk }) => {
+        const faces = chunk.split("+").flatMap((folder) => [`./lib/${folder}/mod.ts`, `./lib/${folder}/internal.ts`]);
+        return { contents: faces.map((face) => `export * from "${face}";`).join("\n"), resolveDir: root };
+      });
+      builder.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, importer, resolveDir, namespace }) => {
+        const target = join(resolveDir, path);
+        const folder = folderOf(target);
+        if (folder === "") return undefined;
+        // Of a folder's own modules, only another entry imports its face.
+        const isFromOutside = namespace === "file" && isFace(target) &&
+          (folderOf(importer) !== folder || !isFace(importer));
+        if (isFromOutside) return { path: chunkOf(folder), namespace: "whole", sideEffects: true };
+        return { path: target, sideEffects: true }; // else what no entry uses would be in no chunk
+      });
+    },
+  };
+}
+
+/** Stands for a file's place relative to the module, until that is known. */
 const PLACE = "place-of:";
 
 /** The codecs' modules stay files of their own, and the pool starts its worker from the module that is built of it. */
-const ownFiles: Plugin = {
-  name: "own-files",
-  setup(builder) {
-    builder.onResolve({ filter: /^\.\/wasm\/\w+\.js$/ }, ({ path }) => {
-      return { path: `${PLACE}${join(CODECS, basename(path))}`, external: true };
-    });
-    builder.onLoad({ filter: /lib[\\/]precompress[\\/]pool\.ts$/ }, ({ path }) => {
-      const source = readFileSync(path, "utf8");
-      const place = JSON.stringify(`${PLACE}${join(dist, WORKER.replace(/\.ts$/, ".js"))}`);
-      const contents = source.replace(/import\.meta\.url\.replace\(.*\$1"\)/, `${place}, import.meta.url`);
-      if (contents === source) throw new Error(`${path} starts its worker in a way that .ci/bundle.ts does not know`);
-      return { contents, loader: "ts" };
-    });
-  },
-};
-
-/** Makes modules below `outdir` of the sources, by their names there without extension, and writes them. */
-export async function bundle(
-  entryPoints: Readonly<Record<string, string>>,
-  outdir: string,
-  options: BuildOptions,
-): Promise<number> {
-  return write(
-    await build({
-      absWorkingDir: root,
-      entryPoints,
-      outdir,
-      chunkNames: "chunks/[name]-[hash]",
-      bundle: true,
-      splitting: true,
-      write: false,
-      metafile: true,
-      packages: "external",
-      format: "esm",
-      platform: "neutral",
-      target: "es2023",
-      legalComments: "none",
-      plugins: [wholeFolders, ownFiles],
-      logLevel: "warning",
-      ...options,
-    }),
-  );
+function ownFiles(outdir: string, codecs: string): Plugin {
+  return {
+    name: "own-files",
+    setup(builder) {
+      builder.onResolve({ filter: /^\.\/wasm\/\w+\.js$/ }, ({ path }) => {
+        return { path: `${PLACE}${join(codecs, basename(path))}`, external: true };
+      });
+      builder.onLoad({ filter: /lib[\\/]precompress[\\/]pool\.ts$/ }, ({ path }) => {
+        const source = readFileSync(path, "utf8");
+        const place = JSON.stringify(`${PLACE}${join(outdir, WORKER.replace(/\.ts$/, ".js"))}`);
+        const contents = source.replace(/import\.meta\.url\.replace\(.*\$1"\)/, `${place}, import.meta.url`);
+        if (contents === source) throw new Error(`${path} starts its worker in a way that .ci/bundle.ts does not know`);
+        return { contents, loader: "ts" };
+      });
+    },
+  };
 }
 
 /** A name for each chunk that tells what is in it: the folders of its sources. */
@@ -112,18 +133,19 @@ function chunkNames({ outputs }: Outputs["metafile"]): Map<string, string> {
   return names;
 }
 
-/** Writes the outputs of a bundle, and returns how many there are. */
-function write({ outputFiles, metafile }: Outputs): number {
+function write({ outputFiles, metafile }: Outputs): string[] {
   const names = chunkNames(metafile);
   const renamed = (text: string): string => text.replace(/\bchunk-[A-Z0-9]{8}\b/g, (name) => names.get(name) ?? name);
-  const full = outputFiles.filter(({ text }) => text !== "");
   const empty = outputFiles.filter(({ text }) => text === "").map(({ path }) => basename(path));
-  for (const { path, text } of full) {
-    const present = empty.reduce((text, name) => text.replace(new RegExp(`^import "[^"]*/${name}";\n`, "m"), ""), text);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(renamed(path), ownNames(placed(renamed(present), dirname(path))));
-  }
-  return full.length;
+  const imports = empty.map((name) => new RegExp(`^import ?"[^"]*/${name}";\n?`, "m"));
+  return outputFiles.filter(({ text }) => text !== "").map(({ path, text }) => {
+    const present = imports.reduce((text, pattern) => text.replace(pattern, ""), text);
+    const output = renamed(path);
+    if (existsSync(output)) throw new Error(`${output} would be written twice`);
+    mkdirSync(dirname(output), { recursive: true });
+    writeFileSync(output, ownNames(placed(renamed(present), dirname(output))));
+    return output;
+  });
 }
 
 /** Fills in where files are, seen from `folder`. */
@@ -139,6 +161,6 @@ function placed(text: string, folder: string): string {
  * have to be renamed at run time otherwise, and V8 does not inline `super()` of a class with a redefined property.
  */
 function ownNames(text: string): string {
-  const aliases = [...text.matchAll(/^(?:var|let|const) (\w+) = class _(\w+)\b/gm)].map(([, , name]) => name);
-  return aliases.reduce((text, name) => text.replace(new RegExp(`\\b_${name}\\b`, "g"), name), text);
+  const names = [...text.matchAll(/^(?:var|let|const) \w+ = class _(\w+)\b/gm)].map(([, name]) => name);
+  return names.reduce((text, name) => text.replace(new RegExp(`\\b_${name}\\b`, "g"), name), text);
 }

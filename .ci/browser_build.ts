@@ -1,0 +1,95 @@
+import { cpSync, existsSync, globSync } from "node:fs";
+import { basename, join, relative } from "node:path";
+import { build, type BuildOptions, type Plugin } from "esbuild";
+import { bundle, root } from "./bundle.ts";
+
+/** What runs in browsers: what `.` exports. */
+const PARTS: readonly string[] = ["streams", "batch", "text", "codecs"];
+
+const forBrowsers: BuildOptions = { platform: "browser", target: "es2022", legalComments: "none" };
+
+/** `X.browser.ts` stands for `X.ts` where there is one: what only servers need is left out. */
+function variantOf(path: string): string {
+  const variant = path.replace(/\.ts$/, ".browser.ts");
+  return existsSync(variant) ? variant : path;
+}
+
+const browserVariants: Plugin = {
+  name: "browser-variants",
+  setup(builder) {
+    builder.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, resolveDir }) => {
+      const source = join(resolveDir, path);
+      return variantOf(source) === source ? undefined : { path: variantOf(source), sideEffects: true };
+    });
+  },
+};
+
+/**
+ * Makes what a page imports without a bundler: `mod.js`, one module for each of its parts, and below them `chunks/`, and
+ * `wasm/` for the codecs that are used. The folder is complete and can be served from anywhere.
+ *
+ * @returns the paths of all that was written.
+ */
+export async function buildBrowser(outdir: string): Promise<string[]> {
+  const codecs = join(outdir, "wasm");
+  const parts = Object.fromEntries(PARTS.map((part) => [part, `lib/${part}/mod.ts`]));
+  const written = await bundle({
+    entries: { ...parts, mod: "mod.ts" },
+    outdir,
+    codecs,
+    chunks: PARTS.map((part) => [part]),
+    options: { ...forBrowsers, minify: true, plugins: [browserVariants] },
+  });
+  const modules = globSync("*.js", { cwd: join(root, "lib/codecs/wasm") });
+  for (const name of modules) cpSync(join(root, "lib/codecs/wasm", name), join(codecs, name));
+  return [...written, ...modules.map((name) => join(codecs, name))];
+}
+
+/**
+ * Makes what bundlers for browsers take: a module of each source, so that they leave out what a page does not use.
+ *
+ * @param codecs the folder of the codecs' modules.
+ * @returns the paths of all that was written.
+ */
+export async function buildBundlerModules(outdir: string, codecs: string): Promise<string[]> {
+  const entries = ["mod.ts", "lib/streams/install.ts"];
+  const common: BuildOptions = {
+    ...forBrowsers,
+    absWorkingDir: root,
+    bundle: true,
+    format: "esm",
+    outdir,
+    metafile: true,
+  };
+  const reached = await build({
+    ...common,
+    entryPoints: entries,
+    write: false,
+    external: ["./wasm/*"],
+    plugins: [browserVariants],
+  });
+  const { metafile } = await build({
+    ...common,
+    entryPoints: [...entries, ...Object.keys(reached.metafile!.inputs)],
+    outbase: root,
+    plugins: [besideEachOther(outdir, codecs)],
+  });
+  return Object.keys(metafile!.outputs).map((path) => join(root, path));
+}
+
+/** Leaves imports as they are, but for what the outputs are called. */
+function besideEachOther(outdir: string, codecs: string): Plugin {
+  return {
+    name: "beside-each-other",
+    setup(builder) {
+      builder.onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir, kind }) => {
+        if (kind === "entry-point") return undefined;
+        const place = (to: string): string =>
+          relative(join(outdir, relative(root, resolveDir)), to).replaceAll("\\", "/");
+        if (path.startsWith("./wasm/")) return { path: place(join(codecs, basename(path))), external: true };
+        const output = join(outdir, relative(root, variantOf(join(resolveDir, path)))).replace(/\.ts$/, ".js");
+        return { path: place(output).replace(/^(?!\.)/, "./"), external: true };
+      });
+    },
+  };
+}
