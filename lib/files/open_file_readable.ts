@@ -34,6 +34,8 @@ class FileSource extends RecyclingSource {
   /** What was read into, and can be again. */
   #spare: Uint8Array<ArrayBuffer> | undefined = undefined;
   #isCanceled = false;
+  /** Whether all of the file has been read. */
+  #isAtEnd = false;
   #closing: Promise<void> | undefined = undefined;
 
   constructor(handle: FileHandle) {
@@ -42,6 +44,7 @@ class FileSource extends RecyclingSource {
   }
 
   async pull(controller: ReadableByteStreamController): Promise<void> {
+    if (this.#isAtEnd) return this.#end(controller);
     const request = controller.byobRequest;
     const lent = request?.view as Uint8Array<ArrayBuffer> | undefined;
     const bytes = lent ?? this.#takeSpare();
@@ -55,14 +58,20 @@ class FileSource extends RecyclingSource {
     if (this.#isCanceled) return;
     if (bytesRead === 0) {
       await this.#close();
-      if (this.#isCanceled) return;
-      controller.close();
-      controller.byobRequest?.respond(0); // of a read that came meanwhile, too
+      this.#isAtEnd = true;
+      if (!this.#isCanceled) this.#end(controller);
     } else if (request) {
       request.respond(bytesRead);
     } else {
       controller.enqueue(bytes.subarray(0, bytesRead));
     }
+  }
+
+  /** Closes the stream; not yet while bytes are queued, as a BYOB read whose `min` is more than these would fail then. */
+  #end(controller: ReadableByteStreamController): void {
+    if (controller.byobRequest === null && controller.desiredSize! < READ_SIZE) return;
+    controller.close();
+    controller.byobRequest?.respond(0); // of a read that came meanwhile, too
   }
 
   recycle(chunk: Uint8Array<ArrayBuffer>): void {

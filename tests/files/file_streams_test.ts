@@ -165,6 +165,21 @@ test("openFileReadable() fills the buffers of a BYOB reader", () =>
     }
   }));
 
+test("openFileReadable() gives a BYOB reader that wants more than there is what there is, though it was read ahead", () =>
+  inFolder(async (folder) => {
+    for (const size of [0, 5, 600_000]) {
+      const bytes = noise(size, 1);
+      await writeFile(join(folder, "file"), bytes);
+      const stream = await openFileReadable(join(folder, "file"));
+      await turns(20); // the first piece, and maybe the end, have been read
+      const reader = stream.getReader({ mode: "byob" });
+      const { done, value } = await reader.read(new Uint8Array(1_000_000), { min: 1_000_000 });
+      assert.equal(done, true);
+      assert.deepEqual(value, bytes);
+      await reader.closed;
+    }
+  }));
+
 test("openFileReadable() of what is longer than it says gives all of it", {
   skip: existsSync("/proc/self/status") ? false : "there is no /proc",
 }, async () => {
