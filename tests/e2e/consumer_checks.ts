@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeSite, siteVariants } from "./consumer.ts";
+import { readBlocks, runBlocks, type RuntimeName, startPeerServer } from "../docs/blocks.ts";
+import { makeSite, root, siteVariants } from "./consumer.ts";
 import { type Consumer, onPath, runModule, runWords } from "./consumer_kinds.ts";
 import { loadAll, type Loaded } from "./consumer_modules.ts";
 import { startServing } from "./serving_command.ts";
@@ -31,5 +32,23 @@ export async function checkCommand(consumer: Consumer): Promise<void> {
     const answer = await fetch(new URL("assets/app.css", server.url), { headers: { "accept-encoding": encoding } });
     assert.equal(answer.headers.get("content-encoding"), encoding);
     assert.equal(await answer.text(), await readFile(join(site, "assets/app.css"), "utf8"));
+  }
+}
+
+/**
+ * Every example of README runs with the installed package, and prints what it says. The runtime is started with the
+ * environment of this process.
+ */
+export async function checkReadme(consumer: Consumer): Promise<void> {
+  const runtime = consumer.run.split(" ")[0] as RuntimeName;
+  const blocks = readBlocks(["README.md"], root).filter(({ runtimes }) => runtimes.includes(runtime));
+  const peer = await startPeerServer();
+  try {
+    const executable = onPath(runtime, consumer.env.PATH);
+    const options = { runtime, executable, project: consumer.folder, origin: peer.origin };
+    const problems = await Promise.all(runBlocks(blocks, options));
+    assert.equal(problems.flat().join("\n"), "");
+  } finally {
+    await peer.close();
   }
 }

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import test, { after, before, describe } from "node:test";
 import { run, runtime } from "./consumer.ts";
-import { checkCommand, checkModules } from "./consumer_checks.ts";
+import { checkCommand, checkModules, checkReadme } from "./consumer_checks.ts";
 import { type Consumer, jsrKind, makeConsumer, onPath, runWords } from "./consumer_kinds.ts";
 import { browserTypes, serverTypes } from "./consumer_modules.ts";
 import { publishCopy, type Published } from "./published.ts";
@@ -16,6 +17,7 @@ let subpaths: readonly string[];
 describe("the JSR package", { skip: runtime !== "node" && "Deno is what imports from JSR" }, () => {
   before(async () => {
     published = await publishCopy("deno");
+    Object.assign(process.env, published.env); // for README's examples
     consumer = await makeConsumer(jsrKind, published);
     files = published.jsr.files("@millrace/streams", published.version);
     const { exports } = JSON.parse(new TextDecoder().decode(files.get("/deno.json")));
@@ -50,6 +52,10 @@ describe("the JSR package", { skip: runtime !== "node" && "Deno is what imports 
 
   test(`by "${jsrKind.install}": "${jsrKind.command}" precompresses a folder and serves it`, async () => {
     await checkCommand(consumer);
+  });
+
+  test(`by "${jsrKind.install}": the examples of README run`, async () => {
+    await checkReadme(consumer);
   });
 
   test("is type checked by Deno as a consumer's dependency", async () => {

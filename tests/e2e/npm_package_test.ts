@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import test, { after, before, describe } from "node:test";
 import { build } from "esbuild";
-import { root, run, runtime } from "./consumer.ts";
-import { checkCommand, checkModules } from "./consumer_checks.ts";
+import { checkBlocks, readBlocks } from "../docs/blocks.ts";
+import { output, root, run, runtime } from "./consumer.ts";
+import { checkCommand, checkModules, checkReadme } from "./consumer_checks.ts";
 import { type Consumer, makeConsumer, npmKinds, runModule, runWords } from "./consumer_kinds.ts";
 import { browserTypes, requires, serverTypes } from "./consumer_modules.ts";
 import { bin, publishCopy, type Published } from "./published.ts";
@@ -19,7 +21,10 @@ let published: Published;
 describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes itself" }, () => {
   before(async () => {
     published = await publishCopy("npm");
+    Object.assign(process.env, published.env); // for README's examples
     for (const kind of npmKinds) consumers.set(kind.install, await makeConsumer(kind, published));
+    // What a TypeScript project on Node has besides.
+    await symlink(join(root, "node_modules/@types"), join(installed(), "../../@types"));
   });
 
   after(() => published[Symbol.asyncDispose]());
@@ -31,8 +36,8 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
     const { version } = JSON.parse(await readFile(join(installed(), "package.json"), "utf8"));
     assert.equal(version, published.version);
     const modules = await readdir(join(consumers.get(npmKinds[0].install)!.folder, "node_modules"));
-    const own = modules.filter((name) => !name.startsWith("."));
-    assert.deepEqual(own.sort(), ["@millrace", "mime-db", ...Object.keys(dependencies)].sort());
+    const packages = modules.filter((name) => !name.startsWith(".") && name !== "@types");
+    assert.deepEqual(packages.sort(), ["@millrace", "mime-db", ...Object.keys(dependencies)].sort());
   });
 
   test("is installed and used by the commands that README gives", async () => {
@@ -74,6 +79,10 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
     test(`by "${kind.install}": "${kind.command}" precompresses a folder and serves it`, async () => {
       await checkCommand(consumers.get(kind.install)!);
     });
+
+    test(`by "${kind.install}": the examples of README run`, async () => {
+      await checkReadme(consumers.get(kind.install)!);
+    });
   }
 
   test("is type checked by Deno as a consumer's dependency", async () => {
@@ -82,46 +91,47 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
     await runWords("deno check types.ts", [], consumer);
   });
 
-  const modes = [["esnext", "bundler"], ["nodenext", "nodenext"]];
-  for (const [module, resolution] of modes) {
+  for (const [module, resolution] of [["esnext", "bundler"], ["nodenext", "nodenext"]]) {
     for (const skipped of ["true", "false"]) {
       test(`compiles strictly with moduleResolution ${resolution} and skipLibCheck ${skipped}`, async () => {
         const { folder } = consumers.get(npmKinds[0].install)!;
-        const options = ["--strict", "--noEmit", "--target", "es2024", "--module", module];
-        const shared = [...options, "--moduleResolution", resolution, "--skipLibCheck", skipped];
-        const node = ["--typeRoots", join(root, "node_modules/@types"), "--types", "node"];
+        const options = ["--module", module, "--moduleResolution", resolution, "--skipLibCheck", skipped];
+        const dom = ["--lib", "es2024,dom,dom.iterable"];
         await Promise.all([
-          typeCheck(folder, "browser.mts", browserTypes, [
-            ...shared,
-            "--lib",
-            "es2024,dom,dom.iterable",
-            "--types",
-            "",
-          ]),
-          typeCheck(folder, "server.mts", serverTypes, [...shared, "--lib", "es2024,dom,dom.iterable", ...node]),
+          typeCheck(folder, "browser.mts", browserTypes, [...options, ...dom, "--types", ""]),
+          typeCheck(folder, "server.mts", serverTypes, [...options, ...dom, "--types", "node"]),
         ]);
       });
     }
   }
 
+  test("compiles the examples of README in a project of modules", async () => {
+    const { folder } = consumers.get(npmKinds[0].install)!;
+    await mkdir(join(folder, "blocks"), { recursive: true });
+    await writeFile(join(folder, "blocks/package.json"), `{ "type": "module" }`);
+    const complaints = checkBlocks(readBlocks(["README.md"], root), folder);
+    assert.equal(complaints.join("\n"), "");
+  });
+
   test("is bundled without the codecs where only streams are used", async () => {
     const { folder } = consumers.get(npmKinds[0].install)!;
-    const { outputFiles, metafile } = await build({
+    await build({
       stdin: {
-        contents: `import { LineStream } from "@millrace/streams"; console.log(LineStream);`,
+        contents: `import { LineStream, ReadableStream } from "@millrace/streams";
+          const text = new TextEncoder().encode("round\\nand round");
+          for await (const line of ReadableStream.from([text]).pipeThrough(new LineStream())) console.log(line);`,
         resolveDir: folder,
       },
       bundle: true,
       format: "esm",
       platform: "browser",
       minify: true,
-      metafile: true,
-      write: false,
+      outfile: join(folder, "bundle.mjs"),
     });
-    const [{ bytes }] = Object.values(metafile.outputs);
-    assert.equal(outputFiles.length, 1);
-    assert.ok(bytes < 90_000, `${bytes} bytes`);
-    assert.doesNotMatch(outputFiles[0].text, /CompressionStream/);
+    const bundle = await readFile(join(folder, "bundle.mjs"), "utf8");
+    assert.ok(bundle.length < 90_000, `${bundle.length} bytes`);
+    assert.doesNotMatch(bundle, /CompressionStream/);
+    assert.equal(await output(process.execPath, ["bundle.mjs"], folder), "round\nand round\n");
   });
 });
 
@@ -134,6 +144,14 @@ async function packedPaths(folder: string): Promise<string[]> {
 
 async function typeCheck(folder: string, name: string, source: string, options: readonly string[]): Promise<void> {
   await writeFile(join(folder, name), source);
-  const { code, stdout } = await run(join(bin, "tsc"), ["--ignoreConfig", ...options, name], folder);
+  const { code, stdout } = await run(join(bin, "tsc"), [
+    "--ignoreConfig",
+    "--strict",
+    "--noEmit",
+    "--target",
+    "es2024",
+    ...options,
+    name,
+  ], folder);
   assert.equal(code, 0, stdout);
 }
