@@ -56,7 +56,8 @@ function changelogSection(changelog: string, name: string): string | undefined {
   return found?.slice(1).join("\n").trim();
 }
 
-if (import.meta.main) {
+// import.meta.main would be Node 24's.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [tag] = process.argv.slice(2);
   if (tag === undefined) {
     console.error("usage: node .ci/release_check.ts vX.Y.Z");

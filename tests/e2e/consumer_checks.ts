@@ -27,11 +27,15 @@ export async function checkCommand(consumer: Consumer): Promise<void> {
   for (const path of siteVariants) await access(join(site, path));
   const [command, ...words] = consumer.command.split(" ");
   const serve = [onPath(command, consumer.env.PATH), ...words, "serve", "dist", "--port", "0"];
-  await using server = await startServing(serve, consumer.folder, consumer.env);
-  for (const encoding of ["br", "gzip", "zstd"]) {
-    const answer = await fetch(new URL("assets/app.css", server.url), { headers: { "accept-encoding": encoding } });
-    assert.equal(answer.headers.get("content-encoding"), encoding);
-    assert.equal(await answer.text(), await readFile(join(site, "assets/app.css"), "utf8"));
+  const server = await startServing(serve, consumer.folder, consumer.env);
+  try {
+    for (const encoding of ["br", "gzip", "zstd"]) {
+      const answer = await fetch(new URL("assets/app.css", server.url), { headers: { "accept-encoding": encoding } });
+      assert.equal(answer.headers.get("content-encoding"), encoding);
+      assert.equal(await answer.text(), await readFile(join(site, "assets/app.css"), "utf8"));
+    }
+  } finally {
+    await server.stop();
   }
 }
 

@@ -2,8 +2,9 @@ import { spawn } from "node:child_process";
 import process from "node:process";
 
 /** A server in a process of its own, and in that one's group whatever its launcher starts. */
-export interface ServingCommand extends AsyncDisposable {
+export interface ServingCommand {
   readonly url: URL;
+  stop(): Promise<void>;
 }
 
 /**
@@ -30,7 +31,7 @@ export async function startServing(words: readonly string[], cwd: string, env: o
   });
   return {
     url,
-    async [Symbol.asyncDispose](): Promise<void> {
+    async stop(): Promise<void> {
       process.kill(-child.pid!, "SIGTERM");
       await ended;
     },
