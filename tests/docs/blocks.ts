@@ -2,7 +2,7 @@
 export { type Block } from "./block.ts";
 export { checkBlocks } from "./check_blocks.ts";
 export { type PeerServer, startPeerServer } from "./peer_server.ts";
-export { makeSourceProject, type Project } from "./project.ts";
+export { makeProject, type Project } from "./project.ts";
 export { documentationFiles, readBlocks } from "./read_blocks.ts";
 export { runBlock, type RunOptions } from "./run_block.ts";
 export { runBlocks } from "./run_blocks.ts";

@@ -5,7 +5,7 @@ import { root, runtime } from "../e2e/consumer.ts";
 import {
   type Block,
   checkBlocks,
-  makeSourceProject,
+  makeProject,
   type PeerServer,
   readBlocks,
   runBlock,
@@ -18,7 +18,7 @@ import { withStandIns } from "./stand_ins.ts";
 const markdown = (...lines: string[]): Block[] => blocksOf("page.md", lines.join("\n"));
 const codes = (...lines: string[]): string[] => markdown(...lines).map(({ code }) => code);
 
-const project = makeSourceProject(root);
+const project = await makeProject(root, [runtime]);
 let peer: PeerServer;
 before(async () => {
   peer = await startPeerServer();

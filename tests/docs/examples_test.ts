@@ -5,7 +5,7 @@ import { root, runtime } from "../e2e/consumer.ts";
 import {
   checkBlocks,
   documentationFiles,
-  makeSourceProject,
+  makeProject,
   type PeerServer,
   readBlocks,
   runBlocks,
@@ -14,7 +14,7 @@ import {
 
 const all = readBlocks(documentationFiles(root), root);
 const blocks = all.filter(({ runtimes }) => runtimes.includes(runtime));
-const project = makeSourceProject(root);
+const project = await makeProject(root, [runtime]);
 let peer: PeerServer | undefined;
 let outcomes: Promise<Promise<string[]>[]> | undefined;
 

@@ -13,7 +13,7 @@ import {
   type Block,
   checkBlocks,
   documentationFiles,
-  makeSourceProject,
+  makeProject,
   readBlocks,
   runBlocks,
   runtimeNames,
@@ -41,7 +41,7 @@ function holds(block: Block, line: number): boolean {
   return line >= block.line - 1 && line < block.line + block.code.split("\n").length;
 }
 
-const project = makeSourceProject(root);
+const project = await makeProject(root, runtimeNames);
 const peer = await startPeerServer();
 let failed = 0;
 let passed = 0;
