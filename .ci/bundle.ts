@@ -30,15 +30,13 @@ type Outputs = BuildResult<{ write: false; metafile: true }>;
  * @returns the paths of all that was written.
  */
 export async function bundle({ entries, outdir, codecs, chunks, options }: Bundle): Promise<string[]> {
-  const outputs = await build({
+  const settings: BuildOptions & { write: false; metafile: true } = {
     absWorkingDir: root,
     entryPoints: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, entryOf(path, chunks)])),
     outdir,
     chunkNames: "chunks/[name]-[hash]",
     bundle: true,
     splitting: true,
-    write: false,
-    metafile: true,
     packages: "external",
     format: "esm",
     platform: "neutral",
@@ -47,8 +45,10 @@ export async function bundle({ entries, outdir, codecs, chunks, options }: Bundl
     logLevel: "warning",
     ...options,
     plugins: [ownFiles(outdir, codecs), ...(options?.plugins ?? []), wholeFolders(chunks)],
-  });
-  return write(outputs);
+    write: false,
+    metafile: true,
+  };
+  return write(await build(settings));
 }
 
 /** The face of a folder that makes a chunk stands for all of it. */
