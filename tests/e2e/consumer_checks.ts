@@ -39,17 +39,14 @@ export async function checkCommand(consumer: Consumer): Promise<void> {
   }
 }
 
-/**
- * Every example of README runs with the installed package, and prints what it says. The runtime is started with the
- * environment of this process.
- */
+/** Every example of README runs with the installed package, and prints what it says. */
 export async function checkReadme(consumer: Consumer): Promise<void> {
   const runtime = consumer.run.split(" ")[0] as RuntimeName;
   const blocks = readBlocks(["README.md"], root).filter(({ runtimes }) => runtimes.includes(runtime));
   const peer = await startPeerServer();
   try {
     const executable = onPath(runtime, consumer.env.PATH);
-    const options = { runtime, executable, project: consumer.folder, origin: peer.origin };
+    const options = { runtime, executable, project: consumer.folder, origin: peer.origin, env: consumer.env };
     const problems = await Promise.all(runBlocks(blocks, options));
     assert.equal(problems.flat().join("\n"), "");
   } finally {

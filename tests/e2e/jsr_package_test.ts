@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import process from "node:process";
 import test, { after, before, describe } from "node:test";
 import { run, runtime } from "./consumer.ts";
 import { checkCommand, checkModules, checkReadme } from "./consumer_checks.ts";
@@ -17,7 +16,6 @@ let subpaths: readonly string[];
 describe("the JSR package", { skip: runtime !== "node" && "Deno is what imports from JSR" }, () => {
   before(async () => {
     published = await publishCopy("deno");
-    Object.assign(process.env, published.env); // for README's examples
     consumer = await makeConsumer(jsrKind, published);
     files = published.jsr.files("@millrace/streams", published.version);
     const { exports } = JSON.parse(new TextDecoder().decode(files.get("/deno.json")));

@@ -21,7 +21,6 @@ let published: Published;
 describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes itself" }, () => {
   before(async () => {
     published = await publishCopy("npm");
-    Object.assign(process.env, published.env); // for README's examples
     for (const kind of npmKinds) consumers.set(kind.install, await makeConsumer(kind, published));
     // What a TypeScript project on Node has besides.
     await symlink(join(root, "node_modules/@types"), join(installed(), "../../@types"));
