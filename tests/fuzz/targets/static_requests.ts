@@ -120,6 +120,7 @@ export const staticRequests: Target = {
     const response = await (await open()).fetch(request);
     const body = Buffer.from(await response.arrayBuffer());
     requireSound(request, response, body);
-    return `${request.method} ${response.status} ${response.headers.get("content-encoding") ?? ""}`;
+    const method = ["GET", "HEAD", "OPTIONS"].find((name) => name === request.method) ?? "other";
+    return `${method} ${response.status} ${response.headers.get("content-encoding") ?? ""}`;
   },
 };
