@@ -22,6 +22,7 @@ export interface RunOptions {
 }
 
 const here = dirname(fileURLToPath(import.meta.url));
+const startCode = readFileSync(join(here, "start.ts"), "utf8");
 const LIMIT = 20_000; // ms that a block may take
 const leadingArguments: Readonly<Record<RuntimeName, readonly string[]>> = {
   node: [],
@@ -58,35 +59,49 @@ async function runIn(folder: string, block: Block, options: RunOptions): Promise
   const { runtime, executable, origin } = options;
   const ports = await freePorts();
   const code = withStandIns(block.code, { origin, ports });
-  const [example, start, report] = [
-    join(work, `example.${block.language}`),
-    join(folder, "start.ts"),
-    join(folder, "report"),
-  ];
-  writeFileSync(example, code);
+  const example = writeModule(join(work, "example"), block.language, code, runtime);
+  const start = writeModule(join(folder, "start"), "ts", startCode, runtime);
+  const report = join(folder, "report");
   writeFileSync(report, "");
-  cpSync(join(here, "start.ts"), start);
-  const ended = await runProcess(
-    executable,
-    [...leadingArguments[runtime], start, example, report],
-    work,
-    environment(options, ports),
-  );
-  return problems(block, code, ended, readFileSync(report, "utf8"))
+  const args = [...leadingArguments[runtime], start, example, report];
+  const ended = await runProcess(executable, args, work, environment(options, ports));
+  return problems(code, ended, readFileSync(report, "utf8"))
     .map(({ line, text }) => `${block.path}:${block.line + line - 1} (${runtime}): ${text}`);
 }
 
-function problems(block: Block, code: string, { how, output }: Ended, report: string): Print[] {
+/**
+ * Writes a module, for Node without its types: as Node itself strips them, which takes each process longer than all
+ * else that it does.
+ *
+ * @returns Its path.
+ */
+function writeModule(path: string, language: string, code: string, runtime: RuntimeName): string {
+  const stripped = runtime === "node" && language === "ts" ? withoutTypes(code) : undefined;
+  const file = `${path}.${stripped === undefined ? language : "js"}`;
+  writeFileSync(file, stripped ?? code);
+  return file;
+}
+
+/** The code without types, in the same places; nothing if that is to be left to the runtime. */
+function withoutTypes(code: string): string | undefined {
+  try {
+    return process.getBuiltinModule("node:module").stripTypeScriptTypes?.(code);
+  } catch {
+    return undefined; // Node will say what is wrong
+  }
+}
+
+function problems(code: string, { how, output }: Ended, report: string): Print[] {
   const events = report.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
   const printed = output.trim() === "" ? "it printed nothing" : `it printed:\n${output.trimEnd().replace(/^/gm, "  ")}`;
-  if (how !== undefined) return [{ line: failingLine(block, output), text: `${how}; ${printed}` }];
+  if (how !== undefined) return [{ line: failingLine(output), text: `${how}; ${printed}` }];
   if (!events.some(({ ended }) => ended)) return [{ line: 1, text: `it ended before its last line; ${printed}` }];
   return differences(expectedOutput(code), events.filter(({ text }) => text !== undefined));
 }
 
 /** The line of the block that its error names, or the first. */
-function failingLine({ language }: Block, output: string): number {
-  return Number(new RegExp(`[/\\\\]example\\.${language}:(\\d+)`).exec(output)?.[1] ?? 1);
+function failingLine(output: string): number {
+  return Number(/[/\\]example\.[jt]s:(\d+)/.exec(output)?.[1] ?? 1);
 }
 
 function environment({ project, env }: RunOptions, ports: StandIns["ports"]): NodeJS.ProcessEnv {
