@@ -30,13 +30,14 @@ export async function main(words: readonly string[]): Promise<number> {
   try {
     if (!name) requireFolder(words[0]);
     const { help, run } = await commands[name ?? "precompress"]!();
+    if (words.length === 0) return usage(overview + help);
     const result = await run(words);
     if (result === "help") return print(name ? help : overview + help);
     return result === "version" ? print(`millrace ${version}\n`) : result;
   } catch (error) {
     process.stderr.write(`millrace: ${explain(error)}\n`);
     if (!(error instanceof UsageError)) return FAILED;
-    process.stderr.write(`see millrace ${name === "serve" ? "serve " : ""}--help\n`);
+    process.stderr.write(`see ${name === "serve" ? "serve " : ""}--help\n`);
     return WRONG_USAGE;
   }
 }
@@ -45,6 +46,12 @@ export async function main(words: readonly string[]): Promise<number> {
 function requireFolder(word: string | undefined): void {
   if (word === undefined || !/^\w[\w-]*$/.test(word) || existsSync(word)) return;
   throw new UsageError(`"${word}" is neither a command (${Object.keys(commands).join(", ")}) nor a folder`);
+}
+
+/** Who says nothing at all is told what there is to say. */
+function usage(text: string): number {
+  process.stderr.write(text);
+  return WRONG_USAGE;
 }
 
 function print(text: string): number {

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import process from "node:process";
 import {
   cleanPrecompressed,
@@ -9,6 +11,7 @@ import type { Command } from "./command.ts";
 import { DONE, type EndingSignal, endingSignals, FAILED, interrupted } from "./exit_status.ts";
 import { type PrecompressArguments, precompressArguments, precompressHelp } from "./precompress_arguments.ts";
 import { formatTable } from "./precompress_table.ts";
+import { UsageError } from "./usage.ts";
 import { counted, formatBytes, formatDuration } from "./quantities.ts";
 
 /** `millrace precompress DIR`: a thin shell over {@linkcode precompress}. */
@@ -33,6 +36,7 @@ async function clean({ directory, json, quiet, options }: PrecompressArguments):
 }
 
 async function compress({ directory, action, json, quiet, options }: PrecompressArguments): Promise<number> {
+  requireBuild(directory, options);
   const interruption = new AbortController();
   let signalled: EndingSignal | undefined;
   for (const signal of endingSignals) {
@@ -57,6 +61,13 @@ async function compress({ directory, action, json, quiet, options }: Precompress
     process.stderr.write(`millrace: stopped by ${signalled}; what was finished is kept\n`);
     return interrupted[signalled];
   }
+}
+
+/** A project's own folder is hardly what is deployed, and compressing its packages takes minutes. */
+function requireBuild(directory: string, { include, exclude }: PrecompressArguments["options"]): void {
+  if (!existsSync(join(directory, "node_modules")) || include || exclude) return;
+  const wayOut = "name the folder that is deployed, such as dist, or say what to --include or --exclude";
+  throw new UsageError(`${directory} has node_modules in it: ${wayOut}`);
 }
 
 /** Prints what was done and returns the exit status. */

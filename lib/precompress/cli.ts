@@ -5,6 +5,12 @@
  * @module
  */
 import process from "node:process";
-import { main } from "../cli/mod.ts";
 
-process.exitCode = await main(process.argv.slice(2));
+// Package managers only warn of a runtime that is too old, and where the code then fails says nothing to its user.
+if ("detached" in ArrayBuffer.prototype) {
+  const { main } = await import("../cli/mod.ts");
+  process.exitCode = await main(process.argv.slice(2));
+} else {
+  console.error(`millrace needs Node 22.18, Deno 2.4, Bun 1.2 or newer; this is Node ${process.versions.node}`);
+  process.exitCode = 1;
+}

@@ -79,6 +79,7 @@ async function run(tree: Tree, copied: boolean, context: Context, signal?: Abort
   const { ledger, places, settings } = context;
   const { files, beside } = partVariants(tree.files);
   const extra = await toBeCopied(beside, places);
+  requireMatch(files, context);
   const all = [...files, ...extra.map(({ file }) => file)];
   ledger.problems.push(...tree.problems);
   if (!settings.dryRun) await removeAllTemporaries(tree, places, signal);
@@ -147,6 +148,14 @@ async function carryOutAll(works: readonly Work[], context: Context): Promise<vo
 
 function isManifest(path: string): boolean {
   return path.slice(path.lastIndexOf("/") + 1) === manifestName;
+}
+
+/** Patterns that match nothing are mistaken, and would have every variant removed. */
+function requireMatch(files: readonly FoundFile[], { isWanted, places, settings }: Context): void {
+  if (settings.include.length === 0 || files.length === 0 || files.some(({ path }) => isWanted(path))) return;
+  const patterns = settings.include.join(", ");
+  const hint = "a pattern is for the whole path below the folder, as in assets/*.js or **/*.js";
+  throw new Error(`no file in ${places.source} is to be compressed by include ${patterns}: ${hint}`);
 }
 
 async function wantedBy({ include, exclude }: Settings): Promise<(path: string) => boolean> {

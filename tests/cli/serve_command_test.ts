@@ -250,7 +250,7 @@ test("wrong usage of serve exits with 2 and says what is wrong", () =>
       const { status, stdout, stderr } = await millrace(["serve", ...words]);
       assert.equal(status, 2, `${words.join(" ")}: ${stderr}`);
       assert.match(stderr, message);
-      assert.match(stderr, /\nsee millrace serve --help\n$/);
+      assert.match(stderr, /\nsee serve --help\n$/);
       assert.equal(stdout, "");
     }
   }));
@@ -275,7 +275,7 @@ test("a word that is neither a command nor a folder is wrong usage", async () =>
     assert.equal(status, 2);
     assert.equal(
       stderr,
-      `millrace: "${words[0]}" is neither a command (precompress, serve) nor a folder\nsee millrace --help\n`,
+      `millrace: "${words[0]}" is neither a command (precompress, serve) nor a folder\nsee --help\n`,
     );
   }
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import type { PrecompressReport } from "../../lib/precompress/mod.ts";
+import { pause } from "../node/loopback.ts";
 import { sourceText } from "../codecs/samples.ts";
 import { inFolder, listed, millrace, writeSite, writeTree } from "./site.ts";
 
@@ -80,9 +81,12 @@ test("--help and --version are answered", async () => {
 
 test("wrong usage exits with 2 and says what is wrong", () =>
   inFolder(async (folder) => {
-    await writeTree(folder, { "file.txt": "x" });
+    await writeTree(folder, { "file.txt": "x", "project/node_modules/package/index.js": "x" });
+    const project = join(folder, "project");
     const cases: [string[], RegExp][] = [
-      [[], /name the folder to compress/],
+      [[], /^usage: millrace precompress DIR .*\n +millrace serve DIR /],
+      [["precompress"], /name the folder to compress\nsee --help\n$/],
+      [[project], /project has node_modules in it: name the folder that is deployed, such as dist/],
       [[folder, folder], /one folder, not 2/],
       [[folder, "--colour"], /Unknown option '--colour'/],
       [[folder, "--formats", "lzma"], /unknown format "lzma": use brotli, zstd, gzip/],
@@ -114,6 +118,28 @@ test("a folder that is missing, is a file or has a broken manifest is named, and
     }
   }));
 
+test("a project is compressed if its packages are excluded, and cleaned", () =>
+  inFolder(async (folder) => {
+    await writeSite(folder);
+    await writeTree(folder, { "node_modules/package/index.js": "x".repeat(5000) });
+    assert.equal((await millrace([folder, ...quick, "--exclude", "node_modules/**"])).status, 0);
+    const found = await listed(folder);
+    assert.ok(found.includes("assets/style.css.gz"));
+    assert.ok(!found.includes("node_modules/package/index.js.gz"));
+    assert.equal((await millrace([folder, "--clean"])).status, 0);
+    assert.ok(!(await listed(folder)).includes("assets/style.css.gz"));
+  }));
+
+test("patterns that no file matches are named, and leave the variants as they are", () =>
+  inFolder(async (folder) => {
+    await writeSite(folder);
+    await millrace([folder, ...quick]);
+    const { status, stderr } = await millrace([folder, ...quick, "--include", "*.wasm", "--include", "*.css"]);
+    assert.equal(status, 1);
+    assert.match(stderr, /^millrace: no file in .* is to be compressed by include \*\.wasm, \*\.css: a pattern is for/);
+    assert.ok((await listed(folder)).includes("assets/style.css.gz"));
+  }));
+
 test("a file that cannot be handled is named, the others are done, and the exit status is 1", () =>
   inFolder(async (folder) => {
     await writeSite(folder);
@@ -127,7 +153,10 @@ test("a file that cannot be handled is named, the others are done, and the exit 
 test("SIGINT stops at once and leaves no temporary file", () =>
   inFolder(async (folder) => {
     for (let i = 0; i < 4; i++) await writeTree(folder, { [`big${i}.js`]: sourceText(900_000, i + 1) });
-    const { status, stderr } = await millrace([folder], (child) => setTimeout(() => child.kill("SIGINT"), 1200));
+    const { status, stderr } = await millrace([folder], async (child) => {
+      while (!(await listed(folder)).includes(".millrace.json")) await pause(50); // written when it begins to compress
+      child.kill("SIGINT");
+    });
     assert.equal(status, 130, stderr);
     assert.match(stderr, /stopped by SIGINT/);
     assert.ok(!(await listed(folder)).some((path) => path.endsWith(".tmp")));
