@@ -11,7 +11,7 @@ interface Manifest {
   license: string;
 }
 interface NpmManifest extends Manifest {
-  exports: Record<string, { types: string; default: string }>;
+  exports: Record<string, { types: string; browser?: string; default: string }>;
   bin: Record<string, string>;
   dependencies?: Record<string, string>;
 }
@@ -31,12 +31,23 @@ test("package.json and deno.json agree on name, version and licence", () => {
 
 test("package.json and deno.json export the same subpaths, built from the same sources", () => {
   const sources = Object.fromEntries(
-    Object.entries(npm.exports).map(([subpath, { default: output, types }]) => {
+    Object.entries(npm.exports).filter(([subpath]) => !subpath.startsWith("./browser/")).map(([subpath, target]) => {
+      const { default: output, browser, types } = target;
       assert.equal(types, output.replace(/\.js$/, ".d.ts"));
+      if (browser !== undefined) assert.equal(browser, output.replace("./dist/", "./dist/modules/"));
       return [subpath, output.replace("./dist/", "./").replace(/\.js$/, ".ts")];
     }),
   );
   assert.deepEqual(sources, deno.exports);
+});
+
+test("package.json exports modules for pages, with the types of the subpaths that they stand for", () => {
+  for (const [subpath, { default: output, types }] of Object.entries(npm.exports)) {
+    const [, name] = /^\.\/browser\/(\w+)\.js$/.exec(subpath) ?? [];
+    if (name === undefined) continue;
+    assert.equal(output, `./dist/browser/${name}.js`);
+    assert.equal(types, npm.exports[name === "mod" ? "." : `./${name}`].types);
+  }
 });
 
 test("every exported source exists", () => {
