@@ -7,7 +7,7 @@ import { type ServerProcess, startServer } from "./server_process.ts";
 /** Why there is no Caddy to compare with, if so. */
 export const noCaddy: string | false = spawnSync("caddy", ["version"]).status === 0 ? false : "Caddy is not installed";
 
-/** Serves `tree` with the README's configuration `name`; all that Caddy writes goes to `folder`. */
+/** Serves `tree` with the configuration `name` of the page on deploying; all that Caddy writes goes to `folder`. */
 export async function startCaddy(
   name: string,
   folder: string,

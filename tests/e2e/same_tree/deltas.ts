@@ -7,7 +7,7 @@ import { ask, type Comparison, each } from "./same_tree.ts";
 /** What a client sends that does not tell where the request comes from. */
 const unknownSite: Readonly<Record<string, string>> = {};
 
-/** Tests that a peer with the README's configuration for deltas sends what ours sends. */
+/** Tests that a peer with the configuration for deltas sends what ours sends. */
 export function testDeltas({ name, skip, same }: Comparison): void {
   test(`${name} and ours send the same delta to who has the former version`, { skip }, async () => {
     const { script, dictionary, former } = same().tree;

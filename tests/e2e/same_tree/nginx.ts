@@ -26,7 +26,7 @@ function builtWith(option: string): string | undefined {
   return new RegExp(`--${option}=(\\S+)`).exec(told.stderr ?? "")?.[1];
 }
 
-/** Serves `tree` with the README's configuration `name`; all that nginx writes goes to `folder`. */
+/** Serves `tree` with the configuration `name` of the page on deploying; all that nginx writes goes to `folder`. */
 export async function startNginx(
   name: string,
   folder: string,

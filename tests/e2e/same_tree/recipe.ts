@@ -4,11 +4,16 @@ import { pathToFileURL } from "node:url";
 import process from "node:process";
 import { output, root, runtime } from "../consumer.ts";
 
-const recipes = join(root, "tests/e2e/same_tree/recipes");
+const page = "lib/precompress/deploy.md";
 
-/** A server's configuration as the README shows it, for another folder and port. */
+/**
+ * What the page on deploying shows under a name, for another folder and port: the block whose first line is a comment
+ * that begins with that name.
+ */
 export async function recipe(name: string, replacements: Readonly<Record<string, string>>): Promise<string> {
-  let text = await readFile(join(recipes, name), "utf8");
+  const blocks = (await readFile(join(root, page), "utf8")).matchAll(/^```\w+\n(?:#|\/\/) ([\w.]+).*\n([^]*?)^```$/gm);
+  let text = [...blocks].find(([, named]) => named === name)?.[2];
+  if (text === undefined) throw new TypeError(`${page} shows no ${name}: a block must begin with its name`);
   for (const [shown, ours] of Object.entries(replacements)) {
     if (!text.includes(shown)) throw new TypeError(`${name} has no "${shown}"`);
     text = text.replaceAll(shown, ours);
@@ -16,11 +21,11 @@ export async function recipe(name: string, replacements: Readonly<Record<string,
   return text;
 }
 
-/** The list of a tree's deltas, made by the script that the README shows; `end` is what its lines end with. */
+/** The list of a tree's deltas, made by the script that the page shows; `end` is what its lines end with. */
 export async function listDeltas(tree: string, folder: string, end: string): Promise<string> {
-  const script = join(folder, "list_deltas.mjs");
+  const script = join(folder, "list_deltas.ts");
   const ours = pathToFileURL(join(root, "lib/precompress/mod.ts")).href;
-  await writeFile(script, await recipe("list_deltas.mjs", { "@millrace/streams/precompress": ours }));
+  await writeFile(script, await recipe("list_deltas.ts", { "@millrace/streams/precompress": ours }));
   const words = [...(runtime === "deno" ? ["run", "-A", "--no-check"] : []), script, tree, end];
   const path = join(folder, "dist.deltas");
   await writeFile(path, await output(process.execPath, words, root));
