@@ -55,13 +55,18 @@ function placeOf(origin: string): string {
   return `${hostname}, port ${port || (protocol === "https:" ? 443 : 80)}`;
 }
 
+/** Deno says no more than this of a permission that it was not given. */
+function wayOutOf({ code, syscall }: SystemError): string {
+  return code === "EPERM" && syscall === "getaddrinfo" ? "; on Deno, run again with the --allow-net flag" : "";
+}
+
 function explain(meaning: HttpErrorCode, system: SystemError, origin: string): string {
   const said = messageOf(system);
   switch (meaning) {
     case "DNS_FAILED":
       return `Cannot look up the name ${new URL(origin).hostname} of ${origin}: ${said}`;
     case "CONNECTION_REFUSED":
-      return `Cannot connect to ${placeOf(origin)}: ${said}`;
+      return `Cannot connect to ${placeOf(origin)}: ${said}${wayOutOf(system)}`;
     case "CONNECT_TIMEOUT":
       return `Cannot connect to ${placeOf(origin)}: no answer (${said})`;
     case "CERTIFICATE_EXPIRED":

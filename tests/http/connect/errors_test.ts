@@ -272,6 +272,11 @@ test("toConnectionError(): what errors of a connection that was there mean", () 
     assert.equal(error.origin, origin);
     assert.match(error.message, /localhost/);
   }
+  const denied = Object.assign(new Error("getaddrinfo EPERM localhost"), { code: "EPERM", syscall: "getaddrinfo" });
+  assert.match(
+    toConnectionError(denied, origin).message,
+    /EPERM localhost; on Deno, run again with the --allow-net flag$/,
+  );
   const known = new HttpError("RESET", "given up");
   assert.equal(toConnectionError(known, origin), known);
 });
