@@ -10,7 +10,7 @@ import { startServing } from "./serving_command.ts";
 /** All subpaths but the command load, hold what their names promise, and the codecs find their modules. */
 export async function checkModules(consumer: Consumer, subpaths: readonly string[]): Promise<void> {
   const { names, renamed, roundTrips } = JSON.parse(
-    await runModule("load.ts", loadAll(subpaths), consumer),
+    await runModule("load.mts", loadAll(subpaths), consumer),
   ) as Loaded;
   assert.deepEqual(Object.keys(names), subpaths);
   assert.deepEqual(Object.entries(names).filter(([, exported]) => exported.length === 0), []);
