@@ -1,0 +1,31 @@
+/** Goes through rounds of one scene in a process of its own, and prints what it saw as JSON: child.ts SCENE MILLISECONDS */
+import process from "node:process";
+import { type Sample, sample } from "./process_state.ts";
+import { scenes } from "./scenes/mod.ts";
+import type { Outcome } from "./verdict.ts";
+
+/** How many samples there are about, however long it takes. */
+const SAMPLES = 40;
+
+const [name, milliseconds] = process.argv.slice(2);
+const unhandled: string[] = [];
+process.on("unhandledRejection", (reason) => unhandled.push(String((reason as Error)?.stack ?? reason)));
+
+const samples: Sample[] = [];
+let error: string | undefined;
+try {
+  const scene = await scenes.find((scene) => scene.name === name)!.open();
+  const start = performance.now();
+  for (let rounds = 0; performance.now() - start < Number(milliseconds); rounds++) {
+    const share = (performance.now() - start) / Number(milliseconds);
+    await new Promise((resolve) => setTimeout(resolve)); // what is put off to the next turn is done
+    if (share * SAMPLES >= samples.length) samples.push(sample(rounds));
+    await scene.round(rounds);
+  }
+  await scene.close();
+  await new Promise((resolve) => setTimeout(resolve, 200)); // rejections that nobody handles come later
+} catch (fault) {
+  error = String((fault as Error)?.stack ?? fault);
+}
+console.log(JSON.stringify({ samples, unhandled, error } satisfies Outcome));
+process.exit(0);

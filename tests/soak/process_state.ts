@@ -1,0 +1,34 @@
+import { readdirSync } from "node:fs";
+import process from "node:process";
+import { memory } from "../http/soak/memory.ts";
+
+/** What a process holds between two rounds. */
+export interface Sample {
+  /** Rounds done. */
+  readonly rounds: number;
+  /** Resident memory after a collection, in MB. */
+  readonly rss: number;
+  /** Of it the heap of JavaScript. */
+  readonly heap: number;
+  /** Open files and sockets; 0 where the system does not tell. */
+  readonly files: number;
+  /** Timers, sockets and others that keep the process going; 0 where the runtime does not tell. */
+  readonly resources: number;
+}
+
+export function sample(rounds: number): Sample {
+  return { rounds, ...memory(), files: openFiles(), resources: resources() };
+}
+
+function openFiles(): number {
+  try {
+    return readdirSync("/proc/self/fd").length;
+  } catch {
+    return 0;
+  }
+}
+
+function resources(): number {
+  const { getActiveResourcesInfo } = process as { getActiveResourcesInfo?: () => string[] };
+  return getActiveResourcesInfo?.call(process).length ?? 0;
+}

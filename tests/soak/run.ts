@@ -1,0 +1,116 @@
+/**
+ * Does what the library does over and over, for a limited time, and watches what the process holds meanwhile.
+ *
+ *   npm run soak                                        all scenes on Node, 15 minutes in all
+ *   npm run soak -- --minutes 120 --runtime bun --runtime deno --only http
+ */
+import { spawn } from "node:child_process";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { table } from "../../bench/results.ts";
+import { scenes } from "./scenes/mod.ts";
+import { faultsOf, growthOf, type Outcome } from "./verdict.ts";
+
+const child = join(dirname(fileURLToPath(import.meta.url)), "child.ts");
+const runtimes: Readonly<Record<string, readonly string[]>> = {
+  node: ["node"],
+  bun: ["bun"],
+  deno: ["deno", "run", "-A", "--no-check", "--quiet", "--v8-flags=--expose-gc"],
+};
+const names = scenes.map(({ name }) => name);
+
+const usage = `npm run soak -- [options]
+
+  --minutes N      how long in all, shared by scenes and runtimes (default 15)
+  --only NAME      only this scene; may be repeated
+  --runtime NAME   node (default), bun or deno; may be repeated
+
+Scenes; each round:
+${scenes.map(({ name, what }) => `  ${name.padEnd(13)}${what}`).join("\n")}
+
+Exit code: 0 all is well; 1 a round failed, memory, files or handles grew, or a rejection was not handled; 2 wrong usage.`;
+
+function refuse(message: string): never {
+  console.error(`${message}\n\n${usage}`);
+  process.exit(2);
+}
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        minutes: { type: "string", default: "15" },
+        only: { type: "string", multiple: true, default: names },
+        runtime: { type: "string", multiple: true, default: ["node"] },
+        help: { type: "boolean", default: false },
+      },
+    }).values;
+  } catch (error) {
+    refuse((error as Error).message);
+  }
+}
+
+/** A round that takes longer than that, in ms, on top of the scene's time, hangs. */
+const PATIENCE = 120_000;
+
+function soak(runtime: string, name: string, milliseconds: number): Promise<Outcome> {
+  const [command, ...args] = runtimes[runtime];
+  return new Promise((resolve, reject) => {
+    const stdio = ["ignore", "pipe", "inherit"] as const;
+    const started = spawn(command, [...args, child, name, String(milliseconds)], { stdio: [...stdio] });
+    let output = "";
+    started.stdout!.setEncoding("utf8").on("data", (text: string) => output += text);
+    const timer = setTimeout(() => started.kill("SIGKILL"), milliseconds + PATIENCE);
+    started.once("error", reject).once("close", (code, signal) => {
+      clearTimeout(timer);
+      const error = `it hung, or died: ${signal ?? code}`;
+      resolve(code === 0 ? JSON.parse(output.trim().split("\n").at(-1)!) : { samples: [], unhandled: [], error });
+    });
+  });
+}
+
+/** From and to, or how it was at last if there is too little to tell. */
+function course({ samples }: Outcome, kind: "rss" | "heap" | "files"): string {
+  const growth = growthOf(samples, kind);
+  return growth ? `${growth.before} ▸ ${growth.after}` : String(samples.at(-1)?.[kind] ?? "");
+}
+
+const options = readOptions();
+const minutes = Number(options.minutes);
+const wrong = [
+  ...options.only.filter((name) => !names.includes(name)),
+  ...options.runtime.filter((name) => !(name in runtimes)),
+];
+if (options.help) console.log(usage);
+else if (wrong.length > 0) refuse(`there is no ${wrong.join(", ")}`);
+else if (!(minutes > 0)) refuse(`--minutes ${options.minutes} is no time`);
+else {
+  const share = minutes * 60_000 / (options.only.length * options.runtime.length);
+  console.log(`${(share / 1000).toFixed(0)} s each\n`);
+  const rows: string[][] = [];
+  let failed = 0;
+  for (const runtime of options.runtime) {
+    for (const name of options.only) {
+      const outcome = await soak(runtime, name, share);
+      const faults = faultsOf(outcome);
+      failed += faults.length;
+      for (const fault of faults) console.error(`${runtime}, ${name}: ${fault}`);
+      const rounds = String(outcome.samples.at(-1)?.rounds ?? 0);
+      const kinds = (["rss", "heap", "files"] as const).map((kind) => course(outcome, kind));
+      rows.push([
+        runtime,
+        name,
+        rounds,
+        ...kinds,
+        String(outcome.unhandled.length),
+        faults.length === 0 ? "well" : "FAILED",
+      ]);
+      console.log(`${runtime} ${name}: ${rounds} rounds`);
+    }
+  }
+  const head = ["runtime", "scene", "rounds", "RSS, MB", "heap, MB", "open files", "unhandled", ""];
+  console.log(`\n${table(head, rows)}\n\n${failed === 0 ? "all is well" : `${failed} faults`}`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
