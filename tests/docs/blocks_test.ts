@@ -200,6 +200,7 @@ test("a block that prints what it says passes", async () => {
     "  id,",
     "  /\\/example\\.[jt]s$/.test(import.meta.url),",
     "); // 7 true",
+    "[1, 2].forEach((n) => console.log(n)); // 1, 2",
     "for await (const chunk of ReadableStream.from([1, 2])) console.log({ chunk }); // { chunk: 1 }, { … }",
   ];
   assert.deepEqual(await runCode(code.join("\n")), []);

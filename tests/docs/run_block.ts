@@ -113,6 +113,8 @@ function environment({ project, env }: RunOptions, ports: StandIns["ports"]): No
     // Where servers listen that name no port.
     DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${ports["8000"]}`,
     BUN_PORT: String(ports["3000"]),
+    // Else who called `(text) => console.log(text)` is not on the stack.
+    BUN_JSC_useTailCalls: "false",
     ...env,
   };
 }
