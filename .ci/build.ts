@@ -30,7 +30,7 @@ function publicSources(): string[] {
 
 function buildModules(): Promise<string[]> {
   const entries = Object.fromEntries([...publicSources(), WORKER].map((path) => [path.replace(/\.ts$/, ""), path]));
-  return bundle({ entries, outdir: dist, codecs, chunks: [["streams"], ["batch"], ["codecs"], ["text"]] });
+  return bundle({ entries, outdir: dist, codecs, chunks: [["streams", "batch", "text", "codecs"]] });
 }
 
 /** Types from tsc, which keeps the sources' extensions in declarations. */
