@@ -25,10 +25,14 @@ const meanings: Readonly<Record<string, string>> = {
  */
 export function fileFailure(action: string, path: string, cause: unknown): Error {
   const code = codeOf(cause);
-  const words = code === undefined ? undefined : meanings[code];
+  const words = code === undefined ? undefined : meaningOf(code, action);
   const reason = words === undefined ? messageOf(cause) : `${words} (${code})`;
   const failure = new Error(`Cannot ${action} ${path}: ${reason}`, { cause });
   return code === undefined ? failure : Object.assign(failure, { code });
+}
+
+function meaningOf(code: string, action: string): string | undefined {
+  return code === "ENOENT" && action === "read" ? "there is no such file" : meanings[code];
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { type FileHandle, open } from "node:fs/promises";
 import { RecyclingSource } from "../streams/internal.ts";
 import { type ReadableByteStreamController, ReadableStream } from "../streams/mod.ts";
+import { fileFailure } from "./failure.ts";
 
 /** Bytes of one read. Less costs a third more time or above; more costs memory, and gains nothing on Node. */
 const READ_SIZE = 256 * 1024;
@@ -12,7 +13,7 @@ const READ_SIZE = 256 * 1024;
  * BYOB reader bytes go into buffers of the caller.
  *
  * @param path The file's path.
- * @throws {Error} what the file system says, with its `code`.
+ * @throws {Error} that names the file and says why it cannot be read, with the system's `code`; so do reads that fail.
  * @example A file as a response
  * ```ts
  * import { openFileReadable } from "@millrace/streams/files";
@@ -22,13 +23,17 @@ const READ_SIZE = 256 * 1024;
  * ```
  */
 export async function openFileReadable(path: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-  const source = new FileSource(await open(path, "r"));
+  const handle = await open(path, "r").catch((error) => {
+    throw fileFailure("read", path, error);
+  });
+  const source = new FileSource(handle, path);
   return new ReadableStream(source, { highWaterMark: READ_SIZE });
 }
 
 class FileSource extends RecyclingSource {
   readonly type = "bytes";
   readonly #handle: FileHandle;
+  readonly #path: string;
   /** The read under way: the file is not closed below it. */
   #reading: Promise<number> | undefined = undefined;
   /** What was read into, and can be again. */
@@ -38,9 +43,10 @@ class FileSource extends RecyclingSource {
   #isAtEnd = false;
   #closing: Promise<void> | undefined = undefined;
 
-  constructor(handle: FileHandle) {
+  constructor(handle: FileHandle, path: string) {
     super();
     this.#handle = handle;
+    this.#path = path;
   }
 
   async pull(controller: ReadableByteStreamController): Promise<void> {
@@ -53,7 +59,7 @@ class FileSource extends RecyclingSource {
       bytesRead = await (this.#reading = this.#read(bytes));
     } catch (error) {
       await this.#close().catch(() => {}); // the first error tells more
-      throw error;
+      throw fileFailure("read", this.#path, error);
     }
     if (this.#isCanceled) return;
     if (bytesRead === 0) {

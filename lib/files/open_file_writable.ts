@@ -44,7 +44,8 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
  *
  * @param path The file's path.
  * @param options.atomic Whether the file appears under its name only when the stream closes. Default: false.
- * @throws {Error} what the file system says, with its `code`.
+ * @throws {Error} that names the file and says why it cannot be made, with the system's `code`; so do writes and closing
+ * if they fail.
  * @example Text, line by line
  * ```ts
  * import { openFileWritable } from "@millrace/streams/files";
@@ -58,7 +59,9 @@ export async function openFileWritable(
   path: string,
   options: OpenFileWritableOptions = {},
 ): Promise<BatchedWritableStream<Uint8Array | string>> {
-  const file = await openOutputFile(path, options);
+  const file = await openOutputFile(path, options).catch((error) => {
+    throw fileFailure("create", path, error);
+  });
   const gathered = new Gathered();
   return new BatchedWritableStream<Uint8Array | string>({
     maxBatch: BATCH_SIZE,
@@ -70,7 +73,10 @@ export async function openFileWritable(
         throw error;
       }
     },
-    close: () => file.commit(),
+    close: () =>
+      file.commit().catch((error) => {
+        throw fileFailure("complete", path, error);
+      }),
     abort: () => file.discard(),
   }, { highWaterMark: QUEUE_SIZE, size: sizeOfItem });
 }

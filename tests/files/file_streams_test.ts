@@ -35,11 +35,30 @@ test("openFileReadable() can be cancelled, and gives an empty file as an empty s
 
 test("openFileReadable() names a missing file, and a folder errors when read", () =>
   inFolder(async (folder) => {
-    await assert.rejects(openFileReadable(join(folder, "none")), { code: "ENOENT", message: /none/ });
+    const none = join(folder, "none");
+    await assert.rejects(openFileReadable(none), {
+      code: "ENOENT",
+      message: `Cannot read ${none}: there is no such file (ENOENT)`,
+    });
     await assert.rejects(async () => {
       const reader = (await openFileReadable(folder)).getReader();
       await reader.read();
-    }, { code: "EISDIR" });
+    }, { code: "EISDIR", message: `Cannot read ${folder}: it is a directory (EISDIR)` });
+  }));
+
+test("openFileWritable() names the file that it cannot make or complete, and not a temporary one", () =>
+  inFolder(async (folder) => {
+    const lost = join(folder, "none", "file");
+    const message = `Cannot create ${lost}: the directory is missing (ENOENT)`;
+    for (const atomic of [false, true]) {
+      await assert.rejects(openFileWritable(lost, { atomic }), { code: "ENOENT", message });
+    }
+    const taken = join(folder, "taken");
+    await writeFile(taken, "");
+    const exists = { code: "EEXIST", message: /taken: there is a file of that name already \(EEXIST\)$/ };
+    await assert.rejects(openFileWritable(taken, { replace: false }), exists);
+    const stream = await openFileWritable(taken, { replace: false, atomic: true });
+    await assert.rejects(stream.close(), exists);
   }));
 
 test("openFileWritable() writes in place of what was there", () =>
