@@ -2,6 +2,7 @@ import {
   type Batching,
   checkedSize,
   type DefaultControllerState,
+  dequeueSome,
   pullRun,
   RUN_LENGTH,
   type RunningPipe,
@@ -68,7 +69,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     const batch = this.#batchFor(1);
     batch.addPipe(pipe);
     for (let room = this.#room(); room > 0 && source.hasBuffered;) {
-      const some = source.queue.dequeueSome(room);
+      const some = dequeueSome(source.queue, room);
       room -= some.length;
       batch.addAll(some);
       queue.totalSize += some.length;
@@ -183,10 +184,6 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     this.#isUrgent = false;
     this.#producer.batchGiven(stream.backpressure);
     return this.#sink.writev(batch, this.#closes || stream.closeRequest !== undefined);
-  }
-
-  pipeWrite(batch: unknown): unknown {
-    return this.write(batch);
   }
 
   close(): unknown {

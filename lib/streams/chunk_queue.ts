@@ -20,26 +20,10 @@ export class ChunkQueue extends Ring<unknown> {
     this.totalSize += size;
   }
 
-  /** The same for the chunks from `start` on, each of size 1; the array belongs to the queue from then on. */
-  enqueueAll(chunks: unknown[], start: number): void {
-    const count = chunks.length - start;
-    if (this.#sizes !== undefined) { for (let i = 0; i < count; i++) this.#sizes.push(1); }
-    this.pushAll(chunks, start);
-    this.totalSize += count;
-  }
-
   /** DequeueValue; the queue must not be empty. */
   dequeue(): unknown {
     this.#subtract(this.#sizes === undefined ? 1 : this.#sizes.shift());
     return this.shift();
-  }
-
-  /** Dequeues some chunks, at least one and at most `count`; the queue must not be empty. */
-  dequeueSome(count: number): unknown[] {
-    const some = this.shiftSome(count);
-    if (this.#sizes === undefined) this.#subtract(some.length);
-    else for (let i = 0; i < some.length; i++) this.#subtract(this.#sizes.shift());
-    return some;
   }
 
   /** Takes the first chunk, whose size counts until {@linkcode release}; the queue must not be empty. */

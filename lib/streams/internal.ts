@@ -9,10 +9,11 @@ export { giveBackNumberRun, RUN_LENGTH, takeRun } from "./number_runs.ts";
 export { callbackResult, Deferred } from "./promises.ts";
 export type { DefaultControllerState } from "./readable/default_controller_state.ts";
 export { pullRun, type RunningPipe } from "./readable/pull_run.ts";
+export { dequeueSome } from "./run_queue.ts";
 export { RecyclingSource, ReleasingTransformer } from "./recycling.ts";
 export { giveState } from "./shell.ts";
-export { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "./strategies.ts";
-export { enqueueAll } from "./transform/default_controller.ts";
+export { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "./queuing_strategy.ts";
+export { enqueueAll } from "./transform/enqueue_all.ts";
 export { type Callback, defineInterface, isObject, kindOf, toCallback, toDictionary } from "./webidl.ts";
 export type { Batching } from "./writable/batching.ts";
 export {

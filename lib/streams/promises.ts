@@ -29,6 +29,15 @@ export function promiseRejectedWith<T = never>(reason: unknown): Promise<T> {
   return reject.call(PromiseConstructor, reason) as Promise<T>;
 }
 
+/** What `steps` return; what they throw becomes a rejection. */
+export function attempt<T>(steps: () => T): T | Promise<never> {
+  try {
+    return steps();
+  } catch (error) {
+    return promiseRejectedWith(error);
+  }
+}
+
 /** PerformPromiseThen, without a look-up of `then`. */
 export function react<T, A = void, B = never>(
   promise: Promise<T>,
@@ -38,20 +47,13 @@ export function react<T, A = void, B = never>(
   return then.call(promise, onFulfilled as never, onRejected as never) as Promise<A | B>;
 }
 
-/** A promise that will be fulfilled one microtask later. */
-export function fulfilledInAMicrotask(): Promise<void> {
-  return then.call(RESOLVED) as Promise<void>;
-}
-
-/** What `steps` return, one microtask later. */
-export function inAMicrotask<T>(steps: () => T): Promise<T> {
+/** What `steps`, if any, return, one microtask later. */
+export function inAMicrotask<T = void>(steps?: () => T): Promise<T> {
   return then.call(RESOLVED, steps as never) as Promise<T>;
 }
 
 /** Runs `steps` one microtask later. */
-export function queueReaction(steps: () => void): void {
-  then.call(RESOLVED, steps);
-}
+export const queueReaction: (steps: () => void) => void = inAMicrotask;
 
 /** Sets `[[PromiseIsHandled]]`: a rejection nobody looks at is no unhandled one. */
 export function markAsHandled(promise: Promise<unknown>): void {

@@ -27,3 +27,51 @@ export abstract class ReleasingTransformer {
     return typeof value === "object" && value !== null && #isReleasing in value;
   }
 }
+
+/** What takes back the chunks of an underlying source. */
+export function recyclerOf(source: unknown): RecyclingSource | undefined {
+  return RecyclingSource.is(source) ? source : undefined;
+}
+
+/** Whether a transformer keeps nothing of its chunks. */
+export function releasesChunks(transformer: unknown): boolean {
+  return ReleasingTransformer.is(transformer);
+}
+
+/** Gives the last chunk of a pipe back, when it is written and nothing else is being written. */
+export class Recycling {
+  readonly #recycler: RecyclingSource;
+  #last: unknown;
+
+  constructor(recycler: RecyclingSource) {
+    this.#recycler = recycler;
+  }
+
+  hold(chunk: unknown): void {
+    this.#last = chunk;
+  }
+
+  giveBack(): void {
+    const chunk = this.#last;
+    this.#last = undefined;
+    if (chunk !== undefined) this.#recycler.recycle(chunk);
+  }
+}
+
+/** For a pipe between a source that takes its chunks back and a sink that keeps nothing of them. */
+export function recyclingBetween(
+  { recycler }: { readonly recycler?: RecyclingSource | undefined },
+  { releasesChunks }: { readonly releasesChunks?: boolean | undefined },
+): Recycling | undefined {
+  return recycler !== undefined && releasesChunks ? new Recycling(recycler) : undefined;
+}
+
+/** Keeps a chunk that is being written. */
+export function holdForRecycling(recycling: Recycling | undefined, chunk: unknown): void {
+  recycling?.hold(chunk);
+}
+
+/** Gives the chunk that was written last back. */
+export function recycle(recycling: Recycling | undefined): void {
+  recycling?.giveBack();
+}

@@ -1,5 +1,6 @@
 import { mustBe } from "./errors.ts";
-import { type Callback, defineInterface, toCallback, toDictionary } from "./webidl.ts";
+import { countSize } from "./queuing_strategy.ts";
+import { defineInterface, toDictionary } from "./webidl.ts";
 
 /**
  * Options of the two built-in strategies.
@@ -11,10 +12,9 @@ export interface QueuingStrategyInit {
   highWaterMark: number;
 }
 
-// One function for all instances, as the standard has it; the one that counts chunks needs no call: see below.
+// One function for all instances, as the standard has it.
 const byteLength = { size: (chunk: { readonly byteLength: number }): number => chunk.byteLength }.size;
-const one = { size: (): 1 => 1 }.size;
-for (const size of [byteLength, one]) Object.defineProperty(size, "name", { value: "size" }); // whatever engines infer
+for (const size of [byteLength, countSize]) Object.defineProperty(size, "name", { value: "size" }); // whatever is inferred
 
 /**
  * A strategy that counts the bytes of chunks.
@@ -85,7 +85,7 @@ export class CountQueuingStrategy {
   /** Returns 1. */
   get size(): () => 1 {
     this.#highWaterMark; // brand check
-    return one;
+    return countSize;
   }
 }
 defineInterface(CountQueuingStrategy, "CountQueuingStrategy");
@@ -95,41 +95,4 @@ function requiredHighWaterMark(init: unknown): number {
   const highWaterMark = dictionary?.highWaterMark;
   if (highWaterMark === undefined) throw mustBe("highWaterMark", "given");
   return +(highWaterMark as number); // not Number(): a BigInt is an error
-}
-
-/** What a size function may be: a user's, or `undefined` where every chunk counts as 1. */
-export type SizeAlgorithm = Callback | undefined;
-
-/** A strategy after conversion. */
-export interface ConvertedStrategy {
-  readonly highWaterMark: number | undefined;
-  readonly size: Callback | undefined;
-}
-
-const NO_STRATEGY: ConvertedStrategy = { highWaterMark: undefined, size: undefined };
-
-/** Converts a QueuingStrategy dictionary. */
-export function toStrategy(value: unknown): ConvertedStrategy {
-  const dictionary = toDictionary(value, "the queuing strategy");
-  if (dictionary === undefined) return NO_STRATEGY;
-  const { highWaterMark } = dictionary;
-  const mark = highWaterMark === undefined ? undefined : +(highWaterMark as number);
-  return { highWaterMark: mark, size: toCallback(dictionary.size, "the strategy's size") };
-}
-
-/**
- * ExtractHighWaterMark.
- *
- * @throws {RangeError} if it is negative or NaN.
- */
-export function extractHighWaterMark(strategy: ConvertedStrategy, defaultMark: number): number {
-  const { highWaterMark } = strategy;
-  if (highWaterMark === undefined) return defaultMark;
-  if (!(highWaterMark >= 0)) throw new RangeError(`highWaterMark must be at least 0, not ${highWaterMark}`);
-  return highWaterMark;
-}
-
-/** ExtractSizeAlgorithm; calling CountQueuingStrategy's function cannot be observed, so it is not called. */
-export function extractSizeAlgorithm(strategy: ConvertedStrategy): SizeAlgorithm {
-  return strategy.size === one ? undefined : strategy.size;
 }

@@ -47,10 +47,6 @@ class FromNativeSink implements SinkAlgorithms {
     return desiredSize > 0 ? undefined : nativeWriterReady(this.#writer);
   }
 
-  pipeWrite(chunk: unknown): Promise<void> | undefined {
-    return this.write(chunk);
-  }
-
   close(): Promise<void> {
     return nativeWriter.close.call(this.#writer);
   }

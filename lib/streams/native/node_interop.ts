@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { type EndedPromise, markAsHandled } from "../promises.ts";
+import { mustBe } from "../errors.ts";
+import { type EndedPromise, LazyPromise, markAsHandled } from "../promises.ts";
 
 /** Gives an error the code that Node gives it: its `fetch()` looks at that when it cancels a body that is locked. */
 export function invalidStateError(error: TypeError): TypeError {
@@ -35,50 +36,60 @@ class OwnClosedPromise implements EndedPromise {
 let isOwn: boolean | undefined;
 
 /** Lets a state settle the promise that the runtime's constructor gave its stream, if it did. */
-export function adoptOwnClosedPromise(
-  state: { readonly state: string; readonly storedError: unknown; ended: EndedPromise | undefined },
-  stream: object,
-): void {
+export function adoptOwnClosedPromise(state: AskedState, stream: object): void {
   isOwn ??= Object.hasOwn(stream, CLOSED_PROMISE);
   if (!isOwn) return;
   state.ended = new OwnClosedPromise((stream as Record<symbol, EndedPromise>)[CLOSED_PROMISE]);
-  if (state.state === "closed") state.ended.resolve();
-  else if (state.state === "errored") state.ended.reject(state.storedError);
+  settleIfEnded(state, state.ended);
 }
 
-/** The answers of a stream. */
-export interface NodeInterop {
-  readonly isDisturbed?: (stream: object) => boolean;
-  readonly isErrored: (stream: object) => boolean;
-  readonly isReadable?: (stream: object) => boolean;
-  readonly isWritable?: (stream: object) => boolean;
-  /** A promise that settles when the stream has closed or errored. */
-  readonly ended: (stream: object) => Promise<void>;
-  readonly error: (stream: object, error: unknown) => void;
+/** What is asked of the state of a stream of either kind. */
+interface AskedState {
+  readonly disturbed?: boolean;
+  readonly state: string;
+  readonly storedError: unknown;
+  ended: EndedPromise | undefined;
+  readonly controller: { error(error: unknown): void };
 }
 
 /** Lets a class of ours answer. */
-export function answerNode({ prototype }: { prototype: object }, interop: NodeInterop): void {
-  const { isDisturbed, isErrored, isReadable, isWritable, ended, error } = interop;
-  defineAnswer(prototype, "nodejs.stream.disturbed", isDisturbed);
-  defineAnswer(prototype, "nodejs.stream.errored", isErrored);
-  defineAnswer(prototype, "nodejs.stream.readable", isReadable);
-  defineAnswer(prototype, "nodejs.stream.writable", isWritable);
-  defineAnswer(
-    prototype,
-    "nodejs.webstream.isClosedPromise",
-    (stream) => ({ promise: ended(stream), resolve() {}, reject() {} }),
-  );
-  defineAnswer(
-    prototype,
-    "nodejs.webstream.controllerErrorFunction",
-    (stream) => (reason: unknown) => error(stream, reason),
-  );
+export function answerNode(
+  { prototype }: { prototype: object },
+  open: "readable" | "writable",
+  stateOf: (stream: object) => AskedState | undefined,
+): void {
+  const answers: Record<string, (state: AskedState) => unknown> = {
+    [`nodejs.stream.${open}`]: ({ state }) => state === open,
+    "nodejs.stream.errored": ({ state }) => state === "errored",
+    "nodejs.webstream.isClosedPromise": (state) => ({ promise: ended(state), resolve() {}, reject() {} }),
+    "nodejs.webstream.controllerErrorFunction": ({ controller }) => (reason: unknown) => controller.error(reason),
+  };
+  if (open === "readable") answers["nodejs.stream.disturbed"] = ({ disturbed }) => disturbed;
+  for (const [name, answer] of Object.entries(answers)) {
+    defineAnswer(prototype, name, (stream) => {
+      const state = stateOf(stream);
+      if (state === undefined) throw mustBe("the stream", "one of @millrace/streams");
+      return answer(state);
+    });
+  }
+}
+
+/** A promise that settles when the stream has closed or errored. */
+function ended(state: AskedState): Promise<void> {
+  if (state.ended === undefined) {
+    state.ended = new LazyPromise();
+    settleIfEnded(state, state.ended);
+  }
+  return state.ended.promise;
+}
+
+function settleIfEnded({ state, storedError }: AskedState, ended: EndedPromise): void {
+  if (state === "closed") ended.resolve();
+  else if (state === "errored") ended.reject(storedError);
 }
 
 /** Deno's constructors set some of these, for their side of the stream: the setter lets that pass. */
-function defineAnswer(prototype: object, name: string, answer: ((stream: object) => unknown) | undefined): void {
-  if (answer === undefined) return;
+function defineAnswer(prototype: object, name: string, answer: (stream: object) => unknown): void {
   Object.defineProperty(prototype, Symbol.for(name), {
     get(this: object): unknown {
       return answer(this);

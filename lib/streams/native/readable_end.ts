@@ -1,3 +1,4 @@
+import { lockedError } from "../errors.ts";
 import { PARKED } from "../parked.ts";
 import { react } from "../promises.ts";
 import type { SourceAlgorithms } from "../readable/controller_state.ts";
@@ -21,8 +22,8 @@ export class NativeReadableEnd implements SourceAlgorithms {
     this.#stream = stream;
   }
 
-  isFree(): boolean {
-    return !isNativeReadableStreamLocked(this.#stream);
+  checkFree(): void {
+    if (isNativeReadableStreamLocked(this.#stream)) throw lockedError("pipe from it");
   }
 
   acquire(): ReadableStreamState {

@@ -8,9 +8,9 @@ import {
 } from "../readable/reader_state.ts";
 import { Deferred } from "../promises.ts";
 import type { TransformStreamState } from "../transform/transform_state.ts";
+import { writableStreamClose } from "../writable/stream_state.ts";
 import {
   setUpWritableStreamDefaultWriter,
-  writableStreamDefaultWriterClose,
   writableStreamDefaultWriterWrite,
   WriterState,
 } from "../writable/writer_state.ts";
@@ -39,7 +39,7 @@ export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest
   }
 
   async flush(controller: TransformStreamDefaultController<unknown>): Promise<void> {
-    await writableStreamDefaultWriterClose(this.#lock(controller));
+    await writableStreamClose(this.#lock(controller).stream!);
     await this.#ended!.promise;
   }
 

@@ -1,3 +1,4 @@
+import { lockedError } from "../errors.ts";
 import { react } from "../promises.ts";
 import {
   createWritableStream,
@@ -43,8 +44,8 @@ export class NativeWritableEnd implements SinkAlgorithms {
     this.#stream = stream;
   }
 
-  isFree(): boolean {
-    return !isNativeWritableStreamLocked(this.#stream);
+  checkFree(): void {
+    if (isNativeWritableStreamLocked(this.#stream)) throw lockedError("pipe to it");
   }
 
   acquire(writes: PendingWrites): WritableStreamState {
@@ -69,10 +70,6 @@ export class NativeWritableEnd implements SinkAlgorithms {
   }
 
   write(chunk: unknown): void {
-    this.pipeWrite(chunk);
-  }
-
-  pipeWrite(chunk: unknown): void {
     this.#writes.begin();
     react(nativeWriter.write.call(this.#writer, chunk), this.#onWritten, this.#onWritten); // `closed` tells why it failed
     this.#watchBackpressure();

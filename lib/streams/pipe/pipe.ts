@@ -20,8 +20,13 @@ import {
 import type { PendingWrites, ReadableEnd, WritableEnd } from "./pipe_ends.ts";
 import { PipeReaderState, PipeWriterState } from "./pipe_locks.ts";
 import type { PipeOptions } from "./pipe_options.ts";
-import type { RecyclingSource } from "../recycling.ts";
+import { holdForRecycling, recycle, type Recycling, recyclingBetween } from "../recycling.ts";
 import { schedule, type Task } from "../scheduler.ts";
+
+/** What a pipe is rejected with. */
+interface Failure {
+  readonly error: unknown;
+}
 
 const { addEventListener, removeEventListener } = EventTarget.prototype;
 
@@ -56,9 +61,8 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
   #pendingWrites = 0;
   /** Whether the destination takes batches, of chunks that need not be looked at one by one. */
   readonly #movesRuns: boolean;
-  /** What takes back the last chunk, when all writes have ended. */
-  readonly #recycler: RecyclingSource | undefined;
-  #lastWritten: unknown;
+  /** What gives the last chunk back, when all writes have ended. */
+  readonly #recycling: Recycling | undefined;
   /** What a shutdown does when all that was read has been written. */
   #afterWrites: (() => void) | undefined = undefined;
 
@@ -76,7 +80,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
     const { batching, sink, sizeAlgorithm } = this.#destination.controller;
     this.#movesRuns = batching !== undefined && sizeAlgorithm === undefined &&
       this.#source.controller instanceof DefaultControllerState;
-    this.#recycler = sink.releasesChunks ? this.#source.controller.source.recycler : undefined;
+    this.#recycling = recyclingBetween(this.#source.controller.source, sink);
   }
 
   /** Settles when the pipe has let go of both streams. */
@@ -153,7 +157,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
 
   #write(chunk: unknown): void {
     this.#pendingWrites++;
-    if (this.#recycler !== undefined) this.#lastWritten = chunk;
+    holdForRecycling(this.#recycling, chunk);
     writableStreamPipeWrite(this.#destination, chunk, this);
   }
 
@@ -176,19 +180,13 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
 
   resolve(): void {
     if (--this.#pendingWrites > 0) return;
-    if (this.#lastWritten !== undefined) this.#recycle();
+    recycle(this.#recycling);
     if (this.#afterWrites !== undefined) queueReaction(this.#afterWrites);
   }
 
   reject(): void {
-    this.#lastWritten = undefined;
+    holdForRecycling(this.#recycling, undefined);
     this.resolve(); // the destination's error tells what happened
-  }
-
-  #recycle(): void {
-    const chunk = this.#lastWritten;
-    this.#lastWritten = undefined;
-    this.#recycler!.recycle(chunk);
   }
 
   /** Errors before closes, forward before backward, as the standard has it; returns whether the pipe is ending. */
@@ -197,21 +195,14 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
     const source = this.#source;
     const destination = this.#destination;
     const { preventAbort, preventCancel, preventClose } = this.#options;
-    if (source.state === "errored") {
-      const error = source.storedError;
-      this.#shutDown(preventAbort ? undefined : () => writableStreamAbort(destination, error), { error });
-    } else if (destination.state === "errored") {
-      const error = destination.storedError;
-      this.#shutDown(preventCancel ? undefined : () => readableStreamCancel(source, error), { error });
-    } else if (source.state === "closed") {
-      const writer = this.#writer;
-      this.#shutDown(
-        preventClose ? undefined : () => writableStreamDefaultWriterCloseWithErrorPropagation(writer),
-        undefined,
-      );
-    } else if (destination.state === "closed" || writableStreamCloseQueuedOrInFlight(destination)) {
-      const error = endedError("pipe to it", "closed");
-      this.#shutDown(preventCancel ? undefined : () => readableStreamCancel(source, error), { error });
+    const abort = preventAbort ? undefined : (error: unknown) => writableStreamAbort(destination, error);
+    const cancel = preventCancel ? undefined : (error: unknown) => readableStreamCancel(source, error);
+    const close = preventClose ? undefined : () => writableStreamDefaultWriterCloseWithErrorPropagation(this.#writer);
+    if (source.state === "errored") this.#shutDown(abort, { error: source.storedError });
+    else if (destination.state === "errored") this.#shutDown(cancel, { error: destination.storedError });
+    else if (source.state === "closed") this.#shutDown(close, undefined);
+    else if (destination.state === "closed" || writableStreamCloseQueuedOrInFlight(destination)) {
+      this.#shutDown(cancel, { error: endedError("pipe to it", "closed") });
     }
     return this.#shuttingDown;
   }
@@ -220,24 +211,23 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
     const source = this.#source;
     const destination = this.#destination;
     const { preventAbort, preventCancel, signal } = this.#options;
-    const error: unknown = signal!.reason;
-    this.#shutDown(() => {
+    this.#shutDown((error) => {
       const actions: Promise<void>[] = [];
       if (!preventAbort && destination.state === "writable") actions.push(writableStreamAbort(destination, error));
       if (!preventCancel && source.state === "readable") actions.push(readableStreamCancel(source, error));
       return waitForAll(actions);
-    }, { error });
+    }, { error: signal!.reason });
   };
 
   /** Shutdown with an action, or without one. */
-  #shutDown(action: (() => Promise<void>) | undefined, failure: { readonly error: unknown } | undefined): void {
+  #shutDown(action: ((error: unknown) => Promise<void>) | undefined, failure: Failure | undefined): void {
     if (this.#shuttingDown) return;
     this.#shuttingDown = true;
     this.#destinationEnd.refresh();
     const end = (): void => {
       this.#afterWrites = undefined;
       if (action === undefined) this.#finalize(failure);
-      else react(action(), () => this.#finalize(failure), (error) => this.#finalize({ error }));
+      else react(action(failure?.error), () => this.#finalize(failure), (error) => this.#finalize({ error }));
     };
     const closes = failure === undefined && action !== undefined;
     if (this.#destination.state !== "writable" || writableStreamCloseQueuedOrInFlight(this.#destination)) {
@@ -257,7 +247,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
     else queueReaction(end);
   }
 
-  #finalize(failure: { readonly error: unknown } | undefined): void {
+  #finalize(failure: Failure | undefined): void {
     writableStreamDefaultWriterRelease(this.#writer);
     readableStreamReaderRelease(this.#reader);
     this.#destinationEnd.release();

@@ -2,18 +2,22 @@ import { mustBe } from "../errors.ts";
 import { isNativeReadableStream, isNativeWritableStream } from "../native/native_classes.ts";
 import { NativeReadableEnd } from "../native/readable_end.ts";
 import { NativeWritableEnd } from "../native/writable_end.ts";
-import { lockForPipe as lockReadable, readableStreamStateOf } from "../readable/lockable.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "../readable/lockable.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { toDictionary } from "../webidl.ts";
-import { lockForPipe as lockWritable, writableStreamStateOf } from "../writable/lockable.ts";
+import { checkWritableStreamFree, writableStreamStateOf } from "../writable/lockable.ts";
 import type { WritableStreamState } from "../writable/stream_state.ts";
 
 /** A stream that a pipe reads from: one of ours, or one of the runtime's behind a state that stands for it. */
 export interface ReadableEnd {
   /** Whether it is the runtime's: then the state may be a microtask late. */
   readonly isNative: boolean;
-  /** Whether it is free to be locked by the pipe. */
-  isFree(): boolean;
+  /**
+   * Makes it ready to be locked by the pipe.
+   *
+   * @throws {TypeError} if it is locked.
+   */
+  checkFree(): void;
   /** Locks it. */
   acquire(): ReadableStreamState;
   /** Unlocks what `acquire()` locked beyond the state. */
@@ -23,7 +27,7 @@ export interface ReadableEnd {
 /** A stream that a pipe writes to. */
 export interface WritableEnd {
   readonly isNative: boolean;
-  isFree(): boolean;
+  checkFree(): void;
   acquire(writes: PendingWrites): WritableStreamState;
   /** Brings the state up to date, as far as the stream tells without a promise. */
   refresh(): void;
@@ -38,14 +42,12 @@ export interface PendingWrites {
 
 class OwnReadableEnd implements ReadableEnd {
   readonly isNative = false;
-  readonly #stream: object;
   readonly #state: ReadableStreamState;
-  constructor(stream: object, state: ReadableStreamState) {
-    this.#stream = stream;
+  constructor(state: ReadableStreamState) {
     this.#state = state;
   }
-  isFree(): boolean {
-    return lockReadable(this.#stream);
+  checkFree(): void {
+    checkReadableStreamFree(this.#state, "pipe from it");
   }
   acquire(): ReadableStreamState {
     return this.#state;
@@ -55,14 +57,12 @@ class OwnReadableEnd implements ReadableEnd {
 
 class OwnWritableEnd implements WritableEnd {
   readonly isNative = false;
-  readonly #stream: object;
   readonly #state: WritableStreamState;
-  constructor(stream: object, state: WritableStreamState) {
-    this.#stream = stream;
+  constructor(state: WritableStreamState) {
     this.#state = state;
   }
-  isFree(): boolean {
-    return lockWritable(this.#stream);
+  checkFree(): void {
+    checkWritableStreamFree(this.#state, "pipe to it");
   }
   acquire(): WritableStreamState {
     return this.#state;
@@ -78,7 +78,7 @@ class OwnWritableEnd implements WritableEnd {
  */
 export function toReadableEnd(value: unknown, name: string): ReadableEnd {
   const state = readableStreamStateOf(value);
-  if (state !== undefined) return new OwnReadableEnd(value as object, state);
+  if (state !== undefined) return new OwnReadableEnd(state);
   if (isNativeReadableStream(value)) return new NativeReadableEnd(value);
   throw mustBe(name, "a ReadableStream");
 }
@@ -90,7 +90,7 @@ export function toReadableEnd(value: unknown, name: string): ReadableEnd {
  */
 export function toWritableEnd(value: unknown, name: string): WritableEnd {
   const state = writableStreamStateOf(value);
-  if (state !== undefined) return new OwnWritableEnd(value as object, state);
+  if (state !== undefined) return new OwnWritableEnd(state);
   if (isNativeWritableStream(value)) return new NativeWritableEnd(value);
   throw mustBe(name, "a WritableStream");
 }

@@ -4,8 +4,7 @@ import {
   nativePipeThrough,
   nativePipeTo,
 } from "../native/native_classes.ts";
-import { lockedError } from "../errors.ts";
-import { markAsHandled, promiseRejectedWith } from "../promises.ts";
+import { attempt, markAsHandled } from "../promises.ts";
 import { readableStreamStateOf } from "../readable/lockable.ts";
 import { writableStreamStateOf } from "../writable/lockable.ts";
 import { Pipe } from "./pipe.ts";
@@ -39,14 +38,12 @@ export function pipeTo<T>(
   destination: globalThis.WritableStream<T>,
   options?: StreamPipeOptions,
 ): Promise<void> {
-  try {
+  return attempt(() => {
     if (isNative(source, destination)) return nativePipeTo.call(source, destination, options);
     const readable = toReadableEnd(source, "the source");
     const writable = toWritableEnd(destination, "the destination");
     return startPipe(readable, writable, toPipeOptions(options));
-  } catch (error) {
-    return promiseRejectedWith(error);
-  }
+  });
 }
 
 /**
@@ -94,9 +91,9 @@ function isNative(source: unknown, destination: unknown): boolean {
  *
  * @throws {TypeError} if one is locked.
  */
-export function startPipe(source: ReadableEnd, destination: WritableEnd, options: PipeOptions): Promise<void> {
-  if (!source.isFree()) throw lockedError("pipe from it");
-  if (!destination.isFree()) throw lockedError("pipe to it");
+function startPipe(source: ReadableEnd, destination: WritableEnd, options: PipeOptions): Promise<void> {
+  source.checkFree();
+  destination.checkFree();
   const pipe = new Pipe(source, destination, options);
   pipe.start();
   return pipe.finished;

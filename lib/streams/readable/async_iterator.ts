@@ -59,21 +59,19 @@ export class ReadableStreamAsyncIterator<R> {
   next(): Promise<Result<R>> {
     if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis("next", NAME));
     this.#unsettled++;
-    this.#ongoing = this.#ongoing === undefined
-      ? this.#nextSteps()
-      : react(this.#ongoing, () => this.#nextSteps(), () => this.#nextSteps());
-    return this.#ongoing;
+    return this.#afterOngoing(this.#nextSteps);
   }
 
   return(value: unknown): Promise<Result<R>> {
     if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis("return", NAME));
-    this.#ongoing = this.#ongoing === undefined
-      ? this.#returnSteps(value)
-      : react(this.#ongoing, () => this.#returnSteps(value), () => this.#returnSteps(value));
-    return react(this.#ongoing, () => ({ done: true, value }));
+    return react(this.#afterOngoing(() => this.#returnSteps(value)), () => ({ done: true, value }));
   }
 
-  #nextSteps(): Promise<Result<R>> {
+  #afterOngoing(steps: () => Promise<Result<R>>): Promise<Result<R>> {
+    return this.#ongoing = this.#ongoing === undefined ? steps() : react(this.#ongoing, steps, steps);
+  }
+
+  readonly #nextSteps = (): Promise<Result<R>> => {
     if (this.#finished) return promiseResolvedWith<Result<R>>({ done: true, value: undefined });
     const { stream } = this.#reader;
     if (stream!.controller.hasBuffered) { // as in ReadableStreamDefaultReader.read(), and its reaction
@@ -85,7 +83,7 @@ export class ReadableStreamAsyncIterator<R> {
     const request = new IterationReadRequest(this.#reader);
     readableStreamDefaultReaderRead(this.#reader, request);
     return react(request.promise as Promise<Result<R>>, this.#onNext, this.#onFailed);
-  }
+  };
 
   readonly #onBuffered = (): Result<R> => {
     const onPulled = this.#onPulled;

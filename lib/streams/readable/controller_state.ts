@@ -1,5 +1,6 @@
 import { endedError } from "../errors.ts";
 import {
+  attempt,
   isThenableLike,
   newPromiseResolvedWith,
   promiseRejectedWith,
@@ -107,11 +108,7 @@ export abstract class ReadableControllerState {
   cancelSteps(reason: unknown): Promise<unknown> {
     const { source } = this;
     this.clear();
-    try {
-      return promiseResolvedWith(source.cancel(reason));
-    } catch (error) {
-      return promiseRejectedWith(error);
-    }
+    return attempt(() => promiseResolvedWith(source.cancel(reason)));
   }
 
   /** ResetQueue and ClearAlgorithms. */

@@ -1,5 +1,5 @@
 import { checkedSize, ChunkQueue } from "../chunk_queue.ts";
-import type { SizeAlgorithm } from "../strategies.ts";
+import type { SizeAlgorithm } from "../queuing_strategy.ts";
 import type { Callback } from "../webidl.ts";
 import { ReadableControllerState, type SourceAlgorithms } from "./controller_state.ts";
 import type { ReadRequest } from "./read_requests.ts";

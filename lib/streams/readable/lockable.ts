@@ -1,41 +1,42 @@
 import { lockedError, mustBe } from "../errors.ts";
+import { isNativeReadableStreamLocked } from "../native/native_classes.ts";
+import { FeedReaderState, releaseReadableFeed } from "../native/readable_feed.ts";
 import type { ReadableStreamState } from "./stream_state.ts";
 
-/**
- * How the state of a public stream is found; the class sets it, so that what works on states need not import the class.
- */
-interface Access {
-  /** The state behind one of our streams; `undefined` for anything else. */
-  stateOf(stream: unknown): ReadableStreamState | undefined;
-  /** Makes one of our streams ready to be locked; returns whether it may be. */
-  lock(stream: object): boolean;
-}
-
-let access: Access = { stateOf: () => undefined, lock: () => false };
-
-/** Called once, by the ReadableStream class. */
-export function defineReadableStreamAccess(given: Access): void {
-  access = given;
-}
+type StateOf = (stream: unknown) => ReadableStreamState | undefined;
 
 /** The state behind one of our streams; `undefined` for anything else. */
-export function readableStreamStateOf(stream: unknown): ReadableStreamState | undefined {
-  return access.stateOf(stream);
+export let readableStreamStateOf: StateOf;
+
+/** Called once, by the ReadableStream class, so that what works on states need not import it. */
+export function setReadableStreamStateOf(stateOf: StateOf): void {
+  readableStreamStateOf = stateOf;
+}
+
+/** IsReadableStreamLocked: by a reader, a pipe or the runtime, but for our own reader that feeds the native side. */
+export function isReadableStreamLocked({ reader, nativeSide }: ReadableStreamState): boolean {
+  return (reader !== undefined && !(reader instanceof FeedReaderState)) ||
+    (nativeSide !== undefined && isNativeReadableStreamLocked(nativeSide));
+}
+
+/**
+ * Makes a stream ready to be locked.
+ *
+ * @throws {TypeError} if it is locked.
+ */
+export function checkReadableStreamFree(stream: ReadableStreamState, action: string): void {
+  if (isReadableStreamLocked(stream)) throw lockedError(action);
+  releaseReadableFeed(stream);
 }
 
 /**
  * The state behind a stream that a reader is about to lock.
  *
- * @throws {TypeError} if it is no stream of ours, or locked, by a reader or by the runtime.
+ * @throws {TypeError} if it is no stream of ours, or locked.
  */
 export function lockableReadableStream(stream: unknown): ReadableStreamState {
-  const state = access.stateOf(stream);
+  const state = readableStreamStateOf(stream);
   if (state === undefined) throw mustBe("the stream", "a ReadableStream of @millrace/streams");
-  if (!access.lock(stream as object)) throw lockedError("get a reader");
+  checkReadableStreamFree(state, "get a reader");
   return state;
-}
-
-/** Makes one of our streams ready to be locked by a pipe; returns whether it may be. */
-export function lockForPipe(stream: object): boolean {
-  return access.lock(stream);
 }

@@ -2,13 +2,11 @@ import { lockedError, mustBe, wrongThis } from "../errors.ts";
 import { makeNativeSideLazily } from "../native/lazy_side.ts";
 import { NativeReadableStream } from "../native/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode, invalidStateError } from "../native/node_interop.ts";
-import { FeedReaderState, NO_BUFFER, ReadableFeed, releaseReadableFeed } from "../native/readable_feed.ts";
-import { toPipeTransform, toReadableEnd, toWritableEnd } from "../pipe/pipe_ends.ts";
-import { toPipeOptions } from "../pipe/pipe_options.ts";
-import { startPipe } from "../pipe/pipe_to.ts";
-import { markAsHandled, promiseRejectedWith } from "../promises.ts";
+import { NO_BUFFER, ReadableFeed, releaseReadableFeed } from "../native/readable_feed.ts";
+import { pipeThrough, pipeTo } from "../pipe/pipe_to.ts";
+import { promiseRejectedWith } from "../promises.ts";
 import { construct, giveState, takeState } from "../shell.ts";
-import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../strategies.ts";
+import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing_strategy.ts";
 import { defineInterface, isObject, toDictionary, toObject } from "../webidl.ts";
 import { ReadableStreamAsyncIterator } from "./async_iterator.ts";
 import { ReadableByteStreamController } from "./byte_controller.ts";
@@ -18,17 +16,22 @@ import { ReadableStreamDefaultController } from "./default_controller.ts";
 import { DefaultControllerState } from "./default_controller_state.ts";
 import { ReadableStreamDefaultReader } from "./default_reader.ts";
 import { readableStreamFromIterable } from "./from.ts";
-import { defineReadableStreamAccess } from "./lockable.ts";
+import {
+  checkReadableStreamFree,
+  isReadableStreamLocked,
+  readableStreamStateOf,
+  setReadableStreamStateOf,
+} from "./lockable.ts";
 import { acquireReadableStreamDefaultReader } from "./reader_state.ts";
-import { readableStreamCancel, readableStreamEnded, ReadableStreamState } from "./stream_state.ts";
+import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 import type { UnderlyingByteSource, UnderlyingDefaultSource, UnderlyingSource } from "./source_types.ts";
 import { readableStreamTee } from "./tee.ts";
 import { UnderlyingSourceAlgorithms } from "./underlying_source.ts";
 
 const NAME = "ReadableStream";
 
-/** Whether the native side of a stream is made when the runtime looks for it. */
-let isLazy = false;
+/** Whether the native side of a stream is made when the runtime looks for it; finding out takes milliseconds. */
+let isLazy: boolean | undefined;
 
 /**
  * A stream to read chunks from, as the standard has it, that is also one of the runtime's own: it goes wherever the
@@ -52,8 +55,6 @@ let isLazy = false;
 // deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
 export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   readonly #state: ReadableStreamState;
-  /** What stands for the stream where the runtime handles it: the stream itself, or what is made when that looks. */
-  #nativeSide: object | undefined;
 
   /** Makes a byte stream of an underlying source. */
   constructor(underlyingSource: UnderlyingByteSource, strategy?: { highWaterMark?: number });
@@ -74,11 +75,13 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     strategy: QueuingStrategy<R> | undefined = undefined,
   ) {
     const state = takeState<ReadableStreamState>() ?? setUpFromUnderlyingSource(underlyingSource, strategy);
+    isLazy ??= makeNativeSideLazily(ReadableStream, NativeReadableStream, nativeSideOf); // before super is looked up
     super(isLazy ? undefined : nativeSource(state), NO_BUFFER);
     this.#state = state;
-    this.#nativeSide = isLazy ? undefined : this;
     state.shell = this;
-    if (!isLazy) adoptOwnClosedPromise(state, this);
+    if (isLazy) return;
+    state.nativeSide = this;
+    adoptOwnClosedPromise(state, this);
   }
 
   /**
@@ -98,9 +101,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
 
   /** Whether a reader, a pipe or the runtime has locked the stream. */
   override get locked(): boolean {
-    const { reader } = this.#state;
-    return (reader !== undefined && !(reader instanceof FeedReaderState)) ||
-      (this.#nativeSide !== undefined && super.locked);
+    return isReadableStreamLocked(this.#state);
   }
 
   /**
@@ -109,11 +110,10 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    */
   override cancel(reason: unknown = undefined): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel", NAME));
-    if (this.locked) {
-      return promiseRejectedWith(invalidStateError(lockedError("cancel")));
-    }
-    releaseReadableFeed(this.#state);
-    return readableStreamCancel(this.#state, reason);
+    const state = this.#state;
+    if (isReadableStreamLocked(state)) return promiseRejectedWith(invalidStateError(lockedError("cancel")));
+    releaseReadableFeed(state);
+    return readableStreamCancel(state, reason);
   }
 
   /** Locks the stream to a new reader that fills the caller's buffers. */
@@ -153,9 +153,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     options: StreamPipeOptions | undefined = undefined,
   ): globalThis.ReadableStream<T> {
     this.#state; // brand check
-    const { readable, writableEnd } = toPipeTransform(transform);
-    markAsHandled(startPipe(toReadableEnd(this, "the source"), writableEnd, toPipeOptions(options)));
-    return readable as globalThis.ReadableStream<T>;
+    return pipeThrough(this, transform, options);
   }
 
   /**
@@ -172,12 +170,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     options: StreamPipeOptions | undefined = undefined,
   ): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("pipeTo", NAME));
-    try {
-      const writable = toWritableEnd(destination, "the destination");
-      return startPipe(toReadableEnd(this, "the source"), writable, toPipeOptions(options));
-    } catch (error) {
-      return promiseRejectedWith(error);
-    }
+    return pipeTo(this, destination, options);
   }
 
   /**
@@ -188,8 +181,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    */
   override tee(): [ReadableStream<R>, ReadableStream<R>] {
     const state = this.#state;
-    if (this.locked) throw lockedError("tee");
-    releaseReadableFeed(state);
+    checkReadableStreamFree(state, "tee");
     const [first, second] = readableStreamTee(state);
     return [construct(ReadableStream<R>, first), construct(ReadableStream<R>, second)];
   }
@@ -205,41 +197,27 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   ): ReturnType<globalThis.ReadableStream<R>["values"]> {
     const state = this.#state;
     const preventCancel = Boolean(toDictionary(options, "the options")?.preventCancel);
-    if (this.locked) throw lockedError("iterate");
-    releaseReadableFeed(state);
+    checkReadableStreamFree(state, "iterate");
     const iterator = new ReadableStreamAsyncIterator<R>(acquireReadableStreamDefaultReader(state), preventCancel);
     return iterator as unknown as ReturnType<globalThis.ReadableStream<R>["values"]>; // the rest is inherited
   }
 
   static {
-    answerNode(ReadableStream, {
-      isDisturbed: (stream) => (stream as ReadableStream).#state.disturbed,
-      isErrored: (stream) => (stream as ReadableStream).#state.state === "errored",
-      isReadable: (stream) => (stream as ReadableStream).#state.state === "readable",
-      ended: (stream) => readableStreamEnded((stream as ReadableStream).#state),
-      error: (stream, error) => (stream as ReadableStream).#state.controller.error(error),
-    });
-    defineReadableStreamAccess({
-      stateOf: (stream) => isObject(stream) && #state in stream ? stream.#state : undefined,
-      lock: (stream) => {
-        const own = stream as ReadableStream;
-        if (own.locked) return false;
-        releaseReadableFeed(own.#state);
-        return true;
-      },
-    });
-    isLazy = makeNativeSideLazily(ReadableStream, NativeReadableStream, (stream) => {
-      if (!(#state in stream)) return undefined;
-      return stream.#nativeSide ??= new NativeReadableStream(nativeSource(stream.#state), NO_BUFFER);
-    });
+    setReadableStreamStateOf((stream) => isObject(stream) && #state in stream ? stream.#state : undefined);
   }
 }
+answerNode(ReadableStream, "readable", readableStreamStateOf);
 defineInterface(ReadableStream, NAME);
 Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
   value: ReadableStream.prototype.values,
   writable: true,
   configurable: true,
 });
+
+function nativeSideOf(stream: object): object | undefined {
+  const state = readableStreamStateOf(stream);
+  return state && (state.nativeSide ??= new NativeReadableStream(nativeSource(state), NO_BUFFER));
+}
 
 function nativeSource(state: ReadableStreamState): globalThis.UnderlyingDefaultSource {
   const type = state.controller instanceof ByteControllerState ? "bytes" : undefined;

@@ -1,4 +1,4 @@
-import { type EndedPromise, LazyPromise, promiseRejectedWith, promiseResolvedWith, react } from "../promises.ts";
+import { type EndedPromise, promiseRejectedWith, promiseResolvedWith, react } from "../promises.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
 import type { ByobReaderState, DefaultReaderState } from "./reader_state.ts";
@@ -16,6 +16,8 @@ export class ReadableStreamState {
   controller!: DefaultControllerState | ByteControllerState; // set by every set-up
   /** The object that users hold, once there is one. */
   shell: object | undefined;
+  /** What stands for the stream where the runtime handles it: the stream itself, or what is made when that looks. */
+  nativeSide: object | undefined;
   /** What feeds the stream's native side, once somebody has asked that for a chunk. */
   feed: StreamObserver | undefined;
   /** Settles as the stream ends, if anybody asked. */
@@ -26,21 +28,6 @@ export class ReadableStreamState {
 export interface StreamObserver {
   closeSteps(): void;
   errorSteps(error: unknown): void;
-}
-
-/** A promise that settles when the stream has closed or errored. */
-export function readableStreamEnded(stream: ReadableStreamState): Promise<void> {
-  if (stream.ended === undefined) {
-    stream.ended = new LazyPromise();
-    if (stream.state === "closed") stream.ended.resolve();
-    else if (stream.state === "errored") stream.ended.reject(stream.storedError);
-  }
-  return stream.ended.promise;
-}
-
-/** @see {@link https://streams.spec.whatwg.org/#is-readable-stream-locked} */
-export function isReadableStreamLocked(stream: ReadableStreamState): boolean {
-  return stream.reader !== undefined;
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-stream-cancel} */

@@ -1,6 +1,6 @@
 import { mustBe } from "../errors.ts";
 import { callbackResult } from "../promises.ts";
-import { RecyclingSource } from "../recycling.ts";
+import { recyclerOf, type RecyclingSource } from "../recycling.ts";
 import { type Callback, toCallback, toDictionary, toUnsignedLongLong } from "../webidl.ts";
 import type { SourceAlgorithms } from "./controller_state.ts";
 
@@ -12,7 +12,7 @@ import type { SourceAlgorithms } from "./controller_state.ts";
 export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
   autoAllocateChunkSize: number | undefined;
   type: "bytes" | undefined;
-  recycler: RecyclingSource | undefined;
+  readonly recycler: RecyclingSource | undefined;
   readonly #source: unknown;
   #controller: object | undefined;
   #start: Callback | undefined;
@@ -22,9 +22,9 @@ export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
   /** Reads the dictionary's members in the order of their names. */
   constructor(value: unknown) {
     this.#source = value;
+    this.recycler = recyclerOf(value);
     const source = toDictionary(value, "the underlying source");
     if (source === undefined) return;
-    if (RecyclingSource.is(value)) this.recycler = value;
     const size = source.autoAllocateChunkSize;
     if (size !== undefined) this.autoAllocateChunkSize = toUnsignedLongLong(size, "autoAllocateChunkSize");
     this.#cancel = toCallback(source.cancel, "the underlying source's cancel");

@@ -59,10 +59,7 @@ export class TransformStreamDefaultController<O = unknown> {
 }
 defineInterface(TransformStreamDefaultController, "TransformStreamDefaultController");
 
-/**
- * Calls `controller.enqueue()` for each chunk, but faster: for transformers of ours that make many of one. The array must
- * not be changed afterwards.
- */
-export function enqueueAll<O>(controller: TransformStreamDefaultController<O>, chunks: O[]): void {
-  stateOf(controller as TransformStreamDefaultController).enqueueAll(chunks);
+/** The state behind a controller. */
+export function transformStreamStateOf(controller: TransformStreamDefaultController): TransformStreamState {
+  return stateOf(controller);
 }

@@ -1,6 +1,7 @@
-import { cannot, endedError } from "../errors.ts";
+import { cannot } from "../errors.ts";
 import { PARKED } from "../parked.ts";
 import {
+  attempt,
   Deferred,
   inAMicrotask,
   isThenableLike,
@@ -10,7 +11,7 @@ import {
   react,
   settle,
 } from "../promises.ts";
-import type { SourceAlgorithms } from "../readable/controller_state.ts";
+import { checkCanCloseOrEnqueue, type SourceAlgorithms } from "../readable/controller_state.ts";
 import type { DefaultControllerState } from "../readable/default_controller_state.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { type SinkAlgorithms, writableStreamDefaultControllerErrorIfNeeded } from "../writable/controller_state.ts";
@@ -20,19 +21,17 @@ import { writableStreamFinishInFlightWriteWithError, type WritableStreamState } 
 /** The algorithms of a transform stream: a user's transformer, or one of ours. Each may throw. */
 export interface TransformerAlgorithms {
   transform(chunk: unknown): unknown;
-  flush(): unknown;
+  flush(reason: unknown): unknown;
   cancel(reason: unknown): unknown;
   /** Whether it keeps nothing of a chunk that it has transformed. */
-  readonly releasesChunks?: boolean;
+  readonly releasesChunks?: boolean | undefined;
 }
+
+const CANCEL = "cancel";
+const FLUSH = "flush";
 
 /** Takes the place of a transformer that will not be called again, so that it can be collected. */
 export const CLEARED_TRANSFORMER: TransformerAlgorithms = { transform() {}, flush() {}, cancel() {} };
-
-/** How a write waits until the readable end wants a chunk. */
-const NO_WRITE = 0;
-const EXACT_WRITE = 1;
-const FUSED_WRITE = 2;
 
 /**
  * The internal slots of a TransformStream and its controller. It is the sink of its writable end, and the source of its
@@ -48,13 +47,15 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   readable!: ReadableStreamState; // set by the set-up, as all of these
   writable!: WritableStreamState;
   transformer: TransformerAlgorithms = CLEARED_TRANSFORMER;
+  /** What stands for the stream where the runtime transfers it, once that looks. */
+  nativeSide: object | undefined;
   #finishPromise: Promise<void> | undefined;
-  #parkedWrite: typeof NO_WRITE | typeof EXACT_WRITE | typeof FUSED_WRITE = NO_WRITE;
+  #hasParkedWrite = false;
   #parkedChunk: unknown;
   #hasParkedPull = false;
 
-  get releasesChunks(): boolean {
-    return this.transformer.releasesChunks === true;
+  get releasesChunks(): boolean | undefined {
+    return this.transformer.releasesChunks;
   }
 
   get readableController(): DefaultControllerState {
@@ -64,67 +65,51 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-sink-write-algorithm} */
   write(chunk: unknown): unknown {
     if (!this.backpressure) return this.#performTransform(chunk);
-    this.#parkedWrite = EXACT_WRITE;
-    this.#parkedChunk = chunk;
-    return PARKED;
-  }
-
-  pipeWrite(chunk: unknown): unknown {
-    if (!this.backpressure) return this.#performFusedTransform(chunk);
-    this.#parkedWrite = FUSED_WRITE;
+    this.#hasParkedWrite = true;
     this.#parkedChunk = chunk;
     return PARKED;
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-sink-abort-algorithm} */
   abort(reason: unknown): Promise<void> {
-    return this.#finishPromise ?? this.#finish((transformer) => transformer.cancel(reason), (finished) => {
-      if (this.readable.state === "errored") return finished.reject(this.readable.storedError);
-      this.readableController.error(reason);
-      finished.resolve();
-    }, (error) => this.readableController.error(error));
+    return this.#finish(CANCEL, reason, this.readable, () => this.readableController.error(reason));
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-sink-close-algorithm} */
   close(): Promise<void> {
-    return this.#finishPromise ?? this.#finish((transformer) => transformer.flush(), (finished) => {
-      if (this.readable.state === "errored") return finished.reject(this.readable.storedError);
-      this.readableController.close();
-      finished.resolve();
-    }, (error) => this.readableController.error(error));
+    return this.#finish(FLUSH, undefined, this.readable, () => this.readableController.close());
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-source-cancel} */
   cancel(reason: unknown): Promise<void> {
-    return this.#finishPromise ?? this.#finish((transformer) => transformer.cancel(reason), (finished) => {
-      if (this.writable.state === "errored") return finished.reject(this.writable.storedError);
-      writableStreamDefaultControllerErrorIfNeeded(this.writable.controller, reason);
-      this.#unblockWrite();
-      finished.resolve();
-    }, (error) => {
-      writableStreamDefaultControllerErrorIfNeeded(this.writable.controller, error);
-      this.#unblockWrite();
-    });
+    return this.#finish(CANCEL, reason, this.writable, () => this.errorWritableAndUnblockWrite(reason));
   }
 
-  /** What the three have in common: the transformer is called a last time, and [[finishPromise]] tells how it went. */
+  /**
+   * What the three have in common: the transformer is called a last time, and [[finishPromise]] tells how it went. Then
+   * the other end, unless it has errored, ends in the given way, or errors if the transformer failed.
+   */
   #finish(
-    call: (transformer: TransformerAlgorithms) => unknown,
-    onFulfilled: (finished: Deferred<void>) => void,
-    onRejected: (error: unknown) => void,
+    method: typeof CANCEL | typeof FLUSH,
+    reason: unknown,
+    other: ReadableStreamState | WritableStreamState,
+    end: () => void,
   ): Promise<void> {
+    if (this.#finishPromise !== undefined) return this.#finishPromise;
     const finished = new Deferred<void>();
     this.#finishPromise = finished.promise;
-    const { transformer } = this;
-    let result: unknown;
-    try {
-      result = call(transformer);
-    } catch (error) {
-      result = promiseRejectedWith(error);
-    }
+    const result = attempt(() => this.transformer[method](reason));
     this.transformer = CLEARED_TRANSFORMER;
-    settle(result, () => onFulfilled(finished), (error) => {
-      onRejected(error);
+    settle(result, () => {
+      if (other.state === "errored") {
+        finished.reject(other.storedError);
+      } else {
+        end();
+        finished.resolve();
+      }
+    }, (error) => {
+      if (other === this.readable) this.readableController.error(error);
+      else this.errorWritableAndUnblockWrite(error);
       finished.reject(error);
     });
     return finished.promise;
@@ -145,31 +130,16 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   enqueue(chunk: unknown): void {
     const { readable } = this;
     const controller = readable.controller as DefaultControllerState;
-    if (!controller.canCloseOrEnqueue) throw this.#cannotEnqueue();
+    checkCanCloseOrEnqueue(controller, "enqueue");
     if (controller.sizeAlgorithm === undefined) controller.enqueueWithoutPull(chunk);
     else this.#enqueueWithSize(controller, chunk);
-    this.#updateBackpressure(controller);
+    this.updateBackpressure(controller);
   }
 
   /** The last step of enqueueing, and ReadableStreamDefaultControllerHasBackpressure, which ask the same. */
-  #updateBackpressure(controller: DefaultControllerState): void {
+  updateBackpressure(controller: DefaultControllerState): void {
     if (controller.shouldCallPull()) controller.callPullIfNeeded();
     else if (!this.backpressure) this.#startBackpressure(controller, this.readable.reader);
-  }
-
-  /** The same for many chunks, in order: what all of them need is asked once, and the array is kept as it is. */
-  enqueueAll(chunks: unknown[]): void {
-    const controller = this.readableController;
-    const { reader } = this.readable;
-    let next = 0;
-    // What a reader waits for, and what user code has a say in, goes chunk by chunk.
-    while (next < chunks.length && (reader?.requests.length || controller.sizeAlgorithm !== undefined)) {
-      this.enqueue(chunks[next++]);
-    }
-    if (next === chunks.length) return;
-    if (!controller.canCloseOrEnqueue) throw this.#cannotEnqueue();
-    controller.queue.enqueueAll(chunks, next);
-    this.#updateBackpressure(controller);
   }
 
   #enqueueWithSize(controller: DefaultControllerState, chunk: unknown): void {
@@ -179,10 +149,6 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
       this.errorWritableAndUnblockWrite(error);
       throw this.readable.storedError;
     }
-  }
-
-  #cannotEnqueue(): TypeError {
-    return endedError("enqueue", this.readable.state);
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-terminate} */
@@ -228,12 +194,14 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   /** TransformStreamSetBackpressure(false): the write that waited for it goes on. */
   #endBackpressure(): void {
     this.backpressure = false;
-    if (this.#parkedWrite === FUSED_WRITE) this.#unparkFusedWrite();
-    else if (this.#parkedWrite === EXACT_WRITE) this.#unparkExactWrite();
+    if (!this.#hasParkedWrite) return;
+    this.#hasParkedWrite = false;
+    if (!this.writable.inFlightWriteRequest!.fused) this.#resumeExactWrite();
+    else if (this.readable.reader?.fused || this.writable.state === "erroring") this.#resumeFusedWrite();
+    else queueReaction(() => this.#resumeFusedWrite());
   }
 
-  #unparkExactWrite(): void {
-    this.#parkedWrite = NO_WRITE;
+  #resumeExactWrite(): void {
     const { controller } = this.writable;
     const written = inAMicrotask(() => {
       const chunk = this.#takeParkedChunk();
@@ -243,31 +211,13 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     settle(written, controller.onWritten, controller.onWriteFailed);
   }
 
-  #unparkFusedWrite(): void {
-    this.#parkedWrite = NO_WRITE;
-    const { reader } = this.readable;
-    if (reader !== undefined && reader.fused) this.#resumeFusedWrite();
-    else if (this.writable.state === "erroring") this.#failFusedWrite();
-    else queueReaction(() => this.#resumeFusedWrite());
-  }
-
   #resumeFusedWrite(): void {
+    const chunk = this.#takeParkedChunk();
     if (this.writable.state === "erroring") {
-      this.#failFusedWrite();
+      writableStreamFinishInFlightWriteWithError(this.writable, this.writable.storedError);
       return;
     }
-    let result: unknown;
-    try {
-      result = this.#performFusedTransform(this.#takeParkedChunk());
-    } catch (error) {
-      result = promiseRejectedWith(error);
-    }
-    writableStreamFinishParkedWrite(this.writable.controller, result);
-  }
-
-  #failFusedWrite(): void {
-    this.#takeParkedChunk();
-    writableStreamFinishInFlightWriteWithError(this.writable, this.writable.storedError);
+    writableStreamFinishParkedWrite(this.writable.controller, attempt(() => this.#performTransform(chunk)));
   }
 
   #takeParkedChunk(): unknown {
@@ -276,36 +226,28 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     return chunk;
   }
 
-  /** @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-perform-transform} */
-  #performTransform(chunk: unknown): Promise<void> {
-    let result: Promise<unknown>;
+  /**
+   * Calls the transformer; for a pipe, one that returns no promise has finished.
+   *
+   * @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-perform-transform}
+   */
+  #performTransform(chunk: unknown): Promise<void> | undefined {
+    const { fused } = this.writable.inFlightWriteRequest!;
+    let transformed: Promise<unknown>;
     try {
-      result = promiseResolvedWith(this.transformer.transform(chunk));
+      const result = this.transformer.transform(chunk);
+      if (fused && !isThenableLike(result)) return undefined;
+      transformed = promiseResolvedWith(result);
     } catch (error) {
-      result = promiseRejectedWith(error);
+      if (fused) return this.#transformFailed(error);
+      transformed = promiseRejectedWith(error);
     }
-    return this.#failsWith(result);
-  }
-
-  /** The same for a pipe: a transformer that returns no promise has finished. */
-  #performFusedTransform(chunk: unknown): unknown {
-    let result: unknown;
-    try {
-      result = this.transformer.transform(chunk);
-    } catch (error) {
-      return this.#transformFailed(error);
-    }
-    return isThenableLike(result) ? this.#failsWith(promiseResolvedWith(result)) : undefined;
+    this.#onTransformFailed ??= (error) => this.#transformFailed(error);
+    return react(transformed, undefined, this.#onTransformFailed) as Promise<void>;
   }
 
   /** Bound once for each stream whose transformer returns promises. */
-  #onTransformFailed: ((error: unknown) => never) | undefined = undefined;
-
-  /** A transform's promise, after whose rejection the stream has failed. */
-  #failsWith(result: Promise<unknown>): Promise<void> {
-    this.#onTransformFailed ??= (error) => this.#transformFailed(error);
-    return react(result, undefined, this.#onTransformFailed) as Promise<void>;
-  }
+  #onTransformFailed: ((error: unknown) => never) | undefined;
 
   #transformFailed(error: unknown): never {
     this.error(error);

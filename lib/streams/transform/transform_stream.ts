@@ -6,7 +6,7 @@ import { DefaultControllerState } from "../readable/default_controller_state.ts"
 import { ReadableStream } from "../readable/readable_stream.ts";
 import { ReadableStreamState } from "../readable/stream_state.ts";
 import { construct, giveState } from "../shell.ts";
-import { type ConvertedStrategy, extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../strategies.ts";
+import { type ConvertedStrategy, extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing_strategy.ts";
 import { defineInterface, toObject } from "../webidl.ts";
 import { createWritableStream, writableStreamDefaultControllerStartFailed } from "../writable/controller_state.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
@@ -15,8 +15,9 @@ import { TransformStreamState } from "./transform_state.ts";
 import type { Transformer } from "./transformer_types.ts";
 import { UserTransformerAlgorithms } from "./transformer.ts";
 
-/** Whether the native side of a stream is made when the runtime looks for it. */
-let isLazy = false;
+/** Whether the native side of a stream is made when the runtime looks for it; finding out takes milliseconds. */
+let isLazy: boolean | undefined;
+let nativeSideOf: (stream: object) => object | undefined;
 
 /**
  * A pair of streams of which the readable one gives what a transformer makes of what is written to the writable one.
@@ -35,8 +36,6 @@ let isLazy = false;
 // deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
 export class TransformStream<I = any, O = any> extends globalThis.TransformStream<I, O> {
   readonly #state: TransformStreamState;
-  /** What stands for the stream where the runtime transfers it: the stream itself, or what is made when that looks. */
-  #nativeSide: object | undefined;
 
   /**
    * Makes a stream of a transformer.
@@ -53,9 +52,9 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     readableStrategy: QueuingStrategy<O> | undefined = undefined,
   ) {
     const state = new TransformStreamState();
+    isLazy ??= makeNativeSideLazily(TransformStream, NativeTransformStream, nativeSideOf); // before super is looked up
     super(isLazy ? undefined : new TransformFeed(state) as globalThis.Transformer<I, O>);
     this.#state = state;
-    this.#nativeSide = isLazy ? undefined : this;
     if (transformer !== undefined) toObject(transformer, "the transformer");
     setUpFromTransformer(state, transformer, toStrategy(writableStrategy), toStrategy(readableStrategy));
   }
@@ -73,10 +72,11 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
   }
 
   static {
-    isLazy = makeNativeSideLazily(TransformStream, NativeTransformStream, (stream) => {
+    nativeSideOf = (stream) => {
       if (!(#state in stream)) return undefined;
-      return stream.#nativeSide ??= new NativeTransformStream(new TransformFeed(stream.#state));
-    });
+      const state = stream.#state;
+      return state.nativeSide ??= new NativeTransformStream(new TransformFeed(state));
+    };
   }
 }
 defineInterface(TransformStream, "TransformStream");

@@ -1,5 +1,5 @@
 import { callbackResult } from "../promises.ts";
-import { ReleasingTransformer } from "../recycling.ts";
+import { releasesChunks } from "../recycling.ts";
 import { type Callback, toCallback, toDictionary } from "../webidl.ts";
 import type { TransformerAlgorithms, TransformStreamState } from "./transform_state.ts";
 
@@ -10,7 +10,7 @@ import type { TransformerAlgorithms, TransformStreamState } from "./transform_st
  */
 export class UserTransformerAlgorithms implements TransformerAlgorithms {
   readonly #state: TransformStreamState;
-  readonly releasesChunks: boolean;
+  readonly releasesChunks: boolean | undefined;
   readonly #transformer: unknown;
   #controller: object | undefined;
   #cancel: Callback | undefined;
@@ -26,7 +26,7 @@ export class UserTransformerAlgorithms implements TransformerAlgorithms {
   constructor(state: TransformStreamState, value: unknown) {
     this.#state = state;
     this.#transformer = value;
-    this.releasesChunks = ReleasingTransformer.is(value);
+    this.releasesChunks = releasesChunks(value);
     const transformer = toDictionary(value, "the transformer");
     if (transformer === undefined) return;
     this.#cancel = toCallback(transformer.cancel, "the transformer's cancel");

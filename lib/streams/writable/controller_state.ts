@@ -1,6 +1,7 @@
 import { checkedSize, ChunkQueue } from "../chunk_queue.ts";
 import { PARKED } from "../parked.ts";
 import {
+  attempt,
   isThenableLike,
   newPromiseResolvedWith,
   promiseRejectedWith,
@@ -9,7 +10,7 @@ import {
   settle,
 } from "../promises.ts";
 import { holdTasks, releaseTasks } from "../scheduler.ts";
-import type { SizeAlgorithm } from "../strategies.ts";
+import type { SizeAlgorithm } from "../queuing_strategy.ts";
 import type { Batching } from "./batching.ts";
 import {
   writableStreamCloseQueuedOrInFlight,
@@ -24,18 +25,16 @@ import {
 
 /** The algorithms of a writable stream: a user's underlying sink, or one of ours. Each may throw. */
 export interface SinkAlgorithms {
-  /** Returns a promise, or anything else when it is done, or PARKED: see `pipe_write.ts`. */
+  /** Returns a promise, or anything else when it is done, or PARKED: see `pipe_write.ts`. The request is in flight. */
   write(chunk: unknown): unknown;
-  /** The same for a chunk that a pipe wrote. */
-  pipeWrite(chunk: unknown): unknown;
   close(): unknown;
   abort(reason: unknown): unknown;
   /** Whether it keeps nothing of a chunk that is written. */
-  readonly releasesChunks?: boolean;
+  readonly releasesChunks?: boolean | undefined;
 }
 
 /** Takes the place of a sink that will not be called again, so that it can be collected. */
-export const CLEARED_SINK: SinkAlgorithms = { write() {}, pipeWrite() {}, close() {}, abort() {} };
+export const CLEARED_SINK: SinkAlgorithms = { write() {}, close() {}, abort() {} };
 
 /**
  * The internal slots of a WritableStreamDefaultController. The close sentinel of its queue is `stream.closeRequest`.
@@ -121,14 +120,14 @@ export class WritableControllerState {
 
   /** @see {@link https://streams.spec.whatwg.org/#ws-default-controller-private-abort} */
   abortSteps(reason: unknown): unknown {
-    let result: unknown;
-    try {
-      result = this.sink.abort(reason);
-    } catch (error) {
-      result = promiseRejectedWith(error);
-    }
+    const result = attempt(() => this.sink.abort(reason));
     this.clearAlgorithms();
     return result;
+  }
+
+  /** @see {@link https://streams.spec.whatwg.org/#ws-default-controller-error} */
+  error(error: unknown): void {
+    writableStreamDefaultControllerErrorIfNeeded(this, error);
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#ws-default-controller-private-error} */
@@ -205,15 +204,6 @@ export function callWrite(controller: WritableControllerState, chunk: unknown): 
   }
 }
 
-/** The same for a chunk that a pipe wrote. */
-export function callPipeWrite(controller: WritableControllerState, chunk: unknown): unknown {
-  try {
-    return controller.sink.pipeWrite(chunk);
-  } catch (error) {
-    return promiseRejectedWith(error);
-  }
-}
-
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-advance-queue-if-needed} */
 export function writableStreamDefaultControllerAdvanceQueueIfNeeded(controller: WritableControllerState): void {
   const { stream } = controller;
@@ -238,12 +228,7 @@ function processClose(controller: WritableControllerState): void {
   const { stream } = controller;
   stream.inFlightCloseRequest = stream.closeRequest;
   stream.closeRequest = undefined;
-  let result: unknown;
-  try {
-    result = controller.sink.close();
-  } catch (error) {
-    result = promiseRejectedWith(error);
-  }
+  const result = attempt(() => controller.sink.close());
   controller.clearAlgorithms();
   settle(
     result,
@@ -261,7 +246,7 @@ function processWrite(controller: WritableControllerState, chunk: unknown): bool
   const { stream } = controller;
   const request = stream.writeRequests.shift();
   stream.inFlightWriteRequest = request;
-  const result = request.fused ? callPipeWrite(controller, chunk) : callWrite(controller, chunk);
+  const result = callWrite(controller, chunk);
   if (result === PARKED) return false;
   if (request.fused && !isThenableLike(result) && stream.state === "writable") {
     finishWrite(controller);

@@ -2,11 +2,9 @@ import { endedError, releasedError, wrongThis } from "../errors.ts";
 import { promiseRejectedWith } from "../promises.ts";
 import { defineInterface, isObject } from "../webidl.ts";
 import { lockableWritableStream } from "./lockable.ts";
-import { writableStreamCloseQueuedOrInFlight } from "./stream_state.ts";
+import { writableStreamAbort, writableStreamClose, writableStreamCloseQueuedOrInFlight } from "./stream_state.ts";
 import {
   setUpWritableStreamDefaultWriter,
-  writableStreamDefaultWriterAbort,
-  writableStreamDefaultWriterClose,
   writableStreamDefaultWriterGetDesiredSize,
   writableStreamDefaultWriterRelease,
   writableStreamDefaultWriterWrite,
@@ -73,8 +71,9 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
    */
   override abort(reason: unknown = undefined): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("abort", NAME));
-    if (this.#state.stream === undefined) return promiseRejectedWith(releasedError("abort", "writer"));
-    return writableStreamDefaultWriterAbort(this.#state, reason);
+    const { stream } = this.#state;
+    if (stream === undefined) return promiseRejectedWith(releasedError("abort", "writer"));
+    return writableStreamAbort(stream, reason);
   }
 
   /**
@@ -88,7 +87,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     if (writableStreamCloseQueuedOrInFlight(stream)) {
       return promiseRejectedWith(endedError("close", "closing"));
     }
-    return writableStreamDefaultWriterClose(this.#state);
+    return writableStreamClose(stream);
   }
 
   /** Releases the lock; what has been written goes on being written. */

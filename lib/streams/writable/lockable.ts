@@ -1,41 +1,42 @@
 import { lockedError, mustBe } from "../errors.ts";
+import { isNativeWritableStreamLocked } from "../native/native_classes.ts";
+import { FeedWriterState, releaseWritableFeed } from "../native/writable_feed.ts";
 import type { WritableStreamState } from "./stream_state.ts";
 
-/**
- * How the state of a public stream is found; the class sets it, so that what works on states need not import the class.
- */
-interface Access {
-  /** The state behind one of our streams; `undefined` for anything else. */
-  stateOf(stream: unknown): WritableStreamState | undefined;
-  /** Makes one of our streams ready to be locked; returns whether it may be. */
-  lock(stream: object): boolean;
-}
-
-let access: Access = { stateOf: () => undefined, lock: () => false };
-
-/** Called once, by the WritableStream class. */
-export function defineWritableStreamAccess(given: Access): void {
-  access = given;
-}
+type StateOf = (stream: unknown) => WritableStreamState | undefined;
 
 /** The state behind one of our streams; `undefined` for anything else. */
-export function writableStreamStateOf(stream: unknown): WritableStreamState | undefined {
-  return access.stateOf(stream);
+export let writableStreamStateOf: StateOf;
+
+/** Called once, by the WritableStream class, so that what works on states need not import it. */
+export function setWritableStreamStateOf(stateOf: StateOf): void {
+  writableStreamStateOf = stateOf;
+}
+
+/** IsWritableStreamLocked: by a writer, a pipe or the runtime, but for our own writer that feeds the native side. */
+export function isWritableStreamLocked({ writer, nativeSide }: WritableStreamState): boolean {
+  return (writer !== undefined && !(writer instanceof FeedWriterState)) ||
+    (nativeSide !== undefined && isNativeWritableStreamLocked(nativeSide));
+}
+
+/**
+ * Makes a stream ready to be locked.
+ *
+ * @throws {TypeError} if it is locked.
+ */
+export function checkWritableStreamFree(stream: WritableStreamState, action: string): void {
+  if (isWritableStreamLocked(stream)) throw lockedError(action);
+  releaseWritableFeed(stream);
 }
 
 /**
  * The state behind a stream that a writer is about to lock.
  *
- * @throws {TypeError} if it is no stream of ours, or locked, by a writer or by the runtime.
+ * @throws {TypeError} if it is no stream of ours, or locked.
  */
 export function lockableWritableStream(stream: unknown): WritableStreamState {
-  const state = access.stateOf(stream);
+  const state = writableStreamStateOf(stream);
   if (state === undefined) throw mustBe("the stream", "a WritableStream of @millrace/streams");
-  if (!access.lock(stream as object)) throw lockedError("get a writer");
+  checkWritableStreamFree(state, "get a writer");
   return state;
-}
-
-/** Makes one of our streams ready to be locked by a pipe; returns whether it may be. */
-export function lockForPipe(stream: object): boolean {
-  return access.lock(stream);
 }

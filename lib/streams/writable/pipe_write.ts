@@ -1,7 +1,7 @@
 import { PARKED } from "../parked.ts";
 import { isThenableLike, settle } from "../promises.ts";
 import {
-  callPipeWrite,
+  callWrite,
   finishWrite,
   isIdle,
   updateBackpressure,
@@ -29,7 +29,7 @@ export function writableStreamPipeWrite(stream: WritableStreamState, chunk: unkn
 // The two halves are functions of their own, so that V8 has room to inline the first into the pipe's loop.
 function writeToIdleSink(stream: WritableStreamState, chunk: unknown, size: number, request: WriteRequest): void {
   stream.inFlightWriteRequest = request;
-  const result = callPipeWrite(stream.controller, chunk);
+  const result = callWrite(stream.controller, chunk);
   if (result !== undefined || stream.state !== "writable") {
     endWrite(stream, result, size);
     return;

@@ -1,12 +1,5 @@
 import { endedError } from "../errors.ts";
-import {
-  Deferred,
-  type EndedPromise,
-  LazyPromise,
-  promiseRejectedWith,
-  promiseResolvedWith,
-  settle,
-} from "../promises.ts";
+import { Deferred, type EndedPromise, promiseRejectedWith, promiseResolvedWith, settle } from "../promises.ts";
 import { Ring } from "../ring.ts";
 import type { WritableControllerState } from "./controller_state.ts";
 import type { WriterState } from "./writer_state.ts";
@@ -43,25 +36,12 @@ export class WritableStreamState {
   readonly writeRequests: Ring<WriteRequest> = new Ring();
   /** The object that users hold, once there is one. */
   shell: object | undefined;
+  /** What stands for the stream where the runtime handles it: the stream itself, or what is made when that looks. */
+  nativeSide: object | undefined;
   /** What feeds the stream from its native side, once somebody has written to that. */
   feed: { startedErroring(reason: unknown): void } | undefined;
   /** Settles as the stream ends, if anybody asked. */
   ended: EndedPromise | undefined;
-}
-
-/** A promise that settles when the stream has closed or errored. */
-export function writableStreamEnded(stream: WritableStreamState): Promise<void> {
-  if (stream.ended === undefined) {
-    stream.ended = new LazyPromise();
-    if (stream.state === "closed") stream.ended.resolve();
-    else if (stream.state === "errored") stream.ended.reject(stream.storedError);
-  }
-  return stream.ended.promise;
-}
-
-/** @see {@link https://streams.spec.whatwg.org/#is-writable-stream-locked} */
-export function isWritableStreamLocked(stream: WritableStreamState): boolean {
-  return stream.writer !== undefined;
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-abort} */

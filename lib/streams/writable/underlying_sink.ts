@@ -42,10 +42,6 @@ export class UnderlyingSinkAlgorithms implements SinkAlgorithms {
     return this.#write?.call(this.#sink, chunk, this.#controller);
   }
 
-  pipeWrite(chunk: unknown): unknown {
-    return this.#write?.call(this.#sink, chunk, this.#controller);
-  }
-
   close(): unknown {
     return callbackResult(this.#close?.call(this.#sink));
   }

@@ -2,24 +2,19 @@ import { endedError, lockedError, wrongThis } from "../errors.ts";
 import { makeNativeSideLazily } from "../native/lazy_side.ts";
 import { NativeWritableStream } from "../native/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode } from "../native/node_interop.ts";
-import { FeedWriterState, releaseWritableFeed, WritableFeed } from "../native/writable_feed.ts";
+import { releaseWritableFeed, WritableFeed } from "../native/writable_feed.ts";
 import { promiseRejectedWith } from "../promises.ts";
 import { giveState, takeState } from "../shell.ts";
-import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../strategies.ts";
+import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing_strategy.ts";
 import { defineInterface, isObject, toObject } from "../webidl.ts";
-import {
-  createWritableStream,
-  startWritableStreamDefaultController,
-  writableStreamDefaultControllerErrorIfNeeded,
-} from "./controller_state.ts";
+import { createWritableStream, startWritableStreamDefaultController } from "./controller_state.ts";
 import { WritableStreamDefaultController } from "./default_controller.ts";
 import { WritableStreamDefaultWriter } from "./default_writer.ts";
-import { defineWritableStreamAccess } from "./lockable.ts";
+import { isWritableStreamLocked, setWritableStreamStateOf, writableStreamStateOf } from "./lockable.ts";
 import {
   writableStreamAbort,
   writableStreamClose,
   writableStreamCloseQueuedOrInFlight,
-  writableStreamEnded,
   type WritableStreamState,
 } from "./stream_state.ts";
 import type { UnderlyingSink } from "./sink_types.ts";
@@ -27,8 +22,8 @@ import { UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
 
 const NAME = "WritableStream";
 
-/** Whether the native side of a stream is made when the runtime looks for it. */
-let isLazy = false;
+/** Whether the native side of a stream is made when the runtime looks for it; finding out takes milliseconds. */
+let isLazy: boolean | undefined;
 
 /**
  * A stream to write chunks to, as the standard has it, that is also one of the runtime's own: it goes wherever the
@@ -46,8 +41,6 @@ let isLazy = false;
 // deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
 export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   readonly #state: WritableStreamState;
-  /** What stands for the stream where the runtime handles it: the stream itself, or what is made when that looks. */
-  #nativeSide: object | undefined;
 
   /**
    * Makes a stream of an underlying sink.
@@ -62,18 +55,18 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     strategy: QueuingStrategy<W> | undefined = undefined,
   ) {
     const state = takeState<WritableStreamState>() ?? setUpFromUnderlyingSink(underlyingSink, strategy);
+    isLazy ??= makeNativeSideLazily(WritableStream, NativeWritableStream, nativeSideOf); // before super is looked up
     super(isLazy ? undefined : new WritableFeed(state));
     this.#state = state;
-    this.#nativeSide = isLazy ? undefined : this;
     state.shell = this;
-    if (!isLazy) adoptOwnClosedPromise(state, this);
+    if (isLazy) return;
+    state.nativeSide = this;
+    adoptOwnClosedPromise(state, this);
   }
 
   /** Whether a writer, a pipe or the runtime has locked the stream. */
   override get locked(): boolean {
-    const { writer } = this.#state;
-    return (writer !== undefined && !(writer instanceof FeedWriterState)) ||
-      (this.#nativeSide !== undefined && super.locked);
+    return isWritableStreamLocked(this.#state);
   }
 
   /**
@@ -82,9 +75,10 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
    */
   override abort(reason: unknown = undefined): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("abort", NAME));
-    if (this.locked) return promiseRejectedWith(lockedError("abort"));
-    releaseWritableFeed(this.#state);
-    return writableStreamAbort(this.#state, reason);
+    const state = this.#state;
+    if (isWritableStreamLocked(state)) return promiseRejectedWith(lockedError("abort"));
+    releaseWritableFeed(state);
+    return writableStreamAbort(state, reason);
   }
 
   /**
@@ -93,12 +87,11 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
    */
   override close(): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("close", NAME));
-    if (this.locked) return promiseRejectedWith(lockedError("close"));
-    if (writableStreamCloseQueuedOrInFlight(this.#state)) {
-      return promiseRejectedWith(endedError("close", "closing"));
-    }
-    releaseWritableFeed(this.#state);
-    return writableStreamClose(this.#state);
+    const state = this.#state;
+    if (isWritableStreamLocked(state)) return promiseRejectedWith(lockedError("close"));
+    if (writableStreamCloseQueuedOrInFlight(state)) return promiseRejectedWith(endedError("close", "closing"));
+    releaseWritableFeed(state);
+    return writableStreamClose(state);
   }
 
   /**
@@ -112,29 +105,16 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   }
 
   static {
-    answerNode(WritableStream, {
-      isErrored: (stream) => (stream as WritableStream).#state.state === "errored",
-      isWritable: (stream) => (stream as WritableStream).#state.state === "writable",
-      ended: (stream) => writableStreamEnded((stream as WritableStream).#state),
-      error: (stream, error) =>
-        writableStreamDefaultControllerErrorIfNeeded((stream as WritableStream).#state.controller, error),
-    });
-    defineWritableStreamAccess({
-      stateOf: (stream) => isObject(stream) && #state in stream ? stream.#state : undefined,
-      lock: (stream) => {
-        const own = stream as WritableStream;
-        if (own.locked) return false;
-        releaseWritableFeed(own.#state);
-        return true;
-      },
-    });
-    isLazy = makeNativeSideLazily(WritableStream, NativeWritableStream, (stream) => {
-      if (!(#state in stream)) return undefined;
-      return stream.#nativeSide ??= new NativeWritableStream(new WritableFeed(stream.#state));
-    });
+    setWritableStreamStateOf((stream) => isObject(stream) && #state in stream ? stream.#state : undefined);
   }
 }
+answerNode(WritableStream, "writable", writableStreamStateOf);
 defineInterface(WritableStream, NAME);
+
+function nativeSideOf(stream: object): object | undefined {
+  const state = writableStreamStateOf(stream);
+  return state && (state.nativeSide ??= new NativeWritableStream(new WritableFeed(state)));
+}
 
 function setUpFromUnderlyingSink(underlyingSink: unknown, strategy: unknown): WritableStreamState {
   if (underlyingSink !== undefined) toObject(underlyingSink, "the underlying sink");

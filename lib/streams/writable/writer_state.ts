@@ -2,7 +2,7 @@ import { endedError, releasedError } from "../errors.ts";
 import { PARKED } from "../parked.ts";
 import {
   Deferred,
-  fulfilledInAMicrotask,
+  inAMicrotask,
   isThenableLike,
   LazyPromise,
   promiseRejectedWith,
@@ -19,7 +19,6 @@ import {
   writableStreamDefaultControllerWrite,
 } from "./controller_state.ts";
 import {
-  writableStreamAbort,
   writableStreamClose,
   writableStreamCloseQueuedOrInFlight,
   type WritableStreamState,
@@ -128,7 +127,7 @@ function writeAtOnce(stream: WritableStreamState, chunk: unknown): Promise<void>
   stream.inFlightWriteRequest = SETTLES_BY_ITSELF;
   const result = callWrite(controller, chunk);
   if (result !== PARKED && !isThenableLike(result)) {
-    const written = fulfilledInAMicrotask();
+    const written = inAMicrotask();
     queueReaction(controller.onWrittenAtOnce);
     return written;
   }
@@ -161,14 +160,4 @@ export function writableStreamDefaultWriterRelease(writer: WriterState): void {
   writer.released();
   stream.writer = undefined;
   writer.stream = undefined;
-}
-
-/** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-writer-abort} */
-export function writableStreamDefaultWriterAbort(writer: WriterState, reason: unknown): Promise<void> {
-  return writableStreamAbort(writer.stream!, reason);
-}
-
-/** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-writer-close} */
-export function writableStreamDefaultWriterClose(writer: WriterState): Promise<void> {
-  return writableStreamClose(writer.stream!);
 }

@@ -1,0 +1,11 @@
+/**
+ * What takes the place of `lazy_side.ts` in browsers: what they know of a stream is in internal slots, which a
+ * constructor alone can make.
+ *
+ * @module
+ */
+
+/** Makes every native side at once. */
+export function makeNativeSideLazily(): boolean {
+  return false;
+}
