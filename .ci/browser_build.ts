@@ -2,11 +2,17 @@ import { cpSync, existsSync, globSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { build, type BuildOptions, type Plugin } from "esbuild";
 import { bundle, root } from "./bundle.ts";
+import { internalNames } from "./internal_names.ts";
 
 /** What runs in browsers: what `.` exports. */
 const PARTS: readonly string[] = ["streams", "batch", "text", "codecs"];
 
-const forBrowsers: BuildOptions = { platform: "browser", target: "es2022", legalComments: "none" };
+const forBrowsers: BuildOptions = {
+  platform: "browser",
+  target: "es2022",
+  legalComments: "none",
+  mangleProps: new RegExp(`^(?:${internalNames().join("|")})$`),
+};
 
 /** `X.browser.ts` stands for `X.ts` where there is one: what only servers need is left out. */
 function variantOf(path: string): string {
