@@ -45,7 +45,7 @@ for (const name of names) {
 /**
  * Puts the runtime's own classes back. Streams that were made go on working.
  *
- * @example
+ * @example Streams that were made go on working
  * ```ts
  * import { uninstall } from "@millrace/streams/install";
  *

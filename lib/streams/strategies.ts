@@ -6,6 +6,13 @@ import { defineInterface, toDictionary } from "./webidl.ts";
  * Options of the two built-in strategies.
  *
  * @see {@link https://streams.spec.whatwg.org/#dictdef-queuingstrategyinit}
+ * @example The same mark for two streams
+ * ```ts
+ * import { ByteLengthQueuingStrategy, type QueuingStrategyInit } from "@millrace/streams/streams";
+ *
+ * const init: QueuingStrategyInit = { highWaterMark: 64 * 1024 };
+ * console.log(new ByteLengthQueuingStrategy(init).highWaterMark); // 65536
+ * ```
  */
 export interface QueuingStrategyInit {
   /** From this size of the queue on there is backpressure; in bytes or chunks, as the strategy counts. */
@@ -20,11 +27,14 @@ for (const size of [byteLength, countSize]) Object.defineProperty(size, "name", 
  * A strategy that counts the bytes of chunks.
  *
  * @see {@link https://streams.spec.whatwg.org/#blqs-class}
- * @example
+ * @example Take 64 KiB before there is backpressure
  * ```ts
  * import { ByteLengthQueuingStrategy, WritableStream } from "@millrace/streams/streams";
  *
- * new WritableStream({ write() {} }, new ByteLengthQueuingStrategy({ highWaterMark: 65536 }));
+ * const strategy = new ByteLengthQueuingStrategy({ highWaterMark: 64 * 1024 });
+ * const writer = new WritableStream<Uint8Array>({}, strategy).getWriter();
+ * void writer.write(new Uint8Array(1000));
+ * console.log(writer.desiredSize); // 64536
  * ```
  */
 export class ByteLengthQueuingStrategy {
@@ -57,11 +67,17 @@ defineInterface(ByteLengthQueuingStrategy, "ByteLengthQueuingStrategy");
  * A strategy that counts chunks.
  *
  * @see {@link https://streams.spec.whatwg.org/#cqs-class}
- * @example
+ * @example Stay 16 chunks ahead of the reader
  * ```ts
  * import { CountQueuingStrategy, ReadableStream } from "@millrace/streams/streams";
  *
- * new ReadableStream({ pull() {} }, new CountQueuingStrategy({ highWaterMark: 16 }));
+ * let made = 0;
+ * const numbers = new ReadableStream<number>(
+ *   { pull: (controller) => controller.enqueue(++made) },
+ *   new CountQueuingStrategy({ highWaterMark: 16 }),
+ * );
+ * await new Promise((later) => setTimeout(later));
+ * console.log(made, numbers.locked); // 16 false
  * ```
  */
 export class CountQueuingStrategy {

@@ -34,7 +34,7 @@ const BATCH_OF_BYTES = 65_536;
  * @param stream a ReadableStream, a WritableStream, or a pair of both such as a TransformStream; a stream of the runtime
  * is returned as it is.
  * @throws {TypeError} if it is locked, or none of these.
- * @example
+ * @example For code that wants no class but its own
  * ```ts
  * import { ReadableStream, toNative } from "@millrace/streams/streams";
  *
@@ -74,11 +74,11 @@ export function toNative(stream: object): object {
  * @param stream a ReadableStream, a WritableStream, or a pair of both such as a CompressionStream; a stream of ours is
  * returned as it is.
  * @throws {TypeError} if it is locked, or none of these.
- * @example
+ * @example Iterate over a stream of the runtime's own
  * ```ts
  * import { fromNative } from "@millrace/streams/streams";
  *
- * for await (const chunk of fromNative(new Blob(["a text"]).stream())) console.log(chunk.byteLength);
+ * for await (const chunk of fromNative(new Blob(["a text"]).stream())) console.log(chunk.byteLength); // 6
  * ```
  */
 export function fromNative<R>(stream: globalThis.ReadableStream<R>): ReadableStream<R>;

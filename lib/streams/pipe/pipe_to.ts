@@ -25,12 +25,14 @@ import { type PipeOptions, toPipeOptions } from "./pipe_options.ts";
  * @returns a promise, rejected with the error of the end that failed, with the signal's reason, or with a TypeError if
  * an end is locked or no stream.
  * @see {@link https://streams.spec.whatwg.org/#readable-stream-pipe-to}
- * @example
+ * @example Pipe, for ten seconds at most
  * ```ts
  * import { pipeTo, ReadableStream, WritableStream } from "@millrace/streams/streams";
  *
- * const source = ReadableStream.from(["a", "b"]);
- * await pipeTo(source, new WritableStream({ write: (chunk) => console.log(chunk) }));
+ * const words: string[] = [];
+ * const list = new WritableStream<string>({ write: (word) => void words.push(word) });
+ * await pipeTo(ReadableStream.from(["mill", "race"]), list, { signal: AbortSignal.timeout(10_000) });
+ * console.log(words.join(" ")); // mill race
  * ```
  */
 export function pipeTo<T>(
@@ -55,12 +57,12 @@ export function pipeTo<T>(
  * @param options as of {@linkcode pipeTo}.
  * @throws {TypeError} if an end is locked, or an argument of the wrong type.
  * @see {@link https://streams.spec.whatwg.org/#rs-pipe-through}
- * @example
+ * @example Through a transform of the runtime's own
  * ```ts
  * import { pipeThrough, ReadableStream } from "@millrace/streams/streams";
  *
- * const letters = ReadableStream.from(["a", "b"]);
- * for await (const chunk of pipeThrough(letters, new TextEncoderStream())) console.log(chunk);
+ * const letters = ReadableStream.from(["a", "ä"]);
+ * for await (const bytes of pipeThrough(letters, new TextEncoderStream())) console.log(bytes.length); // 1, 2
  * ```
  */
 export function pipeThrough<T, U>(

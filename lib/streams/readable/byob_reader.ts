@@ -19,6 +19,20 @@ const NAME = "ReadableStreamBYOBReader";
  * Options of {@linkcode ReadableStreamBYOBReader.read}.
  *
  * @see {@link https://streams.spec.whatwg.org/#dictdef-readablestreambyobreaderreadoptions}
+ * @example Read a header of four bytes, however they arrive
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ *
+ * const stream = new ReadableStream({
+ *   type: "bytes",
+ *   start(controller) {
+ *     controller.enqueue(new Uint8Array([1, 2, 3]));
+ *     setTimeout(() => controller.enqueue(new Uint8Array([4, 5, 6])), 10);
+ *   },
+ * });
+ * const { value } = await stream.getReader({ mode: "byob" }).read(new Uint8Array(4), { min: 4 });
+ * console.log(value); // Uint8Array(4) [ 1, 2, 3, 4 ]
+ * ```
  */
 export interface ReadableStreamBYOBReaderReadOptions {
   /**
@@ -33,7 +47,7 @@ export interface ReadableStreamBYOBReaderReadOptions {
  * Reads a byte stream into buffers that the caller brings.
  *
  * @see {@link https://streams.spec.whatwg.org/#byob-reader-class}
- * @example
+ * @example Read into a buffer of one's own
  * ```ts
  * import { ReadableStream } from "@millrace/streams/streams";
  *
@@ -45,7 +59,7 @@ export interface ReadableStreamBYOBReaderReadOptions {
  *   },
  * });
  * const { value } = await stream.getReader({ mode: "byob" }).read(new Uint8Array(1024));
- * console.log(value); // Uint8Array [1, 2, 3]
+ * console.log(value); // Uint8Array(3) [ 1, 2, 3 ]
  * ```
  */
 export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReader {

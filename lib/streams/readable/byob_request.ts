@@ -12,19 +12,20 @@ import {
  * A buffer that a byte source is asked to fill.
  *
  * @see {@link https://streams.spec.whatwg.org/#rs-byob-request-class}
- * @example
+ * @example Fill the reader's own buffer
  * ```ts
  * import { ReadableStream } from "@millrace/streams/streams";
  *
- * new ReadableStream({
+ * const sevens = new ReadableStream({
  *   type: "bytes",
- *   autoAllocateChunkSize: 65536,
- *   pull(controller) {
- *     const { view } = controller.byobRequest!;
- *     new Uint8Array(view!.buffer, view!.byteOffset, view!.byteLength).fill(1);
- *     controller.byobRequest!.respond(view!.byteLength);
+ *   pull({ byobRequest }) {
+ *     const { buffer, byteOffset, byteLength } = byobRequest!.view!;
+ *     new Uint8Array(buffer, byteOffset, byteLength).fill(7);
+ *     byobRequest!.respond(byteLength);
  *   },
  * });
+ * const { value } = await sevens.getReader({ mode: "byob" }).read(new Uint8Array(3));
+ * console.log(value); // Uint8Array(3) [ 7, 7, 7 ]
  * ```
  */
 export class ReadableStreamBYOBRequest {

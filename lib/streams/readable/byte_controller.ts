@@ -11,17 +11,18 @@ import { checkCanCloseOrEnqueue } from "./controller_state.ts";
  * Gives an underlying byte source the control of its stream.
  *
  * @see {@link https://streams.spec.whatwg.org/#rbs-controller-class}
- * @example
+ * @example Give bytes as they are asked for
  * ```ts
  * import { ReadableStream } from "@millrace/streams/streams";
  *
- * new ReadableStream({
+ * const stream = new ReadableStream({
  *   type: "bytes",
  *   pull(controller) {
  *     controller.enqueue(new Uint8Array(1024));
  *     controller.close();
  *   },
  * });
+ * console.log((await new Response(stream).arrayBuffer()).byteLength); // 1024
  * ```
  */
 export class ReadableByteStreamController {

@@ -7,16 +7,17 @@ import type { DefaultControllerState } from "./default_controller_state.ts";
  * Gives an underlying source the control of its stream.
  *
  * @see {@link https://streams.spec.whatwg.org/#rs-default-controller-class}
- * @example
+ * @example Give one chunk, then end
  * ```ts
  * import { ReadableStream } from "@millrace/streams/streams";
  *
- * new ReadableStream<string>({
+ * const stream = new ReadableStream<string>({
  *   pull(controller) {
- *     controller.enqueue("one chunk");
+ *     controller.enqueue("the only chunk");
  *     controller.close();
  *   },
  * });
+ * for await (const chunk of stream) console.log(chunk); // the only chunk
  * ```
  */
 export class ReadableStreamDefaultController<R = unknown> {

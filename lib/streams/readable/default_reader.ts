@@ -17,12 +17,12 @@ const NAME = "ReadableStreamDefaultReader";
  * Reads a stream chunk by chunk.
  *
  * @see {@link https://streams.spec.whatwg.org/#default-reader-class}
- * @example
+ * @example Read chunk by chunk
  * ```ts
  * import { ReadableStream } from "@millrace/streams/streams";
  *
  * const reader = ReadableStream.from(["a", "b"]).getReader();
- * for (let read = await reader.read(); !read.done; read = await reader.read()) console.log(read.value);
+ * for (let read = await reader.read(); !read.done; read = await reader.read()) console.log(read.value); // a, b
  * ```
  */
 export class ReadableStreamDefaultReader<R = unknown> extends globalThis.ReadableStreamDefaultReader<R> {

@@ -38,7 +38,7 @@ let isLazy: boolean | undefined;
  * runtime takes a ReadableStream (`new Response(stream)`, native `pipeThrough()`, `structuredClone()`).
  *
  * @see {@link https://streams.spec.whatwg.org/#rs-class}
- * @example
+ * @example Chunks as they are asked for
  * ```ts
  * import { ReadableStream } from "@millrace/streams/streams";
  *
@@ -88,11 +88,11 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    * Makes a stream of an iterable or async iterable; nothing is buffered, and cancelling calls the iterator's `return`.
    *
    * @throws {TypeError} if it is no iterable.
-   * @example
+   * @example From an array, and back
    * ```ts
    * import { ReadableStream } from "@millrace/streams/streams";
    *
-   * console.log(await Array.fromAsync(ReadableStream.from(["a", "b"]))); // ["a", "b"]
+   * console.log(await Array.fromAsync(ReadableStream.from(["a", "b"]))); // [ "a", "b" ]
    * ```
    */
   // @ts-ignore: an override in Deno's types, which have it, and none in TypeScript's, which do not yet

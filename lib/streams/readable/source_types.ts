@@ -5,6 +5,20 @@ import type { ReadableStreamDefaultController } from "./default_controller.ts";
  * Where the chunks of a stream come from.
  *
  * @see {@link https://streams.spec.whatwg.org/#underlying-source-api}
+ * @example Chunks as they are asked for
+ * ```ts
+ * import { ReadableStream, type UnderlyingDefaultSource } from "@millrace/streams/streams";
+ *
+ * function countdown(from: number): UnderlyingDefaultSource<number> {
+ *   return {
+ *     pull(controller) {
+ *       if (from > 0) controller.enqueue(from--);
+ *       else controller.close();
+ *     },
+ *   };
+ * }
+ * for await (const number of new ReadableStream(countdown(3))) console.log(number); // 3, 2, 1
+ * ```
  */
 export interface UnderlyingDefaultSource<R = unknown> {
   /** Called when the stream is cancelled: lets go of what the source holds. */
@@ -21,6 +35,18 @@ export interface UnderlyingDefaultSource<R = unknown> {
  * Where the bytes of a byte stream come from.
  *
  * @see {@link https://streams.spec.whatwg.org/#underlying-source-api}
+ * @example Bytes of which readers take as many as they like
+ * ```ts
+ * import { ReadableStream, type UnderlyingByteSource } from "@millrace/streams/streams";
+ *
+ * const zeros: UnderlyingByteSource = {
+ *   type: "bytes",
+ *   autoAllocateChunkSize: 1024,
+ *   pull: ({ byobRequest }) => byobRequest!.respond(byobRequest!.view!.byteLength),
+ * };
+ * const { value } = await new ReadableStream(zeros).getReader().read();
+ * console.log(value?.byteLength); // 1024
+ * ```
  */
 export interface UnderlyingByteSource {
   /**
@@ -39,7 +65,25 @@ export interface UnderlyingByteSource {
   type: "bytes";
 }
 
-/** A source of either kind. */
+/**
+ * A source of either kind.
+ *
+ * @example Tell when a source is cancelled
+ * ```ts
+ * import { ReadableStream, type UnderlyingSource } from "@millrace/streams/streams";
+ *
+ * function told(source: UnderlyingSource<string>): UnderlyingSource<string> {
+ *   return {
+ *     ...source,
+ *     cancel(reason) {
+ *       console.log(`cancelled: ${reason}`); // cancelled: enough
+ *       return source.cancel?.(reason);
+ *     },
+ *   };
+ * }
+ * await new ReadableStream(told({ pull: (controller) => controller.enqueue("a") })).cancel("enough");
+ * ```
+ */
 export interface UnderlyingSource<R = unknown> {
   /** See {@linkcode UnderlyingByteSource}. */
   autoAllocateChunkSize?: number;

@@ -8,16 +8,18 @@ let stateOf: (controller: TransformStreamDefaultController) => TransformStreamSt
  * Gives a transformer the control of its stream.
  *
  * @see {@link https://streams.spec.whatwg.org/#ts-default-controller-class}
- * @example
+ * @example End the stream from within
  * ```ts
- * import { TransformStream } from "@millrace/streams/streams";
+ * import { ReadableStream, TransformStream } from "@millrace/streams/streams";
  *
- * new TransformStream<string, string>({
+ * const untilEnd = new TransformStream<string, string>({
  *   transform(line, controller) {
  *     if (line === "end") controller.terminate();
  *     else controller.enqueue(line.toUpperCase());
  *   },
  * });
+ * const lines = ReadableStream.from(["mill", "race", "end", "not read"]).pipeThrough(untilEnd);
+ * for await (const line of lines) console.log(line); // MILL, RACE
  * ```
  */
 export class TransformStreamDefaultController<O = unknown> {

@@ -23,7 +23,7 @@ let nativeSideOf: (stream: object) => object | undefined;
  * A pair of streams of which the readable one gives what a transformer makes of what is written to the writable one.
  *
  * @see {@link https://streams.spec.whatwg.org/#ts-class}
- * @example
+ * @example One chunk for each
  * ```ts
  * import { ReadableStream, TransformStream } from "@millrace/streams/streams";
  *

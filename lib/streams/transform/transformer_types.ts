@@ -4,6 +4,20 @@ import type { TransformStreamDefaultController } from "./default_controller.ts";
  * What makes chunks of chunks.
  *
  * @see {@link https://streams.spec.whatwg.org/#transformer-api}
+ * @example A transform with a last word
+ * ```ts
+ * import { ReadableStream, type Transformer, TransformStream } from "@millrace/streams/streams";
+ *
+ * function total(): Transformer<number, number> {
+ *   let sum = 0;
+ *   return {
+ *     transform: (number) => void (sum += number),
+ *     flush: (controller) => controller.enqueue(sum),
+ *   };
+ * }
+ * const sums = ReadableStream.from([1, 2, 3]).pipeThrough(new TransformStream(total()));
+ * for await (const sum of sums) console.log(sum); // 6
+ * ```
  */
 export interface Transformer<I = unknown, O = unknown> {
   /** Called when the readable end is cancelled or the writable one aborted. */

@@ -6,16 +6,18 @@ import { type WritableControllerState, writableStreamDefaultControllerErrorIfNee
  * Gives an underlying sink the control of its stream.
  *
  * @see {@link https://streams.spec.whatwg.org/#ws-default-controller-class}
- * @example
+ * @example Refuse a chunk, and with it the stream
  * ```ts
  * import { WritableStream } from "@millrace/streams/streams";
  *
- * new WritableStream<string>({
- *   async write(chunk, controller) {
- *     if (chunk === "") return controller.error(new Error("no empty chunks, please"));
- *     await fetch("https://log.example", { method: "POST", body: chunk, signal: controller.signal });
+ * const stream = new WritableStream<string>({
+ *   write(chunk, controller) {
+ *     if (chunk === "") controller.error(new RangeError("no empty chunks, please"));
  *   },
  * });
+ * const writer = stream.getWriter();
+ * await writer.write("");
+ * console.log(await writer.closed.catch((error) => error.message)); // no empty chunks, please
  * ```
  */
 export class WritableStreamDefaultController {

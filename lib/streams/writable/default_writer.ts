@@ -17,14 +17,18 @@ const NAME = "WritableStreamDefaultWriter";
  * Writes to a stream chunk by chunk.
  *
  * @see {@link https://streams.spec.whatwg.org/#default-writer-class}
- * @example
+ * @example Write chunk by chunk
  * ```ts
  * import { WritableStream } from "@millrace/streams/streams";
  *
- * const writer = new WritableStream<string>({ write: (chunk) => console.log(chunk) }).getWriter();
- * await writer.ready;
- * writer.write("a chunk");
+ * let written = "";
+ * const writer = new WritableStream<string>({ write: (chunk) => void (written += chunk) }).getWriter();
+ * for (const chunk of ["mill", "race"]) {
+ *   await writer.ready; // until the sink has room
+ *   void writer.write(chunk);
+ * }
  * await writer.close();
+ * console.log(written); // millrace
  * ```
  */
 export class WritableStreamDefaultWriter<W = unknown> extends globalThis.WritableStreamDefaultWriter<W> {

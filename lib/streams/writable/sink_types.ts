@@ -4,6 +4,20 @@ import type { WritableStreamDefaultController } from "./default_controller.ts";
  * Where the chunks of a stream go.
  *
  * @see {@link https://streams.spec.whatwg.org/#underlying-sink-api}
+ * @example A sink that keeps what it counts
+ * ```ts
+ * import { ReadableStream, type UnderlyingSink, WritableStream } from "@millrace/streams/streams";
+ *
+ * class Counter implements UnderlyingSink<string> {
+ *   lines = 0;
+ *   write(): void {
+ *     this.lines++;
+ *   }
+ * }
+ * const counter = new Counter();
+ * await ReadableStream.from(["a", "b", "c"]).pipeTo(new WritableStream(counter));
+ * console.log(counter.lines); // 3
+ * ```
  */
 export interface UnderlyingSink<W = unknown> {
   /** Called when the stream is aborted: lets go of what the sink holds, without finishing. */

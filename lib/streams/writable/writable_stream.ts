@@ -30,12 +30,16 @@ let isLazy: boolean | undefined;
  * runtime takes a WritableStream (native `pipeTo()`, `structuredClone()`).
  *
  * @see {@link https://streams.spec.whatwg.org/#ws-class}
- * @example
+ * @example A stream that prints
  * ```ts
  * import { ReadableStream, WritableStream } from "@millrace/streams/streams";
  *
- * const lines = new WritableStream<string>({ write: (line) => console.log(line) });
- * await ReadableStream.from(["a", "b"]).pipeTo(lines);
+ * const printer = new WritableStream<string>({
+ *   write(line) {
+ *     console.log(line); // a, b
+ *   },
+ * });
+ * await ReadableStream.from(["a", "b"]).pipeTo(printer);
  * ```
  */
 // deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
