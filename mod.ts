@@ -51,6 +51,7 @@ export {
   ReadableStreamBYOBRequest,
   ReadableStreamDefaultController,
   ReadableStreamDefaultReader,
+  type StreamPipeOptions,
   toNative,
   type Transformer,
   TransformStream,

@@ -103,7 +103,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
   override read<T extends ArrayBufferView>(
     view: T,
     options: ReadableStreamBYOBReaderReadOptions | undefined = undefined,
-  ): Promise<ReadableStreamReadResult<T>> {
+  ): Promise<{ done: false; value: T } | { done: true; value: T | undefined }> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("read", NAME));
     let slots: ViewSlots;
     let min: number;
@@ -117,7 +117,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     if (this.#state.stream === undefined) return promiseRejectedWith(releasedError("read", "reader"));
     const request = new PromiseReadRequest();
     readableStreamByobReaderRead(this.#state, view, slots, min, request);
-    return request.promise as Promise<ReadableStreamReadResult<T>>;
+    return request.promise as Promise<{ done: false; value: T }>;
   }
 
   /** Releases the lock; pending reads reject with a TypeError. */

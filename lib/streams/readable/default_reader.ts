@@ -55,17 +55,17 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
   }
 
   /** Reads the next chunk; rejects if the stream errors or the reader was released. */
-  override read(): Promise<ReadableStreamReadResult<R>> {
+  override read(): ReturnType<globalThis.ReadableStreamDefaultReader<R>["read"]> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("read", NAME));
     const { stream } = this.#state;
     if (stream === undefined) return promiseRejectedWith(releasedError("read", "reader"));
     if (stream.controller.hasBuffered) { // no request: nobody can tell it from one that is served at once
       stream.disturbed = true;
-      return servedRead(stream.controller.readBuffered()) as Promise<ReadableStreamReadResult<R>>;
+      return servedRead(stream.controller.readBuffered()) as ReturnType<this["read"]>;
     }
     const request = new PromiseReadRequest();
     readableStreamDefaultReaderRead(this.#state, request);
-    return request.promise as Promise<ReadableStreamReadResult<R>>;
+    return request.promise as ReturnType<this["read"]>;
   }
 
   /** Releases the lock; pending reads reject with a TypeError. */

@@ -20,7 +20,8 @@ export interface ReadIntoRequest {
   errorSteps(error: unknown): void;
 }
 
-type Result = ReadableStreamReadResult<unknown>;
+/** ReadableStreamReadResult, which only the types of the DOM name. */
+type Result = { done: false; value: unknown } | { done: true; value: unknown };
 
 const PromiseConstructor = Promise;
 const noop = (): void => {};

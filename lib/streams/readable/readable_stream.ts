@@ -27,6 +27,7 @@ import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 import type { UnderlyingByteSource, UnderlyingDefaultSource, UnderlyingSource } from "./source_types.ts";
 import { readableStreamTee } from "./tee.ts";
 import { UnderlyingSourceAlgorithms } from "./underlying_source.ts";
+import type { StreamPipeOptions } from "../pipe/stream_pipe_options.ts";
 
 const NAME = "ReadableStream";
 
@@ -122,7 +123,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   override getReader(): ReadableStreamDefaultReader<R>;
   /** Locks the stream to a new reader, of the kind that `mode` asks for. */
   override getReader(
-    options?: ReadableStreamGetReaderOptions,
+    options?: { mode?: "byob" },
     // The platform's type of BYOB readers: from ours, pipeThrough() would infer chunks of ArrayBufferView.
   ): ReadableStreamDefaultReader<R> | globalThis.ReadableStreamBYOBReader;
   /**
@@ -132,7 +133,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    * @throws {TypeError} if the stream is locked, the mode is unknown, or the stream is no byte stream and `mode` is "byob".
    */
   override getReader(
-    options: ReadableStreamGetReaderOptions | undefined = undefined,
+    options: { mode?: "byob" } | undefined = undefined,
   ): ReadableStreamDefaultReader<R> | ReadableStreamBYOBReader {
     this.#state; // brand check
     const mode = toDictionary(options, "the options")?.mode;
@@ -193,7 +194,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    * @throws {TypeError} if the stream is locked.
    */
   override values(
-    options: ReadableStreamIteratorOptions | undefined = undefined,
+    options: { preventCancel?: boolean } | undefined = undefined,
   ): ReturnType<globalThis.ReadableStream<R>["values"]> {
     const state = this.#state;
     const preventCancel = Boolean(toDictionary(options, "the options")?.preventCancel);
