@@ -1,0 +1,66 @@
+/** An npm package in `package-lock.json`. */
+interface LockedPackage {
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly link?: boolean;
+  readonly dev?: boolean;
+  readonly license?: string;
+  readonly hasInstallScript?: boolean;
+}
+
+/** What of `package.json` says what is wanted. */
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly allowScripts?: Readonly<Record<string, boolean>>;
+}
+
+/** Licences of what users get with ours: those that ask for a notice at most. */
+const LICENCES = new Set(["MIT", "ISC", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "0BSD"]);
+/** Packages that users get: ours, and what they bring along. One more is a decision, not an accident. */
+const GIVEN = new Set(["mime-types", "mime-db", "multipasta", "picomatch"]);
+
+/** What is wrong with the packages that `npm ci` installs. */
+export function npmLockFaults(
+  lock: { packages: Readonly<Record<string, LockedPackage>> },
+  manifest: Manifest,
+): string[] {
+  const faults: string[] = [];
+  for (const [path, found] of Object.entries(lock.packages)) {
+    if (path === "") continue;
+    const name = path.replace(/^.*node_modules\//, "");
+    if (!/^sha512-/.test(found.integrity ?? "")) faults.push(`${path} has no integrity of SHA-512`);
+    if (found.link || !/^(https:\/\/.*\.tgz)?$/.test(found.resolved ?? "")) faults.push(`${path} is from no registry`);
+    if (found.hasInstallScript && !manifest.allowScripts?.[name]) {
+      faults.push(`${path} runs a script when it is installed, which allowScripts of package.json does not name`);
+    }
+    if (found.dev) continue;
+    if (!GIVEN.has(name)) {
+      faults.push(`${path} is new among what users get: add it to .ci/lockfiles.ts if that is meant`);
+    }
+    if (!LICENCES.has(found.license ?? "")) faults.push(`${path}, which users get, has the licence ${found.license}`);
+  }
+  for (const name of Object.keys(manifest.dependencies ?? {})) {
+    if (!lock.packages[`node_modules/${name}`]) faults.push(`${name} is not in package-lock.json`);
+  }
+  return faults;
+}
+
+/** What is wrong with the crates that the codecs are built with. */
+export function cargoLockFaults(lock: string): string[] {
+  const faults: string[] = [];
+  const sources = new Set<string>();
+  for (const entry of lock.split("[[package]]").slice(1)) {
+    const value = (key: string): string | undefined => new RegExp(`^${key} = "(.*)"$`, "m").exec(entry)?.[1];
+    const name = `${value("name")} ${value("version")}`;
+    const source = value("source");
+    if (source === undefined) {
+      if (value("name") !== "millrace-codecs") faults.push(`${name} is from a folder`);
+      continue;
+    }
+    sources.add(source);
+    if (!source.startsWith("registry+")) faults.push(`${name} is from no registry but ${source}`);
+    else if (!/^[0-9a-f]{64}$/.test(value("checksum") ?? "")) faults.push(`${name} has no checksum`);
+  }
+  if (sources.size > 1) faults.push(`crates come from more than one place: ${[...sources].join(", ")}`);
+  return faults;
+}
