@@ -25,7 +25,8 @@ try {
   await scene.close();
   await new Promise((resolve) => setTimeout(resolve, 200)); // rejections that nobody handles come later
 } catch (fault) {
-  error = String((fault as Error)?.stack ?? fault);
+  const { stack, cause } = fault as { stack?: unknown; cause?: { stack?: unknown } };
+  error = `${stack ?? fault}${cause === undefined ? "" : `\n  by: ${cause?.stack ?? cause}`}`;
 }
 console.log(JSON.stringify({ samples, unhandled, error } satisfies Outcome));
 process.exit(0);
