@@ -71,7 +71,7 @@ export const browserTypes = `
 /** A strict TypeScript module on a server, with the types of Node. */
 export const serverTypes = `
   import { createServer } from "node:http";
-  import { pipeTo, ReadableStream } from "@millrace/streams";
+  import { compress, pipeTo, ReadableStream, WritableStream } from "@millrace/streams";
   import { type AtomicFileOptions, openFileReadable, RotatingFileWritable } from "@millrace/streams/files";
   import { HttpClient, HttpError } from "@millrace/streams/http";
   import { uninstall } from "@millrace/streams/install";
@@ -103,5 +103,12 @@ export const serverTypes = `
   }
   export const problems: readonly { path: string; message: string }[] = (await precompress("dist", {})).problems;
   uninstall();
+  // What a name unknown to the compiler would make any.
+  // @ts-expect-error: a chunk is a string
+  export const chunk: number | undefined = (await ReadableStream.from(["a"]).getReader().read()).value;
+  // @ts-expect-error: no such option
+  void ReadableStream.from(["a"]).pipeTo(new WritableStream(), { preventEnd: true });
+  // @ts-expect-error: no text
+  void compress("text", { format: "gzip" });
   // @ts-expect-error: a number of connections
   new HttpClient({ connections: "many" });`;

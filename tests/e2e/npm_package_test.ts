@@ -104,6 +104,12 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
     }
   }
 
+  test("compiles in a project on Node without the types of the DOM, and is still checked", async () => {
+    const { folder } = consumers.get(npmKinds[0].install)!;
+    const options = ["--module", "nodenext", "--skipLibCheck", "false", "--lib", "es2024", "--types", "node"];
+    await typeCheck(folder, "server.mts", serverTypes, options);
+  });
+
   test("compiles the examples of README in a project of modules", async () => {
     const { folder } = consumers.get(npmKinds[0].install)!;
     await mkdir(join(folder, "blocks"), { recursive: true });
