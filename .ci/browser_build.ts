@@ -67,15 +67,19 @@ export async function buildBundlerModules(outdir: string, codecs: string): Promi
     outdir,
     metafile: true,
   };
+  // Linked as one, so that a property has one short name in all modules, which are linked apart below.
   const reached = await build({
     ...common,
     entryPoints: entries,
+    splitting: true,
+    mangleCache: {},
     write: false,
     external: ["./wasm/*"],
     plugins: [browserVariants],
   });
   const { metafile } = await build({
     ...common,
+    mangleCache: reached.mangleCache,
     entryPoints: [...entries, ...Object.keys(reached.metafile!.inputs)],
     outbase: root,
     plugins: [besideEachOther(outdir, codecs)],
