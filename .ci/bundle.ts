@@ -51,44 +51,46 @@ export async function bundle({ entries, outdir, codecs, chunks, options }: Bundl
   return write(await build(settings));
 }
 
-/** The face of a folder that makes a chunk stands for all of it. */
+/** The face of a folder that belongs to a chunk stands for the whole chunk. */
 function entryOf(source: string, chunks: Bundle["chunks"]): string {
   const [, folder = ""] = /^lib\/(\w+)\/mod\.ts$/.exec(source) ?? [];
-  return chunks.flat().includes(folder) ? `public:${folder}` : source;
+  return chunks.flat().includes(folder) ? `face:${source}` : source;
 }
 
 const isFace = (path: string): boolean => /^(mod|internal)\.ts$/.test(basename(path));
 
-/** Lets whoever imports of a folder import all that is to be in its chunk; esbuild makes a chunk of it then. */
+/**
+ * Lets whoever imports of a folder import all that is to be in its chunk, for the side effect that there is none of: so
+ * the same modules reach all of it, and esbuild makes a chunk of that.
+ */
 function wholeFolders(chunks: Bundle["chunks"]): Plugin {
-  const chunkOf = (folder: string): string => chunks.find((folders) => folders.includes(folder))!.join("+");
   const folderOf = (path: string): string => {
-    const [, folder = ""] = /\/lib\/(\w+)\//.exec(path.replaceAll("\\", "/")) ?? [];
+    const [, folder = ""] = /\blib\/(\w+)\//.exec(relative(root, path).replaceAll("\\", "/")) ?? [];
     return chunks.flat().includes(folder) ? folder : "";
   };
   return {
     name: "whole-folders",
     setup(builder) {
-      builder.onResolve({ filter: /^(public|whole):/ }, ({ path }) => {
+      builder.onResolve({ filter: /^(face|whole):/ }, ({ path }) => {
         const [namespace, name] = path.split(":");
         return { path: name, namespace, sideEffects: true };
       });
-      builder.onLoad({ filter: /./, namespace: "public" }, ({ path: folder }) => {
-        const contents = `import "whole:${chunkOf(folder)}"; export * from "./lib/${folder}/mod.ts";`;
-        return { contents, resolveDir: root };
+      builder.onLoad({ filter: /./, namespace: "face" }, ({ path: face }) => {
+        const chunk = chunks.find((folders) => folders.includes(folderOf(join(root, face))))!;
+        return { contents: `import "whole:${chunk.join("+")}"; export * from "./${face}";`, resolveDir: root };
       });
       builder.onLoad({ filter: /./, namespace: "whole" }, ({ path: chunk }) => {
         const faces = chunk.split("+").flatMap((folder) => [`./lib/${folder}/mod.ts`, `./lib/${folder}/internal.ts`]);
-        return { contents: faces.map((face) => `export * from "${face}";`).join("\n"), resolveDir: root };
+        return { contents: faces.map((face) => `import "${face}";`).join("\n"), resolveDir: root };
       });
       builder.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, importer, resolveDir, namespace }) => {
         const target = join(resolveDir, path);
-        const folder = folderOf(target);
-        if (folder === "") return undefined;
+        if (folderOf(target) === "") return undefined;
         // Of a folder's own modules, only another entry imports its face.
         const isFromOutside = namespace === "file" && isFace(target) &&
-          (folderOf(importer) !== folder || !isFace(importer));
-        if (isFromOutside) return { path: chunkOf(folder), namespace: "whole", sideEffects: true };
+          (folderOf(importer) !== folderOf(target) || !isFace(importer));
+        const face = relative(root, target).replaceAll("\\", "/");
+        if (isFromOutside) return { path: face, namespace: "face", sideEffects: true };
         return { path: target, sideEffects: true }; // else what no entry uses would be in no chunk
       });
     },
