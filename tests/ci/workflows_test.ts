@@ -13,6 +13,8 @@ interface Step {
 interface Job {
   readonly needs?: string | readonly string[];
   readonly uses?: string;
+  readonly container?: string;
+  readonly environment?: string;
   readonly permissions?: Readonly<Record<string, string>>;
   readonly steps?: readonly Step[];
 }
@@ -46,40 +48,59 @@ const { scripts, devDependencies } = JSON.parse(readFileSync(join(root, "package
 test("CI runs .ci/run for pushes and pull requests", () => {
   const { on, jobs } = workflows.get("ci.yml")!;
   assert.ok("push" in on && "pull_request" in on);
-  assert.ok(Object.values(jobs).some(({ steps }) => steps?.some(({ run }) => run === ".ci/run")));
+  const runs = commands(jobs.test);
+  assert.ok(runs.includes(".ci/run"));
   accessSync(join(root, ".ci/run"), constants.X_OK);
+  // In a container the checkout belongs to somebody else, and git refuses it.
+  assert.ok(runs.indexOf(`git config --global --add safe.directory "$GITHUB_WORKSPACE"`) < runs.indexOf(".ci/run"));
+  assert.ok(runs[0].startsWith("git config"));
+});
+
+test("CI builds the codecs with the compiler they were built with, and compares", () => {
+  const { codecs } = workflows.get("ci.yml")!.jobs;
+  assert.ok(commands(codecs).includes("npm run build:wasm -- --verify"));
+  const { tools } = JSON.parse(readFileSync(join(root, "lib/codecs/wasm/build.json"), "utf8"));
+  const [, version] = /^rustc (\d+\.\d+)\./.exec(tools.rustc)!;
+  assert.equal(codecs.container, `rust:${version}-bookworm`);
 });
 
 test("a release is what a tag vX.Y.Z starts, and is published when its versions agree and CI has passed", () => {
   assert.deepEqual(release.on, { push: { tags: ["v[0-9]+.[0-9]+.[0-9]+"] } });
-  const { check, test, npm, jsr } = release.jobs;
-  assert.ok(check.steps?.some(({ run }) => run === `node .ci/release_check.ts "$GITHUB_REF_NAME"`));
+  const { check, test, pack, npm, jsr } = release.jobs;
+  assert.ok(commands(check).includes(`node .ci/release_check.ts "$GITHUB_REF_NAME"`));
   assert.equal(test.uses, "./.github/workflows/ci.yml");
-  assert.deepEqual([test.needs, npm.needs, jsr.needs], ["check", "test", "test"]);
-  assert.ok(npm.steps?.some(({ run }) => run === "npm publish --provenance --access public"));
-  assert.ok(jsr.steps?.some(({ run }) => run === "npx --no-install deno publish"));
+  assert.deepEqual([test.needs, pack.needs, npm.needs, jsr.needs], ["check", "test", "pack", "pack"]);
+  assert.ok(commands(pack).includes("npm pack"));
+  assert.ok(commands(npm).includes("npm publish ./*.tgz --provenance --access public --ignore-scripts"));
+  assert.ok(commands(jsr).includes("npx --no-install deno publish"));
 });
 
-test("jobs may do no more than they have to", () => {
-  const allowed = { "release.yml, announce": { contents: "write" } };
-  const publishing = { contents: "read", "id-token": "write" };
-  const expected: Readonly<Record<string, unknown>> = {
-    ...allowed,
-    "release.yml, npm": publishing,
-    "release.yml, jsr": publishing,
-  };
-  assert.deepEqual(workflows.get("ci.yml")!.permissions, { contents: "read" });
-  assert.deepEqual(release.permissions, {});
-  for (const { name, permissions } of jobs) {
-    assert.deepEqual(permissions ?? { contents: "read" }, expected[name] ?? { contents: "read" }, name);
+test("jobs that may publish run no code of development dependencies but Deno's installer", () => {
+  for (const job of Object.values(release.jobs).filter(({ permissions }) => permissions?.["id-token"])) {
+    assert.equal(job.environment, "release");
+    for (const run of commands(job).filter((run) => /^npm (ci|i|install|rebuild|run|publish)\b/.test(run))) {
+      assert.match(run, /--ignore-scripts|^npm rebuild deno$/);
+    }
   }
 });
 
-test("no workflow holds a secret or keeps the checkout's token, and each action is pinned", () => {
+test("jobs may do no more than they have to", () => {
+  const read = { contents: "read" };
+  const expected: Readonly<Record<string, unknown>> = {
+    "release.yml, announce": { contents: "write" },
+    "release.yml, npm": { "id-token": "write" },
+    "release.yml, jsr": { ...read, "id-token": "write" },
+  };
+  assert.deepEqual(workflows.get("ci.yml")!.permissions, read);
+  assert.deepEqual(release.permissions, {});
+  for (const { name, permissions = read } of jobs) assert.deepEqual(permissions, expected[name] ?? read, name);
+});
+
+test("no workflow holds a secret or keeps the checkout's token, and each action is pinned to a commit", () => {
   for (const text of texts) assert.doesNotMatch(text, /secrets\.|NODE_AUTH_TOKEN|pull_request_target/);
   for (const { name, uses, with: inputs } of steps) {
     if (uses === undefined) continue;
-    assert.match(uses, /^actions\/[\w-]+@(v\d+|[0-9a-f]{40})$/, name);
+    assert.match(uses, /^actions\/[\w-]+@[0-9a-f]{40}$/, name);
     if (uses.startsWith("actions/checkout@")) assert.equal(inputs?.["persist-credentials"], false, name);
   }
 });
@@ -99,9 +120,13 @@ test("workflows run what exists", () => {
 function exists(run: string): boolean {
   const [command, ...words] = run.split(" ");
   if (command === "npm") {
-    return words[0] === "run" ? words[1] in scripts : ["ci", "pkg", "publish"].includes(words[0]);
+    return words[0] === "run" ? words[1] in scripts : ["ci", "pack", "pkg", "publish", "rebuild"].includes(words[0]);
   }
   if (command === "npx") return words[0] === "--no-install" && words[1] in devDependencies;
-  if (command === "gh") return true;
+  if (command === "gh" || command === "git") return true;
   return existsSync(join(root, command === "node" ? words[0] : command));
+}
+
+function commands({ steps = [] }: Job): string[] {
+  return steps.flatMap(({ run }) => run === undefined ? [] : [run]);
 }
