@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { after, before, describe } from "node:test";
+import { pathToFileURL } from "node:url";
+import { buildBrowser, buildBundlerModules } from "../../.ci/browser_build.ts";
+import type * as Millrace from "../../mod.ts";
+import { runtime } from "../e2e/consumer.ts";
+
+let folder = "";
+
+describe("what is built for browsers", { skip: runtime !== "node" && "it is the same on all runtimes" }, () => {
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "millrace-build-"));
+    await buildBrowser(join(folder, "browser"));
+    await buildBundlerModules(join(folder, "modules"), join(folder, "browser/wasm"));
+  });
+
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  const load = (path: string): Promise<typeof Millrace> => import(pathToFileURL(join(folder, path)).href);
+
+  for (const path of ["browser/mod.js", "modules/mod.js"]) {
+    test(`${path} exports what . does`, async () => {
+      assert.deepEqual(Object.keys(await load(path)).sort(), Object.keys(await import("../../mod.ts")).sort());
+    });
+
+    test(`${path} takes bytes to lines, numbers and batches`, async () => {
+      const { BatchedWritableStream, LineToNumberStream, ReadableStream, TransformStream } = await load(path);
+      const numbers: number[] = [];
+      const double = new TransformStream<number, number>({
+        transform: (number, controller) => controller.enqueue(number * 2),
+      });
+      await ReadableStream.from([new TextEncoder().encode("1\n2.5\n"), new TextEncoder().encode("3\n")])
+        .pipeThrough(new LineToNumberStream()).pipeThrough(double)
+        .pipeTo(new BatchedWritableStream({ writev: (batch) => void numbers.push(...batch) }));
+      assert.deepEqual(numbers, [2, 5, 6]);
+    });
+
+    test(`${path} reads into the caller's buffer and branches`, async () => {
+      const { ReadableStream } = await load(path);
+      const bytes = new ReadableStream({
+        type: "bytes",
+        pull(controller) {
+          const view = controller.byobRequest!.view!;
+          new Uint8Array(view.buffer, view.byteOffset, 1)[0] = 7;
+          controller.byobRequest!.respond(1);
+          controller.close();
+        },
+      });
+      const [first, second] = bytes.tee();
+      assert.deepEqual((await first.getReader({ mode: "byob" }).read(new Uint8Array(4))).value, new Uint8Array([7]));
+      assert.deepEqual(await new Response(second).bytes(), new Uint8Array([7]));
+    });
+
+    test(`${path} finds its codecs`, async () => {
+      const { compress, CompressionStream, decompress, DecompressionStream } = await load(path);
+      const text = "round and round ".repeat(500);
+      for (const format of ["gzip", "zstd", "brotli"] as const) {
+        const small = await compress(new TextEncoder().encode(text), { format });
+        assert.equal(new TextDecoder().decode(await decompress(small, { format })), text);
+        const stream = new Blob([text]).stream().pipeThrough(new CompressionStream(format));
+        assert.equal(await new Response(stream.pipeThrough(new DecompressionStream(format))).text(), text);
+      }
+    });
+  }
+
+  test("pages load the streams without the rest, and codecs only when they are used", () => {
+    const imports = (path: string): string[] => {
+      const text = readFileSync(join(folder, "browser", path), "utf8");
+      return [...text.matchAll(/(?:from|^import|;import) ?"([^"]+)"/g)].map(([, specifier]) => specifier);
+    };
+    assert.deepEqual(imports("streams.js"), ["./chunks/streams.js"]);
+    assert.deepEqual(imports("chunks/streams.js"), []);
+    assert.deepEqual(imports("chunks/codecs.js"), ["./streams.js"]);
+  });
+});
