@@ -5,6 +5,7 @@ import { root, runtime } from "../e2e/consumer.ts";
 import {
   type Block,
   checkBlocks,
+  denoCheckBlocks,
   makeProject,
   type PeerServer,
   readBlocks,
@@ -247,11 +248,12 @@ test("a block that ends before its last line, or by an exit code, fails", async 
   assert.equal(failed, `page.md:10 (${runtime}): it ended with exit code 3; it printed nothing`);
 });
 
-const skip = runtime === "node" ? false : "the types are the same everywhere";
+const block = (line: number, code: string, ...runtimes: Block["runtimes"]): Block => {
+  return { path: "page.md", line, language: "ts", runtimes, code };
+};
+
+const skip = runtime === "node" ? false : "on Node only";
 test("types are checked strictly, with the globals of the runtimes a block names and no others", { skip }, () => {
-  const block = (line: number, code: string, ...runtimes: Block["runtimes"]): Block => {
-    return { path: "page.md", line, language: "ts", runtimes, code };
-  };
   const said = checkBlocks([
     block(10, 'import { compress } from "@millrace/streams/codecs";\nconst a: string = await compress(1);\n', "node"),
     block(20, 'import { none } from "@millrace/streams/codecs";\n', "node", "deno", "bun"),
@@ -261,4 +263,19 @@ test("types are checked strictly, with the globals of the runtimes a block names
   ], project.folder);
   const places = [...new Set(said.map((complaint) => complaint.split(" (types): error TS")[0]))];
   assert.deepEqual(places.sort(), ["page.md:11", "page.md:20", "page.md:30", "page.md:50"]);
+});
+
+const skipDeno = runtime === "deno" ? false : "on Deno only";
+test("Deno's checker tells what is wrong on Deno", { skip: skipDeno }, () => {
+  const said = denoCheckBlocks(
+    [
+      block(10, "Bun.serve({ fetch: () => new Response() });\n", "bun"),
+      block(20, 'import { compress } from "@millrace/streams/codecs";\n\nawait compress(1);\n', "node", "deno", "bun"),
+      block(30, "Deno.serve(() => new Response());\n", "deno"),
+      block(40, "Bun.serve({ fetch: () => new Response() });\n", "deno", "bun"),
+    ],
+    project.folder,
+    process.execPath,
+  );
+  assert.deepEqual(said.map((complaint) => complaint.split(" (types on Deno): TS")[0]), ["page.md:22", "page.md:40"]);
 });

@@ -12,6 +12,7 @@ import { parseArgs } from "node:util";
 import {
   type Block,
   checkBlocks,
+  denoCheckBlocks,
   documentationFiles,
   makeProject,
   readBlocks,
@@ -41,6 +42,13 @@ function holds(block: Block, line: number): boolean {
   return line >= block.line - 1 && line < block.line + block.code.split("\n").length;
 }
 
+/** By the TypeScript compiler, and by Deno unless only others are asked for. */
+function typeComplaints(blocks: readonly Block[]): string[] {
+  const complaints = checkBlocks(blocks, project.folder);
+  if (values.only?.includes("deno") === false) return complaints;
+  return [...complaints, ...denoCheckBlocks(blocks, project.folder, join(root, "node_modules/.bin/deno"))];
+}
+
 const project = await makeProject(root, runtimeNames);
 const peer = await startPeerServer();
 let failed = 0;
@@ -48,7 +56,7 @@ let passed = 0;
 try {
   const blocks = chosenBlocks();
   if (blocks.length === 0) throw new TypeError(`${positionals.join(", ")}: no block there`);
-  const complaints = values["no-types"] ? [] : checkBlocks(blocks, project.folder);
+  const complaints = values["no-types"] ? [] : typeComplaints(blocks);
   failed += complaints.length;
   for (const complaint of complaints) console.error(complaint);
   for (const runtime of runtimeNames.filter((name) => values.only?.includes(name) ?? true)) {
