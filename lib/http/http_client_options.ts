@@ -1,4 +1,5 @@
 import type { LookupFunction } from "node:net";
+import { requireKnown } from "../options/mod.ts";
 import { checkTlsOptions } from "./connect/check_tls_options.ts";
 import type { HttpClientEvent } from "./http_events.ts";
 import type { HttpTlsOptions } from "./tls_options.ts";
@@ -181,8 +182,7 @@ type NumberOption =
 const flags = ["http2", "h2c", "decompress"] as const;
 const callbacks = ["lookup", "onEvent"] as const;
 
-/** Every option: a limit that is misspelt would be no limit. */
-const names: ReadonlySet<string> = new Set(["tls", ...Object.keys(ranges), ...flags, ...callbacks]);
+const known = Object.fromEntries(["tls", ...Object.keys(ranges), ...flags, ...callbacks].map((name) => [name, true]));
 
 /**
  * Reads options.
@@ -191,11 +191,7 @@ const names: ReadonlySet<string> = new Set(["tls", ...Object.keys(ranges), ...fl
  * @throws {RangeError} if a number is out of range.
  */
 export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(`The options of HttpClient must be an object, not ${String(options)}`);
-  }
-  const unknown = Object.keys(options).find((name) => !names.has(name));
-  if (unknown !== undefined) throw new TypeError(`${unknown} is no option of HttpClient: use ${[...names].join(", ")}`);
+  requireKnown(options, known, "HttpClient");
   for (const name of Object.keys(ranges) as NumberOption[]) checkNumber(name, options[name]);
   for (const name of flags) checkType(name, options[name], "boolean");
   for (const name of callbacks) checkType(name, options[name], "function");

@@ -1,4 +1,5 @@
 import { type Format, levels } from "../codecs/mod.ts";
+import { requireKnown } from "../options/mod.ts";
 
 /**
  * A format that precompress writes beside a file.
@@ -155,6 +156,22 @@ export interface PrecompressOptions {
   onProgress?: (progress: PrecompressProgress) => void;
 }
 
+const known: Readonly<Record<keyof PrecompressOptions, true>> = {
+  out: true,
+  formats: true,
+  levels: true,
+  minSize: true,
+  minSaving: true,
+  include: true,
+  exclude: true,
+  previous: true,
+  jobs: true,
+  force: true,
+  dryRun: true,
+  signal: true,
+  onProgress: true,
+};
+
 /** {@linkcode PrecompressOptions} with its defaults, checked. */
 export interface Settings {
   readonly formats: readonly VariantFormat[];
@@ -170,6 +187,7 @@ export interface Settings {
 
 /** @throws {TypeError | RangeError} if an option is not what it should be. */
 export function settingsOf(options: PrecompressOptions, defaultJobs: number): Settings {
+  requireKnown(options, known, "precompress()");
   const formats = options.formats ?? variantFormats;
   if (formats.length === 0) throw new TypeError(`formats is empty: name one of ${variantFormats.join(", ")}`);
   for (const format of formats) {

@@ -1,3 +1,4 @@
+import { requireKnown } from "../options/mod.ts";
 import { requireFieldValue } from "./http/field_value.ts";
 import { hashedPart } from "./hashed_name.ts";
 import type { Warn } from "./tree/representation.ts";
@@ -157,6 +158,25 @@ export interface Settings {
   readonly warn: Warn;
 }
 
+const known: Readonly<Record<keyof StaticHandlerOptions, true>> = {
+  index: true,
+  cleanUrls: true,
+  fallback: true,
+  notFound: true,
+  dotfiles: true,
+  headers: true,
+  immutable: true,
+  cacheControl: true,
+  basePath: true,
+  precompressed: true,
+  dictionaries: true,
+  memoryLimit: true,
+  reprDigest: true,
+  previous: true,
+  watch: true,
+  onWarning: true,
+};
+
 const MEMORY_LIMIT = 64 * 1024 * 1024;
 const codings: readonly PrecompressedCoding[] = ["br", "zstd", "gzip"];
 
@@ -166,6 +186,7 @@ const codings: readonly PrecompressedCoding[] = ["br", "zstd", "gzip"];
  * @throws {TypeError | RangeError} if an option is not what it should be.
  */
 export async function settingsOf(options: StaticHandlerOptions): Promise<Settings> {
+  requireKnown(options, known, "createStaticHandler()");
   const { cacheControl, memoryLimit = MEMORY_LIMIT, onWarning = warnOnConsole } = options;
   if (typeof memoryLimit !== "number" || !(memoryLimit >= 0)) {
     throw new RangeError(`memoryLimit ${memoryLimit} is out of range: use a number of bytes from 0`);

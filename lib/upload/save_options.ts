@@ -1,4 +1,6 @@
+import { requireKnown } from "../options/mod.ts";
 import type { DigestAlgorithm } from "./digest_fields.ts";
+import type { SaveFormOptions } from "./form/form_options.ts";
 
 /**
  * How far a body has been received.
@@ -153,6 +155,33 @@ export interface InnerOptions {
   readonly ownsChunks?: boolean;
 }
 
+/** The names of all options, those of forms included: a handler takes bodies and forms by the same. */
+export const knownOptions: Readonly<Record<keyof SaveFormOptions, true>> = {
+  maxBytes: true,
+  expectedBytes: true,
+  requireLength: true,
+  verify: true,
+  idleTimeout: true,
+  timeout: true,
+  signal: true,
+  onProgress: true,
+  decode: true,
+  maxDecodedBytes: true,
+  root: true,
+  overwrite: true,
+  mode: true,
+  flush: true,
+  digest: true,
+  maxParts: true,
+  maxFileBytes: true,
+  maxFieldBytes: true,
+  maxFieldsBytes: true,
+  maxNameBytes: true,
+  maxHeaderBytes: true,
+  contentType: true,
+};
+const inner: Readonly<Record<keyof InnerOptions, false>> = { leavesBody: false, ownsChunks: false };
+
 const numbers = ["maxBytes", "expectedBytes", "idleTimeout", "timeout", "maxDecodedBytes"] as const;
 const switches = ["requireLength", "verify", "decode", "overwrite", "flush"] as const;
 /** The longest time that timers know, in ms. */
@@ -165,9 +194,7 @@ const LONGEST = 2 ** 31 - 1;
  * @throws {RangeError} if a number is out of range.
  */
 export function checkSaveOptions(options: SaveBodyOptions): void {
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(`the options must be an object, not ${String(options)}`);
-  }
+  requireKnown(options, { ...knownOptions, ...inner }, "an upload");
   for (const name of numbers) requireLimit(name, options[name]);
   for (const name of switches) requireType(name, options[name], "boolean");
   requireType("onProgress", options.onProgress, "function");

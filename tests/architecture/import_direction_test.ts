@@ -12,12 +12,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   text: ["streams", "batch"],
   codecs: ["streams"],
   runtime: [],
+  options: [],
   node: ["streams", "batch"],
   files: [...EVERYWHERE, "runtime"],
-  precompress: [...EVERYWHERE, "runtime", "files"],
-  static: [...EVERYWHERE, "runtime", "files", "precompress"],
-  upload: [...EVERYWHERE, "runtime", "files"],
-  http: [...EVERYWHERE, "runtime"],
+  precompress: [...EVERYWHERE, "runtime", "options", "files"],
+  static: [...EVERYWHERE, "runtime", "options", "files", "precompress"],
+  upload: [...EVERYWHERE, "runtime", "options", "files"],
+  http: [...EVERYWHERE, "runtime", "options"],
   cli: ["precompress", "static", "files", "runtime"],
 };
 

@@ -2,7 +2,8 @@ import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkFormOptions, type SaveFormOptions } from "../form/form_options.ts";
-import { type InnerOptions, requireType } from "../save_options.ts";
+import { requireKnown } from "../../options/mod.ts";
+import { type InnerOptions, knownOptions, requireType } from "../save_options.ts";
 import { type UploadLogEntry, warnOfFailures } from "./log.ts";
 import { MediaRanges } from "./media_ranges.ts";
 
@@ -110,6 +111,8 @@ export interface Settings {
   readonly log: (entry: UploadLogEntry) => void;
 }
 
+const known = { directory: true, basePath: true, name: true, accept: true, log: true, ...knownOptions };
+
 const GIBIBYTE = 2 ** 30;
 
 /**
@@ -119,9 +122,7 @@ const GIBIBYTE = 2 ** 30;
  * @throws {Error} if the folder is missing and cannot be made.
  */
 export function settingsOf(options: UploadHandlerOptions): Settings {
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(`the options must be an object with a directory, not ${String(options)}`);
-  }
+  requireKnown(options, known, "createUploadHandler()");
   const { directory: folder, basePath = "/", name, accept, log = warnOfFailures, ...others } = options;
   requireType("name", name, "function");
   requireType("log", log, "function");

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { HttpClient } from "../../lib/http/mod.ts";
+import { precompress } from "../../lib/precompress/mod.ts";
+import { createStaticHandler } from "../../lib/static/mod.ts";
+import { createUploadHandler, saveBody, saveForm } from "../../lib/upload/mod.ts";
+import { inFolder, writeSite } from "../precompress/site.ts";
+
+/** Options as they come from JavaScript. */
+type Options = Record<string, never>;
+const request = (): Request => new Request("http://localhost/", { method: "PUT", body: "text" });
+
+const takers: Readonly<Record<string, (folder: string, options: Options) => unknown>> = {
+  "HttpClient": (_, options) => new HttpClient(options),
+  "precompress()": (folder, options) => precompress(folder, options),
+  "createStaticHandler()": (folder, options) => createStaticHandler(folder, options),
+  "createUploadHandler()": (directory, options) => createUploadHandler({ directory, ...options }),
+  "an upload": (folder, options) => saveBody(request(), `${folder}/stored`, options),
+};
+
+for (const [owner, take] of Object.entries(takers)) {
+  test(`a misspelt option of ${owner} is refused, with those that there are`, () =>
+    inFolder(async (folder) => {
+      await writeSite(folder);
+      await assert.rejects(async () => await take(folder, { maxbytes: 1 } as unknown as Options), (error: Error) => {
+        assert.ok(error instanceof TypeError);
+        assert.match(
+          error.message,
+          new RegExp(`^maxbytes is no option of ${owner.replace("()", "\\(\\)")}: use \\w+, `),
+        );
+        assert.doesNotMatch(error.message, /leavesBody/);
+        return true;
+      });
+    }));
+
+  test(`what is no object is not taken as the options of ${owner}`, () =>
+    inFolder(async (folder) => {
+      if (owner === "createUploadHandler()") return assert.throws(() => createUploadHandler(null as never), TypeError);
+      await assert.rejects(async () => await take(folder, null as never), /options .*must be an object, not null/);
+    }));
+}
+
+test("saveForm() refuses a misspelt option too", () =>
+  inFolder((folder) =>
+    assert.rejects(
+      saveForm(request(), folder, { maxpart: 1 } as never),
+      /^TypeError: maxpart is no option of an upload/,
+    )
+  ));
