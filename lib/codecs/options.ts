@@ -96,7 +96,7 @@ export type Direction = "compress" | "decompress";
 
 /** @throws {TypeError | RangeError} if an option is not what its format accepts. */
 export function compressParameters(options: CompressOptions, size: number, whole: boolean): SessionParameters {
-  const { format } = options;
+  const format = formatIn(options);
   const { family, index, levels, windowLogs } = traitsOf(format);
   const level = options.level ?? levels.default;
   requireInteger("level", level, levels, format);
@@ -119,7 +119,7 @@ export function compressParameters(options: CompressOptions, size: number, whole
 
 /** @throws {TypeError} if an option is not what its format accepts. */
 export function decompressParameters(options: DecompressOptions, whole: boolean): SessionParameters {
-  const { format } = options;
+  const format = formatIn(options);
   const { family, index } = traitsOf(format);
   return {
     format,
@@ -132,6 +132,15 @@ export function decompressParameters(options: DecompressOptions, whole: boolean)
     whole,
     dictionary: checkedDictionary(format, options.dictionary),
   };
+}
+
+function formatIn(options: { readonly format: Format }): Format {
+  if (typeof options === "object" && options !== null) return options.format;
+  throw new TypeError(`the options must name a format, as in { format: "zstd" }, and not be ${quoted(options)}`);
+}
+
+function quoted(value: unknown): string {
+  return typeof value === "string" ? `"${value}"` : String(value);
 }
 
 /** @throws {RangeError} if `maxSize` is not a number of bytes. */

@@ -150,3 +150,15 @@ test("CompressionStream() refuses another number of bytes than its size promised
   }
   assert.throws(() => new CompressionStream("zstd", { size: -1 }), { name: "RangeError" });
 });
+
+test("options that are missing, or are the format itself, are told in plain words", async () => {
+  for (const [options, told] of [[undefined, "undefined"], [null, "null"], ["gzip", '"gzip"']]) {
+    const expected = {
+      name: "TypeError",
+      message: `the options must name a format, as in { format: "zstd" }, and not be ${told}`,
+    };
+    for (const run of [compress, decompress]) {
+      await assert.rejects(run(new Uint8Array(3), options as never), expected);
+    }
+  }
+});
