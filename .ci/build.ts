@@ -10,7 +10,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { buildBrowser, buildBundlerModules } from "./browser_build.ts";
 import { bundle, root, WORKER } from "./bundle.ts";
@@ -33,16 +33,21 @@ function buildModules(): Promise<string[]> {
   return bundle({ entries, outdir: dist, codecs, chunks: [["streams", "batch", "text", "codecs"]] });
 }
 
-/** Types from tsc, which keeps the sources' extensions in declarations. */
+/** Types from tsc, which keeps the sources' extensions in declarations; only those that the subpaths' types reach. */
 function buildTypes(): void {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   const project = join(root, ".ci/tsconfig.build.json");
   const { status } = spawnSync(process.execPath, [tsc, "--project", project], { stdio: "inherit" });
   if (status !== 0) process.exit(1); // tsc has said why
-  for (const file of globSync("**/*.d.ts", { cwd: dist })) {
-    const path = join(dist, file);
+  const reached = new Set(publicSources().map((source) => join(dist, source.replace(/\.ts$/, ".d.ts"))));
+  for (const path of reached) {
     const text = readFileSync(path, "utf8");
-    writeFileSync(path, text.replace(/((?:from|import)[\s(]*["']\.\.?\/[^"']*)\.ts(["'])/g, "$1.js$2"));
+    const specifiers = /((?:from|import)[\s(]*["'])(\.\.?\/[^"']*)\.ts(["'])/g;
+    for (const [, , specifier] of text.matchAll(specifiers)) reached.add(`${join(dirname(path), specifier)}.d.ts`);
+    writeFileSync(path, text.replace(specifiers, "$1$2.js$3"));
+  }
+  for (const path of globSync("**/*.d.ts", { cwd: dist })) {
+    if (!reached.has(join(dist, path))) rmSync(join(dist, path));
   }
 }
 
