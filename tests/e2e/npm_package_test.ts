@@ -55,6 +55,19 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
     assert.deepEqual(paths.filter((path) => /(^|\/)(tests?|bench|\.ci)\/|_test\./.test(path)), []);
   });
 
+  test("holds the pages that its README links to, and what these link to among themselves", async () => {
+    const paths = await packedPaths(installed());
+    const pages = paths.filter((path) => path.endsWith(".md") && path !== "CHANGELOG.md");
+    const dead = await Promise.all(pages.map(async (page) => {
+      const text = await readFile(join(installed(), page), "utf8");
+      const links = [...text.matchAll(/\]\(([^)#\s]+)/g)].map(([, link]) => join(page, "..", link));
+      return links.filter((link) => /^(lib\/.*\.(md|svg)|CHANGELOG\.md)$/.test(link) && !paths.includes(link))
+        .map((link) => `${page}: ${link}`);
+    }));
+    assert.deepEqual(dead.flat(), []);
+    assert.ok(pages.length > 10, pages.join());
+  });
+
   test("holds nothing twice, and no more than 5 MB", async () => {
     const paths = await packedPaths(installed());
     const contents = await Promise.all(paths.map(async (path) => await readFile(join(installed(), path))));
