@@ -16,6 +16,8 @@ import { fuzz, fuzzStreams, runtimes } from "./session.ts";
 import { targets } from "./targets/mod.ts";
 
 const STREAMS = "streams";
+/** Inputs that one --keep takes: replaying the corpus is a part of every test run. */
+const MOST_KEPT = 20;
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const names = [...targets.map(({ name }) => name), STREAMS];
 
@@ -83,7 +85,7 @@ async function keepNew(name: string): Promise<number> {
     room -= input.length;
     mkdirSync(join(kept, name), { recursive: true });
     renameSync(join(found, name, file), saveInput(kept, name, "", input));
-    if (++count >= 40) break;
+    if (++count >= MOST_KEPT) break;
   }
   return count;
 }

@@ -84,7 +84,7 @@ export const decoders: Target = {
       new Uint8Array(0),
       samples["a sentence"],
       sourceText(1500),
-      new Uint8Array(2_000_000), // a bomb
+      new Uint8Array(400_000), // a bomb
       samples["one byte"],
     ];
     const seeds: Uint8Array[] = [];
