@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { compress, CompressionStream, decompress, type Format, formats } from "../../../lib/codecs/mod.ts";
 import { concatenated, noise, sourceText, streamOf } from "../../codecs/samples.ts";
 import { choices, cut, type Target } from "../target.ts";
+import { requireAtOnce } from "./flushed.ts";
 import { decompressNatively } from "./native_codecs.ts";
 
 const dictionary = sourceText(2000, 7);
@@ -69,6 +70,9 @@ export const encoders: Target = {
       await collect(streamOf(pieces).pipeThrough(new CompressionStream(format, { ...options, ...size }))),
       "streamed",
     );
+    if (dictionary === undefined && format !== "dcb" && format !== "dcz" && pieces.length < 100) {
+      await requireAtOnce(pieces, format, options, new Uint8Array(random.pick([100, 16_384, 65_536])));
+    }
     return `${format} ${options.level} ${whole.length < bytes.length / 2 ? "small" : "large"}`;
   },
 };
