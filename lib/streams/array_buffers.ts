@@ -27,13 +27,6 @@ function slotGettersOf(prototype: object): ReturnType<typeof getterOf>[] {
   return ["buffer", "byteOffset", "byteLength"].map((name) => getterOf(prototype, name));
 }
 
-const viewConstructors = new Map<string | undefined, ViewConstructor>(
-  ["Int8", "Uint8", "Uint8Clamped", "Int16", "Uint16", "Int32", "Uint32", "BigInt64", "BigUint64", "Float16", "Float32"]
-    .concat("Float64")
-    .map((element) => [`${element}Array`, (globalThis as never)[`${element}Array`]]),
-);
-viewConstructors.set(undefined, DataView as ViewConstructor); // the getter of the name knows no DataView
-
 /** What a view that bytes are read into or come from must be. */
 export const NOT_EMPTY = "neither empty nor detached";
 
@@ -61,7 +54,8 @@ export function viewSlots(view: ArrayBufferView): ViewSlots {
 
 /** The constructor of a view's own kind (a Buffer's is Uint8Array) and the bytes of an element. */
 export function viewKind(view: ArrayBufferView): { constructor: ViewConstructor; elementSize: number } {
-  const constructor = viewConstructors.get(typedArrayName.call(view))!;
+  // The getter of the name knows no DataView.
+  const constructor = (globalThis as never)[typedArrayName.call(view) ?? "DataView"] as ViewConstructor;
   return { constructor, elementSize: constructor.BYTES_PER_ELEMENT ?? 1 };
 }
 

@@ -5,6 +5,11 @@
  * @module
  */
 
+// First, so that minifiers put the numbers in their places.
+const PENDING = 0;
+const FULFILLED = 1;
+const REJECTED = 2;
+
 const { then } = Promise.prototype;
 const { resolve, reject } = Promise;
 const PromiseConstructor = Promise;
@@ -95,10 +100,6 @@ export class Deferred<T> {
     });
   }
 }
-
-const PENDING = 0;
-const FULFILLED = 1;
-const REJECTED = 2;
 
 /** A promise that settles when a stream has ended. */
 export interface EndedPromise {

@@ -16,8 +16,8 @@ const NO_STRATEGY: ConvertedStrategy = { highWaterMark: undefined, size: undefin
 
 /** Converts a QueuingStrategy dictionary. */
 export function toStrategy(value: unknown): ConvertedStrategy {
+  if (value === undefined) return NO_STRATEGY;
   const dictionary = toDictionary(value, "the queuing strategy");
-  if (dictionary === undefined) return NO_STRATEGY;
   const { highWaterMark } = dictionary;
   const mark = highWaterMark === undefined ? undefined : +(highWaterMark as number);
   return { highWaterMark: mark, size: toCallback(dictionary.size, "the strategy's size") };

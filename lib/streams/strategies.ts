@@ -108,7 +108,7 @@ defineInterface(CountQueuingStrategy, "CountQueuingStrategy");
 
 function requiredHighWaterMark(init: unknown): number {
   const dictionary = toDictionary(init, "the strategy's options");
-  const highWaterMark = dictionary?.highWaterMark;
+  const highWaterMark = dictionary.highWaterMark;
   if (highWaterMark === undefined) throw mustBe("highWaterMark", "given");
   return +(highWaterMark as number); // not Number(): a BigInt is an error
 }

@@ -28,9 +28,11 @@ export function toObject(value: unknown, name: string): Record<PropertyKey, unkn
   throw mustBe(name, "an object");
 }
 
+const EMPTY: Readonly<Record<PropertyKey, unknown>> = Object.create(null);
+
 /** A dictionary argument: `undefined` and `null` are empty ones, other primitives are errors. */
-export function toDictionary(value: unknown, name: string): Record<PropertyKey, unknown> | undefined {
-  return value === undefined || value === null ? undefined : toObject(value, name);
+export function toDictionary(value: unknown, name: string): Readonly<Record<PropertyKey, unknown>> {
+  return value === undefined || value === null ? EMPTY : toObject(value, name);
 }
 
 /** A callback member of a dictionary, ready to be called by {@linkcode Callback.call}. */

@@ -20,7 +20,7 @@ export class FromNativeByteSource implements SourceAlgorithms {
     this.#reader = reader;
     this.state = createReadableByteStream(this);
     this.#controller = this.state.controller as ByteControllerState;
-    react(nativeByobReaderClosed(reader), this.#onClosed, this.#onErrored);
+    react(nativeByobReaderClosed.call(reader), this.#onClosed, this.#onErrored);
   }
 
   /** Locks a stream, which must be free, if it is a byte stream; nothing tells but the attempt. */

@@ -33,7 +33,7 @@ class FromNativeSink implements SinkAlgorithms {
 
   watch(controller: WritableControllerState): void {
     react(
-      nativeWriterClosed(this.#writer),
+      nativeWriterClosed.call(this.#writer),
       () => {},
       (error) => writableStreamDefaultControllerErrorIfNeeded(controller, error),
     );
@@ -41,10 +41,10 @@ class FromNativeSink implements SinkAlgorithms {
 
   write(chunk: unknown): Promise<void> | undefined {
     const written = nativeWriter.write.call(this.#writer, chunk);
-    const desiredSize = nativeWriterDesiredSize(this.#writer);
+    const desiredSize = nativeWriterDesiredSize.call(this.#writer);
     if (desiredSize === null) return written;
     markAsHandled(written); // `closed` tells of its failure
-    return desiredSize > 0 ? undefined : nativeWriterReady(this.#writer);
+    return desiredSize > 0 ? undefined : nativeWriterReady.call(this.#writer);
   }
 
   close(): Promise<void> {

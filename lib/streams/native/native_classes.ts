@@ -55,32 +55,16 @@ export const nativeWriter: Pick<Writer, "abort" | "close" | "releaseLock" | "wri
   write: writer.write,
 };
 
-const readerClosed = getterOf(reader, "closed");
-const byobReaderClosed = getterOf(byobReader, "closed");
-const writerClosed = getterOf(writer, "closed");
-const writerDesiredSize = getterOf(writer, "desiredSize");
-const writerReady = getterOf(writer, "ready");
-
-/** `reader.closed` of a reader of the runtime. */
-export function nativeReaderClosed(reader: Reader): Promise<void> {
-  return readerClosed.call(reader);
-}
-/** `reader.closed` of a BYOB reader of the runtime. */
-export function nativeByobReaderClosed(reader: ByobReader): Promise<void> {
-  return byobReaderClosed.call(reader);
-}
-/** `writer.closed` of a writer of the runtime. */
-export function nativeWriterClosed(writer: Writer): Promise<void> {
-  return writerClosed.call(writer);
-}
-/** `writer.desiredSize` of a writer of the runtime. */
-export function nativeWriterDesiredSize(writer: Writer): number | null {
-  return writerDesiredSize.call(writer);
-}
-/** `writer.ready` of a writer of the runtime. */
-export function nativeWriterReady(writer: Writer): Promise<void> {
-  return writerReady.call(writer);
-}
+/** `closed` of a reader of the runtime. */
+export const nativeReaderClosed: (this: Reader) => Promise<void> = getterOf(reader, "closed");
+/** `closed` of a BYOB reader of the runtime. */
+export const nativeByobReaderClosed: (this: ByobReader) => Promise<void> = getterOf(byobReader, "closed");
+/** `closed` of a writer of the runtime. */
+export const nativeWriterClosed: (this: Writer) => Promise<void> = getterOf(writer, "closed");
+/** `desiredSize` of a writer of the runtime. */
+export const nativeWriterDesiredSize: (this: Writer) => number | null = getterOf(writer, "desiredSize");
+/** `ready` of a writer of the runtime. */
+export const nativeWriterReady: (this: Writer) => Promise<void> = getterOf(writer, "ready");
 
 /** Whether the runtime's own side of a stream is locked. */
 export function isNativeReadableStreamLocked(stream: object): boolean {
@@ -100,4 +84,9 @@ export function isNativeReadableStream(value: unknown): value is globalThis.Read
 /** Whether the runtime takes a value for its own WritableStream, as it does with ours. */
 export function isNativeWritableStream(value: unknown): value is globalThis.WritableStream {
   return isObject(value) && hasBrand(writableLocked, value);
+}
+
+/** Makes the objects of a class bare dictionaries to the runtime: what is on Object.prototype is no member of theirs. */
+export function inheritNothing({ prototype }: { prototype: object }): void {
+  Object.setPrototypeOf(prototype, null);
 }

@@ -30,7 +30,7 @@ export class NativeReadableEnd implements SourceAlgorithms {
     this.#reader = nativeGetReader.call(this.#stream) as globalThis.ReadableStreamDefaultReader;
     const state = createReadableStream(this, 0);
     this.#controller = state.controller as DefaultControllerState;
-    react(nativeReaderClosed(this.#reader), this.#onClosed, this.#onErrored);
+    react(nativeReaderClosed.call(this.#reader), this.#onClosed, this.#onErrored);
     return state;
   }
 

@@ -1,3 +1,4 @@
+import { inheritNothing } from "./native_classes.ts";
 import { lockedError } from "../errors.ts";
 import type { ReadRequest } from "../readable/read_requests.ts";
 import {
@@ -35,7 +36,7 @@ export class ReadableFeed implements ReadRequest {
 
   pull(controller: NativeController): void {
     this.#controller = controller;
-    if (this.#reader === undefined || this.#reader !== this.#stream.reader) this.#reader = this.#lock();
+    if (!this.#reader || this.#reader !== this.#stream.reader) this.#reader = this.#lock();
     if (this.#ended) return;
     this.#isReading = true;
     readableStreamDefaultReaderRead(this.#reader, this);
@@ -70,16 +71,13 @@ export class ReadableFeed implements ReadRequest {
   #lock(): DefaultReaderState {
     const stream = this.#stream;
     stream.feed = this;
-    if (stream.reader === undefined) readableStreamReaderGenericInitialize(new FeedReaderState(), stream);
+    if (!stream.reader) readableStreamReaderGenericInitialize(new FeedReaderState(), stream);
     const { reader } = stream;
     if (reader instanceof DefaultReaderState && (reader.isPublic || reader instanceof FeedReaderState)) return reader;
     throw lockedError("read");
   }
-
-  static {
-    Object.setPrototypeOf(ReadableFeed.prototype, null); // what is on Object.prototype is no source's
-  }
 }
+inheritNothing(ReadableFeed);
 
 /** A reader that no user sees, so that its source may go on at once. */
 export class FusedReaderState extends DefaultReaderState {

@@ -1,3 +1,4 @@
+import { inheritNothing } from "./native_classes.ts";
 import { lockedError } from "../errors.ts";
 import type { ReadRequest } from "../readable/read_requests.ts";
 import {
@@ -30,10 +31,6 @@ export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest
     this.#transform = transform;
   }
 
-  static {
-    Object.setPrototypeOf(TransformFeed.prototype, null); // what is on Object.prototype is no transformer's
-  }
-
   transform(chunk: unknown, controller: TransformStreamDefaultController<unknown>): Promise<void> {
     return writableStreamDefaultWriterWrite(this.#lock(controller), chunk);
   }
@@ -64,9 +61,9 @@ export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest
 
   #lock(controller: TransformStreamDefaultController<unknown> | undefined): WriterState {
     this.#controller ??= controller;
-    if (this.#writer !== undefined) return this.#writer;
+    if (this.#writer) return this.#writer;
     const { readable, writable } = this.#transform;
-    if (readable.reader !== undefined || writable.writer !== undefined) {
+    if (readable.reader || writable.writer) {
       throw lockedError("transform");
     }
     this.#ended = new Deferred();
@@ -77,3 +74,4 @@ export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest
     return this.#writer;
   }
 }
+inheritNothing(TransformFeed);

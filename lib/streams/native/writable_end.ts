@@ -6,11 +6,11 @@ import {
   writableStreamDefaultControllerErrorIfNeeded,
 } from "../writable/controller_state.ts";
 import {
+  UNWATCHED_WRITE,
   writableStreamFinishErroring,
   writableStreamStartErroring,
   type WritableStreamState,
   writableStreamUpdateBackpressure,
-  type WriteRequest,
 } from "../writable/stream_state.ts";
 import {
   isNativeWritableStreamLocked,
@@ -26,8 +26,6 @@ interface PendingWrites {
   begin(): void;
   resolve(): void;
 }
-
-const NATIVE_WRITE: WriteRequest = { fused: true, resolve() {}, reject() {} };
 
 /**
  * A writable stream of the runtime, behind a state of ours that holds nothing: what is written to it is written there at
@@ -53,7 +51,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
     this.#writer = nativeGetWriter.call(this.#stream);
     this.#state = createWritableStream(this, Infinity, undefined);
     this.#state.controller.started = true;
-    react(nativeWriterClosed(this.#writer), () => {
+    react(nativeWriterClosed.call(this.#writer), () => {
       this.#state.state = "closed";
       this.#state.writer?.streamClosed();
     }, this.#onErrored);
@@ -62,7 +60,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
   }
 
   refresh(): void {
-    if (nativeWriterDesiredSize(this.#writer) === null) this.#onErroring(undefined); // the error follows in time
+    if (nativeWriterDesiredSize.call(this.#writer) === null) this.#onErroring(undefined); // the error follows in time
   }
 
   release(): void {
@@ -84,11 +82,11 @@ export class NativeWritableEnd implements SinkAlgorithms {
   }
 
   #watchBackpressure(): void {
-    const desiredSize = nativeWriterDesiredSize(this.#writer);
+    const desiredSize = nativeWriterDesiredSize.call(this.#writer);
     if (desiredSize !== null && desiredSize > 0) return;
     writableStreamUpdateBackpressure(this.#state, true);
     // That it is rejected says that the stream is about to error; `closed` says when it has.
-    react(nativeWriterReady(this.#writer), this.#onReady, this.#onErroring);
+    react(nativeWriterReady.call(this.#writer), this.#onReady, this.#onErroring);
   }
 
   readonly #onReady = (): void => writableStreamUpdateBackpressure(this.#state, false);
@@ -96,7 +94,7 @@ export class NativeWritableEnd implements SinkAlgorithms {
   /** It will error when its write has ended: until then the state has one in flight too. */
   readonly #onErroring = (error: unknown): void => {
     if (this.#state.state !== "writable") return;
-    this.#state.inFlightWriteRequest = NATIVE_WRITE;
+    this.#state.inFlightWriteRequest = UNWATCHED_WRITE;
     writableStreamStartErroring(this.#state, error);
   };
 

@@ -1,20 +1,18 @@
+import { inheritNothing } from "./native_classes.ts";
 import { endedError, lockedError } from "../errors.ts";
 import { writableStreamPipeWrite } from "../writable/pipe_write.ts";
 import {
+  UNWATCHED_WRITE,
   writableStreamAbort,
   writableStreamClose,
   writableStreamCloseQueuedOrInFlight,
   type WritableStreamState,
-  type WriteRequest,
 } from "../writable/stream_state.ts";
 import {
   setUpWritableStreamDefaultWriter,
   writableStreamDefaultWriterRelease,
   WriterState,
 } from "../writable/writer_state.ts";
-
-/** A write whose failure the stream's own error tells. */
-const UNWATCHED: WriteRequest = { fused: true, resolve() {}, reject() {} };
 
 /**
  * The underlying sink of a writable stream's native side: what a native producer writes is written to ours, which
@@ -43,7 +41,7 @@ export class WritableFeed implements UnderlyingSink<unknown> {
     if (writableStreamCloseQueuedOrInFlight(stream)) {
       throw endedError("write", stream.state);
     }
-    writableStreamPipeWrite(stream, chunk, UNWATCHED);
+    writableStreamPipeWrite(stream, chunk, UNWATCHED_WRITE);
     return writer.ready.isPending || stream.state !== "writable" ? writer.ready.promise : undefined;
   }
 
@@ -63,16 +61,13 @@ export class WritableFeed implements UnderlyingSink<unknown> {
 
   #lock(): WriterState {
     const stream = this.#stream;
-    if (stream.writer === undefined) setUpWritableStreamDefaultWriter(new FeedWriterState(), stream);
+    if (!stream.writer) setUpWritableStreamDefaultWriter(new FeedWriterState(), stream);
     const writer = stream.writer!;
     if (writer.isPublic || writer instanceof FeedWriterState) return writer;
     throw lockedError("write");
   }
-
-  static {
-    Object.setPrototypeOf(WritableFeed.prototype, null); // what is on Object.prototype is no sink's
-  }
 }
+inheritNothing(WritableFeed);
 
 /** The writer by which the native side locks our stream, for as long as a native producer locks the native side. */
 export class FeedWriterState extends WriterState {}

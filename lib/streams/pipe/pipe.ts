@@ -90,7 +90,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
 
   start(): void {
     const { signal } = this.#options;
-    if (signal !== undefined) {
+    if (signal) {
       if (signal.aborted) {
         this.#abort();
         return;
@@ -226,7 +226,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
     this.#destinationEnd.refresh();
     const end = (): void => {
       this.#afterWrites = undefined;
-      if (action === undefined) this.#finalize(failure);
+      if (!action) this.#finalize(failure);
       else react(action(failure?.error), () => this.#finalize(failure), (error) => this.#finalize({ error }));
     };
     const closes = failure === undefined && action !== undefined;
@@ -253,8 +253,8 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
     this.#destinationEnd.release();
     this.#sourceEnd.release();
     const { signal } = this.#options;
-    if (signal !== undefined) removeEventListener.call(signal, "abort", this.#abort);
-    if (failure === undefined) this.#finished.resolve();
+    if (signal) removeEventListener.call(signal, "abort", this.#abort);
+    if (!failure) this.#finished.resolve();
     else this.#finished.reject(failure.error);
   }
 }

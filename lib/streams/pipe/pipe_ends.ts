@@ -102,14 +102,9 @@ export function toWritableEnd(value: unknown, name: string): WritableEnd {
  */
 export function toPipeTransform(value: unknown): { readable: object; writable: object; writableEnd: WritableEnd } {
   const pair = toDictionary(value, "the transform");
-  const readable = pair?.readable;
-  if (readableStreamStateOf(readable) === undefined && !isNativeReadableStream(readable)) {
-    throw mustBe("the transform's readable", "a ReadableStream");
-  }
-  const writable = pair?.writable;
-  return {
-    readable: readable as object,
-    writable: writable as object,
-    writableEnd: toWritableEnd(writable, "the transform's writable"),
-  };
+  const { readable } = pair;
+  if (!isNativeReadableStream(readable)) throw mustBe("the transform's readable", "a ReadableStream"); // ours are too
+  const { writable } = pair;
+  const writableEnd = toWritableEnd(writable, "the transform's writable");
+  return { readable, writable: writable as object, writableEnd };
 }

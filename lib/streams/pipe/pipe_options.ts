@@ -9,8 +9,6 @@ export interface PipeOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-const NO_OPTIONS: PipeOptions = { preventAbort: false, preventCancel: false, preventClose: false, signal: undefined };
-
 /**
  * Converts a StreamPipeOptions dictionary, reading its members in the order of their names.
  *
@@ -19,7 +17,6 @@ const NO_OPTIONS: PipeOptions = { preventAbort: false, preventCancel: false, pre
  */
 export function toPipeOptions(value: unknown): PipeOptions {
   const options = toDictionary(value, "the pipe's options");
-  if (options === undefined) return NO_OPTIONS;
   const preventAbort = Boolean(options.preventAbort);
   const preventCancel = Boolean(options.preventCancel);
   const preventClose = Boolean(options.preventClose);

@@ -59,19 +59,20 @@ export class ReadableStreamAsyncIterator<R> {
   next(): Promise<Result<R>> {
     if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis("next", NAME));
     this.#unsettled++;
-    return this.#afterOngoing(this.#nextSteps);
+    this.#ongoing = this.#ongoing === undefined
+      ? this.#nextSteps()
+      : react(this.#ongoing, () => this.#nextSteps(), () => this.#nextSteps());
+    return this.#ongoing;
   }
 
   return(value: unknown): Promise<Result<R>> {
     if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis("return", NAME));
-    return react(this.#afterOngoing(() => this.#returnSteps(value)), () => ({ done: true, value }));
+    const steps = (): Promise<Result<R>> => this.#returnSteps(value);
+    this.#ongoing = this.#ongoing === undefined ? steps() : react(this.#ongoing, steps, steps);
+    return react(this.#ongoing, () => ({ done: true, value }));
   }
 
-  #afterOngoing(steps: () => Promise<Result<R>>): Promise<Result<R>> {
-    return this.#ongoing = this.#ongoing === undefined ? steps() : react(this.#ongoing, steps, steps);
-  }
-
-  readonly #nextSteps = (): Promise<Result<R>> => {
+  #nextSteps(): Promise<Result<R>> {
     if (this.#finished) return promiseResolvedWith<Result<R>>({ done: true, value: undefined });
     const { stream } = this.#reader;
     if (stream!.controller.hasBuffered) { // as in ReadableStreamDefaultReader.read(), and its reaction
@@ -83,11 +84,11 @@ export class ReadableStreamAsyncIterator<R> {
     const request = new IterationReadRequest(this.#reader);
     readableStreamDefaultReaderRead(this.#reader, request);
     return react(request.promise as Promise<Result<R>>, this.#onNext, this.#onFailed);
-  };
+  }
 
   readonly #onBuffered = (): Result<R> => {
     const onPulled = this.#onPulled;
-    if (onPulled !== undefined) {
+    if (onPulled) {
       this.#onPulled = undefined;
       onPulled();
     }

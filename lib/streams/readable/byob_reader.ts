@@ -131,7 +131,7 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
 defineInterface(ReadableStreamBYOBReader, NAME);
 
 function toMin(options: unknown): number {
-  return toUnsignedLongLong(toDictionary(options, "the options")?.min ?? 1, "min");
+  return toUnsignedLongLong(toDictionary(options, "the options").min ?? 1, "min");
 }
 
 function checkView(view: ArrayBufferView, { byteLength }: ViewSlots, min: number): void {

@@ -17,7 +17,7 @@ import { ByobReaderState } from "./reader_state.ts";
 export function readableByteStreamControllerGetByobRequest(
   controller: ByteControllerState,
 ): ByobRequestState | undefined {
-  if (controller.byobRequest === undefined && controller.pendingPullIntos.length > 0) {
+  if (!controller.byobRequest && controller.pendingPullIntos.length > 0) {
     const { buffer, byteOffset, bytesFilled, byteLength } = controller.pendingPullIntos.peek();
     const view = new Uint8Array(buffer, byteOffset + bytesFilled, byteLength - bytesFilled);
     controller.byobRequest = new ByobRequestState(controller, view);

@@ -36,7 +36,7 @@ export class ReadableByteStreamController {
   /** The buffer that a reader lent, or that the stream allocated; `null` if none waits to be filled. */
   get byobRequest(): ReadableStreamBYOBRequest | null {
     const request = readableByteStreamControllerGetByobRequest(this.#state);
-    if (request === undefined) return null;
+    if (!request) return null;
     return (request.shell ??= construct(ReadableStreamBYOBRequest, request)) as ReadableStreamBYOBRequest;
   }
 

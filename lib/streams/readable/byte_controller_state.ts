@@ -190,7 +190,7 @@ export class ByteControllerState extends ReadableControllerState {
       }
     } else {
       this.queue.enqueue(chunk);
-      if (reader !== undefined) commitPullIntoDescriptors(this, processPullIntosUsingQueue(this));
+      if (reader) commitPullIntoDescriptors(this, processPullIntosUsingQueue(this));
     }
     this.callPullIfNeeded();
   }
@@ -275,7 +275,7 @@ export function enqueueDetachedPullIntoToQueue(controller: ByteControllerState, 
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-invalidate-byob-request} */
 export function invalidateByobRequest(controller: ByteControllerState): void {
-  if (controller.byobRequest === undefined) return;
+  if (!controller.byobRequest) return;
   controller.byobRequest.controller = undefined;
   controller.byobRequest.view = null;
   controller.byobRequest = undefined;

@@ -1,3 +1,4 @@
+import { CLEARED } from "../cleared.ts";
 import { endedError } from "../errors.ts";
 import {
   attempt,
@@ -31,9 +32,6 @@ const IS_HELD = 2;
 
 /** How often a pull that a pipe asked for is repeated at once, before other code gets its turn. */
 const MOST_PULLS_AT_ONCE = 64;
-
-/** Takes the place of a source that will not be called again, so that it can be collected. */
-const CLEARED_SOURCE: SourceAlgorithms = { pull() {}, cancel() {} };
 
 /** What both kinds of queue have. */
 interface ControllerQueue {
@@ -114,7 +112,7 @@ export abstract class ReadableControllerState {
   /** ResetQueue and ClearAlgorithms. */
   clear(): void {
     this.queue.reset();
-    this.source = CLEARED_SOURCE;
+    this.source = CLEARED;
   }
 
   /**
@@ -129,7 +127,7 @@ export abstract class ReadableControllerState {
 
   /** Closes the stream, as nothing is left to be read. */
   finishClose(): void {
-    this.source = CLEARED_SOURCE;
+    this.source = CLEARED;
     readableStreamClose(this.stream);
   }
 
@@ -173,8 +171,9 @@ export abstract class ReadableControllerState {
    * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-should-call-pull}
    */
   shouldCallPull(): boolean {
-    if (!this.started || !this.canCloseOrEnqueue) return false;
-    const { reader } = this.stream;
+    if (!this.started || this.closeRequested) return false;
+    const { state, reader } = this.stream;
+    if (state !== "readable") return false;
     if (reader !== undefined && reader.requests.length > 0) return true;
     return this.highWaterMark - this.queue.totalSize > 0;
   }
@@ -214,7 +213,7 @@ function callPull(controller: ReadableControllerState): void {
     return;
   }
   const { reader } = controller.stream;
-  if (reader === undefined || !reader.fused) reactToPull(controller);
+  if (!reader?.fused) reactToPull(controller);
   else if (controller.pullAgain) endPull(controller, undefined);
   else controller.pulling = false;
 }
@@ -241,7 +240,7 @@ function endPull(controller: ReadableControllerState, firstResult: unknown): voi
       return;
     }
     const { reader } = controller.stream;
-    if (reader === undefined || !reader.fused || pulls === MOST_PULLS_AT_ONCE) {
+    if (!reader?.fused || pulls === MOST_PULLS_AT_ONCE) {
       reactToPull(controller);
       return;
     }

@@ -56,9 +56,9 @@ export class DefaultControllerState extends ReadableControllerState {
   /** The same but for its first step, which the caller has done, and its last, which it will do. */
   enqueueWithoutPull(chunk: unknown): void {
     const reader = this.stream.reader as DefaultReaderState | undefined;
-    if (reader !== undefined && reader.requests.length > 0) {
+    if (reader && reader.requests.length > 0) {
       reader.requests.shift().chunkSteps(chunk);
-    } else if (this.sizeAlgorithm === undefined) {
+    } else if (!this.sizeAlgorithm) {
       this.queue.enqueue(chunk, 1);
     } else {
       this.#enqueueWithSize(chunk, this.sizeAlgorithm);

@@ -29,7 +29,7 @@ function getMethod(object: unknown, name: PropertyKey): Method | undefined {
 export function readableStreamFromIterable(iterable: unknown): ReadableStreamState {
   const asyncMethod = getMethod(iterable, Symbol.asyncIterator);
   const method = asyncMethod ?? getMethod(iterable, Symbol.iterator);
-  if (method === undefined) throw mustBe("the source of a stream", "an iterable or async iterable");
+  if (!method) throw mustBe("the source of a stream", "an iterable or async iterable");
   const iterator = toObject(apply(method, iterable, []), "an iterator");
   const source = asyncMethod === undefined ? new SyncIteratorSource(iterator) : new AsyncIteratorSource(iterator);
   const stream = createReadableStream(source, 0);
@@ -91,7 +91,7 @@ abstract class IteratorSource implements SourceAlgorithms {
   protected close(): void {
     try {
       const method = getMethod(this.#iterator, "return");
-      if (method !== undefined) apply(method, this.#iterator, []);
+      if (method) apply(method, this.#iterator, []);
     } catch {
       // the error that made us close it is the one that counts
     }

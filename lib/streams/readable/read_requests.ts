@@ -16,7 +16,7 @@ export interface ReadRequest {
  */
 export interface ReadIntoRequest {
   chunkSteps(view: ArrayBufferView): void;
-  closeSteps(view: ArrayBufferView | undefined): void;
+  closeSteps(view?: ArrayBufferView): void;
   errorSteps(error: unknown): void;
 }
 

@@ -31,8 +31,8 @@ import type { StreamPipeOptions } from "../pipe/stream_pipe_options.ts";
 
 const NAME = "ReadableStream";
 
-/** Whether the native side of a stream is made when the runtime looks for it; finding out takes milliseconds. */
-let isLazy: boolean | undefined;
+/** Whether the native side of a stream is made when the runtime looks for it. */
+let isLazy = false;
 
 /**
  * A stream to read chunks from, as the standard has it, that is also one of the runtime's own: it goes wherever the
@@ -76,7 +76,6 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     strategy: QueuingStrategy<R> | undefined = undefined,
   ) {
     const state = takeState<ReadableStreamState>() ?? setUpFromUnderlyingSource(underlyingSource, strategy);
-    isLazy ??= makeNativeSideLazily(ReadableStream, NativeReadableStream, nativeSideOf); // before super is looked up
     super(isLazy ? undefined : nativeSource(state), NO_BUFFER);
     this.#state = state;
     state.shell = this;
@@ -136,7 +135,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     options: { mode?: "byob" } | undefined = undefined,
   ): ReadableStreamDefaultReader<R> | ReadableStreamBYOBReader {
     this.#state; // brand check
-    const mode = toDictionary(options, "the options")?.mode;
+    const mode = toDictionary(options, "the options").mode;
     if (mode === undefined) return new ReadableStreamDefaultReader<R>(this);
     if (`${mode}` !== "byob") throw mustBe("mode", `"byob" or undefined, not "${mode}"`);
     return new ReadableStreamBYOBReader(this as unknown as ReadableStream<Uint8Array<ArrayBuffer>>);
@@ -197,7 +196,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     options: { preventCancel?: boolean } | undefined = undefined,
   ): ReturnType<globalThis.ReadableStream<R>["values"]> {
     const state = this.#state;
-    const preventCancel = Boolean(toDictionary(options, "the options")?.preventCancel);
+    const preventCancel = Boolean(toDictionary(options, "the options").preventCancel);
     checkReadableStreamFree(state, "iterate");
     const iterator = new ReadableStreamAsyncIterator<R>(acquireReadableStreamDefaultReader(state), preventCancel);
     return iterator as unknown as ReturnType<globalThis.ReadableStream<R>["values"]>; // the rest is inherited
@@ -208,6 +207,8 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   }
 }
 answerNode(ReadableStream, "readable", readableStreamStateOf);
+// Not at the first stream: V8 makes streams at half the speed then.
+isLazy = makeNativeSideLazily(ReadableStream, NativeReadableStream, nativeSideOf);
 defineInterface(ReadableStream, NAME);
 Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
   value: ReadableStream.prototype.values,

@@ -32,6 +32,13 @@ abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> {
     while (requests.length > 0) requests.shift().errorSteps(error);
   }
 
+  closeRequests(): void {
+    const { requests } = this;
+    if (requests.length === 0) return;
+    this.requests = new Ring();
+    while (requests.length > 0) requests.shift().closeSteps();
+  }
+
   /** Its promise will tell nothing of the stream any longer. */
   released(): void {
     this.closed.reject(releasedError("watch the stream", "reader"));
@@ -45,10 +52,7 @@ abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> {
 export class DefaultReaderState extends ReaderState<ReadRequest> {
   streamClosed(): void {
     this.closed.resolve();
-    const { requests } = this;
-    if (requests.length === 0) return;
-    this.requests = new Ring();
-    while (requests.length > 0) requests.shift().closeSteps();
+    this.closeRequests();
   }
 
   streamCanceled(): void {} // its requests were closed with the stream
@@ -61,9 +65,7 @@ export class ByobReaderState extends ReaderState<ReadIntoRequest> {
   }
 
   streamCanceled(): void {
-    const { requests } = this;
-    this.requests = new Ring();
-    while (requests.length > 0) requests.shift().closeSteps(undefined);
+    this.closeRequests();
   }
 }
 

@@ -75,7 +75,7 @@ class Tee implements ReadRequest, ReadIntoRequest {
       ? readableByteStreamControllerGetByobRequest(controller)
       : undefined;
     if ((request !== undefined) !== this.#reader instanceof ByobReaderState) this.#changeReader();
-    if (request === undefined) {
+    if (!request) {
       this.#byobBranch = undefined;
       readableStreamDefaultReaderRead(this.#reader as DefaultReaderState, this);
     } else {

@@ -24,7 +24,6 @@ export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
     this.#source = value;
     this.recycler = recyclerOf(value);
     const source = toDictionary(value, "the underlying source");
-    if (source === undefined) return;
     const size = source.autoAllocateChunkSize;
     if (size !== undefined) this.autoAllocateChunkSize = toUnsignedLongLong(size, "autoAllocateChunkSize");
     this.#cancel = toCallback(source.cancel, "the underlying source's cancel");
@@ -32,9 +31,7 @@ export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
     this.#start = toCallback(source.start, "the underlying source's start");
     const { type } = source;
     if (type === undefined) return;
-    if (`${type}` !== "bytes") {
-      throw mustBe("the underlying source's type", `"bytes" or undefined, not "${type}"`);
-    }
+    if (`${type}` !== "bytes") throw mustBe("the underlying source's type", `"bytes" or undefined, not "${type}"`);
     this.type = "bytes";
   }
 

@@ -1,4 +1,5 @@
-import { cannot } from "../errors.ts";
+import { CLEARED } from "../cleared.ts";
+import { cannot, endedError } from "../errors.ts";
 import { PARKED } from "../parked.ts";
 import {
   attempt,
@@ -11,7 +12,7 @@ import {
   react,
   settle,
 } from "../promises.ts";
-import { checkCanCloseOrEnqueue, type SourceAlgorithms } from "../readable/controller_state.ts";
+import type { SourceAlgorithms } from "../readable/controller_state.ts";
 import type { DefaultControllerState } from "../readable/default_controller_state.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { type SinkAlgorithms, writableStreamDefaultControllerErrorIfNeeded } from "../writable/controller_state.ts";
@@ -30,9 +31,6 @@ export interface TransformerAlgorithms {
 const CANCEL = "cancel";
 const FLUSH = "flush";
 
-/** Takes the place of a transformer that will not be called again, so that it can be collected. */
-export const CLEARED_TRANSFORMER: TransformerAlgorithms = { transform() {}, flush() {}, cancel() {} };
-
 /**
  * The internal slots of a TransformStream and its controller. It is the sink of its writable end, and the source of its
  * readable end.
@@ -46,7 +44,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   backpressure = true;
   readable!: ReadableStreamState; // set by the set-up, as all of these
   writable!: WritableStreamState;
-  transformer: TransformerAlgorithms = CLEARED_TRANSFORMER;
+  transformer: TransformerAlgorithms = CLEARED;
   /** What stands for the stream where the runtime transfers it, once that looks. */
   nativeSide: object | undefined;
   #finishPromise: Promise<void> | undefined;
@@ -99,7 +97,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     const finished = new Deferred<void>();
     this.#finishPromise = finished.promise;
     const result = attempt(() => this.transformer[method](reason));
-    this.transformer = CLEARED_TRANSFORMER;
+    this.transformer = CLEARED;
     settle(result, () => {
       if (other.state === "errored") {
         finished.reject(other.storedError);
@@ -130,8 +128,8 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   enqueue(chunk: unknown): void {
     const { readable } = this;
     const controller = readable.controller as DefaultControllerState;
-    checkCanCloseOrEnqueue(controller, "enqueue");
-    if (controller.sizeAlgorithm === undefined) controller.enqueueWithoutPull(chunk);
+    if (controller.closeRequested || readable.state !== "readable") throw endedError("enqueue", readable.state);
+    if (!controller.sizeAlgorithm) controller.enqueueWithoutPull(chunk);
     else this.#enqueueWithSize(controller, chunk);
     this.updateBackpressure(controller);
   }
@@ -169,7 +167,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
 
   /** @see {@link https://streams.spec.whatwg.org/#transform-stream-error-writable-and-unblock-write} */
   errorWritableAndUnblockWrite(error: unknown): void {
-    this.transformer = CLEARED_TRANSFORMER;
+    this.transformer = CLEARED;
     writableStreamDefaultControllerErrorIfNeeded(this.writable.controller, error);
     this.#unblockWrite();
   }
@@ -183,7 +181,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     this.backpressure = true;
     if (!this.#hasParkedPull) return;
     this.#hasParkedPull = false;
-    if (reader !== undefined && reader.fused) {
+    if (reader?.fused) {
       controller.pulling = false;
       controller.pullAgain = false;
     } else {
@@ -217,7 +215,13 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
       writableStreamFinishInFlightWriteWithError(this.writable, this.writable.storedError);
       return;
     }
-    writableStreamFinishParkedWrite(this.writable.controller, attempt(() => this.#performTransform(chunk)));
+    let result: unknown;
+    try { // no attempt(): a function for each chunk would take time
+      result = this.#performTransform(chunk);
+    } catch (error) {
+      result = promiseRejectedWith(error);
+    }
+    writableStreamFinishParkedWrite(this.writable.controller, result);
   }
 
   #takeParkedChunk(): unknown {

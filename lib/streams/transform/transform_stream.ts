@@ -15,8 +15,8 @@ import { TransformStreamState } from "./transform_state.ts";
 import type { Transformer } from "./transformer_types.ts";
 import { UserTransformerAlgorithms } from "./transformer.ts";
 
-/** Whether the native side of a stream is made when the runtime looks for it; finding out takes milliseconds. */
-let isLazy: boolean | undefined;
+/** Whether the native side of a stream is made when the runtime looks for it. */
+let isLazy = false;
 let nativeSideOf: (stream: object) => object | undefined;
 
 /**
@@ -52,7 +52,6 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     readableStrategy: QueuingStrategy<O> | undefined = undefined,
   ) {
     const state = new TransformStreamState();
-    isLazy ??= makeNativeSideLazily(TransformStream, NativeTransformStream, nativeSideOf); // before super is looked up
     super(isLazy ? undefined : new TransformFeed(state) as globalThis.Transformer<I, O>);
     this.#state = state;
     if (transformer !== undefined) toObject(transformer, "the transformer");
@@ -79,6 +78,8 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     };
   }
 }
+// Not at the first stream: V8 makes streams at half the speed then.
+isLazy = makeNativeSideLazily(TransformStream, NativeTransformStream, nativeSideOf);
 defineInterface(TransformStream, "TransformStream");
 
 function setUpFromTransformer(

@@ -28,7 +28,6 @@ export class UserTransformerAlgorithms implements TransformerAlgorithms {
     this.#transformer = value;
     this.releasesChunks = releasesChunks(value);
     const transformer = toDictionary(value, "the transformer");
-    if (transformer === undefined) return;
     this.#cancel = toCallback(transformer.cancel, "the transformer's cancel");
     this.#flush = toCallback(transformer.flush, "the transformer's flush");
     const { readableType } = transformer;

@@ -1,3 +1,4 @@
+import { CLEARED } from "../cleared.ts";
 import { checkedSize, ChunkQueue } from "../chunk_queue.ts";
 import { PARKED } from "../parked.ts";
 import {
@@ -32,9 +33,6 @@ export interface SinkAlgorithms {
   /** Whether it keeps nothing of a chunk that is written. */
   readonly releasesChunks?: boolean | undefined;
 }
-
-/** Takes the place of a sink that will not be called again, so that it can be collected. */
-export const CLEARED_SINK: SinkAlgorithms = { write() {}, close() {}, abort() {} };
 
 /**
  * The internal slots of a WritableStreamDefaultController. The close sentinel of its queue is `stream.closeRequest`.
@@ -84,7 +82,7 @@ export class WritableControllerState {
       stream.inFlightWriteRequest = undefined;
       queue.release();
       updateBackpressure(this);
-      if (queue.length > 0 || stream.state !== "writable" || stream.closeRequest !== undefined) {
+      if (queue.length > 0 || stream.state !== "writable" || stream.closeRequest) {
         writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
       }
     };
@@ -99,7 +97,7 @@ export class WritableControllerState {
 
   /** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-clear-algorithms} */
   clearAlgorithms(): void {
-    this.sink = CLEARED_SINK;
+    this.sink = CLEARED;
     this.sizeAlgorithm = undefined;
     this.batching = undefined;
   }
@@ -156,7 +154,7 @@ export function updateBackpressure(controller: WritableControllerState): void {
 
 /** Whether a chunk that is written now goes to the sink at once. */
 export function isIdle(controller: WritableControllerState): boolean {
-  return controller.started && controller.stream.inFlightWriteRequest === undefined && controller.queue.length === 0 &&
+  return controller.started && !controller.stream.inFlightWriteRequest && controller.queue.length === 0 &&
     controller.batching === undefined;
 }
 
@@ -170,7 +168,7 @@ export function writableStreamDefaultControllerGetChunkSize(
   controller: WritableControllerState,
   chunk: unknown,
 ): number {
-  if (controller.sizeAlgorithm === undefined) return 1;
+  if (!controller.sizeAlgorithm) return 1;
   try {
     return +(controller.sizeAlgorithm.call(undefined, chunk) as number);
   } catch (error) {
@@ -208,17 +206,17 @@ export function callWrite(controller: WritableControllerState, chunk: unknown): 
 export function writableStreamDefaultControllerAdvanceQueueIfNeeded(controller: WritableControllerState): void {
   const { stream } = controller;
   if (!controller.started) return;
-  while (stream.inFlightWriteRequest === undefined) {
+  while (!stream.inFlightWriteRequest) {
     if (stream.state === "erroring") {
       // Only here while nothing is in flight, or the close in flight finishes it
-      if (stream.inFlightCloseRequest === undefined) writableStreamFinishErroring(stream);
+      if (!stream.inFlightCloseRequest) writableStreamFinishErroring(stream);
       return;
     }
     if (controller.queue.length === 0) {
-      if (stream.closeRequest !== undefined && stream.state === "writable") processClose(controller);
+      if (stream.closeRequest && stream.state === "writable") processClose(controller);
       return;
     }
-    if (controller.batching !== undefined && !controller.batching.isDue()) return;
+    if (controller.batching && !controller.batching.isDue()) return;
     if (!processWrite(controller, controller.queue.take())) return;
   }
 }

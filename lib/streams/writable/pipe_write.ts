@@ -19,7 +19,7 @@ import type { WritableStreamState, WriteRequest } from "./stream_state.ts";
  */
 export function writableStreamPipeWrite(stream: WritableStreamState, chunk: unknown, request: WriteRequest): void {
   const { controller } = stream;
-  if (controller.sizeAlgorithm === undefined && stream.state === "writable" && isIdle(controller)) {
+  if (!controller.sizeAlgorithm && stream.state === "writable" && isIdle(controller)) {
     writeToIdleSink(stream, chunk, 1, request);
   } else {
     writeWithSize(stream, chunk, request);
@@ -58,7 +58,7 @@ function writeWithSize(stream: WritableStreamState, chunk: unknown, request: Wri
     request.reject(stream.storedError); // a chunk that was read before the destination failed has nowhere to go
   } else if (isIdle(controller) && size >= 0 && size < Infinity) {
     writeToIdleSink(stream, chunk, size, request);
-  } else if (controller.batching !== undefined) {
+  } else if (controller.batching) {
     controller.batching.enqueueForPipe(chunk, size, request);
   } else {
     stream.writeRequests.push(request);
@@ -74,7 +74,7 @@ export function writableStreamFinishParkedWrite(controller: WritableControllerSt
     return;
   }
   finishWrite(controller);
-  if (controller.queue.length > 0 || stream.closeRequest !== undefined) {
+  if (controller.queue.length > 0 || stream.closeRequest) {
     writableStreamDefaultControllerAdvanceQueueIfNeeded(controller);
   }
 }

@@ -12,6 +12,9 @@ export interface WriteRequest {
   reject(reason: unknown): void;
 }
 
+/** A write in flight, or a pipe's, whose end nobody waits for: the stream's own error tells of its failure. */
+export const UNWATCHED_WRITE: WriteRequest = { fused: true, resolve() {}, reject() {} };
+
 interface PendingAbortRequest {
   readonly deferred: Deferred<void>;
   readonly reason: unknown;
@@ -50,7 +53,7 @@ export function writableStreamAbort(stream: WritableStreamState, reason: unknown
   stream.controller.signalAbort(reason);
   const state = stream.state as WritableStreamState["state"]; // the signal's listeners may have changed it
   if (state === "closed" || state === "errored") return promiseResolvedWith<void>(undefined);
-  if (stream.pendingAbortRequest !== undefined) return stream.pendingAbortRequest.deferred.promise;
+  if (stream.pendingAbortRequest) return stream.pendingAbortRequest.deferred.promise;
   const wasAlreadyErroring = state === "erroring";
   const deferred = new Deferred<void>();
   stream.pendingAbortRequest = { deferred, reason: wasAlreadyErroring ? undefined : reason, wasAlreadyErroring };
@@ -65,7 +68,7 @@ export function writableStreamClose(stream: WritableStreamState): Promise<void> 
   }
   const closeRequest = new Deferred<void>();
   stream.closeRequest = closeRequest;
-  if (stream.writer !== undefined && stream.backpressure && stream.state === "writable") stream.writer.becameReady();
+  if (stream.writer && stream.backpressure && stream.state === "writable") stream.writer.becameReady();
   stream.controller.closeWhenWritten();
   return closeRequest.promise;
 }
@@ -85,7 +88,7 @@ export function writableStreamUpdateBackpressure(stream: WritableStreamState, ba
   if (backpressure === stream.backpressure) return;
   const { writer } = stream;
   stream.backpressure = backpressure;
-  if (writer === undefined) return;
+  if (!writer) return;
   if (backpressure) writer.becameFull();
   else writer.becameReady();
 }
@@ -113,7 +116,7 @@ export function writableStreamFinishErroring(stream: WritableStreamState): void 
   while (writeRequests.length > 0) writeRequests.shift().reject(storedError);
   const abort = stream.pendingAbortRequest;
   stream.pendingAbortRequest = undefined;
-  if (abort === undefined) {
+  if (!abort) {
     rejectCloseAndClosedPromiseIfNeeded(stream);
   } else if (abort.wasAlreadyErroring) {
     abort.deferred.reject(storedError);

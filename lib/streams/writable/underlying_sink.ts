@@ -23,7 +23,6 @@ export class UnderlyingSinkAlgorithms implements SinkAlgorithms {
   constructor(value: unknown) {
     this.#sink = value;
     const sink = toDictionary(value, "the underlying sink");
-    if (sink === undefined) return;
     this.#abort = toCallback(sink.abort, "the underlying sink's abort");
     this.#close = toCallback(sink.close, "the underlying sink's close");
     this.#start = toCallback(sink.start, "the underlying sink's start");

@@ -22,8 +22,8 @@ import { UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
 
 const NAME = "WritableStream";
 
-/** Whether the native side of a stream is made when the runtime looks for it; finding out takes milliseconds. */
-let isLazy: boolean | undefined;
+/** Whether the native side of a stream is made when the runtime looks for it. */
+let isLazy = false;
 
 /**
  * A stream to write chunks to, as the standard has it, that is also one of the runtime's own: it goes wherever the
@@ -59,7 +59,6 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     strategy: QueuingStrategy<W> | undefined = undefined,
   ) {
     const state = takeState<WritableStreamState>() ?? setUpFromUnderlyingSink(underlyingSink, strategy);
-    isLazy ??= makeNativeSideLazily(WritableStream, NativeWritableStream, nativeSideOf); // before super is looked up
     super(isLazy ? undefined : new WritableFeed(state));
     this.#state = state;
     state.shell = this;
@@ -113,6 +112,8 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   }
 }
 answerNode(WritableStream, "writable", writableStreamStateOf);
+// Not at the first stream: V8 makes streams at half the speed then.
+isLazy = makeNativeSideLazily(WritableStream, NativeWritableStream, nativeSideOf);
 defineInterface(WritableStream, NAME);
 
 function nativeSideOf(stream: object): object | undefined {

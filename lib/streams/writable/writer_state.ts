@@ -106,7 +106,7 @@ export function writableStreamDefaultWriterWrite(writer: WriterState, chunk: unk
     return promiseRejectedWith(endedError("write", stream.state));
   }
   if (stream.state === "erroring") return promiseRejectedWith(stream.storedError);
-  if (controller.batching !== undefined) return controller.batching.enqueue(chunk, chunkSize);
+  if (controller.batching) return controller.batching.enqueue(chunk, chunkSize);
   if (isIdle(controller) && chunkSize === 1) return writeAtOnce(stream, chunk);
   const request = new PromiseWriteRequest();
   stream.writeRequests.push(request);

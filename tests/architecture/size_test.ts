@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { brotliCompressSync } from "node:zlib";
+
+const root = new URL("../../", import.meta.url);
+
+/** What a page that uses streams, of all kinds, imports; the bytes it may load, compressed by brotli at its best. */
+const STREAMS = ["ReadableStream", "WritableStream", "TransformStream", "pipeTo", "pipeThrough"];
+const STREAMS_BUDGET = 13_150;
+
+/** The same for the code of a page that decompresses, before it has met compressed data. */
+const DECOMPRESS_BUDGET = 17_000;
+
+interface Output {
+  readonly entryPoint?: string;
+  readonly imports: readonly { readonly path: string; readonly kind: string }[];
+  readonly inputs: Readonly<Record<string, unknown>>;
+}
+
+/** A page's scripts: what it loads at first, and what it loads when it needs that. */
+class Page {
+  readonly #outputs: Readonly<Record<string, Output>>;
+  readonly #texts: ReadonlyMap<string, Uint8Array>;
+
+  constructor(outputs: Readonly<Record<string, Output>>, texts: ReadonlyMap<string, Uint8Array>) {
+    this.#outputs = outputs;
+    this.#texts = texts;
+  }
+
+  get initial(): string[] {
+    const entry = Object.keys(this.#outputs).find((path) => this.#outputs[path].entryPoint === "page.js")!;
+    return this.loadedWith(entry);
+  }
+
+  /** A script and all that it imports at once. */
+  loadedWith(path: string): string[] {
+    const loaded = new Set([path]);
+    for (const each of loaded) {
+      const { imports } = this.#outputs[each];
+      for (const { path, kind } of imports) if (kind === "import-statement") loaded.add(path);
+    }
+    return [...loaded];
+  }
+
+  /** The scripts that are loaded on demand. */
+  get later(): string[] {
+    const dynamic = Object.values(this.#outputs).flatMap(({ imports }) => imports)
+      .filter(({ kind }) => kind === "dynamic-import");
+    return [...new Set(dynamic.map(({ path }) => path))];
+  }
+
+  sourcesOf(paths: readonly string[]): string[] {
+    return paths.flatMap((path) => Object.keys(this.#outputs[path].inputs));
+  }
+
+  compressedSize(paths: readonly string[]): number {
+    return paths.reduce((sum, path) => sum + brotliCompressSync(this.#texts.get(path)!).length, 0);
+  }
+}
+
+describe(
+  "what a page loads",
+  { skip: "Deno" in globalThis || "Bun" in globalThis ? "bundling is the same from every runtime" : false },
+  () => {
+    let folder: string;
+    before(async () => {
+      folder = mkdtempSync(join(tmpdir(), "millrace-size-"));
+      const { buildBundlerModules } = await import("../../.ci/browser_build.ts");
+      const installed = join(folder, "node_modules/@millrace/streams");
+      mkdirSync(installed, { recursive: true });
+      cpSync(new URL("package.json", root), join(installed, "package.json"));
+      const codecs = join(installed, "dist/browser/wasm");
+      cpSync(new URL("lib/codecs/wasm", root), codecs, { recursive: true });
+      await buildBundlerModules(join(installed, "dist/modules"), codecs);
+    });
+    after(() => rmSync(folder, { recursive: true, force: true }));
+
+    async function bundle(page: string): Promise<Page> {
+      const { build } = await import("esbuild");
+      const { metafile, outputFiles } = await build({
+        absWorkingDir: folder,
+        stdin: { contents: page, resolveDir: folder, sourcefile: "page.js" },
+        bundle: true,
+        splitting: true,
+        minify: true,
+        format: "esm",
+        platform: "browser",
+        target: "es2022",
+        outdir: folder,
+        write: false,
+        metafile: true,
+      });
+      const names = Object.keys(metafile.outputs);
+      const texts = outputFiles.map(({ path, contents }) => [names.find((name) => path.endsWith(name))!, contents]);
+      return new Page(metafile.outputs, new Map(texts as [string, Uint8Array][]));
+    }
+
+    it(`streams, with byte streams and pipes of either kind, are at most ${STREAMS_BUDGET} bytes`, async () => {
+      const page = await bundle(`export { ${STREAMS.join(", ")} } from "@millrace/streams/streams";`);
+      const size = page.compressedSize(page.initial);
+      console.log(`streams: ${size} bytes by brotli`);
+      assert.ok(size <= STREAMS_BUDGET, `${size} bytes: make it smaller, or say why it must be larger`);
+    });
+
+    it("streams bring neither what only servers ask for nor what only batches use", async () => {
+      const page = await bundle(`export { ${STREAMS.join(", ")} } from "@millrace/streams/streams";`);
+      const unwanted =
+        /node_interop\.js|transfer_mark|lazy_side_check|run_queue|pull_run|strategies|bridge|lib\/(?!streams)/;
+      assert.deepEqual(page.sourcesOf(page.initial).filter((source) => unwanted.test(source)), []);
+    });
+
+    it("what takes the place of server modules has all that is imported of them", async () => {
+      const page = await bundle('export * from "@millrace/streams";'); // else there is no matching export
+      assert.ok(page.sourcesOf(page.initial).some((source) => source.endsWith("recycling.browser.js")));
+    });
+
+    it("decompress() loads a format's decoder when it is used, and no encoder", async () => {
+      const page = await bundle(`
+        import { decompress } from "@millrace/streams/codecs";
+        console.log(await decompress(new Uint8Array(await (await fetch("page.zst")).arrayBuffer()), { format: "zstd" }));
+      `);
+      const size = page.compressedSize(page.initial);
+      console.log(`decompress: ${size} bytes by brotli, before a decoder is loaded`);
+      assert.deepEqual(page.sourcesOf(page.initial).filter((source) => source.includes("wasm/")), []);
+      assert.ok(size <= DECOMPRESS_BUDGET, `${size} bytes: make it smaller, or say why it must be larger`);
+      const decoders = page.later.filter((path) =>
+        page.sourcesOf([path]).some((source) => /zstd_decoder/.test(source))
+      );
+      assert.equal(decoders.length, 1);
+      const withDecoder = page.sourcesOf(page.loadedWith(decoders[0]));
+      assert.deepEqual(withDecoder.filter((source) => /encoder/.test(source)), []);
+      console.log(`zstd's decoder: ${page.compressedSize(decoders)} bytes by brotli`);
+    });
+  },
+);
