@@ -3,8 +3,10 @@ import { cpus } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { writePage } from "./page/write_page.ts";
 
-const path = join(dirname(fileURLToPath(import.meta.url)), "RESULTS.md");
+const folder = dirname(fileURLToPath(import.meta.url));
+const path = join(folder, "RESULTS.md");
 const HEAD = `# Results
 
 Written by \`npm run bench\`; each section by one run, in which all engines took turns. Compare within a section only.
@@ -28,7 +30,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map((_, i) => (i === 0 ? "---" : "--:"))), ...rows.map(line)].join("\n");
 }
 
-/** Prints a section and writes it to `RESULTS.md` in place of the one of the same title. */
+/** Prints a section, writes it to `RESULTS.md` in place of the one of the same title, and draws the page anew. */
 export function writeSection(title: string, body: string): void {
   console.log(`\n## ${title}\n\n${body}\n`);
   const text = existsSync(path) ? readFileSync(path, "utf8") : HEAD;
@@ -36,4 +38,5 @@ export function writeSection(title: string, body: string): void {
   const kept = sections.filter((section) => !section.startsWith(`## ${title}\n`));
   const all = [...kept, `## ${title}\n\n${body}\n`].map((section) => section.trim()).sort();
   writeFileSync(path, `${head.trim()}\n\n${all.join("\n\n")}\n`);
+  writePage(folder);
 }

@@ -1,0 +1,10 @@
+/**
+ * Draws README.md and the plots of this folder from RESULTS.md, without measuring anything.
+ *
+ *   node bench/draw.ts
+ */
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { writePage } from "./page/write_page.ts";
+
+writePage(dirname(fileURLToPath(import.meta.url)));

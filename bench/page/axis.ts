@@ -1,0 +1,43 @@
+/** How values are placed on a horizontal axis. */
+export interface Axis {
+  /** Where a value is, in pixels. */
+  at(value: number): number;
+  /** The values that get a line and a label, from left to right. */
+  readonly ticks: readonly number[];
+}
+
+/** The pixels an axis has. */
+export interface Extent {
+  readonly left: number;
+  readonly right: number;
+}
+
+const MOST_TICKS = 9;
+
+/** An axis on which equal ratios are equally long; 1 is always on it. */
+export function logAxis(values: readonly number[], { left, right }: Extent): Axis {
+  const low = Math.min(0.8, ...values);
+  const high = Math.max(1.25, ...values);
+  const scale = (right - left) / Math.log(high / low);
+  const all: number[] = [];
+  for (let power = -6; power <= 6; power++) all.push(...[1, 2, 5].map((step) => Number(`${step}e${power}`)));
+  const inside = all.filter((tick) => tick >= low && tick <= high);
+  const powers = inside.filter((tick) => Number.isInteger(Math.log10(tick)));
+  return {
+    at: (value) => left + Math.log(value / low) * scale,
+    ticks: inside.length > MOST_TICKS ? powers : inside,
+  };
+}
+
+/** An axis on which equal differences are equally long; 0 is always on it. */
+export function linearAxis(values: readonly number[], { left, right }: Extent): Axis {
+  const low = Math.min(0, ...values);
+  const high = Math.max(0, ...values) || 1;
+  const scale = (right - left) / (high - low);
+  const rough = (high - low) / 6;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((times) => times * power).find((candidate) => candidate >= rough)!;
+  const ticks: number[] = [];
+  for (let i = Math.ceil(low / step); i * step <= high; i++) ticks.push(Number((i * step).toPrecision(6)));
+  return { at: (value) => left + (value - low) * scale, ticks };
+}

@@ -1,0 +1,101 @@
+import type { BarGroup, BarPlot, BarRow } from "./bars.ts";
+import type { Results, Row } from "./results.ts";
+import { RUNTIMES } from "./tables.ts";
+
+/** A plot and the file it goes to. */
+export interface PlotFile {
+  /** Without folder and ending. */
+  readonly name: string;
+  readonly plot: BarPlot;
+  /** Whether each bar is ours against something else, so that below 1 is behind. */
+  readonly isOurs: boolean;
+}
+
+/** One part of the page: its prose, and how its plots are drawn from what was measured. */
+export interface Topic {
+  readonly title: string;
+  /** The scenarios of `npm run bench` that it is drawn from. */
+  readonly scenarios: readonly string[];
+  /** What is measured, against what, and how to read it. */
+  readonly what: string;
+  plots(results: Results): PlotFile[];
+  /** What else there is to know; what lacks a figure is undefined, and left out. */
+  notes(results: Results): (string | undefined)[];
+}
+
+/** What to draw of a table's rows. */
+export interface Wanted {
+  readonly topic: string;
+  /** How the captions of the tables begin. */
+  readonly caption: string;
+  /** Undefined leaves a row out. */
+  value(row: Row): number | undefined;
+  /** The row's own name unless told otherwise. */
+  label?(row: Row): string;
+  note?(row: Row): string | undefined;
+}
+
+/** Bars of the same label on all runtimes, in the order of the tables. */
+export function barRows(results: Results, { topic, caption, value, label, note }: Wanted): BarRow[] {
+  const rows = new Map<string, Map<string, BarRow["bars"][number]>>();
+  for (const runtime of RUNTIMES) {
+    for (const row of results.rows(topic, runtime, caption)) {
+      const number = value(row);
+      if (number === undefined || !Number.isFinite(number)) continue;
+      const name = (label?.(row) ?? row.name).replaceAll("`", "");
+      const bars = rows.get(name) ?? new Map();
+      if (!bars.has(runtime)) bars.set(runtime, { runtime, value: number, note: note?.(row) });
+      rows.set(name, bars);
+    }
+  }
+  return [...rows].map(([name, bars]) => ({ label: name, bars: [...bars.values()] }));
+}
+
+/** What a plot is but for its bars' places. */
+export interface PlotOptions {
+  readonly name: string;
+  readonly title: string;
+  readonly unit: string;
+  /** The section whose runtimes' versions the legend tells. */
+  readonly topic: string;
+  /** @default "log" */
+  readonly scale?: "log" | "linear";
+  /** @default 1 */
+  readonly line?: number;
+  /** @default ours is slower, ours is faster */
+  readonly sides?: BarPlot["sides"];
+  /** @default true */
+  readonly isOurs?: boolean;
+}
+
+/** The plot of the groups that have rows; none if there are none. */
+export function plotOf(results: Results, options: PlotOptions, groups: readonly BarGroup[]): PlotFile[] {
+  const { name, title, unit, topic, scale = "log", line = 1, isOurs = true } = options;
+  const drawn = groups.filter(({ rows }) => rows.length > 0);
+  if (drawn.length === 0) return [];
+  const shown = new Set(drawn.flatMap(({ rows }) => rows.flatMap(({ bars }) => bars.map(({ runtime }) => runtime))));
+  const legend = RUNTIMES.filter((runtime) => shown.has(runtime)).map((runtime) => {
+    return [runtime, results.version(topic, runtime) ?? runtime] as const;
+  });
+  const names = drawn.flatMap((
+    { heading, rows },
+  ) => [...(heading ? [heading] : []), ...rows.map(({ label }) => label)]);
+  const plot: BarPlot = {
+    title,
+    unit,
+    description: `Bars on ${legend.map(([runtime]) => runtime).join(", ")}. ${unit}. From top to bottom: ${
+      names.join("; ")
+    }.`,
+    legend: new Map(legend),
+    scale,
+    line,
+    sides: options.sides ?? (line === 1 ? ["ours is slower", "ours is faster"] : undefined),
+    groups: drawn,
+  };
+  return [{ name, plot, isOurs }];
+}
+
+/** `a / b`, where both are there. */
+export function ratio(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined || b === 0 ? undefined : a / b;
+}

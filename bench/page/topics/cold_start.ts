@@ -1,0 +1,59 @@
+import { say, span } from "../say.ts";
+import { barRows, plotOf, ratio, type Topic } from "../topic.ts";
+
+const INSTALLED = "Installed by";
+const short = (name: string): string => name.replaceAll("`", "");
+
+/** What an import costs a process that does nothing else. */
+export const coldStart: Topic = {
+  title: "Cold start",
+  scenarios: ["cold_start"],
+  what:
+    "What importing the package, installed as a consumer does, costs a process that does nothing else: milliseconds more " +
+    "than an empty module's process takes. Shorter is better; peers are below ours. Then the first `compress()` of a process, which " +
+    "makes the codec ready, against `node:zlib`'s first call.",
+  plots(results) {
+    const imports = barRows(results, {
+      topic: "cold start",
+      caption: INSTALLED,
+      label: ({ name }) => short(name),
+      value: (row) => row.number("more than that"),
+    });
+    const calls = barRows(results, {
+      topic: "cold start",
+      caption: INSTALLED,
+      value: (row) => ratio(row.number("`node:zlib`"), row.number("`compress()`")),
+      note: (row) => `(${row.number("`compress()`")} ms)`,
+    });
+    const topic = "cold start";
+    return [
+      ...plotOf(
+        results,
+        {
+          name: "cold_start",
+          title: "What an import costs",
+          unit: "Milliseconds more than an empty module; medians of processes in turns",
+          topic,
+          scale: "linear",
+          line: 0,
+          isOurs: false,
+        },
+        [{ rows: imports }],
+      ),
+      ...plotOf(
+        results,
+        {
+          name: "cold_start_codecs",
+          title: "The first compress() of a process",
+          unit: "Time of node:zlib's first call divided by that of ours, on a logarithmic axis",
+          topic,
+        },
+        [{ rows: calls }],
+      ),
+    ];
+  },
+  notes(results) {
+    const whole = results.numbers("cold start", INSTALLED, "an empty module", (row) => row.number("whole process"));
+    return [say`The whole process of an empty module takes ${span(whole)} ms.`];
+  },
+};

@@ -1,0 +1,11 @@
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { drawPage } from "./page.ts";
+
+/** Draws the page and the plots of the folder's `RESULTS.md` beside it; plots that are no longer drawn are removed. */
+export function writePage(folder: string): void {
+  const files = drawPage(readFileSync(join(folder, "RESULTS.md"), "utf8"));
+  mkdirSync(join(folder, "plots"), { recursive: true });
+  for (const name of globSync("plots/*.svg", { cwd: folder })) if (!files.has(name)) rmSync(join(folder, name));
+  for (const [path, text] of files) writeFileSync(join(folder, path), text);
+}
