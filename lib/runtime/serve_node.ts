@@ -1,11 +1,10 @@
-import { createServer } from "node:http";
-import { createServer as createSecureServer } from "node:https";
+import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Listening, ListenOptions } from "./serve_options.ts";
 
 /** Listens with `node:http` or `node:https`. */
 export async function listenOnNode({ node, address, port, tls }: ListenOptions): Promise<Listening> {
-  const server = tls ? createSecureServer({ cert: tls.cert, key: tls.key }, node) : createServer(node);
+  const server = await serverOf(node, tls);
   const sockets = new Set<Socket>();
   server.on(tls ? "secureConnection" : "connection", (socket: Socket) => {
     sockets.add(socket);
@@ -31,4 +30,10 @@ export async function listenOnNode({ node, address, port, tls }: ListenOptions):
       await closed.finally(() => clearInterval(sweep));
     },
   };
+}
+
+/** The modules are loaded here: `node:https` takes 20 ms, and most programs that need other parts of this folder never serve. */
+async function serverOf(node: ListenOptions["node"], tls: ListenOptions["tls"]): Promise<Server> {
+  if (!tls) return (await import("node:http")).createServer(node);
+  return (await import("node:https")).createServer({ cert: tls.cert, key: tls.key }, node);
 }
