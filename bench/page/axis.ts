@@ -13,20 +13,26 @@ export interface Extent {
 }
 
 const MOST_TICKS = 9;
+const FEWEST_TICKS = 4;
+const STEPS: readonly (readonly number[])[] = [[1, 1.2, 1.5, 2, 3, 4, 6, 8], [1, 2, 5], [1]];
+
+/** The ticks of a decade's steps, from fine to coarse: as fine as has room, but no finer than is needed. */
+function logTicks(low: number, high: number): number[] {
+  const [fine, usual, powers] = STEPS.map((steps) => {
+    const all: number[] = [];
+    for (let power = -6; power <= 6; power++) all.push(...steps.map((step) => Number(`${step}e${power}`)));
+    return all.filter((tick) => tick >= low && tick <= high);
+  });
+  if (usual.length > MOST_TICKS) return powers;
+  return usual.length < FEWEST_TICKS ? fine : usual;
+}
 
 /** An axis on which equal ratios are equally long; 1 is always on it. */
 export function logAxis(values: readonly number[], { left, right }: Extent): Axis {
-  const low = Math.min(0.8, ...values);
+  const low = Math.min(0.92, ...values);
   const high = Math.max(1.25, ...values);
   const scale = (right - left) / Math.log(high / low);
-  const all: number[] = [];
-  for (let power = -6; power <= 6; power++) all.push(...[1, 2, 5].map((step) => Number(`${step}e${power}`)));
-  const inside = all.filter((tick) => tick >= low && tick <= high);
-  const powers = inside.filter((tick) => Number.isInteger(Math.log10(tick)));
-  return {
-    at: (value) => left + Math.log(value / low) * scale,
-    ticks: inside.length > MOST_TICKS ? powers : inside,
-  };
+  return { at: (value) => left + Math.log(value / low) * scale, ticks: logTicks(low, high) };
 }
 
 /** An axis on which equal differences are equally long; 0 is always on it. */

@@ -5,7 +5,7 @@ export interface Bar {
   /** Whose it is, which gives its colour: a runtime's name. */
   readonly runtime: string;
   readonly value: number;
-  /** What is written after the value. */
+  /** What is written right after the value. */
   readonly note?: string;
 }
 
@@ -48,6 +48,7 @@ const ROW_GAP = 9;
 const HEADING = 34;
 const MARGIN = 16;
 const LETTER = 6.9;
+const HEADING_LETTER = 7.5;
 const SMALL_LETTER = 6.2;
 
 const STYLE = `
@@ -55,7 +56,7 @@ const STYLE = `
     .title { font-size: 18px; font-weight: 600; }
     .heading { font-weight: 600; }
     .small { font-size: 12px; fill: #52606d; }
-    .value { font-size: 11.5px; font-variant-numeric: tabular-nums; }
+    .value { font-size: 11.5px; font-variant-numeric: tabular-nums; stroke: #fff; stroke-width: 3px; paint-order: stroke; }
     .end { text-anchor: end; }
     .middle { text-anchor: middle; }
     .tick { stroke: #d9dee4; stroke-width: 1; }
@@ -66,6 +67,7 @@ const STYLE = `
     @media (prefers-color-scheme: dark) {
       text { fill: #e4e7eb; }
       .small { fill: #9aa5b1; }
+      .value { stroke: #0d1117; }
       .tick { stroke: #39424c; }
       .line { stroke: #e4e7eb; }
       .Node { fill: #5cbd8a; }
@@ -93,7 +95,16 @@ export function shortNumber(value: number): string {
 }
 
 function valueText({ value, note }: Bar): string {
-  return note === undefined ? shortNumber(value) : `${shortNumber(value)} ${note}`;
+  return note === undefined ? shortNumber(value) : `${shortNumber(value)}${note}`;
+}
+
+/** Labels of ours are bold where peers have bars of their own, too. */
+function isBold(label: string): boolean {
+  return label.startsWith("ours");
+}
+
+function widthOf(label: string): number {
+  return label.length * (isBold(label) ? HEADING_LETTER : LETTER);
 }
 
 /** Where the axis is: right of all labels, with room for the values at the ends of the bars. */
@@ -105,7 +116,8 @@ function axisOf({ groups, scale }: BarPlot): { axis: Axis; labelsEnd: number } {
   const room = (some: readonly Bar[]): number => {
     return some.length === 0 ? 0 : 10 + SMALL_LETTER * Math.max(...some.map((bar) => valueText(bar).length));
   };
-  const labelsEnd = MARGIN + LETTER * Math.max(...rows.map(({ label }) => label.length));
+  const headings = groups.map(({ heading = "" }) => heading.length * HEADING_LETTER);
+  const labelsEnd = MARGIN + Math.max(...headings, ...rows.map(({ label }) => widthOf(label)));
   const left = labelsEnd + 12 + room(bars.filter(({ value }) => value < start));
   const right = WIDTH - MARGIN - room(bars.filter(({ value }) => value >= start));
   return { axis: (scale === "log" ? logAxis : linearAxis)(values, { left, right }), labelsEnd };
@@ -122,24 +134,27 @@ function drawLegend(legend: ReadonlyMap<string, string>, y: number): string[] {
   return lines;
 }
 
+/** A bar over its value, so that the value's halo hides lines only. */
 function drawBar(bar: Bar, y: number, start: number, axis: Axis): string[] {
   const [from, to] = [axis.at(start), axis.at(bar.value)];
   const isLeft = to < from;
   const width = Math.max(1.5, Math.abs(to - from));
   const x = isLeft ? from - width : from;
   return [
+    textAt(isLeft ? x - 5 : x + width + 5, y + BAR - 0.5, isLeft ? "value end" : "value", valueText(bar)),
     `  <rect class="${bar.runtime}" x="${round(x)}" y="${round(y)}" width="${
       round(width)
     }" height="${BAR}" rx="1.5" />`,
-    textAt(isLeft ? x - 5 : x + width + 5, y + BAR - 0.5, isLeft ? "value end" : "value", valueText(bar)),
   ];
 }
 
 function drawRow({ label, bars }: BarRow, y: number, start: number, axis: Axis, labelsEnd: number): string[] {
   const middle = y + (bars.length * BAR_PITCH) / 2;
+  const drawn = bars.map((bar, i) => drawBar(bar, y + i * BAR_PITCH, start, axis));
   return [
-    textAt(labelsEnd, middle + 3, "end", label),
-    ...bars.flatMap((bar, i) => drawBar(bar, y + i * BAR_PITCH, start, axis)),
+    textAt(labelsEnd, middle + 3, isBold(label) ? "heading end" : "end", label),
+    ...drawn.map(([value]) => value),
+    ...drawn.map(([, rect]) => rect),
   ];
 }
 

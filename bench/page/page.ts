@@ -24,7 +24,7 @@ const INTRO = [
   "each run.",
   "How to read the plots: unless one says otherwise, a bar is what the peer takes divided by what ours takes, so that right of " +
   "the line at 1 ours is ahead, and left of it behind. On a logarithmic axis twice as fast is as long as half as fast. " +
-  "Fastest rounds on a machine whose load others change: a tenth more or less is no difference that would stay. Compare " +
+  "A few per cent are noise. Compare " +
   "ratios within one run, never times of two runs.",
 ];
 const AGAIN = [

@@ -10,7 +10,7 @@ const NUMBERS = [
 ] as const;
 const LINES = [
   ["A log of 1 GB, by lines", "1000 MB to"],
-  ["A file of 10 million lines, parsed as numbers", "10 million lines to numbers"],
+  ["10 million lines, parsed as numbers", "10 million lines to numbers"],
   ["10 million numbers, written as lines", "10 million numbers to lines"],
 ] as const;
 

@@ -33,6 +33,7 @@ export const codecs: Topic = {
       barRows(results, {
         topic: "codecs",
         caption: "",
+        label: ({ name }) => name.replace(/ (\S+)$/, ", $1"),
         value: (row) => isPeer(row) ? ratio(row.other(likeOurs(row), column), row.number(column)) : undefined,
       });
     return [

@@ -23,7 +23,7 @@ export const coldStart: Topic = {
       topic: "cold start",
       caption: INSTALLED,
       value: (row) => ratio(row.number("`node:zlib`"), row.number("`compress()`")),
-      note: (row) => `(${row.number("`compress()`")} ms)`,
+      note: (row) => ` (${row.number("`compress()`")} ms)`,
     });
     const topic = "cold start";
     return [

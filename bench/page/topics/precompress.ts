@@ -41,7 +41,9 @@ export const precompress: Topic = {
     const peak = (name: string) =>
       span(results.numbers("precompress, memory", "", name, (row) => row.number("peak memory")), count);
     return [
-      say`Memory hardly grows with the folder: ${peak("500 files, 30 MiB")} MiB for 500 files of 30 MiB together,
+      say`Ten times the files do not take ten times the memory: ${
+        peak("500 files, 30 MiB")
+      } MiB for 500 files of 30 MiB together,
         ${peak("5,000 files, 300 MiB")} MiB for 5,000 of 300 MiB, ${peak("1 file, 200 MiB")} MiB for one of 200 MiB.`,
     ];
   },

@@ -5,7 +5,7 @@ import { barRows, plotOf, type Topic } from "../topic.ts";
 
 const SCENARIOS = [
   ["5 bundles of 50 KB", "5 bundles of 50 KB"],
-  ["The same, with the 15 header fields of a browser", "5 bundles of 50 KB, 15 request fields"],
+  ["5 bundles, 15 header fields", "5 bundles of 50 KB, 15 request fields"],
   ["1,000 files of 2 to 30 KB", "1,000 files of 2 to 30 KB"],
   ["304 for 5 bundles", "304 for 5 bundles"],
 ] as const;
@@ -31,7 +31,7 @@ export const staticFiles: Topic = {
   scenarios: ["static", "static_startup"],
   what:
     "Requests a second, divided by those of a bare server, which answers every path with the same bytes and three header " +
-    "fields, whatever is asked; ours sends ten, and picks the best of zstd, br and gzip. All files are precompressed. So 1 is not a " +
+    "fields, whatever is asked; ours sends ten, and picks the best of zstd, br and gzip. Requests have few fields, or 15 as a browser's do. All files are precompressed. So 1 is not a " +
     "peer but about what the runtime's own server can do. The second plot has all who were measured; rows that begin with " +
     "`ours` are ours, by its entry for the runtime's server, or by its `fetch()` behind srvx or Hono on Node; static routes " +
     "are Bun's own, which answer with one fixed body. Server and visitors share the machine.",

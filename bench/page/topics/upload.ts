@@ -44,7 +44,7 @@ export const upload: Topic = {
       topic: "upload",
       caption: MAIN,
       value: (row) => row.name.startsWith("ours") ? undefined : ratio(row.number(peak), row.other(HANDLER, peak)),
-      note: (row) => `(${count(row.number(peak) ?? 0)} MiB)`,
+      note: (row) => ` (${count(row.number(peak) ?? 0)} MiB)`,
     });
     const sides = ["ours takes more", "ours takes less"] as const;
     return [

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import test from "node:test";
+import { drawPage } from "../../bench/page/page.ts";
+import { root } from "../e2e/consumer.ts";
+
+const folder = join(root, "bench");
+const HEAD = "# Results\n\nOf one run.\n\n";
+
+/** A section of streams with one row. */
+function streams(runtime: string, version: string, row: string): string {
+  const notes = `2026-01-02, ${version}, a CPU, 2 cores. Chunks/ms, best of 15 rounds.`;
+  const table = "|  | ours | native | to native | to best |\n| --- | --: | --: | --: | --: |";
+  return `## streams: ${runtime}\n\n${notes}\n\n${table}\n| ${row} |\n\n`;
+}
+
+/** The bars of a plot: their runtime, how long they are in pixels, and where they begin. */
+function barsOf(svg: string): { runtime: string; x: number; width: number }[] {
+  const bars = svg.matchAll(/<rect class="(\w+)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="9"/g);
+  return [...bars].map(([, runtime, x, width]) => ({ runtime, x: Number(x), width: Number(width) }));
+}
+
+test("the page and the plots that are committed are what the results give", () => {
+  const files = drawPage(readFileSync(join(folder, "RESULTS.md"), "utf8"));
+  const kept = ["README.md", ...globSync("plots/*", { cwd: folder }).map((path) => path.replaceAll("\\", "/"))];
+  assert.deepEqual([...files.keys()].sort(), kept.sort(), "run node bench/draw.ts");
+  for (const [path, text] of files) {
+    assert.ok(text === readFileSync(join(folder, path), "utf8"), `bench/${path} is another: run node bench/draw.ts`);
+  }
+});
+
+test("a bar goes right of the line where ours is ahead and left where it is behind, as far as the logarithm tells", () => {
+  const results = HEAD + streams("Bun", "Bun 9.8.7", "pipeTo, sync sink | 400 | 100 | 4.00 | 4.00") +
+    streams("Node", "Node 99.1.0", "pipeTo, sync sink | 50 | 100 | 0.50 | 0.50");
+  const svg = drawPage(results).get("plots/streams_pipes.svg")!;
+  const [node, bun, ...others] = barsOf(svg);
+  assert.deepEqual([node.runtime, bun.runtime, others], ["Node", "Bun", []]);
+  assert.ok(Math.abs(node.x + node.width - bun.x) <= 0.2, "both meet at the line");
+  assert.ok(Math.abs(bun.width / node.width - 2) < 0.01, `${bun.width} to ${node.width}`);
+  assert.match(svg, />Node 99\.1\.0<[^]*>Bun 9\.8\.7</);
+  assert.doesNotMatch(svg, /class="Deno"/);
+  assert.match(svg, />pipeTo, sync sink<[^]*>0\.50<[^]*>4\.0</);
+});
+
+test("the page tells where ours is behind, and nothing of what was not measured", () => {
+  const page = drawPage(HEAD + streams("Deno", "Deno 3.2.1", "a row of tomorrow | 30 | 100 | 0.30 | 0.30")).get(
+    "README.md",
+  )!;
+  assert.match(page, /^\| Chunk by chunk: a row of tomorrow +\| +\| +\| +0\.30 \|$/m);
+  assert.match(page, /^\| Web streams +\| +\| +\| +0 \/ 0 \/ 1 \|$/m);
+  assert.match(page, /^npm run bench -- streams$/m);
+  assert.doesNotMatch(page, /npm run bench -- http|NaN|undefined|Infinity/);
+});
+
+test("without any section there is a page without plots", () => {
+  const files = drawPage(HEAD);
+  assert.deepEqual([...files.keys()], ["README.md"]);
+});
+
+test("what an import costs is drawn from the sections of cold starts", () => {
+  const section =
+    "## cold start: Deno\n\n2026-01-02, Deno 3.2.1, a CPU, 2 cores. Medians.\n\nInstalled by `deno add`:\n\n" +
+    "|  | whole process |\n| --- | --: |\n| an empty module | 40.0 ms |\n\n" +
+    "| import | more than that |\n| --- | --: |\n| `@millrace/streams` | 8.0 ms |\n| `undici` | 16.0 ms |\n\n" +
+    "| first call in a process | `compress()` | `node:zlib` |\n| --- | --: | --: |\n| brotli | 10.0 ms | 5.0 ms |\n";
+  const files = drawPage(HEAD + section);
+  const [ours, peer] = barsOf(files.get("plots/cold_start.svg")!);
+  assert.ok(Math.abs(peer.width / ours.width - 2) < 0.01, `${peer.width} to ${ours.width}`);
+  assert.match(files.get("plots/cold_start_codecs.svg")!, />0\.50 \(10 ms\)</);
+  assert.match(files.get("README.md")!, /an empty module takes 40 ms/);
+});
