@@ -133,9 +133,11 @@ class Tee implements ReadRequest, ReadIntoRequest {
   #forwardChunk(): void {
     const chunk = this.#chunk;
     this.#chunk = undefined;
-    const [first, second] = this.branches;
+    const first = this.branches[0]; // to take an array apart takes longer
+    const second = this.branches[1];
     first.readAgain = second.readAgain = false;
-    const [branch, other] = this.#inOrder();
+    const branch = this.#byobBranch ?? first;
+    const other = branch === first ? second : first;
     let copy = chunk;
     const keepsChunk = !branch.canceled || this.#byobBranch !== undefined;
     if (keepsChunk && !other.canceled && other.stream.controller instanceof ByteControllerState) {
