@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
+const written = globSync(["bench/README.md", "lib/**/*.md"], { cwd: root });
+const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...written];
+
+/** The text of a page without its blocks of code. */
+function proseOf(path: string): string {
+  return readFileSync(path, "utf8").replace(/^```[^]*?^```$/gm, "");
+}
+
+/** The names by which a page's headings can be linked to, as GitHub makes them. */
+function anchorsOf(path: string): Set<string> {
+  const headings = [...proseOf(path).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading);
+  return new Set(headings.map((heading) => {
+    return heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "").trim().replace(/\s/g, "-");
+  }));
+}
+
+/** What is wrong with a relative link; undefined if nothing is. */
+function faultOf(page: string, link: string): string | undefined {
+  const [path, anchor] = link.split("#");
+  const target = path === "" ? join(root, page) : join(root, dirname(page), path);
+  if (!existsSync(target)) return `there is no ${relative(root, target)}`;
+  if (!anchor || !target.endsWith(".md") || anchorsOf(target).has(anchor)) return undefined;
+  return `${relative(root, target)} has no heading #${anchor}`;
+}
+
+test("every relative link of the pages leads to a file, and to a heading of it", () => {
+  const faults: string[] = [];
+  for (const page of pages) {
+    for (const [, link] of proseOf(join(root, page)).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+      const fault = faultOf(page, link);
+      if (fault !== undefined) faults.push(`${page}: ${link}: ${fault}`);
+    }
+  }
+  assert.deepEqual(faults, []);
+});
