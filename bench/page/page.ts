@@ -53,7 +53,8 @@ function paddedTable(rows: readonly (readonly string[])[]): string {
   return [line(rows[0]), `| ${rule.join(" | ")} |`, ...rows.slice(1).map(line)].join("\n");
 }
 
-function overview(drawn: ReadonlyMap<Topic, PlotFile[]>): string {
+/** How ours stands in each part; nothing if there are none. */
+function overview(drawn: ReadonlyMap<Topic, PlotFile[]>): string[] {
   const rows = [...drawn].filter(([, plots]) => plots.some(({ isOurs }) => isOurs)).map(([{ title }, plots]) => {
     return [
       title,
@@ -63,7 +64,11 @@ function overview(drawn: ReadonlyMap<Topic, PlotFile[]>): string {
       }),
     ];
   });
-  return paddedTable([["bars ahead / about even / behind", ...RUNTIMES], ...rows]);
+  if (rows.length === 0) return [];
+  return [
+    "How many bars of each part are ahead of the peer by more than 5%, about even, and behind by more than 5%:",
+    paddedTable([["bars ahead / about even / behind", ...RUNTIMES], ...rows]),
+  ];
 }
 
 function partOf({ title, what, scenarios, notes }: Topic, plots: readonly PlotFile[], results: Results): string[] {
@@ -89,8 +94,7 @@ export function drawPage(resultsMarkdown: string): Map<string, string> {
   const parts = [
     HEAD.trim(),
     ...INTRO.map(wrapped),
-    "How many bars of each part are ahead of the peer by more than 5%, about even, and behind by more than 5%:",
-    overview(drawn),
+    ...overview(drawn),
     ...[...drawn].flatMap(([topic, plots]) => partOf(topic, plots, results)),
     "## Getting the figures again",
     ...AGAIN.map(wrapped),
