@@ -47,7 +47,7 @@ const BAR_PITCH = 13;
 const ROW_GAP = 9;
 const HEADING = 34;
 const MARGIN = 16;
-const LETTER = 6.9;
+const LETTER = 7.3;
 const HEADING_LETTER = 7.5;
 const SMALL_LETTER = 6.2;
 

@@ -60,13 +60,16 @@ test("without any section there is a page without plots", () => {
 
 test("what an import costs is drawn from the sections of cold starts", () => {
   const section =
-    "## cold start: Deno\n\n2026-01-02, Deno 3.2.1, a CPU, 2 cores. Medians.\n\nInstalled by `deno add`:\n\n" +
+    "## cold start: Deno\n\n2026-01-02, Deno 3.2.1, a CPU, 2 cores. Medians.\n\nInstalled by `deno add npm:it`:\n\n" +
     "|  | whole process |\n| --- | --: |\n| an empty module | 40.0 ms |\n\n" +
     "| import | more than that |\n| --- | --: |\n| `@millrace/streams` | 8.0 ms |\n| `undici` | 16.0 ms |\n\n" +
-    "| first call in a process | `compress()` | `node:zlib` |\n| --- | --: | --: |\n| brotli | 10.0 ms | 5.0 ms |\n";
+    "| first call in a process | `compress()` | `node:zlib` |\n| --- | --: | --: |\n| brotli | 10.0 ms | 5.0 ms |\n\n" +
+    "Installed by `deno add jsr:it`:\n\n" +
+    "| import | more than that |\n| --- | --: |\n| `@millrace/streams` | 4.0 ms |\n";
   const files = drawPage(HEAD + section);
-  const [ours, peer] = barsOf(files.get("plots/cold_start.svg")!);
-  assert.ok(Math.abs(peer.width / ours.width - 2) < 0.01, `${peer.width} to ${ours.width}`);
+  const [ours, peer, fromJsr] = barsOf(files.get("plots/cold_start.svg")!).map(({ width }) => width);
+  assert.ok(Math.abs(peer / ours - 2) < 0.01, `${peer} to ${ours}`);
+  assert.ok(Math.abs(ours / fromJsr - 2) < 0.01, `${ours} to ${fromJsr}`);
   assert.match(files.get("plots/cold_start_codecs.svg")!, />0\.50 \(10 ms\)</);
   assert.match(files.get("README.md")!, /an empty module takes 40 ms/);
 });
