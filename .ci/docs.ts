@@ -41,11 +41,17 @@ function titleOf(text: string): string {
   return /^# (.*)$/m.exec(text)?.[1].replaceAll("`", "") ?? "";
 }
 
-/** HTML of a page's Markdown; links between pages stay links between pages. */
+/** HTML of a page's Markdown; links between pages stay links between pages, others into the repository are text. */
 function rendered(text: string): string {
   const marked = new Marked({ gfm: true }, gfmHeadingId());
   const html = marked.parse(text) as string;
-  return html.replace(/(<a href="(?!\w+:)[^"#]*)\.md(#[^"]*)?"/g, '$1.html$2"');
+  return html.replace(
+    /<a href="((?!\w+:)[^"#]*)(#[^"]*)?">(.*?)<\/a>/g,
+    (link, path: string, place = "", words: string) => {
+      if (path === "") return link;
+      return path.endsWith(".md") ? `<a href="${path.replace(/\.md$/, ".html")}${place}">${words}</a>` : words;
+    },
+  );
 }
 
 function document(title: string, up: string, body: string): string {

@@ -23,7 +23,7 @@ export interface RunOptions {
 
 const here = dirname(fileURLToPath(import.meta.url));
 const startCode = readFileSync(join(here, "start.ts"), "utf8");
-const LIMIT = 20_000; // ms that a block may take
+const LIMIT = 60_000; // ms that a block may take
 const leadingArguments: Readonly<Record<RuntimeName, readonly string[]>> = {
   node: [],
   bun: [],
