@@ -1,0 +1,36 @@
+import { assertEqual, type Check, type Library } from "./check.ts";
+
+/** What the server says of the body at `/lines.zst`. */
+interface Lines {
+  readonly lines: number;
+  readonly sum: number;
+  readonly bytes: number;
+}
+
+/** The server sends the second half when it is asked to, which happens once lines of the first have come. */
+async function streamed({ DecompressionStream, LineStream, fromNative }: Library): Promise<string> {
+  const about = await (await fetch("/lines.json")).json() as Lines;
+  const { body } = await fetch("/lines.zst");
+  const lines = fromNative(body!).pipeThrough(new DecompressionStream("zstd")).pipeThrough(new LineStream());
+  let [count, sum] = [0, 0];
+  for await (const line of lines) {
+    if (++count === 1000) await fetch("/release", { method: "POST" });
+    sum += Number(line);
+  }
+  assertEqual([count, sum], [about.lines, about.sum]);
+  return `${about.lines} lines of ${(about.bytes / 1e6).toFixed(1)} MB`;
+}
+
+async function cancelled({ DecompressionStream, LineStream, pipeThrough }: Library): Promise<string> {
+  const { body } = await fetch("/lines.zst");
+  const lines = pipeThrough(body!, new DecompressionStream("zstd")).pipeThrough(new LineStream());
+  for await (const _ of lines) break;
+  assertEqual(await (await fetch("/left", { method: "POST" })).text(), "left");
+  return "the server saw the reader leave";
+}
+
+/** One that loads no more than a decoder. */
+export const fetchChecks: readonly Check[] = [
+  { name: "fetch() streams through DecompressionStream and LineStream", run: streamed },
+  { name: "leaving the loop over a body ends the request", run: cancelled },
+];

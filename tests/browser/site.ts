@@ -1,0 +1,84 @@
+import { readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { build, type BuildOptions } from "esbuild";
+import { buildBrowser, buildBundlerModules } from "../../.ci/browser_build.ts";
+import { root } from "../e2e/consumer.ts";
+
+const pages = join(root, "tests/browser/page");
+
+/** What the server has, by path. */
+export type Files = Map<string, Uint8Array>;
+
+/** What both pages share. */
+const shared: BuildOptions = {
+  bundle: true,
+  format: "esm",
+  target: "es2023",
+  splitting: true,
+  minify: true,
+  outdir: "/",
+  entryNames: "[name]",
+  chunkNames: "[name]-[hash]",
+  logLevel: "warning",
+};
+
+const main = (library: string, page: string): string => `
+import * as millrace from "${library}";
+import { start } from "${page}";
+start(millrace, new URL("./worker.js", import.meta.url));`;
+const worker = (library: string, page: string): string => `
+import * as millrace from "${library}";
+import { startWorker } from "${page}";
+startWorker(millrace);`;
+
+/** The page of a consumer whose bundler takes what the condition `browser` leads to, codecs in files of their own. */
+export async function bundledSite(folder: string): Promise<Files> {
+  const codecs = join(folder, "browser/wasm");
+  await buildBrowser(join(folder, "browser"));
+  await buildBundlerModules(join(folder, "modules"), codecs);
+  const { outputFiles } = await buildPage(join(folder, "modules/mod.js"), false);
+  return withPage(outputFiles);
+}
+
+/** A page without a bundler: the modules that it imports are as the package has them. */
+export async function unbundledSite(folder: string): Promise<Files> {
+  const written = await buildBrowser(join(folder, "browser"));
+  const { outputFiles } = await buildPage("/millrace/mod.js", true);
+  const files = withPage(outputFiles);
+  for (const path of written) {
+    files.set(`/millrace/${relative(join(folder, "browser"), path).replaceAll("\\", "/")}`, readFileSync(path));
+  }
+  return files;
+}
+
+/** Bundles the page's own scripts, with the library or around it. */
+function buildPage(library: string, isExternal: boolean): Promise<{ outputFiles: readonly Output[] }> {
+  const entries: Readonly<Record<string, string>> = {
+    main: main("@millrace/streams", "./page.ts"),
+    worker: worker("@millrace/streams", "./worker.ts"),
+  };
+  return build({
+    ...shared,
+    write: false,
+    entryPoints: { main: "entry:main", worker: "entry:worker" },
+    plugins: [{
+      name: "consumer",
+      setup({ onResolve, onLoad }) {
+        onResolve({ filter: /^entry:/ }, ({ path }) => ({ path: path.slice("entry:".length), namespace: "entry" }));
+        onLoad({ filter: /./, namespace: "entry" }, ({ path }) => ({ contents: entries[path], resolveDir: pages }));
+        onResolve({ filter: /^@millrace\/streams$/ }, () => ({ path: library, external: isExternal }));
+      },
+    }],
+  });
+}
+
+interface Output {
+  readonly path: string;
+  readonly contents: Uint8Array;
+}
+
+function withPage(outputs: readonly Output[]): Files {
+  const files: Files = new Map(outputs.map(({ path, contents }) => [path.replaceAll("\\", "/"), contents]));
+  for (const name of ["index.html", "style.css"]) files.set(`/${name}`, readFileSync(join(pages, name)));
+  return files;
+}
