@@ -81,7 +81,7 @@ async function check(name: "bundled" | "unbundled"): Promise<void> {
     assert.deepEqual(codecsOf(server.takePaths()), [], "codecs that the page loads before they are used");
     await page.evaluate(
       ([name, agent]) => document.getElementById("about")!.textContent = `${name}, in ${agent}`,
-      [name, `${page.context().browser()?.version() ?? "Chromium"}`],
+      [name, `Chromium ${page.context().browser()?.version() ?? ""}`],
     );
     try {
       await runAll(browser, server);

@@ -48,7 +48,9 @@ function show(group: Group, place: Place, rows: readonly Row[]): void {
     mark.classList.add(passed ? "passed" : "failed");
     if (!passed || place === "page") row.querySelector(".seen")!.textContent = seen;
   });
-  body.querySelector("th small")!.textContent = `codecs loaded so far: ${loadedCodecs().join(", ") || "none"}`;
+  if (place === "page") {
+    body.querySelector("th small")!.textContent = `codecs loaded so far: ${loadedCodecs().join(", ") || "none"}`;
+  }
 }
 
 /** A heading and a row for each check, to be filled in. */
