@@ -40,11 +40,12 @@ export interface Browser {
   readonly close: () => Promise<void>;
 }
 
-/** Opens Chromium with the profile in `folder`. */
-export async function openBrowser(folder: string): Promise<Browser> {
+/** Opens Chromium with the profile in `folder`, and more words on its command line. */
+export async function openBrowser(folder: string, args: readonly string[] = []): Promise<Browser> {
   const context = await chromium.launchPersistentContext(folder, {
     executablePath: executable!,
     headless: true,
+    args: [...args],
     chromiumSandbox: false, // it does not work for root
     timeout: 60_000,
   });

@@ -8,10 +8,10 @@ import { type FileResult, type Line, MARK, type Subtest } from "./result.ts";
 import { testFiles } from "./test_file.ts";
 
 /** A runtime that the tests run on. */
-export type Runtime = "node" | "bun" | "deno";
+export type Runtime = "node" | "bun" | "deno" | "chromium";
 
 /** All runtimes, in the order of the table. */
-export const runtimes: readonly Runtime[] = ["node", "bun", "deno"];
+export const runtimes: readonly Runtime[] = ["node", "bun", "deno", "chromium"];
 
 /** What a run is about. */
 export interface Run {
@@ -22,7 +22,7 @@ export interface Run {
 }
 
 /** The flags that run a TypeScript file, with garbage collection on demand. */
-const flags: Readonly<Record<Runtime, readonly string[]>> = {
+const flags: Readonly<Record<Exclude<Runtime, "chromium">, readonly string[]>> = {
   node: ["--expose-gc", "--no-warnings"],
   bun: [],
   deno: ["run", "-A", "--no-check", "--quiet", "--v8-flags=--expose-gc"],
@@ -36,7 +36,7 @@ const PATIENCE = 20;
 const GRACE = 5;
 
 /**
- * Runs the test files of the suite in `root`, each in a process of its own; one that fails in any way does not stop the
+ * Runs the test files of the suite in `root`, each in a process of its own, or a worker of the browser; one that fails in any way does not stop the
  * others.
  */
 export async function runSuite(root: string, run: Run): Promise<FileResult[]> {
@@ -45,13 +45,34 @@ export async function runSuite(root: string, run: Run): Promise<FileResult[]> {
   if (files.length === 0) throw new TypeError(`no test file in ${root} has ${JSON.stringify(run.filter)} in its path`);
   const results: FileResult[] = [];
   const queue = files.entries();
-  await Promise.all(Array.from({ length: POOL }, async () => {
-    for (const [index, file] of queue) results[index] = await runFile(root, file, run);
-  }));
+  const { runtime, mode } = run;
+  // Loaded here: the builds for browsers run on Node.
+  const chromium = runtime === "chromium"
+    ? await (await import("./in_chromium.ts")).openChromiumRunner(root)
+    : undefined;
+  try {
+    await Promise.all(Array.from({ length: POOL }, async () => {
+      for (const [index, file] of queue) {
+        const lines = chromium && await chromium.run(file, mode, PATIENCE + GRACE);
+        const told = lines
+          ? summarize(lines, "it did not end")
+          : await runFile(root, file, runtime as LocalRuntime, mode);
+        results[index] = {
+          file,
+          ...told,
+          subtests: told.subtests.filter(({ name }) => !isExcluded(file, name, runtime, mode)),
+        };
+      }
+    }));
+  } finally {
+    await chromium?.close();
+  }
   return results;
 }
 
-function runFile(root: string, file: string, { runtime, mode }: Run): Promise<FileResult> {
+type LocalRuntime = keyof typeof flags;
+
+function runFile(root: string, file: string, runtime: LocalRuntime, mode: Mode): Promise<Omit<FileResult, "file">> {
   const command = runtime === current ? process.execPath : join(repository, "node_modules/.bin", runtime);
   const words = [...flags[runtime], join(repository, "tests/wpt/child.ts"), root, file, mode, String(PATIENCE)];
   // Detached, so that it leads a group: what is in node_modules may be a launcher that has the runtime as its child.
@@ -65,8 +86,7 @@ function runFile(root: string, file: string, { runtime, mode }: Run): Promise<Fi
     child.on("error", fail);
     child.on("close", (code, signal) => {
       clearTimeout(timer);
-      const { subtests, faults } = read(stdout, `ended early by ${signal ?? `exit code ${code}`} ${stderr}`.trim());
-      settle({ file, subtests: subtests.filter(({ name }) => !isExcluded(file, name, runtime, mode)), faults });
+      settle(read(stdout, `ended early by ${signal ?? `exit code ${code}`} ${stderr}`.trim()));
     });
   });
 }
@@ -75,6 +95,11 @@ function runFile(root: string, file: string, { runtime, mode }: Run): Promise<Fi
 function read(stdout: string, early: string): Omit<FileResult, "file"> {
   const lines = stdout.split("\n").filter((line) => line.startsWith(MARK))
     .map((line) => JSON.parse(line.slice(MARK.length)) as Line);
+  return summarize(lines, early);
+}
+
+/** What became of the file that `lines` are of; `early` is its fault if it did not come to its end. */
+function summarize(lines: readonly Line[], early: string): Omit<FileResult, "file"> {
   const subtests = lines.filter((line): line is Subtest => "name" in line);
   const faults = lines.flatMap((line) => "fault" in line ? line.fault : []);
   if (!lines.some((line) => "done" in line)) faults.push(early);

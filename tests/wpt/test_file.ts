@@ -16,6 +16,11 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ["resources/WebIDLParser.js", "resources/webidl2/lib/webidl2.js"],
 ]);
 
+/** The text of the suite's file at `path`. */
+export function sourceOf(root: string, path: string): string {
+  return readFileSync(join(root, aliases.get(path) ?? path), "utf8");
+}
+
 /** A script of the suite with the name that stack traces show. */
 export interface Script {
   readonly path: string;
@@ -28,9 +33,7 @@ export interface Script {
  * @see {@link https://web-platform-tests.org/writing-tests/testharness.html#multi-global-tests}
  */
 export function scriptsOf(root: string, path: string): Script[] {
-  const read = (each: string): Script => {
-    return { path: each, code: readFileSync(join(root, aliases.get(each) ?? each), "utf8") };
-  };
+  const read = (each: string): Script => ({ path: each, code: sourceOf(root, each) });
   const file = read(path);
   const needed = [...file.code.matchAll(/^\/\/ META: script=(\S+)$/gm)].map(([, script]) => {
     return script!.startsWith("/") ? script!.slice(1) : posix.join(dirname(path), script!);

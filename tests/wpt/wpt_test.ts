@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { noChromium } from "../e2e/chromium.ts";
 import { runtime } from "../e2e/consumer.ts";
 import type { Mode } from "./mode.ts";
 import { failures, totals } from "./result.ts";
-import { runSuite } from "./run_suite.ts";
+import { runSuite, type Runtime } from "./run_suite.ts";
 import { findSuite, getSuite, hasScript } from "./suite.ts";
 
 const root = hasScript() ? await getSuite() : findSuite();
@@ -23,8 +24,17 @@ test(
   () => passes("native-pipe-to"),
 );
 
-async function passes(mode: keyof typeof least & Mode): Promise<void> {
-  const results = await runSuite(root!, { runtime, mode });
+test(
+  "our streams, as bundlers get them, pass the web platform tests in Chromium",
+  {
+    ...options,
+    skip: options.skip || noChromium || (runtime !== "node" && "what runs is the browser, under Node only"),
+  },
+  () => passes("ours", "chromium"),
+);
+
+async function passes(mode: keyof typeof least & Mode, on: Runtime = runtime): Promise<void> {
+  const results = await runSuite(root!, { runtime: on, mode });
   const failed = failures(results);
   assert.equal(failed.length, 0, [`${failed.length} failed:`, ...failed.slice(0, 30)].join("\n"));
   const { passed } = totals(results);
