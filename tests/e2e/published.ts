@@ -28,7 +28,8 @@ export async function publishCopy(client: "npm" | "deno"): Promise<Published> {
   const [npm, jsr] = [await startNpmRegistry(), await startJsrRegistry()];
   const home = join(folder, "home");
   const copy = join(folder, "copy");
-  await mkdir(home);
+  const temporary = join(folder, "tmp");
+  for (const made of [home, temporary]) await mkdir(made);
   await writeFile(join(home, ".npmrc"), npm.npmrc);
   // Publishing builds; in a copy, it is in nobody's way.
   for (const part of client === "npm" ? [...parts, ...npmParts] : parts) {
@@ -37,6 +38,8 @@ export async function publishCopy(client: "npm" | "deno"): Promise<Published> {
   await symlink(join(root, "node_modules"), join(copy, "node_modules"));
   const env = {
     HOME: home,
+    TMPDIR: temporary, // where bunx keeps what it has installed, whichever registry it came from
+    BUN_TMPDIR: temporary,
     XDG_CACHE_HOME: join(home, ".cache"),
     npm_config_userconfig: join(home, ".npmrc"), // `npm test` sets these
     npm_config_cache: join(home, ".npm"),
