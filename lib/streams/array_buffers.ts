@@ -6,7 +6,7 @@
  */
 
 import { mustBe } from "./errors.ts";
-import { getterOf } from "./webidl.ts";
+import { getterOf } from "./getter_of.ts";
 
 type ViewConstructor = (new (buffer: ArrayBuffer, byteOffset: number, length: number) => ArrayBufferView) & {
   readonly BYTES_PER_ELEMENT?: number;

@@ -6,11 +6,12 @@
  */
 
 import { mustBe } from "./errors.ts";
+import { getterOf } from "./getter_of.ts";
 import { isThenableLike } from "./promises.ts";
 
 const { call } = Function.prototype;
 const { apply } = Reflect;
-const { defineProperty, getOwnPropertyDescriptor } = Object;
+const { defineProperty } = Object;
 
 /** Whether a value is an object; functions are not asked for here. */
 export function isObject(value: unknown): value is object {
@@ -75,12 +76,6 @@ export function defineInterface(constructor: { name: string; prototype: object }
   }
   if (constructor.name !== name) defineProperty(constructor, "name", { value: name, configurable: true });
   defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
-}
-
-/** The getter of an attribute, taken when a module loads, so that later patches change nothing here. */
-// deno-lint-ignore no-explicit-any -- each getter has its own type
-export function getterOf(prototype: object, name: PropertyKey): (this: unknown) => any {
-  return getOwnPropertyDescriptor(prototype, name)!.get!;
 }
 
 /** Whether a getter takes a value for an object of its class, of any prototype. */
