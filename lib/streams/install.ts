@@ -13,31 +13,53 @@
  *
  * @module
  */
-import * as streams from "./mod.ts";
+import {
+  ByteLengthQueuingStrategy,
+  CountQueuingStrategy,
+  ReadableByteStreamController,
+  ReadableStream,
+  ReadableStreamBYOBReader,
+  ReadableStreamBYOBRequest,
+  ReadableStreamDefaultController,
+  ReadableStreamDefaultReader,
+  TransformStream,
+  TransformStreamDefaultController,
+  WritableStream,
+  WritableStreamDefaultController,
+  WritableStreamDefaultWriter,
+} from "./mod.ts";
 
-const names = [
-  "ReadableStream",
-  "ReadableStreamDefaultReader",
-  "ReadableStreamBYOBReader",
-  "ReadableStreamDefaultController",
-  "ReadableByteStreamController",
-  "ReadableStreamBYOBRequest",
-  "WritableStream",
-  "WritableStreamDefaultWriter",
-  "WritableStreamDefaultController",
-  "TransformStream",
-  "TransformStreamDefaultController",
-  "ByteLengthQueuingStrategy",
-  "CountQueuingStrategy",
-] as const;
+const classes: Readonly<Record<string, object>> = {
+  ReadableStream,
+  ReadableStreamDefaultReader,
+  ReadableStreamBYOBReader,
+  ReadableStreamDefaultController,
+  ReadableByteStreamController,
+  ReadableStreamBYOBRequest,
+  WritableStream,
+  WritableStreamDefaultWriter,
+  WritableStreamDefaultController,
+  TransformStream,
+  TransformStreamDefaultController,
+  ByteLengthQueuingStrategy,
+  CountQueuingStrategy,
+};
 
-const before = names.map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const);
+const before = Object.keys(classes).map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const);
 
-for (const name of names) {
-  Object.defineProperty(globalThis, name, {
-    value: streams[name],
-    writable: true,
-    enumerable: false,
+for (const [name, ours] of Object.entries(classes)) {
+  takeInstancesOf(Reflect.get(globalThis, name), ours);
+  Object.defineProperty(globalThis, name, { value: ours, writable: true, enumerable: false, configurable: true });
+}
+
+/** What the runtime itself makes is `instanceof` the global, as it was; a class that extends ours has its own objects. */
+function takeInstancesOf(native: object | undefined, ours: object): void {
+  const { [Symbol.hasInstance]: ordinary } = Function.prototype;
+  Object.defineProperty(ours, Symbol.hasInstance, {
+    value(this: unknown, value: unknown): boolean {
+      return ordinary.call(this as () => void, value) ||
+        (this === ours && native !== undefined && ordinary.call(native as () => void, value));
+    },
     configurable: true,
   });
 }
@@ -58,5 +80,6 @@ export function uninstall(): void {
   for (const [name, descriptor] of before) {
     if (descriptor === undefined) Reflect.deleteProperty(globalThis, name);
     else Object.defineProperty(globalThis, name, descriptor);
+    Reflect.deleteProperty(classes[name], Symbol.hasInstance);
   }
 }

@@ -32,6 +32,15 @@ test("with ours installed the runtime's own streams and consumers work with them
   });
 });
 
+test("with ours installed the runtime's own objects are instances of the globals still", () => {
+  assert.deepEqual(seen.oddInstances, []);
+});
+
+test("sources of a type that only the runtime has go to its own class", () => {
+  const refused = 'TypeError: the underlying source\'s type must be "bytes" or undefined, not "direct"';
+  assert.equal(seen.direct, runtime === "bun" ? "direct" : refused);
+});
+
 test("uninstall() puts back what was there, once and for all", () => {
   assert.deepEqual(seen.notRestored, []);
   assert.equal(seen.twice, true);

@@ -16,12 +16,17 @@ export interface Installed {
   readonly notRestored: readonly string[];
   /** Whether a second uninstall() leaves all as it is. */
   readonly twice: boolean;
+  /** Answers of `instanceof` that are not what they should be, while it lasts and after. */
+  readonly oddInstances: readonly string[];
+  /** What a source of Bun's type "direct" gives, or how it is refused. */
+  readonly direct: string;
   /** What streams made while installed give, while it lasts and after. */
   readonly texts: Readonly<Record<string, string>>;
 }
 
 const names = Object.keys(streams).filter((name) => /^[A-Z]/.test(name));
 const before = descriptors();
+const objects: readonly [string, object][] = nativeObjects();
 const { uninstall } = await import("../../lib/streams/install.ts");
 
 const installed = Object.fromEntries(names.map((name) => [name, isOurs(name) ? "ours" : "native"] as const));
@@ -29,6 +34,17 @@ const oddAttributes = names.filter((name) => {
   const { writable, enumerable, configurable } = Object.getOwnPropertyDescriptor(globalThis, name)!;
   return writable !== true || enumerable !== false || configurable !== true;
 });
+class Mine extends ReadableStream<string> {}
+const oddInstances = [
+  ...objects.filter(([name, object]) => !isInstance(object, name)).map(([name]) => `a native ${name}`),
+  ...nativeObjects().filter(([name, object]) => !isInstance(object, name)).map(([name]) => `a ${name} of ours`),
+  ...objects.filter(([, object]) => object instanceof Mine).map(([name]) => `a ${name} for a class that extends ours`),
+  ...(new Mine() instanceof Mine && new Mine() instanceof ReadableStream
+    ? []
+    : ["a stream of a class that extends ours"]),
+  ...[undefined, null, "text", {}, new Blob()].filter((value) => value instanceof ReadableStream).map(String),
+];
+const direct = await directText().catch((error: unknown) => String(error));
 const texts: Record<string, string> = {
   "a Response": await new Response(bytes("sent")).text(),
   "the body of a native Response": await textOf(new Response("bödy").body!.pipeThrough(upper())),
@@ -46,6 +62,7 @@ const madeWritable = new WritableStream();
 uninstall();
 const restored = descriptors();
 uninstall();
+oddInstances.push(...names.filter((name) => Object.hasOwn(Reflect.get(streams, name), Symbol.hasInstance)));
 
 texts["a stream made before uninstall()"] = await textOf(made);
 await new ReadableStream({ start: (controller) => controller.close() }).pipeTo(madeWritable);
@@ -53,6 +70,8 @@ const result: Installed = {
   installed,
   oddAttributes,
   notRestored: names.filter((name) => !isSame(before[name], restored[name])),
+  oddInstances,
+  direct,
   twice: names.every((name) => isSame(restored[name], descriptors()[name])),
   texts,
 };
@@ -67,6 +86,34 @@ function descriptors(): Record<string, PropertyDescriptor | undefined> {
 function isSame(one: PropertyDescriptor | undefined, other: PropertyDescriptor | undefined): boolean {
   const keys = ["value", "get", "set", "writable", "enumerable", "configurable"] as const;
   return keys.every((key) => one?.[key] === other?.[key]);
+}
+
+/** Streams of each kind that the globals make now, what belongs to them, and streams of the runtime itself. */
+function nativeObjects(): [string, object][] {
+  const made: object[] = [];
+  const transform = new TransformStream({ start: (controller) => void made.push(controller) });
+  const readable = new ReadableStream({ start: (controller) => void made.push(controller) });
+  const bytes = new ReadableStream({ type: "bytes", start: (controller) => void made.push(controller) });
+  const writable = new WritableStream({ start: (controller) => void made.push(controller) });
+  made.push(transform, readable, bytes, writable, new Blob(["a"]).stream(), new Response("a").body!);
+  made.push(readable.getReader(), bytes.getReader({ mode: "byob" }), writable.getWriter());
+  made.push(new CountQueuingStrategy({ highWaterMark: 1 }), new ByteLengthQueuingStrategy({ highWaterMark: 1 }));
+  return made.map((object) => [Object.prototype.toString.call(object).slice("[object ".length, -1), object]);
+}
+
+function isInstance(object: object, name: string): boolean {
+  return object instanceof Reflect.get(globalThis, name);
+}
+
+async function directText(): Promise<string> {
+  const source = {
+    type: "direct",
+    pull(controller: { write(text: string): void; end(): void }): void {
+      controller.write("direct");
+      controller.end();
+    },
+  };
+  return await new Response(new ReadableStream(source as unknown as UnderlyingDefaultSource)).text();
 }
 
 function isOurs(name: string): boolean {

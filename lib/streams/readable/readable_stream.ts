@@ -55,7 +55,7 @@ let isLazy = false;
  */
 // deno-lint-ignore no-explicit-any -- as in the platform's own types: a stream of anything unless told
 export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
-  readonly #state: ReadableStreamState;
+  readonly #state!: ReadableStreamState; // not set in a native stream that the constructor returns
 
   /** Makes a byte stream of an underlying source. */
   constructor(underlyingSource: UnderlyingByteSource, strategy?: { highWaterMark?: number });
@@ -76,6 +76,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     strategy: QueuingStrategy<R> | undefined = undefined,
   ) {
     const state = takeState<ReadableStreamState>() ?? setUpFromUnderlyingSource(underlyingSource, strategy);
+    if (!state.controller) return state as unknown as this; // it is a native stream
     super(isLazy ? undefined : nativeSource(state), NO_BUFFER);
     this.#state = state;
     state.shell = this;
@@ -238,6 +239,13 @@ function setUpFromUnderlyingSource(underlyingSource: unknown, strategy: unknown)
     const controller = new ByteControllerState(state, source, highWaterMark, source.autoAllocateChunkSize);
     state.controller = controller;
     controller.start(source.callStart(construct(ReadableByteStreamController, controller)));
+  } else if (source.type !== undefined) {
+    try {
+      // A type that only the runtime knows, as Bun's "direct", is in what was written for that runtime.
+      return new NativeReadableStream(underlyingSource as never, strategy as never) as never;
+    } catch {
+      throw mustBe("the underlying source's type", `"bytes" or undefined, not "${source.type}"`);
+    }
   } else {
     const size = extractSizeAlgorithm(queuing);
     const controller = new DefaultControllerState(state, source, extractHighWaterMark(queuing, 1), size);

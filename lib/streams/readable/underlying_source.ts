@@ -1,4 +1,3 @@
-import { mustBe } from "../errors.ts";
 import { callbackResult } from "../promises.ts";
 import { recyclerOf, type RecyclingSource } from "../recycling.ts";
 import { type Callback, toCallback, toDictionary, toUnsignedLongLong } from "../webidl.ts";
@@ -11,7 +10,8 @@ import type { SourceAlgorithms } from "./controller_state.ts";
  */
 export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
   autoAllocateChunkSize: number | undefined;
-  type: "bytes" | undefined;
+  /** "bytes" for a byte stream; any other is not the standard's. */
+  type: string | undefined;
   readonly recycler: RecyclingSource | undefined;
   readonly #source: unknown;
   #controller: object | undefined;
@@ -30,9 +30,7 @@ export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
     this.#pull = toCallback(source.pull, "the underlying source's pull");
     this.#start = toCallback(source.start, "the underlying source's start");
     const { type } = source;
-    if (type === undefined) return;
-    if (`${type}` !== "bytes") throw mustBe("the underlying source's type", `"bytes" or undefined, not "${type}"`);
-    this.type = "bytes";
+    if (type !== undefined) this.type = `${type}`;
   }
 
   /** Calls start with the controller that the others will get. */
