@@ -1,0 +1,171 @@
+import { cloneAsUint8Array, viewSlots } from "../array_buffers.ts";
+import { queueReaction, react } from "../promises.ts";
+import { holdTasks, releaseTasks } from "../scheduler.ts";
+import {
+  readableByteStreamControllerGetByobRequest,
+  readableByteStreamControllerRespond,
+  readableByteStreamControllerRespondWithNewView,
+} from "./byob_response.ts";
+import { type ByteControllerState, createReadableByteStream } from "./byte_controller_state.ts";
+import type { ReadIntoRequest, ReadRequest } from "./read_requests.ts";
+import {
+  acquireReadableStreamByobReader,
+  acquireReadableStreamDefaultReader,
+  ByobReaderState,
+  type DefaultReaderState,
+  readableStreamByobReaderRead,
+  readableStreamDefaultReaderRead,
+  readableStreamReaderRelease,
+} from "./reader_state.ts";
+import type { ReadableStreamState } from "./stream_state.ts";
+import { Tee, TeeBranch } from "./tee_branches.ts";
+
+/**
+ * One reader for two branches of bytes; it is its own request, as only one read is ever under way. It reads into the view
+ * of a branch whose reader brought one, and gives the other branch a copy.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablebytestreamtee}
+ */
+export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
+  readonly branches: readonly [ByteTeeBranch, ByteTeeBranch];
+  #reader: DefaultReaderState | ByobReaderState;
+  #reading = false;
+  #chunk: ArrayBufferView | undefined;
+  /** The branch whose view the read under way fills, if it does. */
+  #byobBranch: ByteTeeBranch | undefined;
+
+  constructor(stream: ReadableStreamState) {
+    super(stream);
+    this.#reader = acquireReadableStreamDefaultReader(stream);
+    this.branches = [new ByteTeeBranch(this), new ByteTeeBranch(this)];
+    this.#forwardReaderError(this.#reader);
+  }
+
+  #forwardReaderError(reader: DefaultReaderState | ByobReaderState): void {
+    react(reader.closed.promise, undefined, (error) => {
+      if (reader !== this.#reader) return; // released by us
+      this.errorBranches(error);
+      this.resolveCancelPromise();
+    });
+  }
+
+  pull(branch: ByteTeeBranch): void {
+    if (this.#reading) {
+      branch.readAgain = true;
+      return;
+    }
+    this.#reading = true;
+    const request = readableByteStreamControllerGetByobRequest(branch.controller);
+    if ((request !== undefined) !== this.#reader instanceof ByobReaderState) this.#changeReader();
+    if (!request) {
+      this.#byobBranch = undefined;
+      readableStreamDefaultReaderRead(this.#reader as DefaultReaderState, this);
+    } else {
+      const view = request.view!;
+      this.#byobBranch = branch;
+      readableStreamByobReaderRead(this.#reader as ByobReaderState, view, viewSlots(view), 1, this);
+    }
+  }
+
+  #changeReader(): void {
+    readableStreamReaderRelease(this.#reader);
+    this.#reader = this.#reader instanceof ByobReaderState
+      ? acquireReadableStreamDefaultReader(this.stream)
+      : acquireReadableStreamByobReader(this.stream);
+    this.#forwardReaderError(this.#reader);
+  }
+
+  chunkSteps(chunk: unknown): void {
+    this.#chunk = chunk as ArrayBufferView;
+    queueReaction(this.#forward); // the standard delays this, so that errors overtake the chunk
+  }
+
+  readonly #forward = (): void => {
+    const holds = holdTasks();
+    try {
+      this.#forwardChunk();
+    } finally {
+      if (holds) releaseTasks();
+    }
+  };
+
+  #forwardChunk(): void {
+    const chunk = this.#chunk!;
+    this.#chunk = undefined;
+    const [first, second] = this.branches;
+    first.readAgain = second.readAgain = false;
+    const byob = this.#byobBranch;
+    const [branch, other] = this.#inOrder();
+    let copy = chunk;
+    if ((!branch.canceled || byob) && !other.canceled) {
+      try {
+        copy = cloneAsUint8Array(chunk);
+      } catch (error) { // no memory
+        this.errorBranches(error);
+        this.cancelStream(error);
+        return;
+      }
+    }
+    if (!branch.canceled) {
+      if (byob) branch.respond(chunk); // the source may have errored since: then there is no view to answer for
+      else branch.enqueue(chunk);
+    }
+    if (!other.canceled) other.enqueue(copy);
+    this.#reading = false;
+    if (first.readAgain) this.pull(first);
+    else if (second.readAgain) this.pull(second);
+  }
+
+  /** Both branches, that with the view first. */
+  #inOrder(): readonly [ByteTeeBranch, ByteTeeBranch] {
+    const [first, second] = this.branches;
+    return this.#byobBranch === second ? [second, first] : this.branches;
+  }
+
+  closeSteps(view?: ArrayBufferView): void {
+    this.#reading = false;
+    const inOrder = this.#inOrder();
+    for (const branch of inOrder) {
+      if (!branch.canceled) branch.controller.close();
+    }
+    for (const branch of inOrder) branch.respond(branch === this.#byobBranch ? view : undefined);
+    this.resolveCancelPromise();
+  }
+
+  errorSteps(): void {
+    this.#reading = false;
+  }
+}
+
+class ByteTeeBranch extends TeeBranch {
+  readonly stream: ReadableStreamState;
+  /** Whether it asked for a chunk while one was being read. */
+  readAgain = false;
+  readonly #tee: ByteTee;
+
+  constructor(tee: ByteTee) {
+    super(tee);
+    this.#tee = tee;
+    this.stream = createReadableByteStream(this);
+  }
+
+  get controller(): ByteControllerState {
+    return this.stream.controller as ByteControllerState;
+  }
+
+  pull(): void {
+    this.#tee.pull(this);
+  }
+
+  enqueue(chunk: ArrayBufferView): void {
+    this.controller.enqueue(viewSlots(chunk));
+  }
+
+  /** Answers the BYOB request, if one waits: with the view that was filled, or with nothing. */
+  respond(view: ArrayBufferView | undefined): void {
+    const { controller } = this;
+    if (controller.pendingPullIntos.length === 0) return;
+    if (view === undefined) readableByteStreamControllerRespond(controller, 0);
+    else readableByteStreamControllerRespondWithNewView(controller, view);
+  }
+}

@@ -1,0 +1,96 @@
+import { queueReaction, react } from "../promises.ts";
+import { holdTasks, releaseTasks } from "../scheduler.ts";
+import { createReadableStream, type DefaultControllerState } from "./default_controller_state.ts";
+import type { ReadRequest } from "./read_requests.ts";
+import {
+  acquireReadableStreamDefaultReader,
+  type DefaultReaderState,
+  readableStreamDefaultReaderRead,
+} from "./reader_state.ts";
+import type { ReadableStreamState } from "./stream_state.ts";
+import { Tee, TeeBranch } from "./tee_branches.ts";
+
+/**
+ * One reader for two branches; it is its own read request, as only one read is ever under way.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablestreamdefaulttee}
+ */
+export class DefaultTee extends Tee implements ReadRequest {
+  readonly branches: readonly [DefaultTeeBranch, DefaultTeeBranch];
+  readonly #reader: DefaultReaderState;
+  #reading = false;
+  #readAgain = false;
+  #chunk: unknown;
+
+  constructor(stream: ReadableStreamState) {
+    super(stream);
+    this.#reader = acquireReadableStreamDefaultReader(stream);
+    this.branches = [new DefaultTeeBranch(this), new DefaultTeeBranch(this)];
+    react(this.#reader.closed.promise, undefined, (error) => {
+      this.errorBranches(error);
+      this.resolveCancelPromise();
+    });
+  }
+
+  pull(): void {
+    if (this.#reading) {
+      this.#readAgain = true;
+      return;
+    }
+    this.#reading = true;
+    readableStreamDefaultReaderRead(this.#reader, this);
+  }
+
+  chunkSteps(chunk: unknown): void {
+    this.#chunk = chunk;
+    queueReaction(this.#forward); // the standard delays this, so that errors overtake the chunk
+  }
+
+  readonly #forward = (): void => {
+    const holds = holdTasks();
+    try {
+      this.#forwardChunk();
+    } finally {
+      if (holds) releaseTasks();
+    }
+  };
+
+  #forwardChunk(): void {
+    const chunk = this.#chunk;
+    this.#chunk = undefined;
+    this.#readAgain = false;
+    for (let i = 0; i < 2; i++) { // to take the array apart, or to iterate over it, takes longer
+      const { canceled, stream } = this.branches[i];
+      if (!canceled) (stream.controller as DefaultControllerState).enqueue(chunk);
+    }
+    this.#reading = false;
+    if (this.#readAgain) this.pull();
+  }
+
+  closeSteps(): void {
+    this.#reading = false;
+    for (const { canceled, stream } of this.branches) {
+      if (!canceled) stream.controller.close();
+    }
+    this.resolveCancelPromise();
+  }
+
+  errorSteps(): void {
+    this.#reading = false;
+  }
+}
+
+class DefaultTeeBranch extends TeeBranch {
+  readonly stream: ReadableStreamState;
+  readonly #tee: DefaultTee;
+
+  constructor(tee: DefaultTee) {
+    super(tee);
+    this.#tee = tee;
+    this.stream = createReadableStream(this, 1);
+  }
+
+  pull(): void {
+    this.#tee.pull();
+  }
+}
