@@ -38,8 +38,11 @@ for (const entry of uploadEntries) {
         const { promise: go, resolve } = Promise.withResolvers<void>();
         const names = Array.from({ length: SENDERS }, (_, i) => `short-${i}`);
         const sending = Promise.all(names.map((name) => send(server.port, name, go)));
-        await pause(1500);
-        const most = server.descriptors;
+        let most = 0;
+        for (let i = 0; i < 200 && most <= DESCRIPTORS - 10; i++) {
+          await pause(100);
+          most = server.descriptors;
+        }
         resolve();
         const statuses = await sending;
         const stored = names.filter((_, i) => statuses[i] === 201);
