@@ -5,6 +5,7 @@
  */
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import process from "node:process";
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Marked } from "marked";
@@ -113,7 +114,7 @@ export function makeDocs(folder: string): void {
   addToIndex(folder);
 }
 
-if (import.meta.main) {
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const folder = join(root, "reference");
   makeDocs(folder);
   console.log(`${relative(process.cwd(), folder)}/index.html`);
