@@ -58,7 +58,9 @@ export function inAMicrotask<T = void>(steps?: () => T): Promise<T> {
 }
 
 /** Runs `steps` one microtask later. */
-export const queueReaction: (steps: () => void) => void = inAMicrotask;
+export function queueReaction(steps: () => void): void {
+  then.call(RESOLVED, steps);
+}
 
 /** Sets `[[PromiseIsHandled]]`: a rejection nobody looks at is no unhandled one. */
 export function markAsHandled(promise: Promise<unknown>): void {

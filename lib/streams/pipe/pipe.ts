@@ -195,14 +195,25 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
     const source = this.#source;
     const destination = this.#destination;
     const { preventAbort, preventCancel, preventClose } = this.#options;
-    const abort = preventAbort ? undefined : (error: unknown) => writableStreamAbort(destination, error);
-    const cancel = preventCancel ? undefined : (error: unknown) => readableStreamCancel(source, error);
-    const close = preventClose ? undefined : () => writableStreamDefaultWriterCloseWithErrorPropagation(this.#writer);
-    if (source.state === "errored") this.#shutDown(abort, { error: source.storedError });
-    else if (destination.state === "errored") this.#shutDown(cancel, { error: destination.storedError });
-    else if (source.state === "closed") this.#shutDown(close, undefined);
-    else if (destination.state === "closed" || writableStreamCloseQueuedOrInFlight(destination)) {
-      this.#shutDown(cancel, { error: endedError("pipe to it", "closed") });
+    // Each function is made where it is needed: every pipe comes here twice.
+    if (source.state === "errored") {
+      this.#shutDown(preventAbort ? undefined : (error) => writableStreamAbort(destination, error), {
+        error: source.storedError,
+      });
+    } else if (destination.state === "errored") {
+      this.#shutDown(preventCancel ? undefined : (error) => readableStreamCancel(source, error), {
+        error: destination.storedError,
+      });
+    } else if (source.state === "closed") {
+      const writer = this.#writer;
+      this.#shutDown(
+        preventClose ? undefined : () => writableStreamDefaultWriterCloseWithErrorPropagation(writer),
+        undefined,
+      );
+    } else if (destination.state === "closed" || writableStreamCloseQueuedOrInFlight(destination)) {
+      this.#shutDown(preventCancel ? undefined : (error) => readableStreamCancel(source, error), {
+        error: endedError("pipe to it", "closed"),
+      });
     }
     return this.#shuttingDown;
   }

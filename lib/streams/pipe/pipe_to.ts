@@ -4,7 +4,7 @@ import {
   nativePipeThrough,
   nativePipeTo,
 } from "../native/native_classes.ts";
-import { attempt, markAsHandled } from "../promises.ts";
+import { markAsHandled, promiseRejectedWith } from "../promises.ts";
 import { readableStreamStateOf } from "../readable/lockable.ts";
 import { writableStreamStateOf } from "../writable/lockable.ts";
 import { Pipe } from "./pipe.ts";
@@ -41,12 +41,14 @@ export function pipeTo<T>(
   destination: globalThis.WritableStream<T>,
   options?: StreamPipeOptions,
 ): Promise<void> {
-  return attempt(() => {
+  try {
     if (isNative(source, destination)) return nativePipeTo.call(source, destination, options);
     const readable = toReadableEnd(source, "the source");
     const writable = toWritableEnd(destination, "the destination");
     return startPipe(readable, writable, toPipeOptions(options));
-  });
+  } catch (error) {
+    return promiseRejectedWith(error);
+  }
 }
 
 /**

@@ -226,7 +226,12 @@ function processClose(controller: WritableControllerState): void {
   const { stream } = controller;
   stream.inFlightCloseRequest = stream.closeRequest;
   stream.closeRequest = undefined;
-  const result = attempt(() => controller.sink.close());
+  let result: unknown;
+  try {
+    result = controller.sink.close();
+  } catch (error) {
+    result = promiseRejectedWith(error);
+  }
   controller.clearAlgorithms();
   settle(
     result,
