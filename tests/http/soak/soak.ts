@@ -41,16 +41,21 @@ export async function soak(protocol: Protocol, act: (scene: Scene) => Promise<vo
     const { active, queued, connecting } = client.stats();
     assert.deepEqual({ active, queued, connecting }, { active: 0, queued: 0, connecting: 0 });
     assert.deepEqual((await seen()).violations, []);
-    assert.equal((await seen()).streams, 0);
+    await noneLeft("streams", seen);
     await within(client.close(), "close()");
-    for (let tries = 0; (await seen()).sockets > 0; tries++) {
-      assert.ok(tries < 500, "sockets are left");
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await noneLeft("sockets", seen);
   } finally {
     client.destroy();
     child.leave();
     await child.ended;
+  }
+}
+
+/** Waits until the server has dealt with what is on its way to it. */
+async function noneLeft(what: "streams" | "sockets", seen: () => Promise<Seen>): Promise<void> {
+  for (let tries = 0; (await seen())[what] > 0; tries++) {
+    assert.ok(tries < 500, `${what} are left`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
