@@ -41,7 +41,10 @@ export async function publishCopy(client: "npm" | "deno"): Promise<Published> {
     TMPDIR: temporary, // where bunx keeps what it has installed, whichever registry it came from
     BUN_TMPDIR: temporary,
     XDG_CACHE_HOME: join(home, ".cache"),
-    npm_config_userconfig: join(home, ".npmrc"), // `npm test` sets these
+    // `npm test` sets these, and who starts a consumer's command did not run it.
+    NODE: "",
+    npm_node_execpath: "",
+    npm_config_userconfig: join(home, ".npmrc"),
     npm_config_cache: join(home, ".npm"),
     npm_config_update_notifier: "false",
     npm_config_registry: npm.url,
