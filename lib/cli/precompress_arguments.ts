@@ -17,7 +17,9 @@ usage: millrace precompress DIR [options]
   --min-saving PERCENT   keep a variant only if it saves this much (default 5)
   --include GLOB         compress only files whose path below DIR matches; can be repeated
   --exclude GLOB         do not compress files whose path below DIR matches; can be repeated
-  --previous DIR         the former deploy: also make .dcb and .dcz deltas against it (RFC 9842)
+  --dotfiles             take names that begin with a dot, too (.well-known always is)
+  --follow-links         follow symbolic links that lead out of DIR
+  --previous DIR         the previous deploy: also make .dcb and .dcz deltas against it (RFC 9842)
   --jobs N               worker threads (default: one for each processor)
   --force                compress also what did not change, and over files that are in the way
   --check                write nothing; exit 1 if any variant is missing or stale
@@ -49,6 +51,8 @@ const flags = {
   "min-saving": { type: "string" },
   include: { type: "string", multiple: true },
   exclude: { type: "string", multiple: true },
+  dotfiles: { type: "boolean" },
+  "follow-links": { type: "boolean" },
   previous: { type: "string" },
   jobs: { type: "string" },
   force: { type: "boolean" },
@@ -102,6 +106,8 @@ function optionsOf(values: Parsed<typeof flags>["values"]): PrecompressOptions {
     ...(values["min-saving"] !== undefined && { minSaving: percentOf(values["min-saving"]) }),
     ...(values.include && { include: values.include }),
     ...(values.exclude && { exclude: values.exclude }),
+    dotfiles: values.dotfiles ?? false,
+    followLinks: values["follow-links"] ?? false,
     ...(values.previous !== undefined && { previous: values.previous }),
     ...numberOf("jobs", "jobs"),
     force: values.force ?? false,

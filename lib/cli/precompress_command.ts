@@ -6,6 +6,7 @@ import {
   precompress,
   type PrecompressProgress,
   type PrecompressReport,
+  type Problem,
 } from "../precompress/mod.ts";
 import type { Command } from "./command.ts";
 import { DONE, type EndingSignal, endingSignals, FAILED, interrupted } from "./exit_status.ts";
@@ -30,9 +31,16 @@ function print(text: string): number {
 }
 
 async function clean({ directory, json, quiet, options }: PrecompressArguments): Promise<number> {
-  const removed = await cleanPrecompressed(options.out ?? directory);
-  if (json) return print(`${JSON.stringify({ removed }, null, 2)}\n`);
-  return quiet ? DONE : print(`removed ${counted(removed.length, "file")}\n`);
+  const { followLinks = false } = options;
+  const { removed, problems } = await cleanPrecompressed(options.out ?? directory, { followLinks });
+  if (json) print(`${JSON.stringify({ removed, problems }, null, 2)}\n`);
+  else if (!quiet) print(`removed ${counted(removed.length, "file")}\n`);
+  if (!json) tellProblems(problems);
+  return problems.length > 0 ? FAILED : DONE;
+}
+
+function tellProblems(problems: readonly Problem[]): void {
+  for (const { path, message } of problems) process.stderr.write(`millrace: ${path}: ${message}\n`);
 }
 
 async function compress({ directory, action, json, quiet, options }: PrecompressArguments): Promise<number> {
@@ -84,7 +92,7 @@ function tell(
     process.stdout.write(summary(report, action));
   }
   if (!json) {
-    for (const { path, message } of report.problems) process.stderr.write(`millrace: ${path}: ${message}\n`);
+    tellProblems(report.problems);
     if (stale) process.stderr.write(`millrace: ${staleFiles(report)}: run millrace precompress\n`);
   }
   return report.problems.length > 0 || stale ? FAILED : DONE;
@@ -99,6 +107,8 @@ function summary(report: PrecompressReport, action: PrecompressArguments["action
   ];
   if (report.copied.length > 0) parts.push(`${report.copied.length} ${isRun ? "copied" : "to copy"}`);
   if (report.removed.length > 0) parts.push(`${report.removed.length} ${isRun ? "removed" : "to remove"}`);
+  if (report.found.length > 0) parts.push(`${counted(report.found.length, "variant")} of others`);
+  if (report.dotfiles > 0) parts.push(`${counted(report.dotfiles, "dotfile")} skipped`);
   if (report.problems.length > 0) parts.push(counted(report.problems.length, "problem"));
   const table = report.types.length > 0 ? `${formatTable(report)}\n` : "";
   const list = isRun ? "" : outputsOf(report).map((path) => `${path}\n`).join("");

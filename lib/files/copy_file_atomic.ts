@@ -1,5 +1,6 @@
-import { copyFile, open, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import type { AtomicFileOptions } from "./atomic_file.ts";
+import { copyToTemporary } from "./copy_to_temporary.ts";
 import { temporaryPath } from "./temporary.ts";
 
 /**
@@ -24,16 +25,8 @@ export async function copyFileAtomic(
   options: Pick<AtomicFileOptions, "temporary" | "mode" | "mtimeMs"> = {},
 ): Promise<void> {
   const temporary = options.temporary ?? temporaryPath(target);
+  await copyToTemporary(source, temporary, options);
   try {
-    await copyFile(source, temporary);
-    const handle = await open(temporary, "r");
-    try {
-      if (options.mode !== undefined) await handle.chmod(options.mode & 0o7777);
-      if (options.mtimeMs !== undefined) await handle.utimes(options.mtimeMs / 1000, options.mtimeMs / 1000);
-      await handle.datasync();
-    } finally {
-      await handle.close();
-    }
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });

@@ -1,86 +1,132 @@
 import { join } from "node:path";
 import { temporaryPath } from "../files/mod.ts";
-import { type Context, targetOf } from "./context.ts";
-import type { Job } from "./job.ts";
+import type { Context } from "./context.ts";
+import { discard } from "./discard.ts";
+import type { Job, Outcome } from "./job.ts";
+import type { VariantRecord } from "./manifest.ts";
 import { type DeltaFormat, deltaOf, extensions, type VariantFormat } from "./options.ts";
-import { isLeftAlone, settledRecord, type Work } from "./plan.ts";
-import { removeVariants } from "./upkeep.ts";
+import type { Work } from "./plan.ts";
+import { inTheWay, isDelta, type PlannedVariant } from "./planned_variant.ts";
+import { type Made, recordWork } from "./record_work.ts";
+import { variantPath } from "./tree_files.ts";
 
 /** A delta must be this much smaller than the plain variant: the browser keeps a dictionary for it. */
 const DELTA_SHARE = 0.9;
 
-/** Has the pool make the variants that `work` lacks, and records them. */
+/** Has the pool make the variants that `work` lacks, puts them where they belong, and records them. */
 export async function carryOut(work: Work, context: Context): Promise<void> {
-  const { ledger, settings: { formats, minSaving } } = context;
+  const { formats, minSaving } = context.settings;
   const limit = Math.floor(work.file.size * (1 - minSaving));
+  const made: Made = new Map();
+  const planned = new Map(work.variants.map((variant) => [variant.format, variant]));
   await Promise.all(formats.map(async (format) => {
-    if (work.variants.has(format)) await makeVariant(work, format, format, limit, context);
-    const delta = deltaOf[format];
-    if (!delta || !work.variants.has(delta)) return;
-    const plain = work.variants.get(format)?.size ?? work.file.size;
-    await makeVariant(work, delta, format, Math.floor(plain * DELTA_SHARE), context);
+    const plain = planned.get(format);
+    if (plain) await settle(plain, { work, level: context.settings.levels[format], limit, made }, context);
+    const delta = deltaOf[format] && planned.get(deltaOf[format]);
+    if (!delta) return;
+    const share = Math.floor((made.get(format)?.size ?? work.file.size) * DELTA_SHARE);
+    await settle(delta, { work, level: context.settings.levels[format], limit: share, made }, context);
   }));
-  ledger.records.set(work.file.path, settledRecord(work));
-  if (isLeftAlone(work.variants)) ledger.skipped++;
-  await ledger.checkpoint();
+  recordWork(work, made, context);
 }
 
-async function makeVariant(
-  work: Work,
-  format: VariantFormat | DeltaFormat,
-  plain: VariantFormat,
-  limit: number,
-  context: Context,
-): Promise<void> {
-  const { state, settings } = work.variants.get(format)!;
-  if (state !== "pending") return;
-  const job = jobFor(work, format, context.settings.levels[plain], limit, context);
-  let left = job.size;
-  const outcome = await context.pool.run(job, (bytes) => {
-    left -= bytes;
-    context.progress.advance(format, bytes);
-  });
-  context.progress.advance(format, left);
-  context.ledger.spend(work.file.path, outcome.elapsedMs);
-  if (outcome.state === "failed") {
-    context.ledger.fail(work.file.path, new Error(`${extensions[format]}: ${outcome.message}`));
-    return await fallBack(work, format, context);
-  }
-  if (outcome.state === "kept") context.ledger.compressed.add(work.file.path);
-  const made = outcome.state === "kept" ? { size: outcome.size, sha256: outcome.sha256 } : {};
-  work.variants.set(format, { state: outcome.state, settings, ...made });
+/** What a variant is made for. */
+interface Making {
+  readonly work: Work;
+  readonly level: number;
+  /** A variant of more bytes than this is not kept. */
+  readonly limit: number;
+  /** Takes what became of it. */
+  readonly made: Made;
 }
 
-/** After a failure: what a former run made is kept if it was of the same content, and must go otherwise. */
-async function fallBack(work: Work, format: VariantFormat | DeltaFormat, context: Context): Promise<void> {
-  const before = context.ledger.before[work.file.path];
-  const former = before?.sha256 === work.sha256 ? before.variants[format] : undefined;
-  if (former) {
-    work.variants.set(format, former);
+async function settle(variant: PlannedVariant, making: Making, context: Context): Promise<void> {
+  const { work, made } = making;
+  const { format, record } = variant;
+  if (record) {
+    made.set(format, record);
     return;
   }
-  work.variants.delete(format); // unknown, so that the next run tries again
-  await removeVariants(work.file.path, (each) => each === format, context);
+  const job = jobFor(variant, making, context);
+  const outcome = await run(job, context);
+  try {
+    if (outcome.state === "failed") throw new Error(`${extensions[format]}: ${outcome.message}`);
+    made.set(format, await take(outcome, variant, job, work, context));
+  } catch (error) {
+    context.ledger.fail(outcome.state === "failed" ? work.file.path : variantPath(work.file.path, format), error, work);
+    const left = await fallBack(format, work, context);
+    if (left) made.set(format, left);
+  } finally {
+    await discard(job.temporary);
+  }
 }
 
-function jobFor(
-  { file, sha256, dictionary }: Work,
+async function run(job: Job, { pool, progress, ledger }: Context): Promise<Outcome> {
+  let left = job.size;
+  const outcome = await pool.run(job, (bytes) => {
+    left -= bytes;
+    progress.advance(job.format, bytes);
+  });
+  progress.advance(job.format, left);
+  ledger.spend(job.path, outcome.elapsedMs);
+  return outcome;
+}
+
+/** Puts what was made in its place, unless that is somebody else's. */
+async function take(
+  outcome: Exclude<Outcome, { state: "failed" }>,
+  { format, settings, replacesAny, theirs }: PlannedVariant,
+  { temporary }: Job,
+  work: Work,
+  { ledger, target }: Context,
+): Promise<VariantRecord> {
+  const { file, sha256, dictionary } = work;
+  const path = variantPath(file.path, format);
+  if (theirs && (outcome.state !== "kept" || outcome.sha256 !== theirs.sha256)) {
+    if (theirs.isForm) return { state: "found", settings, size: theirs.size, sha256: theirs.sha256 };
+    if (outcome.state === "kept") throw inTheWay(file.path);
+    return { state: "unworthy", settings };
+  }
+  if (outcome.state === "unworthy") {
+    const occupant = await target.look(path);
+    if (occupant.kind === "file" && occupant.isOurs && await target.remove(path)) ledger.removed.push(path);
+    return { state: "unworthy", settings };
+  }
+  const variant: VariantRecord = { state: "kept", settings, size: outcome.size, sha256: outcome.sha256 };
+  const record = { size: file.size, sha256, ...(dictionary && { dictionary }), variants: {} };
+  const entry = { path: file.path, record, made: { format, variant } };
+  const isNew = await target.put(path, { temporary, sha256: outcome.sha256, entry, replacesAny });
+  if (isNew || !theirs) ledger.compressed.add(file.path);
+  if (!isNew) await target.align(path, file);
+  return variant;
+}
+
+/** After a failure: what a run before made is kept if it is of the same content, and must go otherwise. */
+async function fallBack(
   format: VariantFormat | DeltaFormat,
-  level: number,
-  limit: number,
-  context: Context,
-): Job {
-  const target = targetOf(context, file.path + extensions[format]);
-  const isDelta = format === "dcb" || format === "dcz";
+  { file, sha256 }: Work,
+  { ledger, target }: Context,
+): Promise<VariantRecord | undefined> {
+  const path = variantPath(file.path, format);
+  const occupant = await target.look(path);
+  if (occupant.kind !== "file" || !occupant.isOurs) return undefined;
+  const before = target.provenance.records.get(file.path);
+  const known = before?.sha256 === sha256 ? before.variants[format] : undefined;
+  if (known?.sha256 === occupant.sha256) return known;
+  if (await target.remove(path)) ledger.removed.push(path);
+  return undefined;
+}
+
+function jobFor({ format }: PlannedVariant, { work, level, limit }: Making, { places, target }: Context): Job {
+  const { file, sha256, dictionary } = work;
   return {
     path: file.path,
-    source: join(context.places.source, file.path),
-    target,
-    temporary: temporaryPath(target),
+    source: join(places.source, file.path),
+    temporary: temporaryPath(join(target.folder, variantPath(file.path, format))),
     format,
     level,
-    ...(isDelta && {
-      dictionary: join(context.places.previous!, dictionary!.path),
+    ...(isDelta(format) && {
+      dictionary: join(places.previous!, dictionary!.path),
       dictionarySha256: dictionary!.sha256,
     }),
     sha256,

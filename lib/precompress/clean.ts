@@ -1,47 +1,97 @@
-import { rm } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { manifestName, readManifest } from "./manifest.ts";
-import { type DeltaFormat, extensions, type VariantFormat } from "./options.ts";
-import { explain } from "./problem.ts";
-import { removeTemporaries } from "./upkeep.ts";
+import { isAbandonedTemporary } from "../files/mod.ts";
+import { requireKnown } from "../options/mod.ts";
+import { discard } from "./discard.ts";
+import { manifestName } from "./own_names.ts";
+import { explain, type Problem } from "./problem.ts";
+import { Target } from "./target.ts";
 import { walk } from "./walk.ts";
 
 /**
+ * Options of {@linkcode cleanPrecompressed}.
+ *
+ * @example After a run that followed links out of the folder
+ * ```ts
+ * import { type CleanOptions, cleanPrecompressed, precompress } from "@millrace/streams/precompress";
+ *
+ * const options: CleanOptions = { followLinks: true };
+ * await precompress("dist", { ...options, formats: ["gzip"] });
+ * console.log((await cleanPrecompressed("dist", options)).problems.length); // 0
+ * ```
+ */
+export interface CleanOptions {
+  /**
+   * Whether files are removed where links lead that leave the folder.
+   *
+   * @default false
+   */
+  followLinks?: boolean;
+}
+
+/**
+ * The outcome of {@linkcode cleanPrecompressed}.
+ *
+ * @example A file that was replaced stays
+ * ```ts
+ * import { type CleanReport, cleanPrecompressed, precompress } from "@millrace/streams/precompress";
+ * import { writeFile } from "node:fs/promises";
+ *
+ * await precompress("dist", { formats: ["gzip"] });
+ * await writeFile("dist/index.html.gz", "somebody's notes");
+ * const report: CleanReport = await cleanPrecompressed("dist");
+ * console.log(report.problems[0].path); // index.html.gz
+ * ```
+ */
+export interface CleanReport {
+  /** The files that were removed; paths below the folder. */
+  readonly removed: readonly string[];
+  /** Files that were not: they are not what a run wrote, or the file system refused. */
+  readonly problems: readonly Problem[];
+}
+
+/**
  * Removes what {@linkcode precompress} wrote below a folder, and nothing else: the variants and copies that its manifest
- * records, the manifest, and temporary files of killed runs.
+ * records, if their bytes are those that it wrote, the manifest, and temporary files of killed runs.
  *
  * @param directory The folder that the variants are in.
- * @returns The paths of what was removed, below the folder.
- * @throws {Error} if the folder cannot be read, or files not be removed: it names each, and all others are.
+ * @param options.followLinks Whether files are removed where links lead that leave the folder. Default: false.
+ * @returns The files that were removed, and those that were not, with the reason.
+ * @throws {Error} if the folder cannot be read, or a run is under way.
+ * @throws {TypeError} if its manifest is none.
  * @example As if nothing had run
  * ```ts
  * import { cleanPrecompressed, precompress } from "@millrace/streams/precompress";
  *
  * await precompress("dist", { formats: ["gzip"], include: ["index.html"] });
- * const removed = await cleanPrecompressed("dist");
+ * const { removed } = await cleanPrecompressed("dist");
  * console.log(removed.join(" ")); // .millrace.json index.html.gz
  * ```
  */
-export async function cleanPrecompressed(directory: string): Promise<string[]> {
-  const { temporaries } = await walk(directory, () => false);
-  await removeTemporaries(directory, temporaries);
-  const manifest = await readManifest(directory);
-  if (!manifest) return [];
+export async function cleanPrecompressed(directory: string, options: CleanOptions = {}): Promise<CleanReport> {
+  requireKnown(options, { followLinks: true }, "cleanPrecompressed()");
+  const { followLinks = false } = options;
+  const { temporaries } = await walk(directory, { dotfiles: true, followLinks, once: true });
+  const folder = await realpath(directory);
+  for (const path of temporaries) {
+    if (await isAbandonedTemporary(join(folder, path))) await discard(join(folder, path));
+  }
+  const target = await Target.recorded(folder, { followLinks });
+  if (!target.manifest && !target.journal) return { removed: [], problems: [] };
   const removed: string[] = [];
-  for (const [path, { variants }] of Object.entries(manifest.files)) {
-    for (const [format, { state }] of Object.entries(variants)) {
-      if (state !== "unworthy") removed.push(path + extensions[format as VariantFormat | DeltaFormat]);
+  const problems: Problem[] = [];
+  let isClean = true;
+  await target.begin();
+  for (const path of [...target.provenance.paths].sort()) {
+    try {
+      if (await target.remove(path)) removed.push(path);
+    } catch (error) {
+      problems.push({ path, message: explain(error) });
+      // One that the system refuses to remove can be removed later: the manifest goes on telling of it.
+      if ((error as { code?: unknown }).code !== undefined) isClean = false;
     }
-    if (manifest.copied) removed.push(path);
   }
-  const problems: string[] = [];
-  for (const path of removed) await removeFile(path);
-  // The manifest knows of what is left.
-  if (problems.length > 0) throw new Error(`cannot remove ${problems.join("; ")}`);
-  await rm(join(directory, manifestName), { force: true });
-  return [...removed, manifestName].sort();
-
-  async function removeFile(path: string): Promise<void> {
-    await rm(join(directory, path), { force: true }).catch((error) => problems.push(`${path}: ${explain(error)}`));
-  }
+  if (isClean && await target.forget()) removed.push(manifestName);
+  else await target.end(target.provenance.records);
+  return { removed: removed.sort(), problems };
 }

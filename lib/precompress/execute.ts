@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFile, rm, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { compress, CompressionStream } from "../codecs/mod.ts";
 import { AtomicFile, openFileReadable } from "../files/mod.ts";
 import { LARGE_FILE, readShared, sha256 } from "./content.ts";
@@ -26,22 +26,16 @@ async function executeWhole(job: Job): Promise<Result> {
   const { format, level } = job;
   const dictionary = job.dictionary === undefined ? undefined : await readDictionary(job);
   const variant = await compress(bytes, { format, level, ...(dictionary && { dictionary }) });
-  if (variant.length > job.limit) return await notKept(job);
-  const file = await AtomicFile.open(job.target, job);
-  try {
-    await file.write(variant);
-    await requireAtRest(job);
-    await file.commit();
-  } finally {
-    await file.discard();
-  }
+  if (variant.length > job.limit) return { state: "unworthy" };
+  const file = await AtomicFile.open(job.temporary, job);
+  await complete(file, job, () => file.write(variant));
   return { state: "kept", size: variant.length, sha256: sha256(variant) };
 }
 
 async function readDictionary(job: Job): Promise<Uint8Array<ArrayBuffer>> {
   const dictionary = await readFile(job.dictionary!);
   if (sha256(dictionary) === job.dictionarySha256) return dictionary;
-  throw new Error(`its former version ${job.dictionary} changed during the run: run again`);
+  throw new Error(`its previous version ${job.dictionary} changed during the run: run again`);
 }
 
 /** In constant memory: the variant is written while the source is read, and discarded if the source turns out changed. */
@@ -50,30 +44,38 @@ async function executeStreamed(job: Job, advance: (bytes: number) => void): Prom
   const seen = createHash("sha256");
   const made = createHash("sha256");
   let written = 0;
-  const file = await AtomicFile.open(job.target, job);
-  try {
-    const counted = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-      transform(chunk, controller): void {
-        seen.update(chunk);
-        advance(chunk.length);
-        controller.enqueue(chunk);
-      },
-    });
+  const counted = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller): void {
+      seen.update(chunk);
+      advance(chunk.length);
+      controller.enqueue(chunk);
+    },
+  });
+  const file = await AtomicFile.open(job.temporary, job);
+  await complete(file, job, async () => {
     const variant = (await openFileReadable(job.source))
       .pipeThrough(counted)
       .pipeThrough(new CompressionStream(format, { level, size }));
     for await (const chunk of variant as unknown as AsyncIterable<Uint8Array>) {
       made.update(chunk);
       written += chunk.length;
-      if (written > job.limit) return await notKept(job);
+      if (written > job.limit) return;
       await file.write(chunk);
     }
     if (seen.digest("hex") !== job.sha256) throw new Error(CHANGED);
+  });
+  return written > job.limit ? { state: "unworthy" } : { state: "kept", size: written, sha256: made.digest("hex") };
+}
+
+/** Has `write` write all of a file but its name, and discards it if that fails. */
+async function complete(file: AtomicFile, job: Job, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
     await requireAtRest(job);
-    await file.commit();
-    return { state: "kept", size: written, sha256: made.digest("hex") };
-  } finally {
+    await file.end();
+  } catch (error) {
     await file.discard();
+    throw error;
   }
 }
 
@@ -81,10 +83,4 @@ async function executeStreamed(job: Job, advance: (bytes: number) => void): Prom
 async function requireAtRest({ source, size, mtimeMs }: Job): Promise<void> {
   const now = await stat(source);
   if (now.size !== size || now.mtimeMs !== mtimeMs) throw new Error(CHANGED);
-}
-
-/** A variant of former content must not outlive it. */
-async function notKept(job: Job): Promise<Result> {
-  await rm(job.target, { force: true });
-  return { state: "unworthy" };
 }

@@ -4,4 +4,5 @@
  * @module
  */
 export { settingsOf } from "./options.ts";
+export { isOwnName } from "./own_names.ts";
 export { explain } from "./problem.ts";

@@ -5,12 +5,11 @@ export interface Job {
   /** Path below the folder. */
   readonly path: string;
   readonly source: string;
-  readonly target: string;
-  /** Where to write until the variant is complete: the pool makes this file, and removes it unless it was renamed. */
+  /** Where to write the variant to: the pool makes this file, and removes it unless the variant is kept. */
   readonly temporary: string;
   readonly format: VariantFormat | DeltaFormat;
   readonly level: number;
-  /** The former version's file, for a delta. */
+  /** The previous version's file, for a delta. */
   readonly dictionary?: string;
   readonly dictionarySha256?: string;
   /** Of the source, as hashed: other content at compression time is an error. */
@@ -30,7 +29,7 @@ export interface Advance {
 /** What became of a {@linkcode Job}, and how long it took in ms. */
 export type Outcome = Result & { readonly elapsedMs: number };
 
-/** What became of a {@linkcode Job}. */
+/** What became of a {@linkcode Job}. A variant that is kept is complete in its temporary file. */
 export type Result =
   | { readonly state: "kept"; readonly size: number; readonly sha256: string }
   | { readonly state: "unworthy" }

@@ -1,37 +1,29 @@
-import { type FileRecord, type Manifest, manifestName, writeManifest } from "./manifest.ts";
+import type { FileRecord } from "./manifest.ts";
 import { explain, type Problem } from "./problem.ts";
 
-/** How often a long run records what it has done, in ms, so that a killed one goes on from there. */
-const CHECKPOINT_INTERVAL = 5000;
-
-/** What a run found and did. */
+/** An account of what a run found and did. */
 export class Ledger {
-  /** What the last run knew, by path. */
-  readonly before: Readonly<Record<string, FileRecord>>;
-  /** What the manifest will say. */
+  /** What the manifest will say: at first, all that is known of runs before. */
   readonly records: Map<string, FileRecord>;
   /** Files with new variants; in a dry run, those that lack some. */
   readonly compressed: Set<string> = new Set();
   readonly removed: string[] = [];
   /** Files copied to `out`. */
   readonly copied: string[] = [];
+  /** Compressed files of others that are used as they are. */
+  readonly found: string[] = [];
+  /** Files of ours that are of no use any more and could not be removed. */
+  readonly stuck: Set<string> = new Set();
+  /** Files that a problem is about, or about one of their variants. */
+  readonly troubled: Set<string> = new Set();
+  readonly problems: Problem[] = [];
   /** How long each file's variants took to make, in ms of one thread. */
   readonly times: Map<string, number> = new Map();
-  readonly problems: Problem[] = [];
   unchanged = 0;
   skipped = 0;
 
-  #folder: string;
-  #copied: boolean;
-  #nextCheckpoint = performance.now() + CHECKPOINT_INTERVAL;
-  #writing: Promise<void> = Promise.resolve();
-
-  /** For the manifest in `folder`; `copied` tells whether the files themselves are copied there. */
-  constructor(folder: string, copied: boolean, before: Manifest | undefined) {
-    this.#folder = folder;
-    this.#copied = copied;
-    this.before = before?.files ?? {};
-    this.records = new Map(Object.entries(this.before));
+  constructor(before: ReadonlyMap<string, FileRecord>) {
+    this.records = new Map(before);
   }
 
   /** Counts in that making a variant of `path` took `ms`. */
@@ -39,29 +31,9 @@ export class Ledger {
     this.times.set(path, (this.times.get(path) ?? 0) + ms);
   }
 
-  fail(path: string, error: unknown): void {
+  /** Takes note of a problem at `path`, which is that of the file that `work` is about, or of one of its variants. */
+  fail(path: string, error: unknown, work?: { readonly file: { readonly path: string } }): void {
     this.problems.push({ path, message: explain(error) });
-  }
-
-  /** Writes the manifest as it stands; a failure is a problem of the run like others. */
-  async close(): Promise<void> {
-    await this.#write().catch((error) => this.fail(manifestName, error));
-  }
-
-  /** Writes the manifest as it stands, if it can be: {@linkcode close} tells if it never can. */
-  async save(): Promise<void> {
-    this.#nextCheckpoint = Infinity; // until it is written
-    await this.#write().catch(() => {});
-    this.#nextCheckpoint = performance.now() + CHECKPOINT_INTERVAL;
-  }
-
-  /** {@linkcode save}s if that was not done lately. */
-  async checkpoint(): Promise<void> {
-    if (performance.now() >= this.#nextCheckpoint) await this.save();
-  }
-
-  #write(): Promise<void> {
-    const write = () => writeManifest(this.#folder, this.#copied, this.records);
-    return this.#writing = this.#writing.then(write, write);
+    this.troubled.add(work?.file.path ?? path);
   }
 }

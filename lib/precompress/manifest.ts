@@ -1,22 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AtomicFile } from "../files/mod.ts";
+import { checkedRecord, isBelowFolder } from "./file_records.ts";
 import type { DeltaFormat, VariantFormat } from "./options.ts";
-
-/**
- * The manifest's name, in the folder that holds the variants.
- *
- * @example Leave it out of what is uploaded
- * ```ts
- * import { manifestName, precompress } from "@millrace/streams/precompress";
- * import { readdir } from "node:fs/promises";
- *
- * await precompress("dist", { formats: ["gzip"] });
- * const names = await readdir("dist");
- * console.log(names.includes(manifestName), names.filter((name) => name !== manifestName).length > 0); // true true
- * ```
- */
-export const manifestName = ".millrace.json";
+import { manifestName } from "./own_names.ts";
 
 /**
  * A variant of a file, as made or as decided against.
@@ -33,11 +20,11 @@ export const manifestName = ".millrace.json";
  */
 export interface VariantRecord {
   /**
-   * `kept`: it is there. `unworthy`: it saved too little to be there. `pending`: a run set out to make it and did not
-   * come back: it may be there, and is made again.
+   * `kept`: a run wrote it. `found`: somebody else's compressed form of the file has its place, and stays. `unworthy`: it
+   * saved too little to be there.
    */
-  readonly state: "kept" | "unworthy" | "pending";
-  /** What it was made with; another value means that it is stale. */
+  readonly state: "kept" | "found" | "unworthy";
+  /** The settings that it was made with, or would have been; other settings mean that it is stale. */
   readonly settings: string;
   /** In bytes, if it is there. */
   readonly size?: number;
@@ -130,44 +117,61 @@ export interface Manifest {
  * ```
  */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
-  const path = join(folder, manifestName);
-  let text: string;
+  const text = await readManifestText(folder);
+  return text === undefined ? undefined : parseManifest(text, join(folder, manifestName));
+}
+
+/** The manifest in `folder` as it is written; undefined if there is none. */
+export async function readManifestText(folder: string): Promise<string | undefined> {
   try {
-    text = await readFile(path, "utf8");
+    return await readFile(join(folder, manifestName), "utf8");
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;
   }
+}
+
+/**
+ * What the text of a manifest says. Records that make no sense are left out.
+ *
+ * @param path The manifest's path, for messages.
+ * @throws {TypeError} if it is none.
+ */
+export function parseManifest(text: string, path: string): Manifest {
   let manifest: Partial<Manifest> | null;
   try {
     manifest = JSON.parse(text);
   } catch (cause) {
     throw new TypeError(`${path} is not a manifest: delete it and run again`, { cause });
   }
-  const isReadable = manifest?.version === 1 && typeof manifest.files === "object" && manifest.files !== null &&
-    Object.keys(manifest.files).every(isBelowFolder);
-  if (isReadable) return manifest as Manifest;
-  throw new TypeError(`${path} is not a manifest that this version reads: delete it and run again`);
+  const { version, copied, files } = manifest ?? {};
+  if (version !== 1 || typeof files !== "object" || files === null || !Object.keys(files).every(isBelowFolder)) {
+    throw new TypeError(`${path} is not a manifest that this version reads: delete it and run again`);
+  }
+  // Without a prototype: files may be called "constructor" or "__proto__".
+  const checked: Record<string, FileRecord> = Object.create(null);
+  for (const [file, value] of Object.entries(files)) {
+    const record = checkedRecord(value);
+    if (record) checked[file] = record;
+  }
+  return { version, copied: copied === true, files: checked };
 }
 
-/** Writes the manifest, in the same bytes wherever it is the same. */
-export async function writeManifest(folder: string, copied: boolean, files: Map<string, FileRecord>): Promise<void> {
+/** The text of a manifest; the same for the same files. */
+export function manifestText(copied: boolean, files: ReadonlyMap<string, FileRecord>): string {
   const paths = [...files.keys()].sort();
   // One line a file keeps it readable in a diff.
   const lines = paths.map((path) => `${JSON.stringify(path)}: ${JSON.stringify(files.get(path))}`);
-  const text = `{"version": 1, "copied": ${copied}, "files": {${lines.length ? `\n${lines.join(",\n")}\n` : ""}}}\n`;
-  const path = join(folder, manifestName);
-  if (await readFile(path, "utf8").catch(() => undefined) === text) return;
-  const file = await AtomicFile.open(path);
+  return `{"version": 1, "copied": ${copied}, "files": {${lines.length ? `\n${lines.join(",\n")}\n` : ""}}}\n`;
+}
+
+/** Writes the text of a manifest. */
+export async function writeManifest(folder: string, text: string): Promise<void> {
+  const file = await AtomicFile.open(join(folder, manifestName));
   try {
     await file.write(new TextEncoder().encode(text));
     await file.commit();
   } finally {
     await file.discard();
   }
-}
-
-/** Whether a recorded path stays in the folder: files are removed by these names. */
-function isBelowFolder(path: string): boolean {
-  return path !== "" && !path.startsWith("/") && !path.split("/").includes("..");
 }

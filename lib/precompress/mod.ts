@@ -11,9 +11,10 @@
  *
  * @module
  */
-export { cleanPrecompressed } from "./clean.ts";
+export { type CleanOptions, cleanPrecompressed, type CleanReport } from "./clean.ts";
 export type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./manifest.ts";
-export { manifestName, readManifest } from "./manifest.ts";
+export { readManifest } from "./manifest.ts";
+export { manifestName } from "./own_names.ts";
 export {
   type DeltaFormat,
   extensions,

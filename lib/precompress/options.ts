@@ -142,11 +142,26 @@ export interface PrecompressOptions {
   include?: readonly string[];
   /** Globs on paths below the folder; files that match one are not compressed. Default: none. */
   exclude?: readonly string[];
-  /** A folder with the former deploy: each file's former version becomes the dictionary of a delta. Default: none. */
+  /**
+   * Whether names that begin with a dot are taken, too; `.well-known` always is.
+   *
+   * @default false
+   */
+  dotfiles?: boolean;
+  /**
+   * Whether symbolic links that lead out of the folder are followed: variants of the files there are written beside
+   * them, or into the copy. If not, such links are problems.
+   *
+   * @default false
+   */
+  followLinks?: boolean;
+  /** A folder with the previous deploy: each file's previous version becomes the dictionary of a delta. Default: none. */
   previous?: string;
   /** How many worker threads compress. Default: as many as there are processors. */
   jobs?: number;
-  /** Whether to compress anew what did not change. Default: false. */
+  /**
+   * Whether to compress anew files that did not change, and to write over files that are in the way. Default: false.
+   */
   force?: boolean;
   /** Whether to write nothing and only find out what a run would do. Default: false. */
   dryRun?: boolean;
@@ -164,6 +179,8 @@ const known: Readonly<Record<keyof PrecompressOptions, true>> = {
   minSaving: true,
   include: true,
   exclude: true,
+  dotfiles: true,
+  followLinks: true,
   previous: true,
   jobs: true,
   force: true,
@@ -180,6 +197,8 @@ export interface Settings {
   readonly minSaving: number;
   readonly include: readonly string[];
   readonly exclude: readonly string[];
+  readonly dotfiles: boolean;
+  readonly followLinks: boolean;
   readonly jobs: number;
   readonly force: boolean;
   readonly dryRun: boolean;
@@ -202,6 +221,8 @@ export function settingsOf(options: PrecompressOptions, defaultJobs: number): Se
     minSaving: options.minSaving ?? 0.05,
     include: options.include ?? [],
     exclude: options.exclude ?? [],
+    dotfiles: options.dotfiles ?? false,
+    followLinks: options.followLinks ?? false,
     jobs: options.jobs ?? defaultJobs,
     force: options.force ?? false,
     dryRun: options.dryRun ?? false,

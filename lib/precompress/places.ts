@@ -1,5 +1,5 @@
 import { realpath, stat } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Places } from "./context.ts";
 import type { PrecompressOptions } from "./options.ts";
 import { explain } from "./problem.ts";
@@ -12,10 +12,14 @@ import { explain } from "./problem.ts";
 export async function placesOf(directory: string, options: PrecompressOptions): Promise<Places> {
   const source = await folder(directory);
   const target = options.out === undefined ? source : await realOf(resolve(options.out));
-  if (options.out !== undefined && (isBelow(source, target) || isBelow(target, source))) {
+  if (options.out !== undefined && (isWithin(source, target) || isWithin(target, source))) {
     throw new TypeError(`${options.out} and ${directory} must not hold each other: choose a folder elsewhere for out`);
   }
-  return { source, target, previous: options.previous === undefined ? undefined : await folder(options.previous) };
+  const previous = options.previous === undefined ? undefined : await folder(options.previous);
+  if (previous !== undefined && previous === target) {
+    throw new TypeError(`previous is the folder that is written to, ${target}: name a copy of the previous deploy`);
+  }
+  return { source, target, previous };
 }
 
 /** The real path of the folder at `path`. */
@@ -41,7 +45,8 @@ async function realOf(path: string): Promise<string> {
   }
 }
 
-function isBelow(path: string, folder: string): boolean {
+/** Whether `path` is `folder` or lies below it; both are real paths. */
+export function isWithin(path: string, folder: string): boolean {
   const way = relative(folder, path);
-  return !isAbsolute(way) && way.split(/[/\\]/)[0] !== "..";
+  return !isAbsolute(way) && way.split(sep)[0] !== "..";
 }

@@ -1,138 +1,141 @@
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { isCompressedByName } from "./compressible.ts";
-import { LARGE_FILE, readContent } from "./content.ts";
-import { type Context, isCopying, targetOf } from "./context.ts";
-import type { DictionaryRecord, FileRecord, VariantRecord } from "./manifest.ts";
-import { type DeltaFormat, deltaOf, extensions, type VariantFormat } from "./options.ts";
-import { isForeign } from "./foreign.ts";
-import { CHANGED } from "./problem.ts";
+import { type Content, LARGE_FILE, readContent } from "./content.ts";
+import type { Context } from "./context.ts";
+import type { DictionaryRecord } from "./manifest.ts";
+import { deltaOf } from "./options.ts";
+import { isAlike } from "./occupant.ts";
+import { type PlannedVariant, planVariant } from "./planned_variant.ts";
 import { withoutHash } from "./previous.ts";
-import { alignTime, copyFile, removeVariants } from "./upkeep.ts";
+import { CHANGED } from "./problem.ts";
+import type { TreeFiles } from "./tree_files.ts";
 import type { FoundFile } from "./walk.ts";
 
-/** What there is to do for one file. */
+/** The variants that a file should have. */
 export interface Work {
   readonly file: FoundFile;
+  /** Of the file, in hexadecimal. */
   readonly sha256: string;
   readonly dictionary: DictionaryRecord | undefined;
-  /** Every variant that the file should have: `pending` is to be made, the others are as they should be. */
-  readonly variants: Map<VariantFormat | DeltaFormat, VariantRecord>;
+  readonly variants: readonly PlannedVariant[];
+  /** Whether none of them is to be made. */
+  readonly isSettled: boolean;
 }
 
-/** Decides what to do for `file`; undefined if that is nothing. Records either. */
-export async function plan(file: FoundFile, context: Context): Promise<Work | undefined> {
-  const { ledger, places, settings } = context;
-  const content = await readContent(join(places.source, file.path));
-  if (content.size !== file.size) throw new Error(CHANGED);
-  if (isCopying(places)) await copyFile(file, content.sha256, context);
-  const record = { size: content.size, sha256: content.sha256 };
-  const wanted = file.size >= settings.minSize && context.isWanted(file.path) && !isCompressedByName(file.path) &&
+/** A copy to make of a file. */
+export interface Copy {
+  readonly file: FoundFile;
+  /** Of the file, in hexadecimal. */
+  readonly sha256: string;
+}
+
+/** All that there is to do in the target. */
+export class Plan {
+  /** Each file that was read, with its variants; none if it is not worth any. */
+  readonly works: Work[] = [];
+  readonly copies: Copy[] = [];
+  /** Files of the tree that stand where a variant of another would be, and are copied like all others. */
+  readonly extras: Copy[] = [];
+  /** Paths of temporary files that killed runs left below the target. */
+  readonly temporaries: string[];
+  /** Files of ours whose time of change and permissions are to be those of the original, by path. */
+  readonly alike: Map<string, FoundFile> = new Map();
+  /** Paths of files of ours to remove before anything is made. */
+  readonly stale: Set<string> = new Set();
+  /** Real paths of the places that were decided about: what else is of ours has to go. */
+  readonly decided: Set<string> = new Set();
+  /** Paths of files that could not be read, of which the target keeps what it has. */
+  readonly unknown: Set<string> = new Set();
+
+  constructor(temporaries: string[]) {
+    this.temporaries = temporaries;
+  }
+
+  /** Whether nothing in the target is to be changed but its manifest. */
+  get isEmpty(): boolean {
+    const { works, copies, alike, stale, temporaries } = this;
+    return works.every(({ isSettled }) => isSettled) &&
+      copies.length + alike.size + stale.size + temporaries.length === 0;
+  }
+}
+
+/** Decides what to do for `file`; changes nothing. */
+export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, context: Context): Promise<void> {
+  const { ledger, places, target } = context;
+  let content: Content;
+  try {
+    content = await readContent(join(places.source, file.path));
+    if (content.size !== file.size) throw new Error(CHANGED);
+  } catch (error) {
+    // A copy and its variants still belong together; variants beside a file may be of what it was.
+    if (target.isCopy) plan.unknown.add(file.path);
+    return ledger.fail(file.path, error);
+  }
+  if (target.isCopy && !await planCopy(file, content.sha256, plan, context)) return;
+  const isWorth = isWanted(file, content, context);
+  const dictionary = isWorth ? await dictionaryFor(file, content.sha256, context) : undefined;
+  const variants: PlannedVariant[] = [];
+  for (const format of isWorth ? context.settings.formats : []) {
+    const delta = dictionary && deltaOf[format];
+    for (const each of delta ? [format, delta] as const : [format] as const) {
+      const variant = await planVariant(each, { file, content, plain: format, dictionary }, tree, plan, context);
+      if (variant) variants.push(variant);
+    }
+  }
+  const isSettled = variants.every(({ record }) => record !== undefined);
+  plan.works.push({ file, sha256: content.sha256, dictionary, variants, isSettled });
+}
+
+/** Decides how a file that stands beside another comes to the target. */
+export async function planExtra(file: FoundFile, plan: Plan, context: Context): Promise<void> {
+  try {
+    const { sha256 } = await readContent(join(context.places.source, file.path));
+    if (await planCopy(file, sha256, plan, context)) plan.extras.push({ file, sha256 });
+  } catch (error) {
+    plan.unknown.add(file.path);
+    context.ledger.fail(file.path, error);
+  }
+}
+
+/**
+ * Decides how the copy of a file comes to the target.
+ *
+ * @returns false if somebody else's file is in the way.
+ */
+export async function planCopy(file: FoundFile, sha256: string, plan: Plan, context: Context): Promise<boolean> {
+  const { ledger, settings, target } = context;
+  plan.decided.add(await target.placeOf(file.path));
+  const occupant = await target.look(file.path);
+  if (occupant.kind === "obstacle") {
+    ledger.fail(file.path, new Error(occupant.message));
+    return false;
+  }
+  if (occupant.kind === "file" && occupant.sha256 === sha256 && !occupant.isLink) {
+    if (!isAlike(occupant, file)) plan.alike.set(file.path, file);
+    return true;
+  }
+  if (occupant.kind === "file" && !occupant.isOurs && !settings.force) {
+    ledger.fail(file.path, new Error("it is in the way and not what a run copied there: remove it, or use --force"));
+    return false;
+  }
+  plan.copies.push({ file, sha256 });
+  return true;
+}
+
+function isWanted(file: FoundFile, content: Content, { settings, selection }: Context): boolean {
+  return file.size >= settings.minSize && selection.isWanted(file.path) && !isCompressedByName(file.path) &&
     !content.isDense;
-  if (!wanted) {
-    ledger.skipped++;
-    await removeVariants(file.path, () => true, context);
-    ledger.records.set(file.path, { ...record, variants: {} });
-    return undefined;
-  }
-  const dictionary = await dictionaryFor(file, content.sha256, context);
-  const variants = await variantsOf(file, content.sha256, dictionary, context);
-  await removeVariants(file.path, (format) => !variants.has(format), context);
-  ledger.records.set(file.path, {
-    ...record,
-    ...(dictionary && { dictionary }),
-    variants: Object.fromEntries(variants),
-  });
-  if ([...variants.values()].some(({ state }) => state === "pending")) {
-    if (settings.dryRun) ledger.compressed.add(file.path);
-    return { file, sha256: content.sha256, dictionary, variants };
-  }
-  if (isLeftAlone(variants)) ledger.skipped++;
-  else ledger.unchanged++;
-  return undefined;
 }
 
-/** The former version of a file of that content, if it is another one: nobody who has the same asks for a delta. */
+/** The previous version of a file with that hash, if it is another one: nobody who has the same asks for a delta. */
 async function dictionaryFor(
   file: FoundFile,
   hash: string,
-  { former, places }: Context,
+  { previous, places }: Context,
 ): Promise<DictionaryRecord | undefined> {
-  const version = former?.of(file.path, file.size);
+  const version = previous?.of(file.path, file.size);
   // A delta is made with both versions in memory.
   if (!version || file.size > LARGE_FILE || version.size > LARGE_FILE) return undefined;
   const { sha256 } = await readContent(join(places.previous!, version.path));
   return sha256 === hash ? undefined : { path: version.path, sha256, match: withoutHash(file.path) };
-}
-
-async function variantsOf(
-  file: FoundFile,
-  hash: string,
-  dictionary: DictionaryRecord | undefined,
-  context: Context,
-): Promise<Work["variants"]> {
-  const before = context.ledger.before[file.path];
-  const variants: Work["variants"] = new Map();
-  for (const format of context.settings.formats) {
-    const delta = dictionary && deltaOf[format];
-    for (const each of delta ? [format, delta] as const : [format] as const) {
-      const settings = settingsOf(each, format, dictionary, context);
-      const known = before?.variants[each];
-      const reusable = known !== undefined && before?.sha256 === hash && known.settings === settings;
-      if (known === undefined && !context.settings.force) {
-        const path = file.path + extensions[each];
-        if (await isForeign(targetOf(context, path), each, { size: file.size, sha256: hash })) {
-          context.ledger.fail(
-            path,
-            new Error(
-              `it is in the way and not made from ${basename(file.path)}: remove it, exclude that, or use --force`,
-            ),
-          );
-          continue;
-        }
-      }
-      const valid = reusable && !context.settings.force && await isAsRecorded(known, file, each, context);
-      variants.set(each, valid ? known : { state: "pending", settings });
-    }
-  }
-  return variants;
-}
-
-/** What a variant is made with, as the manifest records it. */
-function settingsOf(
-  format: VariantFormat | DeltaFormat,
-  plain: VariantFormat,
-  dictionary: DictionaryRecord | undefined,
-  { settings }: Context,
-): string {
-  const base = `level ${settings.levels[plain]}, saving ${settings.minSaving}`;
-  return format === plain ? base : `${base}, dictionary ${dictionary!.sha256}`;
-}
-
-async function isAsRecorded(
-  record: VariantRecord,
-  file: FoundFile,
-  format: VariantFormat | DeltaFormat,
-  context: Context,
-): Promise<boolean> {
-  if (record.state !== "kept") return record.state === "unworthy";
-  const path = file.path + extensions[format];
-  const present = await readContent(targetOf(context, path)).catch(() => undefined);
-  if (present?.sha256 !== record.sha256) return false;
-  await alignTime(path, file, context);
-  return true;
-}
-
-/** Whether no variant saves enough to be there. */
-export function isLeftAlone(variants: Work["variants"]): boolean {
-  return variants.size > 0 && [...variants.values()].every(({ state }) => state === "unworthy");
-}
-
-/** The record of a file whose variants are settled: those that failed are left out, so that the next run tries again. */
-export function settledRecord(work: Work): FileRecord {
-  return {
-    size: work.file.size,
-    sha256: work.sha256,
-    ...(work.dictionary && { dictionary: work.dictionary }),
-    variants: Object.fromEntries(work.variants),
-  };
 }

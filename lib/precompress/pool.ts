@@ -1,8 +1,8 @@
 import { closeSync, openSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import type { Worker } from "node:worker_threads";
 import { startWorker } from "../runtime/mod.ts";
 import type { Advance, Job, Outcome } from "./job.ts";
+import { discard } from "./discard.ts";
 import { LARGE_FILE } from "./content.ts";
 import { explain } from "./problem.ts";
 
@@ -76,7 +76,7 @@ export class Pool {
     this.#stopped ??= { reason };
     const unfinished = [...this.#slots.flatMap(({ current }) => current ?? []), ...this.#waiting.splice(0)];
     await Promise.all(this.#slots.map(({ worker }) => worker?.terminate()));
-    await Promise.all(unfinished.map(({ job }) => rm(job.temporary, { force: true })));
+    await Promise.all(unfinished.map(({ job }) => discard(job.temporary)));
     for (const { fail } of unfinished) fail(reason);
     for (const slot of this.#slots) slot.worker = slot.current = undefined;
   }
@@ -122,8 +122,7 @@ export class Pool {
 
   async #end(slot: Slot, outcome: Outcome): Promise<void> {
     if (!slot.current) return;
-    // What cannot be removed now is when the next run finds it.
-    if (outcome.state !== "kept") await rm(slot.current.job.temporary, { force: true }).catch(() => {});
+    if (outcome.state !== "kept") await discard(slot.current.job.temporary);
     this.#finish(slot, outcome);
   }
 

@@ -1,20 +1,26 @@
-import { mkdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
-import { copyBeside, partVariants, toBeCopied } from "./beside.ts";
-import { carryOut } from "./carry_out.ts";
-import { type Context, isCopying, type Places } from "./context.ts";
+import { join } from "node:path";
+import { isAbandonedTemporary } from "../files/mod.ts";
+import { act } from "./act.ts";
+import type { Context } from "./context.ts";
 import { Ledger } from "./ledger.ts";
-import { manifestName, readManifest } from "./manifest.ts";
-import { type PrecompressOptions, type Settings, settingsOf } from "./options.ts";
+import { type PrecompressOptions, settingsOf } from "./options.ts";
+import { isOwnName, manifestName } from "./own_names.ts";
 import { placesOf } from "./places.ts";
-import { plan, type Work } from "./plan.ts";
+import { Plan, planExtra, planFile } from "./plan.ts";
 import { Pool } from "./pool.ts";
-import { FormerFiles } from "./previous.ts";
-import { explain } from "./problem.ts";
+import { PreviousFiles } from "./previous.ts";
+import { cannotWrite } from "./problem.ts";
 import { ProgressMeter } from "./progress.ts";
+import { dropGone, recordExtra, recordSettled } from "./record_work.ts";
 import { type PrecompressReport, summarize } from "./report.ts";
-import { removeMissing, removeTemporaries } from "./upkeep.ts";
-import { type FoundFile, type Tree, walk } from "./walk.ts";
+import { requireMatch, selectionOf } from "./selection.ts";
+import { planStale } from "./stale.ts";
+import { Target } from "./target.ts";
+import { type TreeFiles, treeFilesOf } from "./tree_files.ts";
+import { type Tree, walk } from "./walk.ts";
 
 /**
  * Compresses every file of a folder that is worth it, ahead of serving: `app.js` gets `app.js.br`, `app.js.zst` and
@@ -51,118 +57,121 @@ export async function precompress(directory: string, options: PrecompressOptions
   const { signal } = options;
   signal?.throwIfAborted();
   const places = await placesOf(directory, options);
-  const tree = await walk(places.source, isManifest, signal);
-  if (isCopying(places) && !settings.dryRun) await makeFolder(places.target);
-  const manifest = await readManifest(places.target);
+  const selection = await selectionOf(settings);
+  const { followLinks } = settings;
+  const isCopy = places.source !== places.target;
+  const target = await Target.of(places.target, { isCopy, followLinks: followLinks && !isCopy });
+  if (isCopy && !settings.force) await requireOwn(target);
+  const origin = isCopy ? await Target.of(places.source, { isCopy: false, followLinks }) : target;
+  const tree = await walk(places.source, { ...settings, once: !isCopy, isExcluded: selection.isExcluded, signal });
+  const files = await treeFilesOf(tree.files, origin);
+  if (tree.files.length === 0 && tree.problems.length === 0) {
+    throw new Error(`there are no files in ${directory}: build first, or name another folder`);
+  }
+  if (files.files.length > 0) requireMatch(files.files, selection, settings, places.source);
   const pool = new Pool(settings.jobs);
   const context: Context = {
     places,
     settings,
-    isWanted: await wantedBy(settings),
-    former: places.previous === undefined ? undefined : await FormerFiles.in(places.previous, signal),
-    ledger: new Ledger(places.target, isCopying(places), manifest),
+    selection,
+    origin,
+    target,
+    previous: places.previous === undefined
+      ? undefined
+      : await PreviousFiles.in(places.previous, { ...settings, signal }),
+    ledger: new Ledger(target.provenance.records),
     pool,
     progress: new ProgressMeter(options.onProgress),
   };
   const stop = () => pool.stop(signal!.reason);
   signal?.addEventListener("abort", stop);
   try {
-    const files = await run(tree, manifest?.copied ?? false, context, signal);
-    return summarize(files, context.ledger, performance.now() - started);
+    await run(tree, files, context, signal);
+    const count = files.files.length + (isCopy ? files.beside.size : 0);
+    return summarize(count, tree.dotfiles, context.ledger, performance.now() - started);
   } finally {
     signal?.removeEventListener("abort", stop);
     await pool.stop(signal?.reason);
   }
 }
 
-async function run(tree: Tree, copied: boolean, context: Context, signal?: AbortSignal): Promise<FoundFile[]> {
-  const { ledger, places, settings } = context;
-  const { files, beside } = partVariants(tree.files);
-  const extra = await toBeCopied(beside, places);
-  requireMatch(files, context);
-  const all = [...files, ...extra.map(({ file }) => file)];
-  ledger.problems.push(...tree.problems);
-  if (!settings.dryRun) await removeAllTemporaries(tree, places, signal);
-  await removeMissing(all, copied && isCopying(places), context);
+async function run(tree: Tree, files: TreeFiles, context: Context, signal?: AbortSignal): Promise<void> {
+  const { ledger, settings, target } = context;
+  for (const { path, message } of tree.problems) ledger.fail(path, new Error(message));
+  const plan = await planAll(tree, files, context, signal);
+  if (settings.dryRun) return reportPlan(plan, context);
+  if (!plan.isEmpty) await target.begin();
   try {
-    const works = await planAll(files, context, signal);
-    if (works.length > 0 && !settings.dryRun) {
-      await ledger.save(); // what is written from here on is known to be ours, whatever happens
-      await carryOutAll(works, context);
-    }
-    for (const each of extra) {
-      signal?.throwIfAborted();
-      await copyBeside(each, context).catch((error) => ledger.fail(each.file.path, error));
-    }
+    await act(plan, context, signal);
+    dropGone(plan, context);
+    if (plan.isEmpty && target.isNews(ledger.records)) await target.begin();
   } finally {
-    if (!settings.dryRun) await ledger.close(); // also when stopped: what was finished is kept
-  }
-  return all;
-}
-
-async function removeAllTemporaries(tree: Tree, places: Places, signal?: AbortSignal): Promise<void> {
-  await removeTemporaries(places.source, tree.temporaries);
-  if (!isCopying(places)) return;
-  await removeTemporaries(places.target, (await walk(places.target, isManifest, signal)).temporaries);
-}
-
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true });
-  } catch (cause) {
-    throw new Error(`cannot write to ${path}: ${explain(cause)}`, { cause });
+    // Also when it is stopped: what was finished is kept.
+    await target.end(ledger.records).catch((error) => ledger.fail(manifestName, error));
   }
 }
 
-/** The largest first, so that no long job is left for the end. */
-async function planAll(files: readonly FoundFile[], context: Context, signal?: AbortSignal): Promise<Work[]> {
-  const works: Work[] = [];
+async function planAll(tree: Tree, files: TreeFiles, context: Context, signal?: AbortSignal): Promise<Plan> {
+  const { ledger, pool, progress, settings, target } = context;
+  const plan = new Plan(await abandonedTemporaries(tree, target, signal));
   let jobs = 0;
-  for (const file of files.toSorted((a, b) => b.size - a.size)) {
+  // The largest first, so that no long job is left for the end.
+  for (const file of files.files.toSorted((a, b) => b.size - a.size)) {
     signal?.throwIfAborted();
-    try {
-      const work = await plan(file, context);
-      if (!work) continue;
-      works.push(work);
-      for (const [format, { state }] of work.variants) {
-        if (state !== "pending") continue;
-        context.progress.expect(format, file.size);
-        jobs++;
-      }
-      if (!context.settings.dryRun) context.pool.prepare(jobs);
-    } catch (error) {
-      context.ledger.fail(file.path, error);
+    await planFile(file, files, plan, context).catch((error) => ledger.fail(file.path, error));
+    const work = plan.works.at(-1);
+    if (work?.file !== file || work.isSettled) continue;
+    for (const { format, record } of work.variants) {
+      if (record) continue;
+      progress.expect(format, file.size);
+      jobs++;
     }
+    if (!settings.dryRun) pool.prepare(jobs); // they load meanwhile
   }
-  return works;
+  for (const file of target.isCopy ? files.beside.values() : []) {
+    signal?.throwIfAborted();
+    await planExtra(file, plan, context);
+  }
+  await planStale(tree, plan, context);
+  return plan;
 }
 
-/** Enough files at a time to keep the pool busy, whatever the number of files. */
-async function carryOutAll(works: readonly Work[], context: Context): Promise<void> {
-  const waiting = works.values();
-  const lanes = Array.from({ length: 2 * context.settings.jobs + 2 }, async () => {
-    for (const work of waiting) await carryOut(work, context);
+/** Takes a plan for what a run would do. */
+function reportPlan(plan: Plan, context: Context): void {
+  const { ledger } = context;
+  ledger.removed.push(...plan.stale);
+  ledger.copied.push(...plan.copies.map(({ file }) => file.path));
+  for (const work of plan.works) {
+    if (!work.isSettled) ledger.compressed.add(work.file.path);
+    recordSettled(work, context);
+  }
+  for (const extra of plan.extras) recordExtra(extra, context);
+}
+
+/** The temporary files below the target that killed runs left there. */
+async function abandonedTemporaries(tree: Tree, { folder, isCopy }: Target, signal?: AbortSignal): Promise<string[]> {
+  const { temporaries } = isCopy ? await walkTarget(folder, signal) : tree;
+  const abandoned: string[] = [];
+  for (const path of temporaries) if (await isAbandonedTemporary(join(folder, path))) abandoned.push(path);
+  return abandoned;
+}
+
+async function walkTarget(folder: string, signal?: AbortSignal): Promise<Pick<Tree, "temporaries">> {
+  if (!existsSync(folder)) return { temporaries: [] };
+  return await walk(folder, { dotfiles: true, followLinks: false, once: true, signal });
+}
+
+/** @throws {Error} if there are files in a folder for copies that no run put there. */
+async function requireOwn({ folder, manifest, journal }: Target): Promise<void> {
+  if (manifest?.copied || journal?.copied) return;
+  const names = await readdir(folder).catch((error) => {
+    if (error.code === "ENOENT") return [];
+    throw cannotWrite(folder, error);
   });
-  await Promise.all(lanes);
-}
-
-function isManifest(path: string): boolean {
-  return path.slice(path.lastIndexOf("/") + 1) === manifestName;
-}
-
-/** Patterns that match nothing are mistaken, and would have every variant removed. */
-function requireMatch(files: readonly FoundFile[], { isWanted, places, settings }: Context): void {
-  if (settings.include.length === 0 || files.length === 0 || files.some(({ path }) => isWanted(path))) return;
-  const patterns = settings.include.join(", ");
-  const hint = "a pattern is for the whole path below the folder, as in assets/*.js or **/*.js";
-  throw new Error(`no file in ${places.source} is to be compressed by include ${patterns}: ${hint}`);
-}
-
-async function wantedBy({ include, exclude }: Settings): Promise<(path: string) => boolean> {
-  if (include.length === 0 && exclude.length === 0) return () => true;
-  const { default: picomatch } = await import("picomatch");
-  const globs = (patterns: readonly string[]) => picomatch([...patterns], { dot: true });
-  const included = include.length > 0 ? globs(include) : () => true;
-  const excluded = exclude.length > 0 ? globs(exclude) : () => false;
-  return (path) => included(path) && !excluded(path);
+  const foreign = names.filter((name) => !isOwnName(name)).sort();
+  if (foreign.length === 0) return;
+  const told = foreign.length > 3
+    ? `${foreign.slice(0, 3).join(", ")} and ${foreign.length - 3} more`
+    : foreign.join(", ");
+  throw new Error(`${folder} holds files that no run put there (${told}): choose an empty folder, or use --force`);
 }

@@ -1,4 +1,4 @@
-import { walk } from "./walk.ts";
+import { walk, type WalkOptions } from "./walk.ts";
 
 /** A dictionary smaller than this many bytes saves less than its header and its request cost. */
 const MIN_DICTIONARY = 1024;
@@ -19,40 +19,43 @@ export function withoutHash(path: string): string {
   return path.slice(0, slash) + path.slice(slash).replace(HASH, "*");
 }
 
-/** A former version of a file. */
-export interface FormerFile {
-  /** Its path below the former deploy's folder. */
+/** A previous version of a file. */
+export interface PreviousFile {
+  /** Its path below the previous deploy's folder. */
   readonly path: string;
   /** In bytes. */
   readonly size: number;
 }
 
-/** Finds the former versions of files in the folder of a former deploy. */
-export class FormerFiles {
-  #exact = new Map<string, FormerFile>();
-  #byPattern = new Map<string, FormerFile[]>();
+/** Finds the previous versions of files in the folder of a previous deploy. */
+export class PreviousFiles {
+  #exact = new Map<string, PreviousFile>();
+  #byPattern = new Map<string, PreviousFile[]>();
 
   private constructor() {}
 
   /** Lists the files below `root`. */
-  static async in(root: string, signal?: AbortSignal): Promise<FormerFiles> {
-    const former = new FormerFiles();
-    const { files } = await walk(root, () => false, signal);
+  static async in(
+    root: string,
+    options: Pick<WalkOptions, "dotfiles" | "followLinks" | "signal">,
+  ): Promise<PreviousFiles> {
+    const previous = new PreviousFiles();
+    const { files } = await walk(root, { ...options, once: false });
     for (const { path, size } of files) {
       if (size < MIN_DICTIONARY) continue;
       const file = { path, size };
-      former.#exact.set(path, file);
+      previous.#exact.set(path, file);
       const pattern = withoutHash(path);
       if (pattern === path) continue;
-      const others = former.#byPattern.get(pattern);
+      const others = previous.#byPattern.get(pattern);
       if (others) others.push(file);
-      else former.#byPattern.set(pattern, [file]);
+      else previous.#byPattern.set(pattern, [file]);
     }
-    return former;
+    return previous;
   }
 
-  /** The former version of the file at `path`, of `size` bytes: of several, the one nearest in size. */
-  of(path: string, size: number): FormerFile | undefined {
+  /** The previous version of the file at `path`, of `size` bytes: of several, the one nearest in size. */
+  of(path: string, size: number): PreviousFile | undefined {
     const candidates = this.#byPattern.get(withoutHash(path)) ?? [];
     const nearest = candidates.toSorted((a, b) => Math.abs(a.size - size) - Math.abs(b.size - size))[0];
     return this.#exact.get(path) ?? nearest;

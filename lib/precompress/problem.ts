@@ -34,11 +34,17 @@ const advice: Readonly<Record<string, string>> = {
   ENOTDIR: "a file is in the way of a folder: remove it and run again",
   EEXIST: "a file is in the way of a folder: remove it and run again",
   EISDIR: "a folder is in the way: remove it and run again",
+  ENAMETOOLONG: "its name is too long for the file system: shorten or exclude it",
 };
 
 /** What to tell the user about `error`. */
 export function explain(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code === "string" && advice[code]) return advice[code];
+  if (typeof code === "string" && Object.hasOwn(advice, code)) return advice[code]!;
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The error of a run whose folder cannot be written to. */
+export function cannotWrite(folder: string, cause: unknown): Error {
+  return new Error(`cannot write to ${folder}: ${explain(cause)}`, { cause });
 }

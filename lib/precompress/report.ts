@@ -1,7 +1,6 @@
 import type { DeltaFormat, VariantFormat } from "./options.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Problem } from "./problem.ts";
-import type { FoundFile } from "./walk.ts";
 
 /**
  * Sizes of one kind of file.
@@ -54,8 +53,12 @@ export interface PrecompressReport {
   readonly skipped: number;
   /** Files copied to `out`; with `dryRun`, to be copied. Paths below the folder. */
   readonly copied: readonly string[];
-  /** Files removed because what they were made from is gone or no longer worth it; paths below the folder. */
+  /** Files removed because their originals are gone, have changed or are no longer worth it; paths below the folder. */
   readonly removed: readonly string[];
+  /** Compressed forms of files that somebody else made: they are used as they are, and stay. Paths below the folder. */
+  readonly found: readonly string[];
+  /** How many names that begin with a dot were passed over; a folder counts once. */
+  readonly dotfiles: number;
   /** Files that could not be handled; all others are done. */
   readonly problems: readonly Problem[];
   /** By kind of file, largest first. */
@@ -85,16 +88,18 @@ export function typeOf(path: string): string {
   return kindOf.get(name.slice(dot + 1).toLowerCase()) ?? "other";
 }
 
-/** Sums up a run over `files`. */
-export function summarize(files: readonly FoundFile[], ledger: Ledger, elapsedMs: number): PrecompressReport {
+/** Sums up a run over so many files. */
+export function summarize(files: number, dotfiles: number, ledger: Ledger, elapsedMs: number): PrecompressReport {
   const byPath = (a: string, b: string) => a < b ? -1 : 1;
   return {
-    files: files.length,
+    files,
     compressed: [...ledger.compressed].sort(byPath),
     unchanged: ledger.unchanged,
     skipped: ledger.skipped,
     copied: ledger.copied.toSorted(byPath),
     removed: ledger.removed.toSorted(byPath),
+    found: ledger.found.toSorted(byPath),
+    dotfiles,
     problems: ledger.problems.toSorted((a, b) => byPath(a.path, b.path)),
     types: summarizeTypes(ledger),
     elapsedMs,
@@ -106,16 +111,16 @@ type Sums = { -readonly [Key in keyof TypeSummary]: TypeSummary[Key] } & { varia
 function summarizeTypes({ records, times }: Ledger): TypeSummary[] {
   const types = new Map<string, Sums>();
   for (const [path, record] of records) {
-    const kept = Object.entries(record.variants).filter(([, { state }]) => state === "kept");
-    if (kept.length === 0) continue;
+    const variants = Object.entries(record.variants);
+    if (!variants.some(([, { size }]) => size !== undefined)) continue;
     const type = typeOf(path);
     let summary = types.get(type);
     if (!summary) types.set(type, summary = { type, files: 0, bytes: 0, variants: {}, elapsedMs: 0 });
     summary.files++;
     summary.bytes += record.size;
     summary.elapsedMs += times.get(path) ?? 0;
-    for (const [format, { state, size }] of Object.entries(record.variants)) {
-      summary.variants[format] = (summary.variants[format] ?? 0) + (state === "kept" ? size! : record.size);
+    for (const [format, { size = record.size }] of variants) {
+      summary.variants[format] = (summary.variants[format] ?? 0) + size;
     }
   }
   return [...types.values()].sort((a, b) => b.bytes - a.bytes);

@@ -1,6 +1,8 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isTemporaryName } from "../files/mod.ts";
+import { isOwnName } from "./own_names.ts";
+import { isWithin } from "./places.ts";
 import { explain, type Problem } from "./problem.ts";
 
 /** A file of the tree. */
@@ -13,65 +15,156 @@ export interface FoundFile {
   readonly mode: number;
 }
 
-/** What is below a folder. */
+/** The files below a folder. */
 export interface Tree {
   /** Sorted by path. */
   readonly files: FoundFile[];
   /** Temporary files of runs, this one's or another's; paths below the folder. */
   readonly temporaries: string[];
+  /** How many names that begin with a dot were passed over; a folder counts once. */
+  dotfiles: number;
   readonly problems: Problem[];
 }
 
+/** How {@linkcode walk} goes through a tree. */
+export interface WalkOptions {
+  /** Whether names that begin with a dot are in; `.well-known` always is. */
+  readonly dotfiles: boolean;
+  /** Whether symbolic links that lead out of the folder are followed. */
+  readonly followLinks: boolean;
+  /**
+   * Whether a folder that several paths lead to is visited by one of them only: by its own if that is in the tree. So
+   * that nothing is written to the same place twice.
+   */
+  readonly once: boolean;
+  /** Whether nobody cares for a path, so that what is wrong with it is no problem. Default: never. */
+  readonly isExcluded?: (path: string) => boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
- * Lists the files below `root`, following symbolic links except into a loop. What `skip` says true for is not looked at.
+ * Lists the files below `root`. Symbolic links are followed, but for those that lead out of `root` or into a loop.
+ *
+ * @throws {Error} if `root` cannot be read; the reason of the signal once it is aborted.
  */
-export async function walk(root: string, skip: (path: string) => boolean, signal?: AbortSignal): Promise<Tree> {
-  const tree: Tree = { files: [], temporaries: [], problems: [] };
+export async function walk(root: string, options: WalkOptions): Promise<Tree> {
+  const walker = new Walker(root, options);
   try {
-    await visit("", [await realpath(root)]);
+    await walker.run();
   } catch (cause) {
-    if (signal?.aborted) throw signal.reason;
+    if (options.signal?.aborted) throw options.signal.reason;
     throw new Error(`cannot read ${root}: ${explain(cause)}`, { cause });
   }
-  tree.files.sort((a, b) => a.path < b.path ? -1 : 1);
-  return tree;
+  walker.tree.files.sort((a, b) => a.path < b.path ? -1 : 1);
+  return walker.tree;
+}
+
+/** A link to a folder, to be followed when all folders were visited by their own paths. */
+interface FolderLink {
+  readonly path: string;
+  readonly real: string;
+  readonly above: readonly string[];
+}
+
+class Walker {
+  readonly tree: Tree = { files: [], temporaries: [], dotfiles: 0, problems: [] };
+  readonly #root: string;
+  readonly #options: WalkOptions;
+  #realRoot = "";
+  #visited = new Set<string>();
+  #links: FolderLink[] = [];
+
+  constructor(root: string, options: WalkOptions) {
+    this.#root = root;
+    this.#options = options;
+  }
+
+  async run(): Promise<void> {
+    this.#realRoot = await realpath(this.#root);
+    await this.#visit("", [this.#realRoot]);
+    for (let links = this.#takeLinks(); links.length > 0; links = this.#takeLinks()) {
+      for (const { path, real, above } of links) {
+        await this.#attempt(path, () => this.#visit(path, [...above, real]));
+      }
+    }
+  }
+
+  #takeLinks(): FolderLink[] {
+    return this.#links.splice(0).sort((a, b) => a.path < b.path ? -1 : 1);
+  }
 
   /** `above` are the real paths of the folders that lead to `folder`, itself included. */
-  async function visit(folder: string, above: readonly string[]): Promise<void> {
-    signal?.throwIfAborted();
-    for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
+  async #visit(folder: string, above: readonly string[]): Promise<void> {
+    this.#options.signal?.throwIfAborted();
+    const real = above.at(-1)!;
+    if (this.#options.once && this.#visited.has(real)) return;
+    this.#visited.add(real);
+    for (const entry of await readdir(join(this.#root, folder), { withFileTypes: true })) {
       const path = folder ? `${folder}/${entry.name}` : entry.name;
-      if (isTemporaryName(entry.name)) {
-        tree.temporaries.push(path);
-        continue;
-      }
-      if (skip(path)) continue;
-      try {
-        await visitEntry(path, entry.isSymbolicLink(), entry.isDirectory(), above);
-      } catch (error) {
-        if (signal?.aborted) throw signal.reason;
-        tree.problems.push({ path, message: explain(error) });
-      }
+      if (isTemporaryName(entry.name)) this.tree.temporaries.push(path);
+      else if (isOwnName(entry.name)) continue;
+      else if (this.#isHidden(entry.name)) this.tree.dotfiles++;
+      else await this.#attempt(path, () => this.#visitEntry(path, entry.isSymbolicLink(), entry.isDirectory(), above));
     }
   }
 
-  async function visitEntry(path: string, isLink: boolean, isFolder: boolean, above: readonly string[]): Promise<void> {
-    const full = join(root, path);
-    if (isFolder && !isLink) return visit(path, [...above, join(above.at(-1)!, path.slice(path.lastIndexOf("/") + 1))]);
-    const found = await stat(full).catch((error) => {
-      if (isLink && error.code === "ENOENT") throw new Error("the symbolic link leads nowhere: remove or exclude it");
-      throw error;
-    });
-    if (found.isDirectory()) {
-      const real = await realpath(full);
-      if (above.includes(real)) {
-        throw new Error("the symbolic link leads to a folder it is in, a loop: remove or exclude it");
-      }
-      return visit(path, [...above, real]);
-    }
-    // Sockets, pipes and devices have no content to compress.
-    if (found.isFile()) {
-      tree.files.push({ path, size: found.size, mtimeMs: found.mtimeMs, mode: found.mode & 0o777 });
+  #isHidden(name: string): boolean {
+    return name.startsWith(".") && name !== ".well-known" && !this.#options.dotfiles;
+  }
+
+  async #attempt(path: string, action: () => Promise<void>): Promise<void> {
+    try {
+      await action();
+    } catch (error) {
+      if (this.#options.signal?.aborted) throw error;
+      if (!this.#options.isExcluded?.(path)) this.tree.problems.push({ path, message: explain(error) });
     }
   }
+
+  async #visitEntry(path: string, isLink: boolean, isFolder: boolean, above: readonly string[]): Promise<void> {
+    if (isLink) return await this.#visitLink(path, above);
+    if (isFolder) return await this.#visit(path, [...above, join(above.at(-1)!, nameOf(path))]);
+    const found = await stat(join(this.#root, path)).catch((error) => {
+      // A name is text here: one that is not UTF-8 stands for another file, which is not there.
+      if (error.code === "ENOENT" && path.includes("\ufffd")) throw new Error("its name is not UTF-8: rename it");
+      throw error;
+    });
+    this.#add(path, found);
+  }
+
+  async #visitLink(path: string, above: readonly string[]): Promise<void> {
+    const full = join(this.#root, path);
+    const real = await realpath(full).catch((error) => {
+      if (error.code === "ENOENT") throw new Error("the symbolic link leads nowhere: remove or exclude it");
+      throw error;
+    });
+    if (!this.#options.followLinks && !isWithin(real, this.#realRoot)) {
+      throw new Error("the symbolic link leads out of the folder: exclude it, or pass --follow-links");
+    }
+    if (isOwnName(nameOf(real))) return;
+    const found = await stat(full);
+    if (!found.isDirectory()) return this.#add(path, found);
+    if (above.includes(real)) {
+      throw new Error("the symbolic link leads to a folder it is in, a loop: remove or exclude it");
+    }
+    this.#links.push({ path, real, above });
+  }
+
+  #add(
+    path: string,
+    found: {
+      isFile(): boolean;
+      readonly size: number;
+      readonly mtimeMs: number;
+      readonly mode: number;
+    },
+  ): void {
+    // Sockets, pipes and devices have no content to compress.
+    if (!found.isFile()) return;
+    this.tree.files.push({ path, size: found.size, mtimeMs: found.mtimeMs, mode: found.mode & 0o777 });
+  }
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.search(/[^/\\]*$/));
 }

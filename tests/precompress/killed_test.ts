@@ -3,7 +3,7 @@ import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { isTemporaryName } from "../../lib/files/mod.ts";
+import { isOwnName } from "../../lib/precompress/internal.ts";
 import { manifestName } from "../../lib/precompress/mod.ts";
 import { sourceText } from "../codecs/samples.ts";
 import { contents, inFolder, listed, millrace, writeSite, writeTree } from "./site.ts";
@@ -31,7 +31,7 @@ test("a run that is killed at any moment leaves nothing truncated, and the next 
       const delay = span * Math.random();
       await millrace(words, (child) => setTimeout(() => child.kill("SIGKILL"), delay));
       for (const path of await listed(target).catch(() => [])) {
-        if (path === manifestName || isTemporaryName(nameOf(path))) continue;
+        if (isOwnName(nameOf(path))) continue;
         const bytes = (await readFile(join(target, path))).toString("base64");
         assert.ok(bytes === expected[path], `${path} after ${delay} ms`);
       }

@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import { copyToTemporary } from "../files/internal.ts";
+import { temporaryPath } from "../files/mod.ts";
+import { carryOut } from "./carry_out.ts";
+import { readContent } from "./content.ts";
+import type { Context } from "./context.ts";
+import { discard } from "./discard.ts";
+import type { Copy, Plan, Work } from "./plan.ts";
+import { CHANGED } from "./problem.ts";
+import { recordExtra, recordSettled } from "./record_work.ts";
+
+/** Does what `plan` says; the context's target has begun. */
+export async function act(plan: Plan, context: Context, signal?: AbortSignal): Promise<void> {
+  const { ledger, target } = context;
+  for (const path of plan.temporaries) await discard(join(target.folder, path));
+  for (const path of plan.stale) await removeStale(path, context);
+  const failed = new Set<string>();
+  for (const copy of plan.copies) {
+    signal?.throwIfAborted();
+    if (!await makeCopy(copy, context)) failed.add(copy.file.path);
+  }
+  for (const [path, file] of plan.alike) await target.align(path, file).catch((error) => ledger.fail(path, error));
+  // A variant must not be beside a copy that it was not made from.
+  const works = plan.works.filter(({ file }) => !failed.has(file.path));
+  for (const work of works) if (work.isSettled) recordSettled(work, context);
+  await carryOutAll(works.filter(({ isSettled }) => !isSettled), context);
+  for (const extra of plan.extras) if (!failed.has(extra.file.path)) recordExtra(extra, context);
+}
+
+async function removeStale(path: string, { ledger, target }: Context): Promise<void> {
+  try {
+    if (await target.remove(path)) ledger.removed.push(path);
+  } catch (error) {
+    ledger.fail(path, error);
+    ledger.stuck.add(path);
+  }
+}
+
+/** Copies a file to the target; returns whether that worked. */
+async function makeCopy({ file, sha256 }: Copy, { ledger, places, settings, target }: Context): Promise<boolean> {
+  const { path, size } = file;
+  const temporary = temporaryPath(join(target.folder, path));
+  try {
+    await target.makeFolderOf(path);
+    await copyToTemporary(join(places.source, path), temporary, file);
+    if ((await readContent(temporary)).sha256 !== sha256) throw new Error(CHANGED);
+    const entry = { path, record: { size, sha256, variants: {} } };
+    if (await target.put(path, { temporary, sha256, entry, replacesAny: settings.force })) ledger.copied.push(path);
+    return true;
+  } catch (error) {
+    ledger.fail(path, error);
+    return false;
+  } finally {
+    await discard(temporary);
+  }
+}
+
+/** Enough files at a time to keep the pool busy, whatever the number of files. */
+async function carryOutAll(works: readonly Work[], context: Context): Promise<void> {
+  const waiting = works.values();
+  const lanes = Array.from({ length: 2 * context.settings.jobs + 2 }, async () => {
+    for (const work of waiting) await carryOut(work, context);
+  });
+  // All of them: what is put while the run ends would not be in its manifest.
+  for (const lane of await Promise.allSettled(lanes)) if (lane.status === "rejected") throw lane.reason;
+}

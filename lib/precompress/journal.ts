@@ -1,0 +1,199 @@
+import { closeSync, futimesSync, openSync, writeSync } from "node:fs";
+import { readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { clearInterval, setInterval } from "node:timers";
+import { processSpace } from "../files/internal.ts";
+import { isProcessAlive } from "../runtime/mod.ts";
+import { checkedRecord, checkedVariant, isBelowFolder, isFormat } from "./file_records.ts";
+import type { FileRecord, VariantRecord } from "./manifest.ts";
+import type { DeltaFormat, VariantFormat } from "./options.ts";
+import { journalName } from "./own_names.ts";
+import { cannotWrite } from "./problem.ts";
+
+/** How often a run that is under way touches its journal, in ms. */
+const HEARTBEAT = 5000;
+/** A journal that nobody touched for so long belongs to a run that was killed, in ms. */
+const LONGEST_SILENCE = 30_000;
+
+/** Journals of runs in this process. */
+const running = new Set<string>();
+
+/** A file that is about to get its name: a copy, or a variant of the file at `path`. */
+export interface JournalEntry {
+  readonly path: string;
+  /** The file itself; its variants are not told here. */
+  readonly record: FileRecord;
+  /** The variant, unless the entry is about a copy. */
+  readonly made?: { readonly format: VariantFormat | DeltaFormat; readonly variant: VariantRecord };
+}
+
+/** The run that a journal is of. */
+interface Owner {
+  readonly space: unknown;
+  readonly pid: unknown;
+}
+
+/** A journal as it was found. */
+export interface FoundJournal {
+  readonly entries: readonly JournalEntry[];
+  /** Whether the run copied the files themselves. */
+  readonly copied: boolean;
+  /** The length of the file in bytes, by which a change is seen. */
+  readonly length: number;
+  readonly isHeld: boolean;
+}
+
+/**
+ * The journal in `folder`, if there is one: a run is under way, or was killed.
+ *
+ * @throws {Error} if it cannot be read.
+ */
+export async function readJournal(folder: string): Promise<FoundJournal | undefined> {
+  const path = join(folder, journalName);
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
+  const entries: JournalEntry[] = [];
+  let owner: Owner | undefined;
+  let copied = false;
+  for (const line of text.split("\n")) {
+    const value = parsed(line);
+    if (value === undefined) continue; // torn by a kill: what it told of has not got its name
+    if ("pid" in value) {
+      owner = value as unknown as Owner;
+      copied = value.copied === true;
+    } else {
+      const entry = checkedEntry(value);
+      if (entry) entries.push(entry);
+    }
+  }
+  const touched = await stat(path).then(({ mtimeMs }) => mtimeMs, () => 0);
+  const isHeld = owner !== undefined && touched > Date.now() - LONGEST_SILENCE && mayRun(owner, path);
+  return { entries, copied, length: text.length, isHeld };
+}
+
+/**
+ * Tells, line by line and before it happens, which bytes a run puts where; so that after a kill the next run knows them
+ * for ours, and need not make them again. It is also the folder's lock: a second run finds it and leaves.
+ */
+export class Journal {
+  readonly #path: string;
+  #descriptor: number;
+  readonly #timer: ReturnType<typeof setInterval>;
+
+  private constructor(path: string, descriptor: number) {
+    this.#path = path;
+    this.#descriptor = descriptor;
+    running.add(path);
+    this.#timer = setInterval(() => this.#touch(), HEARTBEAT);
+    this.#timer.unref();
+  }
+
+  /**
+   * Takes the folder for a run. What a killed one told stays in the journal.
+   *
+   * @param copied Whether the files themselves are copied there.
+   * @param expected How long the journal was when the run was planned; undefined if there was none.
+   * @throws {Error} if another run is under way, or was since, or the folder cannot be written to.
+   */
+  static async open(folder: string, copied: boolean, expected: number | undefined): Promise<Journal> {
+    const path = join(folder, journalName);
+    const found = await readJournal(folder);
+    if (found?.isHeld) {
+      throw new Error(`another run is at work in ${folder}: wait for it, or remove ${journalName} if there is none`);
+    }
+    if (found?.length !== expected) throw changedMeanwhile(folder);
+    let descriptor: number;
+    try {
+      descriptor = openSync(path, found ? "a" : "ax");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") throw changedMeanwhile(folder);
+      throw cannotWrite(folder, error);
+    }
+    const journal = new Journal(path, descriptor);
+    try {
+      // A line end first: the last line may have been torn.
+      journal.#write(`\n${JSON.stringify({ space: processSpace(), pid: process.pid, copied })}\n`);
+      return journal;
+    } catch (error) {
+      journal.leave();
+      throw cannotWrite(folder, error);
+    }
+  }
+
+  /**
+   * Tells of a file that gets its name next.
+   *
+   * @throws {Error} if that cannot be written, so that the file must not get its name.
+   */
+  append(entry: JournalEntry): void {
+    this.#write(`${JSON.stringify(entry)}\n`);
+  }
+
+  /** Ends the journal, of which the manifest has all now. */
+  async remove(): Promise<void> {
+    this.leave();
+    await rm(this.#path, { force: true });
+  }
+
+  /** Leaves the journal to the next run. */
+  leave(): void {
+    if (this.#descriptor === -1) return;
+    clearInterval(this.#timer);
+    running.delete(this.#path);
+    closeSync(this.#descriptor);
+    this.#descriptor = -1;
+  }
+
+  /** At once: it has to be told before what it tells of is done. */
+  #write(text: string): void {
+    const bytes = new TextEncoder().encode(text);
+    for (let start = 0; start < bytes.length;) start += writeSync(this.#descriptor, bytes, start);
+  }
+
+  #touch(): void {
+    const now = Date.now() / 1000;
+    try {
+      futimesSync(this.#descriptor, now, now);
+    } catch {
+      // A folder that is gone fails the run by itself.
+    }
+  }
+}
+
+/** Says that what a run was planned for is not there any more. */
+export function changedMeanwhile(folder: string): Error {
+  return new Error(`another run changed ${folder} meanwhile: run again`);
+}
+
+/** Whether the process of a journal that was touched lately may still be at work. */
+function mayRun({ space, pid }: Owner, path: string): boolean {
+  if (space !== processSpace()) return true;
+  // In a container, the process that was killed often had the id of this one.
+  return pid === process.pid ? running.has(path) : isProcessAlive(Number(pid));
+}
+
+function parsed(line: string): Record<string, unknown> | undefined {
+  try {
+    const value = JSON.parse(line);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function checkedEntry({ path, record, made }: Record<string, unknown>): JournalEntry | undefined {
+  const checked = checkedRecord(record);
+  if (typeof path !== "string" || !isBelowFolder(path) || checked === undefined) return undefined;
+  if (made === undefined) return { path, record: checked };
+  const { format, variant } = (made ?? {}) as { format?: unknown; variant?: unknown };
+  const checkedMade = checkedVariant(variant);
+  return isFormat(format) && checkedMade
+    ? { path, record: checked, made: { format, variant: checkedMade } }
+    : undefined;
+}

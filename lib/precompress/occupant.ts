@@ -1,0 +1,78 @@
+import { lstat, realpath, stat } from "node:fs/promises";
+import { readContent } from "./content.ts";
+import { isWithin } from "./places.ts";
+import { explain } from "./problem.ts";
+import type { RealPlace } from "./real_places.ts";
+
+/** A regular file where a run would write, or a link to one. */
+export interface OccupantFile {
+  readonly kind: "file";
+  /** In bytes. */
+  readonly size: number;
+  /** In hexadecimal. */
+  readonly sha256: string;
+  readonly mtimeMs: number;
+  /** Its permission bits. */
+  readonly mode: number;
+  readonly isLink: boolean;
+  /** Whether a run wrote these bytes there, so that they may be replaced or removed. */
+  readonly isOurs: boolean;
+}
+
+/** What has the name that a run would give to a file. */
+export type Occupant =
+  | { readonly kind: "nothing" }
+  | OccupantFile
+  /** A folder, a device, a link that leads elsewhere: nothing to write over. */
+  | { readonly kind: "obstacle"; readonly message: string };
+
+const NOTHING: Occupant = { kind: "nothing" };
+const obstacle = (message: string): Occupant => ({ kind: "obstacle", message });
+
+/**
+ * Looks at what is at `place`.
+ *
+ * @param place Undefined if there is no such folder.
+ * @param root The real path that links must not leave; undefined if they may.
+ * @param wrote Whether a run wrote bytes with that hash there.
+ */
+export async function occupantAt(
+  place: RealPlace | undefined,
+  root: string | undefined,
+  wrote: (sha256: string) => boolean,
+): Promise<Occupant> {
+  if (place === undefined) return NOTHING;
+  if (root !== undefined && !place.isInside) {
+    return obstacle("a symbolic link on its way leads out of the folder: remove that, or pass --follow-links");
+  }
+  try {
+    const status = await lstat(place.path);
+    const isLink = status.isSymbolicLink();
+    const real = isLink ? await realpath(place.path) : place.path;
+    if (isLink && root !== undefined && !isWithin(real, root)) {
+      return obstacle("a symbolic link that leads out of the folder is in the way: remove it");
+    }
+    const found = isLink ? await stat(real) : status;
+    if (found.isDirectory()) return obstacle("a folder is in the way: remove it and run again");
+    if (!found.isFile()) return obstacle("it is in the way, and no regular file: remove it and run again");
+    const { size, sha256 } = await readContent(real);
+    const { mtimeMs, mode } = found;
+    return { kind: "file", size, sha256, mtimeMs, mode: mode & 0o777, isLink, isOurs: !isLink && wrote(sha256) };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT" && code !== "ENOTDIR") return obstacle(explain(error));
+    return await isThere(place) ? obstacle("a symbolic link that leads nowhere is in the way: remove it") : NOTHING;
+  }
+}
+
+function isThere({ path }: RealPlace): Promise<boolean> {
+  return lstat(path).then(() => true, () => false);
+}
+
+/** Whether a file has the time of change and the permissions of another. Some file systems keep whole ms only. */
+export function isAlike(
+  { mtimeMs, mode }: Pick<OccupantFile, "mtimeMs" | "mode">,
+  other: { readonly mtimeMs: number; readonly mode: number },
+): boolean {
+  return Math.abs(mtimeMs - other.mtimeMs) < 1 && mode === other.mode;
+}

@@ -1,0 +1,51 @@
+import { realpath } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isWithin } from "./places.ts";
+
+/** Where a path below a folder really is. */
+export interface RealPlace {
+  /** The absolute path by the folder that it is in, whatever links lead there. Its last part may be a link itself. */
+  readonly path: string;
+  /** Whether that folder is within the one that all paths are below. */
+  readonly isInside: boolean;
+}
+
+/** Follows the links on the way to paths below a folder. */
+export class RealPlaces {
+  readonly #root: string;
+  /** Real paths of folders that exist, by their paths below the root. */
+  readonly #folders = new Map<string, string>();
+
+  /** @param root A real path. */
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Where `path` is; undefined if its folder is not there. */
+  async of(path: string): Promise<RealPlace | undefined> {
+    const folder = dirname(path);
+    const real = this.#folders.get(folder) ?? await this.#look(folder);
+    if (real === undefined) return undefined;
+    return {
+      path: join(real, path.slice(folder === "." ? 0 : folder.length + 1)),
+      isInside: isWithin(real, this.#root),
+    };
+  }
+
+  async #look(folder: string): Promise<string | undefined> {
+    try {
+      const real = await realpath(join(this.#root, folder));
+      this.#folders.set(folder, real);
+      return real;
+    } catch (error) {
+      // A link that leads nowhere, or a file where a folder was, has nothing below it.
+      if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+      throw error;
+    }
+  }
+
+  /** Forgets what was seen: folders have been removed. */
+  forget(): void {
+    this.#folders.clear();
+  }
+}

@@ -1,0 +1,60 @@
+import type { Context } from "./context.ts";
+import type { VariantRecord } from "./manifest.ts";
+import { type DeltaFormat, extensions, type VariantFormat } from "./options.ts";
+import type { Copy, Plan, Work } from "./plan.ts";
+import { variantPath } from "./tree_files.ts";
+
+/** The variants of a file as they have become, by format. Those that failed are not there: the next run tries again. */
+export type Made = Map<VariantFormat | DeltaFormat, VariantRecord>;
+
+const formats = Object.entries(extensions) as [VariantFormat | DeltaFormat, string][];
+
+/** The settings of a variant that is of no use any more and could not be removed. */
+const STUCK = "stuck";
+
+/** Records what became of a file, and counts it. */
+export function recordWork(work: Work, made: Made, { ledger, target }: Context): void {
+  const { file: { path, size }, sha256, dictionary } = work;
+  const variants: Partial<Record<VariantFormat | DeltaFormat, VariantRecord>> = {};
+  for (const { format } of work.variants) {
+    const variant = made.get(format);
+    if (!variant) continue;
+    variants[format] = variant;
+    if (variant.state === "found") ledger.found.push(variantPath(path, format));
+  }
+  for (const [name, variant] of Object.entries(target.provenance.records.get(path)?.variants ?? {})) {
+    const format = name as VariantFormat | DeltaFormat;
+    // It is ours all the same, and the next run tries to remove it.
+    if (ledger.stuck.has(variantPath(path, format))) variants[format] ??= { ...variant, settings: STUCK };
+  }
+  ledger.records.set(path, { size, sha256, ...(dictionary && { dictionary }), variants });
+  if (ledger.compressed.has(path) || ledger.troubled.has(path)) return;
+  if ([...made.values()].some(({ state }) => state !== "unworthy")) ledger.unchanged++;
+  else ledger.skipped++;
+}
+
+/** Records a file with the variants that are as they should be. */
+export function recordSettled(work: Work, context: Context): void {
+  recordWork(work, new Map(work.variants.flatMap(({ format, record }) => record ? [[format, record]] : [])), context);
+}
+
+/** Records the copy of a file that stands beside another, unless a variant of ours has its place now. */
+export function recordExtra({ file: { path, size }, sha256 }: Copy, { ledger }: Context): void {
+  ledger.skipped++;
+  const isTaken = formats.some(([format, suffix]) => {
+    const owner = path.endsWith(suffix) ? ledger.records.get(path.slice(0, -suffix.length)) : undefined;
+    return owner?.variants[format]?.state === "kept";
+  });
+  if (isTaken) ledger.records.delete(path);
+  else ledger.records.set(path, { size, sha256, variants: {} });
+}
+
+/** Drops the records of files that are gone, when all that was made of them is. */
+export function dropGone(plan: Plan, { ledger, target }: Context): void {
+  const present = new Set([...plan.works, ...plan.extras].map(({ file }) => file.path));
+  for (const [path, { variants }] of target.provenance.records) {
+    if (present.has(path) || plan.unknown.has(path)) continue;
+    const outputs = [path, ...Object.keys(variants).map((format) => variantPath(path, format as VariantFormat))];
+    if (!outputs.some((output) => ledger.stuck.has(output))) ledger.records.delete(path);
+  }
+}
