@@ -23,7 +23,7 @@ export async function copyToTemporary(
       await handle.close();
     }
   } catch (error) {
-    await rm(temporary, { force: true });
+    await rm(temporary, { force: true }).catch(() => {}); // the first error tells more
     throw error;
   }
 }

@@ -24,10 +24,15 @@ export type Occupant =
   | { readonly kind: "nothing" }
   | OccupantFile
   /** A folder, a device, a link that leads elsewhere: nothing to write over. */
-  | { readonly kind: "obstacle"; readonly message: string };
+  | { readonly kind: "obstacle"; readonly message: string; readonly isFolder: boolean };
 
 const NOTHING: Occupant = { kind: "nothing" };
-const obstacle = (message: string): Occupant => ({ kind: "obstacle", message });
+const obstacle = (message: string): Occupant => ({ kind: "obstacle", message, isFolder: false });
+const FOLDER: Occupant = {
+  kind: "obstacle",
+  message: "a folder is in the way: remove it and run again",
+  isFolder: true,
+};
 
 /**
  * Looks at what is at `place`.
@@ -53,7 +58,7 @@ export async function occupantAt(
       return obstacle("a symbolic link that leads out of the folder is in the way: remove it");
     }
     const found = isLink ? await stat(real) : status;
-    if (found.isDirectory()) return obstacle("a folder is in the way: remove it and run again");
+    if (found.isDirectory()) return FOLDER;
     if (!found.isFile()) return obstacle("it is in the way, and no regular file: remove it and run again");
     const { size, sha256 } = await readContent(real);
     const { mtimeMs, mode } = found;

@@ -106,7 +106,8 @@ export async function planCopy(file: FoundFile, sha256: string, plan: Plan, cont
   const { ledger, settings, target } = context;
   plan.decided.add(await target.placeOf(file.path));
   const occupant = await target.look(file.path);
-  if (occupant.kind === "obstacle") {
+  // A folder may be gone when all that runs put there is.
+  if (occupant.kind === "obstacle" && !occupant.isFolder) {
     ledger.fail(file.path, new Error(occupant.message));
     return false;
   }

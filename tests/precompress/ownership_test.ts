@@ -1,0 +1,323 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { chmod, mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { decompress } from "../../lib/codecs/mod.ts";
+import { cleanPrecompressed, manifestName, precompress, readManifest } from "../../lib/precompress/mod.ts";
+import { sourceText } from "../codecs/samples.ts";
+import { contents, inFolder, listed, writeTree } from "./site.ts";
+
+const quick = { levels: { brotli: 5, zstd: 3, gzip: 6 } } as const;
+const page = "<p>The mill turns.</p>\n".repeat(300);
+const told = (problems: readonly { path: string; message: string }[]) =>
+  problems.map(({ path, message }) => `${path}: ${message}`);
+
+test("a variant that its user replaced stays, whether its file changes, goes or is cleaned", () =>
+  inFolder(async (folder) => {
+    const files = { "changed.csv": page, "gone.csv": page, "kept.csv": page, "cleaned.csv": page };
+    await writeTree(folder, files);
+    await precompress(folder, quick);
+    const theirs = Object.fromEntries(Object.keys(files).map((path) => [`${path}.gz`, gzipSync(`theirs: ${path}`)]));
+    await writeTree(folder, theirs);
+    await writeTree(folder, { "changed.csv": `${page}more` });
+    await rm(join(folder, "gone.csv"));
+    const { problems, removed } = await precompress(folder, quick);
+    assert.deepEqual(told(problems), [
+      "changed.csv.gz: it is in the way and not made from changed.csv: remove it, exclude that, or use --force",
+      "cleaned.csv.gz: it is in the way and not made from cleaned.csv: remove it, exclude that, or use --force",
+      "gone.csv.gz: it is not what was written there, so it stays: remove it if nobody needs it",
+      "kept.csv.gz: it is in the way and not made from kept.csv: remove it, exclude that, or use --force",
+    ]);
+    assert.deepEqual(removed, ["changed.csv.br", "changed.csv.zst", "gone.csv.br", "gone.csv.zst"]);
+    const again = await precompress(folder, quick);
+    assert.equal(again.problems.length, 3, "a file that is gone is told once");
+    await cleanPrecompressed(folder);
+    for (const [path, bytes] of Object.entries(theirs)) assert.deepEqual(await readFile(join(folder, path)), bytes);
+  }));
+
+test("a variant that its user replaced just before it is cleaned stays, and is told", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "page.html": page });
+    await precompress(folder, quick);
+    await writeFile(join(folder, "page.html.br"), "theirs");
+    const { removed, problems } = await cleanPrecompressed(folder);
+    assert.deepEqual(removed, [manifestName, "page.html.gz", "page.html.zst"]);
+    assert.deepEqual(told(problems), [
+      "page.html.br: it is not what was written there, so it stays: remove it if nobody needs it",
+    ]);
+    assert.deepEqual(await listed(folder), ["page.html", "page.html.br"]);
+  }));
+
+test("another tool's compressed form stays to the byte, whatever it saves, and is used", () =>
+  inFolder(async (folder) => {
+    const theirs = gzipSync(page, { level: 1 });
+    await writeTree(folder, { "rel.tar": page, "rel.tar.gz": theirs });
+    for (const minSaving of [0.6, 0.999, 0.05]) {
+      const { found, problems, removed } = await precompress(folder, { ...quick, minSaving });
+      assert.deepEqual([found, problems, removed.includes("rel.tar.gz")], [["rel.tar.gz"], [], false]);
+      assert.deepEqual(await readFile(join(folder, "rel.tar.gz")), theirs);
+      const record = (await readManifest(folder))!.files["rel.tar"]!.variants.gzip!;
+      assert.deepEqual([record.state, record.size], ["found", theirs.length]);
+    }
+    assert.equal((await precompress(folder, quick)).unchanged, 1);
+    await writeTree(folder, { "rel.tar": `${page}more` });
+    assert.match(told((await precompress(folder, quick)).problems).join(), /^rel\.tar\.gz: it is in the way/);
+    await rm(join(folder, "rel.tar"));
+    await precompress(folder, quick).catch(() => {});
+    await cleanPrecompressed(folder);
+    assert.deepEqual(await readFile(join(folder, "rel.tar.gz")), theirs);
+  }));
+
+test("a link that leads out of the folder is told and not followed, unless followLinks asks for it", () =>
+  inFolder(async (folder) => {
+    const [site, out] = [join(folder, "site"), join(folder, "out")];
+    await writeTree(folder, { "site/page.html": page, "else/lib.js": sourceText(5000), "secret.txt": page });
+    await symlink("../else", join(site, "vendor"));
+    await symlink("../secret.txt", join(site, "notes.txt"));
+    await symlink("page.html", join(site, "alias.html"));
+    const expected = ["notes.txt", "vendor"].map((path) =>
+      `${path}: the symbolic link leads out of the folder: exclude it, or pass --follow-links`
+    );
+    const inPlace = await precompress(site, quick);
+    assert.deepEqual(told(inPlace.problems), expected);
+    assert.deepEqual(inPlace.compressed, ["alias.html", "page.html"]);
+    assert.deepEqual(await listed(join(folder, "else")), ["lib.js"]);
+    assert.deepEqual(told((await precompress(site, { ...quick, out })).problems), expected);
+    assert.deepEqual((await listed(out)).filter((path) => /vendor|notes/.test(path)), []);
+    assert.deepEqual((await precompress(site, { ...quick, exclude: ["vendor", "notes.txt"] })).problems, []);
+    const followed = await precompress(site, { ...quick, followLinks: true });
+    assert.deepEqual([followed.problems, followed.compressed], [[], ["notes.txt", "vendor/lib.js"]]);
+    assert.ok((await listed(join(folder, "else"))).includes("lib.js.br"));
+  }));
+
+test("cleaning does not follow a link that came to lead out of the folder", () =>
+  inFolder(async (folder) => {
+    const site = join(folder, "site");
+    await writeTree(folder, { "site/page.html": page, "site/lib/a.js": sourceText(5000) });
+    await precompress(site, quick);
+    await rename(join(site, "lib"), join(folder, "elsewhere"));
+    const before = await contents(join(folder, "elsewhere"));
+    await symlink("../elsewhere", join(site, "lib"));
+    const { problems } = await cleanPrecompressed(site);
+    assert.deepEqual(problems.map(({ path }) => path), ["lib/a.js.br", "lib/a.js.gz", "lib/a.js.zst"]);
+    assert.match(problems[0]!.message, /a symbolic link on its way leads out of the folder/);
+    assert.deepEqual(await contents(join(folder, "elsewhere")), before);
+    assert.deepEqual(await listed(site), ["page.html"]);
+  }));
+
+test("a folder that several links in the tree lead to is compressed once, where it is", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "v2/a.js": sourceText(5000), ".hidden/b.js": sourceText(6000) });
+    await symlink("v2", join(folder, "current"));
+    await symlink("v2", join(folder, "latest"));
+    await symlink(".hidden", join(folder, "shown"));
+    const { compressed, problems } = await precompress(folder, quick);
+    assert.deepEqual([compressed, problems], [["shown/b.js", "v2/a.js"], []]);
+    assert.equal((await precompress(folder, quick)).unchanged, 2);
+    await rm(join(folder, "current"));
+    await rename(join(folder, "v2"), join(folder, "v3"));
+    await rm(join(folder, "latest"));
+    await symlink("v3", join(folder, "latest"));
+    const after = await precompress(folder, quick);
+    assert.deepEqual([after.problems, after.compressed, after.removed], [[], [], []]);
+    assert.equal((await listed(join(folder, "v3"))).length, 4);
+  }));
+
+test("files called like members of every object are compressed, recorded and cleaned", () =>
+  inFolder(async (folder) => {
+    const names = ["__proto__", "constructor", "hasOwnProperty", "toString", "valueOf"];
+    await writeTree(folder, Object.fromEntries(names.map((name) => [`${name}`, page])));
+    await writeTree(folder, Object.fromEntries([["__proto__", page]]));
+    await writeFile(join(folder, "__proto__"), page);
+    const before = await listed(folder);
+    const { compressed, problems } = await precompress(folder, quick);
+    assert.deepEqual([compressed, problems], [names, []]);
+    const { files } = (await readManifest(folder))!;
+    assert.deepEqual(Object.keys(files).sort(), names);
+    assert.equal(files["__proto__"]!.variants.brotli!.state, "kept");
+    assert.equal(Object.getPrototypeOf(files), null);
+    assert.equal((await precompress(folder, quick)).unchanged, names.length);
+    await cleanPrecompressed(folder);
+    assert.deepEqual(await listed(folder), before);
+  }));
+
+test("a lost manifest: variants of what the files hold are taken back, others are named, and --force takes them", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "same.js": sourceText(5000, 1), "changed.js": sourceText(5000, 2) });
+    await precompress(folder, quick);
+    const before = await contents(folder);
+    await rm(join(folder, manifestName));
+    await writeTree(folder, { "changed.js": sourceText(5000, 3) });
+    for (let i = 0; i < 2; i++) {
+      const { problems, unchanged, compressed } = await precompress(folder, quick);
+      assert.deepEqual(
+        told(problems),
+        [".br", ".gz", ".zst"].map((suffix) =>
+          `changed.js${suffix}: it is in the way and not made from changed.js: remove it, exclude that, or use --force`
+        ),
+      );
+      assert.deepEqual([unchanged, compressed], [1, []], "a file with problems is not unchanged");
+    }
+    for (const suffix of [".br", ".gz", ".zst"]) {
+      assert.equal((await contents(folder))[`same.js${suffix}`], before[`same.js${suffix}`]);
+    }
+    assert.deepEqual((await precompress(folder, { ...quick, force: true })).problems, []);
+    const bytes = await decompress(await readFile(join(folder, "changed.js.br")), { format: "brotli" });
+    assert.deepEqual(Buffer.from(bytes), Buffer.from(sourceText(5000, 3)));
+    await writeTree(folder, { "changed.js": sourceText(5000, 4) });
+    assert.deepEqual((await precompress(folder, quick)).problems, [], "they are known again");
+  }));
+
+test("with out, a folder with files that no run put there is refused; with force they stay unless in the way", () =>
+  inFolder(async (folder) => {
+    const [site, out] = [join(folder, "site"), join(folder, "out")];
+    await writeTree(folder, { "site/index.html": page, "out/index.html": "theirs", "out/notes.txt": "theirs" });
+    await assert.rejects(precompress(site, { ...quick, out }), {
+      message:
+        `${out} holds files that no run put there (index.html, notes.txt): choose an empty folder, or use --force`,
+    });
+    assert.deepEqual(await contents(out), {
+      "index.html": Buffer.from("theirs").toString("base64"),
+      "notes.txt": Buffer.from("theirs").toString("base64"),
+    });
+    await precompress(site, { ...quick, out, force: true });
+    assert.equal(await readFile(join(out, "index.html"), "utf8"), page);
+    await writeTree(folder, { "site/index.html": `${page}more`, "site/notes.txt": "ours" });
+    const { problems } = await precompress(site, { ...quick, out });
+    assert.deepEqual(told(problems), [
+      "notes.txt: it is in the way and not what a run copied there: remove it, or use --force",
+    ]);
+    assert.equal(await readFile(join(out, "notes.txt"), "utf8"), "theirs");
+    await writeFile(join(out, "index.html"), "edited");
+    await rm(join(site, "notes.txt"));
+    await rm(join(site, "index.html"));
+    await writeTree(site, { "other.html": page });
+    await precompress(site, { ...quick, out });
+    assert.equal(await readFile(join(out, "index.html"), "utf8"), "edited", "an edited copy is not removed");
+    assert.equal(await readFile(join(out, "notes.txt"), "utf8"), "theirs");
+  }));
+
+test("an empty folder is an error, and empties no copy", () =>
+  inFolder(async (folder) => {
+    const [site, out] = [join(folder, "site"), join(folder, "out")];
+    await writeTree(site, { "index.html": page });
+    await precompress(site, { ...quick, out });
+    const before = await contents(out);
+    await rm(join(site, "index.html"));
+    const message = /^there are no files in .*site: build first, or name another folder$/;
+    await assert.rejects(precompress(site, { ...quick, out }), { message });
+    await assert.rejects(precompress(site, quick), { message });
+    assert.deepEqual(await contents(out), before);
+  }));
+
+test("with out, folders that nothing is left in go, but nobody else's", () =>
+  inFolder(async (folder) => {
+    const [site, out] = [join(folder, "site"), join(folder, "out")];
+    await writeTree(site, { "a/b/c.js": sourceText(3000), "d/e.txt": page, "f": "a file" });
+    await precompress(site, { ...quick, out });
+    await mkdir(join(out, "theirs/deep"), { recursive: true });
+    await writeTree(out, { "d/theirs.txt": "theirs" });
+    await rm(join(site, "a"), { recursive: true });
+    await rm(join(site, "d"), { recursive: true });
+    await rm(join(site, "f"));
+    await writeTree(site, { "a": "a file now", "f/g.txt": page });
+    const { problems } = await precompress(site, { ...quick, out });
+    assert.deepEqual(problems, []);
+    assert.deepEqual(
+      (await listed(out)).filter((path) => !/\.(br|gz|zst|json)$/.test(path)),
+      ["a", "d/theirs.txt", "f/g.txt"],
+    );
+    assert.ok((await stat(join(out, "theirs/deep"))).isDirectory());
+  }));
+
+test("names that begin with a dot are passed over, but for .well-known, unless dotfiles asks for them", () =>
+  inFolder(async (folder) => {
+    const [site, out] = [join(folder, "site"), join(folder, "out")];
+    await writeTree(site, {
+      ".env": page,
+      ".git/hooks/pre-commit": page,
+      ".well-known/security.txt": page,
+      "docs/.htaccess": page,
+      "index.html": page,
+    });
+    const dry = await precompress(site, { ...quick, dryRun: true });
+    assert.deepEqual([dry.compressed, dry.dotfiles], [[".well-known/security.txt", "index.html"], 3]);
+    await precompress(site, { ...quick, out });
+    assert.deepEqual((await listed(out)).filter((path) => !/\.(br|gz|zst)$/.test(path)), [
+      manifestName,
+      ".well-known/security.txt",
+      "index.html",
+    ]);
+    const all = await precompress(site, { ...quick, out, dotfiles: true });
+    assert.equal(all.dotfiles, 0);
+    assert.deepEqual(all.compressed, [".env", ".git/hooks/pre-commit", "docs/.htaccess"]);
+    const { removed } = await precompress(site, { ...quick, out });
+    assert.equal(removed.length, 12, "what a run made of them before goes");
+  }));
+
+test("permissions and times of variants follow those of their file", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "page.html": page });
+    await precompress(folder, quick);
+    await chmod(join(folder, "page.html"), 0o640);
+    const report = await precompress(folder, quick);
+    assert.equal(report.unchanged, 1);
+    const modes = await Promise.all(["br", "gz", "zst"].map((suffix) => stat(join(folder, `page.html.${suffix}`))));
+    assert.deepEqual(modes.map(({ mode }) => mode & 0o777), [0o640, 0o640, 0o640]);
+  }));
+
+test("what a run says that it removed was there, and a dry run says the same", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "a.html": page, "b.html": page });
+    await precompress(folder, quick);
+    await rm(join(folder, "a.html"));
+    await rm(join(folder, "a.html.br"));
+    const expected = ["a.html.gz", "a.html.zst"];
+    assert.deepEqual((await precompress(folder, { ...quick, dryRun: true })).removed, expected);
+    assert.deepEqual((await precompress(folder, quick)).removed, expected);
+  }));
+
+test("names that are too long for a variant, folders and links in its place are told, and the others are made", () =>
+  inFolder(async (folder) => {
+    const long = "n".repeat(252); // .br and .gz just fit, .zst does not
+    await writeTree(folder, { [long]: page, "app.js": sourceText(5000), "lib.js": sourceText(6000) });
+    await mkdir(join(folder, "app.js.gz"));
+    await symlink("nowhere", join(folder, "lib.js.br"));
+    const { problems, compressed } = await precompress(folder, quick);
+    assert.deepEqual(told(problems), [
+      "app.js.gz: a folder is in the way: remove it and run again",
+      "lib.js.br: the symbolic link leads nowhere: remove or exclude it",
+      "lib.js.br: a symbolic link that leads nowhere is in the way: remove it",
+      `${long}.zst: its name is too long for the file system: shorten or exclude it`,
+    ]);
+    assert.deepEqual(compressed, ["app.js", "lib.js", long]);
+    assert.ok((await listed(folder)).includes(`${long}.br`));
+  }));
+
+test(
+  "a name that is not UTF-8 is told, and the others are done",
+  { skip: process.platform === "win32" },
+  () =>
+    inFolder(async (folder) => {
+      await writeTree(folder, { "page.html": page });
+      // By a shell: Deno writes such names otherwise.
+      const { status } = spawnSync("sh", ["-c", 'cp page.html "$(printf "caf\\351.html")"'], { cwd: folder });
+      assert.equal(status, 0);
+      const { problems, compressed } = await precompress(folder, quick);
+      assert.deepEqual(told(problems), ["caf\ufffd.html: its name is not UTF-8: rename it"]);
+      assert.deepEqual(compressed, ["page.html"]);
+    }),
+);
+
+test("a compressed file of somebody's own whose original went is left alone from then on", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "own.css": page, "own.css.br": brotliCompressSync(page), "index.html": page });
+    await precompress(folder, quick);
+    await rm(join(folder, "own.css"));
+    const { problems, removed } = await precompress(folder, quick);
+    assert.deepEqual([problems, removed], [[], ["own.css.gz", "own.css.zst"]]);
+    assert.ok((await listed(folder)).includes("own.css.br"));
+  }));
