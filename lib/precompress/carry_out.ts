@@ -54,7 +54,7 @@ async function settle(variant: PlannedVariant, making: Making, context: Context)
     made.set(format, await take(outcome, variant, job, work, context));
   } catch (error) {
     context.ledger.fail(outcome.state === "failed" ? work.file.path : variantPath(work.file.path, format), error, work);
-    const left = await fallBack(format, work, context);
+    const left = variant.isBeside ? undefined : await fallBack(format, work, context);
     if (left) made.set(format, left);
   } finally {
     await discard(job.temporary);
@@ -75,7 +75,7 @@ async function run(job: Job, { pool, progress, ledger }: Context): Promise<Outco
 /** Puts what was made in its place, unless that is somebody else's. */
 async function take(
   outcome: Exclude<Outcome, { state: "failed" }>,
-  { format, settings, replacesAny, theirs }: PlannedVariant,
+  { format, settings, replacesAny, isBeside, theirs }: PlannedVariant,
   { temporary }: Job,
   work: Work,
   { ledger, target }: Context,
@@ -88,8 +88,8 @@ async function take(
     return { state: "unworthy", settings };
   }
   if (outcome.state === "unworthy") {
-    const occupant = await target.look(path);
-    if (occupant.kind === "file" && occupant.isOurs && await target.remove(path)) ledger.removed.push(path);
+    const occupant = isBeside ? undefined : await target.look(path);
+    if (occupant?.kind === "file" && occupant.isOurs && await target.remove(path)) ledger.removed.push(path);
     return { state: "unworthy", settings };
   }
   const variant: VariantRecord = { state: "kept", settings, size: outcome.size, sha256: outcome.sha256 };

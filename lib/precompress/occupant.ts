@@ -27,18 +27,17 @@ export type Occupant =
   | { readonly kind: "obstacle"; readonly message: string; readonly isFolder: boolean };
 
 const NOTHING: Occupant = { kind: "nothing" };
-const obstacle = (message: string): Occupant => ({ kind: "obstacle", message, isFolder: false });
-const FOLDER: Occupant = {
-  kind: "obstacle",
-  message: "a folder is in the way: remove it and run again",
-  isFolder: true,
-};
+/** An obstacle that is no folder. */
+export const obstacle = (message: string): Occupant => ({ kind: "obstacle", message, isFolder: false });
+/** The problem of a folder where a file belongs. */
+export const FOLDER_IN_THE_WAY = "a folder is in the way: remove it and run again";
+const FOLDER: Occupant = { kind: "obstacle", message: FOLDER_IN_THE_WAY, isFolder: true };
 
 /**
  * Looks at what is at `place`.
  *
  * @param place Undefined if there is no such folder.
- * @param root The real path that links must not leave; undefined if they may.
+ * @param root The real path that a link there must not leave; undefined if it may.
  * @param wrote Whether a run wrote bytes with that hash there.
  */
 export async function occupantAt(
@@ -47,9 +46,6 @@ export async function occupantAt(
   wrote: (sha256: string) => boolean,
 ): Promise<Occupant> {
   if (place === undefined) return NOTHING;
-  if (root !== undefined && !place.isInside) {
-    return obstacle("a symbolic link on its way leads out of the folder: remove that, or pass --follow-links");
-  }
   try {
     const status = await lstat(place.path);
     const isLink = status.isSymbolicLink();

@@ -76,11 +76,12 @@ export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, con
   const dictionary = isWorth ? await dictionaryFor(file, content.sha256, context) : undefined;
   const variants: PlannedVariant[] = [];
   for (const format of isWorth ? context.settings.formats : []) {
+    const original = { file, content, plain: format, dictionary };
+    const plain = await planVariant(format, original, tree, plan, context);
     const delta = dictionary && deltaOf[format];
-    for (const each of delta ? [format, delta] as const : [format] as const) {
-      const variant = await planVariant(each, { file, content, plain: format, dictionary }, tree, plan, context);
-      if (variant) variants.push(variant);
-    }
+    const differing = delta &&
+      await planVariant(delta, { ...original, plainRecord: plain?.record }, tree, plan, context);
+    for (const variant of [plain, differing]) if (variant) variants.push(variant);
   }
   const isSettled = variants.every(({ record }) => record !== undefined);
   plan.works.push({ file, sha256: content.sha256, dictionary, variants, isSettled });

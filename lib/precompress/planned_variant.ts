@@ -3,7 +3,7 @@ import { type Content, readContent } from "./content.ts";
 import type { Context } from "./context.ts";
 import { isFormOf } from "./form.ts";
 import type { DictionaryRecord, VariantRecord } from "./manifest.ts";
-import { isAlike, type OccupantFile } from "./occupant.ts";
+import { FOLDER_IN_THE_WAY, isAlike, type OccupantFile } from "./occupant.ts";
 import type { DeltaFormat, VariantFormat } from "./options.ts";
 import type { Plan } from "./plan.ts";
 import { type TreeFiles, variantPath } from "./tree_files.ts";
@@ -18,6 +18,8 @@ export interface PlannedVariant {
   readonly record?: VariantRecord;
   /** Whether the variant takes its place whatever is there. */
   readonly replacesAny: boolean;
+  /** Whether the copy of another file has the place, unless the variant takes it. */
+  readonly isBeside?: boolean;
   /** Somebody else's file in its place, which stays: it may turn out to have the very bytes. */
   readonly theirs?: OccupantFile & { readonly isForm: boolean };
 }
@@ -28,6 +30,8 @@ interface Original {
   readonly content: Content;
   /** The format that the variant is of, or is the delta of. */
   readonly plain: VariantFormat;
+  /** For a delta: the variant in that format, if it is as it should be. */
+  readonly plainRecord?: VariantRecord | undefined;
   readonly dictionary: DictionaryRecord | undefined;
 }
 
@@ -42,19 +46,27 @@ export async function planVariant(
   const { ledger, settings: { force }, target } = context;
   const { file, content } = original;
   const path = variantPath(file.path, format);
+  if (target.isCopy && tree.folders.has(path)) {
+    ledger.fail(path, new Error(FOLDER_IN_THE_WAY), original);
+    return undefined;
+  }
   plan.decided.add(await target.placeOf(path));
   const settings = settingsOf(format, original, context);
-  const copied = target.isCopy && !force ? tree.beside.get(path) : undefined;
+  const copied = target.isCopy ? tree.beside.get(path) : undefined;
+  if (copied && force) return { format, settings, replacesAny: true, isBeside: true };
   if (copied) return await besideOriginal(copied, format, settings, original, context);
   const occupant = await target.look(path);
-  if (occupant.kind === "obstacle") {
+  // In a copy, a folder may be gone when all that runs put there is.
+  if (occupant.kind === "obstacle" && !(target.isCopy && occupant.isFolder)) {
     ledger.fail(path, new Error(occupant.message), original);
     return undefined;
   }
   const before = target.provenance.records.get(file.path);
-  const known = before?.sha256 === content.sha256 ? before.variants[format] : undefined;
-  const usable = known?.settings === settings && !force ? known : undefined;
-  if (occupant.kind === "nothing") {
+  const known = before?.sha256 === content.sha256 ? before.variants : {};
+  // Whether a delta is worth it depends on the variant that it is instead of.
+  const isSame = format === original.plain || areSame(known[original.plain], original.plainRecord);
+  const usable = known[format]?.settings === settings && isSame && !force ? known[format] : undefined;
+  if (occupant.kind !== "file") {
     return { format, settings, replacesAny: force, ...(usable?.state === "unworthy" && { record: usable }) };
   }
   if (occupant.isOurs) {
@@ -106,6 +118,10 @@ async function besideOriginal(
   }
   const { size, sha256 } = await readContent(full);
   return { format, settings, replacesAny: false, record: { state: "found", settings, size, sha256 } };
+}
+
+function areSame(a: VariantRecord | undefined, b: VariantRecord | undefined): boolean {
+  return a?.state === b?.state && a?.size === b?.size;
 }
 
 /** The problem of a file that has the place of a variant. */

@@ -103,12 +103,13 @@ async function run(tree: Tree, files: TreeFiles, context: Context, signal?: Abor
   if (!plan.isEmpty) await target.begin();
   try {
     await act(plan, context, signal);
-    dropGone(plan, context);
-    if (plan.isEmpty && target.isNews(ledger.records)) await target.begin();
-  } finally {
-    // Also when it is stopped: what was finished is kept.
-    await target.end(ledger.records).catch((error) => ledger.fail(manifestName, error));
+  } catch (error) {
+    target.leave(); // what was finished is in the journal
+    throw error;
   }
+  dropGone(plan, context);
+  if (plan.isEmpty && target.isNews(ledger.records)) await target.begin();
+  await target.end(ledger.records).catch((error) => ledger.fail(manifestName, error));
 }
 
 async function planAll(tree: Tree, files: TreeFiles, context: Context, signal?: AbortSignal): Promise<Plan> {

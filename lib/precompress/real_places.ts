@@ -1,4 +1,4 @@
-import { realpath } from "node:fs/promises";
+import { lstat, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isWithin } from "./places.ts";
 
@@ -8,6 +8,8 @@ export interface RealPlace {
   readonly path: string;
   /** Whether that folder is within the one that all paths are below. */
   readonly isInside: boolean;
+  /** Whether no link is on the way. */
+  readonly isDirect: boolean;
 }
 
 /** Follows the links on the way to paths below a folder. */
@@ -26,15 +28,18 @@ export class RealPlaces {
     const folder = dirname(path);
     const real = this.#folders.get(folder) ?? await this.#look(folder);
     if (real === undefined) return undefined;
+    const name = path.slice(folder === "." ? 0 : folder.length + 1);
     return {
-      path: join(real, path.slice(folder === "." ? 0 : folder.length + 1)),
+      path: join(real, name),
       isInside: isWithin(real, this.#root),
+      isDirect: real === join(this.#root, folder),
     };
   }
 
   async #look(folder: string): Promise<string | undefined> {
     try {
       const real = await realpath(join(this.#root, folder));
+      if (!(await lstat(real)).isDirectory()) return undefined;
       this.#folders.set(folder, real);
       return real;
     } catch (error) {

@@ -10,7 +10,7 @@ import {
   readManifestText,
   writeManifest,
 } from "./manifest.ts";
-import { type Occupant, occupantAt } from "./occupant.ts";
+import { obstacle, type Occupant, occupantAt } from "./occupant.ts";
 import { manifestName } from "./own_names.ts";
 import { cannotWrite } from "./problem.ts";
 import { Provenance } from "./provenance.ts";
@@ -117,6 +117,9 @@ export class Target {
 
   async #lookAnew(path: string): Promise<Occupant> {
     const place = await this.#places.of(path);
+    // No run puts links into a copy.
+    if (place && this.isCopy && !place.isDirect) return obstacle(LINK_ON_THE_WAY);
+    if (place && this.#root !== undefined && !place.isInside) return obstacle(LEADS_OUT);
     return await occupantAt(place, this.#root, (sha256) => this.provenance.wrote(place!.path, sha256));
   }
 
@@ -138,7 +141,9 @@ export class Target {
   /** Makes the folder that `path` is in, and those above it. */
   async makeFolderOf(path: string): Promise<void> {
     const folder = dirname(path);
-    if (folder === "." || await this.#places.of(path)) return;
+    const place = await this.#places.of(path);
+    if (place && !place.isDirect) throw new Error(LINK_ON_THE_WAY);
+    if (place || folder === ".") return;
     await this.makeFolderOf(folder);
     const occupant = await this.#lookAnew(folder);
     if (occupant.kind === "obstacle") throw new Error(occupant.message);
@@ -234,6 +239,12 @@ export class Target {
     }
   }
 
+  /** Ends a run that was stopped: the next one finds in the journal what was done. */
+  leave(): void {
+    this.#writing?.leave();
+    this.#writing = undefined;
+  }
+
   /**
    * Ends the run and removes all that runs keep there for themselves.
    *
@@ -252,6 +263,10 @@ export class Target {
     return this.#text !== undefined;
   }
 }
+
+/** The problems of a file that a symbolic link is on the way to. */
+const LINK_ON_THE_WAY = "a symbolic link is on its way: remove that";
+const LEADS_OUT = "a symbolic link on its way leads out of the folder: remove that, or pass --follow-links";
 
 /** The problem of a file that appears where a run is about to write. */
 const CAME_MEANWHILE = "a file came to its place during the run: run again";

@@ -6,6 +6,8 @@ import type { FoundFile } from "./walk.ts";
 export interface TreeFiles {
   /** Those to compress, unless they are not worth it. */
   readonly files: readonly FoundFile[];
+  /** The paths of folders that any of them is in. */
+  readonly folders: ReadonlySet<string>;
   /** By path: those that stand where a variant of one of `files` would be, and that no run wrote. */
   readonly beside: ReadonlyMap<string, FoundFile>;
 }
@@ -20,7 +22,19 @@ export async function treeFilesOf(found: readonly FoundFile[], origin: Target): 
   }
   const paths = new Set(own.map(({ path }) => path));
   const beside = new Map(own.filter(({ path }) => isBeside(path, paths)).map((file) => [file.path, file]));
-  return { files: own.filter(({ path }) => !beside.has(path)), beside };
+  return { files: own.filter(({ path }) => !beside.has(path)), folders: foldersOf(paths), beside };
+}
+
+function foldersOf(paths: Iterable<string>): Set<string> {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const folder = path.slice(0, end);
+      if (folders.has(folder)) break; // those above are there, too
+      folders.add(folder);
+    }
+  }
+  return folders;
 }
 
 /** The path of the variant of `path` in a format. */

@@ -1,0 +1,25 @@
+import process from "node:process";
+import test from "node:test";
+import { inFolder } from "../site.ts";
+import { World } from "./world.ts";
+
+/** More of them: `MILLRACE_STEPS=20000 npm run test:node -- tests/precompress/model`. */
+const STEPS = Number(process.env.MILLRACE_STEPS ?? 120);
+/** The same again: `MILLRACE_SEED=123`, which a failure tells. */
+const SEED = Number(process.env.MILLRACE_SEED ?? Math.floor(Math.random() * 2 ** 31));
+/** Steps of one world. */
+const LIFE = 60;
+
+test("whatever is edited, run, killed and cleaned: nobody's bytes are touched, and the next run ends as a first one", () =>
+  inFolder(async (folder) => {
+    for (let done = 0, seed = SEED; done < STEPS; done += LIFE, seed++) {
+      const world = await World.make(folder, seed);
+      try {
+        for (let i = 0; i < Math.min(LIFE, STEPS - done); i++) await world.step();
+      } catch (cause) {
+        throw new Error(`with MILLRACE_SEED=${seed}, after these steps:\n${world.log.join("\n")}`, { cause });
+      } finally {
+        await world.end();
+      }
+    }
+  }));
