@@ -3,4 +3,4 @@
  *
  * @module
  */
-export { settingsOf } from "./options.ts";
+export { settingsOf } from "./settings.ts";

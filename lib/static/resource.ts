@@ -3,7 +3,7 @@ import { fieldsOf } from "./fields.ts";
 import { type AcceptedCodings, acceptedCodings } from "./http/accept_encoding.ts";
 import { availableDictionary, mayUseDictionary } from "./http/dictionaries.ts";
 import type { TreeMemory } from "./tree/memory.ts";
-import type { Settings } from "./options.ts";
+import type { Settings } from "./settings.ts";
 import type { Representation, TreeFile } from "./tree/representation.ts";
 import { Variant } from "./variant.ts";
 

@@ -1,7 +1,7 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import { type FSWatcher, watch } from "node:fs";
 import type { Answer } from "./answer.ts";
-import type { Settings } from "./options.ts";
+import type { Settings } from "./settings.ts";
 import type { RequestFields } from "./resource.ts";
 import { CLOSED, respond, respondNotFound } from "./respond.ts";
 import { scanTree } from "./tree/scan_tree.ts";

@@ -1,5 +1,5 @@
 import { TreeMemory } from "./tree/memory.ts";
-import type { Settings } from "./options.ts";
+import type { Settings } from "./settings.ts";
 import type { Representation } from "./tree/representation.ts";
 import { Resource } from "./resource.ts";
 import { fileServedAt, namesOf, otherAnswerAt, type Redirect, servedPathOf } from "./served_paths.ts";
