@@ -2,7 +2,7 @@ import { fileSlice } from "../runtime/mod.ts";
 import type { Answer, FileParts } from "./answer.ts";
 import { fileBody } from "./file_body.ts";
 import { FileReader, isAsScanned, isShortage } from "./file_reader.ts";
-import { BUSY } from "./respond.ts";
+import { busyAnswer } from "./respond.ts";
 import type { Site } from "./site.ts";
 
 /** Parts of files up to this many bytes are read before the answer begins: no more than a stream would hold. */
@@ -11,7 +11,7 @@ const READ_WHOLE = 256 * 1024;
 /** Answers a `Request`, at once if what it asks for is in memory. */
 export function fetchFrom(site: Site, request: Request): Response | Promise<Response> {
   const { method, url, headers } = request;
-  const answer = site.respond(method, url, headers) ?? site.respondNotFound(headers);
+  const answer = site.respond(method, url, headers);
   if (method === "HEAD") return new Response(null, answer.init());
   return answer.file ? fromFile(site, request, answer, answer.file) : answer.response();
 }
@@ -48,7 +48,7 @@ async function readWhole(
 }
 
 function onFailure(error: unknown, site: Site, request: Request, file: FileParts): Response | Promise<Response> {
-  return isShortage(error) ? BUSY.response() : withoutVariant(site, request, file);
+  return isShortage(error) ? busyAnswer(file.variant.resource).response() : withoutVariant(site, request, file);
 }
 
 /** Answers from what is left when the file of a variant is not what was scanned. */

@@ -2,6 +2,7 @@ import type { Fields } from "./answer.ts";
 import { contentTypeOf } from "./content_type.ts";
 import { hashedPart } from "./hashed_name.ts";
 import { useAsDictionary } from "./http/dictionaries.ts";
+import { joinedNames } from "./http/field_names.ts";
 import { requireFieldValue } from "./http/field_value.ts";
 import { formatHTTPDate } from "./http/http_date.ts";
 import type { Settings } from "./settings.ts";
@@ -17,17 +18,15 @@ const REVALIDATE = "no-cache";
  */
 const NOT_OF_304 =
   /^(?:content-(?!location$|security-policy)|accept-ranges$|last-modified$|use-as-dictionary$|repr-digest$|x-content-type)/i;
-/** Fields of `headers()` that only we can know. */
-const OURS_ALONE = /^(?:content-(?:length|encoding|range)|etag|transfer-encoding|connection|accept-ranges)$/i;
 
 /**
- * The fields that all answers about a resource have, whichever of its variants they send.
+ * The fields that all answers with a representation of a resource have, whichever of its variants they send.
  *
- * @throws {TypeError} if `headers()` or `cacheControl` gives what is no field.
+ * @param own What `headers()` gives for it.
+ * @throws {TypeError} if `cacheControl` gives what is no field.
  */
-export function fieldsOf(resource: Resource, settings: Settings): Fields {
-  const { file, path, lastModified } = resource;
-  const own = customFields(file.path, settings);
+export function fieldsOf(resource: Resource, own: Headers): Fields {
+  const { file, path, lastModified, settings } = resource;
   const fields: string[] = [];
   const add = (name: string, value: string): void => {
     if (!own.has(name) && value !== "") fields.push(name, value);
@@ -37,13 +36,12 @@ export function fieldsOf(resource: Resource, settings: Settings): Fields {
   add("Content-Type", contentTypeOf(file.path));
   add("Cache-Control", cacheControl);
   add("Last-Modified", formatHTTPDate(lastModified));
-  own.delete("vary");
-  add("Vary", vary);
+  if (vary !== "") fields.push("Vary", vary);
   if (settings.dictionaries && isDictionary(file, cacheControl)) {
     add("Use-As-Dictionary", useAsDictionary(path, hashedPart(path)));
   }
   add("X-Content-Type-Options", "nosniff");
-  for (const [name, value] of own) if (value !== "") fields.push(name, value);
+  for (const [name, value] of own) if (name !== "vary" && value !== "") fields.push(name, value);
   return fields;
 }
 
@@ -82,24 +80,4 @@ function varyOf({ variants, deltas }: Resource, own: string): string {
   if (variants.length + deltas.length > 1) names.push("Accept-Encoding");
   if (deltas.length > 0) names.push("Available-Dictionary");
   return joinedNames(names.join(","));
-}
-
-/** The names in a list such as that of `Vary`, each once, or `*` if that is among them. */
-export function joinedNames(list: string): string {
-  const names = list.split(",").map((name) => name.trim()).filter((name) => name !== "");
-  if (names.includes("*")) return "*";
-  const seen = new Set<string>();
-  return names.filter((name) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase())).join(", ");
-}
-
-function customFields(path: string, { headers }: Settings): Headers {
-  const record = headers?.(path) ?? {};
-  try {
-    const fields = new Headers(record);
-    for (const [name, value] of fields) requireFieldValue(`"${name}"`, value);
-    for (const name of [...fields.keys()]) if (OURS_ALONE.test(name)) fields.delete(name);
-    return fields;
-  } catch (cause) {
-    throw new TypeError(`headers() gives what is no header field for ${path}: ${(cause as Error).message}`, { cause });
-  }
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer, Fields, FileParts } from "./answer.ts";
 import { FileReader, isShortage } from "./file_reader.ts";
-import { joinedNames } from "./fields.ts";
+import { joinedNames } from "./http/field_names.ts";
 import { NodeFields } from "./node_fields.ts";
-import { BUSY } from "./respond.ts";
+import { busyAnswer } from "./respond.ts";
 import { sendFile } from "./send_file.ts";
 import type { Site } from "./site.ts";
 
@@ -16,9 +16,10 @@ export function answerNode(site: Site, req: IncomingMessage, res: ServerResponse
   const method = req.method!;
   if (next && method !== "GET" && method !== "HEAD") return next();
   const fields = new NodeFields(req.headers);
-  const answer = site.respond(method, targetOf(req, site.basePath), fields);
-  if (answer === undefined && next) return next();
-  send(site, req, res, answer ?? site.respondNotFound(fields), next);
+  const target = targetOf(req, site.basePath);
+  const answer = next ? site.respondIfThere(method, target, fields) : site.respond(method, target, fields);
+  if (answer === undefined) return next!();
+  send(site, req, res, answer, next);
 }
 
 function send(site: Site, req: IncomingMessage, res: ServerResponse, answer: Answer, next: Next | undefined): void {
@@ -40,7 +41,7 @@ function sendFrom(
   try {
     reader = new FileReader(file);
   } catch (error) {
-    if (isShortage(error)) return send(site, req, res, BUSY, next);
+    if (isShortage(error)) return send(site, req, res, busyAnswer(file.variant.resource), next);
     site.fault(file.variant); // one less to choose from
     return answerNode(site, req, res, next);
   }

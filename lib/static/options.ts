@@ -71,8 +71,10 @@ export interface StaticHandlerOptions {
   /** Whether names that begin with a dot are served; `.well-known` always is. Default: false. */
   dotfiles?: boolean;
   /**
-   * Fields to add to the answers of a file, or to set otherwise; an empty value leaves the field out. Called once a file
-   * whenever the folder is scanned, with the path below the folder. Default: none.
+   * Fields to add to the responses about a file, or to set otherwise; an empty value leaves the field out. Errors and
+   * redirects have them too, except those that describe content, such as `Cache-Control`, `Last-Modified` and all
+   * `Content-*` but `Content-Security-Policy`. Called once a file whenever the folder is scanned, with the path below the
+   * folder, and once with `""`: for responses about no file, such as a 404 without a page. Default: none.
    */
   headers?: (path: string) => Readonly<Record<string, string>> | undefined;
   /**

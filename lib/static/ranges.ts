@@ -1,4 +1,4 @@
-import { type Answer, only, textAnswer, valueOf, without } from "./answer.ts";
+import { type Answer, only, valueOf, without } from "./answer.ts";
 import { contentTypeOf } from "./content_type.ts";
 import { parseRange } from "./http/byte_ranges.ts";
 import { multipartByteRanges } from "./http/multipart.ts";
@@ -32,5 +32,5 @@ export function answerRange(field: string, variant: Variant): Answer | "ignored"
 
 function unsatisfiable({ resource }: Variant, size: number): Answer {
   const fields = ["Content-Range", `bytes */${size}`, "Accept-Ranges", "bytes", ...only(resource.fields(), "Vary")];
-  return textAnswer(416, `The file has no such range: it has ${size} bytes`, fields);
+  return resource.general().text(416, `The file has no such range: it has ${size} bytes`, fields);
 }

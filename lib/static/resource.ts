@@ -1,4 +1,5 @@
 import { type Fields, valueOf } from "./answer.ts";
+import { customFields, GeneralFields } from "./custom_fields.ts";
 import { fieldsOf } from "./fields.ts";
 import { type AcceptedCodings, acceptedCodings } from "./http/accept_encoding.ts";
 import { availableDictionary, mayUseDictionary } from "./http/dictionaries.ts";
@@ -30,6 +31,7 @@ export class Resource {
   /** Whether its file is not what was scanned any more, so that there is nothing to send. */
   hasChanged = false;
   #fields: Fields | undefined;
+  #general: GeneralFields | undefined;
   // One cached choice: the requests for a file mostly come from browsers that accept the same.
   #lastAccepted: AcceptedCodings | undefined;
   #lastChoice: Variant | undefined;
@@ -46,9 +48,16 @@ export class Resource {
     this.deltas = settings.dictionaries ? file.deltas.map(variantOf) : [];
   }
 
-  /** The fields that all answers about it have. */
+  /** The fields that all answers with a representation of it have. */
   fields(): Fields {
-    return this.#fields ??= fieldsOf(this, this.settings);
+    if (this.#fields === undefined) this.#makeFields();
+    return this.#fields!;
+  }
+
+  /** The fields that all other answers about it have. */
+  general(): GeneralFields {
+    if (this.#general === undefined) this.#makeFields();
+    return this.#general!;
   }
 
   /** The variant to send; undefined if the client accepts none (RFC 9110 section 12.5.3). */
@@ -76,6 +85,13 @@ export class Resource {
     this.variants = this.variants.filter(isOther);
     this.deltas = this.deltas.filter(isOther);
     this.#lastAccepted = undefined;
+  }
+
+  /** Both at once: `headers()` is called once. */
+  #makeFields(): void {
+    const custom = customFields(this.file.path, this.settings);
+    this.#general = new GeneralFields(custom);
+    this.#fields = fieldsOf(this, custom);
   }
 
   /** The smallest delta against what the client has, unless it likes a variant more (RFC 9842). */

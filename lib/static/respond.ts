@@ -1,4 +1,4 @@
-import { Answer, only, textAnswer, valueOf, without } from "./answer.ts";
+import { Answer, only, valueOf, without } from "./answer.ts";
 import { decodeTarget } from "./http/request_target.ts";
 import { evaluate, ifRangeHolds } from "./preconditions.ts";
 import { answerRange } from "./ranges.ts";
@@ -8,24 +8,15 @@ import type { Table } from "./table.ts";
 import type { Variant } from "./variant.ts";
 
 const ALLOW = ["Allow", "GET, HEAD, OPTIONS"];
-const ALLOWED = new Answer(204, ALLOW);
-const NOT_ALLOWED = textAnswer(405, "Method Not Allowed", ALLOW);
-const BAD_REQUEST = textAnswer(400, "Bad Request: the path is not well-formed");
-const NOT_FOUND = textAnswer(404, "Not Found");
 const ASK_AGAIN = ["Retry-After", "1", "Cache-Control", "no-store"];
-const CHANGED = textAnswer(503, "The file is being replaced: ask again", ASK_AGAIN);
-/** What a file is answered with that cannot be opened now: too many are. */
-export const BUSY: Answer = textAnswer(503, "Too many files are open: ask again", ASK_AGAIN);
-/** What everything is answered with once the handler is closed. */
-export const CLOSED: Answer = textAnswer(503, "The server is going down", ["Cache-Control", "no-store"]);
-/** What a page of a 404 has nothing of: it is not what was asked for. */
+/** Fields that the page of a 404 is without: it is not what was asked for. */
 const NOT_OF_404 = ["etag", "last-modified", "cache-control", "accept-ranges", "repr-digest", "use-as-dictionary"];
 
 /** Told that the file of a variant is not what was scanned. */
 export type OnFault = (variant: Variant) => void;
 
 /**
- * Answers a request from `table`, or undefined if there is nothing at its path.
+ * Answers a request from `table`.
  *
  * @param target The request target, or the URL.
  */
@@ -35,25 +26,50 @@ export function respond(
   target: string,
   request: RequestFields,
   onFault: OnFault,
+): Answer {
+  return respondIfThere(table, method, target, request, onFault) ?? respondNotFound(table, request, onFault);
+}
+
+/** Answers a request as {@linkcode respond} does, or undefined if there is nothing at its path. */
+export function respondIfThere(
+  table: Table,
+  method: string,
+  target: string,
+  request: RequestFields,
+  onFault: OnFault,
 ): Answer | undefined {
   const path = decodeTarget(target);
-  if (path === undefined) return method === "OPTIONS" && target === "*" ? ALLOWED : BAD_REQUEST;
+  if (path === undefined) return respondWithoutPath(table, method, target);
   const entry = table.at(path) ?? fallbackFor(path, table);
   if (entry === undefined) return undefined;
-  if (method !== "GET" && method !== "HEAD") return method === "OPTIONS" ? ALLOWED : NOT_ALLOWED;
-  if (!(entry instanceof Resource)) return redirectAnswer(entry, target);
+  if (method !== "GET" && method !== "HEAD") return respondToMethod(method, resourceOf(entry, table));
+  if (!(entry instanceof Resource)) return redirectAnswer(entry, target, resourceOf(entry, table));
   return answerResource(entry, method, request, onFault);
 }
 
+/** What a file is answered with that cannot be opened now: too many are. */
+export function busyAnswer(resource: Resource): Answer {
+  return resource.general().text(503, "Too many files are open: ask again", ASK_AGAIN);
+}
+
+function respondWithoutPath({ folder }: Table, method: string, target: string): Answer {
+  return method === "OPTIONS" && target === "*" ? new Answer(204, folder.general.beside(ALLOW)) : folder.badRequest;
+}
+
+function respondToMethod(method: string, resource: Resource): Answer {
+  const general = resource.general();
+  return method === "OPTIONS" ? new Answer(204, general.beside(ALLOW)) : general.text(405, "Method Not Allowed", ALLOW);
+}
+
 /** The answer for a path that there is nothing at. */
-export function respondNotFound(notFound: Resource | undefined, request: RequestFields, onFault: OnFault): Answer {
-  const chosen = notFound?.choose(request);
-  if (chosen === undefined || chosen.resource.hasChanged) return NOT_FOUND;
+function respondNotFound(table: Table, request: RequestFields, onFault: OnFault): Answer {
+  const chosen = table.notFound?.choose(request);
+  if (chosen === undefined || chosen.resource.hasChanged) return table.folder.notFound;
   const fields = [...without(chosen.fields(), NOT_OF_404), "Cache-Control", "no-cache"];
   const answer = chosen.answer(404, [...fields, "Content-Length", String(chosen.representation.size)]);
   if (answer) return answer;
   onFault(chosen);
-  return respondNotFound(notFound, request, onFault);
+  return respondNotFound(table, request, onFault);
 }
 
 function answerResource(
@@ -69,7 +85,8 @@ function answerResource(
     if (answer) return answer;
     onFault(chosen); // one less to choose from
   }
-  return resource.isFormer ? undefined : CHANGED; // what is gone of the former deploy is gone
+  if (resource.isFormer) return undefined; // what is gone of the former deploy is gone
+  return resource.general().text(503, "The file is being replaced: ask again", ASK_AGAIN);
 }
 
 function answerVariant(chosen: Variant, method: string, request: RequestFields): Answer | undefined {
@@ -86,12 +103,13 @@ function answerVariant(chosen: Variant, method: string, request: RequestFields):
 }
 
 function preconditionFailed({ resource, tag }: Variant): Answer {
-  return textAnswer(412, "Precondition Failed", ["ETag", tag, ...only(resource.fields(), "Vary")]);
+  return resource.general().text(412, "Precondition Failed", ["ETag", tag, ...only(resource.fields(), "Vary")]);
 }
 
 function notAcceptable(resource: Resource): Answer {
   const vary = valueOf(resource.fields(), "Vary") ?? "Accept-Encoding";
-  return textAnswer(406, "Not Acceptable: the file is in none of the accepted content codings", ["Vary", vary]);
+  const text = "Not Acceptable: the file is in none of the accepted content codings";
+  return resource.general().text(406, text, ["Vary", vary]);
 }
 
 /** The page of an application that routes by itself; what has an extension is a file that is missing. */
@@ -100,9 +118,14 @@ function fallbackFor(path: string, { fallback }: Table): Resource | undefined {
   return path.startsWith(fallback.settings.basePath) ? fallback : undefined;
 }
 
+/** The file that is answered, or that a redirect leads to. */
+function resourceOf(entry: Resource | Redirect, table: Table): Resource {
+  return entry instanceof Resource ? entry : table.resourceNamed(entry.file)!;
+}
+
 /** The query goes along; what a server let through that is no part of a URL is encoded. */
-function redirectAnswer({ status, location }: Redirect, target: string): Answer {
+function redirectAnswer({ status, location }: Redirect, target: string, resource: Resource): Answer {
   const query = /\?[^#]*/.exec(target)?.[0] ?? "";
   const encoded = query.replace(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()));
-  return new Answer(status, ["Location", location + encoded, "Content-Length", "0"]);
+  return new Answer(status, resource.general().beside(["Location", location + encoded, "Content-Length", "0"]));
 }

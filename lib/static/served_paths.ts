@@ -4,6 +4,8 @@ import type { Settings } from "./settings.ts";
 export interface Redirect {
   readonly status: 301 | 308;
   readonly location: string;
+  /** The file that it leads to, below the folder. */
+  readonly file: string;
 }
 
 type PathSettings = Pick<Settings, "basePath" | "index" | "cleanUrls">;
@@ -36,11 +38,11 @@ export function fileServedAt(path: string, settings: PathSettings, has: Has): st
 export function otherAnswerAt(path: string, settings: PathSettings, has: Has): string | Redirect | undefined {
   for (const name of namesOf(path, settings)) {
     if (!has(name)) continue;
-    return isPage(name, settings) ? redirect(308, lastPart(servedPathOf(name, settings))) : name;
+    return isPage(name, settings) ? redirect(308, lastPart(servedPathOf(name, settings)), name) : name;
   }
-  const isFolder = settings.index !== undefined &&
-    namesOf(`${path}/`, settings).some((folder) => has(folder + settings.index));
-  return isFolder ? redirect(301, `${lastPart(path)}/`) : undefined;
+  if (settings.index === undefined) return undefined;
+  const index = namesOf(`${path}/`, settings).map((folder) => folder + settings.index).find(has);
+  return index === undefined ? undefined : redirect(301, `${lastPart(path)}/`, index);
 }
 
 /** The names below the folder that `path` may mean: a backslash is only in those that have one. */
@@ -64,6 +66,6 @@ function lastPart(path: string): string {
 }
 
 /** `./` keeps a name with a colon from passing for a scheme. */
-function redirect(status: 301 | 308, name: string): Redirect {
-  return { status, location: `./${encodeURIComponent(name.toWellFormed()).replaceAll("%2F", "/")}` };
+function redirect(status: 301 | 308, name: string, file: string): Redirect {
+  return { status, location: `./${encodeURIComponent(name.toWellFormed()).replaceAll("%2F", "/")}`, file };
 }

@@ -3,7 +3,7 @@ import { type FSWatcher, watch } from "node:fs";
 import type { Answer } from "./answer.ts";
 import type { Settings } from "./settings.ts";
 import type { RequestFields } from "./resource.ts";
-import { CLOSED, respond, respondNotFound } from "./respond.ts";
+import { respond, respondIfThere } from "./respond.ts";
 import { scanTree } from "./tree/scan_tree.ts";
 import { Table } from "./table.ts";
 import { Turns } from "./tree/turns.ts";
@@ -42,6 +42,8 @@ export class Site {
   readonly #settings: Settings;
   /** None once it is closed. */
   #table: Table | undefined;
+  /** The answer to everything once it is closed. */
+  #closed: Answer | undefined;
   #scanning: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
   /** Whether there was a deploy since the last scan. */
@@ -69,13 +71,14 @@ export class Site {
     return site;
   }
 
-  /** What a request gets; undefined if there is nothing at its path. */
-  respond(method: string, target: string, request: RequestFields): Answer | undefined {
-    return this.#table ? respond(this.#table, method, target, request, this.fault) : CLOSED;
+  /** What a request gets. */
+  respond(method: string, target: string, request: RequestFields): Answer {
+    return this.#table ? respond(this.#table, method, target, request, this.fault) : this.#closed!;
   }
 
-  respondNotFound(request: RequestFields): Answer {
-    return this.#table ? respondNotFound(this.#table.notFound, request, this.fault) : CLOSED;
+  /** What a request gets; undefined if there is nothing at its path. */
+  respondIfThere(method: string, target: string, request: RequestFields): Answer | undefined {
+    return this.#table ? respondIfThere(this.#table, method, target, request, this.fault) : this.#closed!;
   }
 
   /** The path that the folder is served at. */
@@ -125,6 +128,7 @@ export class Site {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#closed ??= this.#table?.folder.closed;
     this.#table = undefined;
     this.#watcher?.close();
     clearTimeout(this.#timer);

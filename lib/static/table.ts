@@ -1,3 +1,4 @@
+import { FolderAnswers } from "./folder_answers.ts";
 import { TreeMemory } from "./tree/memory.ts";
 import type { Settings } from "./settings.ts";
 import type { Representation } from "./tree/representation.ts";
@@ -18,6 +19,8 @@ export class Table {
   readonly memory: TreeMemory;
   readonly fallback: Resource | undefined;
   readonly notFound: Resource | undefined;
+  /** What is answered where there is no file. */
+  readonly folder: FolderAnswers;
   readonly #settings: Settings;
   /** The number of the deploy that it is of: the tables that one goes through share it. */
   readonly deploy: number;
@@ -43,9 +46,8 @@ export class Table {
     this.memory = new TreeMemory(tree, { limit: settings.memoryLimit, isSent });
     this.fallback = settings.fallback === undefined ? undefined : this.#required("fallback", settings.fallback);
     this.notFound = this.#resourceOf(tree.find(settings.notFound));
-    if (!settings.hasCallbacks) return;
-    // What they give is checked now, not at the first request.
-    for (let file = 0; file < tree.length; file++) this.#resourceOf(file)?.fields();
+    if (settings.hasCallbacks) this.#askCallbacks();
+    this.folder = new FolderAnswers(settings);
   }
 
   /** What is answered at `path`, which is decoded; undefined if there is nothing. */
@@ -55,6 +57,11 @@ export class Table {
     const found = this.#served(path) ?? this.#formerAt(path) ?? this.#other(path) ?? this.#variantAt(path);
     if (found !== undefined) this.#known.set(path, found); // not what is missing: there is no end to it
     return found;
+  }
+
+  /** The file at a path below the folder. */
+  resourceNamed(path: string): Resource | undefined {
+    return this.#resourceOf(this.tree.find(path));
   }
 
   /**
@@ -109,6 +116,11 @@ export class Table {
       if (file) return new Resource(file, path, this.#settings, this.memory);
     }
     return undefined;
+  }
+
+  /** What callbacks give is checked before anything is served, not at the first request. */
+  #askCallbacks(): void {
+    for (let file = 0; file < this.tree.length; file++) this.#resourceOf(file)?.fields();
   }
 
   readonly #has = (file: string): boolean => this.tree.find(file) !== undefined;

@@ -1,0 +1,20 @@
+import type { Answer } from "./answer.ts";
+import { customFields, GeneralFields } from "./custom_fields.ts";
+import type { Settings } from "./settings.ts";
+
+/** The answers about no file: each has the fields that `headers("")` gives for the folder itself. */
+export class FolderAnswers {
+  readonly general: GeneralFields;
+  readonly badRequest: Answer;
+  readonly notFound: Answer;
+  /** The answer to everything once the handler is closed. */
+  readonly closed: Answer;
+
+  /** @throws {TypeError} if `headers("")` gives what is no field. */
+  constructor(settings: Settings) {
+    this.general = new GeneralFields(customFields("", settings));
+    this.badRequest = this.general.text(400, "Bad Request: the path is not well-formed");
+    this.notFound = this.general.text(404, "Not Found");
+    this.closed = this.general.text(503, "The server is going down", ["Cache-Control", "no-store"]);
+  }
+}
