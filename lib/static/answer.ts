@@ -55,6 +55,11 @@ export class Answer {
     this.#hasRoomFor = hasRoomFor;
   }
 
+  /** The same answer with more fields. */
+  with(fields: Fields): Answer {
+    return new Answer(this.status, [...this.fields, ...fields], this.bytes ?? this.file);
+  }
+
   /** A new Response with all of it, if none of it is in a file. */
   response(): Response {
     return (this.#ready ??= new ReadyResponse(this.bytes, this.init(), this.#hasRoomFor)).make();

@@ -1,6 +1,8 @@
 import { type Answer, type Fields, textAnswer, valueOf, without } from "./answer.ts";
+import type { CrossOrigin } from "./cross_origin.ts";
 import { joinedNames } from "./http/field_names.ts";
 import { requireFieldValue } from "./http/field_value.ts";
+import type { RequestFields } from "./resource.ts";
 import type { Settings } from "./settings.ts";
 
 /** Fields of `headers()` that only the handler can know. */
@@ -10,13 +12,29 @@ const OURS_ALONE = /^(?:content-(?:length|encoding|range)|etag|transfer-encoding
 const OF_REPRESENTATION =
   /^(?:content-(?!security-policy)|(?:cache-control|last-modified|expires|etag|accept-ranges|repr-digest|use-as-dictionary)$)/i;
 
+/** The fields that are the same for all answers about a file, by the options. */
+export interface CustomFields {
+  /** By name in lower case; an empty value leaves a field out. */
+  readonly fields: Headers;
+  /** Whose permission answers have besides; none if `headers()` speaks of origins itself. */
+  readonly cors: CrossOrigin | undefined;
+}
+
 /**
- * The fields that `headers()` gives for `path`, by name in lower case; an empty value leaves a field out.
+ * The fields that `headers()` gives for `path`, and those of `cors`.
  *
  * @param path Below the folder; empty for the folder itself.
- * @throws {TypeError} if it gives what is no field.
+ * @throws {TypeError} if `headers()` gives what is no field.
  */
-export function customFields(path: string, { headers }: Settings): Headers {
+export function customFields(path: string, settings: Settings): CustomFields {
+  const fields = givenFields(path, settings);
+  if (settings.cors === undefined || fields.has("access-control-allow-origin")) return { fields, cors: undefined };
+  for (const [name, value] of settings.cors.fields) if (!fields.has(name)) fields.set(name, value);
+  if (settings.cors.vary !== "") fields.set("vary", joinedNames(`${fields.get("vary") ?? ""}, ${settings.cors.vary}`));
+  return { fields, cors: settings.cors };
+}
+
+function givenFields(path: string, { headers }: Settings): Headers {
   const record = headers?.(path) ?? {};
   try {
     const fields = new Headers(record);
@@ -33,12 +51,23 @@ export function customFields(path: string, { headers }: Settings): Headers {
 export class GeneralFields {
   readonly #fields: Fields;
   readonly #vary: string;
+  readonly #cors: CrossOrigin | undefined;
 
-  /** @param custom What `headers()` gives for it. */
-  constructor(custom: Headers) {
+  constructor({ fields, cors }: CustomFields) {
     const isGeneral = (name: string) => name !== "vary" && !OF_REPRESENTATION.test(name);
-    this.#fields = [...custom].filter(([name, value]) => value !== "" && isGeneral(name)).flat();
-    this.#vary = custom.get("vary") ?? "";
+    this.#fields = [...fields].filter(([name, value]) => value !== "" && isGeneral(name)).flat();
+    this.#vary = fields.get("vary") ?? "";
+    this.#cors = cors;
+  }
+
+  /** `answer` as it is sent for `request`, whose origin may have a say in it. */
+  permit(answer: Answer, request: RequestFields): Answer {
+    return this.#cors === undefined ? answer : this.#cors.permit(answer, request);
+  }
+
+  /** The origin that may read the answer to `request`, if that depends on the request. */
+  allowedOrigin(request: RequestFields): string | undefined {
+    return this.#cors?.allowedOrigin(request);
   }
 
   /** An answer with a line of text, the fields `own`, and these. */

@@ -1,8 +1,8 @@
 import { fileSlice } from "../runtime/mod.ts";
 import type { Answer, FileParts } from "./answer.ts";
+import { answerBusy } from "./answer_resource.ts";
 import { fileBody } from "./file_body.ts";
 import { FileReader, isAsScanned, isShortage } from "./file_reader.ts";
-import { busyAnswer } from "./respond.ts";
 import type { Site } from "./site.ts";
 
 /** Parts of files up to this many bytes are read before the answer begins: no more than a stream would hold. */
@@ -48,7 +48,8 @@ async function readWhole(
 }
 
 function onFailure(error: unknown, site: Site, request: Request, file: FileParts): Response | Promise<Response> {
-  return isShortage(error) ? busyAnswer(file.variant.resource).response() : withoutVariant(site, request, file);
+  if (!isShortage(error)) return withoutVariant(site, request, file);
+  return answerBusy(file.variant.resource, request.headers).response();
 }
 
 /** Answers from what is left when the file of a variant is not what was scanned. */

@@ -1,5 +1,6 @@
 import type { Answer } from "./answer.ts";
 import { customFields, GeneralFields } from "./custom_fields.ts";
+import type { CrossOrigin } from "./cross_origin.ts";
 import type { Settings } from "./settings.ts";
 
 /** The answers about no file: each has the fields that `headers("")` gives for the folder itself. */
@@ -9,9 +10,11 @@ export class FolderAnswers {
   readonly notFound: Answer;
   /** The answer to everything once the handler is closed. */
   readonly closed: Answer;
+  readonly cors: CrossOrigin | undefined;
 
   /** @throws {TypeError} if `headers("")` gives what is no field. */
   constructor(settings: Settings) {
+    this.cors = settings.cors;
     this.general = new GeneralFields(customFields("", settings));
     this.badRequest = this.general.text(400, "Bad Request: the path is not well-formed");
     this.notFound = this.general.text(404, "Not Found");

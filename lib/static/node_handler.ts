@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer, Fields, FileParts } from "./answer.ts";
+import { answerBusy } from "./answer_resource.ts";
 import { FileReader, isShortage } from "./file_reader.ts";
 import { joinedNames } from "./http/field_names.ts";
 import { NodeFields } from "./node_fields.ts";
-import { busyAnswer } from "./respond.ts";
 import { sendFile } from "./send_file.ts";
 import type { Site } from "./site.ts";
 
@@ -14,10 +14,9 @@ export type Next = (error?: unknown) => void;
 export function answerNode(site: Site, req: IncomingMessage, res: ServerResponse, next: Next | undefined): void {
   if (res.headersSent || res.writableEnded) return; // somebody else answers, or the visitor has left
   const method = req.method!;
-  if (next && method !== "GET" && method !== "HEAD") return next();
   const fields = new NodeFields(req.headers);
   const target = targetOf(req, site.basePath);
-  const answer = next ? site.respondIfThere(method, target, fields) : site.respond(method, target, fields);
+  const answer = next ? site.respondInChain(method, target, fields) : site.respond(method, target, fields);
   if (answer === undefined) return next!();
   send(site, req, res, answer, next);
 }
@@ -41,7 +40,9 @@ function sendFrom(
   try {
     reader = new FileReader(file);
   } catch (error) {
-    if (isShortage(error)) return send(site, req, res, busyAnswer(file.variant.resource), next);
+    if (isShortage(error)) {
+      return send(site, req, res, answerBusy(file.variant.resource, new NodeFields(req.headers)), next);
+    }
     site.fault(file.variant); // one less to choose from
     return answerNode(site, req, res, next);
   }

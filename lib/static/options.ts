@@ -78,6 +78,12 @@ export interface StaticHandlerOptions {
    */
   headers?: (path: string) => Readonly<Record<string, string>> | undefined;
   /**
+   * The origins whose pages may read the responses from scripts, by the CORS protocol: `true` for all, a list such as
+   * `["https://app.example"]`, or a function, which is called for each request that names an origin. Preflights are
+   * answered; credentials are not allowed. `Access-Control-Allow-Origin` of `headers` goes before it. Default: false.
+   */
+  cors?: boolean | readonly string[] | ((origin: string) => boolean);
+  /**
    * The paths below the folder whose content never changes, as a pattern or a glob: they may be kept for a year without
    * a question. `false`: none.
    *

@@ -91,7 +91,7 @@ export class Resource {
   #makeFields(): void {
     const custom = customFields(this.file.path, this.settings);
     this.#general = new GeneralFields(custom);
-    this.#fields = fieldsOf(this, custom);
+    this.#fields = fieldsOf(this, custom.fields);
   }
 
   /** The smallest delta against what the client has, unless it likes a variant more (RFC 9842). */
@@ -113,7 +113,7 @@ export class Resource {
       site: request.get("sec-fetch-site"),
       mode: request.get("sec-fetch-mode"),
       origin: request.get("origin"),
-      allowOrigin: valueOf(this.fields(), "Access-Control-Allow-Origin"),
+      allowOrigin: this.general().allowedOrigin(request) ?? valueOf(this.fields(), "Access-Control-Allow-Origin"),
     });
   }
 }

@@ -1,19 +1,16 @@
-import { Answer, only, valueOf, without } from "./answer.ts";
+import { Answer, without } from "./answer.ts";
+import { answerResource, type OnFault } from "./answer_resource.ts";
+import { isPreflight, isPreflightOfRead, PREFLIGHT } from "./cross_origin.ts";
+import type { GeneralFields } from "./custom_fields.ts";
+import type { FolderAnswers } from "./folder_answers.ts";
 import { decodeTarget } from "./http/request_target.ts";
-import { evaluate, ifRangeHolds } from "./preconditions.ts";
-import { answerRange } from "./ranges.ts";
 import { type RequestFields, Resource } from "./resource.ts";
 import type { Redirect } from "./served_paths.ts";
 import type { Table } from "./table.ts";
-import type { Variant } from "./variant.ts";
 
 const ALLOW = ["Allow", "GET, HEAD, OPTIONS"];
-const ASK_AGAIN = ["Retry-After", "1", "Cache-Control", "no-store"];
 /** Fields that the page of a 404 is without: it is not what was asked for. */
 const NOT_OF_404 = ["etag", "last-modified", "cache-control", "accept-ranges", "repr-digest", "use-as-dictionary"];
-
-/** Told that the file of a variant is not what was scanned. */
-export type OnFault = (variant: Variant) => void;
 
 /**
  * Answers a request from `table`.
@@ -27,11 +24,35 @@ export function respond(
   request: RequestFields,
   onFault: OnFault,
 ): Answer {
-  return respondIfThere(table, method, target, request, onFault) ?? respondNotFound(table, request, onFault);
+  const answer = respondIfThere(table, method, target, request, onFault);
+  if (answer) return answer;
+  const { folder } = table;
+  // The page that asks is to read the 404.
+  if (asksForOrigin(folder, method, request)) return respondToMethod(method, folder.general, request, PREFLIGHT);
+  return respondNotFound(table, request, onFault);
 }
 
-/** Answers a request as {@linkcode respond} does, or undefined if there is nothing at its path. */
-export function respondIfThere(
+/**
+ * Answers a request as {@linkcode respond} does, or undefined if it is for what follows in a chain: there is nothing at
+ * its path, or it is not one that reads.
+ */
+export function respondInChain(
+  table: Table,
+  method: string,
+  target: string,
+  request: RequestFields,
+  onFault: OnFault,
+): Answer | undefined {
+  const reads = method === "GET" || method === "HEAD" || (table.folder.cors && isPreflightOfRead(method, request));
+  return reads ? respondIfThere(table, method, target, request, onFault) : undefined;
+}
+
+/** The answer to everything once the handler is closed. */
+export function respondClosed({ general, closed }: FolderAnswers, request: RequestFields): Answer {
+  return general.permit(closed, request);
+}
+
+function respondIfThere(
   table: Table,
   method: string,
   target: string,
@@ -39,77 +60,56 @@ export function respondIfThere(
   onFault: OnFault,
 ): Answer | undefined {
   const path = decodeTarget(target);
-  if (path === undefined) return respondWithoutPath(table, method, target);
-  const entry = table.at(path) ?? fallbackFor(path, table);
+  if (path === undefined) return respondWithoutPath(table.folder, method, target, request);
+  // A page of the application is nothing that scripts of other origins ask for.
+  const isPreflight = asksForOrigin(table.folder, method, request);
+  const entry = table.at(path) ?? (isPreflight ? undefined : fallbackFor(path, table));
   if (entry === undefined) return undefined;
-  if (method !== "GET" && method !== "HEAD") return respondToMethod(method, resourceOf(entry, table));
-  if (!(entry instanceof Resource)) return redirectAnswer(entry, target, resourceOf(entry, table));
-  return answerResource(entry, method, request, onFault);
-}
-
-/** What a file is answered with that cannot be opened now: too many are. */
-export function busyAnswer(resource: Resource): Answer {
-  return resource.general().text(503, "Too many files are open: ask again", ASK_AGAIN);
-}
-
-function respondWithoutPath({ folder }: Table, method: string, target: string): Answer {
-  return method === "OPTIONS" && target === "*" ? new Answer(204, folder.general.beside(ALLOW)) : folder.badRequest;
-}
-
-function respondToMethod(method: string, resource: Resource): Answer {
+  const resource = entry instanceof Resource ? entry : table.resourceNamed(entry.file)!;
   const general = resource.general();
-  return method === "OPTIONS" ? new Answer(204, general.beside(ALLOW)) : general.text(405, "Method Not Allowed", ALLOW);
+  if (method !== "GET" && method !== "HEAD") {
+    return respondToMethod(method, general, request, isPreflight ? PREFLIGHT : []);
+  }
+  const answer = entry instanceof Resource
+    ? answerResource(entry, method, request, onFault)
+    : redirectAnswer(entry, target, general);
+  return answer && general.permit(answer, request);
+}
+
+function respondWithoutPath(folder: FolderAnswers, method: string, target: string, request: RequestFields): Answer {
+  const { general, badRequest } = folder;
+  if (method === "OPTIONS" && target === "*") return respondToMethod(method, general, request, []);
+  return general.permit(badRequest, request);
+}
+
+function respondToMethod(
+  method: string,
+  general: GeneralFields,
+  request: RequestFields,
+  more: readonly string[],
+): Answer {
+  const answer = method === "OPTIONS"
+    ? new Answer(204, general.beside([...ALLOW, ...more]))
+    : general.text(405, "Method Not Allowed", ALLOW);
+  return general.permit(answer, request);
+}
+
+/** Whether a page of another origin is to be told what it may send. */
+function asksForOrigin({ cors }: FolderAnswers, method: string, request: RequestFields): boolean {
+  return cors !== undefined && isPreflight(method, request);
 }
 
 /** The answer for a path that there is nothing at. */
 function respondNotFound(table: Table, request: RequestFields, onFault: OnFault): Answer {
   const chosen = table.notFound?.choose(request);
-  if (chosen === undefined || chosen.resource.hasChanged) return table.folder.notFound;
+  if (chosen === undefined || chosen.resource.hasChanged) {
+    return table.folder.general.permit(table.folder.notFound, request);
+  }
   const fields = [...without(chosen.fields(), NOT_OF_404), "Cache-Control", "no-cache"];
   const answer = chosen.answer(404, [...fields, "Content-Length", String(chosen.representation.size)]);
-  if (answer) return answer;
+  if (answer) return chosen.resource.general().permit(answer, request);
   onFault(chosen);
   return respondNotFound(table, request, onFault);
-}
-
-function answerResource(
-  resource: Resource,
-  method: string,
-  request: RequestFields,
-  onFault: OnFault,
-): Answer | undefined {
-  while (!resource.hasChanged) {
-    const chosen = resource.choose(request);
-    if (chosen === undefined) return notAcceptable(resource);
-    const answer = answerVariant(chosen, method, request);
-    if (answer) return answer;
-    onFault(chosen); // one less to choose from
-  }
-  if (resource.isFormer) return undefined; // what is gone of the former deploy is gone
-  return resource.general().text(503, "The file is being replaced: ask again", ASK_AGAIN);
-}
-
-function answerVariant(chosen: Variant, method: string, request: RequestFields): Answer | undefined {
-  const verdict = evaluate(request, chosen);
-  if (verdict === "failed") return preconditionFailed(chosen);
-  if (verdict !== "go on") return verdict.notModified();
-  // HEAD has no ranges (RFC 9110 section 14.2).
-  const range = method === "GET" ? request.get("range") : undefined;
-  if (range && ifRangeHolds(request, chosen)) {
-    const answer = answerRange(range, chosen);
-    if (answer !== "ignored") return answer;
-  }
-  return chosen.whole();
-}
-
-function preconditionFailed({ resource, tag }: Variant): Answer {
-  return resource.general().text(412, "Precondition Failed", ["ETag", tag, ...only(resource.fields(), "Vary")]);
-}
-
-function notAcceptable(resource: Resource): Answer {
-  const vary = valueOf(resource.fields(), "Vary") ?? "Accept-Encoding";
-  const text = "Not Acceptable: the file is in none of the accepted content codings";
-  return resource.general().text(406, text, ["Vary", vary]);
 }
 
 /** The page of an application that routes by itself; what has an extension is a file that is missing. */
@@ -118,14 +118,9 @@ function fallbackFor(path: string, { fallback }: Table): Resource | undefined {
   return path.startsWith(fallback.settings.basePath) ? fallback : undefined;
 }
 
-/** The file that is answered, or that a redirect leads to. */
-function resourceOf(entry: Resource | Redirect, table: Table): Resource {
-  return entry instanceof Resource ? entry : table.resourceNamed(entry.file)!;
-}
-
 /** The query goes along; what a server let through that is no part of a URL is encoded. */
-function redirectAnswer({ status, location }: Redirect, target: string, resource: Resource): Answer {
+function redirectAnswer({ status, location }: Redirect, target: string, general: GeneralFields): Answer {
   const query = /\?[^#]*/.exec(target)?.[0] ?? "";
   const encoded = query.replace(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()));
-  return new Answer(status, resource.general().beside(["Location", location + encoded, "Content-Length", "0"]));
+  return new Answer(status, general.beside(["Location", location + encoded, "Content-Length", "0"]));
 }

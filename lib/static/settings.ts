@@ -1,4 +1,5 @@
 import { requireKnown } from "../options/mod.ts";
+import { type CrossOrigin, crossOriginOf } from "./cross_origin.ts";
 import { hashedPart } from "./hashed_name.ts";
 import { requireFieldValue } from "./http/field_value.ts";
 import type { PrecompressedCoding, StaticHandlerOptions, StaticWarning } from "./options.ts";
@@ -12,6 +13,8 @@ export interface Settings {
   readonly notFound: string;
   readonly dotfiles: boolean;
   readonly headers: StaticHandlerOptions["headers"];
+  /** Undefined: no other origin may read anything. */
+  readonly cors: CrossOrigin | undefined;
   /** Whether `headers` or `cacheControl` is a function. */
   readonly hasCallbacks: boolean;
   readonly isImmutable: (path: string) => boolean;
@@ -34,6 +37,7 @@ const known: Readonly<Record<keyof StaticHandlerOptions, true>> = {
   notFound: true,
   dotfiles: true,
   headers: true,
+  cors: true,
   immutable: true,
   cacheControl: true,
   basePath: true,
@@ -66,6 +70,7 @@ export async function settingsOf(options: StaticHandlerOptions): Promise<Setting
   if (typeof cacheControl !== "function" && cacheControl !== undefined) {
     requireFieldValue("cacheControl", cacheControl);
   }
+  const warn: Warn = (path, message) => onWarning({ path, message });
   return {
     index: options.index === false ? undefined : nameOf("index", options.index ?? "index.html"),
     cleanUrls: options.cleanUrls ?? false,
@@ -73,6 +78,7 @@ export async function settingsOf(options: StaticHandlerOptions): Promise<Setting
     notFound: pathOf("notFound", options.notFound ?? "404.html"),
     dotfiles: options.dotfiles ?? false,
     headers: options.headers,
+    cors: crossOriginOf(options.cors, warn),
     hasCallbacks: typeof cacheControl === "function" || options.headers !== undefined,
     isImmutable: await patternOf(options.immutable),
     cacheControl: typeof cacheControl === "function" ? cacheControl : () => cacheControl,
@@ -82,7 +88,7 @@ export async function settingsOf(options: StaticHandlerOptions): Promise<Setting
     memoryLimit,
     reprDigest: options.reprDigest ?? false,
     previous: options.previous,
-    warn: (path, message) => onWarning({ path, message }),
+    warn,
   };
 }
 

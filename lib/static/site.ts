@@ -1,9 +1,10 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import { type FSWatcher, watch } from "node:fs";
 import type { Answer } from "./answer.ts";
+import type { FolderAnswers } from "./folder_answers.ts";
 import type { Settings } from "./settings.ts";
 import type { RequestFields } from "./resource.ts";
-import { respond, respondIfThere } from "./respond.ts";
+import { respond, respondClosed, respondInChain } from "./respond.ts";
 import { scanTree } from "./tree/scan_tree.ts";
 import { Table } from "./table.ts";
 import { Turns } from "./tree/turns.ts";
@@ -42,8 +43,8 @@ export class Site {
   readonly #settings: Settings;
   /** None once it is closed. */
   #table: Table | undefined;
-  /** The answer to everything once it is closed. */
-  #closed: Answer | undefined;
+  /** The answers about no file, once it is closed. */
+  #closed: FolderAnswers | undefined;
   #scanning: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
   /** Whether there was a deploy since the last scan. */
@@ -73,12 +74,14 @@ export class Site {
 
   /** What a request gets. */
   respond(method: string, target: string, request: RequestFields): Answer {
-    return this.#table ? respond(this.#table, method, target, request, this.fault) : this.#closed!;
+    if (this.#table) return respond(this.#table, method, target, request, this.fault);
+    return respondClosed(this.#closed!, request);
   }
 
-  /** What a request gets; undefined if there is nothing at its path. */
-  respondIfThere(method: string, target: string, request: RequestFields): Answer | undefined {
-    return this.#table ? respondIfThere(this.#table, method, target, request, this.fault) : this.#closed!;
+  /** What a request gets; undefined if it is for what follows in a chain. */
+  respondInChain(method: string, target: string, request: RequestFields): Answer | undefined {
+    if (this.#table) return respondInChain(this.#table, method, target, request, this.fault);
+    return method === "GET" || method === "HEAD" ? respondClosed(this.#closed!, request) : undefined;
   }
 
   /** The path that the folder is served at. */
@@ -128,7 +131,7 @@ export class Site {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#closed ??= this.#table?.folder.closed;
+    this.#closed ??= this.#table?.folder;
     this.#table = undefined;
     this.#watcher?.close();
     clearTimeout(this.#timer);

@@ -114,6 +114,22 @@ test("what is no file, and methods other than GET and HEAD, go on with the reque
     assert.ok(head.fields.has("x-url"));
   }));
 
+test("a handler that is closed answers GET with 503, and leaves other methods to what follows", () =>
+  chained(
+    (handler) =>
+      new ConnectChain().use("/", handler.node).use("/", (_request, response) => void response.end("goes on")),
+    async (
+      { client, handler },
+    ) => {
+      await handler.close();
+      assert.equal((await client.ask("GET", "/app.js")).status, 503);
+      for (const method of ["POST", "OPTIONS"]) {
+        const { body } = await client.ask(method, "/app.js", { "Content-Length": "0" });
+        assert.equal(body.toString(), "goes on");
+      }
+    },
+  ));
+
 test("HEAD has the fields of GET and no body, for files in memory and for streamed ones", () =>
   chained((handler) => new ConnectChain().use("/", handler.node), async ({ client }) => {
     for (const path of ["/app.js", "/large.bin", "/docs/"]) {
