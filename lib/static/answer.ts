@@ -1,5 +1,6 @@
 import { ReadyResponse } from "../runtime/mod.ts";
 import type { ByteRange } from "./http/byte_ranges.ts";
+import { joinedNames } from "./http/field_names.ts";
 import type { Variant } from "./variant.ts";
 
 /** Names and values of header fields in turn, as `writeHead()` of `node:http` takes them. */
@@ -20,6 +21,12 @@ export function only(fields: Fields, name: string): Fields {
 /** `fields` without those of these names, in lower case. */
 export function without(fields: Fields, names: readonly string[]): string[] {
   return fields.filter((_, i) => !names.includes(fields[i - i % 2].toLowerCase()));
+}
+
+/** `fields` with `names`, a list, among those of `Vary`. */
+export function varying(fields: Fields, names: string): Fields {
+  const vary = joinedNames(`${valueOf(fields, "Vary") ?? ""}, ${names}`);
+  return vary === "" ? fields : [...without(fields, ["vary"]), "Vary", vary];
 }
 
 /** What is sent of a file that is not in memory: ranges of its bytes, and what goes between them. */
@@ -58,6 +65,11 @@ export class Answer {
   /** The same answer with more fields. */
   with(fields: Fields): Answer {
     return new Answer(this.status, [...this.fields, ...fields], this.bytes ?? this.file);
+  }
+
+  /** The same answer where it depends on more fields of requests, a list of names. */
+  varyingBy(names: string): Answer {
+    return new Answer(this.status, varying(this.fields, names), this.bytes ?? this.file);
   }
 
   /** A new Response with all of it, if none of it is in a file. */

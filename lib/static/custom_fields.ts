@@ -1,4 +1,4 @@
-import { type Answer, type Fields, textAnswer, valueOf, without } from "./answer.ts";
+import { type Answer, type Fields, textAnswer, valueOf, varying } from "./answer.ts";
 import type { CrossOrigin } from "./cross_origin.ts";
 import { joinedNames } from "./http/field_names.ts";
 import { requireFieldValue } from "./http/field_value.ts";
@@ -81,7 +81,6 @@ export class GeneralFields {
     for (let i = 0; i < this.#fields.length; i += 2) {
       if (valueOf(own, this.#fields[i]) === undefined) fields.push(this.#fields[i], this.#fields[i + 1]);
     }
-    const vary = joinedNames(`${this.#vary}, ${valueOf(own, "Vary") ?? ""}`);
-    return vary === "" ? fields : [...without(fields, ["vary"]), "Vary", vary];
+    return varying(fields, this.#vary);
   }
 }

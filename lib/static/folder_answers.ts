@@ -8,6 +8,8 @@ export class FolderAnswers {
   readonly general: GeneralFields;
   readonly badRequest: Answer;
   readonly notFound: Answer;
+  /** The answer where a callback fails. */
+  readonly failed: Answer;
   /** The answer to everything once the handler is closed. */
   readonly closed: Answer;
   readonly cors: CrossOrigin | undefined;
@@ -18,6 +20,7 @@ export class FolderAnswers {
     this.general = new GeneralFields(customFields("", settings));
     this.badRequest = this.general.text(400, "Bad Request: the path is not well-formed");
     this.notFound = this.general.text(404, "Not Found");
+    this.failed = this.general.text(500, "Internal Server Error", ["Cache-Control", "no-store"]);
     this.closed = this.general.text(503, "The server is going down", ["Cache-Control", "no-store"]);
   }
 }

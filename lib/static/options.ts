@@ -62,10 +62,12 @@ export interface StaticHandlerOptions {
   /** Whether `/about` is answered by `about.html`, and `/about.html` redirects there. Default: false. */
   cleanUrls?: boolean;
   /**
-   * The path of the file, below the folder, that answers paths that nothing else does and whose last part has no
-   * extension, with 200: the page of an application that routes by itself. Default: none.
+   * The page of an application that routes by itself: the path of the file, below the folder, that answers paths that
+   * nothing else does and whose last part has no extension, with 200, if the request accepts HTML. Or a function, which is
+   * called for each such request, with the decoded path below `basePath`, and returns the path of the file; undefined:
+   * none, so that the response is a 404, or `next()` is called. Default: none.
    */
-  fallback?: string;
+  fallback?: string | ((path: string) => string | undefined);
   /** The path of the page, below the folder, that goes with a 404. Default: `404.html`, if there is one. */
   notFound?: string;
   /** Whether names that begin with a dot are served; `.well-known` always is. Default: false. */

@@ -1,4 +1,4 @@
-import { type Fields, valueOf } from "./answer.ts";
+import { type Fields, valueOf, varying } from "./answer.ts";
 import { customFields, GeneralFields } from "./custom_fields.ts";
 import { fieldsOf } from "./fields.ts";
 import { type AcceptedCodings, acceptedCodings } from "./http/accept_encoding.ts";
@@ -32,6 +32,9 @@ export class Resource {
   hasChanged = false;
   #fields: Fields | undefined;
   #general: GeneralFields | undefined;
+  /** The same file, where answers with it depend on fewer fields of requests. */
+  #original: Resource | undefined;
+  #vary = "";
   // One cached choice: the requests for a file mostly come from browsers that accept the same.
   #lastAccepted: AcceptedCodings | undefined;
   #lastChoice: Variant | undefined;
@@ -58,6 +61,14 @@ export class Resource {
   general(): GeneralFields {
     if (this.#general === undefined) this.#makeFields();
     return this.#general!;
+  }
+
+  /** The same file where answers with it depend on one more field of requests. */
+  varyingBy(name: string): Resource {
+    const resource = new Resource(this.file, this.path, this.settings, this.memory);
+    resource.#original = this;
+    resource.#vary = name;
+    return resource;
   }
 
   /** The variant to send; undefined if the client accepts none (RFC 9110 section 12.5.3). */
@@ -89,6 +100,11 @@ export class Resource {
 
   /** Both at once: `headers()` is called once. */
   #makeFields(): void {
+    if (this.#original) {
+      this.#general = this.#original.general();
+      this.#fields = varying(this.#original.fields(), this.#vary);
+      return;
+    }
     const custom = customFields(this.file.path, this.settings);
     this.#general = new GeneralFields(custom);
     this.#fields = fieldsOf(this, custom.fields);

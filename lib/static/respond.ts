@@ -1,8 +1,9 @@
-import { Answer, without } from "./answer.ts";
+import { Answer, varying, without } from "./answer.ts";
 import { answerResource, type OnFault } from "./answer_resource.ts";
 import { isPreflight, isPreflightOfRead, PREFLIGHT } from "./cross_origin.ts";
 import type { GeneralFields } from "./custom_fields.ts";
 import type { FolderAnswers } from "./folder_answers.ts";
+import { acceptsHTML } from "./http/accept.ts";
 import { decodeTarget } from "./http/request_target.ts";
 import { type RequestFields, Resource } from "./resource.ts";
 import type { Redirect } from "./served_paths.ts";
@@ -24,12 +25,18 @@ export function respond(
   request: RequestFields,
   onFault: OnFault,
 ): Answer {
-  const answer = respondIfThere(table, method, target, request, onFault);
+  const path = decodeTarget(target);
+  if (path === undefined) return respondWithoutPath(table.folder, method, target, request);
+  const entry = table.at(path);
+  const answer = entry && respondWith(entry, table, method, target, request, onFault);
   if (answer) return answer;
   const { folder } = table;
   // The page that asks is to read the 404.
   if (asksForOrigin(folder, method, request)) return respondToMethod(method, folder.general, request, PREFLIGHT);
-  return respondNotFound(table, request, onFault);
+  const page = table.fallback?.at(path);
+  if (page === undefined) return respondNotFound(table, request, "", onFault);
+  if (!acceptsHTML(request.get("accept"))) return respondNotFound(table, request, "Accept", onFault);
+  return respondWithPage(page, table, method, target, request, onFault);
 }
 
 /**
@@ -43,8 +50,16 @@ export function respondInChain(
   request: RequestFields,
   onFault: OnFault,
 ): Answer | undefined {
-  const reads = method === "GET" || method === "HEAD" || (table.folder.cors && isPreflightOfRead(method, request));
-  return reads ? respondIfThere(table, method, target, request, onFault) : undefined;
+  const reads = method === "GET" || method === "HEAD";
+  if (!reads && !(table.folder.cors && isPreflightOfRead(method, request))) return undefined;
+  const path = decodeTarget(target);
+  if (path === undefined) return respondWithoutPath(table.folder, method, target, request);
+  const entry = table.at(path);
+  const answer = entry && respondWith(entry, table, method, target, request, onFault);
+  // What follows may answer scripts of other origins, and what asks for data, at paths that the fallback would take.
+  if (answer || !reads || !table.fallback || !acceptsHTML(request.get("accept"))) return answer;
+  const page = table.fallback.at(path);
+  return page && respondWithPage(page, table, method, target, request, onFault);
 }
 
 /** The answer to everything once the handler is closed. */
@@ -52,28 +67,36 @@ export function respondClosed({ general, closed }: FolderAnswers, request: Reque
   return general.permit(closed, request);
 }
 
-function respondIfThere(
+/** Undefined if it is a file of the previous deploy that is gone. */
+function respondWith(
+  entry: Resource | Redirect,
   table: Table,
   method: string,
   target: string,
   request: RequestFields,
   onFault: OnFault,
 ): Answer | undefined {
-  const path = decodeTarget(target);
-  if (path === undefined) return respondWithoutPath(table.folder, method, target, request);
-  // A page of the application is nothing that scripts of other origins ask for.
-  const isPreflight = asksForOrigin(table.folder, method, request);
-  const entry = table.at(path) ?? (isPreflight ? undefined : fallbackFor(path, table));
-  if (entry === undefined) return undefined;
   const resource = entry instanceof Resource ? entry : table.resourceNamed(entry.file)!;
   const general = resource.general();
   if (method !== "GET" && method !== "HEAD") {
-    return respondToMethod(method, general, request, isPreflight ? PREFLIGHT : []);
+    return respondToMethod(method, general, request, asksForOrigin(table.folder, method, request) ? PREFLIGHT : []);
   }
   const answer = entry instanceof Resource
     ? answerResource(entry, method, request, onFault)
     : redirectAnswer(entry, target, general);
   return answer && general.permit(answer, request);
+}
+
+function respondWithPage(
+  page: Resource | "failed",
+  table: Table,
+  method: string,
+  target: string,
+  request: RequestFields,
+  onFault: OnFault,
+): Answer {
+  if (page === "failed") return table.folder.general.permit(table.folder.failed, request);
+  return respondWith(page, table, method, target, request, onFault)!;
 }
 
 function respondWithoutPath(folder: FolderAnswers, method: string, target: string, request: RequestFields): Answer {
@@ -99,23 +122,23 @@ function asksForOrigin({ cors }: FolderAnswers, method: string, request: Request
   return cors !== undefined && isPreflight(method, request);
 }
 
-/** The answer for a path that there is nothing at. */
-function respondNotFound(table: Table, request: RequestFields, onFault: OnFault): Answer {
+/**
+ * The answer for a path that there is nothing at.
+ *
+ * @param vary The request field that this depends on; empty if on none.
+ */
+function respondNotFound(table: Table, request: RequestFields, vary: string, onFault: OnFault): Answer {
   const chosen = table.notFound?.choose(request);
   if (chosen === undefined || chosen.resource.hasChanged) {
-    return table.folder.general.permit(table.folder.notFound, request);
+    const { general, notFound } = table.folder;
+    return general.permit(vary === "" ? notFound : notFound.varyingBy(vary), request);
   }
-  const fields = [...without(chosen.fields(), NOT_OF_404), "Cache-Control", "no-cache"];
-  const answer = chosen.answer(404, [...fields, "Content-Length", String(chosen.representation.size)]);
+  const fields = varying(without(chosen.fields(), NOT_OF_404), vary);
+  const own = ["Cache-Control", "no-cache", "Content-Length", String(chosen.representation.size)];
+  const answer = chosen.answer(404, [...fields, ...own]);
   if (answer) return chosen.resource.general().permit(answer, request);
   onFault(chosen);
-  return respondNotFound(table, request, onFault);
-}
-
-/** The page of an application that routes by itself; what has an extension is a file that is missing. */
-function fallbackFor(path: string, { fallback }: Table): Resource | undefined {
-  if (fallback === undefined || path.includes(".", path.lastIndexOf("/"))) return undefined;
-  return path.startsWith(fallback.settings.basePath) ? fallback : undefined;
+  return respondNotFound(table, request, vary, onFault);
 }
 
 /** The query goes along; what a server let through that is no part of a URL is encoded. */

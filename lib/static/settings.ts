@@ -2,6 +2,7 @@ import { requireKnown } from "../options/mod.ts";
 import { type CrossOrigin, crossOriginOf } from "./cross_origin.ts";
 import { hashedPart } from "./hashed_name.ts";
 import { requireFieldValue } from "./http/field_value.ts";
+import { printable } from "./printable.ts";
 import type { PrecompressedCoding, StaticHandlerOptions, StaticWarning } from "./options.ts";
 import type { Warn } from "./tree/representation.ts";
 
@@ -9,7 +10,7 @@ import type { Warn } from "./tree/representation.ts";
 export interface Settings {
   readonly index: string | undefined;
   readonly cleanUrls: boolean;
-  readonly fallback: string | undefined;
+  readonly fallback: StaticHandlerOptions["fallback"];
   readonly notFound: string;
   readonly dotfiles: boolean;
   readonly headers: StaticHandlerOptions["headers"];
@@ -74,7 +75,7 @@ export async function settingsOf(options: StaticHandlerOptions): Promise<Setting
   return {
     index: options.index === false ? undefined : nameOf("index", options.index ?? "index.html"),
     cleanUrls: options.cleanUrls ?? false,
-    fallback: options.fallback === undefined ? undefined : pathOf("fallback", options.fallback),
+    fallback: fallbackOf(options.fallback),
     notFound: pathOf("notFound", options.notFound ?? "404.html"),
     dotfiles: options.dotfiles ?? false,
     headers: options.headers,
@@ -108,6 +109,12 @@ function pathOf(option: string, path: string): string {
   throw new TypeError(`${option} "${path}" is not a path below the folder: use one such as 404.html`);
 }
 
+function fallbackOf(fallback: StaticHandlerOptions["fallback"]): Settings["fallback"] {
+  if (fallback === undefined || typeof fallback === "function") return fallback;
+  if (typeof fallback === "string") return pathOf("fallback", fallback);
+  throw new TypeError(`fallback ${fallback} is not what it should be: use a path below the folder, or a function`);
+}
+
 function basePathOf(path: string): string {
   if (!/[?#\\]/.test(path) && !path.includes("//")) return `/${path}/`.replace(/\/{2,}/g, "/");
   throw new TypeError(`basePath "${path}" is not a path: use one such as /docs/`);
@@ -127,5 +134,5 @@ async function patternOf(pattern: StaticHandlerOptions["immutable"]): Promise<(p
 }
 
 function warnOnConsole({ path, message }: StaticWarning): void {
-  console.warn(`${path}: ${message}`);
+  console.warn(printable(`${path}: ${message}`));
 }

@@ -1,3 +1,4 @@
+import { Fallback } from "./fallback.ts";
 import { FolderAnswers } from "./folder_answers.ts";
 import { TreeMemory } from "./tree/memory.ts";
 import type { Settings } from "./settings.ts";
@@ -17,7 +18,7 @@ const MOST_FORMERS = 3;
 export class Table {
   readonly tree: Tree;
   readonly memory: TreeMemory;
-  readonly fallback: Resource | undefined;
+  readonly fallback: Fallback | undefined;
   readonly notFound: Resource | undefined;
   /** What is answered where there is no file. */
   readonly folder: FolderAnswers;
@@ -44,7 +45,8 @@ export class Table {
     this.#settings = settings;
     const isSent = (coding: Representation["coding"]) => settings.dictionaries || !coding.startsWith("dc");
     this.memory = new TreeMemory(tree, { limit: settings.memoryLimit, isSent });
-    this.fallback = settings.fallback === undefined ? undefined : this.#required("fallback", settings.fallback);
+    if (typeof settings.fallback === "string") this.#require("fallback", settings.fallback);
+    this.fallback = this.#fallbackOf(settings.fallback);
     this.notFound = this.#resourceOf(tree.find(settings.notFound));
     if (settings.hasCallbacks) this.#askCallbacks();
     this.folder = new FolderAnswers(settings);
@@ -137,9 +139,14 @@ export class Table {
     return resource;
   }
 
-  #required(option: string, path: string): Resource {
-    const resource = this.#resourceOf(this.tree.find(path));
-    if (resource) return resource;
+  #fallbackOf(fallback: Settings["fallback"]): Fallback | undefined {
+    if (fallback === undefined) return undefined;
+    const choose = typeof fallback === "string" ? () => fallback : fallback;
+    return new Fallback(choose, (file) => this.resourceNamed(file), this.#settings);
+  }
+
+  #require(option: string, path: string): void {
+    if (this.resourceNamed(path)) return;
     throw new TypeError(`${option} "${path}" is not among the files of the folder: name one that is, below the folder`);
   }
 }

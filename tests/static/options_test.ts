@@ -16,6 +16,7 @@ const wrong: readonly [options: object, message: RegExp][] = [
   [{ index: true }, /^index "true" is not a file name/],
   [{ index: "a/b.html" }, /^index "a\/b\.html" is not a file name/],
   [{ fallback: "../page.html" }, /^fallback "\.\.\/page\.html" is not a path below the folder/],
+  [{ fallback: true }, /^fallback true is not what it should be: use a path below the folder, or a function$/],
   [{ fallback: "none.html" }, /^fallback "none\.html" is not among the files/],
   [{ basePath: "/a?b" }, /^basePath "\/a\?b" is not a path/],
   [{ cors: "*" }, /^cors \* is not what it should be: use true, a list of origins, or a function$/],

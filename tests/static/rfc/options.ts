@@ -1,6 +1,9 @@
+import type { Coding } from "./known_tree.ts";
 import { notAllowed, notFound, ok, redirect, type RFCCase } from "./rfc_case.ts";
 
 const file = (path: string) => ok("identity", { file: path });
+/** The page of an application at a path of its own. */
+const page = (coding: Coding) => ok(coding, { file: "index.html", fields: { vary: "Accept-Encoding, Accept" } });
 const base = { on: "base" } as const;
 const clean = { on: "clean" } as const;
 const application = { on: "application" } as const;
@@ -52,31 +55,49 @@ export const options: readonly RFCCase[] = [
   ["9110 7.1", "cleanUrls: other files have their extension", "/app", {}, notFound, clean],
   ["9110 7.1", "without cleanUrls a page has its extension", "/about", {}, notFound],
 
-  ["9110 15.3.1", "fallback: an unknown path", "/orders/17", {}, file("index.html"), application],
-  ["9110 15.3.1", "fallback: an unknown folder", "/orders/", {}, file("index.html"), application],
-  ["9110 15.3.1", "fallback: with a query", "/orders?a.b", {}, file("index.html"), application],
-  ["9110 9.3.2", "fallback: HEAD", "/orders/17", {}, file("index.html"), { ...application, method: "HEAD" }],
+  ["9110 15.3.1", "fallback: an unknown path", "/orders/17", {}, page("identity"), application],
+  ["9110 15.3.1", "fallback: an unknown folder", "/orders/", {}, page("identity"), application],
+  ["9110 15.3.1", "fallback: with a query", "/orders?a.b", {}, page("identity"), application],
+  ["9110 9.3.2", "fallback: HEAD", "/orders/17", {}, page("identity"), { ...application, method: "HEAD" }],
   [
     "9110 12.5.3",
     "fallback: negotiation",
     "/orders",
     { "accept-encoding": "gzip" },
-    ok("gzip", { file: "index.html" }),
+    page("gzip"),
     application,
   ],
   ["9110 13.1.2", "fallback: preconditions", "/orders", { "if-none-match": "<identity>" }, {
+    ...page("identity"),
     status: 304,
-    coding: "identity",
-    file: "index.html",
   }, application],
   ["9110 14.2", "fallback: ranges", "/orders", { range: "bytes=0-9" }, {
+    ...page("identity"),
     status: 206,
-    coding: "identity",
-    file: "index.html",
     ranges: [[0, 9]],
   }, application],
+  [
+    "9110 12.5.1",
+    "fallback: for who accepts HTML",
+    "/orders",
+    { accept: "text/*;q=0.1" },
+    page("identity"),
+    application,
+  ],
+  ["9110 12.5.5", "fallback: not for others, which caches are told", "/orders", { accept: "application/json" }, {
+    ...notFound,
+    fields: { vary: "Accept" },
+  }, application],
+  ["9110 12.5.5", "fallback: where there is none, Accept does not matter", "/orders.js", { accept: "text/html" }, {
+    ...notFound,
+    fields: { vary: null },
+  }, application],
+  ["9110 12.5.5", "fallback: at the page's own path Accept does not matter", "/", { accept: "application/json" }, {
+    ...file("index.html"),
+    fields: { vary: "Accept-Encoding" },
+  }, application],
   ["9110 15.5.5", "fallback: a missing file is not found", "/orders/17.js", {}, notFound, application],
-  ["9110 15.3.1", "fallback: a dot in a folder's name", "/v1.2/orders", {}, file("index.html"), application],
+  ["9110 15.3.1", "fallback: a dot in a folder's name", "/v1.2/orders", {}, page("identity"), application],
   ["9110 15.3.1", "fallback: files come first", "/app.js", {}, file("app.js"), application],
   ["9110 15.4.2", "fallback: folders come first", "/docs", {}, redirect(301, "/docs/"), application],
   ["9110 15.5.6", "POST to a file is not allowed", "/app.js", {}, notAllowed, { ...application, method: "POST" }],

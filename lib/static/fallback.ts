@@ -1,0 +1,54 @@
+import { printable } from "./printable.ts";
+import type { Resource } from "./resource.ts";
+import type { Settings } from "./settings.ts";
+import type { Warn } from "./tree/representation.ts";
+import { warnOnce } from "./warn_once.ts";
+
+/** The page of an application that routes by itself: the answer for paths that there is nothing at. */
+export class Fallback {
+  readonly #basePath: string;
+  readonly #choose: (path: string) => string | undefined;
+  readonly #find: (file: string) => Resource | undefined;
+  readonly #warn: Warn;
+  /** By path of the file. */
+  readonly #pages = new Map<string, Resource>();
+
+  /** @param find The file at a path below the folder. */
+  constructor(
+    choose: (path: string) => string | undefined,
+    find: (file: string) => Resource | undefined,
+    { basePath, warn }: Settings,
+  ) {
+    this.#choose = choose;
+    this.#find = find;
+    this.#basePath = basePath;
+    this.#warn = warnOnce(warn);
+  }
+
+  /**
+   * The page for `path`, which is decoded, if the client accepts HTML. Where there is an extension, a file is missing.
+   *
+   * @returns undefined if there is none; `"failed"` if the function that chooses it threw.
+   */
+  at(path: string): Resource | "failed" | undefined {
+    if (path.includes(".", path.lastIndexOf("/")) || !path.startsWith(this.#basePath)) return undefined;
+    const below = path.slice(this.#basePath.length);
+    try {
+      const file = this.#choose(below);
+      return file ? this.#page(String(file).replace(/^\/+/, "")) : undefined;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#warn("", `fallback() failed for "${printable(below)}": ${reason}`);
+      return "failed";
+    }
+  }
+
+  #page(file: string): Resource | undefined {
+    const known = this.#pages.get(file);
+    if (known) return known;
+    const page = this.#find(file)?.varyingBy("Accept");
+    if (page) this.#pages.set(file, page);
+    else this.#warn(file, "fallback() names it, but it is not among the files of the folder");
+    return page;
+  }
+}

@@ -1,0 +1,8 @@
+/** C0 and C1 controls, with which a terminal can be told anything. */
+// deno-lint-ignore no-control-regex
+const CONTROLS = /[\x00-\x1f\x7f-\x9f]/g;
+
+/** `text` as it can be printed on one line of a terminal or a log: control characters are escaped. */
+export function printable(text: string): string {
+  return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
