@@ -59,7 +59,10 @@ export interface StaticHandlerOptions {
    * @default "index.html"
    */
   index?: string | false;
-  /** Whether `/about` is answered by `about.html`, and `/about.html` redirects there. Default: false. */
+  /**
+   * Whether each page has one URL without its extension: `/about` is answered by `about.html`, `/docs/` by
+   * `docs/index.html`; `/about.html`, `/about/`, `/docs/index` and `/docs/index.html` redirect there. Default: false.
+   */
   cleanUrls?: boolean;
   /**
    * The page of an application that routes by itself: the path of the file, below the folder, that answers paths that

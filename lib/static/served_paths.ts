@@ -38,11 +38,25 @@ export function fileServedAt(path: string, settings: PathSettings, has: Has): st
 export function otherAnswerAt(path: string, settings: PathSettings, has: Has): string | Redirect | undefined {
   for (const name of namesOf(path, settings)) {
     if (!has(name)) continue;
-    return isPage(name, settings) ? redirect(308, lastPart(servedPathOf(name, settings)), name) : name;
+    return isPage(name, settings) ? redirect(308, "./", lastPart(servedPathOf(name, settings)), name) : name;
   }
+  return toFolder(path, settings, has) ?? toPage(path, settings, has);
+}
+
+/** From a folder's name without its slash. */
+function toFolder(path: string, settings: PathSettings, has: Has): Redirect | undefined {
   if (settings.index === undefined) return undefined;
   const index = namesOf(`${path}/`, settings).map((folder) => folder + settings.index).find(has);
-  return index === undefined ? undefined : redirect(301, `${lastPart(path)}/`, index);
+  return index === undefined ? undefined : redirect(301, "./", `${lastPart(path)}/`, index);
+}
+
+/** From a page's name with a slash after it, and from an index's name without its extension: a page has one URL. */
+function toPage(path: string, settings: PathSettings, has: Has): Redirect | undefined {
+  const hasSlash = path.endsWith("/");
+  const name = hasSlash ? path.slice(0, -1) : path;
+  const page = namesOf(name, settings).map((each) => each + HTML).find((each) => isPage(each, settings) && has(each));
+  if (page === undefined) return undefined;
+  return redirect(308, hasSlash ? "../" : "./", lastPart(servedPathOf(page, settings)), page);
 }
 
 /** The names below the folder that `path` may mean: a backslash is only in those that have one. */
@@ -66,6 +80,7 @@ function lastPart(path: string): string {
 }
 
 /** `./` keeps a name with a colon from passing for a scheme. */
-function redirect(status: 301 | 308, name: string, file: string): Redirect {
-  return { status, location: `./${encodeURIComponent(name.toWellFormed()).replaceAll("%2F", "/")}`, file };
+function redirect(status: 301 | 308, folder: "./" | "../", name: string, file: string): Redirect {
+  const encoded = encodeURIComponent(name.toWellFormed()).replaceAll("%2F", "/").replaceAll("%255C", "%5C");
+  return { status, location: folder + encoded, file };
 }

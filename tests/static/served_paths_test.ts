@@ -12,6 +12,9 @@ interface PathSettings {
 const plain: PathSettings = { basePath: "/", index: "index.html", cleanUrls: false };
 const clean: PathSettings = { ...plain, cleanUrls: true };
 const noIndex: PathSettings = { ...plain, index: undefined };
+const cleanNoIndex: PathSettings = { ...clean, index: undefined };
+const cleanOther: PathSettings = { ...clean, index: "b.html" };
+const cleanBased: PathSettings = { ...clean, basePath: "/docs/" };
 const based: PathSettings = { ...plain, basePath: "/docs/" };
 
 /** What is answered at `path` from a folder with these files: a file, `file also` if it is served elsewhere, or a redirect. */
@@ -32,6 +35,16 @@ const site = [
   "app.js",
   "a\\b.txt",
   "c%5Cd.txt",
+  "e\\f.html",
+  "n/index/x.txt",
+  "n/index.html",
+  "o/index",
+  "o/index.html",
+  "p/index/index.html",
+  "p/index.html",
+  "q:r.html",
+  "index.html/x.txt",
+  "s.html/index.html",
 ];
 const cases: readonly [settings: PathSettings, path: string, answer: string | undefined][] = [
   [plain, "/", "index.html"],
@@ -51,7 +64,44 @@ const cases: readonly [settings: PathSettings, path: string, answer: string | un
   [plain, "/c%5Cd.txt", "c%5Cd.txt"],
   [clean, "/", "index.html"],
   [clean, "/index.html", "308 ./"],
-  [clean, "/index", undefined],
+  [clean, "/index", "308 ./"],
+  [clean, "/index/", "308 ../"],
+  [clean, "/about/", "308 ../about"],
+  [clean, "/about//", undefined],
+  [clean, "/about.html/", undefined],
+  [clean, "/about/about", undefined],
+  [clean, "/a/index", "308 ./"],
+  [clean, "/a/index/", "308 ../"],
+  [clean, "/a/index.html", "308 ./"],
+  [clean, "/a/index.html/", undefined],
+  [clean, "/a/b/index", "308 ./"],
+  [clean, "/q:r/", "308 ../q%3Ar"],
+  [clean, "/e%5Cf/", "308 ../e%5Cf"],
+  [clean, "/n/index", "308 ./"],
+  [clean, "/n/index/", "308 ../"],
+  [clean, "/o/index", "o/index"],
+  [clean, "/p/index", "301 ./index/"],
+  [clean, "/p/index/", "p/index/index.html"],
+  [clean, "/s.html", "301 ./s.html/"],
+  [clean, "/s", undefined],
+  [clean, "/s/", undefined],
+  [clean, "//", undefined],
+  [clean, "/app.js/", undefined],
+  [plain, "/index", undefined],
+  [plain, "/about/", undefined],
+  [cleanNoIndex, "/index", "index.html"],
+  [cleanNoIndex, "/index/", "308 ../index"],
+  [cleanNoIndex, "/about/", "308 ../about"],
+  [cleanNoIndex, "/", undefined],
+  [cleanOther, "/a/b", "308 ./"],
+  [cleanOther, "/a/b/", "308 ../"],
+  [cleanOther, "/a/", "a/b.html"],
+  [cleanOther, "/a/index", "a/index.html"],
+  [cleanOther, "/a/index/", "308 ../index"],
+  [cleanBased, "/docs/index", "308 ./"],
+  [cleanBased, "/docs/about/", "308 ../about"],
+  [cleanBased, "/docs", "301 ./docs/"],
+  [cleanBased, "/docs/", "index.html"],
   [clean, "/about", "about.html"],
   [clean, "/about.html", "308 ./about"],
   [clean, "/a", "301 ./a/"],
@@ -90,6 +140,41 @@ test("every file is found at the path that it is served at, unless another one i
       const found = fileServedAt(path, settings, (file) => files.includes(file));
       assert.ok(found !== undefined, `${each} at ${path}`);
       assert.equal(servedPathOf(found, settings), path);
+    }
+  }));
+});
+
+/** Where `path` leads in the end; fails where that has no end, or is told in another way than as a path of this site. */
+function followed(path: string, settings: PathSettings, files: readonly string[]): string | undefined {
+  const has = (file: string) => files.includes(file);
+  let url = new URL(encodeURI(path), "http://site.example");
+  for (let steps = 0; steps < 3; steps++) {
+    const decoded = decodeURIComponent(url.pathname);
+    const file = fileServedAt(decoded, settings, has);
+    if (file !== undefined) return file;
+    const other = otherAnswerAt(decoded, settings, has);
+    if (typeof other !== "object") return other;
+    url = new URL(other.location, url);
+    assert.equal(url.host, "site.example");
+    assert.equal(fileServedAt(decodeURIComponent(url.pathname), settings, has), other.file, `${path} leads to ${url}`);
+  }
+  assert.fail(`${path} leads to no end`);
+}
+
+test("with clean URLs every way to write the path of a page leads to its one URL, in one step", () => {
+  const name = fc.constantFrom("a", "b", "index.html", "a.html", "b.html", "index", "a:b.html", "ü.html");
+  const file = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join("/"));
+  const settings = fc.constantFrom(clean, cleanNoIndex, cleanOther, cleanBased);
+  fc.assert(fc.property(fc.uniqueArray(file, { minLength: 1, maxLength: 8 }), settings, (names, settings) => {
+    // Where there is a file, there is no folder.
+    const files = names.filter((each) => !names.some((other) => each.startsWith(`${other}/`)));
+    for (const each of files.filter((file) => file.endsWith(".html"))) {
+      const canonical = servedPathOf(each, settings);
+      const own = settings.basePath + each;
+      for (const path of [own, own.slice(0, -".html".length), `${own.slice(0, -".html".length)}/`, canonical]) {
+        followed(path, settings, files);
+      }
+      assert.equal(followed(own, settings, files), fileServedAt(canonical, settings, (file) => files.includes(file)));
     }
   }));
 });
