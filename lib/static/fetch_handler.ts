@@ -11,7 +11,7 @@ const READ_WHOLE = 256 * 1024;
 /** Answers a `Request`, at once if what it asks for is in memory. */
 export function fetchFrom(site: Site, request: Request): Response | Promise<Response> {
   const { method, url, headers } = request;
-  const answer = site.respond(method, url, headers);
+  const answer = site.respond({ method, target: url, fields: headers, unslashed: undefined });
   if (method === "HEAD") return new Response(null, answer.init());
   return answer.file ? fromFile(site, request, answer, answer.file) : answer.response();
 }

@@ -1,8 +1,11 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Answer, Fields, FileParts } from "./answer.ts";
 import { answerBusy } from "./answer_resource.ts";
 import { FileReader, isShortage } from "./file_reader.ts";
+import type { Asked } from "./asked.ts";
+import { useAsDictionaryBelow } from "./http/dictionaries.ts";
 import { joinedNames } from "./http/field_names.ts";
+import { type MountedRequest, mountOf } from "./mount.ts";
 import { NodeFields } from "./node_fields.ts";
 import { sendFile } from "./send_file.ts";
 import type { Site } from "./site.ts";
@@ -11,19 +14,28 @@ import type { Site } from "./site.ts";
 export type Next = (error?: unknown) => void;
 
 /** Answers a request to `node:http` or the compatible side of `node:http2`. */
-export function answerNode(site: Site, req: IncomingMessage, res: ServerResponse, next: Next | undefined): void {
+export function answerNode(site: Site, req: MountedRequest, res: ServerResponse, next: Next | undefined): void {
   if (res.headersSent || res.writableEnded) return; // somebody else answers, or the visitor has left
-  const method = req.method!;
-  const fields = new NodeFields(req.headers);
-  const target = targetOf(req, site.basePath);
-  const answer = next ? site.respondInChain(method, target, fields) : site.respond(method, target, fields);
+  const asked = askedBy(req, site.basePath);
+  const answer = next ? site.respondInChain(asked) : site.respond(asked);
   if (answer === undefined) return next!();
   send(site, req, res, answer, next);
 }
 
-function send(site: Site, req: IncomingMessage, res: ServerResponse, answer: Answer, next: Next | undefined): void {
+function askedBy(req: MountedRequest, basePath: string): Asked {
+  const fields = new NodeFields(req.headers);
+  const method = req.method!;
+  // A base path is part of the whole path, which Express and Connect leave a part of below a mount.
+  if (basePath !== "/") return { method, target: req.originalUrl ?? req.url!, fields, unslashed: undefined };
+  const mount = mountOf(req);
+  if (mount === undefined) return { method, target: req.url!, fields, unslashed: undefined };
+  const unslashed = mount.lacksSlash ? mount.path.slice(mount.path.lastIndexOf("/") + 1) : undefined;
+  return { method, target: mount.target, fields, unslashed };
+}
+
+function send(site: Site, req: MountedRequest, res: ServerResponse, answer: Answer, next: Next | undefined): void {
   if (answer.file && req.method !== "HEAD") return sendFrom(answer.file, site, req, res, answer, next);
-  res.writeHead(answer.status, merged(answer.fields, res) as string[]);
+  res.writeHead(answer.status, merged(answer.fields, site, req, res) as string[]);
   if (answer.bytes === undefined || req.method === "HEAD") res.end();
   else res.end(answer.bytes);
 }
@@ -31,7 +43,7 @@ function send(site: Site, req: IncomingMessage, res: ServerResponse, answer: Ans
 function sendFrom(
   file: FileParts,
   site: Site,
-  req: IncomingMessage,
+  req: MountedRequest,
   res: ServerResponse,
   answer: Answer,
   next: Next | undefined,
@@ -46,17 +58,24 @@ function sendFrom(
     site.fault(file.variant); // one less to choose from
     return answerNode(site, req, res, next);
   }
-  res.writeHead(answer.status, merged(answer.fields, res) as string[]);
+  res.writeHead(answer.status, merged(answer.fields, site, req, res) as string[]);
   site.track(sendFile(req, res, reader));
 }
 
-/** What Express and Connect leave of a path below a mount is not all of it: a base path is part of the whole. */
-function targetOf(req: IncomingMessage & { originalUrl?: string }, basePath: string): string {
-  return basePath === "/" ? req.url! : req.originalUrl ?? req.url!;
+/** The fields of an answer as they are sent in a chain: our fields replace those of the same name that were set before. */
+function merged(fields: Fields, site: Site, req: MountedRequest, res: ServerResponse): Fields {
+  return withFormerVary(belowMount(fields, site, req), res);
 }
 
-/** `Vary` may have been set before, for what the answer depends on besides ours; other fields of ours replace such. */
-function merged(fields: Fields, res: ServerResponse): Fields {
+/** A dictionary is for paths that the browser sees. */
+function belowMount(fields: Fields, { basePath }: Site, req: MountedRequest): Fields {
+  const mount = basePath === "/" ? mountOf(req) : undefined;
+  const at = mount === undefined ? -1 : fields.indexOf("Use-As-Dictionary");
+  return at === -1 ? fields : fields.with(at + 1, useAsDictionaryBelow(mount!.path, fields[at + 1]));
+}
+
+/** `Vary` may have been set before, for what the answer depends on besides ours. */
+function withFormerVary(fields: Fields, res: ServerResponse): Fields {
   if (!res.hasHeader("vary")) return fields;
   const at = fields.indexOf("Vary");
   if (at === -1) return fields;

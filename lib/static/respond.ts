@@ -1,4 +1,5 @@
 import { Answer, varying, without } from "./answer.ts";
+import type { Asked } from "./asked.ts";
 import { answerResource, type OnFault } from "./answer_resource.ts";
 import { isPreflight, isPreflightOfRead, PREFLIGHT } from "./cross_origin.ts";
 import type { GeneralFields } from "./custom_fields.ts";
@@ -13,113 +14,80 @@ const ALLOW = ["Allow", "GET, HEAD, OPTIONS"];
 /** Fields that the page of a 404 is without: it is not what was asked for. */
 const NOT_OF_404 = ["etag", "last-modified", "cache-control", "accept-ranges", "repr-digest", "use-as-dictionary"];
 
-/**
- * Answers a request from `table`.
- *
- * @param target The request target, or the URL.
- */
-export function respond(
-  table: Table,
-  method: string,
-  target: string,
-  request: RequestFields,
-  onFault: OnFault,
-): Answer {
-  const path = decodeTarget(target);
-  if (path === undefined) return respondWithoutPath(table.folder, method, target, request);
+/** Answers a request from `table`. */
+export function respond(table: Table, asked: Asked, onFault: OnFault): Answer {
+  const { folder, fallback } = table;
+  const path = decodeTarget(asked.target);
+  if (path === undefined) return respondWithoutPath(folder, asked);
   const entry = table.at(path);
-  const answer = entry && respondWith(entry, table, method, target, request, onFault);
+  const answer = entry && respondWith(entry, table, asked, onFault);
   if (answer) return answer;
-  const { folder } = table;
   // The page that asks is to read the 404.
-  if (asksForOrigin(folder, method, request)) return respondToMethod(method, folder.general, request, PREFLIGHT);
-  const page = table.fallback?.at(path);
-  if (page === undefined) return respondNotFound(table, request, "", onFault);
-  if (!acceptsHTML(request.get("accept"))) return respondNotFound(table, request, "Accept", onFault);
-  return respondWithPage(page, table, method, target, request, onFault);
+  if (asksForOrigin(folder, asked)) return respondToMethod(folder.general, asked, PREFLIGHT);
+  const page = fallback?.at(path);
+  if (page === undefined) return respondNotFound(table, asked.fields, "", onFault);
+  if (!acceptsHTML(asked.fields.get("accept"))) return respondNotFound(table, asked.fields, "Accept", onFault);
+  return respondWithPage(page, table, asked, onFault);
 }
 
 /**
  * Answers a request as {@linkcode respond} does, or undefined if it is for what follows in a chain: there is nothing at
  * its path, or it is not one that reads.
  */
-export function respondInChain(
-  table: Table,
-  method: string,
-  target: string,
-  request: RequestFields,
-  onFault: OnFault,
-): Answer | undefined {
+export function respondInChain(table: Table, asked: Asked, onFault: OnFault): Answer | undefined {
+  const { folder, fallback } = table;
+  const { method, fields } = asked;
   const reads = method === "GET" || method === "HEAD";
-  if (!reads && !(table.folder.cors && isPreflightOfRead(method, request))) return undefined;
-  const path = decodeTarget(target);
-  if (path === undefined) return respondWithoutPath(table.folder, method, target, request);
+  if (!reads && !(folder.cors && isPreflightOfRead(method, fields))) return undefined;
+  const path = decodeTarget(asked.target);
+  if (path === undefined) return respondWithoutPath(folder, asked);
   const entry = table.at(path);
-  const answer = entry && respondWith(entry, table, method, target, request, onFault);
+  const answer = entry && respondWith(entry, table, asked, onFault);
   // What follows may answer scripts of other origins, and what asks for data, at paths that the fallback would take.
-  if (answer || !reads || !table.fallback || !acceptsHTML(request.get("accept"))) return answer;
-  const page = table.fallback.at(path);
-  return page && respondWithPage(page, table, method, target, request, onFault);
+  if (answer || !reads || !fallback || !acceptsHTML(fields.get("accept"))) return answer;
+  const page = fallback.at(path);
+  return page && respondWithPage(page, table, asked, onFault);
 }
 
 /** The answer to everything once the handler is closed. */
-export function respondClosed({ general, closed }: FolderAnswers, request: RequestFields): Answer {
-  return general.permit(closed, request);
+export function respondClosed({ general, closed }: FolderAnswers, { fields }: Asked): Answer {
+  return general.permit(closed, fields);
 }
 
 /** Undefined if it is a file of the previous deploy that is gone. */
-function respondWith(
-  entry: Resource | Redirect,
-  table: Table,
-  method: string,
-  target: string,
-  request: RequestFields,
-  onFault: OnFault,
-): Answer | undefined {
+function respondWith(entry: Resource | Redirect, table: Table, asked: Asked, onFault: OnFault): Answer | undefined {
+  const { method, fields } = asked;
   const resource = entry instanceof Resource ? entry : table.resourceNamed(entry.file)!;
   const general = resource.general();
   if (method !== "GET" && method !== "HEAD") {
-    return respondToMethod(method, general, request, asksForOrigin(table.folder, method, request) ? PREFLIGHT : []);
+    return respondToMethod(general, asked, asksForOrigin(table.folder, asked) ? PREFLIGHT : []);
   }
-  const answer = entry instanceof Resource
-    ? answerResource(entry, method, request, onFault)
-    : redirectAnswer(entry, target, general);
-  return answer && general.permit(answer, request);
+  const answer = entry instanceof Resource && asked.unslashed === undefined
+    ? answerResource(entry, method, fields, onFault)
+    : redirectAnswer(entry instanceof Resource ? toMount(asked.unslashed!) : entry, asked.target, general);
+  return answer && general.permit(answer, fields);
 }
 
-function respondWithPage(
-  page: Resource | "failed",
-  table: Table,
-  method: string,
-  target: string,
-  request: RequestFields,
-  onFault: OnFault,
-): Answer {
-  if (page === "failed") return table.folder.general.permit(table.folder.failed, request);
-  return respondWith(page, table, method, target, request, onFault)!;
+function respondWithPage(page: Resource | "failed", table: Table, asked: Asked, onFault: OnFault): Answer {
+  if (page === "failed") return table.folder.general.permit(table.folder.failed, asked.fields);
+  return respondWith(page, table, asked, onFault)!;
 }
 
-function respondWithoutPath(folder: FolderAnswers, method: string, target: string, request: RequestFields): Answer {
-  const { general, badRequest } = folder;
-  if (method === "OPTIONS" && target === "*") return respondToMethod(method, general, request, []);
-  return general.permit(badRequest, request);
+function respondWithoutPath({ general, badRequest }: FolderAnswers, asked: Asked): Answer {
+  if (asked.method === "OPTIONS" && asked.target === "*") return respondToMethod(general, asked, []);
+  return general.permit(badRequest, asked.fields);
 }
 
-function respondToMethod(
-  method: string,
-  general: GeneralFields,
-  request: RequestFields,
-  more: readonly string[],
-): Answer {
+function respondToMethod(general: GeneralFields, { method, fields }: Asked, more: readonly string[]): Answer {
   const answer = method === "OPTIONS"
     ? new Answer(204, general.beside([...ALLOW, ...more]))
     : general.text(405, "Method Not Allowed", ALLOW);
-  return general.permit(answer, request);
+  return general.permit(answer, fields);
 }
 
 /** Whether a page of another origin is to be told what it may send. */
-function asksForOrigin({ cors }: FolderAnswers, method: string, request: RequestFields): boolean {
-  return cors !== undefined && isPreflight(method, request);
+function asksForOrigin({ cors }: FolderAnswers, { method, fields }: Asked): boolean {
+  return cors !== undefined && isPreflight(method, fields);
 }
 
 /**
@@ -141,9 +109,22 @@ function respondNotFound(table: Table, request: RequestFields, vary: string, onF
   return respondNotFound(table, request, vary, onFault);
 }
 
-/** The query goes along; what a server let through that is no part of a URL is encoded. */
-function redirectAnswer({ status, location }: Redirect, target: string, general: GeneralFields): Answer {
-  const query = /\?[^#]*/.exec(target)?.[0] ?? "";
-  const encoded = query.replace(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()));
-  return new Answer(status, general.beside(["Location", location + encoded, "Content-Length", "0"]));
+/** From a mount's path without its slash, as from any other folder's. */
+function toMount(name: string): Pick<Redirect, "status" | "location"> {
+  return { status: 301, location: `./${printed(name)}/` };
+}
+
+/** The query goes along. */
+function redirectAnswer(
+  { status, location }: Pick<Redirect, "status" | "location">,
+  target: string,
+  general: GeneralFields,
+): Answer {
+  const query = printed(/\?[^#]*/.exec(target)?.[0] ?? "");
+  return new Answer(status, general.beside(["Location", location + query, "Content-Length", "0"]));
+}
+
+/** A part of a request target; what a server let through that is no part of a URL is encoded. */
+function printed(part: string): string {
+  return part.replace(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()));
 }

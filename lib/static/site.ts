@@ -1,9 +1,9 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import { type FSWatcher, watch } from "node:fs";
 import type { Answer } from "./answer.ts";
+import type { Asked } from "./asked.ts";
 import type { FolderAnswers } from "./folder_answers.ts";
 import type { Settings } from "./settings.ts";
-import type { RequestFields } from "./resource.ts";
 import { respond, respondClosed, respondInChain } from "./respond.ts";
 import { scanTree } from "./tree/scan_tree.ts";
 import { Table } from "./table.ts";
@@ -73,15 +73,14 @@ export class Site {
   }
 
   /** What a request gets. */
-  respond(method: string, target: string, request: RequestFields): Answer {
-    if (this.#table) return respond(this.#table, method, target, request, this.fault);
-    return respondClosed(this.#closed!, request);
+  respond(asked: Asked): Answer {
+    return this.#table ? respond(this.#table, asked, this.fault) : respondClosed(this.#closed!, asked);
   }
 
   /** What a request gets; undefined if it is for what follows in a chain. */
-  respondInChain(method: string, target: string, request: RequestFields): Answer | undefined {
-    if (this.#table) return respondInChain(this.#table, method, target, request, this.fault);
-    return method === "GET" || method === "HEAD" ? respondClosed(this.#closed!, request) : undefined;
+  respondInChain(asked: Asked): Answer | undefined {
+    if (this.#table) return respondInChain(this.#table, asked, this.fault);
+    return asked.method === "GET" || asked.method === "HEAD" ? respondClosed(this.#closed!, asked) : undefined;
   }
 
   /** The path that the folder is served at. */

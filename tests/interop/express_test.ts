@@ -62,6 +62,66 @@ test("express: files are served at the root, below a path, and in a router below
   });
 });
 
+/** The mount's own path, and the paths that a dictionary is for, as a browser sees them. */
+async function checkMount(url: string, mount: string, pattern = mount): Promise<void> {
+  const ask = asks(url);
+  for (const query of ["", "?x=/", "?"]) {
+    const { status, headers } = await ask("GET", mount + query);
+    assert.deepEqual([status, new URL(String(headers.location), url + mount + query).href], [
+      301,
+      `${url}${mount}/${query}`,
+    ]);
+    assert.match((await ask("GET", `${mount}/${query}`)).body.toString(), /Mill/);
+    const script = await ask("GET", `${mount}/assets/app-3f9a1c0b.js${query}`);
+    assert.equal(script.headers["use-as-dictionary"], `match="${pattern}/assets/app-*.js"`);
+  }
+}
+
+test("express: below a path, dictionaries and redirects are for the paths that the browser sees", () =>
+  serving((app, { files }) => {
+    const inner = express.Router();
+    const outer = express.Router();
+    inner.use("/inner", files.node);
+    outer.use("/outer", inner);
+    const handle: Handler = (request, response) => files.node(request, response);
+    app.use("/docs", files.node).use("/deep", outer).use("/caf%C3%A9", files.node).use(
+      "/of/:language/site",
+      files.node,
+    );
+    app.use("/slash/", files.node).use("/last", handle).use(files.node);
+  }, async (url) => {
+    await checkMount(url, "/docs");
+    await checkMount(url, "/deep/outer/inner");
+    await checkMount(url, "/caf%C3%A9");
+    await checkMount(url, "/of/en/site");
+    await checkMount(url, "/of/a%2Fb+c/site", String.raw`/of/a%2Fb\\+c/site`);
+    await checkMount(url, "/slash");
+    await checkMount(url, "/last");
+    const { headers } = await asks(url)("GET", "/assets/app-3f9a1c0b.js");
+    assert.equal(headers["use-as-dictionary"], 'match="/assets/app-*.js"');
+  }));
+
+test("express: a URL that middleware wrote anew is no path of a mount", () =>
+  serving((app, { files }) => {
+    const toPage: Handler = (request, _, next) => {
+      if (!request.url.includes(".")) request.url = "/";
+      if (request.url === "/latest.js") request.url = "/assets/app-3f9a1c0b.js";
+      next();
+    };
+    app.use("/below", toPage, files.node).use(toPage, files.node);
+  }, async (url) => {
+    const ask = asks(url);
+    for (const path of ["/users/7", "/users", "/below/users/7"]) {
+      const { status, body } = await ask("GET", path);
+      assert.deepEqual([status, /Mill/.test(body.toString())], [200, true], path);
+    }
+    assert.equal((await ask("GET", "/below")).headers.location, "./below/");
+    for (const mount of ["", "/below"]) {
+      const { headers } = await ask("GET", `${mount}/latest.js`);
+      assert.equal(headers["use-as-dictionary"], `match="${mount}/assets/app-*.js"`);
+    }
+  }));
+
 test("express: what is no file falls through to the application, with its URL as it was", () =>
   serving((app, { files }) => app.use("/static", files.node).use(files.node).use(goOn), async (url) => {
     const ask = asks(url);

@@ -30,7 +30,10 @@ export async function makeServedSite(
   await writeTree(site, {
     "app.js": script,
     "app.js.gz": gzipSync(script),
+    "index.html": "<!doctype html><title>Mill</title>",
     "docs/index.html": "<!doctype html><title>Manual</title>",
+    "assets/app-3f9a1c0b.js": script,
+    "assets/app-3f9a1c0b.js.gz": gzipSync(script),
     "large.bin": large,
   });
   await mkdir(directory);

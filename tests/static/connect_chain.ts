@@ -15,7 +15,7 @@ interface Step {
   readonly run: Middleware;
 }
 
-/** Middleware in a chain that does to requests what Connect and Express do. */
+/** Middleware in a chain that does to requests what Connect does. */
 export class ConnectChain {
   readonly #steps: Step[] = [];
 
@@ -27,25 +27,33 @@ export class ConnectChain {
 
   /** A listener of node:http. What no step answers is a 404 that says so; what goes wrong, a 500. */
   readonly listener = (request: MountedRequest, response: ServerResponse): void => {
+    this.step(request, response, (error) => {
+      if (response.headersSent) return;
+      response.statusCode = error === undefined ? 404 : 500;
+      response.end(error === undefined ? "nobody has it" : String(error));
+    });
+  };
+
+  /** All of it as a step of another chain. */
+  readonly step: Middleware = (request, response, done): void => {
     request.originalUrl ??= request.url;
-    const { url } = request;
     const go = (at: number, error?: unknown): void => {
-      request.url = url;
       const step = this.#steps[at];
-      if (error !== undefined || step === undefined) {
-        if (response.headersSent) return;
-        response.statusCode = error === undefined ? 404 : 500;
-        response.end(error === undefined ? "nobody has it" : String(error));
-        return;
-      }
-      const isBelow = url === step.prefix || /^[/?]/.test(url!.slice(step.prefix.length));
-      if (!url!.startsWith(step.prefix) || !isBelow) return go(at + 1);
-      const rest = url!.slice(step.prefix.length);
-      request.url = rest.startsWith("/") ? rest : `/${rest}`;
+      if (error !== undefined || step === undefined) return done(error);
+      const url = request.url!;
+      const [, origin, path] = /^([a-z]+:\/\/[^/]*)?(.*)$/.exec(url)!;
+      const rest = path.slice(step.prefix.length);
+      if (!path.startsWith(step.prefix) || !/^(?:$|[/?])/.test(rest)) return go(at + 1);
+      const inner = (origin ?? "") + (rest.startsWith("/") ? rest : `/${rest}`);
+      // What a step without a prefix wrote stays for the next.
+      if (step.prefix !== "") request.url = inner;
       try {
-        step.run(request, response, (error) => go(at + 1, error));
+        step.run(request, response, (error) => {
+          if (step.prefix !== "") request.url = url;
+          go(at + 1, error);
+        });
       } catch (error) {
-        go(this.#steps.length, error);
+        done(error);
       }
     };
     go(0);

@@ -25,11 +25,13 @@ export function availableDictionary(field: string): string | undefined {
   return `${hash.slice(0, 42)}${BASE64[BASE64.indexOf(hash[42]) & 0b111100]}=`;
 }
 
-/** What stands encoded in the path of a URL: the path percent-encode set of the URL standard, and `%` and `\`. */
+/** What stands encoded in the path of a URL: the path percent-encode set of the URL standard, and `\`. */
 // deno-lint-ignore no-control-regex
-const NOT_IN_PATH = /[\x00-\x20"#%<>?\\`{}\x7f-\u{10ffff}]/gu;
+const NOT_IN_PATH = /[\x00-\x20"#<>?\\`{}\x7f-\u{10ffff}]/gu;
 /** What means something in the pattern of a URL's path. Braces, backslashes and question marks are encoded by then. */
 const PATTERN_SYNTAX = /[+*:()]/g;
+
+const MATCH = 'match="';
 
 /**
  * The `Use-As-Dictionary` field of a response, which asks the client to keep it as a dictionary for the next version.
@@ -43,12 +45,30 @@ export function useAsDictionary(path: string, hash?: { readonly start: number; r
   const pattern = hash === undefined
     ? literally(path)
     : `${literally(path.slice(0, hash.start))}*${literally(path.slice(hash.end))}`;
-  // The backslashes of the pattern are escaped in their turn, being within a string (RFC 9651, section 3.3.3).
-  return `match="${pattern.replaceAll("\\", "\\\\")}"`;
+  return `${MATCH}${quoted(pattern)}"`;
 }
 
-/** `text` as a pattern (https://urlpattern.spec.whatwg.org/) that matches it and nothing else. */
+/** A pattern within a string: its backslashes are escaped in their turn (RFC 9651, section 3.3.3). */
+function quoted(pattern: string): string {
+  return pattern.replaceAll("\\", "\\\\");
+}
+
+/**
+ * A field of {@linkcode useAsDictionary} for the same file, where all paths are below `prefix`.
+ *
+ * @param prefix A path as it is in a request's target, encoded, without a slash at its end.
+ */
+export function useAsDictionaryBelow(prefix: string, field: string): string {
+  return field.replace(MATCH, (match) => match + quoted(encodedLiterally(prefix)));
+}
+
+/** `text`, decoded, as a pattern (https://urlpattern.spec.whatwg.org/) that matches it and nothing else. */
 function literally(text: string): string {
+  return encodedLiterally(text.replaceAll("%", "%25"));
+}
+
+/** The same of text that is encoded: `%` stands for itself. */
+function encodedLiterally(text: string): string {
   return text.toWellFormed()
     .replace(NOT_IN_PATH, (character) => encodeURIComponent(character))
     // A colon needs a group around it: a parser that looks for the end of a scheme sees it even if it is escaped.

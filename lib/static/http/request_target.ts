@@ -29,6 +29,13 @@ export function decodeTarget(target: string): string | undefined {
   return SPECIAL.test(path) ? decoded(path) : path || "/";
 }
 
+/** The path of a request target as it is, without its origin and query; empty if it has none. */
+export function rawPath(target: string): string {
+  const rest = target.slice(pathStart(target) ?? 0);
+  const end = rest.search(QUERY_OR_FRAGMENT);
+  return end === -1 ? rest : rest.slice(0, end);
+}
+
 function pathStart(target: string): number | undefined {
   if (target.charCodeAt(0) === SLASH) return 0;
   ORIGIN.lastIndex = 0;

@@ -1,0 +1,14 @@
+import type { RequestFields } from "./resource.ts";
+
+/** A request, as both handlers pass it on. */
+export interface Asked {
+  readonly method: string;
+  /** The request target, or the URL. */
+  readonly target: string;
+  readonly fields: RequestFields;
+  /**
+   * The last part of a mount's path, encoded, if the request is for the mount itself without a slash after it: relative
+   * links of a page would lead elsewhere.
+   */
+  readonly unslashed: string | undefined;
+}
