@@ -17,7 +17,8 @@ export class ReadyResponse {
     // A new Response copies its bytes, and checks its fields one by one; its clones share the bytes and copy the fields.
     // They take 0.9 of the CPU of an answer on Bun, 0.7 on Deno. Node makes a stream of what it clones.
     this.#original = (deno || bun) && hasRoomFor(bytes?.length ?? 0) ? new Response(bytes, init) : undefined;
-    this.#init = bun ? { status: init.status, headers: new Headers(init.headers) } : init;
+    // Deno takes longer with Headers, Node and Bun 0.75 and 0.4 of the time.
+    this.#init = deno ? init : { status: init.status, headers: new Headers(init.headers) };
   }
 
   /** One more. */

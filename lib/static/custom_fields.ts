@@ -35,9 +35,10 @@ export function customFields(path: string, settings: Settings): CustomFields {
 }
 
 function givenFields(path: string, { headers }: Settings): Headers {
-  const record = headers?.(path) ?? {};
+  const record: Readonly<Record<string, string>> | Headers = headers?.(path) ?? {};
   try {
-    const fields = new Headers(record);
+    // Of a record, the runtimes' own Headers would lose a field named `__proto__`.
+    const fields = new Headers(Symbol.iterator in record ? record : Object.entries(record));
     for (const [name, value] of fields) requireFieldValue(`"${name}"`, value);
     for (const name of [...fields.keys()]) if (OURS_ALONE.test(name)) fields.delete(name);
     return fields;

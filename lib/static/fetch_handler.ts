@@ -1,5 +1,5 @@
 import { fileSlice } from "../runtime/mod.ts";
-import type { Answer, FileParts } from "./answer.ts";
+import { type Answer, type AnswerInit, type FileParts, valueOf } from "./answer.ts";
 import { answerBusy } from "./answer_resource.ts";
 import { fileBody } from "./file_body.ts";
 import { FileReader, isAsScanned, isShortage } from "./file_reader.ts";
@@ -18,7 +18,7 @@ export function fetchFrom(site: Site, request: Request): Response | Promise<Resp
 
 function fromFile(site: Site, request: Request, answer: Answer, file: FileParts): Response | Promise<Response> {
   const init = answer.init();
-  const length = Number(init.headers["content-length"]);
+  const length = Number(valueOf(answer.fields, "Content-Length"));
   if (length <= READ_WHOLE) return readWhole(site, request, init, file, length);
   const slice = bodyByServer(request, init, file);
   try {
@@ -61,7 +61,7 @@ function withoutVariant(site: Site, request: Request, { variant }: FileParts): R
 /** Leaves it to the runtime's server to read one range of a file, where it can. */
 function bodyByServer(
   request: Request,
-  { status, headers }: { status: number; headers: Record<string, string> },
+  { status, headers }: AnswerInit,
   { parts, variant }: FileParts,
 ): Blob | undefined {
   const [part] = parts;
@@ -70,6 +70,8 @@ function bodyByServer(
   if (status === 200 && request.headers.has("range")) return undefined;
   const slice = fileSlice(variant.representation.file, part.start, part.end);
   // Bun's would add one with no type, in which there is only the name.
-  if (slice && headers["content-type"] === "application/octet-stream") headers["content-disposition"] ??= "inline";
+  const valueIn = (name: string) => headers.find(([each]) => each === name)?.[1];
+  const isUntyped = slice && valueIn("content-type") === "application/octet-stream";
+  if (isUntyped && valueIn("content-disposition") === undefined) headers.push(["content-disposition", "inline"]);
   return slice;
 }
