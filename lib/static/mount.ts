@@ -15,8 +15,10 @@ export interface Mount {
 }
 
 /** The mount that the handler is at, according to `request`; undefined if it is at none. */
-export function mountOf({ originalUrl, baseUrl, url }: MountedRequest): Mount | undefined {
-  if (originalUrl === undefined || originalUrl === url) return undefined; // most are at none
+export function mountOf(request: MountedRequest): Mount | undefined {
+  const { originalUrl } = request;
+  if (originalUrl === undefined || originalUrl === request.url) return undefined; // most are at none
+  const { baseUrl, url } = request;
   const [whole, inner] = [rawPath(originalUrl), rawPath(url!)];
   const target = inner === "" ? `/${url}` : url!; // Polka leaves nothing of "/docs?x" but the query
   if (inner !== "" && whole.endsWith(inner)) return mountAt(whole.slice(0, -inner.length), target, false);

@@ -52,6 +52,7 @@ function toFolder(path: string, settings: PathSettings, has: Has): Redirect | un
 
 /** From a page's name with a slash after it, and from an index's name without its extension: a page has one URL. */
 function toPage(path: string, settings: PathSettings, has: Has): Redirect | undefined {
+  if (!settings.cleanUrls) return undefined;
   const hasSlash = path.endsWith("/");
   const name = hasSlash ? path.slice(0, -1) : path;
   const page = namesOf(name, settings).map((each) => each + HTML).find((each) => isPage(each, settings) && has(each));
