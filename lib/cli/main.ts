@@ -3,17 +3,20 @@ import process from "node:process";
 import { explain } from "../precompress/internal.ts";
 import type { Command } from "./command.ts";
 import { DONE, FAILED, WRONG_USAGE } from "./exit_status.ts";
+import { suggestionFor } from "./suggestion.ts";
 import { UsageError } from "./usage.ts";
 import { version } from "./version.ts";
 
 /** Each command is loaded when it is called for: a server needs no codecs. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  precompress: async () => (await import("./precompress_command.ts")).precompressCommand,
-  serve: async () => (await import("./serve_command.ts")).serveCommand,
-};
+const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ["precompress", async () => (await import("./precompress_command.ts")).precompressCommand],
+  ["serve", async () => (await import("./serve_command.ts")).serveCommand],
+]);
 
 const overview = `usage: millrace precompress DIR [options]   compress a folder's files ahead of serving
        millrace serve DIR [options]         serve a folder (see millrace serve --help)
+       millrace help [command]              print this, or the options of a command
+       millrace version
 
 The word precompress may be left out.
 
@@ -26,14 +29,17 @@ The word precompress may be left out.
  * wrong is told on stderr.
  */
 export async function main(words: readonly string[]): Promise<number> {
-  const name = words.length > 0 && Object.hasOwn(commands, words[0]!) ? words[0] : undefined;
+  const [first] = words;
+  const name = first !== undefined && commands.has(first) ? first : undefined;
   try {
-    if (!name) requireFolder(words[0]);
-    const { help, run } = await commands[name ?? "precompress"]!();
+    if (first === "version") return printVersion();
+    if (first === "help") return await printHelp(words.slice(1));
+    if (!name) requireFolder(first);
+    const { help, run } = await commands.get(name ?? "precompress")!();
     if (words.length === 0) return usage(overview + help);
     const result = await run(words);
     if (result === "help") return print(name ? help : overview + help);
-    return result === "version" ? print(`millrace ${version}\n`) : result;
+    return result === "version" ? printVersion() : result;
   } catch (error) {
     process.stderr.write(`millrace: ${explain(error)}\n`);
     if (!(error instanceof UsageError)) return FAILED;
@@ -42,16 +48,37 @@ export async function main(words: readonly string[]): Promise<number> {
   }
 }
 
+/** What `millrace help` prints, with or without the name of a command. */
+async function printHelp([name, ...more]: readonly string[]): Promise<number> {
+  if (more.length > 0) throw new UsageError(`help is of one command, not ${more.length + 1}`);
+  const command = commands.get(name ?? "precompress");
+  if (!command) throw new UsageError(`"${name}" is not a command${suggestion(name!)}`);
+  const { help } = await command();
+  return print(name === undefined ? overview + help : help);
+}
+
 /** A mistyped command should not pass for a folder's name. */
 function requireFolder(word: string | undefined): void {
   if (word === undefined || !/^\w[\w-]*$/.test(word) || existsSync(word)) return;
-  throw new UsageError(`"${word}" is neither a command (${Object.keys(commands).join(", ")}) nor a folder`);
+  throw new UsageError(`"${word}" is neither a command (${names().join(", ")}) nor a folder${suggestion(word)}`);
+}
+
+function suggestion(word: string): string {
+  return suggestionFor(word, names());
+}
+
+function names(): string[] {
+  return [...commands.keys(), "help", "version"];
 }
 
 /** Who says nothing at all is told what there is to say. */
 function usage(text: string): number {
   process.stderr.write(text);
   return WRONG_USAGE;
+}
+
+function printVersion(): number {
+  return print(`millrace ${version}\n`);
 }
 
 function print(text: string): number {

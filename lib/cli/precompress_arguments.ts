@@ -13,7 +13,7 @@ usage: millrace precompress DIR [options]
   --level-brotli N       0 to 11 (default 11)
   --level-zstd N         1 to 22 (default 19)
   --level-gzip N         1 to 12 (default 12)
-  --min-size BYTES       leave smaller files alone; k and M may follow the number (default 1k, which is 1024)
+  --min-size BYTES       leave smaller files alone; k, M or G may follow the number (default 1k, which is 1024)
   --min-saving PERCENT   keep a variant only if it saves this much (default 5)
   --include GLOB         compress only files whose path below DIR matches; can be repeated
   --exclude GLOB         do not compress files whose path below DIR matches; can be repeated
@@ -27,7 +27,7 @@ usage: millrace precompress DIR [options]
   --clean                remove what former runs wrote, and nothing else
   --json                 print the report as JSON
   --quiet                print errors only
-  --help, --version
+  -h, --help; -v, --version
 
 exit status: 0 done, 1 something failed (each named), 2 wrong usage, 130 or 143 interrupted
 `;
@@ -62,7 +62,7 @@ const flags = {
   json: { type: "boolean" },
   quiet: { type: "boolean" },
   help: { type: "boolean", short: "h" },
-  version: { type: "boolean" },
+  version: { type: "boolean", short: "v" },
 } as const;
 
 /**

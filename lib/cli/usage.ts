@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
+import { suggestionFor } from "./suggestion.ts";
 
 /** The command line's words are off. */
 export class UsageError extends Error {
@@ -17,10 +18,26 @@ export type Parsed<F extends Flags> = ReturnType<typeof parseArgs<{ options: F; 
  * @throws {UsageError} if a flag is unknown or has no value.
  */
 export function readWords<F extends Flags>(words: readonly string[], flags: F): Parsed<F> {
+  requireKnown(words, flags);
   try {
     return parseArgs({ args: [...words], options: flags, allowPositionals: true });
   } catch (cause) {
     throw new UsageError((cause as Error).message.split(". To specify")[0], { cause });
+  }
+}
+
+/** Before any value is missed: a misspelt flag takes none. */
+function requireKnown(words: readonly string[], flags: Flags): void {
+  const { tokens } = parseArgs({
+    args: [...words],
+    options: flags,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  for (const token of tokens) {
+    if (token.kind !== "option" || Object.hasOwn(flags, token.name)) continue;
+    throw new UsageError(`unknown option ${token.rawName}${suggestionFor(token.name, Object.keys(flags), "--")}`);
   }
 }
 
@@ -41,9 +58,11 @@ export function wholeNumber(flag: string, text: string): number {
   return Number(text);
 }
 
+const UNITS: ReadonlyMap<string, number> = new Map([["", 1], ["k", 2 ** 10], ["m", 2 ** 20], ["g", 2 ** 30]]);
+
 /** The number of bytes that `text`, the value of `--flag`, stands for. */
 export function byteCount(flag: string, text: string): number {
-  const match = /^(\d+)([kM]?)$/.exec(text);
-  if (!match) throw new UsageError(`--${flag} ${text} is not a number of bytes: use 500, 2k or 1M`);
-  return Number(match[1]) * { "": 1, k: 1024, M: 1024 * 1024 }[match[2] as "" | "k" | "M"];
+  const match = /^(\d+|\d+\.\d+(?=[kmg]))([kmg]?)$/i.exec(text);
+  if (!match) throw new UsageError(`--${flag} ${text} is not a number of bytes: use 500, 2k, 1.5M or 1G`);
+  return Math.round(Number(match[1]) * UNITS.get(match[2]!.toLowerCase())!);
 }
