@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import process from "node:process";
 import {
   cleanPrecompressed,
@@ -12,6 +10,7 @@ import type { Command } from "./command.ts";
 import { DONE, type EndingSignal, endingSignals, FAILED, interrupted } from "./exit_status.ts";
 import { type PrecompressArguments, precompressArguments, precompressHelp } from "./precompress_arguments.ts";
 import { formatTable } from "./precompress_table.ts";
+import { buildIn, projectSign } from "./project_folder.ts";
 import { UsageError } from "./usage.ts";
 import { counted, formatBytes, formatDuration } from "./quantities.ts";
 
@@ -73,9 +72,12 @@ async function compress({ directory, action, json, quiet, options }: Precompress
 
 /** A project's own folder is hardly what is deployed, and compressing its packages takes minutes. */
 function requireBuild(directory: string, { include, exclude }: PrecompressArguments["options"]): void {
-  if (!existsSync(join(directory, "node_modules")) || include || exclude) return;
-  const wayOut = "name the folder that is deployed, such as dist, or say what to --include or --exclude";
-  throw new UsageError(`${directory} has node_modules in it: ${wayOut}`);
+  const sign = include || exclude ? undefined : projectSign(directory);
+  if (sign === undefined) return;
+  const build = buildIn(directory);
+  const name = build === undefined ? "name the folder that is deployed, such as dist" : `name its build, ${build}`;
+  const wayOut = `${name}, or say what to compress, as in --include '**/*.html'`;
+  throw new UsageError(`${directory} seems to be a project's own folder (${sign}): ${wayOut}`);
 }
 
 /** Prints what was done and returns the exit status. */

@@ -86,9 +86,9 @@ test("wrong usage exits with 2 and says what is wrong", () =>
     const cases: [string[], RegExp][] = [
       [[], /^usage: millrace precompress DIR .*\n +millrace serve DIR /],
       [["precompress"], /name the folder to compress\nsee --help\n$/],
-      [[project], /project has node_modules in it: name the folder that is deployed, such as dist/],
+      [[project], /project seems to be a project's own folder \(it has node_modules in it\): name the folder that is/],
       [[folder, folder], /one folder, not 2/],
-      [[folder, "--colour"], /Unknown option '--colour'/],
+      [[folder, "--colour"], /unknown option --colour\n/],
       [[folder, "--formats", "lzma"], /unknown format "lzma": use brotli, zstd, gzip/],
       [[folder, "--level-zstd", "23"], /zstd level 23 is out of range: use a whole number from 1 to 22/],
       [[folder, "--level-zstd", "high"], /--level-zstd high is not a whole number/],
@@ -128,6 +128,70 @@ test("a project is compressed if its packages are excluded, and cleaned", () =>
     assert.ok(!found.includes("node_modules/package/index.js.gz"));
     assert.equal((await millrace([folder, "--clean"])).status, 0);
     assert.ok(!(await listed(folder)).includes("assets/style.css.gz"));
+  }));
+
+test("a project's own folder is refused, with the build in it as the way out; a build with a package.json is not", () =>
+  inFolder(async (folder) => {
+    const app = { "package.json": "{}", "src/main.ts": "run()" };
+    await writeTree(folder, {
+      ...under("plain", app),
+      ...under("built", { ...app, "public/icon.svg": "<svg/>", "build/index.html": "x" }),
+      ...under("installed", { "node_modules/package/index.js": "x", "dist/index.html": "x" }),
+      // As builds for servers are, those of packages for two kinds of modules, and sites without a build.
+      ...under("adapter", { "package.json": "{}", "index.js": "run()", "client/app.js": "run()" }),
+      ...under("sources", { "src/main.ts": "run()", "index.html": "x" }),
+      ...under("file", { "package.json": "{}", "src": "no folder" }),
+    });
+    const at = (name: string) => join(folder, name);
+    const refused: [name: string, sign: string, wayOut: string][] = [
+      ["plain", "package.json and src", "name the folder that is deployed, such as dist, or say what to compress"],
+      ["built", "package.json and src", `name its build, ${at("built/build")}, or say what to compress`],
+      ["installed", "node_modules", `name its build, ${at("installed/dist")}, or say what to compress`],
+    ];
+    for (const [name, sign, wayOut] of refused) {
+      for (const words of [[], ["--dry-run"], ["--check"]]) {
+        const { status, stdout, stderr } = await millrace([at(name), ...words]);
+        assert.equal(status, 2);
+        assert.equal(stdout, "");
+        assert.equal(
+          stderr,
+          `millrace: ${
+            at(name)
+          } seems to be a project's own folder (it has ${sign} in it): ${wayOut}, as in --include ` +
+            "'**/*.html'\nsee --help\n",
+        );
+      }
+      assert.equal((await millrace([at(name), "--include", "**/*", "--dry-run"])).status, 0);
+      assert.equal((await millrace([at(name), "--clean"])).status, 0);
+    }
+    for (const name of ["adapter", "sources", "file"]) {
+      const { status, stderr } = await millrace([at(name), "--dry-run"]);
+      assert.deepEqual([status, stderr], [0, ""], name);
+    }
+    const here = await millrace(["."], undefined, { cwd: at("built") });
+    assert.match(here.stderr, /^millrace: \. seems to be .*: name its build, build, or/);
+  }));
+
+/** `files` in a folder of that name. */
+function under(name: string, files: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(files).map(([path, content]) => [`${name}/${path}`, content]));
+}
+
+test("numbers of bytes may have a unit, in capitals or not", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "page.html": "<p>The mill turns.</p>".repeat(150) }); // 3,300 bytes
+    const isCompressed = async (size: string): Promise<boolean> => {
+      const { status, stdout, stderr } = await millrace([folder, "--min-size", size, "--dry-run"]);
+      assert.equal(status, 0, stderr);
+      return / 1 to compress/.test(stdout);
+    };
+    for (const size of ["0", "3300", "3k", "3K", "3.2k"]) assert.equal(await isCompressed(size), true, size);
+    for (const size of ["3301", "3.25K", "1M", "1m", "0.5g", "1G"]) assert.equal(await isCompressed(size), false, size);
+    for (const size of ["", "1.5", "-1", "1kk", "1 k", "k", ".5k", "1.k", "1e3", "1T", "0x10"]) {
+      const { status, stderr } = await millrace([folder, `--min-size=${size}`]);
+      assert.equal(status, 2, size);
+      assert.match(stderr, /^millrace: --min-size .* is not a number of bytes: use 500, 2k, 1\.5M or 1G\n/);
+    }
   }));
 
 test("patterns that no file matches are named, and leave the variants as they are", () =>

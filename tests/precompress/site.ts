@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, type SpawnOptions } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -76,8 +76,9 @@ const isDeno = "deno" in process.versions;
 export function millrace(
   words: readonly string[],
   during: (process: ReturnType<typeof spawn>) => void = () => {},
+  options: Pick<SpawnOptions, "cwd" | "env"> = {},
 ): Promise<Ended> {
-  return millraceOn(process.execPath, isDeno, words, during);
+  return millraceOn(process.execPath, isDeno, words, during, options);
 }
 
 /** Runs the command line on the runtime at `path`. */
@@ -86,8 +87,10 @@ export function millraceOn(
   isDeno: boolean,
   words: readonly string[],
   during: (process: ReturnType<typeof spawn>) => void = () => {},
+  options: Pick<SpawnOptions, "cwd" | "env"> = {},
 ): Promise<Ended> {
   const child = spawn(path, [...(isDeno ? ["run", "-A", "--no-check"] : []), cli, ...words], {
+    ...options,
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";
