@@ -3,8 +3,10 @@ import process from "node:process";
 import { listenOnBun } from "./serve_bun.ts";
 import { listenOnDeno } from "./serve_deno.ts";
 import { listenOnNode } from "./serve_node.ts";
-import type { Listening, ServeOptions } from "./serve_options.ts";
+import type { Listening, ListenOptions, ServeOptions } from "./serve_options.ts";
 import { checkCertificate } from "./serve_tls.ts";
+
+const MOST_PORT = 65_535;
 
 /** A server that listens. */
 export interface RunningServer {
@@ -31,19 +33,29 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const address = await addressOf(options.hostname);
   const { bun, deno } = process.versions as { bun?: string; deno?: string };
   const listen = deno ? listenOnDeno : bun ? listenOnBun : listenOnNode;
-  let listening: Listening;
-  try {
-    // Deno and Bun throw, Node rejects.
-    listening = await listen({ ...options, address });
-  } catch (cause) {
-    throw new Error(reasonOf(cause, options), { cause });
-  }
+  const listening = await listenOnFree(listen, { ...options, address });
   const { port } = listening;
   return {
     port,
     url: `${options.tls ? "https" : "http"}://${hostOf(options.hostname)}:${port}/`,
     stop: stopper(listening),
   };
+}
+
+/** Listens on the first of the ports that may be tried which is not in use. */
+async function listenOnFree(
+  listen: (options: ListenOptions) => Promise<Listening>,
+  options: ListenOptions,
+): Promise<Listening> {
+  const last = Math.min(options.port + (options.portsToTry ?? 1) - 1, MOST_PORT);
+  for (let port = options.port;; port++) {
+    try {
+      return await listen({ ...options, port }); // Deno and Bun throw, Node rejects
+    } catch (cause) {
+      if (codeOf(cause) === "EADDRINUSE" && port < last) continue;
+      throw new Error(reasonOf(cause, options, last), { cause });
+    }
+  }
 }
 
 function stopper({ finish, cut }: Listening): RunningServer["stop"] {
@@ -78,11 +90,17 @@ function hostOf(hostname: string): string {
   return hostname.includes(":") ? `[${hostname}]` : hostname;
 }
 
-function reasonOf(error: unknown, { hostname, port }: ServeOptions): string {
-  const code = (error as { code?: unknown } | null)?.code;
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null)?.code;
+}
+
+function reasonOf(error: unknown, { hostname, port }: ServeOptions, last: number): string {
+  const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
-  const place = `cannot listen on ${hostname}, port ${port}`;
-  if (code === "EADDRINUSE") return `${place}: the port is in use; choose another, or 0 for any free one`;
+  const place = `cannot listen on ${hostname}, ${last > port ? `ports ${port} to ${last}` : `port ${port}`}`;
+  if (code === "EADDRINUSE") {
+    return `${place}: ${last > port ? "all are" : "the port is"} in use; choose another, or 0 for any free one`;
+  }
   if (code === "EACCES" || code === "EPERM") {
     return `${place}: permission denied; ports below 1024 may be for administrators only, choose a higher one`;
   }

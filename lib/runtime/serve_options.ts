@@ -10,6 +10,8 @@ export interface ServeOptions {
   readonly hostname: string;
   /** 0 for any free port. */
   readonly port: number;
+  /** How many ports are tried from `port` on, where one is in use. Default: 1. */
+  readonly portsToTry?: number;
   /** A certificate and its key in PEM format, for https. Default: none, for http. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }

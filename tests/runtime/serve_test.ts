@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
 import process from "node:process";
 import test from "node:test";
@@ -52,6 +52,44 @@ async function served(
 }
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+
+async function listening(port: number): Promise<Server> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
+  return server;
+}
+
+/** Servers at two ports that follow each other. */
+async function neighbours(): Promise<{ port: number; close: () => Promise<unknown> }> {
+  for (let tries = 0; tries < 100; tries++) {
+    const first = await listening(0);
+    const { port } = first.address() as AddressInfo;
+    const second = await listening(port + 1).catch(() => undefined);
+    const close = () =>
+      Promise.all([first, second].map((server) => server && new Promise((resolve) => server.close(resolve))));
+    if (second) return { port, close };
+    await close();
+  }
+  throw new Error("no two neighbouring ports are free");
+}
+
+test("serve() takes the next port that is free, if it may; else it tells which are in use", async () => {
+  const { port, close } = await neighbours();
+  try {
+    await served({ port, portsToTry: 50 }, async (server) => {
+      assert.ok(server.port > port + 1 && server.port < port + 50, `${server.port} after ${port}`);
+      assert.equal(await (await fetch(server.url)).text(), "at once");
+    });
+    const failing = (portsToTry: number) => served({ port, portsToTry }, () => Promise.resolve());
+    const wayOut = "in use; choose another, or 0 for any free one";
+    await assert.rejects(failing(2), {
+      message: `cannot listen on 127.0.0.1, ports ${port} to ${port + 1}: all are ${wayOut}`,
+    });
+    await assert.rejects(failing(1), { message: `cannot listen on 127.0.0.1, port ${port}: the port is ${wayOut}` });
+  } finally {
+    await close();
+  }
+});
 
 test("serve() answers at the URL that it tells", () =>
   served({}, async ({ url, port }) => {
