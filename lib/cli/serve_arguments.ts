@@ -1,6 +1,11 @@
+import { environmentVariable } from "../runtime/mod.ts";
 import { settingsOf } from "../static/internal.ts";
 import type { StaticHandlerOptions } from "../static/mod.ts";
-import { byteCount, oneFolder, type Parsed, readWords, UsageError, wholeNumber } from "./usage.ts";
+import { headerFields } from "./header_arguments.ts";
+import { byteCount, oneFolder, type Parsed, readWords, UsageError } from "./usage.ts";
+
+const DEFAULT_PORT = 8080;
+const PORTS_TO_TRY = 20;
 
 /** What `millrace serve --help` prints. */
 export const serveHelp =
@@ -9,7 +14,7 @@ returning visitors. Run millrace precompress first.
 
 usage: millrace serve DIR [options]
 
-  --port N               default 8080; 0 for any free one
+  -p, --port N           default: that of the environment's PORT, else 8080 or the next free one; 0 for any free one
   --host HOST            the address to listen on (default 127.0.0.1: this machine only; 0.0.0.0 for every address)
   --base PATH            the path that DIR is served at (default /)
   --index NAME           the file that answers for its folder (default index.html)
@@ -18,16 +23,19 @@ usage: millrace serve DIR [options]
   --not-found FILE       the page that goes with 404 (default 404.html, if there is one)
   --dotfiles             serve names that begin with a dot, too
   --immutable GLOB       the paths below DIR whose content never changes (default: names with a content hash)
+  --header "NAME: VALUE" a field of every answer, errors included; can be repeated
+  --cors                 scripts of any origin may read the answers
+  --cors-origin ORIGIN   scripts of that origin may, as in https://app.example; can be repeated
   --cache-control TEXT   for what is not immutable (default no-cache: kept, and revalidated each time)
   --no-dictionaries      no deltas for returning visitors (RFC 9842)
-  --memory-limit BYTES   of files kept in memory; k and M may follow the number (default 64M)
+  --memory-limit BYTES   of files kept in memory; k, M or G may follow the number (default 64M)
   --previous DIR         the former deploy: its immutable files stay answerable
   --watch                scan DIR again when something in it changes; for development
   --repr-digest          send the SHA-256 of what is sent of (RFC 9530)
   --cert FILE            a certificate in PEM format, for https; with
   --key FILE             its private key
-  --quiet                print warnings and errors only
-  --help, --version
+  --quiet                print warnings and errors only, no line for each request
+  -h, --help; -v, --version
 
 SIGHUP scans DIR again, as after a deploy; requests under way get what they began with.
 SIGINT and SIGTERM stop it: requests under way have 10 seconds to finish, a second signal ends it at once.
@@ -40,6 +48,8 @@ export interface ServeArguments {
   readonly directory: string;
   readonly hostname: string;
   readonly port: number;
+  /** How many ports are tried from that on, as long as they are in use. */
+  readonly portsToTry: number;
   /** The paths of a certificate and its key. */
   readonly certificate: { readonly cert: string; readonly key: string } | undefined;
   readonly quiet: boolean;
@@ -47,7 +57,7 @@ export interface ServeArguments {
 }
 
 const flags = {
-  port: { type: "string" },
+  port: { type: "string", short: "p" },
   host: { type: "string" },
   base: { type: "string" },
   index: { type: "string" },
@@ -56,6 +66,9 @@ const flags = {
   "not-found": { type: "string" },
   dotfiles: { type: "boolean" },
   immutable: { type: "string" },
+  header: { type: "string", multiple: true },
+  cors: { type: "boolean" },
+  "cors-origin": { type: "string", multiple: true },
   "cache-control": { type: "string" },
   "no-dictionaries": { type: "boolean" },
   "memory-limit": { type: "string" },
@@ -66,7 +79,7 @@ const flags = {
   key: { type: "string" },
   quiet: { type: "boolean" },
   help: { type: "boolean", short: "h" },
-  version: { type: "boolean" },
+  version: { type: "boolean", short: "v" },
 } as const;
 
 type Values = Parsed<typeof flags>["values"];
@@ -89,17 +102,26 @@ export async function serveArguments(words: readonly string[]): Promise<ServeArg
   return {
     directory,
     hostname: values.host ?? "127.0.0.1",
-    port: portOf(values.port ?? "8080"),
+    ...portOf(values.port),
     certificate: certificateOf(values),
     quiet: values.quiet ?? false,
     options,
   };
 }
 
-function portOf(text: string): number {
-  const port = wholeNumber("port", text);
-  if (port > 65535) throw new UsageError(`--port ${text} is not a port: use a number from 0 to 65535`);
-  return port;
+/** A port that somebody asked for is that or none. */
+function portOf(flag: string | undefined): Pick<ServeArguments, "port" | "portsToTry"> {
+  const variable = environmentVariable("PORT") || undefined; // empty: not set
+  if (flag === undefined && variable === undefined) return { port: DEFAULT_PORT, portsToTry: PORTS_TO_TRY };
+  const port = Number(flag ?? variable);
+  if (/^\d+$/.test(flag ?? variable!) && port <= 65535) return { port, portsToTry: 1 };
+  const asked = flag === undefined ? `PORT ${JSON.stringify(variable)} of the environment` : `--port ${flag}`;
+  throw new UsageError(`${asked} is not a port: use a number from 0 to 65535`);
+}
+
+function corsOf({ cors, "cors-origin": origins }: Values): StaticHandlerOptions["cors"] {
+  if (cors && origins) throw new UsageError("--cors and --cors-origin exclude each other");
+  return origins ?? cors;
 }
 
 function certificateOf({ cert, key }: Values): ServeArguments["certificate"] {
@@ -110,6 +132,8 @@ function certificateOf({ cert, key }: Values): ServeArguments["certificate"] {
 
 function optionsOf(values: Values): StaticHandlerOptions {
   const { base, index, fallback, immutable, previous } = values;
+  const cors = corsOf(values);
+  const record = values.header && Object.fromEntries(headerFields(values.header));
   const [notFound, cacheControl, memoryLimit] = [values["not-found"], values["cache-control"], values["memory-limit"]];
   return {
     ...(base !== undefined && { basePath: base }),
@@ -120,6 +144,8 @@ function optionsOf(values: Values): StaticHandlerOptions {
     dotfiles: values.dotfiles ?? false,
     ...(immutable !== undefined && { immutable }),
     ...(cacheControl !== undefined && { cacheControl }),
+    ...(cors !== undefined && { cors }),
+    ...(record && { headers: () => record }),
     dictionaries: !values["no-dictionaries"],
     ...(memoryLimit !== undefined && { memoryLimit: byteCount("memory-limit", memoryLimit) }),
     ...(previous !== undefined && { previous }),

@@ -3,7 +3,9 @@ import process from "node:process";
 import { setTimeout as startTimer } from "node:timers";
 import { setTimeout as delay } from "node:timers/promises";
 import { serve, type ServeOptions } from "../runtime/mod.ts";
+import { printable } from "../static/internal.ts";
 import { createStaticHandler, type StaticHandler } from "../static/mod.ts";
+import { AccessLog } from "./access_log.ts";
 import type { Command } from "./command.ts";
 import { DONE } from "./exit_status.ts";
 import { counted, formatBytes } from "./quantities.ts";
@@ -28,9 +30,10 @@ export const serveCommand: Command = {
 };
 
 async function serveFolder(
-  { directory, hostname, port, certificate, quiet, options }: ServeArguments,
+  { directory, hostname, port, portsToTry, certificate, quiet, options }: ServeArguments,
 ): Promise<number> {
-  const tell = quiet ? () => {} : (line: string) => void process.stdout.write(`${line}\n`);
+  const log = quiet ? undefined : new AccessLog(process.stdout);
+  const tell = (line: string): void => log?.tell(line);
   const tls = certificate && await readCertificate(certificate);
   const opening = createStaticHandler(directory, {
     ...options,
@@ -38,18 +41,20 @@ async function serveFolder(
   });
   onHangUp(() => opening.then((handler) => reload(handler, directory, tell), () => {}));
   const handler = await opening;
-  const { fetch, node } = handler;
-  const server = await serve({ fetch, node, hostname, port, tls }).catch(async (error) => {
+  const { fetch, node } = log?.of(handler) ?? handler;
+  const server = await serve({ fetch, node, hostname, port, portsToTry, tls }).catch(async (error) => {
     await handler.close(); // a watched folder would keep the process alive
     throw error;
   });
   const ending = firstEndingSignal();
   const { files: count } = handler.stats();
+  if (port !== 0 && server.port !== port) tell(`port ${port} is in use: ${server.port} is the next one that is free`);
   tell(`serving ${directory} at ${urlOf(server.url, options.basePath ?? "/")} (${counted(count, "file")})`);
   const signal = await ending;
   tell(`stopping by ${signal}: requests under way have ${GRACE / 1000} s to finish; a second signal ends it at once`);
   await server.stop(GRACE);
   await Promise.race([handler.close(), delay(LEFT_OVER)]);
+  log?.flush();
   // Deno goes on sending what stop() could not cut, and would wait for it.
   startTimer(() => process.exit(), LEFT_OVER).unref();
   return DONE;
@@ -81,5 +86,5 @@ async function reload(handler: StaticHandler, directory: string, tell: (line: st
 }
 
 function warn(message: string): void {
-  process.stderr.write(`millrace: ${message}\n`);
+  process.stderr.write(`millrace: ${printable(message)}\n`);
 }

@@ -5,8 +5,12 @@ import { requireFieldValue } from "./http/field_value.ts";
 import type { RequestFields } from "./resource.ts";
 import type { Settings } from "./settings.ts";
 
-/** Fields of `headers()` that only the handler can know. */
 const OURS_ALONE = /^(?:content-(?:length|encoding|range)|etag|transfer-encoding|connection|accept-ranges)$/i;
+
+/** Whether only the handler can know the value of the field `name`. */
+export function isOursAlone(name: string): boolean {
+  return OURS_ALONE.test(name);
+}
 
 /** Fields about a representation: an answer that sends none is without them. */
 const OF_REPRESENTATION =
@@ -40,7 +44,7 @@ function givenFields(path: string, { headers }: Settings): Headers {
     // Of a record, the runtimes' own Headers would lose a field named `__proto__`.
     const fields = new Headers(Symbol.iterator in record ? record : Object.entries(record));
     for (const [name, value] of fields) requireFieldValue(`"${name}"`, value);
-    for (const name of [...fields.keys()]) if (OURS_ALONE.test(name)) fields.delete(name);
+    for (const name of [...fields.keys()]) if (isOursAlone(name)) fields.delete(name);
     return fields;
   } catch (cause) {
     const place = path === "" ? 'the folder (path "")' : path;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 
+import { asks } from "../interop/asked.ts";
 import { inFolder, millrace, writeTree } from "../precompress/site.ts";
 import { canMakeCertificates, makeCertificate } from "../runtime/certificate.ts";
 import { Connection } from "../runtime/connection.ts";
@@ -66,6 +67,79 @@ test("options change what is answered", () =>
       assert.match(old.headers.get("cache-control")!, /immutable/);
       assert.equal((await fetch(`${url}gone.html`)).status, 404);
     });
+  }));
+
+test("--header, --cors and --cors-origin add fields to every answer", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, site);
+    const headers = ["--header", "X-Frame-Options: DENY", "--header=Link: </a>", "--header", "link:</b>"];
+    await Serving.during([folder, ...headers, "--header", "__proto__: x", "--cors"], async ({ url }) => {
+      for (const path of ["", "missing"]) {
+        const { headers } = await fetch(url + path);
+        assert.equal(headers.get("x-frame-options"), "DENY");
+        assert.equal(headers.get("link"), "</a>, </b>");
+        assert.equal(headers.get("__proto__"), "x");
+        assert.equal(headers.get("access-control-allow-origin"), "*");
+      }
+    });
+    const origins = ["--cors-origin", "https://a.example", "--cors-origin", "https://b.example"];
+    await Serving.during([folder, ...origins], async ({ url }) => {
+      for (const [origin, allowed] of [["https://b.example", "https://b.example"], ["https://c.example", undefined]]) {
+        const { headers } = await asks(url)("GET", "/", { origin: origin! });
+        assert.equal(headers["access-control-allow-origin"], allowed);
+      }
+    });
+  }));
+
+test("-p and --port go before PORT of the environment; a bad one is named", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, site);
+    const free = await busyPort();
+    await free.release();
+    const environment = (port: string) => ({ ...process.env, PORT: port });
+    await Serving.asIs([folder], environment(String(free.port)), async ({ url, port }) => {
+      assert.equal(port, free.port);
+      assert.equal(await text(url), site["index.html"]);
+    });
+    await Serving.asIs([folder, "-p", "0"], environment("http"), async ({ url }) => {
+      assert.equal(await text(url), site["index.html"]);
+    });
+    for (
+      const [port, words, message] of [
+        ["http", [], 'PORT "http" of the environment is not a port: use a number from 0 to 65535'],
+        ["65536", [], 'PORT "65536" of the environment is not a port: use a number from 0 to 65535'],
+        ["8080", ["-p", "x"], "--port x is not a port: use a number from 0 to 65535"],
+      ] as const
+    ) {
+      const { status, stderr } = await millrace(["serve", folder, ...words], undefined, { env: environment(port) });
+      assert.deepEqual([status, stderr], [2, `millrace: ${message}\nsee serve --help\n`]);
+    }
+  }));
+
+test("a port that was asked for is that or none; without one, the next free one after 8080", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, site);
+    const busy = await busyPort();
+    const { PORT: _, ...environment } = process.env;
+    const env = { ...environment, PORT: String(busy.port) };
+    const { status, stderr } = await millrace(["serve", folder], undefined, { env });
+    await busy.release();
+    assert.equal(status, 1);
+    assert.match(stderr, /port \d+: the port is in use; choose another/);
+    // Whether it is this test that listens there, or another program: the port is in use.
+    const taken = createServer();
+    const isOurs = await new Promise<boolean>((resolve) => {
+      taken.once("error", () => resolve(false)).listen(8080, "127.0.0.1", () => resolve(true));
+    });
+    try {
+      await Serving.asIs([folder], { ...environment, PORT: "" }, async ({ url, port, stdout }) => {
+        assert.ok(port > 8080 && port < 8100, String(port));
+        assert.ok(stdout.startsWith(`port 8080 is in use: ${port} is the next one that is free\nserving `), stdout);
+        assert.equal(await text(url), site["index.html"]);
+      });
+    } finally {
+      if (isOurs) await new Promise((resolve) => taken.close(resolve));
+    }
   }));
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
@@ -176,6 +250,7 @@ test("--quiet says nothing", () =>
     const free = await busyPort();
     await free.release();
     await Serving.atPort(free.port, [folder, "--quiet"], async (serving) => {
+      await text(serving.url);
       serving.signal("SIGTERM");
       assert.equal(await serving.ended, 0);
       assert.deepEqual([serving.stdout, serving.stderr], ["", ""]);
@@ -237,14 +312,26 @@ test("wrong usage of serve exits with 2 and says what is wrong", () =>
     const cases: [string[], RegExp][] = [
       [[], /name the folder to serve/],
       [[folder, folder], /one folder, not 2/],
-      [[folder, "--colour"], /Unknown option '--colour'/],
-      [[folder, "--port", "http"], /--port http is not a whole number/],
+      [[folder, "--colour"], /unknown option --colour\n/],
+      [[folder, "--port", "http"], /--port http is not a port: use a number from 0 to 65535/],
       [[folder, "--port", "65536"], /--port 65536 is not a port: use a number from 0 to 65535/],
-      [[folder, "--memory-limit", "lots"], /--memory-limit lots is not a number of bytes: use 500, 2k or 1M/],
+      [[folder, "--memory-limit", "lots"], /--memory-limit lots is not a number of bytes: use 500, 2k, 1.5M or 1G/],
       [[folder, "--base", "a?b"], /basePath "a\?b" is not a path/],
       [[folder, "--index", "docs/index.html"], /index "docs\/index\.html" is not a file name/],
       [[folder, "--cert", "cert.pem"], /--cert is given alone: https needs --cert and --key/],
       [[folder, "--key", "key.pem"], /--key is given alone/],
+      [[folder, "--cors", "--cors-origin", "https://a.example"], /--cors and --cors-origin exclude each other/],
+      [
+        [folder, "--cors-origin", "a.example"],
+        /cors "a\.example" is not an origin as browsers send it: use one such as/,
+      ],
+      [[folder, "--header", "X-Own"], /--header "X-Own" has no colon: use "Name: value"/],
+      [[folder, "--header", "x own: 1"], /--header "x own: 1": "x own" is no name of a header field/],
+      [[folder, "--header", ": 1"], /--header ": 1": "" is no name of a header field/],
+      [[folder, "--header", "x: a\nb: c"], /--header x gives "a\\nb: c", which is no value of a header field/],
+      [[folder, "--header", "x: €"], /--header x gives "€", which is no value of a header field/],
+      [[folder, "--header", "ETag: 1"], /--header ETag: only the server can know it/],
+      [[folder, "--header", "set-cookie: a", "--header", "Set-Cookie: b"], /--header Set-Cookie can be given once/],
     ];
     for (const [words, message] of cases) {
       const { status, stdout, stderr } = await millrace(["serve", ...words]);
@@ -270,12 +357,24 @@ test("--help tells the options of the command, and without a command both comman
 });
 
 test("a word that is neither a command nor a folder is wrong usage", async () => {
-  for (const words of [["serv"], ["compres", "dist"]]) {
+  const cases: [words: string[], suggested: string][] = [
+    [["serv"], ": did you mean serve?"],
+    [["serv", "dist"], ": did you mean serve?"],
+    [["precompres", "dist"], ": did you mean precompress?"],
+    [["perconpress", "dist"], ": did you mean precompress?"],
+    [["versoin"], ": did you mean version?"],
+    [["compres", "dist"], ""],
+    [["dits"], ""],
+    [["constructor"], ""],
+    [["__proto__"], ""],
+  ];
+  for (const [words, suggested] of cases) {
     const { status, stderr } = await millrace(words);
     assert.equal(status, 2);
     assert.equal(
       stderr,
-      `millrace: "${words[0]}" is neither a command (precompress, serve) nor a folder\nsee --help\n`,
+      `millrace: "${words[0]}" is neither a command (precompress, serve, help, version) nor a folder${suggested}\n` +
+        "see --help\n",
     );
   }
 });

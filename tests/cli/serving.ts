@@ -22,10 +22,11 @@ export class Serving {
   #hasEnded = false;
   readonly #child: ChildProcess;
 
-  private constructor(words: readonly string[]) {
+  private constructor(words: readonly string[], env: NodeJS.ProcessEnv = process.env) {
     const [program, ...rest] = command(["serve", ...words]);
     this.#child = spawn(program!, rest, {
       stdio: ["ignore", "pipe", "pipe"],
+      env,
     });
     this.#child.stdout!.on("data", (chunk) => this.stdout += chunk);
     this.#child.stderr!.on("data", (chunk) => this.stderr += chunk);
@@ -41,7 +42,16 @@ export class Serving {
 
   /** Starts it at a free port, gives it to `use` when it listens, and ends it. */
   static async during(words: readonly string[], use: (serving: Serving) => Promise<void>): Promise<void> {
-    const serving = new Serving(["--port", "0", ...words]);
+    await Serving.asIs(["--port", "0", ...words], process.env, use);
+  }
+
+  /** Starts it at the port that the words and the environment say. */
+  static async asIs(
+    words: readonly string[],
+    env: NodeJS.ProcessEnv,
+    use: (serving: Serving) => Promise<void>,
+  ): Promise<void> {
+    const serving = new Serving(words, env);
     try {
       await serving.until(() => /at (https?:\S+)/.test(serving.stdout));
       serving.url = /at (https?:\S+)/.exec(serving.stdout)![1]!;

@@ -1,0 +1,129 @@
+import { setTimeout as startTimer } from "node:timers";
+import type { ServeOptions } from "../runtime/mod.ts";
+import { formatBytes } from "./quantities.ts";
+
+type Handlers = Pick<ServeOptions, "fetch" | "node">;
+
+/** Where lines go: standard output. */
+export interface LogOutput {
+  /** How many bytes wait to be written. */
+  readonly writableLength: number;
+  write(text: string): unknown;
+}
+
+/** What a line says of an answer. */
+interface Answered {
+  readonly status: number;
+  /** The value of a field. */
+  readonly field: (name: "content-encoding" | "content-length") => string | null | undefined;
+  readonly isCut: boolean;
+}
+
+/** Lines are written together after this time, in ms: a write for each request would take longer than the request. */
+const GATHERED_FOR = 20;
+/** Where the output takes nothing more, lines are left out rather than kept in memory. */
+const MOST_WAITING = 1 << 20;
+const LONGEST_PATH = 300;
+const LONGEST_METHOD = 20;
+
+/** Prints a line for each request: `12:03:44 GET /app.js 200 br 12.3 kB 0.4 ms`. */
+export class AccessLog {
+  readonly #output: LogOutput;
+  #lines = "";
+  #time = "";
+  #leftOut = 0;
+  #timer: ReturnType<typeof startTimer> | undefined;
+
+  constructor(output: LogOutput) {
+    this.#output = output;
+  }
+
+  /** `handlers`, of which each request is printed when it is answered; what `node` streams from a file, when it is sent. */
+  of({ fetch, node }: Handlers): Handlers {
+    return {
+      node: (request, response) => {
+        const begun = performance.now();
+        const { method, url } = request;
+        const field = fieldsSentBy(response);
+        const add = (isCut: boolean) => this.#add(method!, url!, begun, { status: response.statusCode, field, isCut });
+        node(request, response);
+        if (response.writableEnded) add(false); // from memory
+        else response.once("close", () => add(!response.writableFinished));
+      },
+      fetch: (request, server) => {
+        const begun = performance.now();
+        const { method, url } = request;
+        const answered = (response: Response): Response => {
+          const field = (name: string) => response.headers.get(name);
+          const path = url.slice(url.indexOf("/", "https://".length));
+          this.#add(method, path, begun, { status: response.status, field, isCut: false });
+          return response;
+        };
+        const answer = fetch(request, server);
+        return answer instanceof Response ? answered(answer) : answer.then(answered); // Bun takes longer with promises
+      },
+    };
+  }
+
+  /** Prints a line of another kind. */
+  tell(line: string): void {
+    this.flush();
+    this.#output.write(`${line}\n`);
+  }
+
+  /** Writes what was gathered. */
+  flush(): void {
+    if (this.#lines === "") return;
+    if (this.#output.writableLength > MOST_WAITING) {
+      this.#leftOut += this.#lines.split("\n").length - 1;
+    } else {
+      if (this.#leftOut > 0) this.#output.write(`${this.#leftOut} requests are left out\n`);
+      this.#leftOut = 0;
+      this.#output.write(this.#lines);
+    }
+    this.#lines = "";
+  }
+
+  #add(method: string, path: string, begun: number, { status, field, isCut }: Answered): void {
+    const ms = performance.now() - begun;
+    const coding = field("content-encoding");
+    const length = status === 304 || method === "HEAD" ? undefined : field("content-length");
+    if (this.#timer === undefined) this.#begin();
+    this.#lines += `${this.#time} ${printable(method, LONGEST_METHOD)} ${printable(path, LONGEST_PATH)} ${status}` +
+      `${coding ? ` ${coding}` : ""}${length ? ` ${formatBytes(Number(length))}` : ""} ` +
+      `${ms.toFixed(ms < 10 ? 1 : 0)} ms${isCut ? " cut" : ""}\n`;
+  }
+
+  /** Lines that are written together have one time of day: to make it takes as long as the rest of a line. */
+  #begin(): void {
+    this.#time = new Date().toTimeString().slice(0, 8);
+    this.#timer = startTimer(() => {
+      this.#timer = undefined;
+      this.flush();
+    }, GATHERED_FOR);
+    this.#timer.unref();
+  }
+}
+
+/** The fields that `response` is sent with, once it is: `node:http` does not tell those that `writeHead()` was given. */
+function fieldsSentBy(response: Parameters<Handlers["node"]>[1]): Answered["field"] {
+  const { writeHead } = response;
+  let sent: readonly string[] = [];
+  response.writeHead = ((status: number, fields: string[]) => {
+    sent = fields;
+    return writeHead.call(response, status, fields);
+  }) as typeof writeHead;
+  return (name) => {
+    const at = sent.findIndex((each, i) => i % 2 === 0 && each.toLowerCase() === name);
+    return at === -1 ? undefined : sent[at + 1];
+  };
+}
+
+/** Nothing in it ends the line, or tells a terminal anything: bytes that are no part of a URL are encoded. */
+function printable(text: string, longest: number): string {
+  const cut = text.length > longest ? `${text.slice(0, longest)}...` : text;
+  return cut.replace(
+    /[^!-~]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
+  );
+}
