@@ -4,14 +4,14 @@ import { formatBytes } from "./quantities.ts";
 
 type Handlers = Pick<ServeOptions, "fetch" | "node">;
 
-/** Where lines go: standard output. */
+/** The output that lines are written to, such as `process.stdout`. */
 export interface LogOutput {
   /** How many bytes wait to be written. */
   readonly writableLength: number;
   write(text: string): unknown;
 }
 
-/** What a line says of an answer. */
+/** The part of a response that a line shows. */
 interface Answered {
   readonly status: number;
   /** The value of a field. */
@@ -19,9 +19,9 @@ interface Answered {
   readonly isCut: boolean;
 }
 
-/** Lines are written together after this time, in ms: a write for each request would take longer than the request. */
+/** Lines are gathered for this long, in ms: one write for each request would cost more than the request. */
 const GATHERED_FOR = 20;
-/** Where the output takes nothing more, lines are left out rather than kept in memory. */
+/** Bytes that may wait for a slow output; beyond that, lines are dropped rather than kept in memory. */
 const MOST_WAITING = 1 << 20;
 const LONGEST_PATH = 300;
 const LONGEST_METHOD = 20;
@@ -38,7 +38,7 @@ export class AccessLog {
     this.#output = output;
   }
 
-  /** `handlers`, of which each request is printed when it is answered; what `node` streams from a file, when it is sent. */
+  /** Wraps `handlers`: prints each request once it has its response, and one that `node` streams when that was sent. */
   of({ fetch, node }: Handlers): Handlers {
     return {
       node: (request, response) => {
@@ -65,13 +65,13 @@ export class AccessLog {
     };
   }
 
-  /** Prints a line of another kind. */
+  /** Prints a line that is about no request. */
   tell(line: string): void {
     this.flush();
     this.#output.write(`${line}\n`);
   }
 
-  /** Writes what was gathered. */
+  /** Writes the gathered lines. */
   flush(): void {
     if (this.#lines === "") return;
     if (this.#output.writableLength > MOST_WAITING) {
@@ -94,7 +94,7 @@ export class AccessLog {
       `${ms.toFixed(ms < 10 ? 1 : 0)} ms${isCut ? " cut" : ""}\n`;
   }
 
-  /** Lines that are written together have one time of day: to make it takes as long as the rest of a line. */
+  /** Starts to gather. The lines share a time of day: formatting it costs as much as the rest of a line. */
   #begin(): void {
     this.#time = new Date().toTimeString().slice(0, 8);
     this.#timer = startTimer(() => {
@@ -105,7 +105,7 @@ export class AccessLog {
   }
 }
 
-/** The fields that `response` is sent with, once it is: `node:http` does not tell those that `writeHead()` was given. */
+/** Reads the fields that `writeHead()` is given: `node:http` offers no way to read them back. */
 function fieldsSentBy(response: Parameters<Handlers["node"]>[1]): Answered["field"] {
   const { writeHead } = response;
   let sent: readonly string[] = [];
@@ -119,7 +119,7 @@ function fieldsSentBy(response: Parameters<Handlers["node"]>[1]): Answered["fiel
   };
 }
 
-/** Nothing in it ends the line, or tells a terminal anything: bytes that are no part of a URL are encoded. */
+/** `text` in printable ASCII, cut to `longest` characters: nothing in it ends the line or controls a terminal. */
 function printable(text: string, longest: number): string {
   const cut = text.length > longest ? `${text.slice(0, longest)}...` : text;
   return cut.replace(

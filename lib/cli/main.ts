@@ -48,7 +48,7 @@ export async function main(words: readonly string[]): Promise<number> {
   }
 }
 
-/** What `millrace help` prints, with or without the name of a command. */
+/** Prints all options, or those of the command with that name. */
 async function printHelp([name, ...more]: readonly string[]): Promise<number> {
   if (more.length > 0) throw new UsageError(`help is of one command, not ${more.length + 1}`);
   const command = commands.get(name ?? "precompress");

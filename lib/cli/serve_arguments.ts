@@ -23,8 +23,8 @@ usage: millrace serve DIR [options]
   --not-found FILE       the page that goes with 404 (default 404.html, if there is one)
   --dotfiles             serve names that begin with a dot, too
   --immutable GLOB       the paths below DIR whose content never changes (default: names with a content hash)
-  --header "NAME: VALUE" a field of every answer, errors included; can be repeated
-  --cors                 scripts of any origin may read the answers
+  --header "NAME: VALUE" a field of every response, errors included; can be repeated
+  --cors                 scripts of any origin may read the responses
   --cors-origin ORIGIN   scripts of that origin may, as in https://app.example; can be repeated
   --cache-control TEXT   for what is not immutable (default no-cache: kept, and revalidated each time)
   --no-dictionaries      no deltas for returning visitors (RFC 9842)

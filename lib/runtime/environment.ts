@@ -1,6 +1,6 @@
 import process from "node:process";
 
-/** What we use of Deno's permissions. */
+/** The part of `Deno.permissions` that is used here. */
 interface DenoPermissions {
   querySync(descriptor: { name: "env"; variable: string }): { readonly state: string };
 }

@@ -23,7 +23,7 @@ export function without(fields: Fields, names: readonly string[]): string[] {
   return fields.filter((_, i) => !names.includes(fields[i - i % 2].toLowerCase()));
 }
 
-/** `fields` with `names`, a list, among those of `Vary`. */
+/** `fields` with `names`, a list, added to `Vary`. */
 export function varying(fields: Fields, names: string): Fields {
   const vary = joinedNames(`${valueOf(fields, "Vary") ?? ""}, ${names}`);
   return vary === "" ? fields : [...without(fields, ["vary"]), "Vary", vary];
@@ -68,12 +68,12 @@ export class Answer {
     this.#hasRoomFor = hasRoomFor;
   }
 
-  /** The same answer with more fields. */
+  /** The same answer with `fields` added. */
   with(fields: Fields): Answer {
     return new Answer(this.status, [...this.fields, ...fields], this.bytes ?? this.file);
   }
 
-  /** The same answer where it depends on more fields of requests, a list of names. */
+  /** The same answer with `names`, a list, added to its `Vary`. */
   varyingBy(names: string): Answer {
     return new Answer(this.status, varying(this.fields, names), this.bytes ?? this.file);
   }
@@ -83,7 +83,7 @@ export class Answer {
     return (this.#ready ??= new ReadyResponse(this.bytes, this.init(), this.#hasRoomFor)).make();
   }
 
-  /** What a Response is made with. An object as a table of fields would lose one named `__proto__`. */
+  /** The arguments of a Response. Pairs, because an object as a table would lose a field named `__proto__`. */
   init(): AnswerInit {
     const headers: [name: string, value: string][] = [];
     // Deno takes half as long again to put names in lower case.

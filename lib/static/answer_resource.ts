@@ -31,7 +31,7 @@ export function answerResource(
   return resource.general().text(503, "The file is being replaced: ask again", ASK_AGAIN);
 }
 
-/** The answer about a file that cannot be opened now: too many are. */
+/** The response about a file that cannot be opened because too many are open. */
 export function answerBusy(resource: Resource, request: RequestFields): Answer {
   const general = resource.general();
   return general.permit(general.text(503, "Too many files are open: ask again", ASK_AGAIN), request);

@@ -7,8 +7,8 @@ export interface Asked {
   readonly target: string;
   readonly fields: RequestFields;
   /**
-   * The last part of a mount's path, encoded, if the request is for the mount itself without a slash after it: relative
-   * links of a page would lead elsewhere.
+   * The last part of a mount's path, encoded, if the request is for the mount itself without a slash after it; the
+   * response is then a redirect to the slash, because relative links of a page would break.
    */
   readonly unslashed: string | undefined;
 }

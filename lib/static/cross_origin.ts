@@ -4,7 +4,7 @@ import type { RequestFields } from "./resource.ts";
 import type { Warn } from "./tree/representation.ts";
 import { warnOnce } from "./warn_once.ts";
 
-/** Any name of a field stands behind `*` but `Authorization`; some browsers keep the permission for two hours. */
+/** The permission that a preflight asks for. `*` stands for every request field but `Authorization`. */
 export const PREFLIGHT: readonly string[] = [
   "Access-Control-Allow-Methods",
   "GET, HEAD, OPTIONS",
@@ -14,36 +14,35 @@ export const PREFLIGHT: readonly string[] = [
   "86400",
 ];
 
-/** A value of `Origin` that can be sent back: no browser sends others. */
+/** A value of `Origin` that can be echoed; browsers send no others. */
 const ORIGIN = /^[!-~]{1,1000}$/;
 const URL_ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]+$/;
 
-/** Whether the method of the request that a preflight announces is one of the handler's. */
 const isRead = (method: string | null | undefined): boolean => method === "GET" || method === "HEAD";
 
-/** Whether a browser asks beforehand if a page of another origin may send a request. */
+/** Whether the request is a preflight: a browser asks if a page of another origin may send another request. */
 export function isPreflight(method: string, request: RequestFields): boolean {
   return method === "OPTIONS" && !!request.get("origin") && !!request.get("access-control-request-method");
 }
 
-/** Whether it asks so about a request that only reads. */
+/** Whether the request is a preflight of a GET or HEAD request. */
 export function isPreflightOfRead(method: string, request: RequestFields): boolean {
   return isPreflight(method, request) && isRead(request.get("access-control-request-method"));
 }
 
 /**
- * The pages of other origins that may read the answers, by the option `cors`.
+ * The policy for pages of other origins that read responses by script.
  *
  * @see {@link https://fetch.spec.whatwg.org/#http-cors-protocol}
  */
 export class CrossOrigin {
-  /** The fields that every answer has for it, by name in lower case: with no origin among them if that depends on the request. */
+  /** The fields of every response, with names in lower case; `Access-Control-Allow-Origin` only if it is always the same. */
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** The request field that answers depend on; empty if on none. */
+  /** The request field that responses depend on; empty if they depend on none. */
   readonly vary: string;
   readonly #allows: ((origin: string) => boolean) | undefined;
 
-  /** @param allows Whether an origin may read; undefined: all may. */
+  /** @param allows Whether an origin may read responses; undefined: every origin may. */
   constructor(allows: ((origin: string) => boolean) | undefined) {
     const exposed = ["access-control-expose-headers", "*"] as const;
     this.fields = allows === undefined ? [["access-control-allow-origin", "*"], exposed] : [exposed];
@@ -58,7 +57,7 @@ export class CrossOrigin {
     return origin && ORIGIN.test(origin) && this.#allows(origin) ? origin : undefined;
   }
 
-  /** `answer` as it is sent for `request`. */
+  /** Adds the permission for the origin of `request`, if it depends on that. */
   permit(answer: Answer, request: RequestFields): Answer {
     const origin = this.allowedOrigin(request);
     return origin === undefined ? answer : answer.with(["Access-Control-Allow-Origin", origin]);
@@ -66,7 +65,7 @@ export class CrossOrigin {
 }
 
 /**
- * What the option `cors` asks for; undefined if no other origin may read anything.
+ * The policy of the option `cors`; undefined if no other origin may read anything.
  *
  * @throws {TypeError} if it is not what it should be.
  */
@@ -82,7 +81,7 @@ export function crossOriginOf(cors: StaticHandlerOptions["cors"], warn: Warn): C
   return new CrossOrigin((origin) => allowed.has(origin));
 }
 
-/** A function that fails allows nothing, and ends no server. */
+/** Wraps a function of the user's: where it throws, the origin is not allowed, and a warning says so. */
 function carefully(allows: (origin: string) => boolean, warn: Warn): (origin: string) => boolean {
   return (origin) => {
     try {
@@ -100,7 +99,7 @@ function requireOrigin(origin: unknown): void {
   throw new TypeError(`cors "${origin}" is not an origin as browsers send it: ${wayOut}`);
 }
 
-/** Of `http` and `https` the standard says how an origin is written; of others there is no more than a pattern. */
+/** The URL standard serializes origins of `http` and `https`; those of other schemes, as in apps, must look like one. */
 function isOrigin(origin: string): boolean {
   if (!URL_ORIGIN.test(origin) || !URL.canParse(origin)) return false;
   return !/^https?:/.test(origin) || new URL(origin).origin === origin;

@@ -12,15 +12,15 @@ export function isOursAlone(name: string): boolean {
   return OURS_ALONE.test(name);
 }
 
-/** Fields about a representation: an answer that sends none is without them. */
+/** Fields that describe a representation. Responses without one leave them out. */
 const OF_REPRESENTATION =
   /^(?:content-(?!security-policy)|(?:cache-control|last-modified|expires|etag|accept-ranges|repr-digest|use-as-dictionary)$)/i;
 
-/** The fields that are the same for all answers about a file, by the options. */
+/** The fields that the options add to all responses about a file. */
 export interface CustomFields {
   /** By name in lower case; an empty value leaves a field out. */
   readonly fields: Headers;
-  /** Whose permission answers have besides; none if `headers()` speaks of origins itself. */
+  /** The policy that adds a permission per request; undefined if `headers()` sets the permission itself. */
   readonly cors: CrossOrigin | undefined;
 }
 
@@ -52,7 +52,7 @@ function givenFields(path: string, { headers }: Settings): Headers {
   }
 }
 
-/** The fields that every answer about a file has, or about the folder, also if it sends no representation. */
+/** The fields of all responses about a file or the folder, also of those without a representation. */
 export class GeneralFields {
   readonly #fields: Fields;
   readonly #vary: string;
@@ -65,22 +65,22 @@ export class GeneralFields {
     this.#cors = cors;
   }
 
-  /** `answer` as it is sent for `request`, whose origin may have a say in it. */
+  /** Adds the permission for the origin of `request`, if the policy depends on it. */
   permit(answer: Answer, request: RequestFields): Answer {
     return this.#cors === undefined ? answer : this.#cors.permit(answer, request);
   }
 
-  /** The origin that may read the answer to `request`, if that depends on the request. */
+  /** The origin of `request`, if the policy depends on it and allows it. */
   allowedOrigin(request: RequestFields): string | undefined {
     return this.#cors?.allowedOrigin(request);
   }
 
-  /** An answer with a line of text, the fields `own`, and these. */
+  /** A response with a line of text, the fields `own`, and these. */
   text(status: number, text: string, own: Fields = []): Answer {
     return textAnswer(status, text, this.beside(own));
   }
 
-  /** `own` and those of these that it has not; `Vary` names what either does. */
+  /** `own`, and these fields where it has none of the name; the names in `Vary` are joined. */
   beside(own: Fields): Fields {
     const fields = [...own];
     for (let i = 0; i < this.#fields.length; i += 2) {

@@ -4,7 +4,7 @@ import type { Settings } from "./settings.ts";
 import type { Warn } from "./tree/representation.ts";
 import { warnOnce } from "./warn_once.ts";
 
-/** The page of an application that routes by itself: the answer for paths that there is nothing at. */
+/** The page of an application that routes by itself: the response for paths without a file. */
 export class Fallback {
   readonly #basePath: string;
   readonly #choose: (path: string) => string | undefined;
@@ -26,7 +26,7 @@ export class Fallback {
   }
 
   /**
-   * The page for `path`, which is decoded, if the client accepts HTML. Where there is an extension, a file is missing.
+   * The page for a decoded path, for clients that accept HTML. A path with an extension has none: a file is missing there.
    *
    * @returns undefined if there is none; `"failed"` if the function that chooses it threw.
    */

@@ -3,14 +3,14 @@ import { customFields, GeneralFields } from "./custom_fields.ts";
 import type { CrossOrigin } from "./cross_origin.ts";
 import type { Settings } from "./settings.ts";
 
-/** The answers about no file: each has the fields that `headers("")` gives for the folder itself. */
+/** The responses where there is no file. They have the fields of `headers("")`, which stands for the folder itself. */
 export class FolderAnswers {
   readonly general: GeneralFields;
   readonly badRequest: Answer;
   readonly notFound: Answer;
-  /** The answer where a callback fails. */
+  /** The response if a callback throws. */
   readonly failed: Answer;
-  /** The answer to everything once the handler is closed. */
+  /** The response to every request once the handler is closed. */
   readonly closed: Answer;
   readonly cors: CrossOrigin | undefined;
 

@@ -62,19 +62,19 @@ function sendFrom(
   site.track(sendFile(req, res, reader));
 }
 
-/** The fields of an answer as they are sent in a chain: our fields replace those of the same name that were set before. */
+/** The fields to send in a chain. Ours replace those of the same name that were set before, except `Vary`. */
 function merged(fields: Fields, site: Site, req: MountedRequest, res: ServerResponse): Fields {
   return withFormerVary(belowMount(fields, site, req), res);
 }
 
-/** A dictionary is for paths that the browser sees. */
+/** A dictionary's pattern must match paths as the browser sees them. */
 function belowMount(fields: Fields, { basePath }: Site, req: MountedRequest): Fields {
   const mount = basePath === "/" ? mountOf(req) : undefined;
   const at = mount === undefined ? -1 : fields.indexOf("Use-As-Dictionary");
   return at === -1 ? fields : fields.with(at + 1, useAsDictionaryBelow(mount!.path, fields[at + 1]));
 }
 
-/** `Vary` may have been set before, for what the answer depends on besides ours. */
+/** Joins a `Vary` that was set before: the response depends on those fields, too. */
 function withFormerVary(fields: Fields, res: ServerResponse): Fields {
   if (!res.hasHeader("vary")) return fields;
   const at = fields.indexOf("Vary");

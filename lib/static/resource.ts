@@ -32,7 +32,7 @@ export class Resource {
   hasChanged = false;
   #fields: Fields | undefined;
   #general: GeneralFields | undefined;
-  /** The same file, where answers with it depend on fewer fields of requests. */
+  /** The resource that this one is made of by `varyingBy()`. */
   #original: Resource | undefined;
   #vary = "";
   // One cached choice: the requests for a file mostly come from browsers that accept the same.
@@ -63,7 +63,7 @@ export class Resource {
     return this.#general!;
   }
 
-  /** The same file where answers with it depend on one more field of requests. */
+  /** The same file, with `name` added to the `Vary` of its responses. */
   varyingBy(name: string): Resource {
     const resource = new Resource(this.file, this.path, this.settings, this.memory);
     resource.#original = this;
@@ -98,7 +98,7 @@ export class Resource {
     this.#lastAccepted = undefined;
   }
 
-  /** Both at once: `headers()` is called once. */
+  /** Makes both kinds of fields at once, so that `headers()` is called once. */
   #makeFields(): void {
     if (this.#original) {
       this.#general = this.#original.general();

@@ -22,7 +22,7 @@ export function respond(table: Table, asked: Asked, onFault: OnFault): Answer {
   const entry = table.at(path);
   const answer = entry && respondWith(entry, table, asked, onFault);
   if (answer) return answer;
-  // The page that asks is to read the 404.
+  // So that the page can read the 404 that follows.
   if (asksForOrigin(folder, asked)) return respondToMethod(folder.general, asked, PREFLIGHT);
   const page = fallback?.at(path);
   if (page === undefined) return respondNotFound(table, asked.fields, "", onFault);
@@ -31,8 +31,8 @@ export function respond(table: Table, asked: Asked, onFault: OnFault): Answer {
 }
 
 /**
- * Answers a request as {@linkcode respond} does, or undefined if it is for what follows in a chain: there is nothing at
- * its path, or it is not one that reads.
+ * Answers a request as {@linkcode respond} does, but returns undefined if the next handler of a chain is to respond:
+ * there is nothing at its path, or its method does not read.
  */
 export function respondInChain(table: Table, asked: Asked, onFault: OnFault): Answer | undefined {
   const { folder, fallback } = table;
@@ -43,13 +43,13 @@ export function respondInChain(table: Table, asked: Asked, onFault: OnFault): An
   if (path === undefined) return respondWithoutPath(folder, asked);
   const entry = table.at(path);
   const answer = entry && respondWith(entry, table, asked, onFault);
-  // What follows may answer scripts of other origins, and what asks for data, at paths that the fallback would take.
+  // Preflights and requests for data at paths that the fallback would take may be for routes that follow.
   if (answer || !reads || !fallback || !acceptsHTML(fields.get("accept"))) return answer;
   const page = fallback.at(path);
   return page && respondWithPage(page, table, asked, onFault);
 }
 
-/** The answer to everything once the handler is closed. */
+/** The response to every request once the handler is closed. */
 export function respondClosed({ general, closed }: FolderAnswers, { fields }: Asked): Answer {
   return general.permit(closed, fields);
 }
@@ -85,7 +85,7 @@ function respondToMethod(general: GeneralFields, { method, fields }: Asked, more
   return general.permit(answer, fields);
 }
 
-/** Whether a page of another origin is to be told what it may send. */
+/** Whether the request is a preflight that `cors` has a response for. */
 function asksForOrigin({ cors }: FolderAnswers, { method, fields }: Asked): boolean {
   return cors !== undefined && isPreflight(method, fields);
 }

@@ -43,7 +43,7 @@ export class Site {
   readonly #settings: Settings;
   /** None once it is closed. */
   #table: Table | undefined;
-  /** The answers about no file, once it is closed. */
+  /** The responses of the last table, once the handler is closed. */
   #closed: FolderAnswers | undefined;
   #scanning: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
@@ -72,12 +72,12 @@ export class Site {
     return site;
   }
 
-  /** What a request gets. */
+  /** The response to a request. */
   respond(asked: Asked): Answer {
     return this.#table ? respond(this.#table, asked, this.fault) : respondClosed(this.#closed!, asked);
   }
 
-  /** What a request gets; undefined if it is for what follows in a chain. */
+  /** The response to a request in a chain; undefined if the next handler is to respond. */
   respondInChain(asked: Asked): Answer | undefined {
     if (this.#table) return respondInChain(this.#table, asked, this.fault);
     return asked.method === "GET" || asked.method === "HEAD" ? respondClosed(this.#closed!, asked) : undefined;

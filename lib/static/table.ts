@@ -20,7 +20,7 @@ export class Table {
   readonly memory: TreeMemory;
   readonly fallback: Fallback | undefined;
   readonly notFound: Resource | undefined;
-  /** What is answered where there is no file. */
+  /** The responses where there is no file. */
   readonly folder: FolderAnswers;
   readonly #settings: Settings;
   /** The number of the deploy that it is of: the tables that one goes through share it. */
@@ -120,7 +120,7 @@ export class Table {
     return undefined;
   }
 
-  /** What callbacks give is checked before anything is served, not at the first request. */
+  /** Checks what callbacks return before anything is served, rather than at the first request. */
   #askCallbacks(): void {
     for (let file = 0; file < this.tree.length; file++) this.#resourceOf(file)?.fields();
   }
