@@ -5,7 +5,9 @@ import type { Asked } from "./asked.ts";
 import type { FolderAnswers } from "./folder_answers.ts";
 import type { Settings } from "./settings.ts";
 import { respond, respondClosed, respondInChain } from "./respond.ts";
+import { type Served, Succession } from "./succession.ts";
 import { scanTree } from "./tree/scan_tree.ts";
+import { type TreeState, treeState } from "./tree/tree_state.ts";
 import { Table } from "./table.ts";
 import { Turns } from "./tree/turns.ts";
 import type { Variant } from "./variant.ts";
@@ -55,6 +57,7 @@ export class Site {
   #firstChange: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #watcher: FSWatcher | undefined;
+  readonly #succession = new Succession(this.#served());
   #isClosed = false;
   readonly #sending = new Set<Promise<unknown>>();
 
@@ -103,8 +106,8 @@ export class Site {
     resource.hasChanged = true;
     if (resource.isFormer) return;
     this.#doubted.add(path);
-    this.#settings.warn(path, "is not what was scanned: the folder is scanned anew");
-    this.#rescanSoon();
+    this.#settings.warn(path, "is not what was scanned: the folder is scanned anew once it is at rest");
+    this.#succession.begin();
   };
 
   /** Waits for `sending` when it is closed. */
@@ -134,17 +137,63 @@ export class Site {
     this.#table = undefined;
     this.#watcher?.close();
     clearTimeout(this.#timer);
-    await Promise.all([this.#scanning, ...this.#sending]);
+    await Promise.all([this.#succession.stop(), this.#scanning, ...this.#sending]);
   }
 
   #rescan(): Promise<void> {
     // Whoever calls during a scan may know of a change that it missed: one more follows it, for all of them.
-    return this.#next ??= this.#scanning.then(() => {
+    return this.#next ??= this.#inTurn(async () => {
       this.#next = undefined;
-      const replaced = this.#replace();
-      this.#scanning = replaced.catch(() => {});
-      return replaced;
+      const deploy = this.#isDeployed ? 1 : 0;
+      this.#isDeployed = false;
+      await this.#replace(deploy, () => true);
+      this.#succession.settle();
     });
+  }
+
+  /** Does `job` when all scans before have ended. */
+  #inTurn<T>(job: () => Promise<T>): Promise<T> {
+    const done = this.#scanning.then(job);
+    this.#scanning = done.then(() => {}, () => {});
+    return done;
+  }
+
+  /** What is served, as the succession sees it. */
+  #served(): Served {
+    const look = () => treeState(this.#directory, this.#settings.dotfiles);
+    return {
+      look,
+      lossOf: (state) => this.#lossOf(state),
+      isComplete: (state) => this.#table?.tree.isWithin(state) ?? true,
+      adopt: (state) => this.#adopt(async () => (await look())?.digest === state.digest),
+      keep: (loss) => {
+        const wayOut = "files of before are served until it is back, or reload() is called";
+        this.#settings.warn("", `${loss}: ${wayOut}`);
+      },
+    };
+  }
+
+  /** What a state of the folder lacks of what is served. */
+  #lossOf(state: TreeState | undefined): string | undefined {
+    if (state === undefined) return "it cannot be read";
+    const missing = this.#table?.needs.find((path) => !state.has(path));
+    if (missing !== undefined) return `${missing} is missing`;
+    return state.length < (this.#table?.tree.count() ?? 0) / 2 ? "most of its files are missing" : undefined;
+  }
+
+  /** Scans the folder though nobody asked; returns whether what was found is served, or cannot be. */
+  async #adopt(isAtRest: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await this.#inTurn(() => {
+        const { needs } = this.#table ?? { needs: [] };
+        const hasAll = ({ tree }: Table) => needs.every((path) => tree.find(path) !== undefined);
+        // A scan because of a file that changed amends the deploy it is of, or is in the midst of the next one.
+        return this.#replace(0, async (table) => hasAll(table) && await isAtRest());
+      });
+    } catch (error) {
+      this.#settings.warn("", `cannot be scanned: ${(error as Error).message}`);
+      return true; // it is tried again after the next change
+    }
   }
 
   /** Scans when nothing has called this for a moment; changes without an end put it off for a while only. */
@@ -159,17 +208,20 @@ export class Site {
     this.#timer.unref();
   }
 
-  async #replace(): Promise<void> {
+  /**
+   * Scans the folder, and answers from what is found if `isWhole` says so; returns whether it does.
+   *
+   * @param deploys How many deploys there were since the last scan.
+   */
+  async #replace(deploys: 0 | 1, isWhole: (table: Table) => boolean | Promise<boolean>): Promise<boolean> {
     const former = this.#table;
-    if (former === undefined) return; // it is closed
-    // A scan because of a file that changed amends the deploy it is of, or is in the midst of the next one.
-    const deploy = former.deploy + (this.#isDeployed ? 1 : 0);
-    this.#isDeployed = false;
-    const table = await this.#scan(deploy, former);
+    if (former === undefined) return false; // it is closed
+    const table = await this.#scan(former.deploy + deploys, former);
     await this.#load(table);
-    if (this.#isClosed) return;
+    if (!await isWhole(table) || this.#isClosed) return false;
     this.#table = table;
     table.retireFormers();
+    return true;
   }
 
   async #scan(deploy: number, former?: Table): Promise<Table> {

@@ -22,6 +22,8 @@ export class Table {
   readonly notFound: Resource | undefined;
   /** The responses where there is no file. */
   readonly folder: FolderAnswers;
+  /** The paths of files without which the site is none: a tree that lacks them does not stand for this one unasked. */
+  readonly needs: readonly string[];
   readonly #settings: Settings;
   /** The number of the deploy that it is of: the tables that one goes through share it. */
   readonly deploy: number;
@@ -50,6 +52,9 @@ export class Table {
     this.notFound = this.#resourceOf(tree.find(settings.notFound));
     if (settings.hasCallbacks) this.#askCallbacks();
     this.folder = new FolderAnswers(settings);
+    const { index, fallback, notFound } = settings;
+    const named = [index, typeof fallback === "string" ? fallback : undefined, notFound];
+    this.needs = named.filter((path) => path !== undefined).filter((path) => tree.find(path) !== undefined);
   }
 
   /** What is answered at `path`, which is decoded; undefined if there is nothing. */

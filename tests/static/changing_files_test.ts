@@ -192,7 +192,7 @@ for (const entry of entries) {
     const isSeen = !(entry === "fetch" && runtime === "bun") || ["truncated", "emptied"].includes(name);
     const outcome = meanwhile === "cut" ? (isSeen ? "cut off" : "never mixed up with it") : "sent as it was";
     test(`${entry}: what is being sent of a file that is ${name} is ${outcome}`, () =>
-      serving(entry, { "file.bin": former(HUGE) }, async ({ site, port, client }) => {
+      serving(entry, { "file.bin": former(HUGE), "other.txt": "other" }, async ({ site, port, client }) => {
         const download = await interrupted(port, "/file.bin", () => change(join(site, "file.bin"), HUGE));
         assert.equal(download.status, 200);
         if (meanwhile === "whole") assert.ok(download.isWhole && download.body.equals(former(HUGE)));

@@ -38,6 +38,11 @@ export class FoundFiles {
     return this.paths.length;
   }
 
+  /** The real paths of all folders, with a separator at the end. */
+  get folders(): readonly string[] {
+    return this.#folders;
+  }
+
   /** The number of the file itself as a representation; its variants are between it and that of the next file. */
   firstOf(file: number): number {
     return file < this.length ? this.#firsts.at(file) : this.contents.length;

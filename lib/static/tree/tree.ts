@@ -36,6 +36,12 @@ export class Tree implements Iterable<TreeFile> {
     return file !== undefined && this.#has(file) ? file : undefined;
   }
 
+  /** Whether all its files are in another state of the folder. */
+  isWithin(state: { has(path: string): boolean }): boolean {
+    for (let i = 0; i < this.length; i++) if (this.#has(i) && !state.has(this.#found.paths.at(i))) return false;
+    return true;
+  }
+
   /** The file with a number; undefined if it was left out. */
   at(file: number): TreeFile | undefined {
     if (!this.#has(file)) return undefined;
