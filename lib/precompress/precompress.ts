@@ -63,7 +63,13 @@ export async function precompress(directory: string, options: PrecompressOptions
   const target = await Target.of(places.target, { isCopy, followLinks: followLinks && !isCopy });
   if (isCopy && !settings.force) await requireOwn(target);
   const origin = isCopy ? await Target.of(places.source, { isCopy: false, followLinks }) : target;
-  const tree = await walk(places.source, { ...settings, once: !isCopy, isExcluded: selection.isExcluded, signal });
+  const tree = await walk(places.source, {
+    ...settings,
+    once: !isCopy,
+    copiedTo: isCopy ? places.target : undefined,
+    isExcluded: selection.isExcluded,
+    signal,
+  });
   const files = await treeFilesOf(tree.files, origin);
   if (tree.files.length === 0 && tree.problems.length === 0) {
     throw new Error(`there are no files in ${directory}: build first, or name another folder`);

@@ -37,6 +37,8 @@ export interface WalkOptions {
    * that nothing is written to the same place twice.
    */
   readonly once: boolean;
+  /** The real path of a folder that no link is followed to, as the files are copied there. Default: none. */
+  readonly copiedTo?: string | undefined;
   /** Whether nobody cares for a path, so that what is wrong with it is no problem. Default: never. */
   readonly isExcluded?: (path: string) => boolean;
   readonly signal?: AbortSignal | undefined;
@@ -140,6 +142,10 @@ class Walker {
     });
     if (!this.#options.followLinks && !isWithin(real, this.#realRoot)) {
       throw new Error("the symbolic link leads out of the folder: exclude it, or pass --follow-links");
+    }
+    const { copiedTo } = this.#options;
+    if (copiedTo !== undefined && (isWithin(real, copiedTo) || isWithin(copiedTo, real))) {
+      throw new Error("the symbolic link leads to the folder that is written to: exclude it");
     }
     if (isOwnName(nameOf(real))) return;
     const found = await stat(full);

@@ -4,6 +4,7 @@ import { fieldsOf } from "./fields.ts";
 import { type AcceptedCodings, acceptedCodings } from "./http/accept_encoding.ts";
 import { availableDictionary, mayUseDictionary } from "./http/dictionaries.ts";
 import type { TreeMemory } from "./tree/memory.ts";
+import type { Proofs } from "./tree/proofs.ts";
 import type { Settings } from "./settings.ts";
 import type { Representation, TreeFile } from "./tree/representation.ts";
 import { Variant } from "./variant.ts";
@@ -23,7 +24,7 @@ export class Resource {
   readonly path: string;
   /** In ms, with whole seconds as in `Last-Modified`. */
   readonly lastModified: number;
-  /** In the order in which they are preferred where a client likes several the same. */
+  /** In the order in which they are preferred where a client likes several the same; some may be open. */
   variants: readonly Variant[];
   deltas: readonly Variant[];
   /** Whether it is of the deploy before the one that is served. */
@@ -38,17 +39,24 @@ export class Resource {
   // One cached choice: the requests for a file mostly come from browsers that accept the same.
   #lastAccepted: AcceptedCodings | undefined;
   #lastChoice: Variant | undefined;
+  readonly #proofs: Proofs;
+  /** Whether some of its variants may turn out to be of other content. */
+  #hasOpen: boolean;
+  /** How many variants of the tree were decided about when those of this file were last looked at. */
+  #decided = -1;
 
-  constructor(file: TreeFile, path: string, settings: Settings, memory: TreeMemory) {
+  constructor(file: TreeFile, path: string, settings: Settings, memory: TreeMemory, proofs: Proofs) {
     this.file = file;
     this.path = path;
     this.settings = settings;
     // Not later than Date (RFC 9110 section 8.8.2.1).
     this.lastModified = Math.floor(Math.min(file.mtimeMs, Date.now()) / 1000) * 1000;
     this.memory = memory;
-    const variantOf = (each: Representation) => new Variant(this, each);
+    const variantOf = (each: Representation) => new Variant(this, each, proofs.isOpen(each));
     this.variants = [...inOrder(file.variants, settings), file.identity].map(variantOf);
     this.deltas = settings.dictionaries ? file.deltas.map(variantOf) : [];
+    this.#proofs = proofs;
+    this.#hasOpen = proofs.areOpen(file);
   }
 
   /** The fields that all answers with a representation of it have. */
@@ -65,7 +73,7 @@ export class Resource {
 
   /** The same file, with `name` added to the `Vary` of its responses. */
   varyingBy(name: string): Resource {
-    const resource = new Resource(this.file, this.path, this.settings, this.memory);
+    const resource = new Resource(this.file, this.path, this.settings, this.memory, this.#proofs);
     resource.#original = this;
     resource.#vary = name;
     return resource;
@@ -73,6 +81,7 @@ export class Resource {
 
   /** The variant to send; undefined if the client accepts none (RFC 9110 section 12.5.3). */
   choose(request: RequestFields): Variant | undefined {
+    if (this.#hasOpen) this.#settle();
     const accepted = acceptedCodings(request.get("accept-encoding"));
     if (this.deltas.length > 0) {
       const delta = this.#chooseDelta(accepted, request);
@@ -86,7 +95,8 @@ export class Resource {
   /** The variant, other than the chosen one, that the client has according to `If-None-Match`, if it accepts such. */
   owned(request: RequestFields, isListed: (tag: string) => boolean): Variant | undefined {
     const accepted = acceptedCodings(request.get("accept-encoding"));
-    const isOwned = ({ representation, tag }: Variant) => accepted[representation.coding] > 0 && isListed(tag);
+    const isOwned = ({ isOpen, representation, tag }: Variant) =>
+      !isOpen && accepted[representation.coding] > 0 && isListed(tag);
     return this.variants.find(isOwned) ?? this.deltas.find(isOwned);
   }
 
@@ -96,6 +106,20 @@ export class Resource {
     this.variants = this.variants.filter(isOther);
     this.deltas = this.deltas.filter(isOther);
     this.#lastAccepted = undefined;
+  }
+
+  /** Has variants that nothing vouches for decided about, as far as that can be done now. */
+  #settle(): void {
+    if (this.#proofs.count === this.#decided) return;
+    this.#proofs.settle(this.file);
+    for (const variant of [...this.variants, ...this.deltas]) {
+      if (!variant.isOpen || this.#proofs.isOpen(variant.representation)) continue;
+      if (this.#proofs.isProven(variant.representation)) variant.isOpen = false;
+      else this.drop(variant.representation);
+    }
+    this.#lastAccepted = undefined;
+    this.#hasOpen = [...this.variants, ...this.deltas].some(({ isOpen }) => isOpen);
+    this.#decided = this.#proofs.count;
   }
 
   /** Makes both kinds of fields at once, so that `headers()` is called once. */
@@ -153,7 +177,7 @@ function best(variants: readonly Variant[], accepted: AcceptedCodings): Variant 
   let weight = 0;
   for (const variant of variants) {
     const other = weightOf(variant, accepted);
-    if (other <= weight) continue;
+    if (other <= weight || variant.isOpen) continue;
     chosen = variant;
     weight = other;
   }

@@ -72,6 +72,7 @@ export class Site {
     const table = await site.#scan(0);
     site.#table = table;
     site.#scanning = site.#load(table);
+    site.#prove(table);
     return site;
   }
 
@@ -221,16 +222,26 @@ export class Site {
     if (!await isWhole(table) || this.#isClosed) return false;
     this.#table = table;
     table.retireFormers();
+    this.#prove(table);
     return true;
+  }
+
+  /** Finds out meanwhile which variants of large files are what they should be. */
+  #prove(table: Table): void {
+    this.track(table.proofs.settleAll(new Turns(), () => this.#table !== table));
   }
 
   async #scan(deploy: number, former?: Table): Promise<Table> {
     const { dotfiles, previous, warn } = this.#settings;
     const tree = await scanTree(this.#directory, warn, { dotfiles, doubted: this.#doubted });
-    if (previous !== undefined && previous !== true) {
-      return new Table(tree, deploy, [await this.#scanPrevious(previous)], this.#settings);
-    }
-    return new Table(tree, deploy, previous && former ? former.formersFor(deploy) : [], this.#settings);
+    const formers = typeof previous === "string"
+      ? [await this.#scanPrevious(previous)]
+      : previous && former
+      ? former.formersFor(deploy)
+      : [];
+    const table = new Table(tree, deploy, formers, this.#settings);
+    await table.proofs.prepare();
+    return table;
   }
 
   /** Few files of the former deploy are asked for: they are read then. */
@@ -239,6 +250,7 @@ export class Site {
     const settings = { ...this.#settings, memoryLimit: 0, fallback: undefined };
     const table = new Table(await scanTree(directory, warn, { dotfiles }), 0, [], settings);
     table.retire();
+    await table.proofs.prepare();
     return table;
   }
 

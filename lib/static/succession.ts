@@ -4,7 +4,7 @@ import type { TreeState } from "./tree/tree_state.ts";
 /** How long nothing may have changed in a folder that has all files that it had, in ms. */
 const REST = 500;
 /** The same where files are missing: a build may be under way, which pauses between its steps. */
-const LONG_REST = 2000;
+const LONG_REST = 3000;
 /** The shortest and the longest time between two looks at a folder, in ms. */
 const SHORT_PAUSE = 100;
 const LONG_PAUSE = 5000;

@@ -1,6 +1,8 @@
 import { Fallback } from "./fallback.ts";
 import { FolderAnswers } from "./folder_answers.ts";
 import { TreeMemory } from "./tree/memory.ts";
+import { Proofs } from "./tree/proofs.ts";
+import { readVerified } from "./tree/read_verified.ts";
 import type { Settings } from "./settings.ts";
 import type { Representation } from "./tree/representation.ts";
 import { Resource } from "./resource.ts";
@@ -18,6 +20,7 @@ const MOST_FORMERS = 3;
 export class Table {
   readonly tree: Tree;
   readonly memory: TreeMemory;
+  readonly proofs: Proofs;
   readonly fallback: Fallback | undefined;
   readonly notFound: Resource | undefined;
   /** The responses where there is no file. */
@@ -47,6 +50,7 @@ export class Table {
     this.#settings = settings;
     const isSent = (coding: Representation["coding"]) => settings.dictionaries || !coding.startsWith("dc");
     this.memory = new TreeMemory(tree, { limit: settings.memoryLimit, isSent });
+    this.proofs = new Proofs(tree, { warn: settings.warn, contentOf: (sha256) => this.#contentOf(sha256) });
     if (typeof settings.fallback === "string") this.#require("fallback", settings.fallback);
     this.fallback = this.#fallbackOf(settings.fallback);
     this.notFound = this.#resourceOf(tree.find(settings.notFound));
@@ -120,7 +124,7 @@ export class Table {
   #variantAt(path: string): Resource | undefined {
     for (const name of namesOf(path, this.#settings)) {
       const file = this.tree.variantAt(name);
-      if (file) return new Resource(file, path, this.#settings, this.memory);
+      if (file) return new Resource(file, path, this.#settings, this.memory, this.proofs);
     }
     return undefined;
   }
@@ -128,6 +132,16 @@ export class Table {
   /** Checks what callbacks return before anything is served, rather than at the first request. */
   #askCallbacks(): void {
     for (let file = 0; file < this.tree.length; file++) this.#resourceOf(file)?.fields();
+  }
+
+  /** The content of a file of this tree or of one that it stands for, by its SHA-256: the dictionary of a delta. */
+  #contentOf(sha256: string): Uint8Array<ArrayBuffer> | undefined {
+    for (const { tree } of [...this.#formers, this]) {
+      const original = tree.originalOf(sha256);
+      const bytes = original && readVerified(original);
+      if (bytes) return bytes.slice(); // the next file is read to the same memory
+    }
+    return undefined;
   }
 
   readonly #has = (file: string): boolean => this.tree.find(file) !== undefined;
@@ -138,7 +152,13 @@ export class Table {
     if (known) return known;
     const file = this.tree.at(number);
     if (!file) return undefined;
-    const resource = new Resource(file, servedPathOf(file.path, this.#settings), this.#settings, this.memory);
+    const resource = new Resource(
+      file,
+      servedPathOf(file.path, this.#settings),
+      this.#settings,
+      this.memory,
+      this.proofs,
+    );
     resource.isFormer = this.#isFormer;
     this.#resources.set(number, resource);
     return resource;

@@ -17,6 +17,8 @@ export class Variant {
   readonly isKept: boolean;
   /** A strong entity tag: of its own bytes, so no two variants share one. */
   readonly tag: string;
+  /** Whether it may turn out not to be a form of the file, so that it is not sent yet. */
+  isOpen: boolean;
   /** When its file was last changed, in ms since 1970; undefined until it was looked at. */
   mtimeMs: number | undefined;
   /** The number that the file system has for it; undefined until it was looked at. */
@@ -25,7 +27,8 @@ export class Variant {
   #whole: Answer | undefined;
   #notModified: Answer | undefined;
 
-  constructor(resource: Resource, representation: Representation) {
+  constructor(resource: Resource, representation: Representation, isOpen: boolean) {
+    this.isOpen = isOpen;
     this.resource = resource;
     this.representation = representation;
     this.isKept = resource.memory.keeps(representation.index);

@@ -144,7 +144,7 @@ function assertIs(answer: ReceivedAnswer, expected: Uint8Array | undefined, what
 
 /** Asks again until the answer is another than 503, which it has to become. */
 async function healed(client: PersistentConnection, target: string): Promise<ReceivedAnswer> {
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 600; i++) {
     const answer = await client.ask("GET", target);
     if (answer.status !== 503) return answer;
     await pause(25);
@@ -259,7 +259,11 @@ for (const entry of entries) {
     assert.ok(compressed.length > MIDDLE && compressed.length < content.length);
     await serving(entry, { "file.txt": content, "file.txt.gz": compressed }, async ({ site, warnings, client }) => {
       const asked = { "Accept-Encoding": "gzip" };
-      const before = await client.ask("GET", "/file.txt", asked);
+      let before = await client.ask("GET", "/file.txt", asked);
+      for (let i = 0; i < 400 && !before.fields.has("content-encoding"); i++) {
+        await pause(25); // no manifest vouches for it: it is decoded first
+        before = await client.ask("GET", "/file.txt", asked);
+      }
       assert.equal(before.fields.get("content-encoding"), "gzip");
       assertIs(before, compressed, "before");
       await truncate(join(site, "file.txt.gz"), compressed.length - 1);

@@ -1,5 +1,5 @@
 import { fileStatus } from "../../runtime/mod.ts";
-import { examineVariant } from "./examined_variant.ts";
+import { examineVariant, leaveOutUnproven } from "./examined_variant.ts";
 import { reasonOf } from "./failure.ts";
 import { readContent } from "./file_content.ts";
 import type { FoundFiles } from "./found_files.ts";
@@ -32,7 +32,11 @@ export async function examine(file: number, scan: Scan): Promise<void> {
     for (let i = first; i < end; i++) contents.clear(i);
     return warn(found.paths.at(file), `it is left out: ${reasonOf(error)}`);
   }
-  for (let i = first + 1; i < end; i++) await examineVariant({ file, index: i, isAsRecorded }, scan);
+  let areAllFit = true;
+  for (let i = first + 1; i < end; i++) {
+    if (!await examineVariant({ file, index: i, isAsRecorded }, scan)) areAllFit = false;
+  }
+  if (!areAllFit) leaveOutUnproven(file, scan);
 }
 
 /** Whether the file holds what the manifest says. */

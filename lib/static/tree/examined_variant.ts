@@ -16,25 +16,50 @@ export interface VariantToExamine {
   readonly isAsRecorded: boolean;
 }
 
-/** Finds out what a variant holds; warns if it is none and leaves it out. */
-export async function examineVariant(variant: VariantToExamine, scan: Scan): Promise<void> {
-  if (variant.isAsRecorded && isSmallAndRecorded(variant, scan)) return;
+/**
+ * Finds out what a variant holds; warns if it is none. Unless the manifest vouches for it, it is to be proven.
+ *
+ * @returns false if it is of other content than its file.
+ */
+export async function examineVariant(variant: VariantToExamine, scan: Scan): Promise<boolean> {
+  if (variant.isAsRecorded && isSmallAndRecorded(variant, scan)) return true;
   const { index, file } = variant;
   const { found, warn, turns } = scan;
   const path = found.realPathOf(file, index);
   try {
-    if (variant.isAsRecorded && isVouchedFor(path, index, scan)) return;
+    if (variant.isAsRecorded && isVouchedFor(path, index, scan)) return true;
     const content = await readContent(path, turns);
     const fault = faultOf(content, variant, scan);
-    if (fault !== undefined) throw new TypeError(fault);
+    const isVouched = variant.isAsRecorded && found.contents.has(index);
     found.contents.set(index, content.size, content.sha256, "base64");
     found.see(index, content);
+    if (fault !== undefined) {
+      found.unfit.add(index);
+      warn(pathOf(variant, scan), `this variant is left out: ${fault}`);
+      return false;
+    }
+    if (!isVouched) found.unproven.add(index);
     const kind = found.kindOf(index)!;
     if (kind.isDelta) found.dictionaries.set(index, dictionaryIn(content, kind));
   } catch (error) {
     found.contents.clear(index);
-    warn(found.paths.at(file) + found.kindOf(index)!.extension, `this variant is left out: ${reasonOf(error)}`);
+    warn(pathOf(variant, scan), `this variant is left out: ${reasonOf(error)}`);
   }
+  return true;
+}
+
+/** Leaves out those variants of a file that nothing vouches for: one beside them is of other content. */
+export function leaveOutUnproven(file: number, { found, warn }: Scan): void {
+  for (let index = found.firstOf(file) + 1; index < found.firstOf(file + 1); index++) {
+    if (!found.unproven.delete(index)) continue;
+    found.unfit.add(index);
+    const why = "no manifest vouches for it, and another one beside it is not of this file";
+    warn(found.paths.at(file) + found.kindOf(index)!.extension, `this variant is left out: ${why}`);
+  }
+}
+
+function pathOf({ file, index }: VariantToExamine, { found }: Scan): string {
+  return found.paths.at(file) + found.kindOf(index)!.extension;
 }
 
 /** Small ones are held against their hash when they are read, before they are sent; large ones never as a whole. */

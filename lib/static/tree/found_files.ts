@@ -19,6 +19,10 @@ export class FoundFiles {
   readonly times: NumberColumn = new NumberColumn();
   /** Of each representation: the number that the file system has for its file; NaN if it was not looked at. */
   readonly inos: NumberColumn = new NumberColumn();
+  /** Variants that may not be forms of their files, as nothing vouches for them and they were not decoded. */
+  readonly unproven: Set<number> = new Set();
+  /** Variants by their names that are not forms of their files. */
+  readonly unfit: Set<number> = new Set();
   /** By representation: the SHA-256 of the dictionary that a delta needs, in base64. */
   readonly dictionaries: Map<number, string> = new Map();
   /** Real paths of folders, with a separator at the end. */

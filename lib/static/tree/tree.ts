@@ -56,7 +56,7 @@ export class Tree implements Iterable<TreeFile> {
     const kind = variantKinds.find(({ extension, isDelta }) => !isDelta && path.endsWith(extension));
     const original = kind && this.find(path.slice(0, -kind.extension.length));
     if (original === undefined) return undefined;
-    const [variant] = this.representationsOf(original, (each) => this.#found.kindOf(each) === kind);
+    const [variant] = this.#all(original, (each) => this.#found.kindOf(each) === kind);
     if (!variant) return undefined;
     const mtimeMs = variant.mtimeMs ?? this.at(original)!.mtimeMs;
     return { path, mtimeMs, identity: { ...variant, coding: "identity" }, variants: [], deltas: [] };
@@ -64,18 +64,43 @@ export class Tree implements Iterable<TreeFile> {
 
   /** Those representations of a file, itself first, that `isWanted` picks by number; none if it was left out. */
   representationsOf(file: number, isWanted: (representation: number) => boolean = () => true): Representation[] {
-    const representations: Representation[] = [];
-    const end = this.#found.firstOf(file + 1);
-    for (let i = this.#found.firstOf(file); i < end; i++) {
-      if (this.#found.contents.has(i) && isWanted(i)) representations.push(this.#representation(file, i));
-    }
-    return representations;
+    return this.#all(file, (each) => !this.#found.unfit.has(each) && isWanted(each));
   }
 
   /** In bytes; undefined if the representation was left out. */
   sizeOf(representation: number): number | undefined {
-    const { contents } = this.#found;
-    return contents.has(representation) ? contents.sizeOf(representation) : undefined;
+    const { contents, unfit } = this.#found;
+    return contents.has(representation) && !unfit.has(representation) ? contents.sizeOf(representation) : undefined;
+  }
+
+  /** A file with that SHA-256 in base64, if there is one. */
+  originalOf(sha256: string): Representation | undefined {
+    for (let i = 0; i < this.length; i++) {
+      const first = this.#found.firstOf(i);
+      if (this.#has(i) && this.#found.contents.sha256Of(first) === sha256) return this.#representation(i, first);
+    }
+    return undefined;
+  }
+
+  /** How many variants are still to be decoded and compared. */
+  get unproven(): number {
+    return this.#found.unproven.size;
+  }
+
+  /** Whether a representation is still to be decoded and compared. */
+  isOpen(representation: number): boolean {
+    return this.#found.unproven.has(representation);
+  }
+
+  /** Takes note that a variant is a form of its file. */
+  prove(representation: number): void {
+    this.#found.unproven.delete(representation);
+  }
+
+  /** Takes note that a variant is not a form of its file. */
+  disprove(representation: number): void {
+    this.#found.unproven.delete(representation);
+    this.#found.unfit.add(representation);
   }
 
   codingOf(representation: number): Representation["coding"] {
@@ -87,6 +112,15 @@ export class Tree implements Iterable<TreeFile> {
       const file = this.at(i);
       if (file) yield file;
     }
+  }
+
+  #all(file: number, isWanted: (representation: number) => boolean): Representation[] {
+    const representations: Representation[] = [];
+    const end = this.#found.firstOf(file + 1);
+    for (let i = this.#found.firstOf(file); i < end; i++) {
+      if (this.#found.contents.has(i) && isWanted(i)) representations.push(this.#representation(file, i));
+    }
+    return representations;
   }
 
   /** A file that cannot be read was left out, with all that was made of it. */

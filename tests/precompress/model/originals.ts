@@ -50,7 +50,7 @@ export function originalsOf(world: string, theirs: Snapshot, { dotfiles, followL
     for (const name of readdirSync(join(world, real))) {
       if (isOwnName(name) || (name.startsWith(".") && name !== ".well-known" && !dotfiles)) continue;
       const path = below === "" ? name : `${below}/${name}`;
-      const place = `${real}/${name}`;
+      const place = real === "" ? name : `${real}/${name}`;
       if (!theirs.has(place)) continue;
       const status = lstatSync(join(world, place));
       if (status.isDirectory()) visit(path, place, [...above, place]);
@@ -68,7 +68,8 @@ export function originalsOf(world: string, theirs: Snapshot, { dotfiles, followL
       return;
     }
     const isInside = real === "site" || real.startsWith("site/");
-    if (!isInside && !followLinks) badLinks.push(path);
+    const leadsToCopy = real === "out" || real.startsWith("out/") || real === "";
+    if ((!isInside && !followLinks) || (!once && leadsToCopy)) badLinks.push(path);
     else if (!statSync(join(world, real)).isDirectory()) add(path, place);
     else if (above.includes(real)) badLinks.push(path);
     else links.push({ path, real, above });

@@ -126,7 +126,7 @@ test("scanTree() takes .br, .zst and .gz beside a file for its variants, without
     assert.deepEqual(variants.map(({ sha256 }) => sha256), Object.values(made).map(sha256));
   }));
 
-test("scanTree() leaves out variants that are older than the file", () =>
+test("scanTree() leaves out variants that are older than the file, and what nothing vouches for beside them", () =>
   inFolder(async (folder) => {
     const text = "line\n".repeat(500);
     const made = await variantsOf(text);
@@ -141,13 +141,17 @@ test("scanTree() leaves out variants that are older than the file", () =>
     await utimes(join(folder, "a.txt.gz"), 1.7e9, 1.7e9); // as of a tool that copies whole seconds
     await utimes(join(folder, "a.txt.zst"), 1.7e9 - 1, 1.7e9 - 1);
     const { files, warnings } = await scanned(folder);
-    assert.deepEqual(codingsOf(files.get("a.txt")), ["identity", "gzip"]);
-    assert.deepEqual(
-      warnings,
-      ["a.txt.br", "a.txt.zst"].map((path) => {
-        return `${path}: this variant is left out: it is older than the file`;
-      }),
-    );
+    assert.deepEqual(codingsOf(files.get("a.txt")), ["identity"]);
+    const older = "it is older than the file";
+    assert.deepEqual(warnings, [
+      `a.txt.br: this variant is left out: ${older}`,
+      "a.txt.gz: this variant is left out: no manifest vouches for it, and another one beside it is not of this file",
+      `a.txt.zst: this variant is left out: ${older}`,
+    ]);
+    await utimes(join(folder, "a.txt.br"), 1.7e9 + 0.6, 1.7e9 + 0.6);
+    await utimes(join(folder, "a.txt.zst"), 1.7e9, 1.7e9);
+    const again = await scanned(folder);
+    assert.deepEqual(codingsOf(again.files.get("a.txt")), ["identity", "br", "zstd", "gzip"]);
   }));
 
 test("scanTree() leaves out variants whose first or last bytes show that they are none", () =>
