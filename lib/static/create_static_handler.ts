@@ -32,7 +32,8 @@ export interface StaticHandler extends AsyncDisposable {
   readonly fetch: (request: Request) => Response | Promise<Response>;
   /**
    * Answers a request to `node:http`, or `node:http2`, with no `Request` in between; also in a chain of Connect or
-   * Express, where what it has no file for, and methods other than GET and HEAD, go on to `next()`. Bound.
+   * Express, where what it has no file for, and methods other than GET and HEAD, go on to `next()`; with `cors`, preflights
+   * for its files do not. Bound.
    */
   readonly node: (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void) => void;
   /**
