@@ -1,8 +1,15 @@
+import { requireKnown } from "../options/mod.ts";
 import { TransformStream } from "../streams/mod.ts";
+import { described } from "./described.ts";
 import { LineSplitter } from "./line_splitter.ts";
 
+/** As many bytes as the longest string of V8 has characters: a line that is not longer is a string on every runtime. */
+const LONGEST = 2 ** 29 - 24;
+
+const known = { allowCR: true, maxLineLength: true };
+
 /**
- * What {@linkcode LineStream} takes for the end of a line.
+ * Options of {@linkcode LineStream}: which ends lines have, and how long they may be.
  *
  * @example A text with all three kinds of ends
  * ```ts
@@ -21,6 +28,13 @@ export interface LineStreamOptions {
    * @default false
    */
   readonly allowCR?: boolean;
+  /**
+   * The most bytes that a line may have, its ending not counted. A longer one errors the stream with a `RangeError` as
+   * soon as that many bytes have come, and no more of it is kept: the guard against senders who never end a line.
+   *
+   * @default 536870888 (2^29 - 24): Node and Deno have no longer strings
+   */
+  readonly maxLineLength?: number;
 }
 
 /**
@@ -29,8 +43,21 @@ export interface LineStreamOptions {
  * Bytes may be cut into chunks anywhere. A byte order mark at the start is dropped; bytes that are no UTF-8 become
  * U+FFFD. The last line needs no ending; where there is one, no empty line follows it.
  *
- * The lines are those that `TextLineStream` of deno's standard library makes of the text. A line is kept in memory
- * until it has ended, whatever its length.
+ * The lines are those that `TextLineStream` of Deno's standard library makes of the text. A line is kept in memory until
+ * it has ended; `maxLineLength` limits how much that is.
+ *
+ * @example No line of more than a mebibyte
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { LineStream } from "@millrace/streams/text";
+ *
+ * const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)) });
+ * try {
+ *   for await (const line of endless.pipeThrough(new LineStream({ maxLineLength: 2 ** 20 }))) console.log(line);
+ * } catch (error) {
+ *   console.log((error as Error).message); // line 1 is longer than 1048576 bytes: raise maxLineLength if it may be
+ * }
+ * ```
  *
  * @example Lines of a file
  * ```ts
@@ -43,11 +70,23 @@ export interface LineStreamOptions {
  */
 export class LineStream extends TransformStream<ArrayBuffer | ArrayBufferView, string> {
   /**
-   * Makes a stream of lines. It fails with a TypeError on a chunk that holds no bytes.
+   * Makes a stream of lines.
    *
-   * @param options `allowCR`, false by default.
+   * The stream, not this call, fails with a TypeError on a chunk that holds no bytes, and with a RangeError on a line
+   * that is too long.
+   *
+   * @param options.allowCR Whether a CR that no LF follows ends a line, too. Default: false.
+   * @param options.maxLineLength The most bytes that a line may have, its ending not counted. Default: 536,870,888.
+   * @throws {TypeError} if there is no such option.
+   * @throws {RangeError} if `maxLineLength` is not a number of bytes.
    */
   constructor(options: LineStreamOptions = {}) {
-    super(new LineSplitter(Boolean(options.allowCR)));
+    requireKnown(options, known, "LineStream");
+    super(new LineSplitter(Boolean(options.allowCR), checkedMaxLineLength(options.maxLineLength)));
   }
+}
+
+function checkedMaxLineLength(length: number = LONGEST): number {
+  if (typeof length === "number" && length >= 0) return Math.floor(length);
+  throw new RangeError(`maxLineLength ${described(length)} is not a number of bytes: use 0 or more`);
 }

@@ -1,6 +1,9 @@
+import { requireKnown } from "../options/mod.ts";
 import { TransformStream } from "../streams/mod.ts";
 import type { OnInvalidLine } from "./invalid_line.ts";
 import { NumberReader } from "./number_reader.ts";
+
+const known = { onInvalid: true };
 
 /**
  * What {@linkcode LineToNumberStream} does with lines that are no numbers.
@@ -69,9 +72,10 @@ export class LineToNumberStream extends TransformStream<ArrayBuffer | ArrayBuffe
    * RangeError on a number that is not finite or beyond 2^53 - 1.
    *
    * @param options `onInvalid`, which is told of invalid lines in place of that.
-   * @throws {TypeError} if `onInvalid` is no function.
+   * @throws {TypeError} if `onInvalid` is no function, or there is no such option.
    */
   constructor(options: LineToNumberStreamOptions = {}) {
+    requireKnown(options, known, "LineToNumberStream");
     super(new NumberReader(options.onInvalid));
   }
 }

@@ -1,6 +1,9 @@
 import { batchedTransform } from "../batch/internal.ts";
+import { requireKnown } from "../options/mod.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 import { NumberFormatter, type OnInvalidNumber } from "./number_formatter.ts";
+
+const known = { onInvalid: true };
 
 /** How many numbers may wait. Their lines are a chunk: of 36 KiB if they have 8 digits, and at most of 64 KiB. */
 const HIGH_WATER_MARK = 4096;
@@ -58,9 +61,10 @@ export class NumberToLineStream {
    * that is not finite or beyond 2^53 - 1 in magnitude.
    *
    * @param options `onInvalid`, which is told of such values in place of that.
-   * @throws {TypeError} if `onInvalid` is no function.
+   * @throws {TypeError} if `onInvalid` is no function, or there is no such option.
    */
   constructor(options: NumberToLineStreamOptions = {}) {
+    requireKnown(options, known, "NumberToLineStream");
     const formatter = new NumberFormatter(options.onInvalid);
     // Lines are made here and copied: only then is it known how long a chunk has to be.
     const lines = new Uint8Array(CHUNK);

@@ -9,7 +9,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "": EVERYWHERE,
   streams: [],
   batch: ["streams"],
-  text: ["streams", "batch"],
+  text: ["streams", "batch", "options"],
   codecs: ["streams"],
   runtime: [],
   options: [],

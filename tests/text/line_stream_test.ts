@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
+import { ReadableStream } from "../../lib/streams/mod.ts";
 import { LineStream, type LineStreamOptions } from "../../lib/text/mod.ts";
 import { bytewise, cutAt, places, through, utf8 } from "./chunkings.ts";
 
@@ -119,6 +120,82 @@ test("LineStream takes every kind of buffer and view", async () => {
   const bytes = utf8("--a\nb\nc--");
   const chunks = [new DataView(bytes.buffer, 2, 2), new Int8Array(bytes.buffer, 4, 2), utf8("c\n").buffer];
   assert.deepEqual(await lines(chunks), ["a", "b", "c"]);
+});
+
+/** The lines of bytes, or the error of the first one that is too long. */
+function limitedLinesOf(bytes: Uint8Array, { allowCR, maxLineLength }: Required<LineStreamOptions>): string[] | string {
+  const latin1 = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  const tooLong = linesOf(latin1, { allowCR }).findIndex((line) => line.length > maxLineLength);
+  if (tooLong === -1) return linesOf(new TextDecoder().decode(bytes), { allowCR });
+  return `RangeError: line ${tooLong + 1} is longer than ${maxLineLength} bytes: raise maxLineLength if it may be`;
+}
+
+test("LineStream takes lines of maxLineLength bytes and no more, however they are cut", async () => {
+  const limited = fc.record({ allowCR: fc.boolean(), maxLineLength: fc.nat(12) });
+  const end = fc.constantFrom("\n", "\r", "\r\n", "\n\r");
+  const line = fc.string({ unit: fc.constantFrom("a", "b", "é", "→", "😀"), maxLength: 12 });
+  const text = fc.array(fc.tuple(line, end).map((parts) => parts.join("")), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(fc.tuple(text, line), places, limited, async ([ended, last], places, options) => {
+      const bytes = utf8(ended.join("") + last);
+      const expected = limitedLinesOf(bytes, options);
+      for (const chunks of [[bytes], cutAt(bytes, places), bytewise(bytes)]) {
+        assert.deepEqual(await lines(chunks, options).catch(String), expected);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("LineStream gives waiting readers the lines before one that is too long, then the error", async () => {
+  const stream = new LineStream({ maxLineLength: 2 });
+  const reader = stream.readable.getReader();
+  const reads = [reader.read(), reader.read()];
+  const failure = {
+    name: "RangeError",
+    message: "line 3 is longer than 2 bytes: raise maxLineLength if it may be",
+  };
+  await assert.rejects(stream.writable.getWriter().write(utf8("a\nbc\ndef\ng\n")), failure);
+  assert.deepEqual(await Promise.all(reads), [{ done: false, value: "a" }, { done: false, value: "bc" }]);
+  await assert.rejects(reader.read(), failure);
+});
+
+test("LineStream fails on a line that does not end as soon as it is too long", async () => {
+  let chunks = 0;
+  const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller): void {
+      chunks++;
+      controller.enqueue(utf8("0123456789"));
+    },
+  });
+  const endless = Array.fromAsync(source.pipeThrough(new LineStream({ maxLineLength: 1000 })));
+  await assert.rejects(endless, { message: "line 1 is longer than 1000 bytes: raise maxLineLength if it may be" });
+  assert.ok(chunks < 110, `${chunks} chunks`);
+});
+
+test("LineStream cuts a chunk that is decoded in several pieces as any other", async () => {
+  const short = "mill\r\nrace\rwheel\n→\r\n";
+  const long = "0123456789".repeat(2_000_000); // longer than a piece
+  const text = `${short.repeat(500_000)}${long}\n${long}\r${short}${long}\n${short.repeat(2)}end`;
+  for (const allowCR of [false, true]) {
+    const found = await lines([utf8(text)], { allowCR });
+    const expected = linesOf(text, { allowCR });
+    assert.equal(found.length, expected.length);
+    assert.equal(found.findIndex((line, index) => line !== expected[index]), -1);
+  }
+});
+
+test("LineStream refuses options that there are not, and limits that are none", () => {
+  assert.throws(() => new LineStream({ maxLinelength: 5 } as LineStreamOptions), {
+    name: "TypeError",
+    message: "maxLinelength is no option of LineStream: use allowCR, maxLineLength",
+  });
+  for (const maxLineLength of [-1, NaN, "5"] as number[]) {
+    assert.throws(() => new LineStream({ maxLineLength }), {
+      name: "RangeError",
+      message: /^maxLineLength .+ is not a number of bytes: use 0 or more$/,
+    });
+  }
 });
 
 test("LineStream fails on a chunk that holds no bytes, and says what it got", async () => {

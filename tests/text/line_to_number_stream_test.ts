@@ -191,6 +191,13 @@ test("LineToNumberStream fails with what onInvalid throws, and if it gives no nu
   });
 });
 
+test("LineToNumberStream refuses options that there are not", () => {
+  assert.throws(() => new LineToNumberStream({ oninvalid: () => 0 } as LineToNumberStreamOptions), {
+    name: "TypeError",
+    message: "oninvalid is no option of LineToNumberStream: use onInvalid",
+  });
+});
+
 test("LineToNumberStream takes lines of 1,024 bytes and no more, in whatever chunks they come", async () => {
   const longest = "1".padStart(1024, "0");
   const chunkings = (

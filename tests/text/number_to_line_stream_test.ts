@@ -132,6 +132,13 @@ test("NumberToLineStream asks onInvalid, whose number takes the value's place, o
   assert.throws(() => new NumberToLineStream({ onInvalid: 1 as never }), { name: "TypeError" });
 });
 
+test("NumberToLineStream refuses options that there are not", () => {
+  assert.throws(() => new NumberToLineStream({ oninvalid: () => 0 } as NumberToLineStreamOptions), {
+    name: "TypeError",
+    message: "oninvalid is no option of NumberToLineStream: use onInvalid",
+  });
+});
+
 test("NumberToLineStream goes on to its reader after a batch of which nothing was written", async () => {
   const stream = new NumberToLineStream({ onInvalid: () => undefined });
   const writer = stream.writable.getWriter();
