@@ -15,7 +15,7 @@ import { ReadableSource } from "./readable_source.ts";
  *
  * Cancelling the stream destroys the readable; for a request of `node:http` whose body has not all arrived that closes
  * the connection. If the readable fails, or closes before its end, as a request whose visitor has left, the stream
- * errors.
+ * errors. Nothing but a cancellation destroys it: after a pipe or a loop with `preventCancel` others can read the rest.
  *
  * @param readable What is read from. Nothing else should read from it meanwhile.
  * @throws {TypeError} if `readable` is no readable stream of Node.
@@ -30,5 +30,8 @@ import { ReadableSource } from "./readable_source.ts";
  */
 export function fromNodeReadable<R = Uint8Array<ArrayBuffer>>(readable: Readable): ReadableStream<R> {
   requireMethods(readable, "the readable", "a readable stream of node:stream", ["read", "destroy", "on", "off"]);
-  return new ReadableStream<R>(new ReadableSource<R>(readable), { highWaterMark: 0 });
+  const source = new ReadableSource<R>(readable);
+  const stream = new ReadableStream<R>(source, { highWaterMark: 0 });
+  source.stream = stream;
+  return stream;
 }

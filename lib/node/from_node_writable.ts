@@ -47,11 +47,14 @@ const SMALLEST_BATCH = BYTES / 8;
  * no headers yet is sent whole, with a `content-length`.
  *
  * A `write()` is fulfilled when the writable has called back, as it does when the system has the bytes. Closing the
- * stream ends the writable, and waits until it has finished; process.stdout and process.stderr stay open. Aborting the
- * stream, or an error, destroys the writable. If the writable fails, is ended by others, or closes since the visitor has
- * left, the stream errors at once, so that a pipe into it cancels its source.
+ * stream ends the writable, and waits until it has finished; process.stdout and process.stderr stay open. If the writable
+ * fails, or closes since the client has left, the stream errors at once, so that a pipe into it cancels its source.
  *
- * A pipe that its `signal` stops waits for the batch in flight first, as every pipe does. If a visitor who reads nothing
+ * Aborting the stream, or a write of its that fails, destroys the writable; nothing else does. After a pipe with
+ * `preventClose` it is yours: if you end it, or others do, all that was written goes out. A stream that is still in use
+ * then errors with its next write, and at the latest when the writable has finished.
+ *
+ * A pipe that its `signal` stops waits for the batch in flight first, as every pipe does. If a client that reads nothing
  * is to be cut off at once, destroy the writable.
  *
  * @param writable What is written to. Nothing else should write to it meanwhile.
@@ -80,5 +83,8 @@ export function fromNodeWritable<W = any>(
   const isObjectMode = writable.writableObjectMode;
   const { highWaterMark = isObjectMode ? OBJECTS : BYTES } = options;
   const sink = new WritableSink(writable, Math.max(highWaterMark / 2 || 0, isObjectMode ? 1 : SMALLEST_BATCH));
-  return new BatchedWritableStream<W>(sink, isObjectMode ? { highWaterMark } : { highWaterMark, size: lengthOf });
+  const strategy = isObjectMode ? { highWaterMark } : { highWaterMark, size: lengthOf };
+  const stream = new BatchedWritableStream<W>(sink, strategy);
+  sink.stream = stream;
+  return stream;
 }

@@ -1,11 +1,24 @@
 import type { Readable } from "node:stream";
 import type { ReadableStreamDefaultController, UnderlyingDefaultSource } from "../streams/mod.ts";
 import { prematureClose, toError } from "./premature_close.ts";
+import { type Follower, SharedEvents } from "./shared_events.ts";
 
-/** Reads from a readable what it has buffered, when the stream is read; and otherwise as soon as there is something. */
-export class ReadableSource<R> implements UnderlyingDefaultSource<R> {
+const events = new SharedEvents("end");
+
+/**
+ * Reads from a readable what it has buffered, when the stream is read; and otherwise as soon as there is something.
+ *
+ * It listens for data while it is read only: as long as anything listens so, the readable gives nothing to others by
+ * `pipe()` or "data" events.
+ */
+export class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
+  /** The stream whose source it is. */
+  stream: ReadableStream | undefined = undefined;
+  isHeld = false;
+  weak: WeakRef<Follower> | undefined = undefined;
   readonly #readable: Readable;
   #controller: ReadableStreamDefaultController<R> = undefined as never; // set by start()
+  #listensForData = false;
   /** Whether somebody waits for what the readable did not have. */
   #isWanted = false;
   /** Whether the stream has closed or errored, or was cancelled. */
@@ -25,14 +38,20 @@ export class ReadableSource<R> implements UnderlyingDefaultSource<R> {
       this.#isOver = true;
       controller.error(readable.errored ?? leftError());
     } else {
-      readable.on("error", this.#onError).on("end", this.#onEnd).on("close", this.#onClose);
-      readable.on("readable", this.#onReadable);
+      events.follow(readable, this);
     }
+  }
+
+  get isIdle(): boolean {
+    return !this.#isWanted && this.stream?.locked === false;
   }
 
   pull(): void {
     this.#isWanted = true;
     this.#read();
+    if (!this.#isWanted || this.#isOver) return;
+    this.#listenForData();
+    if (!this.isHeld) events.follow(this.#readable, this);
   }
 
   cancel(reason: unknown): void {
@@ -58,29 +77,38 @@ export class ReadableSource<R> implements UnderlyingDefaultSource<R> {
     return (isBuffer ? new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength) : chunk) as R;
   }
 
+  #listenForData(): void {
+    if (this.#listensForData) return;
+    this.#listensForData = true;
+    this.#readable.on("readable", this.#onReadable);
+  }
+
+  #stopListeningForData(): void {
+    this.#listensForData = false;
+    this.#readable.off("readable", this.#onReadable);
+  }
+
   readonly #onReadable = (): void => {
     if (this.#isWanted && !this.#isOver) this.#read();
+    else this.#stopListeningForData();
   };
 
-  readonly #onEnd = (): void => {
+  onEnd(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#controller.close();
-  };
+  }
 
-  readonly #onError = (error: unknown): void => {
+  onError(error: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#controller.error(error);
-  };
+  }
 
-  /** Until then what listens also keeps late errors from being uncaught. */
-  readonly #onClose = (): void => {
-    const readable = this.#readable;
-    readable.off("error", this.#onError).off("end", this.#onEnd).off("close", this.#onClose);
-    readable.off("readable", this.#onReadable);
-    if (!this.#isOver) this.#onError(readable.errored ?? leftError());
-  };
+  onClose(): void {
+    this.#stopListeningForData();
+    if (!this.#isOver) this.onError(this.#readable.errored ?? leftError());
+  }
 }
 
 function leftError(): Error {

@@ -7,6 +7,9 @@ import type { WritableStreamDefaultController } from "../streams/mod.ts";
 import { type Http2End, http2EndOf, isWithoutBody } from "./http2_end.ts";
 import { areLarge, joinChunks } from "./joined_chunks.ts";
 import { prematureClose, toError } from "./premature_close.ts";
+import { type Follower, SharedEvents } from "./shared_events.ts";
+
+const events = new SharedEvents("finish");
 
 /** Codes of a write that was dropped because its stream was destroyed: they do not tell why. */
 const DROPPED: readonly unknown[] = [
@@ -20,8 +23,15 @@ const DROPPED: readonly unknown[] = [
  * Writes batches to a writable, one at a time: the next one when the writable has called back that the last one is
  * written. That keeps to its backpressure, whatever its own high-water mark, and what is not written is never
  * acknowledged. Writables do not write several chunks at once either, but as one batch.
+ *
+ * It destroys the writable if it is aborted or a write or end of its own fails, and for nothing else: the writable is
+ * others' too, who may end it.
  */
-export class WritableSink implements BatchedUnderlyingSink<unknown> {
+export class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
+  /** The stream whose sink it is. */
+  stream: WritableStream | undefined = undefined;
+  isHeld = false;
+  weak: WeakRef<Follower> | undefined = undefined;
   readonly maxBatch: number;
   readonly #writable: Writable;
   readonly #http2: Http2End | undefined;
@@ -55,8 +65,12 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
       const state = writable.writableEnded ? "has ended" : "is destroyed";
       controller.error(prematureClose(`Cannot write: the writable ${state}`, writable.errored));
     } else {
-      this.#events.on("error", this.#fail).on("finish", this.#onFinish).on("close", this.#onClose);
+      events.follow(this.#events, this);
     }
+  }
+
+  get isIdle(): boolean {
+    return this.#pending === undefined && this.stream?.locked === false;
   }
 
   /** With the last batch the writable ends, so that an HTTP response can be one packet with its length at its head. */
@@ -64,7 +78,8 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
     if (this.#isWithoutBody()) return undefined;
     const pending = this.#begin();
     try {
-      if (this.#writable.writableObjectMode) this.#writeEach(chunks);
+      if (this.#writable.writableEnded) this.#error(endedByOthers());
+      else if (this.#writable.writableObjectMode) this.#writeEach(chunks);
       else if (isLast && !this.#isStandardOutput) this.#end(joinChunks(chunks));
       else if (chunks.length > 1 && areLarge(chunks)) this.#writeEach(chunks);
       else this.#writable.write(joinChunks(chunks), this.#onWritten);
@@ -83,7 +98,8 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
       return undefined;
     }
     const pending = this.#begin();
-    this.#end(undefined);
+    if (this.#writable.writableEnded) this.#error(endedByOthers());
+    else this.#end(undefined);
     return pending.promise;
   }
 
@@ -100,6 +116,7 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
   }
 
   #begin(): Deferred<void> {
+    if (!this.isHeld) events.follow(this.#events, this);
     if (!this.#seesAborts) {
       this.#seesAborts = true;
       setImmediate(this.#onEndOfTurn);
@@ -142,32 +159,43 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
     }
   };
 
-  readonly #onFinish = (): void => {
+  onEnd(): void {
     if (this.#isOver || this.#isWithoutBody()) return;
-    if (!this.#isEnding) {
-      this.#fail(prematureClose("Cannot write: the writable was ended before the stream was closed", undefined));
-    } else if (this.#http2?.rstCode) {
+    if (this.#http2?.rstCode) {
       this.#fail(this.#leftError(undefined));
-    } else {
+    } else if (this.#isEnding) {
       this.#isOver = true;
       this.#settle();
+    } else {
+      this.#settle(); // what was in flight is written
+      this.#error(endedByOthers());
     }
-  };
+  }
 
-  readonly #onClose = (): void => {
-    this.#letGo();
-    if (!this.#isOver) this.#fail(this.#leftError(undefined));
-  };
+  onError(error: unknown): void {
+    if (this.#pending === undefined) this.#error(error);
+    else this.#fail(error);
+  }
 
-  /** Errors the stream, and leaves the writable as good as destroyed: nothing else will end it. */
-  readonly #fail = (error: unknown): void => {
+  onClose(): void {
+    if (!this.#isOver) this.#error(this.#leftError(undefined));
+  }
+
+  /** Errors the stream, and lets go of the writable. */
+  #error(error: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#controller.error(error);
     this.#pending?.reject(error);
     if (this.#isStandardOutput) this.#letGo();
-    else this.#writable.destroy(toError(error, "The stream failed"));
-  };
+  }
+
+  /** Errors the stream, and destroys the writable: a write or an end of ours failed, and nothing else will end it. */
+  #fail(error: unknown): void {
+    if (this.#isOver) return;
+    this.#error(error);
+    if (!this.#isStandardOutput) this.#writable.destroy(toError(error, "The stream failed"));
+  }
 
   #leftError(error: unknown): Error {
     const cause = this.#writable.errored ?? error;
@@ -180,10 +208,13 @@ export class WritableSink implements BatchedUnderlyingSink<unknown> {
     pending?.resolve();
   }
 
-  /** Stops listening. Until a writable has closed, what listens also keeps late errors from being uncaught. */
   #letGo(): void {
-    this.#events.off("error", this.#fail).off("finish", this.#onFinish).off("close", this.#onClose);
+    events.leave(this.#events, this);
   }
+}
+
+function endedByOthers(): Error {
+  return prematureClose("Cannot write: the writable was ended before the stream was closed", undefined);
 }
 
 /** Those of the process stay open, as for `node:stream`'s `pipeline()`: others write to them too. */
