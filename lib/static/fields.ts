@@ -4,7 +4,7 @@ import { hashedPart } from "./hashed_name.ts";
 import { useAsDictionary } from "./http/dictionaries.ts";
 import { joinedNames } from "./http/field_names.ts";
 import { requireFieldValue } from "./http/field_value.ts";
-import { formatHTTPDate } from "./http/http_date.ts";
+import { formatHTTPDate } from "../semantics/mod.ts";
 import type { Settings } from "./settings.ts";
 import type { TreeFile } from "./tree/representation.ts";
 import type { Resource } from "./resource.ts";

@@ -1,5 +1,5 @@
 import { ifMatchHolds, ifNoneMatchLists } from "./http/entity_tags.ts";
-import { parseHTTPDate } from "./http/http_date.ts";
+import { parseHTTPDate } from "../semantics/mod.ts";
 import type { RequestFields } from "./resource.ts";
 import type { Variant } from "./variant.ts";
 

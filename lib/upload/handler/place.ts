@@ -1,5 +1,6 @@
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
+import { parseHTTPDate } from "../../semantics/mod.ts";
 import { fieldOf } from "../body_source.ts";
 import { UploadError } from "../upload_error.ts";
 import type { Incoming } from "./incoming.ts";
@@ -51,10 +52,16 @@ export function requireConditions({ source }: Incoming, status: Stats | undefine
   const ifMatch = fieldOf(source, "if-match")?.trim();
   if (ifMatch !== undefined && (ifMatch !== "*" || status === undefined)) throw conditionFailed("If-Match");
   const since = ifMatch === undefined ? fieldOf(source, "if-unmodified-since") : undefined;
-  const time = since === undefined ? NaN : Date.parse(since);
-  // A date has no fractions of a second. What is no date does not count.
-  if (status && Math.floor(status.mtimeMs / 1000) * 1000 > time) throw conditionFailed("If-Unmodified-Since");
+  // What is no date of HTTP does not count (RFC 9110, section 13.1.4).
+  const time = since === undefined ? undefined : parseHTTPDate(since);
+  const hasChanged = status !== undefined && time !== undefined && wholeSeconds(status.mtimeMs) > time;
+  if (hasChanged) throw conditionFailed("If-Unmodified-Since");
   if (status && wantsNone(source)) throw conditionFailed("If-None-Match");
+}
+
+/** A time in ms as a date of HTTP tells it, without fractions of a second. */
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1000) * 1000;
 }
 
 /** Whether the file must not be there. */

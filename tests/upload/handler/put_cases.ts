@@ -234,6 +234,27 @@ const conditional: RequestCase[] = [
     status: 412,
     code: "PRECONDITION_FAILED",
   },
+  ...["Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"].map((date): RequestCase => ({
+    name: `PUT if it has not changed since the obsolete ${date}, and it has`,
+    options: { overwrite: true },
+    files: { note: "former" },
+    request: ["PUT", "/note", `If-Unmodified-Since: ${date}`],
+    body: "hello",
+    status: 412,
+    code: "PRECONDITION_FAILED",
+  })),
+  // RFC 9110, section 13.1.4: what is no HTTP date does not count.
+  ...["1994-11-06T08:49:37Z", "1994", "784111777", "Nov 6, 1994", "06 Nov 1994 08:49:37", "0"].map((
+    date,
+  ): RequestCase => ({
+    name: `PUT if it has not changed since ${date}, which is no date of HTTP`,
+    options: { overwrite: true },
+    files: { note: "former" },
+    request: ["PUT", "/note", `If-Unmodified-Since: ${date}`],
+    body: "hello",
+    status: 200,
+    left: { note: "hello" },
+  })),
 ];
 
 const badNames: RequestCase[] = [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { formatHTTPDate, parseHTTPDate } from "../../../lib/static/http/http_date.ts";
+import { formatHTTPDate, parseHTTPDate } from "../../lib/semantics/mod.ts";
 
 const nov1994 = Date.UTC(1994, 10, 6, 8, 49, 37);
 
