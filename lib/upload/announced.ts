@@ -1,7 +1,7 @@
 import { type BodySource, fieldOf, isDecoded } from "./body_source.ts";
 import { type DigestAlgorithm, parseDigestField } from "./digest_fields.ts";
 import type { ReceiveOptions } from "./save_options.ts";
-import { announcesTrailerDigests, DIGEST_FIELDS, trailerDigests } from "./trailer_digests.ts";
+import { announcedTrailerDigests, DIGEST_FIELDS, trailerDigestsOf } from "./trailer_digests.ts";
 import { UploadError } from "./upload_error.ts";
 
 /** What is known of a body before its first byte. */
@@ -19,7 +19,8 @@ type Digests = ReadonlyMap<string, ReadonlyMap<DigestAlgorithm, string>>;
 /**
  * What the sender and the options say of a body.
  *
- * @throws {UploadError} `BAD_LENGTH`, `BAD_DIGEST`, `LENGTH_REQUIRED`, or `TOO_LARGE` if it is not worth to begin.
+ * @throws {UploadError} `BAD_LENGTH`, `BAD_DIGEST`, `TRAILER_DIGEST`, `LENGTH_REQUIRED`, or `TOO_LARGE` if it is not worth
+ * to begin.
  */
 export function announcedOf(source: BodySource, options: ReceiveOptions): Announced {
   const { maxBytes = Infinity, requireLength = false, verify = true } = options;
@@ -36,8 +37,8 @@ export function announcedOf(source: BodySource, options: ReceiveOptions): Announ
     const value = field(name.toLowerCase());
     if (value !== undefined) digests.set(name, parseDigestField(name, value));
   }
-  const hasTrailerDigests = verify && announcesTrailerDigests(source);
-  return { expectedBytes, digests, trailerDigests: hasTrailerDigests ? () => trailerDigests(source) : undefined };
+  const announced = verify ? announcedTrailerDigests(source) : [];
+  return { expectedBytes, digests, trailerDigests: trailerDigestsOf(source, announced, digests) };
 }
 
 function contentLength(value: string | undefined): number | undefined {

@@ -60,7 +60,9 @@ export interface ReceiveOptions {
   requireLength?: boolean;
   /**
    * Whether what was received is held against the request's `Content-Digest` and `Repr-Digest` fields, if it has any
-   * (RFC 9530); other bytes are an {@linkcode UploadError} `DIGEST_MISMATCH`.
+   * (RFC 9530); other bytes are an {@linkcode UploadError} `DIGEST_MISMATCH`. A digest that is announced for the trailers
+   * (`Trailer: Content-Digest`) is checked where the source has them, as requests of `node:http` and `node:http2` do; of
+   * a `Request` it is a `TRAILER_DIGEST` before the body is read.
    *
    * @default true
    */

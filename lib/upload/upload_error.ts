@@ -4,7 +4,7 @@
  * | code | status | |
  * |---|---|---|
  * | `ABORTED` | 499 | the sender left before the end; nobody is there to be answered, the number is for logs |
- * | `BAD_DIGEST` | 400 | a `Content-Digest` or `Repr-Digest` field is malformed |
+ * | `BAD_DIGEST` | 400 | a `Content-Digest` or `Repr-Digest` field is malformed, or was announced and did not come |
  * | `BAD_LENGTH` | 400 | the body has another length than was announced, or what was announced is no length |
  * | `BAD_NAME` | 400 | a name that no file can have, or that is reserved |
  * | `DIGEST_MISMATCH` | 422 | the bytes received are not those that the digest was made of |
@@ -15,6 +15,7 @@
  * | `OUTSIDE_ROOT` | 400 | the path leads out of `root` |
  * | `TIMEOUT` | 408 | the sender was too slow |
  * | `TOO_LARGE` | 413 | more bytes, parts or fields than a limit allows |
+ * | `TRAILER_DIGEST` | 501 | a digest is announced for the trailers, which cannot be seen there |
  * | `UNSUPPORTED` | 415 | a type of content, or a content coding, that is not accepted |
  *
  * @example Answer some of them in words of one's own
@@ -43,6 +44,7 @@ export type UploadErrorCode =
   | "OUTSIDE_ROOT"
   | "TIMEOUT"
   | "TOO_LARGE"
+  | "TRAILER_DIGEST"
   | "UNSUPPORTED";
 
 /** The HTTP status that answers each. */
@@ -59,6 +61,7 @@ const statuses: Readonly<Record<UploadErrorCode, number>> = {
   OUTSIDE_ROOT: 400,
   TIMEOUT: 408,
   TOO_LARGE: 413,
+  TRAILER_DIGEST: 501,
   UNSUPPORTED: 415,
 };
 
