@@ -1,6 +1,11 @@
 /** A body, read as fast as it can be written. */
 export interface BodyReader {
   /**
+   * Whether the read that waits asks its source for nothing, because too much is in use: so until the next
+   * {@linkcode release}. The sender is not the slow one then.
+   */
+  readonly isHeldBack: boolean;
+  /**
    * What has arrived since: at least one byte, in pieces; undefined at the end. One call at a time.
    *
    * The pieces are good until {@linkcode release} is called for them, so that one write and one read go on together: at

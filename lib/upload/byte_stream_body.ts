@@ -38,6 +38,10 @@ export class ByteStreamBody implements BodyReader {
     this.#size = SIZES.find(({ most }) => bodies <= most)!.size;
   }
 
+  get isHeldBack(): boolean {
+    return this.#onFree !== undefined;
+  }
+
   async read(): Promise<readonly Uint8Array[] | undefined> {
     this.#throwIfFailed();
     if (this.#given.length > 0 && activeBodies() > CROWD) {

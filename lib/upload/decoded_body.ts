@@ -62,6 +62,10 @@ class DecodedBody implements BodyReader {
     this.#maxBytes = maxBytes;
   }
 
+  get isHeldBack(): boolean {
+    return this.#body.isHeldBack;
+  }
+
   async read(): Promise<readonly Uint8Array[] | undefined> {
     try {
       this.#throwIfEnded();

@@ -3,6 +3,7 @@ import { type Announced, requireExpected } from "./announced.ts";
 import type { StreamTaker } from "./body_sink.ts";
 import type { DigestAlgorithm } from "./digest_fields.ts";
 import { Digester, verifyDigests } from "./digester.ts";
+import type { Pace } from "./pace.ts";
 import type { SaveBodyOptions } from "./save_options.ts";
 import { UploadError } from "./upload_error.ts";
 
@@ -17,15 +18,15 @@ const TURN = 16 * PIECE;
 let piece: Uint8Array | undefined;
 
 /** A file that the runtime writes a body to by itself: what is to be known of the body is seen in it. */
-export class FollowedFile {
+export class FollowedFile implements Pace {
   readonly #sink: StreamTaker;
   readonly #announced: Announced;
   readonly #options: SaveBodyOptions;
   readonly #fail: (reason: unknown) => void;
   readonly #digester: Digester | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  readonly #start: number = performance.now();
   #size = 0;
-  #grownAt: number = performance.now();
   /** How many of the bytes are in the digests. */
   #digested = 0;
 
@@ -48,10 +49,14 @@ export class FollowedFile {
     if (isWatched || this.#digester) this.#wait(INTERVAL);
   }
 
-  /** For how many ms the file has not grown. */
-  silence(): number {
-    this.#look();
-    return performance.now() - this.#grownAt;
+  /** What is written: that there is too much of it is told by others, or at the end. */
+  get bytes(): number {
+    return this.#sink.size();
+  }
+
+  /** All the time: while the disk keeps the runtime from reading on, no timer fires that could look at it. */
+  get waited(): number {
+    return performance.now() - this.#start;
   }
 
   /**
@@ -93,7 +98,6 @@ export class FollowedFile {
     const size = this.#sink.size();
     if (size === this.#size) return;
     this.#size = size;
-    this.#grownAt = performance.now();
     const { maxBytes = Infinity, onProgress } = this.#options;
     const { expectedBytes } = this.#announced;
     if (size > maxBytes) {

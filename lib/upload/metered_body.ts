@@ -3,11 +3,13 @@ import type { BodyReader } from "./body_reader.ts";
 import { Deadlines } from "./deadlines.ts";
 import { ALGORITHMS, type DigestAlgorithm } from "./digest_fields.ts";
 import { Digester, verifyDigests } from "./digester.ts";
-import type { ReceiveOptions } from "./save_options.ts";
+import type { Pace } from "./pace.ts";
+import type { InnerOptions, ReceiveOptions } from "./save_options.ts";
+import { Stopwatch } from "./stopwatch.ts";
 import { UploadError } from "./upload_error.ts";
 
 /** A body that is held against what was announced and what is allowed, while it is received. */
-export class MeteredBody implements BodyReader {
+export class MeteredBody implements BodyReader, Pace {
   /** The digests that the sender says the bytes have; if {@linkcode read} came to the end, they have them. */
   readonly digests: ReadonlyMap<DigestAlgorithm, string>;
   readonly #body: BodyReader;
@@ -16,12 +18,11 @@ export class MeteredBody implements BodyReader {
   readonly #digester: Digester | undefined;
   readonly #deadlines: Deadlines;
   #bytes = 0;
-  /** When the read began that waits, in ms; undefined if none does: then it is not the sender who is slow. */
-  #waitingSince: number | undefined = undefined;
-  /** Reads whose pieces are in use: a sender may be held back meanwhile, and is not slow. */
-  #held = 0;
+  /** Runs while a read waits for the sender. */
+  readonly #stopwatch = new Stopwatch();
+  #isReading = false;
 
-  constructor(body: BodyReader, announced: Announced, options: ReceiveOptions) {
+  constructor(body: BodyReader, announced: Announced, options: ReceiveOptions & InnerOptions) {
     this.#body = body;
     this.#announced = announced;
     this.#options = options;
@@ -29,30 +30,46 @@ export class MeteredBody implements BodyReader {
     // Of which algorithms those in the trailers are is known only then.
     const algorithms = announced.trailerDigests ? ALGORITHMS : [...this.digests.keys()];
     this.#digester = algorithms.length > 0 ? new Digester(algorithms) : undefined;
-    this.#deadlines = new Deadlines(options, () => {
-      return this.#waitingSince === undefined || this.#held > 0 ? 0 : performance.now() - this.#waitingSince;
-    }, (reason) => void body.cancel(reason));
+    this.#deadlines = new Deadlines(options, this, (reason) => void body.cancel(reason));
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get waited(): number {
+    return this.#stopwatch.ms;
+  }
+
+  get isHeldBack(): boolean {
+    return this.#body.isHeldBack;
   }
 
   async read(): Promise<readonly Uint8Array[] | undefined> {
-    this.#waitingSince = performance.now();
-    const pieces = await this.#body.read().catch((error) => this.#endIfComplete(error));
-    this.#waitingSince = undefined;
+    const reading = this.#body.read().catch((error) => this.#endIfComplete(error));
+    this.#isReading = true;
+    this.#time();
+    const pieces = await reading;
+    this.#isReading = false;
+    this.#stopwatch.stop();
     if (pieces === undefined) this.#end();
     else this.#take(pieces);
-    if (pieces !== undefined) this.#held++;
     return pieces;
   }
 
   release(): void {
-    this.#held--;
-    if (this.#waitingSince !== undefined) this.#waitingSince = performance.now();
     this.#body.release();
+    this.#time();
   }
 
   async cancel(reason: unknown): Promise<void> {
     this.#deadlines.stop();
     await this.#body.cancel(reason);
+  }
+
+  /** Takes the time of a read, unless the sender is held back meanwhile. */
+  #time(): void {
+    if (this.#isReading && !this.#body.isHeldBack) this.#stopwatch.start();
   }
 
   /** Deno says of a sender who has sent everything, and then closed that direction, that it has left. */

@@ -49,6 +49,10 @@ export class NodeBody implements BodyReader {
     }
   }
 
+  get isHeldBack(): boolean {
+    return this.#isPaused;
+  }
+
   read(): Promise<readonly Uint8Array[] | undefined> {
     if (this.#gathered > 0) return Promise.resolve(this.#give());
     if (this.#failure) return Promise.reject(this.#failure.reason);

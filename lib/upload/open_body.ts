@@ -28,6 +28,7 @@ export function openBody(
 
 /** The body of a request without one. */
 const emptyBody: BodyReader = {
+  isHeldBack: false,
   read: () => Promise.resolve(undefined),
   release: () => {},
   cancel: () => Promise.resolve(),

@@ -69,6 +69,14 @@ export interface ReceiveOptions {
   verify?: boolean;
   /** Most milliseconds to wait for the next byte, then an {@linkcode UploadError} `TIMEOUT`. Default: no limit. */
   idleTimeout?: number;
+  /**
+   * Fewest bytes a second that the sender may send, on the average of each 30 s, or of `idleTimeout` if that is longer;
+   * fewer are an {@linkcode UploadError} `TIMEOUT`. Times in which the sender is held back, because the destination is
+   * slower, do not count, nor does what is left of the last 30 s. Of a body with a coding, what is received counts.
+   *
+   * @default 0, no limit
+   */
+  minRate?: number;
   /** Most milliseconds for the whole body, then an {@linkcode UploadError} `TIMEOUT`. Default: no limit. */
   timeout?: number;
   /** Ends the upload, which is rejected with the signal's reason; nothing is left of it. */
@@ -155,6 +163,8 @@ export interface InnerOptions {
   readonly leavesBody?: boolean;
   /** Whether the chunks of the body are nobody else's, so that their memory can be given back at once. */
   readonly ownsChunks?: boolean;
+  /** What `minRate` is averaged over, in ms, if it is not what users are told. */
+  readonly rateWindow?: number;
 }
 
 /** The names of all options, those of forms included: a handler takes bodies and forms by the same. */
@@ -164,6 +174,7 @@ export const knownOptions: Readonly<Record<keyof SaveFormOptions, true>> = {
   requireLength: true,
   verify: true,
   idleTimeout: true,
+  minRate: true,
   timeout: true,
   signal: true,
   onProgress: true,
@@ -182,7 +193,7 @@ export const knownOptions: Readonly<Record<keyof SaveFormOptions, true>> = {
   maxHeaderBytes: true,
   contentType: true,
 };
-const inner: Readonly<Record<keyof InnerOptions, false>> = { leavesBody: false, ownsChunks: false };
+const inner: Readonly<Record<keyof InnerOptions, false>> = { leavesBody: false, ownsChunks: false, rateWindow: false };
 
 const numbers = ["maxBytes", "expectedBytes", "idleTimeout", "timeout", "maxDecodedBytes"] as const;
 const switches = ["requireLength", "verify", "decode", "overwrite", "flush"] as const;
@@ -198,6 +209,7 @@ const LONGEST = 2 ** 31 - 1;
 export function checkSaveOptions(options: SaveBodyOptions): void {
   requireKnown(options, { ...knownOptions, ...inner }, "an upload");
   for (const name of numbers) requireLimit(name, options[name]);
+  requireRate(options.minRate);
   for (const name of switches) requireType(name, options[name], "boolean");
   requireType("onProgress", options.onProgress, "function");
   const { signal, mode, digest, expectedBytes } = options;
@@ -227,6 +239,13 @@ export function requireLimit(name: string, value: unknown): void {
   if (isFit) return;
   const fit = isTime ? `a number of ms above 0 and up to ${LONGEST}` : "a whole number from 0 on";
   throw new RangeError(`${name} must be ${fit}, or Infinity, not ${value}`);
+}
+
+function requireRate(value: unknown): void {
+  if (value === undefined) return;
+  if (typeof value !== "number") throw new TypeError(`minRate must be a number, not ${quoted(value)}`);
+  if (value >= 0 && value < Infinity) return;
+  throw new RangeError(`minRate must be a number of bytes a second from 0, for no limit, on, not ${value}`);
 }
 
 /** @throws {TypeError} if an option that is given is not of that type. */

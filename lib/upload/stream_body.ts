@@ -28,6 +28,10 @@ export class StreamBody implements BodyReader {
     void this.#gather();
   }
 
+  get isHeldBack(): boolean {
+    return !this.#isReading;
+  }
+
   read(): Promise<readonly Uint8Array[] | undefined> {
     if (this.#gathered > 0) {
       const pieces = this.#give();

@@ -4,7 +4,7 @@ import { type BodySource, fieldOf } from "./body_source.ts";
 import { Deadlines } from "./deadlines.ts";
 import type { DigestAlgorithm } from "./digest_fields.ts";
 import { FollowedFile } from "./followed_file.ts";
-import type { SaveBodyOptions } from "./save_options.ts";
+import type { InnerOptions, SaveBodyOptions } from "./save_options.ts";
 import { writeStream } from "../runtime/mod.ts";
 
 /** What a transfer has stored. */
@@ -42,11 +42,11 @@ export async function transfer(
   stream: ReadableStream<Uint8Array>,
   sink: StreamTaker,
   announced: Announced,
-  options: SaveBodyOptions,
+  options: SaveBodyOptions & InnerOptions,
 ): Promise<Transferred> {
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
   const file = new FollowedFile(sink, announced, options, stop);
-  const deadlines = new Deadlines(options, () => file.silence(), stop);
+  const deadlines = new Deadlines(options, file, stop);
   try {
     const bytes = await Promise.race([sink.writeStream(stream), stopped]);
     deadlines.stop();

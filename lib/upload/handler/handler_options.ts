@@ -89,6 +89,12 @@ export interface UploadHandlerOptions
    */
   idleTimeout?: number;
   /**
+   * Fewest bytes a second that a sender may send, on the average of each 30 s, or of `idleTimeout` if that is longer.
+   *
+   * @default 1024; 0 for no limit
+   */
+  minRate?: number;
+  /**
    * Told of every answer, and of each sender who left, with status 499. What it throws does not change the answer, and
    * is printed by `console.warn`.
    *
@@ -136,7 +142,9 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     contentType: undefined,
   };
   const given = withoutUndefined(others);
-  const save = { maxBytes: GIBIBYTE, idleTimeout: 30_000, ...given, ...ours } as SaveFormOptions & InnerOptions;
+  const save = { maxBytes: GIBIBYTE, idleTimeout: 30_000, minRate: 1024, ...given, ...ours } as
+    & SaveFormOptions
+    & InnerOptions;
   checkFormOptions(save);
   const settings = {
     directory,
