@@ -13,7 +13,7 @@ import { removeAbandonedOnce } from "./remove_abandoned_once.ts";
  * import { createServer } from "node:http";
  *
  * const uploads: UploadHandler = createUploadHandler({ directory: "uploads", maxBytes: 1_000_000 });
- * const server = createServer({ requestTimeout: 0 }, uploads.node);
+ * const server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, uploads.node);
  * server.on("checkContinue", uploads.checkContinue);
  * server.listen(8000);
  * ```
