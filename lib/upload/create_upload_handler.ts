@@ -51,7 +51,8 @@ export interface UploadHandler {
  *
  * What is stored is told as JSON, `{"files": [{"name", "bytes", "digest"?, "field"?, "filename"?, "contentType"}],
  * "fields": {…}}`, with `Location` if it is one file; what is refused as `application/problem+json` (RFC 9457),
- * `{"title", "status", "detail", "code"}`, with the code of an {@linkcode UploadError} or `NOT_FOUND` (404),
+ * `{"title", "status", "detail", "code"}`, with the code of an {@linkcode UploadError} or `CROSS_SITE` (403: a page of
+ * another site sent it), `NOT_FOUND` (404),
  * `METHOD_NOT_ALLOWED` (405), `NO_FOLDER` (409: the folder of the name is missing), `PRECONDITION_FAILED` (412),
  * `PARTIAL_PUT` (400), `INTERNAL` (500), `TRANSFER_CODING` (501) or `BUSY` (503). Neither tells a path of the server.
  *
@@ -63,6 +64,7 @@ export interface UploadHandler {
  *
  * @param options.directory The folder. It is made if it is missing.
  * @param options.name Gives files other names. Default: the path of the URL for PUT, random ones for POST.
+ * @param options.allowCrossSite Whether pages of other sites may have a visitor's browser upload. Default: false.
  * @param options.maxBytes Most bytes of a body. Default: 1 GiB.
  * @throws {TypeError | RangeError} if an option is not what it should be.
  * @throws {Error} if the folder is missing and cannot be made.

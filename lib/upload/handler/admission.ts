@@ -4,6 +4,7 @@ import { contentCodings } from "../content_codings.ts";
 import { boundaryOf } from "../form/form_boundary.ts";
 import { randomName } from "../form/random_name.ts";
 import { UploadError } from "../upload_error.ts";
+import { requireOwnSite } from "./cross_site.ts";
 import type { Settings, UploadInfo } from "./handler_options.ts";
 import { headersOf, type Incoming } from "./incoming.ts";
 import { essenceOf } from "./media_ranges.ts";
@@ -35,6 +36,7 @@ export async function admit(settings: Settings, request: Incoming): Promise<Admi
   if (method !== "PUT" && method !== "POST") {
     throw new Refusal("METHOD_NOT_ALLOWED", `Files are stored with PUT or POST, not ${method}`, { Allow: ALLOWED });
   }
+  requireOwnSite(settings.allowedOrigins, request);
   const path = decodePath(below);
   const contentType = fieldOf(source, "content-type") ?? "application/octet-stream";
   const isForm = method === "POST" && essenceOf(contentType) === "multipart/form-data";

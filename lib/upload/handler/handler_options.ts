@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { checkFormOptions, type SaveFormOptions } from "../form/form_options.ts";
 import { requireKnown } from "../../options/mod.ts";
 import { type InnerOptions, knownOptions, requireType } from "../save_options.ts";
+import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
 import { type UploadLogEntry, warnOfFailures } from "./log.ts";
 import { MediaRanges } from "./media_ranges.ts";
 
@@ -77,6 +78,14 @@ export interface UploadHandlerOptions
    */
   accept?: string | readonly string[];
   /**
+   * Whether pages of other sites may have a visitor's browser upload: of all, or of those origins only, such as
+   * `["https://app.example"]`. Without it they are answered with 403, as browsers tell them by `Sec-Fetch-Site` and
+   * `Origin`; programs other than browsers tell neither, and may upload.
+   *
+   * @default false
+   */
+  allowCrossSite?: boolean | readonly string[];
+  /**
    * Most bytes of a body to receive.
    *
    * @default 1_073_741_824
@@ -112,12 +121,21 @@ export interface Settings {
   readonly name: UploadHandlerOptions["name"];
   /** Undefined: all. */
   readonly accept: MediaRanges | undefined;
+  readonly allowedOrigins: AllowedOrigins;
   /** How bodies and forms are stored. */
   readonly save: SaveFormOptions & InnerOptions;
   readonly log: (entry: UploadLogEntry) => void;
 }
 
-const known = { directory: true, basePath: true, name: true, accept: true, log: true, ...knownOptions };
+const known = {
+  directory: true,
+  basePath: true,
+  name: true,
+  accept: true,
+  allowCrossSite: true,
+  log: true,
+  ...knownOptions,
+};
 
 const GIBIBYTE = 2 ** 30;
 
@@ -129,7 +147,7 @@ const GIBIBYTE = 2 ** 30;
  */
 export function settingsOf(options: UploadHandlerOptions): Settings {
   requireKnown(options, known, "createUploadHandler()");
-  const { directory: folder, basePath = "/", name, accept, log = warnOfFailures, ...others } = options;
+  const { directory: folder, basePath = "/", name, accept, allowCrossSite, log = warnOfFailures, ...others } = options;
   requireType("name", name, "function");
   requireType("log", log, "function");
   const directory = directoryOf(folder);
@@ -151,6 +169,7 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     basePath: basePathOf(basePath),
     name,
     accept: accept === undefined ? undefined : new MediaRanges(accept),
+    allowedOrigins: allowedOrigins(allowCrossSite),
     save,
     log,
   };

@@ -5,6 +5,7 @@ import { type Answer, jsonAnswer } from "./answer.ts";
 /** What else than {@linkcode UploadErrorCode} says a request is refused for. */
 type RefusalCode =
   | "BUSY"
+  | "CROSS_SITE"
   | "INTERNAL"
   | "METHOD_NOT_ALLOWED"
   | "NO_FOLDER"
@@ -15,6 +16,7 @@ type RefusalCode =
 
 const statuses: Readonly<Record<RefusalCode, number>> = {
   BUSY: 503,
+  CROSS_SITE: 403,
   INTERNAL: 500,
   METHOD_NOT_ALLOWED: 405,
   NO_FOLDER: 409,
@@ -27,6 +29,7 @@ const statuses: Readonly<Record<RefusalCode, number>> = {
 /** As RFC 9110 names them. */
 const titles: Readonly<Record<number, string>> = {
   400: "Bad Request",
+  403: "Forbidden",
   404: "Not Found",
   405: "Method Not Allowed",
   408: "Request Timeout",

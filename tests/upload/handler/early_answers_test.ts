@@ -20,6 +20,11 @@ const mostOf = (why: string): number => {
 const refusals = {
   "its length": { status: 413, options: { maxBytes: 1000 }, lines: [`Content-Length: ${MUCH}`] },
   "a length that is missing": { status: 411, options: { requireLength: true }, lines: ["Transfer-Encoding: chunked"] },
+  "the page that sends it": {
+    status: 403,
+    options: {},
+    lines: [`Content-Length: ${MUCH}`, "Sec-Fetch-Site: cross-site"],
+  },
   "its type": { status: 415, options: { accept: "image/*" }, lines: [`Content-Length: ${MUCH}`] },
   "a file that is there": { status: 409, options: {}, lines: [`Content-Length: ${MUCH}`] },
   "what came of it": { status: 413, options: { maxBytes: 2 * MIB }, lines: ["Transfer-Encoding: chunked"] },

@@ -112,3 +112,13 @@ test("http2: checkContinue() asks for what is welcome only", () =>
     assert.deepEqual([refused.status, refused.sent], [415, 0]);
     assert.deepEqual(await contentsOf(folder), { a: "xxxxx" });
   }));
+
+test("http2: a page of another site may not upload, one of the host that is asked may", () =>
+  sessionTo({}, async (session, folder) => {
+    const put = (path: string, headers: OutgoingHttpHeaders): ReturnType<typeof send> =>
+      send(session, { ":path": path, ...headers }, 5);
+    assert.equal((await put("/own", { ":authority": "files.example:1", origin: "https://files.example" })).status, 201);
+    const other = await put("/other", { ":authority": "files.example:1", origin: "https://evil.example" });
+    assert.deepEqual([other.status, JSON.parse(other.body).code], [403, "CROSS_SITE"]);
+    assert.deepEqual(await contentsOf(folder), { own: "xxxxx" });
+  }));

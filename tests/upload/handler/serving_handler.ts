@@ -11,6 +11,7 @@ import {
   type UploadHandlerOptions,
   type UploadLogEntry,
 } from "../../../lib/upload/mod.ts";
+import { writeTree } from "../../precompress/site.ts";
 import { serveFetch } from "../../static/fetch_server.ts";
 
 interface Server {
@@ -52,13 +53,19 @@ export interface Serving {
   readonly logged: UploadLogEntry[];
 }
 
-/** Serves a handler for a folder of its own, while `use` runs. */
+/**
+ * Serves a handler for a folder of its own, while `use` runs.
+ *
+ * @param files What is there before, by path.
+ */
 export async function serving(
   entry: string,
   options: Partial<UploadHandlerOptions>,
   use: (serving: Serving) => Promise<void>,
+  files: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   await inUploads(async (folder) => {
+    await writeTree(folder, files);
     const logged: UploadLogEntry[] = [];
     const log = (entry: UploadLogEntry) => void logged.push(entry);
     const handler = createUploadHandler({ directory: folder, log, ...options });

@@ -1,0 +1,73 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { fieldOf } from "../body_source.ts";
+import type { Incoming } from "./incoming.ts";
+import { Refusal } from "./problem.ts";
+
+/** Whose pages may upload besides those of the server's own site: all, none, or those of these origins. */
+export type AllowedOrigins = boolean | ReadonlySet<string>;
+
+/** A scheme and a host, with a port maybe: `https://app.example:8443`. Applications have schemes of their own. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#\\@]+\/?$/i;
+
+/**
+ * The value of the option `allowCrossSite`, checked.
+ *
+ * @throws {TypeError} if it is neither a switch nor a list of origins.
+ */
+export function allowedOrigins(value: unknown): AllowedOrigins {
+  if (value === undefined || typeof value === "boolean") return value ?? false;
+  const isList = Array.isArray(value) && value.length > 0;
+  const wrong = isList ? value.find((origin) => typeof origin !== "string" || !ORIGIN.test(origin)) : value;
+  if (isList && wrong === undefined) return new Set(value.map(plainOrigin));
+  const found = typeof wrong === "string" ? JSON.stringify(wrong) : String(wrong);
+  throw new TypeError(`allowCrossSite must be true or a list of origins such as "https://app.example", not ${found}`);
+}
+
+/** An origin as browsers write it. */
+function plainOrigin(origin: string): string {
+  const { protocol, host } = new URL(origin); // without the port that the scheme has anyway
+  return `${protocol}//${host}`.toLowerCase();
+}
+
+/**
+ * Sees that a request is not what a page of another site has a visitor's browser send: to the browser, a form needs no
+ * leave of the server that it is sent to, which may be on the visitor's own machine.
+ *
+ * Browsers say from where a request comes, in `Sec-Fetch-Site` to servers that they trust, and in `Origin` to all; other
+ * programs say nothing.
+ *
+ * @throws {Refusal} if it is.
+ * @see {@link https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header}
+ */
+export function requireOwnSite(allowed: AllowedOrigins, request: Incoming): void {
+  if (allowed === true) return;
+  const origin = fieldOf(request.source, "origin")?.trim().toLowerCase();
+  if (!isCrossSite(request, origin)) return;
+  if (origin !== undefined && typeof allowed === "object" && allowed.has(origin)) return;
+  const page = origin === undefined || origin === "null" ? "a page" : `a page of ${JSON.stringify(origin)}`;
+  const message =
+    `The upload comes from ${page}, which is another site: the option allowCrossSite says which may upload`;
+  throw new Refusal("CROSS_SITE", message);
+}
+
+function isCrossSite(request: Incoming, origin: string | undefined): boolean {
+  const site = fieldOf(request.source, "sec-fetch-site")?.trim().toLowerCase();
+  if (site === "cross-site") return true;
+  if (site === "same-origin" || site === "same-site" || site === "none") return false;
+  return origin !== undefined && hostNameOf(origin) !== hostNameOf(`http://${authorityOf(request) ?? ""}`);
+}
+
+/** The host's name of a URL, without its port: another port is the same site. Undefined of what is none. */
+function hostNameOf(url: string): string | undefined {
+  return ORIGIN.test(url) && URL.canParse(url) ? new URL(url).hostname.toLowerCase() : undefined;
+}
+
+/** The host that was asked for, with its port. */
+function authorityOf({ source }: Incoming): string | undefined {
+  if (typeof source.headers.get === "function") {
+    const { headers, url } = source as Request;
+    return headers.get("host") ?? new URL(url).host; // HTTP/2 has no such field
+  }
+  const fields = source.headers as IncomingHttpHeaders;
+  return (fields[":authority"] as string | undefined) ?? fields.host;
+}
