@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { fetchTo } from "./handler/fetch_handler.ts";
-import { settingsOf, type UploadHandlerOptions } from "./handler/handler_options.ts";
+import type { UploadHandlerOptions } from "./handler/handler_options.ts";
+import { settingsOf } from "./handler/settings.ts";
 import { answerNode, answerWaiting } from "./handler/node_handler.ts";
 import { removeAbandonedOnce } from "./remove_abandoned_once.ts";
 

@@ -6,7 +6,7 @@
  * | `ABORTED` | 499 | the sender left before the end; nobody is there to be answered, the number is for logs |
  * | `BAD_DIGEST` | 400 | a `Content-Digest` or `Repr-Digest` field is malformed, or was announced and did not come |
  * | `BAD_LENGTH` | 400 | the body has another length than was announced, or what was announced is no length |
- * | `BAD_NAME` | 400 | a name that no file can have, or that is reserved |
+ * | `BAD_NAME` | 400 | a name that no file can have, that is reserved, or, in the handler, that begins with a dot |
  * | `DIGEST_MISMATCH` | 422 | the bytes received are not those that the digest was made of |
  * | `EXISTS` | 409 | there is a file of that name, and `overwrite` is false |
  * | `LENGTH_REQUIRED` | 411 | no length was announced, and `requireLength` is true |
@@ -16,7 +16,7 @@
  * | `TIMEOUT` | 408 | the sender was too slow |
  * | `TOO_LARGE` | 413 | more bytes, parts or fields than a limit allows |
  * | `TRAILER_DIGEST` | 501 | a digest is announced for the trailers, which cannot be seen there |
- * | `UNSUPPORTED` | 415 | a type of content, or a content coding, that is not accepted |
+ * | `UNSUPPORTED` | 415 | a type of content, a content coding or an extension that is not accepted |
  *
  * @example Answer some of them in words of one's own
  * ```ts

@@ -5,10 +5,11 @@ import { boundaryOf } from "../form/form_boundary.ts";
 import { randomName } from "../form/random_name.ts";
 import { UploadError } from "../upload_error.ts";
 import { requireOwnSite } from "./cross_site.ts";
-import type { Settings, UploadInfo } from "./handler_options.ts";
+import type { UploadInfo } from "./handler_options.ts";
+import type { Settings } from "./settings.ts";
 import { headersOf, type Incoming } from "./incoming.ts";
 import { essenceOf } from "./media_ranges.ts";
-import { decodePath, pathBelow, requireName } from "./naming.ts";
+import { decodePath, pathBelow, requireName, shown } from "./naming.ts";
 import { requireConditions, statusOfPlace } from "./place.ts";
 import { Refusal } from "./problem.ts";
 
@@ -53,14 +54,22 @@ export async function admit(settings: Settings, request: Incoming): Promise<Admi
 /**
  * The name that a file gets; undefined if it is refused.
  *
- * @throws {UploadError} if no file can be called so.
+ * @throws {UploadError | Refusal} if no file can be called so, or none should.
  */
 export async function nameOf(settings: Settings, info: UploadInfo): Promise<string | undefined> {
   const name = settings.name ? await settings.name(info) : defaultName(info);
   if (name === undefined) return undefined;
   if (typeof name !== "string") throw new TypeError(`name() must give a path or undefined, not ${String(name)}`);
-  requireName(name);
+  requireName(name, settings);
+  requireExtension(settings, name);
   return name;
+}
+
+/** @throws {Refusal} if files with that extension are not accepted. */
+export function requireExtension({ extensions }: Settings, name: string): void {
+  if (extensions === undefined || extensions.accepts(name)) return;
+  const message = `A file of the name ${shown(name)} is not accepted: names must end in ${extensions}`;
+  throw new Refusal(new UploadError("UNSUPPORTED", message), message);
 }
 
 /** @throws {Refusal} if files of that type are not accepted. */

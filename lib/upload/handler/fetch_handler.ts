@@ -1,5 +1,5 @@
 import { isFromBunServer } from "../../runtime/mod.ts";
-import type { Settings } from "./handler_options.ts";
+import type { Settings } from "./settings.ts";
 import { alreadyRead, handleUpload } from "./handle_upload.ts";
 import type { Incoming } from "./incoming.ts";
 import { lingeringResponse, responseOf } from "./lingering_response.ts";

@@ -1,7 +1,7 @@
 import type { BodySource } from "../body_source.ts";
 import { admit, ALLOWED } from "./admission.ts";
 import type { Answer } from "./answer.ts";
-import type { Settings } from "./handler_options.ts";
+import type { Settings } from "./settings.ts";
 import { type Incoming, pathOf } from "./incoming.ts";
 import { tell } from "./log.ts";
 import { pathBelow } from "./naming.ts";

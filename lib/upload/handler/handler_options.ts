@@ -1,12 +1,5 @@
-import { mkdirSync } from "node:fs";
-import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import { checkFormOptions, type SaveFormOptions } from "../form/form_options.ts";
-import { requireKnown } from "../../options/mod.ts";
-import { type InnerOptions, knownOptions, requireType } from "../save_options.ts";
-import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
-import { type UploadLogEntry, warnOfFailures } from "./log.ts";
-import { MediaRanges } from "./media_ranges.ts";
+import type { SaveFormOptions } from "../form/form_options.ts";
+import type { UploadLogEntry } from "./log.ts";
 
 /**
  * A file that is to be named.
@@ -78,6 +71,19 @@ export interface UploadHandlerOptions
    */
   accept?: string | readonly string[];
   /**
+   * Whether names may begin with a dot, or lead through a folder whose name does, such as `.htaccess` and
+   * `.ssh/authorized_keys`. Without it they are answered with 400, those that `name` gives too.
+   *
+   * @default false
+   */
+  dotfiles?: boolean;
+  /**
+   * The extensions that names may have, such as `["png", "pdf"]`, in capitals too: the name under which a file is stored,
+   * and the one that a file of a form has at the sender. Others, and names without one, are answered with 415. The last
+   * extension counts: `x.php.png` is a `png`. Default: all.
+   */
+  extensions?: readonly string[];
+  /**
    * Whether pages of other sites may have a visitor's browser upload: of all, or of those origins only, such as
    * `["https://app.example"]`. Without it they are answered with 403, as browsers tell them by `Sec-Fetch-Site` and
    * `Origin`; programs other than browsers tell neither, and may upload.
@@ -110,96 +116,4 @@ export interface UploadHandlerOptions
    * @default a line by `console.warn` for 499 and from 500 on
    */
   log?: (entry: UploadLogEntry) => void;
-}
-
-/** {@linkcode UploadHandlerOptions} with their defaults, checked. */
-export interface Settings {
-  /** An absolute path. */
-  readonly directory: string;
-  /** Begins and ends with a slash. */
-  readonly basePath: string;
-  readonly name: UploadHandlerOptions["name"];
-  /** Undefined: all. */
-  readonly accept: MediaRanges | undefined;
-  readonly allowedOrigins: AllowedOrigins;
-  /** How bodies and forms are stored. */
-  readonly save: SaveFormOptions & InnerOptions;
-  readonly log: (entry: UploadLogEntry) => void;
-}
-
-const known = {
-  directory: true,
-  basePath: true,
-  name: true,
-  accept: true,
-  allowCrossSite: true,
-  log: true,
-  ...knownOptions,
-};
-
-const GIBIBYTE = 2 ** 30;
-
-/**
- * The settings that `options` ask for. Makes the folder.
- *
- * @throws {TypeError | RangeError} if an option is not what it should be.
- * @throws {Error} if the folder is missing and cannot be made.
- */
-export function settingsOf(options: UploadHandlerOptions): Settings {
-  requireKnown(options, known, "createUploadHandler()");
-  const { directory: folder, basePath = "/", name, accept, allowCrossSite, log = warnOfFailures, ...others } = options;
-  requireType("name", name, "function");
-  requireType("log", log, "function");
-  const directory = directoryOf(folder);
-  // A script might pass more than its types say.
-  const ours = {
-    root: directory,
-    leavesBody: true,
-    signal: undefined,
-    expectedBytes: undefined,
-    contentType: undefined,
-  };
-  const given = withoutUndefined(others);
-  const save = { maxBytes: GIBIBYTE, idleTimeout: 30_000, minRate: 1024, ...given, ...ours } as
-    & SaveFormOptions
-    & InnerOptions;
-  checkFormOptions(save);
-  const settings = {
-    directory,
-    basePath: basePathOf(basePath),
-    name,
-    accept: accept === undefined ? undefined : new MediaRanges(accept),
-    allowedOrigins: allowedOrigins(allowCrossSite),
-    save,
-    log,
-  };
-  makeDirectory(directory);
-  return settings;
-}
-
-function directoryOf(directory: unknown): string {
-  const path = directory instanceof URL && directory.protocol === "file:" ? fileURLToPath(directory) : directory;
-  if (typeof path === "string" && path !== "" && !path.includes("\0")) return resolve(path);
-  throw new TypeError(`directory must be a path or a file: URL, not ${JSON.stringify(path) ?? String(path)}`);
-}
-
-function makeDirectory(directory: string): void {
-  try {
-    mkdirSync(directory, { recursive: true });
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`cannot make the directory ${directory} for uploads: ${reason}`, { cause });
-  }
-}
-
-function basePathOf(path: unknown): string {
-  if (typeof path === "string" && !/[?#\\]/.test(path) && !path.includes("//")) {
-    return `/${path}/`.replace(/\/{2,}/g, "/");
-  }
-  throw new TypeError(`basePath must be a path such as "/files/", not ${JSON.stringify(path) ?? String(path)}`);
-}
-
-/** An option that is undefined is one that is not given. */
-function withoutUndefined(options: object): object {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -43,14 +43,17 @@ export function encodePath(name: string): string {
 /**
  * Sees that a name can be that of a file below the folder, on every system.
  *
+ * @param options.dotfiles Whether it, and the folders on its way, may begin with a dot: many programs read such files
+ * for what they should do.
  * @throws {UploadError} `BAD_NAME`, or `OUTSIDE_ROOT` if it leads out.
  */
-export function requireName(name: string): void {
+export function requireName(name: string, { dotfiles }: { readonly dotfiles: boolean }): void {
   if (name === "") throw new UploadError("BAD_NAME", "The file has no name: give it one in the path of the URL");
   for (const part of name.split("/")) {
     if (part === "..") throw new UploadError("OUTSIDE_ROOT", `${shown(name)} leads out of the folder for uploads`);
     const fault = faultOf(part);
     if (fault) throw badName(name, fault);
+    if (part.startsWith(".") && !dotfiles) throw badName(name, "names that begin with a dot are not accepted");
   }
 }
 
@@ -70,6 +73,7 @@ function badName(name: string, fault: string, cause?: unknown): UploadError {
   return new UploadError("BAD_NAME", `${shown(name)} is no name for a file: ${fault}`, options);
 }
 
-function shown(name: string): string {
+/** A name for messages: quoted, and not endless. */
+export function shown(name: string): string {
   return JSON.stringify(name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name);
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 import type { Answer } from "./answer.ts";
 import { ALLOWED } from "./admission.ts";
-import type { Settings } from "./handler_options.ts";
+import type { Settings } from "./settings.ts";
 import { alreadyRead, handleUpload } from "./handle_upload.ts";
 import type { Incoming } from "./incoming.ts";
 import { hasLeft, leftError } from "../left_error.ts";

@@ -5,9 +5,9 @@ import { saveBody } from "../save_body.ts";
 import { saveForm } from "../save_form.ts";
 import type { SaveFormOptions } from "../form/form_options.ts";
 import { UploadError } from "../upload_error.ts";
-import { type Admitted, nameOf, requireType } from "./admission.ts";
+import { type Admitted, nameOf, requireExtension, requireType } from "./admission.ts";
 import { type Answer, jsonAnswer } from "./answer.ts";
-import type { Settings } from "./handler_options.ts";
+import type { Settings } from "./settings.ts";
 import type { Incoming } from "./incoming.ts";
 import { essenceOf } from "./media_ranges.ts";
 import { encodePath } from "./naming.ts";
@@ -71,6 +71,7 @@ async function receiveForm(
       ? await nameOf(settings, { ...info, field, filename, contentType })
       : newName(settings, filename, contentType);
     if (name === undefined) return undefined;
+    requireExtension(settings, filename);
     const status = statusOfPlace(directory, name);
     if (status === undefined || save.overwrite) return name;
     throw new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is a file of that name`);
@@ -81,9 +82,10 @@ async function receiveForm(
   return stored(settings, request, list, textsOf(fields), list.length > 0 ? 201 : 200);
 }
 
-/** A type that is accepted says more than a name that anybody can choose. */
-function newName({ accept }: Settings, filename: string, contentType: string): string {
-  return randomName(accept === undefined ? filename : "", essenceOf(contentType));
+/** A type that is accepted says more than a name that anybody can choose, unless its extension is accepted too. */
+function newName({ accept, extensions }: Settings, filename: string, contentType: string): string {
+  const saysMore = accept !== undefined && extensions === undefined;
+  return randomName(saysMore ? "" : filename, essenceOf(contentType));
 }
 
 /** Counts what is received. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { writeTree } from "../../precompress/site.ts";
 import { type ClientAnswer, RawClient } from "./raw_client.ts";
+import { nameCases } from "./name_cases.ts";
 import { otherCases } from "./other_cases.ts";
 import { postCases } from "./post_cases.ts";
 import { putCases } from "./put_cases.ts";
@@ -9,7 +10,7 @@ import { bytesOf, type RequestCase } from "./request_case.ts";
 import { contentsOf, entries, serving } from "./serving_handler.ts";
 
 for (const entry of Object.keys(entries)) {
-  for (const expected of [...putCases, ...postCases, ...otherCases]) {
+  for (const expected of [...putCases, ...postCases, ...nameCases, ...otherCases]) {
     test(`${entry}: ${expected.name}: ${expected.status}`, () =>
       serving(entry, expected.options ?? {}, async ({ port, folder, logged }) => {
         await writeTree(folder, expected.files ?? {});
