@@ -9,6 +9,10 @@ import { type FormEvent, FormParser } from "./form/form_parser.ts";
 import type { PartHeader } from "./form/part_header.ts";
 import type { PartTarget } from "./form/part_target.ts";
 import { receiveBody } from "./receive_body.ts";
+import type { InnerOptions } from "./save_options.ts";
+
+/** The type of a part that has none. */
+const PLAIN_TEXT = "text/plain";
 
 /**
  * A form that was stored.
@@ -85,8 +89,9 @@ export async function saveForm(
   signal?.addEventListener("abort", onAbort);
   const fields = new FormFields(limits);
   const files = new FormFiles(destine, limits, options);
+  const store = new FormStore(fields, files, options as InnerOptions);
   try {
-    await receiveForm(body, parser, new FormStore(fields, files), stopped);
+    await receiveForm(body, parser, store, stopped);
     signal?.throwIfAborted();
     const saved = await files.commit();
     return { fields: fields.data, files: saved, bytes: saved.reduce((sum, { bytes }) => sum + bytes, 0) };
@@ -123,11 +128,13 @@ async function receiveForm(
 class FormStore {
   readonly #fields: FormFields;
   readonly #files: FormFiles;
+  readonly #typeOf: (given: string | undefined, filename: string) => string;
   #target: PartTarget | undefined = undefined;
 
-  constructor(fields: FormFields, files: FormFiles) {
+  constructor(fields: FormFields, files: FormFiles, { typeOf = givenType }: InnerOptions) {
     this.#fields = fields;
     this.#files = files;
+    this.#typeOf = typeOf;
   }
 
   async take(events: readonly FormEvent[]): Promise<void> {
@@ -140,6 +147,11 @@ class FormStore {
 
   #begin({ name, filename, contentType }: PartHeader): PartTarget {
     if (filename === undefined) return this.#fields.begin(name);
-    return this.#files.begin({ name, filename, contentType });
+    return this.#files.begin({ name, filename, contentType: this.#typeOf(contentType, filename) });
   }
+}
+
+/** RFC 7578, section 4.4. */
+function givenType(given: string | undefined): string {
+  return given ?? PLAIN_TEXT;
 }

@@ -165,6 +165,8 @@ export interface InnerOptions {
   readonly ownsChunks?: boolean;
   /** What `minRate` is averaged over, in ms, if it is not what users are told. */
   readonly rateWindow?: number;
+  /** The type that a file of a form counts as, by what its sender gives, if anything, and its name. */
+  readonly typeOf?: (given: string | undefined, filename: string) => string;
 }
 
 /** The names of all options, those of forms included: a handler takes bodies and forms by the same. */
@@ -193,7 +195,12 @@ export const knownOptions: Readonly<Record<keyof SaveFormOptions, true>> = {
   maxHeaderBytes: true,
   contentType: true,
 };
-const inner: Readonly<Record<keyof InnerOptions, false>> = { leavesBody: false, ownsChunks: false, rateWindow: false };
+const inner: Readonly<Record<keyof InnerOptions, false>> = {
+  leavesBody: false,
+  ownsChunks: false,
+  rateWindow: false,
+  typeOf: false,
+};
 
 const numbers = ["maxBytes", "expectedBytes", "idleTimeout", "timeout", "maxDecodedBytes"] as const;
 const switches = ["requireLength", "verify", "decode", "overwrite", "flush"] as const;

@@ -11,8 +11,8 @@ export interface PartHeader {
   readonly name: string;
   /** The name of the file; undefined if the part is a text. */
   readonly filename: string | undefined;
-  /** The type of the file. */
-  readonly contentType: string;
+  /** The type of the file; undefined if none is given. */
+  readonly contentType: string | undefined;
 }
 
 type Fields = Record<string, string | string[]>;
@@ -48,7 +48,7 @@ export class PartHeaderParser {
     const { name, filename } = namesOf(disposition, part);
     this.#requireLength(name, `The name of ${part} has`);
     this.#requireLength(filename ?? "", `The filename of ${part} has`);
-    return { name, filename, contentType: fieldOf(fields, "content-type", part) || "text/plain" };
+    return { name, filename, contentType: fieldOf(fields, "content-type", part) || undefined };
   }
 
   #fieldsOf(block: Uint8Array, part: string): Fields {

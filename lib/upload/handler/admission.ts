@@ -12,6 +12,7 @@ import { essenceOf } from "./media_ranges.ts";
 import { decodePath, pathBelow, requireName, shown } from "./naming.ts";
 import { requireConditions, statusOfPlace } from "./place.ts";
 import { Refusal } from "./problem.ts";
+import { typeOf } from "./type_of.ts";
 
 /** The methods that are answered, as a value of `Allow`. */
 export const ALLOWED = "OPTIONS, POST, PUT";
@@ -39,9 +40,10 @@ export async function admit(settings: Settings, request: Incoming): Promise<Admi
   }
   requireOwnSite(settings.allowedOrigins, request);
   const path = decodePath(below);
-  const contentType = fieldOf(source, "content-type") ?? "application/octet-stream";
-  const isForm = method === "POST" && essenceOf(contentType) === "multipart/form-data";
+  const given = fieldOf(source, "content-type");
+  const isForm = method === "POST" && essenceOf(given ?? "") === "multipart/form-data";
   requireBody(settings, request, isForm);
+  const contentType = isForm ? given! : typeOf(settings.accept, given, path, "application/octet-stream");
   if (!isForm) requireType(settings, contentType);
   const headers = settings.name ? headersOf(request) : new Headers();
   const info = { method, path, contentType, headers };

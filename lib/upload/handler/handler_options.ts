@@ -26,7 +26,7 @@ export interface UploadInfo {
   readonly field?: string;
   /** The name that the file has at the sender: any text. Only of files in forms. */
   readonly filename?: string;
-  /** The media type that the sender gives the file, with its parameters. */
+  /** The media type that the sender gives the file, with its parameters, or that it counts as by `accept`. */
   readonly contentType: string;
   /** The fields of the request. */
   readonly headers: Headers;
@@ -67,7 +67,8 @@ export interface UploadHandlerOptions
   name?: (upload: UploadInfo) => string | undefined | Promise<string | undefined>;
   /**
    * The media types to accept, as in `Accept`: `"image/*"`, or `["text/csv", "application/json"]`. Others are answered
-   * with 415; a file without one counts as `application/octet-stream`. Default: all.
+   * with 415. A file whose sender gives no type, `application/octet-stream` or `application/x-www-form-urlencoded`, as
+   * curl does, counts as what its name's extension says. Default: all.
    */
   accept?: string | readonly string[];
   /**

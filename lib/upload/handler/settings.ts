@@ -9,6 +9,7 @@ import { Extensions } from "./extensions.ts";
 import type { UploadHandlerOptions } from "./handler_options.ts";
 import { type UploadLogEntry, warnOfFailures } from "./log.ts";
 import { MediaRanges } from "./media_ranges.ts";
+import { typeOf } from "./type_of.ts";
 
 /** {@linkcode UploadHandlerOptions} with their defaults, checked. */
 export interface Settings {
@@ -60,11 +61,13 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
   requireType("log", log, "function");
   requireType("dotfiles", dotfiles, "boolean");
   const directory = directoryOf(folder);
+  const ranges = accept === undefined ? undefined : new MediaRanges(accept);
   const save: SaveFormOptions & InnerOptions = {
     ...defaults,
     ...withoutUndefined(others),
     root: directory,
     leavesBody: true,
+    typeOf: (given, filename) => typeOf(ranges, given, filename, "text/plain"),
   };
   checkFormOptions(save);
   const settings = {
@@ -73,7 +76,7 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     name,
     dotfiles,
     extensions: extensions === undefined ? undefined : new Extensions(extensions),
-    accept: accept === undefined ? undefined : new MediaRanges(accept),
+    accept: ranges,
     allowedOrigins: allowedOrigins(allowCrossSite),
     save,
     log,

@@ -38,7 +38,7 @@ export function parse(
     for (const event of lent ? parser.write([lent]) : parser.end()) {
       if (event.kind === "part") {
         const { name, filename, contentType } = event.header;
-        found.push([name, filename ?? null, filename === undefined ? null : contentType, ""]);
+        found.push([name, filename ?? null, filename === undefined ? null : contentType ?? "text/plain", ""]);
         bytes = [];
       } else if (event.kind === "bytes") bytes.push(...event.pieces.map((part) => Uint8Array.from(part)));
       else found.at(-1)![3] = textOf(bytes);

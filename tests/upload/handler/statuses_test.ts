@@ -6,11 +6,12 @@ import { nameCases } from "./name_cases.ts";
 import { otherCases } from "./other_cases.ts";
 import { postCases } from "./post_cases.ts";
 import { putCases } from "./put_cases.ts";
+import { typeCases } from "./type_cases.ts";
 import { bytesOf, type RequestCase } from "./request_case.ts";
 import { contentsOf, entries, serving } from "./serving_handler.ts";
 
 for (const entry of Object.keys(entries)) {
-  for (const expected of [...putCases, ...postCases, ...nameCases, ...otherCases]) {
+  for (const expected of [...putCases, ...postCases, ...nameCases, ...typeCases, ...otherCases]) {
     test(`${entry}: ${expected.name}: ${expected.status}`, () =>
       serving(entry, expected.options ?? {}, async ({ port, folder, logged }) => {
         await writeTree(folder, expected.files ?? {});
