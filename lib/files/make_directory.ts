@@ -3,19 +3,29 @@ import { dirname } from "node:path";
 import { fileFailure } from "./failure.ts";
 
 /**
- * Makes a directory and those above it, unless they are there. What fails is told of the one that fails: Node's own
- * way says of a read-only file system that a directory is missing.
+ * Makes a directory, and those above it as far as they are missing; looks at none above one that can be made, which the
+ * process may not be permitted to. A failure names the directory that could not be made: Node's own way says of a
+ * read-only file system that a directory is missing.
  */
 export async function makeDirectory(path: string): Promise<void> {
   if (await isDirectory(path)) return;
+  let failure = await tryToMake(path);
   const above = dirname(path);
-  if (above !== path) await makeDirectory(above);
-  try {
-    await mkdir(path);
-  } catch (error) {
-    if (await isDirectory(path)) return; // another process was faster
-    throw fileFailure("make the directory", path, error);
+  if (isOfFolderAbove(failure) && above !== path) {
+    await makeDirectory(above);
+    failure = await tryToMake(path);
   }
+  if (failure === undefined || await isDirectory(path)) return; // another process was faster
+  throw fileFailure("make the directory", path, failure);
+}
+
+function tryToMake(path: string): Promise<unknown> {
+  return mkdir(path).then(() => undefined, (error) => error);
+}
+
+function isOfFolderAbove(failure: unknown): boolean {
+  const { code } = (failure ?? {}) as { code?: unknown };
+  return code === "ENOENT" || code === "ENOTDIR";
 }
 
 function isDirectory(path: string): Promise<boolean> {

@@ -66,7 +66,7 @@ export async function isAbandonedTemporary(path: string): Promise<boolean> {
   if (digits === undefined) return false;
   const id = Number(digits);
   const isOurs = space === processSpace();
-  if (isOurs && !isProcessAlive(id)) return true;
+  if (isOurs && isProcessAlive(id) === false) return true;
   // Another process may have the id by now: in a container it is often this one. The time of change of the file's
   // status tells, since that of its content is set to the original's.
   const touched = (await stat(path).catch(() => undefined))?.ctimeMs ?? Infinity;

@@ -1,0 +1,59 @@
+/**
+ * Does what the first argument names to the file or folder that the second names, and prints what came of it. For
+ * processes that may do little else.
+ */
+import process from "node:process";
+import {
+  AtomicFile,
+  copyFileAtomic,
+  isAbandonedTemporary,
+  NumberFileWriter,
+  openFileReadable,
+  openFileWritable,
+  removeAbandonedTemporaries,
+  RotatingFileWritable,
+  temporaryPath,
+} from "../../lib/files/mod.ts";
+import { isProcessAlive } from "../../lib/runtime/mod.ts";
+
+const bytes = new TextEncoder().encode("x");
+
+async function written(stream: WritableStream): Promise<string> {
+  const writer = stream.getWriter();
+  await writer.write("x");
+  await writer.close();
+  return "written";
+}
+
+async function committed(file: AtomicFile): Promise<string> {
+  await file.write(bytes);
+  await file.commit();
+  return "committed";
+}
+
+const operations: Readonly<Record<string, (path: string, other: string) => Promise<unknown>>> = {
+  openFileReadable: async (path) => await new Response(await openFileReadable(path)).text(),
+  openFileWritable: async (path) => await written(await openFileWritable(path, { flush: true, mtimeMs: 5e11 })),
+  "openFileWritable atomic": async (path) => await written(await openFileWritable(path, { atomic: true })),
+  AtomicFile: async (path) => await committed(await AtomicFile.open(path)),
+  "AtomicFile with a mode": async (path) =>
+    await committed(await AtomicFile.open(path, { mode: 0o640, mtimeMs: 5e11 })),
+  "AtomicFile without replace": async (path) => await committed(await AtomicFile.open(path, { replace: false })),
+  copyFileAtomic: async (path, other) => await copyFileAtomic(other, path).then(() => "copied"),
+  RotatingFileWritable: async (path) => await written(new RotatingFileWritable({ directory: path, maxFileSize: 9 })),
+  "RotatingFileWritable atomic": async (path) =>
+    await written(new RotatingFileWritable({ directory: path, maxFileSize: 9, atomic: true, overwrite: true })),
+  NumberFileWriter: async (path) => {
+    const writer = new NumberFileWriter({ directory: path, maxFileSize: 9 }).getWriter();
+    await writer.write(1);
+    await writer.close();
+    return "written";
+  },
+  removeAbandonedTemporaries: async (path) => await removeAbandonedTemporaries(path),
+  isAbandonedTemporary: async (path) => await isAbandonedTemporary(path),
+  isProcessAlive: (id) => Promise.resolve(isProcessAlive(Number(id))),
+  temporaryPath: (path) => Promise.resolve(temporaryPath(path).startsWith(path.slice(0, path.lastIndexOf("/")))),
+};
+
+const [name, path, other] = process.argv.slice(2);
+console.log(await operations[name](path, other));
