@@ -1,4 +1,5 @@
-import { unlink } from "node:fs/promises";
+import { unlink } from "node:fs";
+import * as promises from "node:fs/promises";
 import { dirname } from "node:path";
 import { writeStream } from "../runtime/mod.ts";
 import { flushFolder } from "./flush_folder.ts";
@@ -59,6 +60,8 @@ export interface AtomicFileOptions {
  * A file that appears under its name only when it is complete: written under a temporary name in the same folder,
  * flushed to the disk, renamed.
  *
+ * A file that is dropped without an end is closed, and the temporary one removed, when the garbage collector finds it.
+ *
  * @example All of it, or nothing
  * ```ts
  * import { AtomicFile } from "@millrace/streams/files";
@@ -86,6 +89,8 @@ export class AtomicFile {
     this.#temporary = temporary;
     this.#options = options;
     this.#file = file;
+    // The caller's own temporary file is the caller's to remove.
+    if (options.temporary === undefined) dropped.register(this, temporary, this);
   }
 
   /**
@@ -178,18 +183,18 @@ export class AtomicFile {
       await this.discard();
       throw error;
     }
-    this.#state = "gone";
+    this.#leave();
     if (flush) await flushFolder(dirname(this.#path));
   }
 
   /** Removes the temporary file, unless it was committed. */
   async discard(): Promise<void> {
     if (this.#state === "gone") return;
-    this.#state = "gone";
+    this.#leave();
     const closing = this.#file.close().catch(() => {}); // the file goes away: what closing could not flush does not matter
     // A stream cannot be stopped by us; it goes on to a file that has no name any more, which is closed when it ends.
     if (!this.#isStreaming) await closing;
-    await unlink(this.#temporary).catch((error) => {
+    await promises.unlink(this.#temporary).catch((error) => {
       if (error.code !== "ENOENT") throw error;
     });
   }
@@ -199,8 +204,17 @@ export class AtomicFile {
     return this.discard();
   }
 
+  /** The temporary file is nobody's concern any more. */
+  #leave(): void {
+    this.#state = "gone";
+    dropped.unregister(this);
+  }
+
   #misuse(): TypeError {
     const state = this.#state === "ended" ? "complete" : "committed or discarded";
     return new TypeError(`cannot write ${this.#path}: it is ${state}`);
   }
 }
+
+/** Removes temporary files whose {@linkcode AtomicFile} was dropped; no other file has ever had such a name. */
+const dropped = new FinalizationRegistry<string>((temporary) => unlink(temporary, () => {}));

@@ -1,16 +1,16 @@
 import { Buffer } from "node:buffer";
-import { type FileHandle, open } from "node:fs/promises";
 import { RecyclingSource } from "../streams/internal.ts";
 import { type ReadableByteStreamController, ReadableStream } from "../streams/mod.ts";
 import { fileFailure } from "./failure.ts";
+import { OpenFile } from "./open_file.ts";
 
 /** Bytes of one read. Less costs a third more time or above; more costs memory, and gains nothing on Node. */
 const READ_SIZE = 256 * 1024;
 
 /**
  * Opens a file as a ReadableStream of bytes. One piece is read ahead, while the consumer is busy with another; the file
- * is closed when its end is read, when reading fails, and when the stream is cancelled. It is a byte stream: with a
- * BYOB reader bytes go into buffers of the caller.
+ * is closed when its end is read, when reading fails, when the stream is cancelled, and when the garbage collector finds
+ * that the stream was dropped. It is a byte stream: with a BYOB reader bytes go into buffers of the caller.
  *
  * @param path The file's path.
  * @throws {Error} that names the file and says why it cannot be read, with the system's `code`; so do reads that fail.
@@ -23,29 +23,28 @@ const READ_SIZE = 256 * 1024;
  * ```
  */
 export async function openFileReadable(path: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-  const handle = await open(path, "r").catch((error) => {
+  const file = await OpenFile.open(path, "r").catch((error) => {
     throw fileFailure("read", path, error);
   });
-  const source = new FileSource(handle, path);
-  return new ReadableStream(source, { highWaterMark: READ_SIZE });
+  return new ReadableStream(new FileSource(file, path), { highWaterMark: READ_SIZE });
 }
 
 class FileSource extends RecyclingSource {
   readonly type = "bytes";
-  readonly #handle: FileHandle;
+  readonly #file: OpenFile;
   readonly #path: string;
   /** The read under way: the file is not closed below it. */
   #reading: Promise<number> | undefined = undefined;
-  /** What was read into, and can be again. */
+  /** Memory that was read into, and can be again. */
   #spare: Uint8Array<ArrayBuffer> | undefined = undefined;
   #isCanceled = false;
   /** Whether all of the file has been read. */
   #isAtEnd = false;
   #closing: Promise<void> | undefined = undefined;
 
-  constructor(handle: FileHandle, path: string) {
+  constructor(file: OpenFile, path: string) {
     super();
-    this.#handle = handle;
+    this.#file = file;
     this.#path = path;
   }
 
@@ -56,7 +55,7 @@ class FileSource extends RecyclingSource {
     const bytes = lent ?? this.#takeSpare();
     let bytesRead: number;
     try {
-      bytesRead = await (this.#reading = this.#read(bytes));
+      bytesRead = await (this.#reading = this.#file.read(bytes));
     } catch (error) {
       await this.#close().catch(() => {}); // the first error tells more
       throw fileFailure("read", this.#path, error);
@@ -98,10 +97,6 @@ class FileSource extends RecyclingSource {
   }
 
   #close(): Promise<void> {
-    return this.#closing ??= this.#handle.close();
-  }
-
-  async #read(bytes: Uint8Array): Promise<number> {
-    return (await this.#handle.read(bytes, 0, bytes.length)).bytesRead;
+    return this.#closing ??= this.#file.close();
   }
 }

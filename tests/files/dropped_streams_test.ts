@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { noise } from "../codecs/samples.ts";
+import { type Ended, root, run, runtime } from "../e2e/consumer.ts";
+import { inFolder } from "../precompress/site.ts";
+import { cannotListOpenFiles } from "./written.ts";
+
+const withGarbageCollector = {
+  node: ["--expose-gc"],
+  bun: [],
+  deno: ["run", "-A", "--no-check", "--v8-flags=--expose-gc"],
+};
+
+/** Runs a program of this folder where it can collect garbage. */
+function collecting(name: string, ...args: string[]): Promise<Ended> {
+  const script = fileURLToPath(new URL(name, import.meta.url));
+  return run(process.execPath, [...withGarbageCollector[runtime], script, ...args], root);
+}
+
+const reading = [
+  "unread",
+  "response",
+  "read response",
+  "reader",
+  "released reader",
+  "BYOB reader",
+  "reader that did not wait",
+  "cancelled",
+  "cancelled reader",
+  "tee",
+  "read tee",
+  "iterator",
+  "pipeThrough()",
+  "read pipeThrough()",
+  "no destination",
+];
+const writing = [
+  "openFileWritable",
+  "openFileWritable, atomic",
+  "openFileWritable, not waited for",
+  "RotatingFileWritable",
+  "RotatingFileWritable, atomic",
+  "NumberFileWriter, atomic",
+  "AtomicFile",
+  "AtomicFile at once",
+  "AtomicFile, complete",
+];
+
+const dropped: readonly (readonly [what: string, rounds: number, ways: readonly string[]])[] = [
+  ["files that are read and dropped, in many ways,", 30, reading],
+  ["files that are written and dropped, in many ways,", 30, writing],
+  ["2,000 files that are read, and then written, and dropped", 2000, ["unread", "openFileWritable, atomic"]],
+];
+
+for (const [what, rounds, ways] of dropped) {
+  test(
+    `${what} are closed, leave nothing temporary, and do not end the process`,
+    { skip: cannotListOpenFiles },
+    () =>
+      inFolder(async (folder) => {
+        const { code, stdout, stderr } = await collecting("dropped_streams.ts", folder, `${rounds}`, ...ways);
+        const expected = ways.map((way) => `${way}: 0 open, 0 temporary\n`).join("");
+        assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: expected, stderr: "" });
+      }),
+  );
+}
+
+test("a file is not closed while any part of its stream is read, whatever is collected meanwhile", () =>
+  inFolder(async (folder) => {
+    const file = join(folder, "file");
+    await writeFile(file, noise(2_500_000, 1));
+    const ways = ["reader", "BYOB reader", "iterator", "branch of a tee", "response", "pipeTo()", "pipeThrough()"];
+    ways.push("pipe nobody waits for");
+    const { code, stdout, stderr } = await collecting("kept_streams.ts", file, ...ways);
+    const expected = ways.map((way) => `${way}: 2500000\n`).join("");
+    assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: expected, stderr: "" });
+  }));
