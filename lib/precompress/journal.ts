@@ -175,7 +175,7 @@ export function changedMeanwhile(folder: string): Error {
 function mayRun({ space, pid }: Owner, path: string): boolean {
   if (space !== processSpace()) return true;
   // In a container, the process that was killed often had the id of this one.
-  return pid === process.pid ? running.has(path) : isProcessAlive(Number(pid));
+  return pid === process.pid ? running.has(path) : isProcessAlive(Number(pid)) !== false;
 }
 
 function parsed(line: string): Record<string, unknown> | undefined {

@@ -1,4 +1,4 @@
-/** What we use of Deno's own functions. */
+/** The part of Deno's own functions that is used here. */
 interface DenoPermissions {
   permissions: { querySync(permission: Permission): { state: string } };
 }

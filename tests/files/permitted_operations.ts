@@ -14,7 +14,10 @@ import {
   RotatingFileWritable,
   temporaryPath,
 } from "../../lib/files/mod.ts";
+import { precompress } from "../../lib/precompress/mod.ts";
 import { isProcessAlive } from "../../lib/runtime/mod.ts";
+import { createStaticHandler } from "../../lib/static/mod.ts";
+import { saveBody } from "../../lib/upload/mod.ts";
 
 const bytes = new TextEncoder().encode("x");
 
@@ -52,6 +55,17 @@ const operations: Readonly<Record<string, (path: string, other: string) => Promi
   removeAbandonedTemporaries: async (path) => await removeAbandonedTemporaries(path),
   isAbandonedTemporary: async (path) => await isAbandonedTemporary(path),
   isProcessAlive: (id) => Promise.resolve(isProcessAlive(Number(id))),
+  "precompress()": async (path) => (await precompress(path, { formats: ["gzip"], minSize: 1 })).problems.length,
+  "createStaticHandler()": async (path) => {
+    const handler = await createStaticHandler(path);
+    const { status } = await handler.fetch(new Request("http://localhost/file"));
+    await handler.close();
+    return status;
+  },
+  "saveBody()": async (path) => {
+    const request = new Request("http://localhost/", { method: "PUT", body: "x" });
+    return (await saveBody(request, path, { overwrite: true, flush: true })).bytes;
+  },
   temporaryPath: (path) => Promise.resolve(temporaryPath(path).startsWith(path.slice(0, path.lastIndexOf("/")))),
 };
 
