@@ -1,4 +1,5 @@
 import {
+  atEndOfTurn,
   type Batching,
   checkedSize,
   type DefaultControllerState,
@@ -15,7 +16,6 @@ import {
 } from "../streams/internal.ts";
 import { Batch, type BatchOwner } from "./batch.ts";
 import type { BatchedSinkAlgorithms } from "./batched_sink.ts";
-import { atEndOfTurn } from "./end_of_turn.ts";
 import { OutrunningProducer } from "./outrunning_producer.ts";
 
 /**

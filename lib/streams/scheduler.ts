@@ -1,3 +1,4 @@
+import { inAnotherTurn, isLongTurn } from "./long_turn.ts";
 import { queueReaction } from "./promises.ts";
 
 /** Something that runs when its turn comes. */
@@ -13,7 +14,7 @@ const BUDGET = 256;
 /** Those that wait, from `next` on, behind those that have run. */
 const tasks: Task[] = [];
 let next = 0;
-/** Whether a microtask that runs tasks is queued or under way. */
+/** Whether a microtask that runs tasks is queued or under way, or will be in another turn. */
 let isAwake = false;
 
 /**
@@ -47,20 +48,21 @@ export function releaseTasks(): void {
 
 function runTasks(): void {
   const end = next + BUDGET;
+  let isLong = false;
   try {
-    while (next < tasks.length && next < end) {
+    while (next < tasks.length && next < end && !isLong) {
       const task = tasks[next++];
       task.scheduled = false;
       task.run();
+      isLong = isLongTurn();
     }
   } finally {
-    if (next < tasks.length) {
-      tasks.splice(0, next);
-      queueReaction(runTasks);
-    } else {
-      tasks.length = 0;
-      isAwake = false;
-    }
+    const isDone = next === tasks.length;
+    if (isDone) tasks.length = 0;
+    else tasks.splice(0, next);
     next = 0;
+    if (isLong) inAnotherTurn(runTasks);
+    else if (isDone) isAwake = false;
+    else queueReaction(runTasks);
   }
 }

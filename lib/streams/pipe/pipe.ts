@@ -20,6 +20,7 @@ import {
 import type { PendingWrites, ReadableEnd, WritableEnd } from "./pipe_ends.ts";
 import { PipeReaderState, PipeWriterState } from "./pipe_locks.ts";
 import type { PipeOptions } from "./pipe_options.ts";
+import { countAsMany } from "../long_turn.ts";
 import { holdForRecycling, recycle, type Recycling, recyclingBetween } from "../recycling.ts";
 import { schedule, type Task } from "../scheduler.ts";
 
@@ -116,6 +117,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
     while (!this.#isReading && !destination.backpressure && source.state === "readable") {
       if (destination.state !== "writable" || this.#shuttingDown) break;
       if (budget-- <= 0) {
+        countAsMany();
         schedule(this);
         break;
       }

@@ -130,6 +130,17 @@ async function iterated({ ReadableStream }: Library): Promise<string> {
   return "from(), for await, an AbortSignal";
 }
 
+async function endless({ ReadableStream, WritableStream }: Library): Promise<string> {
+  let [chunks, ticks] = [0, 0];
+  const source = new ReadableStream<number>({ pull: (controller) => controller.enqueue(chunks++) });
+  const ticking = setInterval(() => ticks++, 5);
+  const piped = source.pipeTo(new WritableStream({ write(): void {} }), { signal: AbortSignal.timeout(100) });
+  assertEqual(await piped.catch((error: Error) => error.name), "TimeoutError");
+  clearInterval(ticking);
+  assertEqual(ticks > 0, true);
+  return `${chunks} chunks and ${ticks} ticks in 100 ms`;
+}
+
 /** What needs nothing of the codecs. */
 export const streamChecks: readonly Check[] = [
   piping("ours into ours", (ours) => [ours, ours, ours]),
@@ -143,4 +154,5 @@ export const streamChecks: readonly Check[] = [
   { name: "makes streams of the other kind", run: nativeBytes },
   { name: "transfers streams to other threads", run: toOtherThread },
   { name: "iterates and aborts", run: iterated },
+  { name: "lets timers have their turn while a pipe never ends", run: endless },
 ];

@@ -1,6 +1,9 @@
+/** Taken once, as for all that streams depend on: faked timers do not stop them. */
+const immediately: typeof setImmediate | undefined = globalThis.setImmediate;
+
 /** Runs `steps` when the current turn of the event loop ends: after all microtasks, before anything is waited for. */
 export function atEndOfTurn(steps: () => void): void {
-  if (typeof setImmediate === "function") setImmediate(steps);
+  if (immediately !== undefined) immediately(steps);
   else postMessage(steps);
 }
 
