@@ -148,13 +148,13 @@ export class RebuiltSite {
     return this.#buildIn(body, response.headers.get("content-encoding"), path, oldest, what);
   }
 
-  async #buildIn(
+  #buildIn(
     body: Buffer,
     coding: string | null,
     path: keyof typeof files,
     oldest: number,
     what: string,
-  ): Promise<number> {
+  ): number {
     for (let build = this.#begun; build >= oldest; build--) {
       const stored = coding === null ? path : `${path}.${coding === "br" ? "br" : "gz"}`;
       const expected = buildOf(build).find(([name]) => name === stored);

@@ -19,7 +19,7 @@ test("whatever is edited, run, killed and cleaned: nobody's bytes are touched, a
       } catch (cause) {
         throw new Error(`with MILLRACE_SEED=${seed}, after these steps:\n${world.log.join("\n")}`, { cause });
       } finally {
-        await world.end();
+        world.end();
       }
     }
   }));

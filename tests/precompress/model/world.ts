@@ -67,7 +67,7 @@ export class World {
     return new World(root, seed);
   }
 
-  async end(): Promise<void> {
+  end(): void {
     this.#child?.kill("SIGKILL");
     rmSync(this.#folder, { recursive: true, force: true });
   }
