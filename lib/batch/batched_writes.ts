@@ -127,7 +127,10 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     this.#awaitsEndOfTurn = false;
     // What waits behind a batch in flight has its own wait when that has ended.
     if (this.#controller.stream.inFlightWriteRequest !== undefined) return;
-    if (this.#producer.isFilling(this.#controller.queue.totalSize)) this.#awaitEndOfTurn();
+    const { queue, highWaterMark } = this.#controller;
+    const isFilling = this.#producer.isPaused(queue.totalSize, highWaterMark) ||
+      this.#producer.isFilling(queue.totalSize);
+    if (isFilling) this.#awaitEndOfTurn();
     else this.hurry(false);
   };
 

@@ -6,6 +6,7 @@
 export { joinBytes } from "./array_buffers.ts";
 export { checkedSize } from "./chunk_queue.ts";
 export { atEndOfTurn } from "./end_of_turn.ts";
+export { currentPause } from "./long_turn.ts";
 export { giveBackNumberRun, RUN_LENGTH, takeRun } from "./number_runs.ts";
 export { callbackResult, Deferred } from "./promises.ts";
 export type { DefaultControllerState } from "./readable/default_controller_state.ts";

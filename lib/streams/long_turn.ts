@@ -1,5 +1,5 @@
 /**
- * What keeps tasks that never end from holding up the timers and sockets of everybody: every so often they stop until the
+ * Keeps tasks that never end from holding up the timers and sockets of everybody: every so often they stop until the
  * event loop has taken other turns. Nothing of it shows where there are few.
  *
  * @module
@@ -28,6 +28,7 @@ let start = 0;
 let awaitsEnd = false;
 let resume: (() => void) | undefined;
 let turnsLeft = 0;
+let pauses = 0;
 
 /** Whether tasks are to stop, by {@linkcode inAnotherTurn}: to be asked after each. */
 export function isLongTurn(): boolean {
@@ -57,6 +58,12 @@ export function inAnotherTurn(steps: () => void): void {
   react(resumed.promise, steps);
   resume = resumed.resolve;
   turnsLeft = TURNS;
+  pauses++;
+}
+
+/** The number of the pause that tasks make now; 0 if they make none. */
+export function currentPause(): number {
+  return resume === undefined ? 0 : pauses;
 }
 
 function onEndOfTurn(): void {

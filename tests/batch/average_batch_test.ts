@@ -95,7 +95,8 @@ for (const [name, produce] of Object.entries(producers)) {
     await produce(sink, new BatchedWritableStream<number>(sink, { highWaterMark: HIGH_WATER_MARK }));
     assert.equal(sink.acknowledged, ITEMS);
     assert.ok(sink.inOrder);
-    assert.ok(ITEMS / sink.batches >= 4000, `${ITEMS / sink.batches} items a batch`);
+    // A long pipe lets others have their turn, now and then when there is little in the queue.
+    assert.ok(ITEMS / sink.batches >= HIGH_WATER_MARK * 0.9, `${ITEMS / sink.batches} items a batch`);
     assert.ok(sink.most <= HIGH_WATER_MARK + (name.startsWith("a writer") ? 0 : ON_ITS_WAY), `${sink.most} under way`);
   });
 }
