@@ -1,7 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { basename, sep } from "node:path";
-import { isTemporaryName } from "../../files/mod.ts";
-import { manifestName } from "../../precompress/mod.ts";
+import { isOwnName } from "../../precompress/internal.ts";
 import { folderEntries } from "../../runtime/mod.ts";
 import { reasonOf } from "./failure.ts";
 import type { Warn } from "./representation.ts";
@@ -71,14 +70,14 @@ export class FolderLister {
 
   #isHidden(name: string): boolean {
     if (!name.startsWith(".")) return false;
-    return isOurs(name) || (!this.#dotfiles && name !== ".well-known");
+    return isOwnName(name) || (!this.#dotfiles && name !== ".well-known");
   }
 
   #addLink(name: string, folder: Folder, listed: ListedFolder): void {
     try {
       const real = realpathSync(folder.real + name);
       if (!withSeparator(real).startsWith(this.#root)) throw new TypeError("it leads out of the folder");
-      if (isOurs(basename(real))) return;
+      if (isOwnName(basename(real))) return;
       const found = statSync(real);
       if (found.isDirectory()) {
         if (isAround(folder, withSeparator(real))) throw new TypeError("it leads to a folder that it is in");
@@ -103,11 +102,6 @@ function isAround(folder: Folder, real: string): boolean {
     if (each.real === real) return true;
   }
   return false;
-}
-
-/** Whether it is a name that precompress gives to what is for nobody else. */
-function isOurs(name: string): boolean {
-  return name === manifestName || isTemporaryName(name);
 }
 
 function whyNot(error: unknown): string {

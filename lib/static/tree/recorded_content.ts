@@ -10,6 +10,8 @@ export interface RecordedContent {
 
 /** Digits of a SHA-256 in hexadecimal. */
 const DIGITS = 64;
+/** The states of variants that are there and decode to their file. */
+const isThere: ReadonlySet<unknown> = new Set(["kept", "found"]);
 
 /** What a record of a manifest says; undefined if it makes no sense: it was read from a file, so anything may be in it. */
 export function recordedContent(record: unknown): RecordedContent | undefined {
@@ -22,7 +24,7 @@ export function recordedContent(record: unknown): RecordedContent | undefined {
 /** What the record of a file says of a variant that is to be there. */
 export function recordedVariant(record: unknown, { format }: VariantKind): RecordedContent | undefined {
   const variant = ownValue(ownValue(record, "variants"), format);
-  return ownValue(variant, "state") === "kept" ? recordedContent(variant) : undefined;
+  return isThere.has(ownValue(variant, "state")) ? recordedContent(variant) : undefined;
 }
 
 /** The SHA-256 of the former version of a file, in base64. */
