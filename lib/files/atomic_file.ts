@@ -1,9 +1,14 @@
 import { unlink } from "node:fs";
 import * as promises from "node:fs/promises";
 import { dirname } from "node:path";
+import { requireKnown } from "../options/mod.ts";
 import { writeStream } from "../runtime/mod.ts";
+import { fileFailure } from "./failure.ts";
+import { filePath } from "./file_path.ts";
 import { flushFolder } from "./flush_folder.ts";
+import { keepAttributes } from "./keep_attributes.ts";
 import { OpenFile } from "./open_file.ts";
+import { followedPlace, type Place, placeItself, requireReplaceable } from "./place.ts";
 import { takeName } from "./take_name.ts";
 import { temporaryPath } from "./temporary.ts";
 import { writeFully } from "./write_fully.ts";
@@ -27,8 +32,15 @@ import { writeFully } from "./write_fully.ts";
 export interface AtomicFileOptions {
   /** The time of last change to give the file, in ms since 1970. Default: now. */
   mtimeMs?: number;
-  /** The permission bits to give the file. Default: what the process gives new files. */
+  /** The permission bits to give the file. Default: those of the file that it replaces, or what the process gives new files. */
   mode?: number;
+  /**
+   * Whether a symbolic link at the path is followed, so that it stays and what it leads to is replaced; if not, the link
+   * itself is replaced. Nothing is followed that is not to be replaced.
+   *
+   * @default true
+   */
+  followLinks?: boolean;
   /**
    * An empty file to write to until the file is complete. It is not created, so that one that was removed meanwhile
    * stays so. Default: a new one in the same folder.
@@ -56,6 +68,16 @@ export interface AtomicFileOptions {
   atOnce?: boolean;
 }
 
+const known: Readonly<Record<keyof AtomicFileOptions, true>> = {
+  mtimeMs: true,
+  mode: true,
+  followLinks: true,
+  temporary: true,
+  replace: true,
+  flush: true,
+  atOnce: true,
+};
+
 /**
  * A file that appears under its name only when it is complete: written under a temporary name in the same folder,
  * flushed to the disk, renamed.
@@ -77,15 +99,19 @@ export interface AtomicFileOptions {
  * ```
  */
 export class AtomicFile {
-  readonly #path: string;
+  readonly #place: Place;
   readonly #temporary: string;
   readonly #options: AtomicFileOptions;
   readonly #file: OpenFile;
   #state: "open" | "ended" | "gone" = "open";
+  /** The last write. */
+  #writing: Promise<unknown> | undefined = undefined;
+  /** What a write failed with: half of what was to be written may be there. */
+  #failure: unknown = undefined;
   #isStreaming = false;
 
-  private constructor(path: string, temporary: string, options: AtomicFileOptions, file: OpenFile) {
-    this.#path = path;
+  private constructor(place: Place, temporary: string, options: AtomicFileOptions, file: OpenFile) {
+    this.#place = place;
     this.#temporary = temporary;
     this.#options = options;
     this.#file = file;
@@ -94,14 +120,27 @@ export class AtomicFile {
   }
 
   /**
-   * Opens the temporary file for `path`.
+   * Opens the temporary file for `path`, a path or a `file:` URL.
    *
-   * @throws {Error} what the file system says, with its `code`.
+   * @throws {Error} that names the file and says why it cannot be made, with the system's `code`: `EINVAL` if a device or
+   * a pipe has the name, which no file can replace.
+   * @throws {TypeError} if the path or an option is none.
    */
-  static async open(path: string, options: AtomicFileOptions = {}): Promise<AtomicFile> {
-    const temporary = options.temporary ?? temporaryPath(path);
-    const flags = options.temporary === undefined ? "wx+" : "r+";
-    return new AtomicFile(path, temporary, options, await OpenFile.open(temporary, flags, options));
+  static async open(path: string | URL, options: AtomicFileOptions = {}): Promise<AtomicFile> {
+    requireKnown(options, known, "AtomicFile");
+    const named = filePath(path);
+    const { followLinks = true, replace = true, atOnce } = options;
+    try {
+      const place = replace && followLinks ? followedPlace(named) : placeItself(named);
+      if (replace) requireReplaceable(place);
+      const temporary = options.temporary ?? temporaryPath(place.path);
+      const flags = options.temporary === undefined ? "wx+" : "r+";
+      // Never open to more users than what it replaces, not even meanwhile.
+      const mode = options.mode ?? (place.status?.isFile() ? place.status.mode & 0o777 : undefined);
+      return new AtomicFile(place, temporary, options, await OpenFile.open(temporary, flags, { mode, atOnce }));
+    } catch (error) {
+      throw fileFailure("create", named, error);
+    }
   }
 
   /** Bytes written so far. */
@@ -115,54 +154,71 @@ export class AtomicFile {
   }
 
   /** Appends `bytes`. */
-  async write(bytes: Uint8Array): Promise<void> {
-    await this.writev([bytes]);
+  write(bytes: Uint8Array): Promise<void> {
+    return this.writev([bytes]);
   }
 
   /**
    * Appends all bytes of `pieces`, with one call of the system where it takes them at once. One call at a time: wait
-   * for the one before.
+   * for the one before. A file that a write failed of is worth nothing: it takes no more, and cannot be committed.
    */
-  async writev(pieces: readonly Uint8Array[]): Promise<void> {
-    if (this.#state !== "open") throw this.#misuse();
-    await writeFully(this.#file, pieces);
+  writev(pieces: readonly Uint8Array[]): Promise<void> {
+    return this.#write(() => writeFully(this.#file, pieces));
   }
 
   /**
    * Appends all bytes of a stream; resolves to how many there were. Where the runtime can do that, which is Bun with
    * the body of a request to its server, they do not pass through JavaScript. One call at a time.
    */
-  async writeStream(stream: ReadableStream<Uint8Array>): Promise<number> {
+  writeStream(stream: ReadableStream<Uint8Array>): Promise<number> {
+    return this.#write(async () => {
+      if (writeStream !== undefined) {
+        this.#isStreaming = true;
+        return await this.#file.writeStream(stream).finally(() => this.#isStreaming = false);
+      }
+      let bytes = 0;
+      for await (const chunk of stream) {
+        await writeFully(this.#file, [chunk]);
+        bytes += chunk.length;
+      }
+      return bytes;
+    });
+  }
+
+  async #write<T>(write: () => Promise<T>): Promise<T> {
     if (this.#state !== "open") throw this.#misuse();
-    if (writeStream !== undefined) {
-      this.#isStreaming = true;
-      return await this.#file.writeStream(stream).finally(() => this.#isStreaming = false);
+    if (this.#failure !== undefined) throw this.#failure;
+    const writing = write();
+    this.#writing = writing;
+    try {
+      return await writing;
+    } catch (error) {
+      this.#failure = error ?? new Error("the stream failed");
+      throw error;
     }
-    let bytes = 0;
-    for await (const chunk of stream) {
-      await this.write(chunk);
-      bytes += chunk.length;
-    }
-    return bytes;
   }
 
   /**
    * Everything but the name: flushes the file and closes it. So that several files can be completed first and get their
    * names together, by {@linkcode commit}. The temporary file is gone if that fails.
    *
-   * @throws {Error} what the file system says, with its `code`.
+   * @throws {Error} that names the file and says why it cannot be completed, with the system's `code`; if a write failed,
+   * what that failed with.
    */
   async end(): Promise<void> {
     if (this.#state !== "open") throw this.#misuse();
     const { mtimeMs, mode, flush = true } = this.#options;
     try {
+      await this.#writing?.catch(() => {}); // kept as the failure
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#place.status?.isFile()) await keepAttributes(this.#file, this.#place.status);
       if (mode !== undefined) await this.#file.chmod(mode & 0o7777); // open() applied the umask
       if (mtimeMs !== undefined) await this.#file.setModified(mtimeMs);
       if (flush) await this.#file.datasync();
       await this.#file.close();
     } catch (error) {
       await this.discard();
-      throw error;
+      throw fileFailure("complete", this.#place.path, error);
     }
     if (this.#state === "open") this.#state = "ended";
   }
@@ -171,20 +227,21 @@ export class AtomicFile {
    * Puts the file under its name, in place of what was there unless `replace` is false; {@linkcode end}s it before if
    * that was not done. The temporary file is gone if that fails.
    *
-   * @throws {Error} what the file system says, with its `code`.
+   * @throws {Error} that names the file and says why it cannot be completed, with the system's `code`; if a write failed,
+   * what that failed with.
    */
   async commit(): Promise<void> {
     if (this.#state === "open") await this.end();
     if (this.#state !== "ended") throw this.#misuse();
     const { replace = true, flush = true, atOnce = false } = this.#options;
     try {
-      await takeName(this.#temporary, this.#path, { replace, atOnce });
+      await takeName(this.#temporary, this.#place.path, { replace, atOnce });
     } catch (error) {
       await this.discard();
-      throw error;
+      throw fileFailure("complete", this.#place.path, error);
     }
     this.#leave();
-    if (flush) await flushFolder(dirname(this.#path));
+    if (flush) await flushFolder(dirname(this.#place.path));
   }
 
   /** Removes the temporary file, unless it was committed. */
@@ -212,7 +269,7 @@ export class AtomicFile {
 
   #misuse(): TypeError {
     const state = this.#state === "ended" ? "complete" : "committed or discarded";
-    return new TypeError(`cannot write ${this.#path}: it is ${state}`);
+    return new TypeError(`cannot write ${this.#place.path}: it is ${state}`);
   }
 }
 

@@ -1,15 +1,29 @@
 import { rename, rm } from "node:fs/promises";
 import type { AtomicFileOptions } from "./atomic_file.ts";
+import { requireKnown } from "../options/mod.ts";
 import { copyToTemporary } from "./copy_to_temporary.ts";
+import { fileFailure } from "./failure.ts";
+import { filePath } from "./file_path.ts";
+import { followedPlace, type Place, placeItself, requireReplaceable } from "./place.ts";
 import { temporaryPath } from "./temporary.ts";
+
+type CopyOptions = Pick<AtomicFileOptions, "temporary" | "mode" | "mtimeMs" | "followLinks">;
+const known: Readonly<Record<keyof CopyOptions, true>> = {
+  temporary: true,
+  mode: true,
+  mtimeMs: true,
+  followLinks: true,
+};
 
 /**
  * Copies a file so that its new name never holds half of it. The system copies, without a detour through memory.
  *
- * @param source The path of the file.
- * @param target The path of the copy; what was there is replaced.
- * @param options `mode`, `mtimeMs` and `temporary`, as of {@linkcode AtomicFile}.
- * @throws {Error} what the file system says, with its `code`.
+ * @param source The path of the file, or its `file:` URL.
+ * @param target The path of the copy, or its `file:` URL; a file that was there is replaced, and its permission bits stay.
+ * @param options `mode`, `mtimeMs`, `followLinks` and `temporary`, as of {@linkcode AtomicFile}; where there was no file,
+ * the `mode` is the original's by default.
+ * @throws {Error} that names both and says why it cannot be copied, with the system's `code`.
+ * @throws {TypeError} if a path or an option is none.
  * @example A copy with the original's time
  * ```ts
  * import { copyFileAtomic } from "@millrace/streams/files";
@@ -20,14 +34,26 @@ import { temporaryPath } from "./temporary.ts";
  * ```
  */
 export async function copyFileAtomic(
-  source: string,
-  target: string,
-  options: Pick<AtomicFileOptions, "temporary" | "mode" | "mtimeMs"> = {},
+  source: string | URL,
+  target: string | URL,
+  options: CopyOptions = {},
 ): Promise<void> {
-  const temporary = options.temporary ?? temporaryPath(target);
-  await copyToTemporary(source, temporary, options);
+  requireKnown(options, known, "copyFileAtomic()");
+  const [from, to] = [filePath(source, "the source"), filePath(target, "the target")];
   try {
-    await rename(temporary, target);
+    await copyTo(options.followLinks === false ? placeItself(to) : followedPlace(to), from, options);
+  } catch (error) {
+    throw fileFailure(`copy ${from} to`, to, error);
+  }
+}
+
+async function copyTo(place: Place, source: string, options: CopyOptions): Promise<void> {
+  requireReplaceable(place);
+  const temporary = options.temporary ?? temporaryPath(place.path);
+  const kept = place.status?.isFile() ? place.status : undefined;
+  await copyToTemporary(source, temporary, options, kept);
+  try {
+    await rename(temporary, place.path);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

@@ -8,6 +8,7 @@ const meanings: Readonly<Record<string, string>> = {
   EFBIG: "the file would be larger than the file system or the process may make it",
   EIO: "the device has failed",
   EISDIR: "it is a directory",
+  ELOOP: "its symbolic links lead in a circle",
   EMFILE: "the process has too many files open",
   ENAMETOOLONG: "the name is too long",
   ENFILE: "the system has too many files open",
@@ -18,16 +19,23 @@ const meanings: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
 };
 
+/** What errors that name their file were made of. */
+const causes = new WeakMap<Error, unknown>();
+
 /**
- * What the file system says, in words that name the file: with the system's `code`, and its error for the cause.
+ * What the file system says, in words that name the file: with the system's `code`, and its error for the cause. Of an error
+ * that was told so already, its cause is told.
  *
  * @param action What failed, as in "Cannot write".
  */
-export function fileFailure(action: string, path: string, cause: unknown): Error {
+export function fileFailure(action: string, path: string, error: unknown): Error {
+  const cause = causes.has(error as Error) ? causes.get(error as Error) : error;
   const code = codeOf(cause);
   const words = code === undefined ? undefined : meaningOf(code, action);
   const reason = words === undefined ? messageOf(cause) : `${words} (${code})`;
   const failure = new Error(`Cannot ${action} ${path}: ${reason}`, { cause });
+  causes.set(failure, cause);
+  withoutFrames(failure, fileFailure);
   return code === undefined ? failure : Object.assign(failure, { code });
 }
 
@@ -45,4 +53,13 @@ function codeOf(error: unknown): string | undefined {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Leaves out of the stack of `error` the frames of `inner`, which must be under way, and of what it has called: they tell
+ * users nothing, and engines keep ten frames.
+ */
+export function withoutFrames<E extends Error>(error: E, inner: (...args: never[]) => unknown): E {
+  Error.captureStackTrace?.(error, inner);
+  return error;
 }

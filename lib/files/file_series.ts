@@ -15,11 +15,8 @@ export class FileSeries {
   /** The names that were given out; more than one file under one name would be the last of them. */
   readonly #used: Set<string> = new Set();
 
-  /** @throws {TypeError} if the directory is no path, or the name no plain file name. */
+  /** @throws {TypeError} if the name is no plain file name. */
   constructor(directory: string, name: string | ((number: number) => string)) {
-    if (typeof directory !== "string" || directory === "") {
-      throw new TypeError(`directory must be the path of a directory, not ${quoted(directory)}`);
-    }
     this.directory = directory;
     if (typeof name === "function") {
       this.#nameOf = (number) => checkedName(name(number), `name(${number})`);

@@ -8,5 +8,6 @@ export { fileFailure } from "./failure.ts";
 export { openOutputFile, type OutputFile, type OutputFileOptions } from "./output_file.ts";
 export { copyToTemporary } from "./copy_to_temporary.ts";
 export { flushFolder } from "./flush_folder.ts";
+export { followedPlace, type Place, placeItself } from "./place.ts";
 export { processSpace } from "./process_space.ts";
 export { takeName } from "./take_name.ts";

@@ -2,6 +2,7 @@ import { WRITE_PARTS } from "../batch/internal.ts";
 import { type BatchedUnderlyingSink, BatchedWritableStream } from "../batch/mod.ts";
 import { giveBackNumberRun } from "../streams/internal.ts";
 import { NumberFormatter, type OnInvalidNumber } from "../text/internal.ts";
+import { guardedSize } from "./guarded_size.ts";
 import { requireSize } from "./items.ts";
 import { Rotation } from "./rotation.ts";
 import type { RotationOptions } from "./rotation_options.ts";
@@ -72,7 +73,7 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
    * @throws {RangeError} if `maxFileSize` is not a whole number above 0.
    */
   constructor(options: NumberFileWriterOptions, strategy: QueuingStrategy<number> = {}) {
-    const rotation = new Rotation(options, "numbers.txt");
+    const rotation = new Rotation(options, "numbers.txt", ["onInvalid"]);
     const lines = new NumberLines(new NumberFormatter(options.onInvalid), rotation);
     super({
       maxBatch: MAX_BATCH,
@@ -82,7 +83,7 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
       abort: () => rotation.discard(),
     } as BatchedUnderlyingSink<number>, {
       highWaterMark: strategy.highWaterMark ?? HIGH_WATER_MARK,
-      size: strategy.size,
+      size: strategy.size && guardedSize(strategy.size, () => rotation.abandon()),
     });
     this.#rotation = rotation;
   }

@@ -45,6 +45,11 @@ export class OpenFile {
     return new OpenFile(number, false);
   }
 
+  /** Whether a call is under way. */
+  get isBusy(): boolean {
+    return this.#calls > 0;
+  }
+
   /** Reads the next bytes into `buffer`; resolves to how many there were, 0 at the end. */
   read(buffer: Uint8Array): Promise<number> {
     return this.#later((number, done) => fs.read(number, buffer, 0, buffer.length, null, done));
@@ -80,7 +85,12 @@ export class OpenFile {
 
   /** How many bytes the file has. */
   size(): number {
-    return fs.fstatSync(this.#opened()).size;
+    return this.status().size;
+  }
+
+  /** What the system knows of the file. */
+  status(): fs.Stats {
+    return fs.fstatSync(this.#opened());
   }
 
   /** Gives the file permission bits, whatever the process's umask is. */
@@ -89,15 +99,25 @@ export class OpenFile {
     return this.#later((number, done) => fs.fchmod(number, mode, done));
   }
 
+  /** Gives the file an owner and a group. */
+  chown(uid: number, gid: number): Promise<void> {
+    if (this.#atOnce) return this.#now((number) => fs.fchownSync(number, uid, gid));
+    return this.#later((number, done) => fs.fchown(number, uid, gid, done));
+  }
+
   /** Gives the file a time of last change, in ms since 1970. */
   setModified(ms: number): Promise<void> {
     if (this.#atOnce) return this.#now((number) => fs.futimesSync(number, ms / 1000, ms / 1000));
     return this.#later((number, done) => fs.futimes(number, ms / 1000, ms / 1000, done));
   }
 
-  /** Waits until what was written, and what finding it needs, is on the disk. */
-  datasync(): Promise<void> {
-    return this.#later((number, done) => fs.fdatasync(number, done));
+  /** Waits until what was written, and what finding it needs, is on the disk, unless it is a pipe or a device without one. */
+  async datasync(): Promise<void> {
+    try {
+      await this.#later<void>((number, done) => fs.fdatasync(number, done));
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "EINVAL" || this.status().isFile()) throw error;
+    }
   }
 
   /** Waits until everything of the file is on the disk. */

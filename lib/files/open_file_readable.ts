@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { RecyclingSource } from "../streams/internal.ts";
 import { type ReadableByteStreamController, ReadableStream } from "../streams/mod.ts";
 import { fileFailure } from "./failure.ts";
+import { filePath } from "./file_path.ts";
 import { OpenFile } from "./open_file.ts";
 
 /** Bytes of one read. Less costs a third more time or above; more costs memory, and gains nothing on Node. */
@@ -12,7 +13,7 @@ const READ_SIZE = 256 * 1024;
  * is closed when its end is read, when reading fails, when the stream is cancelled, and when the garbage collector finds
  * that the stream was dropped. It is a byte stream: with a BYOB reader bytes go into buffers of the caller.
  *
- * @param path The file's path.
+ * @param path The file's path, or its `file:` URL.
  * @throws {Error} that names the file and says why it cannot be read, with the system's `code`; so do reads that fail.
  * @example A file as a response
  * ```ts
@@ -22,19 +23,18 @@ const READ_SIZE = 256 * 1024;
  * console.log(await page.text()); // <!doctype html>…
  * ```
  */
-export async function openFileReadable(path: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-  const file = await OpenFile.open(path, "r").catch((error) => {
-    throw fileFailure("read", path, error);
+export async function openFileReadable(path: string | URL): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const named = filePath(path);
+  const file = await OpenFile.open(named, "r").catch((error) => {
+    throw fileFailure("read", named, error);
   });
-  return new ReadableStream(new FileSource(file, path), { highWaterMark: READ_SIZE });
+  return new ReadableStream(new FileSource(file, named), { highWaterMark: READ_SIZE });
 }
 
 class FileSource extends RecyclingSource {
   readonly type = "bytes";
   readonly #file: OpenFile;
   readonly #path: string;
-  /** The read under way: the file is not closed below it. */
-  #reading: Promise<number> | undefined = undefined;
   /** Memory that was read into, and can be again. */
   #spare: Uint8Array<ArrayBuffer> | undefined = undefined;
   #isCanceled = false;
@@ -55,7 +55,7 @@ class FileSource extends RecyclingSource {
     const bytes = lent ?? this.#takeSpare();
     let bytesRead: number;
     try {
-      bytesRead = await (this.#reading = this.#file.read(bytes));
+      bytesRead = await this.#file.read(bytes);
     } catch (error) {
       await this.#close().catch(() => {}); // the first error tells more
       throw fileFailure("read", this.#path, error);
@@ -85,8 +85,11 @@ class FileSource extends RecyclingSource {
 
   async cancel(): Promise<void> {
     this.#isCanceled = true;
-    await this.#reading?.catch(() => {});
-    await this.#close();
+    // A read of a pipe ends when somebody writes there, which may be never.
+    const mayTakeForEver = this.#file.isBusy && !this.#file.status().isFile();
+    const closing = this.#close(); // when the read has ended
+    if (mayTakeForEver) closing.catch(() => {}); // what is lost with a pipe's end nobody waits for
+    else await closing;
   }
 
   /** Not `new Uint8Array(READ_SIZE)`, which writes zeros first where the memory was used before. */

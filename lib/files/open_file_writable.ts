@@ -1,9 +1,12 @@
 import { BatchedWritableStream } from "../batch/mod.ts";
+import { requireKnown } from "../options/mod.ts";
 import type { AtomicFileOptions } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
+import { filePath } from "./file_path.ts";
 import { BATCH_SIZE, Gathered, QUEUE_SIZE } from "./gathered.ts";
 import { checkedItems, sizeOfItem } from "./items.ts";
 import { openOutputFile, type OutputFile } from "./output_file.ts";
+import { PairJoiner } from "./pair_joiner.ts";
 
 /**
  * Options of {@linkcode openFileWritable}.
@@ -38,14 +41,27 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
   mode?: number;
 }
 
+const known: Readonly<Record<keyof OpenFileWritableOptions, true>> = {
+  atomic: true,
+  replace: true,
+  flush: true,
+  mode: true,
+  mtimeMs: true,
+  followLinks: true,
+  temporary: true,
+  atOnce: true,
+};
+
 /**
  * Opens a file as a WritableStream of bytes and text, in place of what was there; text is written as UTF-8. Chunks that
- * queue up are written together, and the promise of a `write()` is fulfilled when the system has the chunk's bytes.
+ * queue up are written together, and the promise of a `write()` is fulfilled when the system has the chunk's bytes; half
+ * of a surrogate pair at the end of a string waits for the next one.
  *
- * @param path The file's path.
+ * @param path The file's path, or its `file:` URL.
  * @param options.atomic Whether the file appears under its name only when the stream closes. Default: false.
  * @throws {Error} that names the file and says why it cannot be made, with the system's `code`; so do writes and closing
  * if they fail.
+ * @throws {TypeError} if the path or an option is none.
  * @example Text, line by line
  * ```ts
  * import { openFileWritable } from "@millrace/streams/files";
@@ -56,27 +72,35 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
  * ```
  */
 export async function openFileWritable(
-  path: string,
+  path: string | URL,
   options: OpenFileWritableOptions = {},
 ): Promise<BatchedWritableStream<Uint8Array | string>> {
-  const file = await openOutputFile(path, options).catch((error) => {
-    throw fileFailure("create", path, error);
+  requireKnown(options, known, "openFileWritable()");
+  const named = filePath(path);
+  const file = await openOutputFile(named, options).catch((error) => {
+    throw fileFailure("create", named, error);
   });
   const gathered = new Gathered();
+  const pairs = new PairJoiner();
   return new BatchedWritableStream<Uint8Array | string>({
     maxBatch: BATCH_SIZE,
     async writev(chunks): Promise<void> {
       try {
-        await writeChunks(checkedItems(chunks, Infinity), file, gathered, path);
+        await writeChunks(checkedItems(pairs.joined(chunks), Infinity), file, gathered, named);
       } catch (error) {
         await file.discard(); // a stream whose writev() failed gets no abort()
         throw error;
       }
     },
-    close: () =>
-      file.commit().catch((error) => {
-        throw fileFailure("complete", path, error);
-      }),
+    async close(): Promise<void> {
+      try {
+        await writeChunks(pairs.rest(), file, gathered, named);
+        await file.commit();
+      } catch (error) {
+        await file.discard();
+        throw fileFailure("complete", named, error);
+      }
+    },
     abort: () => file.discard(),
   }, { highWaterMark: QUEUE_SIZE, size: sizeOfItem });
 }

@@ -21,7 +21,8 @@ export interface OutputFileOptions extends AtomicFileOptions {
 
 /** Opens a file to write to, empty. */
 export async function openOutputFile(path: string, options: OutputFileOptions): Promise<OutputFile> {
-  if (options.atomic) return await AtomicFile.open(path, options);
+  const { atomic, ...others } = options;
+  if (atomic) return await AtomicFile.open(path, others);
   const file = await OpenFile.open(path, options.replace === false ? "wx" : "w", options);
   return new PlainFile(file, options);
 }

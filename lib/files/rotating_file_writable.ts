@@ -1,5 +1,6 @@
 import { BatchedWritableStream } from "../batch/mod.ts";
 import { BATCH_SIZE, Gathered, QUEUE_SIZE } from "./gathered.ts";
+import { guardedSize } from "./guarded_size.ts";
 import { checkedItems, sizeOfItem } from "./items.ts";
 import { Rotation } from "./rotation.ts";
 import type { RotationOptions } from "./rotation_options.ts";
@@ -38,13 +39,14 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
   constructor(options: RotationOptions, strategy: QueuingStrategy<Uint8Array | string> = {}) {
     const rotation = new Rotation(options, "part.txt");
     const gathered = new Gathered();
+    const { highWaterMark = QUEUE_SIZE, size } = strategy;
     super({
       maxBatch: BATCH_SIZE,
       start: () => rotation.start(),
       writev: (items) => writeItems(items, rotation, gathered),
       close: () => rotation.close(),
       abort: () => rotation.discard(),
-    }, { highWaterMark: strategy.highWaterMark ?? QUEUE_SIZE, size: strategy.size ?? sizeOfItem });
+    }, { highWaterMark, size: size ? guardedSize(size, () => rotation.abandon()) : sizeOfItem });
     this.#rotation = rotation;
   }
 

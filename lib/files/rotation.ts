@@ -1,8 +1,18 @@
+import { requireKnown } from "../options/mod.ts";
 import { fileFailure } from "./failure.ts";
+import { filePath } from "./file_path.ts";
 import { FileSeries } from "./file_series.ts";
 import { makeDirectory } from "./make_directory.ts";
 import { openOutputFile, type OutputFile } from "./output_file.ts";
 import type { RotationOptions } from "./rotation_options.ts";
+
+const known: Readonly<Record<keyof RotationOptions, true>> = {
+  directory: true,
+  maxFileSize: true,
+  name: true,
+  overwrite: true,
+  atomic: true,
+};
 
 /** Writes bytes to one file of a series after the other; the caller says where one ends, and has one call at a time. */
 export class Rotation {
@@ -16,21 +26,24 @@ export class Rotation {
   readonly #atomic: boolean;
   #file: OutputFile | undefined = undefined;
   #path = "";
+  #isAbandoned = false;
 
   /**
-   * @throws {TypeError} if an option is of the wrong type.
+   * @param others The names of options that the caller takes beside those of a series.
+   * @throws {TypeError} if an option is of the wrong type, or none.
    * @throws {RangeError} if `maxFileSize` is not a whole number above 0.
    */
-  constructor(options: RotationOptions, defaultName: string) {
+  constructor(options: RotationOptions, defaultName: string, others: readonly string[] = []) {
     if (typeof options !== "object" || options === null) {
       throw new TypeError("the options must be an object with a directory and a maxFileSize");
     }
+    requireKnown(options, { ...known, ...Object.fromEntries(others.map((name) => [name, true])) }, "a series of files");
     const { directory, maxFileSize, name = defaultName, overwrite = false, atomic = false } = options;
     if (!Number.isSafeInteger(maxFileSize) || maxFileSize < 1) {
       throw new RangeError(`maxFileSize must be a whole number of bytes above 0, not ${String(maxFileSize)}`);
     }
     this.maxFileSize = this.room = maxFileSize;
-    this.#series = new FileSeries(directory, name);
+    this.#series = new FileSeries(filePath(directory, "directory"), name);
     this.#overwrite = overwrite;
     this.#atomic = atomic;
   }
@@ -71,10 +84,20 @@ export class Rotation {
     await file?.discard();
   }
 
+  /** The stream has failed, and tells its sink nothing more: what a write under way would open would stay open. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.discard().catch(() => {}); // why it is abandoned is being told already
+  }
+
   async #open(): Promise<OutputFile> {
+    if (this.#isAbandoned) throw new Error("the stream has failed");
     this.#path = this.#series.take(this.files.length + 1);
     const options = { atomic: this.#atomic, replace: this.#overwrite };
-    return await openOutputFile(this.#path, options).catch((error) => this.#fail("create", error));
+    const file = await openOutputFile(this.#path, options).catch((error) => this.#fail("create", error));
+    if (!this.#isAbandoned) return file;
+    await file.discard();
+    throw new Error("the stream has failed");
   }
 
   #fail(action: string, error: unknown): never {

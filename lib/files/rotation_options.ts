@@ -20,8 +20,8 @@
  * ```
  */
 export interface RotationOptions {
-  /** The directory of the files; it is made, with those above it, if it is missing. */
-  directory: string;
+  /** The directory of the files, a path or a `file:` URL; it is made, with those above it, if it is missing. */
+  directory: string | URL;
   /** Most bytes of a file, above 0. An item that would pass it begins the next file. */
   maxFileSize: number;
   /**

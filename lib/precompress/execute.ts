@@ -27,7 +27,7 @@ async function executeWhole(job: Job): Promise<Result> {
   const dictionary = job.dictionary === undefined ? undefined : await readDictionary(job);
   const variant = await compress(bytes, { format, level, ...(dictionary && { dictionary }) });
   if (variant.length > job.limit) return { state: "unworthy" };
-  const file = await AtomicFile.open(job.temporary, job);
+  const file = await openTemporary(job);
   await complete(file, job, () => file.write(variant));
   return { state: "kept", size: variant.length, sha256: sha256(variant) };
 }
@@ -51,7 +51,7 @@ async function executeStreamed(job: Job, advance: (bytes: number) => void): Prom
       controller.enqueue(chunk);
     },
   });
-  const file = await AtomicFile.open(job.temporary, job);
+  const file = await openTemporary(job);
   await complete(file, job, async () => {
     const variant = (await openFileReadable(job.source))
       .pipeThrough(counted)
@@ -65,6 +65,10 @@ async function executeStreamed(job: Job, advance: (bytes: number) => void): Prom
     if (seen.digest("hex") !== job.sha256) throw new Error(CHANGED);
   });
   return written > job.limit ? { state: "unworthy" } : { state: "kept", size: written, sha256: made.digest("hex") };
+}
+
+function openTemporary({ temporary, mode, mtimeMs }: Job): Promise<AtomicFile> {
+  return AtomicFile.open(temporary, { temporary, mode, mtimeMs, followLinks: false });
 }
 
 /** Has `write` write all of a file but its name, and discards it if that fails. */

@@ -167,7 +167,7 @@ export function manifestText(copied: boolean, files: ReadonlyMap<string, FileRec
 
 /** Writes the text of a manifest. */
 export async function writeManifest(folder: string, text: string): Promise<void> {
-  const file = await AtomicFile.open(join(folder, manifestName));
+  const file = await AtomicFile.open(join(folder, manifestName), { followLinks: false });
   try {
     await file.write(new TextEncoder().encode(text));
     await file.commit();

@@ -1,7 +1,7 @@
-import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { AtomicFile } from "../files/mod.ts";
-import type { OutputFile } from "../files/internal.ts";
+import { followedPlace, type OutputFile, type Place, placeItself } from "../files/internal.ts";
 import { writesAtOnce } from "../runtime/mod.ts";
 import type { BodySink, StreamTaker } from "./body_sink.ts";
 import { openDevice } from "./device_file.ts";
@@ -10,15 +10,6 @@ import type { SaveBodyOptions } from "./save_options.ts";
 import { removeAbandonedOnce } from "./remove_abandoned_once.ts";
 import { storageFailure } from "./storage_failure.ts";
 import { UploadError } from "./upload_error.ts";
-
-/**
- * What is at a path, and where the file is that would be replaced. Looking is synchronous: it takes some µs, and a turn
- * of the event loop would let more of the body arrive before it can be held back.
- */
-interface Place {
-  readonly path: string;
-  readonly status: Stats | undefined;
-}
 
 type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | "flush">;
 
@@ -32,7 +23,7 @@ type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | "flush"
  */
 export async function openFileSink(path: string, name: string, options: FileOptions): Promise<BodySink> {
   try {
-    const place = options.root === undefined ? followed(path) : unfollowed(path);
+    const place = options.root === undefined ? followed(path, options) : unfollowed(path);
     const file = await openFile(place, options);
     return file instanceof AtomicFile ? new AtomicFileSink(path, name, file) : new FileSink(path, name, file);
   } catch (error) {
@@ -49,9 +40,10 @@ async function openFile({ path, status }: Place, options: FileOptions): Promise<
   if (status && !status.isFile() && !status.isSymbolicLink()) return await openDevice(path, status);
   const { overwrite = false, flush = false } = options;
   if (status && !overwrite) throw systemError("EEXIST", "file already exists");
-  const mode = options.mode ?? (status?.isFile() ? status.mode & 0o777 : undefined);
+  const { mode } = options;
   const file = await AtomicFile.open(path, {
     replace: overwrite,
+    followLinks: false, // those that may be followed have been
     flush,
     atOnce: writesAtOnce,
     ...(mode !== undefined && { mode }),
@@ -60,22 +52,18 @@ async function openFile({ path, status }: Place, options: FileOptions): Promise<
   return file;
 }
 
-/** Where the file is that is written to `path`: links are followed. One that leads nowhere is taken for the file. */
-function followed(path: string): Place {
-  const status = lstatSync(path, { throwIfNoEntry: false });
-  if (!status?.isSymbolicLink()) return { path, status };
-  const target = statSync(path, { throwIfNoEntry: false });
-  // What links in /dev and /proc say of a pipe or a device is no path.
-  if (target === undefined || !target.isFile()) return { path, status: target ?? status };
-  return { path: realpathSync.native(path), status: target };
+/** Where links lead; one that leads nowhere is in the way of what may replace nothing. */
+function followed(path: string, { overwrite }: FileOptions): Place {
+  const place = followedPlace(path);
+  return place.status === undefined && !overwrite ? placeItself(path) : place;
 }
 
-/** As {@linkcode followed}, but a link to a file is replaced itself: it may lead out of the root. */
+/** What has the path itself: a link to a file is replaced, as it may lead out of the root. */
 function unfollowed(path: string): Place {
-  const status = lstatSync(path, { throwIfNoEntry: false });
-  if (!status?.isSymbolicLink()) return { path, status };
+  const place = placeItself(path);
+  if (!place.status?.isSymbolicLink()) return place;
   const target = statSync(path, { throwIfNoEntry: false });
-  return { path, status: target?.isDirectory() ? target : status };
+  return target?.isDirectory() ? { path, status: target } : place;
 }
 
 function systemError(code: string, words: string): Error {

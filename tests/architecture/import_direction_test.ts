@@ -15,7 +15,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   options: [],
   semantics: [],
   node: ["streams", "batch"],
-  files: [...EVERYWHERE, "runtime"],
+  files: [...EVERYWHERE, "runtime", "options"],
   precompress: [...EVERYWHERE, "runtime", "options", "files"],
   static: [...EVERYWHERE, "runtime", "options", "semantics", "files", "precompress"],
   upload: [...EVERYWHERE, "runtime", "options", "semantics", "files"],

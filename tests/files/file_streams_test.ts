@@ -108,9 +108,11 @@ test("openFileWritable() writes strings as UTF-8, between bytes and of any lengt
 test("openFileWritable() with atomic leaves nothing behind when it cannot take the name", () =>
   inFolder(async (folder) => {
     await mkdir(join(folder, "taken/by"), { recursive: true });
-    const writer = (await openFileWritable(join(folder, "taken"), { atomic: true })).getWriter();
+    const path = join(folder, "taken");
+    await assert.rejects(openFileWritable(path, { atomic: true }), { code: "EISDIR" });
+    const writer = (await openFileWritable(path, { atomic: true, replace: false })).getWriter();
     await writer.write(text("x"));
-    await assert.rejects(writer.close());
+    await assert.rejects(writer.close(), { code: "EEXIST" });
     assert.deepEqual(await readdir(folder), ["taken"]);
   }));
 

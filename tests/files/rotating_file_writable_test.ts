@@ -24,8 +24,8 @@ async function written(options: RotationOptions, items: readonly Item[], pauses:
     if (pauses.length > 0) await turns(pauses[i % pauses.length]);
   }
   await writer.close();
-  const files = contents(options.directory);
-  assert.deepEqual([...stream.files].sort(), Object.keys(files).map((name) => join(options.directory, name)));
+  const files = contents(options.directory as string);
+  assert.deepEqual([...stream.files].sort(), Object.keys(files).map((name) => join(options.directory as string, name)));
   return Object.values(files);
 }
 

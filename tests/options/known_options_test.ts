@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import {
+  AtomicFile,
+  copyFileAtomic,
+  NumberFileWriter,
+  openFileWritable,
+  RotatingFileWritable,
+  type RotationOptions,
+} from "../../lib/files/mod.ts";
 import { HttpClient } from "../../lib/http/mod.ts";
 import { precompress } from "../../lib/precompress/mod.ts";
 import { createStaticHandler } from "../../lib/static/mod.ts";
@@ -15,6 +23,9 @@ const takers: Readonly<Record<string, (folder: string, options: Options) => unkn
   "precompress()": (folder, options) => precompress(folder, options),
   "createStaticHandler()": (folder, options) => createStaticHandler(folder, options),
   "createUploadHandler()": (directory, options) => createUploadHandler({ directory, ...options }),
+  "AtomicFile": (folder, options) => AtomicFile.open(`${folder}/file`, options),
+  "openFileWritable()": (folder, options) => openFileWritable(`${folder}/file`, options),
+  "copyFileAtomic()": (folder, options) => copyFileAtomic(`${folder}/index.html`, `${folder}/copy`, options),
   "an upload": (folder, options) => saveBody(request(), `${folder}/stored`, options),
 };
 
@@ -39,6 +50,13 @@ for (const [owner, take] of Object.entries(takers)) {
       await assert.rejects(async () => await take(folder, null as never), /options .*must be an object, not null/);
     }));
 }
+
+test("a series of files refuses a misspelt option", () => {
+  const options = { directory: "out", maxFileSize: 1, overwrit: true } as RotationOptions;
+  for (const Series of [RotatingFileWritable, NumberFileWriter]) {
+    assert.throws(() => new Series(options), /^TypeError: overwrit is no option of a series of files: use directory, /);
+  }
+});
 
 test("saveForm() refuses a misspelt option too", () =>
   inFolder((folder) =>

@@ -1,0 +1,48 @@
+import { lstatSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
+import { dirname, isAbsolute, sep } from "node:path";
+
+/** Where a file is to get its name, and what has that name. */
+export interface Place {
+  readonly path: string;
+  /** undefined if nothing has the name. */
+  readonly status: Stats | undefined;
+}
+
+/**
+ * Where the file is that is written to `path`: links are followed to what they lead to, be it there or not. Looking is
+ * synchronous: it takes some µs, and where bytes come in a turn of the event loop would let more of them arrive.
+ *
+ * @throws {Error} what the file system says, with its `code`.
+ */
+export function followedPlace(path: string): Place {
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  if (!status?.isSymbolicLink()) return { path, status };
+  const target = statSync(path, { throwIfNoEntry: false });
+  if (target === undefined) return followedPlace(linkTarget(path));
+  // The words of links in /dev and /proc that lead to a pipe or a device are no path.
+  return { path: target.isFile() ? realpathSync.native(path) : path, status: target };
+}
+
+/** What a link says, from its folder on: the system takes `..` to be above what a link to a folder leads to. */
+function linkTarget(path: string): string {
+  const target = readlinkSync(path);
+  return isAbsolute(target) ? target : `${dirname(path)}${sep}${target}`;
+}
+
+/** As {@linkcode followedPlace}, but a link is itself what has the name. */
+export function placeItself(path: string): Place {
+  return { path, status: lstatSync(path, { throwIfNoEntry: false }) };
+}
+
+/**
+ * Sees that a file can take a place: by getting the name of a device or a pipe it would put an end to it.
+ *
+ * @throws {Error} with the code `EISDIR` or `EINVAL`.
+ */
+export function requireReplaceable({ status }: Place): void {
+  if (status === undefined || status.isFile() || status.isSymbolicLink()) return;
+  const [code, words] = status.isDirectory()
+    ? ["EISDIR", "it is a directory"]
+    : ["EINVAL", "it is a device, a pipe or a socket, and no file may take its place"];
+  throw Object.assign(new Error(words), { code });
+}

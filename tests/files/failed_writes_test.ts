@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import {
+  AtomicFile,
+  NumberFileWriter,
+  openFileReadable,
+  openFileWritable,
+  RotatingFileWritable,
+} from "../../lib/files/mod.ts";
+import { ReadableStream } from "../../lib/streams/mod.ts";
+import { noise } from "../codecs/samples.ts";
+import { inFolder } from "../precompress/site.ts";
+import { cannotListOpenFiles, cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+test(
+  "AtomicFile cannot be committed after a write that failed",
+  { skip: cannotMount },
+  () =>
+    onSmallDisk(1000, async (disk) => {
+      const path = join(disk, "file");
+      await writeFile(path, "old");
+      for (const atOnce of [false, true]) {
+        const file = await AtomicFile.open(path, { atOnce });
+        await file.write(noise(500_000, 1));
+        await assert.rejects(file.write(noise(700_000, 2)), { code: "ENOSPC" });
+        await assert.rejects(file.write(bytes("x")), { code: "ENOSPC" });
+        await assert.rejects(file.commit(), {
+          code: "ENOSPC",
+          message: `Cannot complete ${path}: no space is left on the device (ENOSPC)`,
+        });
+        assert.equal(await readFile(path, "utf8"), "old");
+        assert.deepEqual(await readdir(disk), ["file"]);
+        await assert.rejects(file.commit(), /committed or discarded/);
+      }
+    }),
+);
+
+test("AtomicFile cannot be committed after a stream that failed, nor while nobody looks at what fails", {
+  skip: cannotMount,
+}, () =>
+  onSmallDisk(1000, async (disk) => {
+    const path = join(disk, "file");
+    const broken = new ReadableStream<Uint8Array>({
+      start(controller): void {
+        controller.enqueue(bytes("half"));
+      },
+      pull(controller): void {
+        controller.error(new Error("the template failed"));
+      },
+    });
+    const streamed = await AtomicFile.open(path);
+    await assert.rejects(streamed.writeStream(broken), /the template failed/);
+    await assert.rejects(streamed.commit(), /^Error: Cannot complete .*file: the template failed$/);
+
+    const unwatched = await AtomicFile.open(path);
+    unwatched.write(noise(2_000_000, 1)).catch(() => {});
+    await assert.rejects(unwatched.commit(), { code: "ENOSPC" });
+    assert.deepEqual(await readdir(disk), []);
+  }));
+
+test(
+  "a size() that fails lets go of the file of a series",
+  { skip: cannotListOpenFiles },
+  () =>
+    inFolder(async (folder) => {
+      const sizes: Record<string, () => number> = {
+        "throws": () => {
+          throw new Error("no size");
+        },
+        "returns none": () => NaN,
+      };
+      for (const [how, fail] of Object.entries(sizes)) {
+        for (const atomic of [false, true]) {
+          let chunks = 0;
+          const strategy = { size: () => ++chunks > 2 ? fail() : 1, highWaterMark: 10 };
+          const options = { directory: join(folder, `${how} ${atomic}`), maxFileSize: 100, atomic };
+          for (
+            const stream of [
+              new RotatingFileWritable(options, strategy),
+              new NumberFileWriter({ ...options, overwrite: true }, strategy),
+            ]
+          ) {
+            chunks = 0;
+            const writer = (stream as WritableStream<unknown>).getWriter();
+            writer.closed.catch(() => {});
+            const chunk = stream instanceof NumberFileWriter ? 1 : "1";
+            await writer.write(chunk);
+            const underWay = writer.write(chunk).catch(() => {}); // it may be done or not
+            await assert.rejects(writer.write(chunk));
+            await underWay;
+            for (let turns = 0; turns < 100 && openFilesIn(folder).length > 0; turns++) {
+              await new Promise((resolve) => setTimeout(resolve, 10));
+            }
+            assert.deepEqual(openFilesIn(folder), [], how);
+          }
+        }
+      }
+    }),
+);
+
+test("a pipe that is read is cancelled though nobody writes there", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "pipe");
+    execFileSync("mkfifo", [path]);
+    const writer = spawn("sh", ["-c", 'exec 3>"$0"; printf x >&3; read line', path], {
+      stdio: ["pipe", "ignore", "inherit"],
+    });
+    const closed = once(writer, "close");
+    try {
+      const reader = (await openFileReadable(path)).getReader();
+      assert.equal((await reader.read()).value?.length, 1);
+      const reading = reader.read();
+      await new Promise((resolve) => setTimeout(resolve, 100)); // until the system reads
+      await reader.cancel();
+      assert.equal((await reading).done, true);
+    } finally {
+      writer.stdin!.end(); // which ends the read that is under way
+      await closed;
+    }
+    for (let turns = 0; turns < 100 && openFilesIn(folder).length > 0; turns++) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("flush waits for files, and has nothing to wait for of a pipe", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "pipe");
+    execFileSync("mkfifo", [path]);
+    const reader = promisify(execFile)("cat", [path]);
+    const writer = (await openFileWritable(path, { flush: true })).getWriter();
+    await writer.write("through");
+    await writer.close();
+    assert.equal((await reader).stdout, "through");
+  }));
+
+test("a character that two strings share is written as one, whatever comes between", () =>
+  inFolder(async (folder) => {
+    const [first, second] = ["\ud83d", "\ude00"]; // of a smiley
+    const cases: [readonly (string | Uint8Array)[], string][] = [
+      [[first, second], "😀"],
+      [[`a${first}`, "", `${second}b`], "a😀b"],
+      [[first, first, second, second], "\ufffd😀\ufffd"],
+      [[first, bytes("-"), second], "\ufffd-\ufffd"],
+      [["end", first], "end\ufffd"],
+      [
+        [`${"x".repeat(20_000)}${first}`, `${second}${"y".repeat(20_000)}`],
+        `${"x".repeat(20_000)}😀${"y".repeat(20_000)}`,
+      ],
+    ];
+    for (const atomic of [false, true]) {
+      for (const [chunks, expected] of cases) {
+        for (const waits of [false, true]) {
+          const path = pathToFileURL(join(folder, "text"));
+          const writer = (await openFileWritable(path, { atomic })).getWriter();
+          for (const chunk of chunks) {
+            const written = writer.write(chunk);
+            if (waits) await written;
+          }
+          await writer.close();
+          assert.equal(await readFile(path, "utf8"), expected);
+        }
+      }
+    }
+  }));
+
+test("what is no path is refused, whoever takes it", async () => {
+  const takers: Record<string, (path: never) => unknown> = {
+    openFileReadable,
+    openFileWritable,
+    series: (path) => new RotatingFileWritable({ directory: path, maxFileSize: 1 }),
+  };
+  for (const [name, take] of Object.entries(takers)) {
+    for (const path of ["", 3, null, undefined, new URL("data:,x")]) {
+      await assert.rejects(async () => await take(path as never), { name: "TypeError" }, `${name} of ${path}`);
+    }
+  }
+});
+
+test("a stack tells where the user's code was, before anything of ours", async () => {
+  async function usersOwn(): Promise<void> {
+    await openFileReadable("/nowhere/file");
+  }
+  const stack = await usersOwn().then(() => "", (error) => error.stack as string);
+  const frames = stack.split("\n").filter((line) => /^\s+at /.test(line));
+  assert.ok(frames.length > 0, stack);
+  assert.ok(frames.filter((line) => line.includes("lib/files")).length <= 2, stack);
+});

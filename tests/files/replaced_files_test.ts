@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmod, chown, lstat, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import { AtomicFile, type AtomicFileOptions, copyFileAtomic, openFileWritable } from "../../lib/files/mod.ts";
+import { inFolder } from "../precompress/site.ts";
+
+type Options = Pick<AtomicFileOptions, "mode" | "followLinks">;
+
+/** Each way to put "new" in the place of a file. */
+const ways: Readonly<Record<string, (path: string | URL, folder: string, options?: Options) => Promise<void>>> = {
+  AtomicFile: async (path, _, options) => {
+    const file = await AtomicFile.open(path, options);
+    await file.write(new TextEncoder().encode("new"));
+    await file.commit();
+  },
+  "openFileWritable() with atomic": async (path, _, options) => {
+    const writer = (await openFileWritable(path, { atomic: true, ...options })).getWriter();
+    await writer.write("new");
+    await writer.close();
+  },
+  "copyFileAtomic()": async (path, folder, options) => {
+    await writeFile(join(folder, "source"), "new", { mode: 0o644 });
+    await copyFileAtomic(join(folder, "source"), path, options);
+  },
+};
+
+const isSuperuser = process.getuid?.() === 0;
+
+for (const [name, replace] of Object.entries(ways)) {
+  test(`${name} keeps the permission bits of the file that it replaces, unless others are asked for`, () =>
+    inFolder(async (folder) => {
+      const path = join(folder, "file");
+      for (const mode of [0o600, 0o755, 0o666, 0o640]) {
+        await writeFile(path, "old");
+        await chmod(path, mode);
+        await replace(path, folder);
+        assert.equal(await readFile(path, "utf8"), "new");
+        assert.equal(((await stat(path)).mode & 0o7777).toString(8), mode.toString(8));
+      }
+      await replace(path, folder, { mode: 0o604 });
+      assert.equal((await stat(path)).mode & 0o7777, 0o604);
+    }));
+
+  test(`${name} lends nobody's rights to other bytes`, () =>
+    inFolder(async (folder) => {
+      const path = join(folder, "program");
+      await writeFile(path, "old");
+      await chmod(path, 0o6755);
+      await replace(path, folder);
+      assert.equal((await stat(path)).mode & 0o7777, 0o755);
+    }));
+
+  test(`${name} keeps the owner and the group of the file that it replaces`, {
+    skip: isSuperuser ? false : "only the superuser may give files away",
+  }, () =>
+    inFolder(async (folder) => {
+      const path = join(folder, "file");
+      await writeFile(path, "old");
+      await chown(path, 12345, 54321);
+      await replace(path, folder);
+      const { uid, gid } = await stat(path);
+      assert.deepEqual([uid, gid], [12345, 54321]);
+    }));
+
+  test(`${name} follows links to the file that is replaced, or made, and replaces the link if that is asked`, () =>
+    inFolder(async (folder) => {
+      await mkdir(join(folder, "a/b"), { recursive: true });
+      await mkdir(join(folder, "links"));
+      await writeFile(join(folder, "a/file"), "old", { mode: 0o600 });
+      await symlink("../a/b", join(folder, "links/folder"));
+      const links: Record<string, string> = {
+        "links/one": "../a/file",
+        "links/two": "one",
+        "links/whole": join(folder, "a/file"),
+        "links/up": "folder/../file", // above what the link to a folder leads to
+      };
+      for (const [path, target] of Object.entries(links)) {
+        await symlink(target, join(folder, path));
+        await writeFile(join(folder, "a/file"), "old");
+        await replace(join(folder, path), folder);
+        assert.equal(await readFile(join(folder, "a/file"), "utf8"), "new", path);
+        assert.equal((await stat(join(folder, "a/file"))).mode & 0o777, 0o600);
+        assert.equal(await readlink(join(folder, path)), target);
+      }
+      await symlink("folder/../made", join(folder, "links/dangling"));
+      await replace(join(folder, "links/dangling"), folder);
+      assert.equal(await readFile(join(folder, "a/made"), "utf8"), "new");
+      assert.equal(await readlink(join(folder, "links/dangling")), "folder/../made");
+
+      await writeFile(join(folder, "a/file"), "old");
+      await replace(join(folder, "links/two"), folder, { followLinks: false });
+      assert.ok((await lstat(join(folder, "links/two"))).isFile());
+      assert.equal(await readFile(join(folder, "a/file"), "utf8"), "old");
+      assert.deepEqual((await readdir(join(folder, "a"))).sort(), ["b", "file", "made"]);
+    }));
+
+  test(`${name} refuses links that lead in a circle`, () =>
+    inFolder(async (folder) => {
+      await symlink("second", join(folder, "first"));
+      await symlink("first", join(folder, "second"));
+      await assert.rejects(replace(join(folder, "first"), folder), { code: "ELOOP" });
+    }));
+
+  test(`${name} never puts a file in the place of a pipe, a device or a folder`, () =>
+    inFolder(async (folder) => {
+      execFileSync("mkfifo", [join(folder, "pipe")]);
+      await symlink("/dev/null", join(folder, "null"));
+      await mkdir(join(folder, "folder"));
+      for (const [path, code] of [["pipe", "EINVAL"], ["null", "EINVAL"], ["folder", "EISDIR"]]) {
+        await assert.rejects(replace(join(folder, path), folder), { code });
+      }
+      assert.ok((await lstat(join(folder, "pipe"))).isFIFO());
+      assert.ok((await lstat("/dev/null")).isCharacterDevice());
+      assert.deepEqual((await readdir(folder)).filter((name) => name !== "source").sort(), ["folder", "null", "pipe"]);
+    }));
+
+  test(`${name} takes a file: URL`, () =>
+    inFolder(async (folder) => {
+      await replace(pathToFileURL(join(folder, "a file")), folder);
+      assert.equal(await readFile(join(folder, "a file"), "utf8"), "new");
+      await assert.rejects(replace(new URL("https://example.com/file"), folder), {
+        name: "TypeError",
+        message: /must be a path or a file: URL, not https:\/\/example\.com\/file$/,
+      });
+      await assert.rejects(replace("", folder), { name: "TypeError", message: /not ""$/ });
+    }));
+}
