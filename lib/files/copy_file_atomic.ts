@@ -36,7 +36,7 @@ const known: Readonly<Record<keyof CopyOptions, true>> = {
 export async function copyFileAtomic(
   source: string | URL,
   target: string | URL,
-  options: CopyOptions = {},
+  options: Pick<AtomicFileOptions, "temporary" | "mode" | "mtimeMs" | "followLinks"> = {},
 ): Promise<void> {
   requireKnown(options, known, "copyFileAtomic()");
   const [from, to] = [filePath(source, "the source"), filePath(target, "the target")];
