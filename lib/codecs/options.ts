@@ -32,6 +32,13 @@ export interface CompressOptions {
   windowLog?: number;
   /** Bytes that the reader has too, for zstd and brotli. The formats `dcb` and `dcz` require them. */
   dictionary?: ArrayBufferView | ArrayBufferLike;
+  /**
+   * Whether zstd and `dcz` end with a checksum of the content (RFC 8878, section 3.1.1), 4 bytes, by which readers tell
+   * damage, as `zstd` itself writes it; gzip and zlib always have one, brotli and raw deflate never.
+   *
+   * @default false
+   */
+  checksum?: boolean;
 }
 
 /**
@@ -78,6 +85,8 @@ export interface SessionParameters {
   readonly size: number;
   /** Whether all input comes at once. */
   readonly whole: boolean;
+  /** Whether what is compressed gets a checksum, where the format lets one choose. */
+  readonly checksum: boolean;
   readonly dictionary: Uint8Array | undefined;
 }
 
@@ -113,6 +122,7 @@ export function compressParameters(options: CompressOptions, size: number, whole
     windowLog: options.windowLog ?? 0,
     size,
     whole,
+    checksum: checkedChecksum(format, options.checksum),
     dictionary: checkedDictionary(format, options.dictionary),
   };
 }
@@ -130,6 +140,7 @@ export function decompressParameters(options: DecompressOptions, whole: boolean)
     windowLog: 0,
     size: -1,
     whole,
+    checksum: false,
     dictionary: checkedDictionary(format, options.dictionary),
   };
 }
@@ -147,6 +158,13 @@ function quoted(value: unknown): string {
 export function checkedMaxSize(maxSize: number = Infinity): number {
   if (typeof maxSize === "number" && maxSize >= 0) return maxSize;
   throw new RangeError(`maxSize ${String(maxSize)} is not a number of bytes: use 0 or more`);
+}
+
+/** @throws {TypeError} if `checksum` is no boolean, or the format's checksum is nobody's choice. */
+function checkedChecksum(format: Format, checksum: boolean = false): boolean {
+  if (typeof checksum !== "boolean") throw new TypeError(`checksum must be true or false, not ${quoted(checksum)}`);
+  if (!checksum || traitsOf(format).family === "zstd") return checksum;
+  throw new TypeError(`checksum does not apply to ${format}: use zstd or dcz`);
 }
 
 /** @throws {TypeError} if `source` is neither a buffer, shared or not, nor a view on one. */

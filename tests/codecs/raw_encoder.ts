@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 interface Exports {
   memory: WebAssembly.Memory;
   dictionary(length: number): number;
-  open(format: number, level: number, windowLog: number, size: number, whole: number): number;
+  open(format: number, level: number, windowLog: number, size: number, whole: number, checksum: number): number;
   input(session: number, length: number): number;
   step(session: number, length: number, operation: number, limit: number): number;
   output(session: number): number;
@@ -52,7 +52,7 @@ export class RawEncoder {
       this.#view(exports.dictionary(run.dictionary.length), run.dictionary.length).set(run.dictionary);
     }
     const whole = Number(run.chunks.length === 1);
-    const session = exports.open(0, run.level, run.windowLog, run.sizeKnown ? bytes.length : -1, whole);
+    const session = exports.open(0, run.level, run.windowLog, run.sizeKnown ? bytes.length : -1, whole, 0);
     if (session === 0) throw new Error(`open refused ${JSON.stringify({ ...run, dictionary: undefined })}`);
     const pieces: Uint8Array[] = [];
     let position = 0;

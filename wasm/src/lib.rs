@@ -59,6 +59,8 @@ pub struct Parameters {
     pub size: Option<u64>,
     /// Whether all input comes with the first step.
     pub whole: bool,
+    /// Whether what is compressed gets a checksum, where the format lets one choose.
+    pub checksum: bool,
     pub dictionary: Vec<u8>,
 }
 
@@ -95,13 +97,21 @@ pub fn dictionary(length: usize) -> *mut u8 {
 
 /// Opens a stream and returns its session; 0 if a parameter is refused, see `fault`. A negative `size` means unknown.
 #[wasm_bindgen]
-pub fn open(format: u32, level: i32, window_log: u32, size: f64, whole: bool) -> *mut Session {
+pub fn open(
+    format: u32,
+    level: i32,
+    window_log: u32,
+    size: f64,
+    whole: bool,
+    checksum: bool,
+) -> *mut Session {
     let parameters = Parameters {
         format,
         level,
         window_log,
         size: (size >= 0.0).then_some(size as u64),
         whole,
+        checksum,
         dictionary: DICTIONARY.take(),
     };
     match open_codec(parameters) {

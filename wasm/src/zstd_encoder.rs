@@ -10,6 +10,7 @@ const DCZ_MAGIC: &[u8] = &[0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0];
 const C_COMPRESSION_LEVEL: c_int = 100;
 const C_WINDOW_LOG: c_int = 101;
 const C_CONTENT_SIZE_FLAG: c_int = 200;
+const C_CHECKSUM_FLAG: c_int = 201;
 
 /// Browsers refuse windows above 8 MiB (RFC 9659).
 const WEB_WINDOW_LOG: u32 = 23;
@@ -139,6 +140,10 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         )?;
         check(
             ZSTD_CCtx_setParameter(context, C_WINDOW_LOG, window_log as c_int),
+            FaultKind::Parameter,
+        )?;
+        check(
+            ZSTD_CCtx_setParameter(context, C_CHECKSUM_FLAG, parameters.checksum.into()),
             FaultKind::Parameter,
         )?;
         if let Some(size) = parameters.size {
