@@ -6,7 +6,7 @@
 export { type FileStatus, fileStatus, folderEntries } from "./file_system.ts";
 export { fileSlice } from "./file_slice.ts";
 export { copiesVectors, writesAtOnce, writeStream } from "./file_writes.ts";
-export { readsOnAfterAnswer } from "./reads_on.ts";
+export { readsAheadOfChunks, readsOnAfterAnswer } from "./reads_on.ts";
 export { ReadyResponse } from "./ready_response.ts";
 export { type NativeSide, ResponseShell, type ResponseShellClass, type ResponseShellParts } from "./response_shell.ts";
 export { isFromBunServer } from "./own_request.ts";

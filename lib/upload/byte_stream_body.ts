@@ -1,4 +1,5 @@
 import type { BodyReader } from "./body_reader.ts";
+import { ChunkSizedReads } from "./chunk_sized_reads.ts";
 import { activeBodies, holdBytes, releaseBytes } from "./in_flight.ts";
 import { letGo, streamFailure, type StreamTraits } from "./stream_traits.ts";
 
@@ -21,6 +22,8 @@ export class ByteStreamBody implements BodyReader {
   readonly #traits: StreamTraits;
   /** Bytes of each read: Deno's server buffers a body without a limit once it is read in smaller parts than before. */
   readonly #size: number;
+  /** How many of them are asked for, if not all. */
+  readonly #asked: ChunkSizedReads | undefined;
   /** Buffers that may be filled. */
   readonly #free: ArrayBuffer[] = [];
   /** What was given and is still used, the oldest first. */
@@ -36,6 +39,7 @@ export class ByteStreamBody implements BodyReader {
     holdBytes();
     const bodies = activeBodies();
     this.#size = SIZES.find(({ most }) => bodies <= most)!.size;
+    this.#asked = traits.readsAhead ? new ChunkSizedReads(this.#size) : undefined;
   }
 
   get isHeldBack(): boolean {
@@ -51,7 +55,7 @@ export class ByteStreamBody implements BodyReader {
     const buffer = this.#free.pop() ?? new ArrayBuffer(this.#size);
     let result: ReadableStreamReadResult<Uint8Array<ArrayBuffer>>;
     try {
-      result = await this.#reader.read(new Uint8Array(buffer));
+      result = await this.#reader.read(new Uint8Array(buffer, 0, this.#asked?.size));
     } catch (error) {
       this.#throwIfFailed();
       this.#end();
@@ -59,6 +63,7 @@ export class ByteStreamBody implements BodyReader {
     }
     this.#throwIfFailed();
     if (result.done) return this.#end();
+    this.#asked?.gave(result.value.length);
     this.#given.push(result.value.buffer);
     return [result.value];
   }

@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { readsAheadOfChunks } from "../runtime/mod.ts";
 import type { BodyReader } from "./body_reader.ts";
 import type { BodySource } from "./body_source.ts";
 import { ByteStreamBody } from "./byte_stream_body.ts";
@@ -17,10 +18,14 @@ export function openBody(
   { leavesBody = false, ownsChunks = false }: InnerOptions = {},
 ): BodyReader {
   if (typeof source !== "object" || source === null) throw notABody(source);
-  if (isStream(source)) return openStream(source, { isReceived: false, leavesBody, ownsChunks: false });
+  if (isStream(source)) {
+    return openStream(source, { isReceived: false, leavesBody, ownsChunks: false, readsAhead: false });
+  }
   if ("body" in source && isBodyMixin(source)) {
     if (source.bodyUsed) throw new TypeError("The body of the request has been read already");
-    return source.body === null ? emptyBody : openStream(source.body, { isReceived: true, leavesBody, ownsChunks });
+    if (source.body === null) return emptyBody;
+    const readsAhead = readsAheadOfChunks && source.headers.has("transfer-encoding");
+    return openStream(source.body, { isReceived: true, leavesBody, ownsChunks, readsAhead });
   }
   if (isReadable(source)) return new NodeBody(source);
   throw notABody(source);

@@ -8,6 +8,8 @@ export interface StreamTraits {
   readonly leavesBody: boolean;
   /** Whether its chunks are nobody else's. */
   readonly ownsChunks: boolean;
+  /** Whether its server reads ahead of the chunks of the body's coding, as {@linkcode ChunkSizedReads} tells. */
+  readonly readsAhead: boolean;
 }
 
 /** What an error of a stream says of the body. */

@@ -11,6 +11,14 @@ import { RestOfBody } from "./rest_of_body.ts";
 const SHORT_MS = 500;
 /** How long it is held back where nothing else stops the runtime from receiving all of a body. */
 const SHORTEST_MS = 250;
+/** How long a sender has, in ms, to show that it goes on. */
+const MOMENT_MS = 20;
+
+/**
+ * Most bytes of a body that are left to a server that goes on to receive them. It drops what comes after an answer, but
+ * holds all that comes while one is held back: up to 700 MB a second of each connection on the loopback.
+ */
+const MOST_DROPPED = 64 * 1024 * 1024;
 
 /** What a connection is cut with, where that takes a failure. Deno prints it. */
 const CUT = "An upload was refused, and its connection closed since more of it might have come";
@@ -33,17 +41,17 @@ export async function lingeringResponse({ answer, bytes }: Handled, request: Req
   if (bytes > 0 && String(bytes) === headers.get("content-length")) return responseOf(answer);
   // Who has read all of a body keeps it. Otherwise it is left, unless the runtime writes it to the disk by itself.
   if (body.locked && writeStream === undefined) return responseOf(answer);
-  const rest = new RestOfBody(body);
   // HTTP/2 has no Host field: there each stream ends by itself, and Connection is no field.
   const isAlone = !headers.has("host");
-  if (readsOnAfterAnswer && !request.bodyUsed && !isAlone) {
-    // Nothing is read, since only then the connection can be cut; what is little, the server takes.
-    return isLittle(request) ? responseOf(answer) : heldBack(answer.body, answer, rest, { mostBytes: 0, isAlone });
+  if (readsOnAfterAnswer && !isAlone && lengthOf(request) - bytes <= MOST_DROPPED) return responseOf(answer);
+  const rest = new RestOfBody(body);
+  if (readsOnAfterAnswer && !isAlone) {
+    // Nothing more is read than shows whether a read that was given up still waits: only if none does, the connection
+    // can be cut.
+    if (request.bodyUsed && await dropped(rest, 1, MOMENT_MS) === "ended") return responseOf(answer);
+    return heldBack(answer.body, answer, rest, { mostBytes: 0, isAlone });
   }
-  const countdown = new Countdown(isLittle(request) ? SHORT_MS : 0);
-  const state = await rest.drop(LITTLE, countdown.over);
-  countdown.stop();
-  if (state === "ended") return responseOf(answer);
+  if (await dropped(rest, LITTLE, isLittle(request) ? SHORT_MS : 0) === "ended") return responseOf(answer);
   return heldBack(answer.body, answer, rest, { mostBytes: MOST_BYTES, isAlone });
 }
 
@@ -74,6 +82,14 @@ function heldBack(
   return new Response(stream, { status, headers });
 }
 
+/** Drops what comes of a body for a time. */
+async function dropped(rest: RestOfBody, mostBytes: number, ms: number): Promise<"ended" | "more"> {
+  const countdown = new Countdown(ms);
+  const state = await rest.drop(mostBytes, countdown.over);
+  countdown.stop();
+  return state;
+}
+
 /** Waits for the sender to end, or leave, or until it had its time; of what comes, some is dropped. */
 async function linger(rest: RestOfBody, mostBytes: number, left: Promise<void>): Promise<"ended" | "more"> {
   const countdown = new Countdown(rest.isHeld ? SHORTEST_MS : SHORT_MS);
@@ -84,7 +100,12 @@ async function linger(rest: RestOfBody, mostBytes: number, left: Promise<void>):
   return state;
 }
 
-function isLittle({ headers }: Request): boolean {
+function isLittle(request: Request): boolean {
+  return lengthOf(request) <= LITTLE;
+}
+
+/** The length of a body as it is announced; Infinity if it is not. */
+function lengthOf({ headers }: Request): number {
   const length = headers.get("content-length");
-  return length === null ? !headers.has("transfer-encoding") : Number(length) <= LITTLE;
+  return length === null ? headers.has("transfer-encoding") ? Infinity : 0 : Number(length);
 }

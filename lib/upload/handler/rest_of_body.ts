@@ -3,6 +3,7 @@ export class RestOfBody {
   /** Undefined if somebody else holds it. */
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
   #reading: Promise<number | undefined> | undefined = undefined;
+  #isReading = false;
 
   constructor(body: ReadableStream<Uint8Array>) {
     if (body.locked) return;
@@ -17,7 +18,7 @@ export class RestOfBody {
 
   /** Whether a read waits for more. */
   get isReading(): boolean {
-    return this.#reading !== undefined;
+    return this.#isReading;
   }
 
   /**
@@ -29,10 +30,7 @@ export class RestOfBody {
     if (this.#reader === undefined) return "more";
     const stopped = over.then(() => "stopped" as const);
     for (let bytes = 0; bytes < maxBytes;) {
-      this.#reading ??= this.#reader.read().then(
-        ({ done, value }) => done ? undefined : value.length,
-        () => undefined,
-      );
+      this.#reading ??= this.#read(this.#reader);
       const read = await Promise.race([this.#reading, stopped]);
       if (read === "stopped") return "more";
       this.#reading = undefined;
@@ -40,6 +38,18 @@ export class RestOfBody {
       bytes += read;
     }
     return "more";
+  }
+
+  /** The bytes that a read gives; undefined at the end. */
+  async #read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<number | undefined> {
+    this.#isReading = true;
+    try {
+      return (await reader.read()).value?.length;
+    } catch {
+      return undefined;
+    } finally {
+      this.#isReading = false;
+    }
   }
 
   /** Lets go of it. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
 import { inFolder } from "../../precompress/site.ts";
+import { forEachOf } from "../../static/raw_exchange.ts";
 import { content } from "./good_uploads.ts";
 import { cannotMount, onSmallDisk } from "./small_disk.ts";
 import { assertUnhurt, type Fault } from "./unhurt.ts";
@@ -18,6 +19,18 @@ function uploadsOf(size: number): { head: (number: number) => string; body: Uint
     { head: (number) => head("PUT", `/huge-${number}`, ["Transfer-Encoding: chunked"]), body: chunked(bytes) },
     { head: () => head("POST", "/", [formType, `Content-Length: ${whole.length}`]), body: whole },
   ];
+}
+
+/** What uploads after the first hundred may add to the memory of the server, in MB: allocators keep more or less. */
+const ALLOWED_LATER = 120;
+
+/** Asserts that memory is not lost with each upload. */
+async function assertNoLeak(server: UploadProcess, happen: Fault["happen"]): Promise<void> {
+  const { most } = server.memory;
+  const numbers = Array.from({ length: 200 }, (_, number) => 1000 + number);
+  await forEachOf(numbers, 25, (number) => happen(server.port, number));
+  const growth = server.memory.most - most;
+  assert.ok(growth < ALLOWED_LATER, `${Math.round(growth)} MB more with 200 uploads after the first 100`);
 }
 
 function overfill(size: number): Fault["happen"] {
@@ -47,6 +60,7 @@ for (const entry of uploadEntries) {
           try {
             const fault = { status: 507, code: "NO_SPACE", happen: overfill(25 * 2 ** 20) } as const;
             await assertUnhurt(server, disk, fault, { refusals: [507], largest: 65_536 });
+            await assertNoLeak(server, fault.happen);
           } finally {
             await server.stop();
           }

@@ -15,10 +15,10 @@ export const TIMES = 100;
 /** How often at once. */
 const AT_ONCE = 25;
 /**
- * What all of it may add to the memory of the server, in MB, of up to 2,500 that are sent. Deno reads on while an answer
- * is on its way to a sender who was refused.
+ * What all of it may add to the memory of the server, in MB, of up to 2,500 that are sent. Deno holds what comes while an
+ * answer is on its way to a sender who was refused and has announced no length; its allocator keeps some of that.
  */
-const ALLOWED_GROWTH = runtime === "deno" ? 400 : 160;
+const ALLOWED_GROWTH = runtime === "deno" ? 280 : 160;
 
 /** Something that goes wrong. */
 export interface Fault {
