@@ -19,11 +19,15 @@ export interface Line {
   readonly text: string;
 }
 
-interface Fence {
+/** A fenced block of a page, of whichever language. */
+export interface Fence {
+  /** Line of the fence itself. */
   readonly line: number;
   readonly mark: string;
   readonly prefix: string;
+  /** What follows the mark. */
   readonly info: string;
+  /** Its lines, without the indentation of the fence. */
   readonly code: string[];
 }
 
@@ -35,24 +39,32 @@ const otherNames = new Set(["typescript", "javascript", "mts", "mjs", "cts", "cj
 /**
  * The blocks of ts and js among lines of Markdown.
  *
- * @throws {TypeError} If a fence is not closed, is marked as code under another name, or names what is no runtime.
+ * @throws {TypeError} As {@linkcode fencesOf} and {@linkcode blockOf}.
  */
 export function blocksOfMarkdown(path: string, lines: Iterable<Line>): Block[] {
-  const blocks: Block[] = [];
+  return fencesOf(path, lines).flatMap((fence) => blockOf(path, fence) ?? []);
+}
+
+/**
+ * The fenced blocks among lines of Markdown.
+ *
+ * @throws {TypeError} If one is not closed.
+ */
+export function fencesOf(path: string, lines: Iterable<Line>): Fence[] {
+  const fences: Fence[] = [];
   let fence: Fence | undefined;
   for (const { number, text } of lines) {
     if (fence === undefined) {
       fence = openedFence(number, text);
     } else if (closes(fence, text)) {
-      const block = blockOf(path, fence);
-      if (block !== undefined) blocks.push(block);
+      fences.push(fence);
       fence = undefined;
     } else {
       fence.code.push(withoutPrefix(text, fence.prefix));
     }
   }
   if (fence !== undefined) throw new TypeError(`${path}:${fence.line}: this fence is not closed`);
-  return blocks;
+  return fences;
 }
 
 function openedFence(line: number, text: string): Fence | undefined {
@@ -76,7 +88,12 @@ function withoutPrefix(text: string, prefix: string): string {
   return text.slice(end);
 }
 
-function blockOf(path: string, { line, info, code }: Fence): Block | undefined {
+/**
+ * The block of ts or js in a fence; undefined if it holds something else.
+ *
+ * @throws {TypeError} If it is marked as code under another name, or names what is no runtime.
+ */
+export function blockOf(path: string, { line, info, code }: Fence): Block | undefined {
   const [language, ...words] = info.split(/[\s,{]+/).filter((word) => word !== "");
   if (otherNames.has(language?.toLowerCase())) {
     throw new TypeError(`${path}:${line}: a block of ${language} is not run: call it ts or js`);

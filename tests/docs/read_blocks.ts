@@ -1,6 +1,6 @@
 import { globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Block, blocksOfMarkdown, type Line } from "./block.ts";
+import { type Block, blockOf, type Fence, fencesOf, type Line } from "./block.ts";
 
 /**
  * The pages and sources of the repository that hold blocks for users: README.md, what is Markdown below lib/, and the
@@ -18,7 +18,7 @@ export function documentationFiles(root: string): string[] {
  *
  * @param paths Files, or folders that are looked through for such files.
  * @param root What the paths are relative to.
- * @throws {TypeError} As {@linkcode blocksOfMarkdown}, or if there is no block at all.
+ * @throws {TypeError} As {@linkcode fencesOf} and {@linkcode blockOf}, or if there is no block at all.
  */
 export function readBlocks(paths: readonly string[], root = "."): Block[] {
   const blocks = paths.flatMap((path) => filesOf(path, root)).flatMap((path) => {
@@ -35,9 +35,14 @@ function filesOf(path: string, root: string): string[] {
 
 /** The blocks of one page or source, by the ending of its name. */
 export function blocksOf(path: string, text: string): Block[] {
+  return fencesOfFile(path, text).flatMap((fence) => blockOf(path, fence) ?? []);
+}
+
+/** The fenced blocks of one page or source, of whichever language. */
+export function fencesOfFile(path: string, text: string): Fence[] {
   const lines = text.split(/\r?\n/).map((line, i) => ({ number: i + 1, text: line }));
-  if (path.endsWith(".md")) return blocksOfMarkdown(path, lines);
-  return docComments(lines).flatMap((comment) => blocksOfMarkdown(path, comment));
+  if (path.endsWith(".md")) return fencesOf(path, lines);
+  return docComments(lines).flatMap((comment) => fencesOf(path, comment));
 }
 
 /** The text of each doc comment, without its stars. */

@@ -1,5 +1,6 @@
 import type { Block } from "./block.ts";
-import { runBlock, type RunOptions } from "./run_block.ts";
+import { runBlock } from "./run_block.ts";
+import type { RunOptions } from "./work_folder.ts";
 
 /** How many blocks run at a time. */
 const AT_A_TIME = 3;

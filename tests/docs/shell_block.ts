@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Block, blockOf, type Fence } from "./block.ts";
+import { fencesOfFile } from "./read_blocks.ts";
+
+/** A block of command lines in a page or comment. */
+export interface ShellBlock {
+  readonly path: string;
+  /** Line of `path` that holds the first command, from 1. */
+  readonly line: number;
+  readonly commands: readonly Command[];
+  /** The closest block before it that listens on the port that its commands ask, if there is one. */
+  readonly server: Block | undefined;
+}
+
+/** A command with what is said of it. */
+export interface Command {
+  readonly line: number;
+  readonly words: string;
+  /** The comment after it; empty if there is none. */
+  readonly comment: string;
+}
+
+const otherNames = new Set(["bash", "shell", "zsh", "console", "shell-session", "shellscript", "terminal"]);
+
+/**
+ * The blocks of sh in pages and in the comments of sources.
+ *
+ * @throws {TypeError} If a block of commands is called by another name, or more is said of it.
+ */
+export function readShellBlocks(paths: readonly string[], root: string): ShellBlock[] {
+  return paths.flatMap((path) => shellBlocksOf(path, readFileSync(join(root, path), "utf8")));
+}
+
+/** The blocks of sh of one page or source. */
+export function shellBlocksOf(path: string, text: string): ShellBlock[] {
+  const before: Block[] = [];
+  return fencesOfFile(path, text).flatMap((fence) => {
+    const block = blockOf(path, fence);
+    if (block !== undefined) before.push(block);
+    if (otherNames.has(fence.info.split(/\s/)[0].toLowerCase())) {
+      throw new TypeError(`${path}:${fence.line}: a block of ${fence.info} is not run: call it sh`);
+    }
+    if (!/^sh\b/.test(fence.info)) return [];
+    if (fence.info !== "sh") throw new TypeError(`${path}:${fence.line}: ${fence.info}: use sh alone`);
+    return [{ path, line: fence.line + 1, commands: commandsOf(fence), server: serverOf(fence, before) }];
+  });
+}
+
+function commandsOf({ line, code }: Fence): Command[] {
+  const commands: Command[] = [];
+  let begun = "";
+  code.forEach((text, i) => {
+    const whole = begun + text;
+    begun = whole.endsWith("\\") ? whole.slice(0, -1) : "";
+    if (begun !== "" || whole.trim() === "" || whole.startsWith("#")) return;
+    const [, words, comment = ""] = /^(.*?)(?:\s+#\s+(.*))?$/.exec(whole)!;
+    commands.push({ line: line + 1 + i, words, comment });
+  });
+  return commands;
+}
+
+function serverOf({ code }: Fence, before: readonly Block[]): Block | undefined {
+  const port = /\/\/127\.0\.0\.1:(\d+)/.exec(code.join("\n"))?.[1];
+  if (port === undefined) return undefined;
+  const listens = new RegExp(`(?:listen|serve)\\(\\s*${port}\\b|\\bport:\\s*${port}\\b`);
+  return before.findLast((block) => listens.test(block.code));
+}
