@@ -81,7 +81,7 @@ export interface UploadHandlerOptions
   /**
    * The extensions that names may have, such as `["png", "pdf"]`, in capitals too: the name under which a file is stored,
    * and the one that a file of a form has at the sender. Others, and names without one, are answered with 415. The last
-   * extension counts: `x.php.png` is a `png`. Default: all.
+   * extension counts: `x.php.png` is a `png`; `tar.gz` asks for both. Default: all.
    */
   extensions?: readonly string[];
   /**
@@ -93,19 +93,20 @@ export interface UploadHandlerOptions
    */
   allowCrossSite?: boolean | readonly string[];
   /**
-   * Most bytes of a body to receive.
+   * Most bytes of a body to receive; more is answered with 413.
    *
    * @default 1_073_741_824
    */
   maxBytes?: number;
   /**
-   * Most ms to wait for the next byte.
+   * Most ms to wait for the next byte; who takes longer is answered with 408, and cut.
    *
    * @default 30_000
    */
   idleTimeout?: number;
   /**
-   * Fewest bytes a second that a sender may send, on the average of each 30 s, or of `idleTimeout` if that is longer.
+   * Fewest bytes a second that a sender may send, on the average of each 30 s, or of `idleTimeout` if that is longer;
+   * who sends fewer is answered with 408, and cut.
    *
    * @default 1024; 0 for no limit
    */
