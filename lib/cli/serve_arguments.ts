@@ -30,7 +30,7 @@ usage: millrace serve DIR [options]
   --no-dictionaries      no deltas for returning visitors (RFC 9842)
   --memory-limit BYTES   of files kept in memory; k, M or G may follow the number (default 64M)
   --previous DIR         the former deploy: its immutable files stay answerable
-  --watch                scan DIR again when something in it changes; for development
+  --no-watch             do not look at DIR when something in it changes; it is scanned again by SIGHUP
   --repr-digest          send the SHA-256 of what is sent of (RFC 9530)
   --cert FILE            a certificate in PEM format, for https; with
   --key FILE             its private key
@@ -73,7 +73,8 @@ const flags = {
   "no-dictionaries": { type: "boolean" },
   "memory-limit": { type: "string" },
   previous: { type: "string" },
-  watch: { type: "boolean" },
+  watch: { type: "boolean" }, // the default
+  "no-watch": { type: "boolean" },
   "repr-digest": { type: "boolean" },
   cert: { type: "string" },
   key: { type: "string" },
@@ -149,7 +150,7 @@ function optionsOf(values: Values): StaticHandlerOptions {
     dictionaries: !values["no-dictionaries"],
     ...(memoryLimit !== undefined && { memoryLimit: byteCount("memory-limit", memoryLimit) }),
     ...(previous !== undefined && { previous }),
-    watch: values.watch ?? false,
+    watch: !values["no-watch"],
     reprDigest: values["repr-digest"] ?? false,
   };
 }

@@ -131,8 +131,9 @@ export interface StaticHandlerOptions {
    */
   previous?: string | true;
   /**
-   * Whether the folder is scanned anew when something in it changes; meant for development. That a link that is the
-   * folder itself is switched is not seen. Default: false.
+   * Whether the folder is scanned again when something in it changes: at once if all files that are served are still
+   * there, else, as in the midst of a build, when it is at rest. That a link that is the folder itself is switched is not
+   * seen. Default: false.
    */
   watch?: boolean;
   /**

@@ -1,8 +1,7 @@
-import { clearTimeout, setTimeout } from "node:timers";
-import { type FSWatcher, watch } from "node:fs";
 import type { Answer } from "./answer.ts";
 import type { Asked } from "./asked.ts";
 import type { FolderAnswers } from "./folder_answers.ts";
+import { FolderWatch } from "./folder_watch.ts";
 import type { Settings } from "./settings.ts";
 import { respond, respondClosed, respondInChain } from "./respond.ts";
 import { type Served, Succession } from "./succession.ts";
@@ -11,12 +10,6 @@ import { type TreeState, treeState } from "./tree/tree_state.ts";
 import { Table } from "./table.ts";
 import { Turns } from "./tree/turns.ts";
 import type { Variant } from "./variant.ts";
-
-/** How long changes may come one after the other before the folder is scanned, in ms. */
-const SETTLING = 100;
-
-/** How long such changes put off the scan at most, in ms. */
-const LONGEST_WAIT = 1000;
 
 /**
  * What a handler serves.
@@ -53,10 +46,7 @@ export class Site {
   #isDeployed = false;
   /** Paths of files that were not what a scan said: whatever vouches for one of them, it is read. */
   readonly #doubted = new Set<string>();
-  /** When the first change came that the next scan is for, in ms. */
-  #firstChange: number | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #watcher: FSWatcher | undefined;
+  #watch: FolderWatch | undefined;
   readonly #succession = new Succession(this.#served());
   #isClosed = false;
   readonly #sending = new Set<Promise<unknown>>();
@@ -123,21 +113,21 @@ export class Site {
     return this.#rescan();
   }
 
-  /** Reloads when something in the folder changes. */
+  /** Looks at the folder when something in it changes. */
   watch(): void {
-    this.#watcher = watch(this.#directory, { recursive: true }, () => {
+    const onChange = (): void => {
       this.#isDeployed = true;
-      this.#rescanSoon();
-    });
-    this.#watcher.on("error", (error) => this.#settings.warn("", `is not watched any more: ${error.message}`));
+      this.#follow().catch((error) => this.#settings.warn("", `cannot be scanned: ${error.message}`));
+    };
+    const onError = ({ message }: Error): void => this.#settings.warn("", `is not watched any more: ${message}`);
+    this.#watch = new FolderWatch(this.#directory, onChange, onError);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#closed ??= this.#table?.folder;
     this.#table = undefined;
-    this.#watcher?.close();
-    clearTimeout(this.#timer);
+    this.#watch?.close();
     await Promise.all([this.#succession.stop(), this.#scanning, ...this.#sending]);
   }
 
@@ -145,9 +135,7 @@ export class Site {
     // Whoever calls during a scan may know of a change that it missed: one more follows it, for all of them.
     return this.#next ??= this.#inTurn(async () => {
       this.#next = undefined;
-      const deploy = this.#isDeployed ? 1 : 0;
-      this.#isDeployed = false;
-      await this.#replace(deploy, () => true);
+      await this.#replaceOnce(() => true);
       this.#succession.settle();
     });
   }
@@ -188,8 +176,7 @@ export class Site {
       return await this.#inTurn(() => {
         const { needs } = this.#table ?? { needs: [] };
         const hasAll = ({ tree }: Table) => needs.every((path) => tree.find(path) !== undefined);
-        // A scan because of a file that changed amends the deploy it is of, or is in the midst of the next one.
-        return this.#replace(0, async (table) => hasAll(table) && await isAtRest());
+        return this.#replaceOnce(async (table) => hasAll(table) && await isAtRest());
       });
     } catch (error) {
       this.#settings.warn("", `cannot be scanned: ${(error as Error).message}`);
@@ -197,16 +184,20 @@ export class Site {
     }
   }
 
-  /** Scans when nothing has called this for a moment; changes without an end put it off for a while only. */
-  #rescanSoon(): void {
-    const now = performance.now();
-    this.#firstChange ??= now;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#firstChange = undefined;
-      this.#rescan().catch((error) => this.#settings.warn("", `cannot be scanned: ${error.message}`));
-    }, Math.min(SETTLING, Math.max(0, this.#firstChange + LONGEST_WAIT - now)));
-    this.#timer.unref();
+  /** Scans the folder at once if all that is served is there; else, as in the midst of a build, once it is at rest. */
+  async #follow(): Promise<void> {
+    const state = await treeState(this.#directory, this.#settings.dotfiles);
+    if (state && this.#lossOf(state) === undefined && this.#table?.tree.isWithin(state)) await this.#rescan();
+    else this.#succession.begin();
+  }
+
+  /** {@linkcode #replace} after a deploy if there was one; else the scan amends the last one, or is in the midst of the next. */
+  async #replaceOnce(isWhole: (table: Table) => boolean | Promise<boolean>): Promise<boolean> {
+    const isDeployed = this.#isDeployed;
+    this.#isDeployed = false;
+    const isReplaced = await this.#replace(isDeployed ? 1 : 0, isWhole);
+    if (!isReplaced && isDeployed) this.#isDeployed = true;
+    return isReplaced;
   }
 
   /**
@@ -222,6 +213,7 @@ export class Site {
     if (!await isWhole(table) || this.#isClosed) return false;
     this.#table = table;
     table.retireFormers();
+    this.#watch?.renew();
     this.#prove(table);
     return true;
   }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rename, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
@@ -226,12 +226,20 @@ test("SIGHUP leaves all as it was if the folder cannot be scanned, and says so",
     });
   }));
 
-test("--watch scans the folder again when something in it changes", () =>
+test("the folder is scanned again when something in it changes, unless --no-watch says otherwise", () =>
   inFolder(async (folder) => {
     await writeTree(folder, site);
-    await Serving.during([folder, "--watch"], async (serving) => {
-      await writeFile(join(folder, "fresh.html"), "fresh");
-      await serving.until(async () => (await fetch(`${serving.url}fresh.html`)).status === 200);
+    const isFresh = async ({ url }: Serving): Promise<boolean> => (await fetch(`${url}fresh.html`)).status === 200;
+    await Serving.during([folder, "--no-watch"], async (still) => {
+      for (const flags of [[], ["--watch"]]) {
+        await Serving.during([folder, ...flags], async (serving) => {
+          assert.equal(await isFresh(serving), false);
+          await writeFile(join(folder, "fresh.html"), "fresh");
+          await serving.until(() => isFresh(serving));
+        });
+        await rm(join(folder, "fresh.html"));
+      }
+      assert.equal(await isFresh(still), false);
     });
   }));
 
@@ -345,7 +353,7 @@ test("wrong usage of serve exits with 2 and says what is wrong", () =>
 test("--help tells the options of the command, and without a command both commands", async () => {
   const serve = await millrace(["serve", "--help"]);
   assert.equal(serve.status, 0);
-  for (const flag of ["--port", "--host", "--fallback", "--previous", "--watch", "--cert", "SIGHUP"]) {
+  for (const flag of ["--port", "--host", "--fallback", "--previous", "--no-watch", "--cert", "SIGHUP"]) {
     assert.ok(serve.stdout.includes(flag), flag);
   }
   assert.ok(!serve.stdout.includes("--formats"));

@@ -131,6 +131,32 @@ test("watch: changes without an end do not put off the scan for ever", () =>
     }
   }));
 
+test("watch: a folder that is removed and built anew is served as before until it is whole, time and again", () =>
+  watching({ "index.html": "build 0", "assets/a.js": "0", "assets/b.js": "0" }, async ({ site, handler }) => {
+    for (let build = 1; build <= 3; build++) {
+      const answers = new Set<string | number>();
+      let isOver = false;
+      const asking = (async () => {
+        while (!isOver) {
+          answers.add(await contentAt(handler, ""));
+          await pause(5);
+        }
+      })();
+      await rm(site, { recursive: true });
+      await pause(300);
+      await writeTree(site, { "assets/a.js": `${build}`, "assets/c.js": `${build}` });
+      await pause(700);
+      await writeTree(site, { "always.txt": "always", "index.html": `build ${build}` });
+      await becomes(handler, "", `build ${build}`);
+      await becomes(handler, "assets/a.js", `${build}`);
+      assert.equal(await contentAt(handler, "assets/b.js"), 404);
+      isOver = true;
+      await asking;
+      answers.add(`build ${build}`); // which may not have been asked for in time
+      assert.deepEqual([...answers].sort(), [`build ${build - 1}`, `build ${build}`]);
+    }
+  }));
+
 test("watch: nothing is scanned any more once the handler is closed", () =>
   watching({}, async ({ site, handler, scans }) => {
     await writeFile(join(site, "new.txt"), "new");
