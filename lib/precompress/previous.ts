@@ -1,22 +1,14 @@
+import { likelyHash } from "../names/mod.ts";
 import { walk, type WalkOptions } from "./walk.ts";
 
 /** A dictionary smaller than this many bytes saves less than its header and its request cost. */
 const MIN_DICTIONARY = 1024;
 
-/**
- * The parts of a file name that build tools set to a hash of the content: at least eight letters or digits between
- * `.`, `-` or `_` and the extension or another part, with a digit or mixed case among them, or exactly eight of those
- * that esbuild uses. A word that passes for one does no harm: files of the same path are taken first.
- */
-const HASH = new RegExp(
-  "(?<=[.\\-_])(?:(?=[\\w-]*\\d|[\\w-]*[A-Z][\\w-]*[a-z]|[\\w-]*[a-z][\\w-]*[A-Z])[A-Za-z0-9_-]{8,64}|[A-Z2-7]{8})" +
-    "(?=\\.[^/]*$)",
-);
-
 /** `path` with the hash part of its name replaced by `*`; the path itself if it has none. */
 export function withoutHash(path: string): string {
-  const slash = path.lastIndexOf("/") + 1;
-  return path.slice(0, slash) + path.slice(slash).replace(HASH, "*");
+  // A word that passes for a hash does no harm: files of the same path are taken first.
+  const part = likelyHash(path);
+  return part ? `${path.slice(0, part.start)}*${path.slice(part.end)}` : path;
 }
 
 /** A previous version of a file. */
