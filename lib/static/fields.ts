@@ -1,13 +1,11 @@
 import type { Fields } from "./answer.ts";
 import { contentTypeOf } from "./content_type.ts";
-import { hashedPart } from "./hashed_name.ts";
 import { useAsDictionary } from "./http/dictionaries.ts";
 import { joinedNames } from "./http/field_names.ts";
 import { requireFieldValue } from "./http/field_value.ts";
 import { formatHTTPDate } from "../semantics/mod.ts";
-import type { Settings } from "./settings.ts";
-import type { TreeFile } from "./tree/representation.ts";
 import type { Resource } from "./resource.ts";
+import type { TreeSettings } from "./tree_settings.ts";
 
 const IMMUTABLE = "public, max-age=31536000, immutable";
 const REVALIDATE = "no-cache";
@@ -26,7 +24,7 @@ const NOT_OF_304 =
  * @throws {TypeError} if `cacheControl` gives what is no field.
  */
 export function fieldsOf(resource: Resource, own: Headers): Fields {
-  const { file, path, lastModified, settings } = resource;
+  const { file, lastModified, settings } = resource;
   const fields: string[] = [];
   const add = (name: string, value: string): void => {
     if (!own.has(name) && value !== "") fields.push(name, value);
@@ -37,9 +35,7 @@ export function fieldsOf(resource: Resource, own: Headers): Fields {
   add("Cache-Control", cacheControl);
   add("Last-Modified", formatHTTPDate(lastModified));
   if (vary !== "") fields.push("Vary", vary);
-  if (settings.dictionaries && isDictionary(file, cacheControl)) {
-    add("Use-As-Dictionary", useAsDictionary(path, hashedPart(path)));
-  }
+  add("Use-As-Dictionary", dictionaryFieldOf(resource, cacheControl));
   add("X-Content-Type-Options", "nosniff");
   for (const [name, value] of own) if (name !== "vary" && value !== "") fields.push(name, value);
   return fields;
@@ -54,7 +50,7 @@ export function fieldsOf304(fields: Fields): string[] {
   return kept;
 }
 
-function cacheControlOf(path: string, settings: Settings): string {
+function cacheControlOf(path: string, settings: TreeSettings): string {
   if (settings.isImmutable(path)) return IMMUTABLE;
   const own = settings.cacheControl(path) ?? REVALIDATE;
   requireFieldValue(`cacheControl, for ${path},`, own);
@@ -62,12 +58,16 @@ function cacheControlOf(path: string, settings: Settings): string {
 }
 
 /**
- * Whether browsers can use `file` as a dictionary for its next version: it is text, they may use it again without a
- * question, and something of its name stays when its content changes.
+ * The field that asks browsers to keep a file as a dictionary for its next version. Empty if they cannot: it is no text,
+ * or they may not use it again without a question, or nothing of its name stays when its content changes.
  */
-function isDictionary({ path, variants }: TreeFile, cacheControl: string): boolean {
-  const start = hashedPart(path)?.start;
-  return variants.length > 0 && isFresh(cacheControl) && start !== 0 && path[start! - 1] !== "/";
+function dictionaryFieldOf({ file, path, settings }: Resource, cacheControl: string): string {
+  if (!settings.dictionaries || file.variants.length === 0 || !isFresh(cacheControl)) return "";
+  const hash = settings.hashIn(file.path);
+  if (!hash || !path.endsWith(file.path.slice(hash.start))) return useAsDictionary(path);
+  if (hash.start === 0 || file.path[hash.start - 1] === "/") return "";
+  const before = path.length - file.path.length; // the folder that it is served at
+  return useAsDictionary(path, { start: before + hash.start, end: before + hash.end });
 }
 
 function isFresh(cacheControl: string): boolean {

@@ -92,6 +92,10 @@ export interface StaticHandlerOptions {
    * The paths below the folder whose content never changes, as a pattern or a glob: they may be kept for a year without
    * a question. `false`: none.
    *
+   * By default those whose names hold a hash of their content, as build tools name them: single names, and names that
+   * others around them show to be hashed. HTML, documents, data, source maps and service workers are never among them.
+   * `reload()` warns of a file that was immutable and has changed.
+   *
    * @default names that hold a hash, such as `app-3f9a1c0b.js`
    */
   immutable?: RegExp | string | false;

@@ -5,8 +5,8 @@ import { type AcceptedCodings, acceptedCodings } from "./http/accept_encoding.ts
 import { availableDictionary, mayUseDictionary } from "./http/dictionaries.ts";
 import type { TreeMemory } from "./tree/memory.ts";
 import type { Proofs } from "./tree/proofs.ts";
-import type { Settings } from "./settings.ts";
 import type { Representation, TreeFile } from "./tree/representation.ts";
+import type { TreeSettings } from "./tree_settings.ts";
 import { Variant } from "./variant.ts";
 
 /** The fields of a request: `Headers`, or those of `node:http` in the same shape. */
@@ -17,7 +17,7 @@ export interface RequestFields {
 /** A file of the tree with its variants, as it is answered. */
 export class Resource {
   readonly file: TreeFile;
-  readonly settings: Settings;
+  readonly settings: TreeSettings;
   /** What is kept of its tree. */
   readonly memory: TreeMemory;
   /** The path that it is served at, decoded. */
@@ -45,7 +45,7 @@ export class Resource {
   /** How many variants of the tree were decided about when those of this file were last looked at. */
   #decided = -1;
 
-  constructor(file: TreeFile, path: string, settings: Settings, memory: TreeMemory, proofs: Proofs) {
+  constructor(file: TreeFile, path: string, settings: TreeSettings, memory: TreeMemory, proofs: Proofs) {
     this.file = file;
     this.path = path;
     this.settings = settings;
@@ -158,7 +158,7 @@ export class Resource {
   }
 }
 
-function inOrder(variants: readonly Representation[], { precompressed }: Settings): readonly Representation[] {
+function inOrder(variants: readonly Representation[], { precompressed }: TreeSettings): readonly Representation[] {
   if (!precompressed) return variants.toSorted((a, b) => a.size - b.size);
   return precompressed.flatMap((coding) => variants.filter((variant) => variant.coding === coding));
 }

@@ -1,6 +1,5 @@
 import { requireKnown } from "../options/mod.ts";
 import { type CrossOrigin, crossOriginOf } from "./cross_origin.ts";
-import { hashedPart } from "./hashed_name.ts";
 import { requireFieldValue } from "./http/field_value.ts";
 import { printable } from "./printable.ts";
 import type { PrecompressedCoding, StaticHandlerOptions, StaticWarning } from "./options.ts";
@@ -18,7 +17,8 @@ export interface Settings {
   readonly cors: CrossOrigin | undefined;
   /** Whether `headers` or `cacheControl` is a function. */
   readonly hasCallbacks: boolean;
-  readonly isImmutable: (path: string) => boolean;
+  /** Undefined: by the names of a tree, see `settingsFor()`. */
+  readonly isImmutable: ((path: string) => boolean) | undefined;
   readonly cacheControl: (path: string) => string | undefined;
   /** Begins and ends with a slash. */
   readonly basePath: string;
@@ -120,9 +120,9 @@ function basePathOf(path: string): string {
   throw new TypeError(`basePath "${path}" is not a path: use one such as /docs/`);
 }
 
-async function patternOf(pattern: StaticHandlerOptions["immutable"]): Promise<(path: string) => boolean> {
+async function patternOf(pattern: StaticHandlerOptions["immutable"]): Promise<Settings["isImmutable"]> {
   if (pattern === false) return () => false;
-  if (pattern === undefined) return (path) => hashedPart(path) !== undefined;
+  if (pattern === undefined) return undefined;
   if (typeof pattern === "string") return (await import("picomatch")).default(pattern, { dot: true });
   if (!(pattern instanceof RegExp)) {
     throw new TypeError(`immutable ${pattern} is no pattern: use a regular expression, a glob, or false`);

@@ -259,6 +259,7 @@ export class Site {
         if (variant) this.fault(variant);
       }
     }
+    table.isImmutable(""); // reads all names, for which otherwise the first request would wait
   }
 }
 

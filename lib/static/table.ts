@@ -8,6 +8,7 @@ import type { Representation } from "./tree/representation.ts";
 import { Resource } from "./resource.ts";
 import { fileServedAt, namesOf, otherAnswerAt, type Redirect, servedPathOf } from "./served_paths.ts";
 import type { Tree } from "./tree/tree.ts";
+import { settingsFor, type TreeSettings } from "./tree_settings.ts";
 import type { Variant } from "./variant.ts";
 
 /** More than one is there only where files changed in the midst of a deploy. */
@@ -27,7 +28,7 @@ export class Table {
   readonly folder: FolderAnswers;
   /** The paths of files without which the site is none: a tree that lacks them does not stand for this one unasked. */
   readonly needs: readonly string[];
-  readonly #settings: Settings;
+  readonly #settings: TreeSettings;
   /** The number of the deploy that it is of: the tables that one goes through share it. */
   readonly deploy: number;
   /** Whose immutable files are answered where the tree has none, the latest first. */
@@ -47,7 +48,7 @@ export class Table {
     this.tree = tree;
     this.deploy = deploy;
     this.#formers = formers;
-    this.#settings = settings;
+    this.#settings = settingsFor(tree.paths(), settings);
     const isSent = (coding: Representation["coding"]) => settings.dictionaries || !coding.startsWith("dc");
     this.memory = new TreeMemory(tree, { limit: settings.memoryLimit, isSent });
     this.proofs = new Proofs(tree, { warn: settings.warn, contentOf: (sha256) => this.#contentOf(sha256) });
@@ -73,6 +74,11 @@ export class Table {
   /** The file at a path below the folder. */
   resourceNamed(path: string): Resource | undefined {
     return this.#resourceOf(this.tree.find(path));
+  }
+
+  /** Whether the file of the tree with that path is answered as one that never changes. */
+  isImmutable(path: string): boolean {
+    return this.#settings.isImmutable(path);
   }
 
   /**
@@ -105,7 +111,7 @@ export class Table {
   #formerAt(path: string): Resource | undefined {
     for (const former of this.#formers) {
       const resource = former.#served(path);
-      if (resource && !resource.hasChanged && this.#settings.isImmutable(resource.file.path)) return resource;
+      if (resource && !resource.hasChanged && former.isImmutable(resource.file.path)) return resource;
     }
     return undefined;
   }

@@ -30,6 +30,11 @@ export class Tree implements Iterable<TreeFile> {
     return count;
   }
 
+  /** The paths of all files, below the folder. */
+  *paths(): Generator<string> {
+    for (let i = 0; i < this.length; i++) if (this.#has(i)) yield this.#found.paths.at(i);
+  }
+
   /** The number of the file at a path below the folder; undefined if there is none. */
   find(path: string): number | undefined {
     const file = this.#found.paths.find(path);
