@@ -1,5 +1,6 @@
 import type { Answer } from "./answer.ts";
 import type { Asked } from "./asked.ts";
+import { warnOfChanged } from "./changed_files.ts";
 import type { FolderAnswers } from "./folder_answers.ts";
 import { FolderWatch } from "./folder_watch.ts";
 import type { Settings } from "./settings.ts";
@@ -210,7 +211,9 @@ export class Site {
     if (former === undefined) return false; // it is closed
     const table = await this.#scan(former.deploy + deploys, former);
     await this.#load(table);
-    if (!await isWhole(table) || this.#isClosed) return false;
+    if (!await isWhole(table)) return false;
+    await warnOfChanged(former, table, this.#settings.warn);
+    if (this.#isClosed) return false;
     this.#table = table;
     table.retireFormers();
     this.#watch?.renew();

@@ -46,6 +46,12 @@ export class ContentColumns {
     return this.#sizes.at(index);
   }
 
+  /** Whether a content is the same as one of `others`; both are known. */
+  isSame(index: number, others: ContentColumns, other: number): boolean {
+    const [start, end] = [index * HASH, (index + 1) * HASH];
+    return this.#hashes.compare(others.#hashes, other * HASH, (other + 1) * HASH, start, end) === 0;
+  }
+
   /** In base64. */
   sha256Of(index: number): string {
     return this.#hashes.toString("base64", index * HASH, (index + 1) * HASH);

@@ -35,6 +35,17 @@ export class Tree implements Iterable<TreeFile> {
     for (let i = 0; i < this.length; i++) if (this.#has(i)) yield this.#found.paths.at(i);
   }
 
+  /** The path of a file that `former` has with other bytes; undefined if it has the same or none. */
+  changedPath(file: number, former: Tree): string | undefined {
+    if (!this.#has(file)) return undefined;
+    const path = this.#found.paths.at(file);
+    const before = former.find(path);
+    if (before === undefined) return undefined;
+    const [now, then] = [this.#found, former.#found];
+    const isSame = now.contents.isSame(now.firstOf(file), then.contents, then.firstOf(before));
+    return isSame ? undefined : path;
+  }
+
   /** The number of the file at a path below the folder; undefined if there is none. */
   find(path: string): number | undefined {
     const file = this.#found.paths.find(path);
