@@ -11,7 +11,7 @@ const BASE64URL = `${BASE62}-_`;
 type Hash = (random: Random) => string;
 
 /**
- * The hashes of build tools. Each was compared, place by place, with 20,000 or more that the tool itself had made, of
+ * The hashes of build tools. Each was compared, place by place, with thousands that the tool itself had made, of
  * the versions beside it: of its files' different contents, in real builds.
  */
 const hashes = {
