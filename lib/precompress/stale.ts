@@ -14,7 +14,11 @@ export async function planStale(tree: Tree, plan: Plan, context: Context): Promi
   for (const path of plan.unknown) unknown.push(path);
   const isUnknown = (path: string) => unknown.some((each) => isOf(path, each));
   for (const path of target.provenance.paths) {
-    if (plan.decided.has(await target.placeOf(path)) || isUnknown(path)) continue;
+    if (plan.decided.has(await target.placeOf(path))) continue;
+    if (isUnknown(path)) {
+      ledger.stuck.add(path);
+      continue;
+    }
     const occupant = await target.look(path);
     if (occupant.kind === "nothing") continue;
     if (occupant.kind === "file" && occupant.isOurs) plan.stale.add(path);

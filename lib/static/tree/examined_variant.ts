@@ -5,9 +5,6 @@ import { type FileContent, readContent } from "./file_content.ts";
 import { SMALL_BODY } from "./memory.ts";
 import { dictionaryIn, faultInBytes } from "./variant_bytes.ts";
 
-/** How much earlier than its original a time may be that was copied from it, in ms. */
-const ROUNDING = 1;
-
 /** A variant to look at. */
 export interface VariantToExamine {
   readonly file: number;
@@ -82,13 +79,5 @@ function faultOf(content: FileContent, variant: VariantToExamine, { found }: Sca
   const isRecordedOne = isRecorded && content.sha256 === found.contents.sha256Of(index);
   if (isRecorded && isAsRecorded) return isRecordedOne ? undefined : "it is not what precompress wrote; run it again";
   if (isRecordedOne) return "it was made of what the file was before; run precompress again";
-  const original = found.firstOf(file);
-  if (isOlder(content.mtimeMs, found.times.at(original))) return "it is older than the file";
-  return faultInBytes(content, found.kindOf(index)!, found.contents.sizeOf(original));
-}
-
-/** Whether a variant is older than its file. Some tools copy the time in whole seconds, others round it. */
-function isOlder(mtimeMs: number, originalMs: number): boolean {
-  const least = mtimeMs % 1000 === 0 ? Math.floor(originalMs / 1000) * 1000 : originalMs - ROUNDING;
-  return mtimeMs < least;
+  return faultInBytes(content, found.kindOf(index)!, found.contents.sizeOf(found.firstOf(file)));
 }

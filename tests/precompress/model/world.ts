@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
@@ -273,7 +273,7 @@ export class World {
       minSaving: oneOf([0.05, 0.05, 0, 0.6, 0.9], random),
       scriptsOnly: random(10) === 0,
       dotfiles: random(8) === 0,
-      followLinks: random(8) === 0,
+      followLinks: random(8) === 0 && !leadsToCopies(this.#folder),
       force: random(10) === 0,
       previous: random(3) === 0,
       copies: random(3) === 0,
@@ -295,6 +295,20 @@ export class World {
 function checkCounts({ files, compressed, unchanged, skipped, problems }: PrecompressReport): void {
   const counted = compressed.length + unchanged + skipped;
   assert.ok(counted === files || (counted < files && problems.length > 0), `${counted} of ${files} files`);
+}
+
+/** Whether a link leads to the copies, or to a folder around them: a run that follows it out of the site writes there. */
+function leadsToCopies(folder: string): boolean {
+  const copies = join(realpathSync(folder), "out");
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).some((entry) => {
+    if (!entry.isSymbolicLink()) return false;
+    try {
+      const target = realpathSync(join(entry.parentPath, entry.name));
+      return `${copies}/`.startsWith(`${target}/`) || target.startsWith(`${copies}/`);
+    } catch {
+      return false; // it leads nowhere
+    }
+  });
 }
 
 function temporariesIn(folder: string): string[] {
