@@ -20,7 +20,8 @@ export async function planStale(tree: Tree, plan: Plan, context: Context): Promi
       continue;
     }
     const occupant = await target.look(path);
-    if (occupant.kind === "nothing") continue;
+    // Where a folder has the name now, nothing is left of what a run wrote.
+    if (occupant.kind === "nothing" || (occupant.kind === "obstacle" && occupant.isFolder)) continue;
     if (occupant.kind === "file" && occupant.isOurs) plan.stale.add(path);
     else ledger.fail(path, new Error(occupant.kind === "file" ? NOT_AS_WRITTEN : occupant.message));
   }

@@ -25,6 +25,8 @@ export interface RunOptions {
 /** What has to be there after a run: files by place, which is a path below the world. */
 export interface Expectation {
   readonly files: Map<string, Extract<Entry, { kind: "file" }>>;
+  /** Places of what may be made of a variant that has become a file of its own: it may be too dense, or not. */
+  readonly mayBeMade: Set<string>;
   /** Paths that a problem must name, below the site or the copy. */
   readonly told: Set<string>;
   /** Paths that a problem may name. */
@@ -52,6 +54,7 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
       .map((file) => [file.path, file]),
   );
   const files: Expectation["files"] = new Map();
+  const mayBeMade = new Set<string>();
   const told = new Set<string>(badLinks);
   const mayBeTold = new Set<string>();
   const originals = found.filter(({ path }) => !beside.has(path));
@@ -60,7 +63,7 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
   }
   if (copies) { for (const file of beside.values()) expectCopy(file); }
   const matchesNothing = options.scriptsOnly && originals.length > 0 && !originals.some(isSelected);
-  return { files, told, mayBeTold, badLinks, isEmpty: found.length + badLinks.length === 0, matchesNothing };
+  return { files, mayBeMade, told, mayBeTold, badLinks, isEmpty: found.length + badLinks.length === 0, matchesNothing };
 
   /** Whether the copy can come to its place. */
   function expectCopy({ path, hash, mode, mtimeMs }: Original): boolean {
@@ -117,7 +120,11 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
 
   function expectVariants(file: Original): void {
     const content = contentOf(file.hash);
-    if (!isWanted(file) || content === undefined) return;
+    if (!isWanted(file)) return;
+    if (content === undefined) {
+      for (const suffix of suffixes) mayBeMade.add((copies ? `out/${file.path}` : file.place) + suffix);
+      return;
+    }
     const old = options.previous ? previous.get(`previous/${file.path}`) : undefined;
     const dictionary = old?.kind === "file" && old.hash !== file.hash ? contentOf(old.hash) : undefined;
     for (const format of options.formats) {
