@@ -31,7 +31,7 @@ export function contentOf(hash: string): Uint8Array<ArrayBuffer> | undefined {
 export const codecsReady: Promise<void> = ready();
 
 const made = new Map<string, Uint8Array>();
-/** By hash of a compressed form: the hash of its content. */
+/** By format and hash of a compressed form: the hash of its content. */
 const forms = new Map<string, string>();
 
 /** The variant that a run makes of a content; always the same bytes. */
@@ -45,7 +45,7 @@ export function variantOf(
   let variant = made.get(key);
   if (!variant) {
     made.set(key, variant = compressSync(content, { format, level, ...(dictionary && { dictionary }) }));
-    if (!dictionary) forms.set(hashOf(variant), hashOf(content));
+    if (!dictionary) forms.set(`${format} ${hashOf(variant)}`, hashOf(content));
   }
   return variant;
 }
@@ -59,10 +59,11 @@ export function formBy(content: Uint8Array<ArrayBuffer>, extension: ".br" | ".gz
 }
 
 for (const content of contents) {
-  for (const extension of [".br", ".gz"] as const) forms.set(hashOf(formBy(content, extension)), hashOf(content));
+  forms.set(`brotli ${hashOf(formBy(content, ".br"))}`, hashOf(content));
+  forms.set(`gzip ${hashOf(formBy(content, ".gz"))}`, hashOf(content));
 }
 
-/** The hash of the content that a compressed form holds, if it is one. */
-export function contentOfForm(hash: string): string | undefined {
-  return forms.get(hash);
+/** The hash of the content that a compressed form holds, if it is one of that format. */
+export function contentOfForm(hash: string, format: VariantFormat | DeltaFormat): string | undefined {
+  return forms.get(`${format} ${hash}`);
 }

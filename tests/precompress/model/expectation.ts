@@ -72,7 +72,7 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
     if (files.has(place)) return true; // a variant took its place
     const there = theirs.get(place);
     if (
-      isBlocked(place) ||
+      isBlocked(place) || isFolderOfTheirs(place) ||
       (there && (there.kind !== "file" || there.hash !== hash) && !(force && isFileOrInnerLink(place)))
     ) {
       told.add(path);
@@ -86,6 +86,11 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
   function isBlocked(place: string): boolean {
     const parts = place.split("/");
     return parts.some((_, i) => i > 1 && isOther(theirs.get(parts.slice(0, i).join("/"))));
+  }
+
+  /** Whether a run made a folder there, and the user put something into it. */
+  function isFolderOfTheirs(place: string): boolean {
+    return !theirs.has(place) && [...theirs.keys()].some((each) => each.startsWith(`${place}/`));
   }
 
   function isOther(entry: Entry | undefined): boolean {
@@ -151,13 +156,13 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
     const isDelta = format.startsWith("dc");
     const beneath = beside.get(path);
     if (copies && beneath && !force) {
-      if (!isDelta && contentOfForm(beneath.hash) === file.hash) return beneath.size;
+      if (!isDelta && contentOfForm(beneath.hash, format) === file.hash) return beneath.size;
       told.add(path);
       return undefined;
     }
     const there = theirs.get(place);
-    if (copies && found.some((file) => file.path.startsWith(`${path}/`))) {
-      told.add(path); // a folder of the tree has its place
+    if (isFolderOfTheirs(place) || copies && found.some((file) => file.path.startsWith(`${path}/`))) {
+      told.add(path); // a folder, of the tree or with a file of the user's in it, has its place
       return undefined;
     }
     if (!there || (there.kind === "file" && there.hash === entry.hash && isKept)) {
@@ -175,7 +180,7 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
       if (isKept) files.set(place, entry);
       return isKept ? bytes.length : undefined;
     }
-    const isForm = !isDelta && status?.kind === "file" && contentOfForm(status.hash) === file.hash;
+    const isForm = !isDelta && status?.kind === "file" && contentOfForm(status.hash, format) === file.hash;
     if (isForm) return lstatSync(join(world, target)).size;
     if (isKept || !isDelta) {
       // A link may lead to what a run makes: what it finds there depends on when it looks.
