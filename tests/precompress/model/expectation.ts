@@ -127,7 +127,10 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
     const content = contentOf(file.hash);
     if (!isWanted(file)) return;
     if (content === undefined) {
-      for (const suffix of suffixes) mayBeMade.add((copies ? `out/${file.path}` : file.place) + suffix);
+      for (const suffix of suffixes) {
+        mayBeMade.add((copies ? `out/${file.path}` : file.place) + suffix);
+        mayBeTold.add(file.path + suffix); // what stands there was hardly made from it
+      }
       return;
     }
     const old = options.previous ? previous.get(`previous/${file.path}`) : undefined;
