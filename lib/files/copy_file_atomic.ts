@@ -1,4 +1,4 @@
-import { rename, rm } from "node:fs/promises";
+import { rename, rm, stat } from "node:fs/promises";
 import type { AtomicFileOptions } from "./atomic_file.ts";
 import { requireKnown } from "../options/mod.ts";
 import { copyToTemporary } from "./copy_to_temporary.ts";
@@ -40,6 +40,13 @@ export async function copyFileAtomic(
 ): Promise<void> {
   requireKnown(options, known, "copyFileAtomic()");
   const [from, to] = [filePath(source, "the source"), filePath(target, "the target")];
+  const status = await stat(from).catch((error) => {
+    throw fileFailure("read", from, error);
+  });
+  // A pipe's end may never come.
+  if (!status.isFile()) {
+    throw Object.assign(new Error(`Cannot copy ${from}: it is no regular file`), { code: "EINVAL" });
+  }
   try {
     await copyTo(options.followLinks === false ? placeItself(to) : followedPlace(to), from, options);
   } catch (error) {

@@ -1,5 +1,5 @@
-import { closeSync, futimesSync, openSync, writeSync } from "node:fs";
-import { readFile, rm, stat } from "node:fs/promises";
+import { closeSync, constants, futimesSync, openSync, writeSync } from "node:fs";
+import { lstat, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { clearInterval, setInterval } from "node:timers";
@@ -11,6 +11,11 @@ import type { DeltaFormat, VariantFormat } from "./options.ts";
 import { journalName } from "./own_names.ts";
 import { cannotWrite } from "./problem.ts";
 
+/** What the first line of a journal begins with. */
+const FIRST_WORDS = '\n{"space":';
+const { O_APPEND, O_WRONLY, O_NOFOLLOW = 0 } = constants;
+/** How a journal is opened that is there. */
+const APPENDED = O_APPEND | O_WRONLY | O_NOFOLLOW;
 /** How often a run that is under way touches its journal, in ms. */
 const HEARTBEAT = 5000;
 /** A journal that nobody touched for so long belongs to a run that was killed, in ms. */
@@ -53,6 +58,8 @@ export async function readJournal(folder: string): Promise<FoundJournal | undefi
   const path = join(folder, journalName);
   let text: string;
   try {
+    // Not through a link, and not of a pipe, whose end may never come.
+    if (!(await lstat(path)).isFile()) throw notOurs(path);
     text = await readFile(path, "utf8");
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
@@ -72,6 +79,7 @@ export async function readJournal(folder: string): Promise<FoundJournal | undefi
       if (entry) entries.push(entry);
     }
   }
+  if (owner === undefined && !FIRST_WORDS.startsWith(text.slice(0, FIRST_WORDS.length))) throw notOurs(path);
   const touched = await stat(path).then(({ mtimeMs }) => mtimeMs, () => 0);
   const isHeld = owner !== undefined && touched > Date.now() - LONGEST_SILENCE && mayRun(owner, path);
   return { entries, copied, length: text.length, isHeld };
@@ -104,13 +112,14 @@ export class Journal {
   static async open(folder: string, copied: boolean, expected: number | undefined): Promise<Journal> {
     const path = join(folder, journalName);
     const found = await readJournal(folder);
-    if (found?.isHeld) {
+    // Nothing is waited for from here on, so that another run in this process sees that this one is at work.
+    if (found?.isHeld || running.has(path)) {
       throw new Error(`another run is at work in ${folder}: wait for it, or remove ${journalName} if there is none`);
     }
     if (found?.length !== expected) throw changedMeanwhile(folder);
     let descriptor: number;
     try {
-      descriptor = openSync(path, found ? "a" : "ax");
+      descriptor = openSync(path, found ? APPENDED : "ax");
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") throw changedMeanwhile(folder);
       throw cannotWrite(folder, error);
@@ -164,6 +173,10 @@ export class Journal {
       // A folder that is gone fails the run by itself.
     }
   }
+}
+
+function notOurs(path: string): Error {
+  return new Error(`${path} is in the way of a run's journal, and none: remove it and run again`);
 }
 
 /** Says that what a run was planned for is not there any more. */

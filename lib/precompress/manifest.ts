@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AtomicFile } from "../files/mod.ts";
 import { checkedRecord, isBelowFolder } from "./file_records.ts";
@@ -124,7 +124,9 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
 /** The manifest in `folder` as it is written; undefined if there is none. */
 export async function readManifestText(folder: string): Promise<string | undefined> {
   try {
-    return await readFile(join(folder, manifestName), "utf8");
+    const path = join(folder, manifestName);
+    if (!(await stat(path)).isFile()) throw new TypeError(`${path} is not a manifest: remove it and run again`);
+    return await readFile(path, "utf8");
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;

@@ -8,6 +8,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import {
   AtomicFile,
+  copyFileAtomic,
   NumberFileWriter,
   openFileReadable,
   openFileWritable,
@@ -194,3 +195,14 @@ test("a stack tells where the user's code was, before anything of ours", async (
   assert.ok(frames.length > 0, stack);
   assert.ok(frames.filter((line) => line.includes("lib/files")).length <= 2, stack);
 });
+
+test("copyFileAtomic() of a pipe, or of what is not there, is refused at once", () =>
+  inFolder(async (folder) => {
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    await assert.rejects(copyFileAtomic(join(folder, "pipe"), join(folder, "copy")), { code: "EINVAL" });
+    await assert.rejects(copyFileAtomic(join(folder, "none"), join(folder, "copy")), {
+      code: "ENOENT",
+      message: `Cannot read ${join(folder, "none")}: there is no such file (ENOENT)`,
+    });
+    assert.deepEqual(await readdir(folder), ["pipe"]);
+  }));

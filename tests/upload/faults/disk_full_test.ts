@@ -23,14 +23,19 @@ function uploadsOf(size: number): { head: (number: number) => string; body: Uint
 
 /** What uploads after the first hundred may add to the memory of the server, in MB: allocators keep more or less. */
 const ALLOWED_LATER = 120;
+/** How often they may add more than that: on a busy machine the peak is reached late, once. A leak adds each time. */
+const ROUNDS = 3;
 
 /** Asserts that memory is not lost with each upload. */
 async function assertNoLeak(server: UploadProcess, happen: Fault["happen"]): Promise<void> {
-  const { most } = server.memory;
-  const numbers = Array.from({ length: 200 }, (_, number) => 1000 + number);
-  await forEachOf(numbers, 25, (number) => happen(server.port, number));
-  const growth = server.memory.most - most;
-  assert.ok(growth < ALLOWED_LATER, `${Math.round(growth)} MB more with 200 uploads after the first 100`);
+  const growths: number[] = [];
+  do {
+    const { most } = server.memory;
+    const numbers = Array.from({ length: 200 }, (_, number) => 1000 + number);
+    await forEachOf(numbers, 25, (number) => happen(server.port, number));
+    growths.push(Math.round(server.memory.most - most));
+  } while (growths.at(-1)! >= ALLOWED_LATER && growths.length < ROUNDS);
+  assert.ok(growths.at(-1)! < ALLOWED_LATER, `${growths.join(", ")} MB more with each 200 uploads after the first 100`);
 }
 
 function overfill(size: number): Fault["happen"] {
