@@ -38,7 +38,10 @@ for (const [name, strategy] of Object.entries(strategies)) {
         const read = async (enqueue: Enqueue): Promise<string[]> => {
           const log: string[] = [];
           const { readable, writable } = bursts(enqueue, log, strategy);
-          void ReadableStream.from(lengths).pipeTo(writable);
+          // Written by hand: a pipe stops for others when its turn grows long, and that is in the order, too.
+          const writer = writable.getWriter();
+          for (const length of lengths) void writer.write(length);
+          void writer.close();
           const reader = readable.getReader();
           for (let ended = false; !ended;) {
             const results = await Promise.all(Array.from({ length: readers }, () => reader.read()));
