@@ -5,9 +5,13 @@ import { carryOut } from "./carry_out.ts";
 import { readContent } from "./content.ts";
 import type { Context } from "./context.ts";
 import { discard } from "./discard.ts";
+import { type DeltaFormat, extensions, type VariantFormat } from "./options.ts";
 import type { Copy, Plan, Work } from "./plan.ts";
 import { CHANGED } from "./problem.ts";
-import { recordExtra, recordSettled } from "./record_work.ts";
+import { recordExtra, recordOf, recordSettled } from "./record_work.ts";
+import { variantPath } from "./tree_files.ts";
+
+const formats = Object.keys(extensions) as (VariantFormat | DeltaFormat)[];
 
 /** Does what `plan` says; the context's target has begun. */
 export async function act(plan: Plan, context: Context, signal?: AbortSignal): Promise<void> {
@@ -20,8 +24,9 @@ export async function act(plan: Plan, context: Context, signal?: AbortSignal): P
     if (!await makeCopy(copy, context)) failed.add(copy.file.path);
   }
   for (const [path, file] of plan.alike) await target.align(path, file).catch((error) => ledger.fail(path, error));
-  // A variant must not be beside a copy that it was not made from.
+  // A variant must not be beside a copy that it was not made from, nor without one.
   const works = plan.works.filter(({ file }) => !failed.has(file.path));
+  for (const work of plan.works) if (failed.has(work.file.path)) await dropWithoutCopy(work, context);
   for (const work of works) if (work.isSettled) recordSettled(work, context);
   await carryOutAll(works.filter(({ isSettled }) => !isSettled), context);
   for (const extra of plan.extras) if (!failed.has(extra.file.path)) recordExtra(extra, context);
@@ -36,16 +41,32 @@ async function removeStale(path: string, { ledger, target }: Context): Promise<v
   }
 }
 
+/** Removes the variants of a file that could not be copied, unless its former copy is there. */
+async function dropWithoutCopy({ file: { path } }: Work, context: Context): Promise<void> {
+  const { ledger, target } = context;
+  const copy = await target.look(path);
+  if (copy.kind === "file" && copy.isOurs) return;
+  const { variants = {} } = target.provenance.records.get(path) ?? {};
+  const kept = formats.filter((format) => variants[format]?.state === "kept").map((format) =>
+    variantPath(path, format)
+  );
+  for (const variant of kept) await removeStale(variant, context);
+  if (!kept.some((variant) => ledger.stuck.has(variant))) ledger.records.delete(path);
+}
+
 /** Copies a file to the target; returns whether that worked. */
-async function makeCopy({ file, sha256 }: Copy, { ledger, places, settings, target }: Context): Promise<boolean> {
-  const { path, size } = file;
+async function makeCopy(copy: Copy, { ledger, places, settings, target }: Context): Promise<boolean> {
+  const { file, sha256 } = copy;
+  const { path } = file;
   const temporary = temporaryPath(join(target.folder, path));
   try {
     await target.makeFolderOf(path);
     await copyToTemporary(join(places.source, path), temporary, file);
     if ((await readContent(temporary)).sha256 !== sha256) throw new Error(CHANGED);
-    const entry = { path, record: { size, sha256, variants: {} } };
-    if (await target.put(path, { temporary, sha256, entry, replacesAny: settings.force })) ledger.copied.push(path);
+    const entry = { path, record: recordOf(copy, ledger) };
+    const isNew = await target.put(path, { temporary, sha256, entry, replacesAny: settings.force });
+    if (isNew) ledger.copied.push(path);
+    else ledger.ready.add(path); // it came during the run
     return true;
   } catch (error) {
     ledger.fail(path, error);

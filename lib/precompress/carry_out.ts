@@ -7,7 +7,7 @@ import type { VariantRecord } from "./manifest.ts";
 import { type DeltaFormat, deltaOf, extensions, type VariantFormat } from "./options.ts";
 import type { Work } from "./plan.ts";
 import { inTheWay, isDelta, type PlannedVariant } from "./planned_variant.ts";
-import { type Made, recordWork } from "./record_work.ts";
+import { type Made, recordOf, recordWork } from "./record_work.ts";
 import { variantPath } from "./tree_files.ts";
 
 /** A delta must be this much smaller than the plain variant: the browser keeps a dictionary for it. */
@@ -80,7 +80,7 @@ async function take(
   work: Work,
   { ledger, target }: Context,
 ): Promise<VariantRecord> {
-  const { file, sha256, dictionary } = work;
+  const { file } = work;
   const path = variantPath(file.path, format);
   if (theirs && (outcome.state !== "kept" || outcome.sha256 !== theirs.sha256)) {
     if (theirs.isForm) return { state: "found", settings, size: theirs.size, sha256: theirs.sha256 };
@@ -93,8 +93,7 @@ async function take(
     return { state: "unworthy", settings };
   }
   const variant: VariantRecord = { state: "kept", settings, size: outcome.size, sha256: outcome.sha256 };
-  const record = { size: file.size, sha256, ...(dictionary && { dictionary }), variants: {} };
-  const entry = { path: file.path, record, made: { format, variant } };
+  const entry = { path: file.path, record: recordOf(work, ledger), made: { format, variant } };
   const isNew = await target.put(path, { temporary, sha256: outcome.sha256, entry, replacesAny });
   if (isNew || !theirs) ledger.compressed.add(file.path);
   if (!isNew) await target.align(path, file);

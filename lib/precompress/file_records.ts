@@ -9,10 +9,16 @@ const states: ReadonlySet<unknown> = new Set(["kept", "found", "unworthy"]);
  * in it, and what it says decides about what is removed.
  */
 export function checkedRecord(value: unknown): FileRecord | undefined {
-  const { size, sha256, dictionary, variants } = (value ?? {}) as Partial<Record<keyof FileRecord, unknown>>;
+  const { size, sha256, dictionary, found, variants } = (value ?? {}) as Partial<Record<keyof FileRecord, unknown>>;
   if (!isSize(size) || !isHash(sha256)) return undefined;
   const checked = checkedDictionary(dictionary);
-  return { size, sha256, ...(checked && { dictionary: checked }), variants: checkedVariants(variants) };
+  return {
+    size,
+    sha256,
+    ...(checked && { dictionary: checked }),
+    ...(found === true && { found }),
+    variants: checkedVariants(variants),
+  };
 }
 
 /** What a manifest or journal says of a variant; undefined if it makes no sense, or an earlier version did not know. */

@@ -12,6 +12,8 @@ export class Ledger {
   readonly copied: string[] = [];
   /** Compressed files of others that are used as they are. */
   readonly found: string[] = [];
+  /** Files that a copy has already, put there by somebody else: they stay as they are. */
+  readonly ready: Set<string> = new Set();
   /** Files of ours that are of no use any more and could not be removed. */
   readonly stuck: Set<string> = new Set();
   /** Files that a problem is about, or about one of their variants. */

@@ -76,6 +76,8 @@ export interface FileRecord {
   readonly sha256: string;
   /** The former version that its deltas are against. */
   readonly dictionary?: DictionaryRecord;
+  /** Whether the file itself was in the copy already, put there by somebody else: no run changes or removes that. */
+  readonly found?: true;
   /** What was made of it, or decided against; none if it was not worth a try. */
   readonly variants: Readonly<Partial<Record<VariantFormat | DeltaFormat, VariantRecord>>>;
 }

@@ -31,6 +31,7 @@ const NOTHING: Occupant = { kind: "nothing" };
 export const obstacle = (message: string): Occupant => ({ kind: "obstacle", message, isFolder: false });
 /** The problem of a folder where a file belongs. */
 export const FOLDER_IN_THE_WAY = "a folder is in the way: remove it and run again";
+const LINK_TO_FOLDER = "a symbolic link to a folder is in the way: remove it";
 const FOLDER: Occupant = { kind: "obstacle", message: FOLDER_IN_THE_WAY, isFolder: true };
 
 /**
@@ -54,7 +55,7 @@ export async function occupantAt(
       return obstacle("a symbolic link that leads out of the folder is in the way: remove it");
     }
     const found = isLink ? await stat(real) : status;
-    if (found.isDirectory()) return FOLDER;
+    if (found.isDirectory()) return isLink ? obstacle(LINK_TO_FOLDER) : FOLDER;
     if (!found.isFile()) return obstacle("it is in the way, and no regular file: remove it and run again");
     const { size, sha256 } = await readContent(real);
     const { mtimeMs, mode } = found;

@@ -113,7 +113,8 @@ export async function planCopy(file: FoundFile, sha256: string, plan: Plan, cont
     return false;
   }
   if (occupant.kind === "file" && occupant.sha256 === sha256 && !occupant.isLink) {
-    if (!isAlike(occupant, file)) plan.alike.set(file.path, file);
+    if (!occupant.isOurs && !settings.force) ledger.ready.add(file.path);
+    else if (!isAlike(occupant, file)) plan.alike.set(file.path, file);
     return true;
   }
   if (occupant.kind === "file" && !occupant.isOurs && !settings.force) {

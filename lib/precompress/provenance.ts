@@ -36,8 +36,8 @@ export class Provenance {
       if (known) known.add(sha256);
       else hashes.set(path, new Set([sha256]));
     };
-    for (const [path, { sha256, variants }] of records) {
-      if (copies && manifest!.copied) add(path, sha256);
+    for (const [path, { sha256, found, variants }] of records) {
+      if (copies && manifest!.copied && !found) add(path, sha256);
       for (const [format, variant] of Object.entries(variants)) {
         if (variant.state === "kept") add(path + extensions[format as VariantFormat | DeltaFormat], variant.sha256!);
       }

@@ -1,5 +1,6 @@
 import type { Context } from "./context.ts";
-import type { VariantRecord } from "./manifest.ts";
+import type { Ledger } from "./ledger.ts";
+import type { FileRecord, VariantRecord } from "./manifest.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./options.ts";
 import type { Copy, Plan, Work } from "./plan.ts";
 import { variantPath } from "./tree_files.ts";
@@ -12,9 +13,18 @@ const formats = Object.entries(extensions) as [VariantFormat | DeltaFormat, stri
 /** The settings of a variant that is of no use any more and could not be removed. */
 const STUCK = "stuck";
 
+/** What is recorded of a file itself; its variants are added. */
+export function recordOf(
+  { file: { path, size }, sha256, dictionary }: Copy & Partial<Work>,
+  ledger: Ledger,
+): FileRecord {
+  const found = ledger.ready.has(path);
+  return { size, sha256, ...(dictionary && { dictionary }), ...(found && { found }), variants: {} };
+}
+
 /** Records what became of a file, and counts it. */
 export function recordWork(work: Work, made: Made, { ledger, target }: Context): void {
-  const { file: { path, size }, sha256, dictionary } = work;
+  const { path } = work.file;
   const variants: Partial<Record<VariantFormat | DeltaFormat, VariantRecord>> = {};
   for (const { format } of work.variants) {
     const variant = made.get(format);
@@ -27,7 +37,7 @@ export function recordWork(work: Work, made: Made, { ledger, target }: Context):
     // It is ours all the same, and the next run tries to remove it.
     if (ledger.stuck.has(variantPath(path, format))) variants[format] ??= { ...variant, settings: STUCK };
   }
-  ledger.records.set(path, { size, sha256, ...(dictionary && { dictionary }), variants });
+  ledger.records.set(path, { ...recordOf(work, ledger), variants });
   if (ledger.compressed.has(path) || ledger.troubled.has(path)) return;
   if ([...made.values()].some(({ state }) => state !== "unworthy")) ledger.unchanged++;
   else ledger.skipped++;
@@ -39,14 +49,15 @@ export function recordSettled(work: Work, context: Context): void {
 }
 
 /** Records the copy of a file that stands beside another, unless a variant of ours has its place now. */
-export function recordExtra({ file: { path, size }, sha256 }: Copy, { ledger }: Context): void {
+export function recordExtra(extra: Copy, { ledger }: Context): void {
+  const { path } = extra.file;
   ledger.skipped++;
   const isTaken = formats.some(([format, suffix]) => {
     const owner = path.endsWith(suffix) ? ledger.records.get(path.slice(0, -suffix.length)) : undefined;
     return owner?.variants[format]?.state === "kept";
   });
   if (isTaken) ledger.records.delete(path);
-  else ledger.records.set(path, { size, sha256, variants: {} });
+  else ledger.records.set(path, recordOf(extra, ledger));
 }
 
 /** Drops the records of files that are gone, when all that was made of them is. */

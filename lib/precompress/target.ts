@@ -159,7 +159,6 @@ export class Target {
    * @throws {Error} if anything else is there that no run wrote; it stays.
    */
   async put(path: string, { temporary, sha256, entry, replacesAny }: Finished): Promise<boolean> {
-    this.#writing!.append(entry);
     this.#seen.delete(path);
     const occupant = await this.#lookAnew(path);
     if (occupant.kind === "obstacle") throw new Error(occupant.message);
@@ -167,6 +166,7 @@ export class Target {
     if (!isFree && occupant.sha256 === sha256 && !occupant.isLink) return false;
     if (!isFree && !occupant.isOurs && !replacesAny) throw new Error(CAME_MEANWHILE);
     const place = await this.placeOf(path);
+    this.#writing!.append(entry);
     await takeName(temporary, place, { replace: !isFree, atOnce: false }).catch((error) => {
       throw error.code === "EEXIST" ? new Error(CAME_MEANWHILE, { cause: error }) : error;
     });

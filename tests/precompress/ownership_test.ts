@@ -200,6 +200,55 @@ test("with out, a folder with files that no run put there is refused; with force
     assert.equal(await readFile(join(out, "notes.txt"), "utf8"), "theirs");
   }));
 
+test("with out, a file of somebody else's with the bytes of the copy is used, and stays when the original goes", () =>
+  inFolder(async (folder) => {
+    const [site, out] = [join(folder, "site"), join(folder, "out")];
+    await writeTree(folder, { "site/index.html": page, "site/app.js": sourceText(5000, 1) });
+    await precompress(site, { ...quick, out });
+    await writeTree(folder, { "site/legal.html": page, "out/legal.html": page });
+    await chmod(join(out, "legal.html"), 0o600);
+    const before = await stat(join(out, "legal.html"));
+    for (let run = 1; run <= 2; run++) {
+      const report = await precompress(site, { ...quick, out });
+      assert.deepEqual([report.problems, report.copied], [[], []]);
+      const after = await stat(join(out, "legal.html"));
+      assert.deepEqual([after.mode, after.mtimeMs], [before.mode, before.mtimeMs], "it is not touched");
+      assert.equal((await readManifest(out))!.files["legal.html"]!.found, true);
+    }
+    await rm(join(site, "legal.html"));
+    await precompress(site, { ...quick, out });
+    assert.equal(await readFile(join(out, "legal.html"), "utf8"), page);
+    assert.deepEqual((await listed(out)).filter((name) => name.startsWith("legal")), ["legal.html"]);
+    await writeTree(folder, { "site/legal.html": page });
+    await precompress(site, { ...quick, out });
+    await cleanPrecompressed(out);
+    assert.deepEqual(await listed(out), ["legal.html"]);
+    await writeTree(folder, { "site/legal.html": `${page}more` });
+    await assert.rejects(precompress(site, { ...quick, out }), /holds files that no run put there/);
+    await writeTree(folder, { "site/legal.html": page });
+    await precompress(site, { ...quick, out, force: true });
+    assert.equal((await readManifest(out))!.files["legal.html"]!.found, undefined, "force makes it a copy");
+  }));
+
+test("with out, nothing is left of the variants of a file whose copy has a folder or a link to one in its way", () =>
+  inFolder(async (folder) => {
+    const [site, out] = [join(folder, "site"), join(folder, "out")];
+    const scripts = { "a.js": sourceText(5000, 1), "b.js": sourceText(5000, 2), "c.js": sourceText(5000, 3) };
+    await writeTree(site, scripts);
+    await precompress(site, { ...quick, out });
+    for (const name of ["a.js", "b.js"]) await rm(join(out, name));
+    await writeTree(out, { "a.js/mine.txt": "theirs" });
+    await symlink(".", join(out, "b.js"));
+    const { problems, removed } = await precompress(site, { ...quick, out });
+    assert.deepEqual(told(problems), [
+      "a.js: a folder is in the way: remove it and run again",
+      "b.js: a symbolic link to a folder is in the way: remove it",
+    ]);
+    assert.deepEqual(removed, ["a.js.br", "a.js.gz", "a.js.zst", "b.js.br", "b.js.gz", "b.js.zst"]);
+    assert.deepEqual(Object.keys((await readManifest(out))!.files), ["c.js"]);
+    assert.equal(await readFile(join(out, "a.js/mine.txt"), "utf8"), "theirs");
+  }));
+
 test("an empty folder is an error, and empties no copy", () =>
   inFolder(async (folder) => {
     const [site, out] = [join(folder, "site"), join(folder, "out")];

@@ -44,7 +44,7 @@ export function oneOf<T>(items: readonly T[], random: Random): T {
 /** Does something to a world that its user might do, mostly to what is there; says what. */
 export function edit(world: string, there: readonly string[], random: Random): string {
   const area = oneOf(["site", "site", "site", "site", "out", "else"], random);
-  const kind = random(16);
+  const kind = random(17);
   const files = there.filter((path) => path.startsWith(`${area}/`));
   const isNew = files.length === 0 || random(3) === 0 || (kind < 4 && random(2) === 0);
   const base = isNew ? `${area}/${oneOf(folders, random)}${oneOf(names, random)}` : oneOf(files, random);
@@ -91,6 +91,8 @@ export function edit(world: string, there: readonly string[], random: Random): s
     }
     case 14:
       return makeFolder(path + oneOf(["", suffix], random)) ? `folder at ${base}` : "nothing";
+    case 15:
+      return copyAcross(world, random);
     default:
       return copyVariant(world, random);
   }
@@ -155,6 +157,13 @@ function copyVariant(world: string, random: Random): string {
   const to = oneOf(names, random) + from.slice(from.lastIndexOf("."));
   const bytes = contentAt(join(world, "site", from));
   return bytes && put(join(world, "site", to), bytes, random) ? `copy site/${from} to ${to}` : "nothing";
+}
+
+/** A file of the site at its place in the copy, as who deploys by hand puts it. */
+function copyAcross(world: string, random: Random): string {
+  const path = oneOf(folders, random) + oneOf(names, random);
+  const bytes = contentAt(join(world, "site", path));
+  return bytes && put(join(world, "out", path), bytes, random) ? `copy site/${path} to out` : "nothing";
 }
 
 function change(path: string, action: () => void): boolean {

@@ -25,6 +25,8 @@ export interface RunOptions {
 /** What has to be there after a run: files by place, which is a path below the world. */
 export interface Expectation {
   readonly files: Map<string, Extract<Entry, { kind: "file" }>>;
+  /** Places in a copy where the user put the very bytes that belong there: these stay the user's. */
+  readonly ready: Set<string>;
   /** Places of what may be made of a variant that has become a file of its own: it may be too dense, or not. */
   readonly mayBeMade: Set<string>;
   /** Paths that a problem must name, below the site or the copy. */
@@ -54,6 +56,7 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
       .map((file) => [file.path, file]),
   );
   const files: Expectation["files"] = new Map();
+  const ready = new Set<string>();
   const mayBeMade = new Set<string>();
   const told = new Set<string>(badLinks);
   const mayBeTold = new Set<string>();
@@ -63,7 +66,8 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
   }
   if (copies) { for (const file of beside.values()) expectCopy(file); }
   const matchesNothing = options.scriptsOnly && originals.length > 0 && !originals.some(isSelected);
-  return { files, mayBeMade, told, mayBeTold, badLinks, isEmpty: found.length + badLinks.length === 0, matchesNothing };
+  const isEmpty = found.length + badLinks.length === 0;
+  return { files, ready, mayBeMade, told, mayBeTold, badLinks, isEmpty, matchesNothing };
 
   /** Whether the copy can come to its place. */
   function expectCopy({ path, hash, mode, mtimeMs }: Original): boolean {
@@ -78,7 +82,10 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
       told.add(path);
       return false;
     }
-    files.set(place, entry);
+    if (there?.kind === "file" && !force) {
+      files.set(place, there);
+      ready.add(place);
+    } else files.set(place, entry);
     return true;
   }
 
