@@ -1,4 +1,5 @@
-import { closeSync, constants, futimesSync, openSync, writeSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { closeSync, constants, futimesSync, openSync, readFileSync, writeSync } from "node:fs";
 import { lstat, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -33,10 +34,14 @@ export interface JournalEntry {
   readonly made?: { readonly format: VariantFormat | DeltaFormat; readonly variant: VariantRecord };
 }
 
-/** The run that a journal is of. */
+/** A run that a journal is of, or was until it was killed. */
 interface Owner {
   readonly space: unknown;
   readonly pid: unknown;
+  /** Tells it from all others. */
+  readonly run: unknown;
+  /** How long the journal was that it found, whose run was at an end. */
+  readonly after: unknown;
 }
 
 /** A journal as it was found. */
@@ -66,22 +71,22 @@ export async function readJournal(folder: string): Promise<FoundJournal | undefi
     throw error;
   }
   const entries: JournalEntry[] = [];
-  let owner: Owner | undefined;
+  const owners: Owner[] = [];
   let copied = false;
-  for (const line of text.split("\n")) {
-    const value = parsed(line);
-    if (value === undefined) continue; // torn by a kill: what it told of has not got its name
-    if ("pid" in value) {
-      owner = value as unknown as Owner;
+  for (const value of valuesOf(text)) {
+    if (isOwner(value)) {
+      owners.push(value);
       copied = value.copied === true;
     } else {
       const entry = checkedEntry(value);
       if (entry) entries.push(entry);
     }
   }
-  if (owner === undefined && !FIRST_WORDS.startsWith(text.slice(0, FIRST_WORDS.length))) throw notOurs(path);
+  if (owners.length === 0 && !FIRST_WORDS.startsWith(text.slice(0, FIRST_WORDS.length))) throw notOurs(path);
   const touched = await stat(path).then(({ mtimeMs }) => mtimeMs, () => 0);
-  const isHeld = owner !== undefined && touched > Date.now() - LONGEST_SILENCE && mayRun(owner, path);
+  // Of those that found the same, the first is at work.
+  const latest = owners.filter(({ after }) => after === owners.at(-1)!.after);
+  const isHeld = touched > Date.now() - LONGEST_SILENCE && latest.some((owner) => mayRun(owner, path));
   return { entries, copied, length: text.length, isHeld };
 }
 
@@ -113,9 +118,7 @@ export class Journal {
     const path = join(folder, journalName);
     const found = await readJournal(folder);
     // Nothing is waited for from here on, so that another run in this process sees that this one is at work.
-    if (found?.isHeld || running.has(path)) {
-      throw new Error(`another run is at work in ${folder}: wait for it, or remove ${journalName} if there is none`);
-    }
+    if (found?.isHeld || running.has(path)) throw atWork(folder);
     if (found?.length !== expected) throw changedMeanwhile(folder);
     let descriptor: number;
     try {
@@ -125,14 +128,18 @@ export class Journal {
       throw cannotWrite(folder, error);
     }
     const journal = new Journal(path, descriptor);
+    const run = randomUUID();
     try {
       // A line end first: the last line may have been torn.
-      journal.#write(`\n${JSON.stringify({ space: processSpace(), pid: process.pid, copied })}\n`);
-      return journal;
+      const owner = { space: processSpace(), pid: process.pid, run, after: expected ?? 0 };
+      journal.#write(`\n${JSON.stringify({ ...owner, copied })}\n`);
+      if (found === undefined || firstOwner(readFileSync(path, "utf8").slice(expected)) === run) return journal;
     } catch (error) {
       journal.leave();
       throw cannotWrite(folder, error);
     }
+    journal.leave();
+    throw atWork(folder);
   }
 
   /**
@@ -179,6 +186,10 @@ function notOurs(path: string): Error {
   return new Error(`${path} is in the way of a run's journal, and none: remove it and run again`);
 }
 
+function atWork(folder: string): Error {
+  return new Error(`another run is at work in ${folder}: wait for it, or remove ${journalName} if there is none`);
+}
+
 /** Says that what a run was planned for is not there any more. */
 export function changedMeanwhile(folder: string): Error {
   return new Error(`another run changed ${folder} meanwhile: run again`);
@@ -189,6 +200,20 @@ function mayRun({ space, pid }: Owner, path: string): boolean {
   if (space !== processSpace()) return true;
   // In a container, the process that was killed often had the id of this one.
   return pid === process.pid ? running.has(path) : isProcessAlive(Number(pid)) !== false;
+}
+
+/** What the lines of a journal say. One that a kill has torn says nothing: what it told of has not got its name. */
+function valuesOf(text: string): Record<string, unknown>[] {
+  return text.split("\n").map(parsed).filter((value) => value !== undefined);
+}
+
+function isOwner(value: Record<string, unknown>): value is Record<string, unknown> & Owner {
+  return "pid" in value;
+}
+
+/** Which run came first. */
+function firstOwner(text: string): unknown {
+  return valuesOf(text).find(isOwner)?.run;
 }
 
 function parsed(line: string): Record<string, unknown> | undefined {

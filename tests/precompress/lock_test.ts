@@ -3,9 +3,16 @@ import { execFileSync } from "node:child_process";
 import { lstat, readdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { cleanPrecompressed, manifestName, precompress } from "../../lib/precompress/mod.ts";
+import { processSpace } from "../../lib/files/internal.ts";
+import {
+  cleanPrecompressed,
+  extensions,
+  manifestName,
+  precompress,
+  type VariantFormat,
+} from "../../lib/precompress/mod.ts";
 import { sourceText } from "../codecs/samples.ts";
-import { inFolder, writeTree } from "./site.ts";
+import { inFolder, millrace, writeTree } from "./site.ts";
 
 const journal = ".millrace.journal";
 const inTheWay = /\.millrace\.journal is in the way of a run's journal, and none: remove it and run again$/;
@@ -32,6 +39,44 @@ test("of two runs at a time one is refused, also after a run that was killed", (
         if (run.status === "rejected") assert.match(run.reason.message, /another run (is at work in|changed) /);
       }
     }
+  }));
+
+test(
+  "of processes that take a killed run's journal over at the same moment, one does",
+  { timeout: 120_000 },
+  () =>
+    inFolder(async (folder) => {
+      for (let round = 0; round < 5; round++) {
+        const site = join(folder, `${round}`);
+        const names = Array.from({ length: 20 }, (_, i) => `${i}.js`);
+        await writeTree(site, Object.fromEntries(names.map((name, i) => [name, sourceText(5000, i)])));
+        await writeFile(join(site, journal), '\n{"space":"deadbeef","pid":999999,"copied":false}\n');
+        await utimes(join(site, journal), 1, 1);
+        const runs = await Promise.all(["gzip", "zstd", "brotli"].map((format) => {
+          return millrace(["precompress", site, "--formats", format, "--quiet"]);
+        }));
+        const { files } = JSON.parse(await readFile(join(site, manifestName), "utf8"));
+        const made = (await readdir(site)).filter((name) => /\.(gz|zst|br)$/.test(name)).sort();
+        const known = names.flatMap((name) =>
+          Object.keys(files[name].variants).map((format) => name + extensions[format as VariantFormat])
+        );
+        assert.deepEqual(known.sort(), made, "the manifest knows all that was made");
+        assert.ok(runs.some(({ status }) => status === 0));
+        for (const { status, stderr } of runs) {
+          if (status !== 0) assert.match(stderr, /another run (is at work in|changed) /);
+        }
+      }
+    }),
+);
+
+test("of runs that found the same journal, the first goes on, and holds it although the last is gone", () =>
+  inFolder(async (site) => {
+    await writeTree(site, { "a.js": sourceText(20_000, 1) });
+    const owner = (pid: number, after: number) => `\n{"space":"${processSpace()}","pid":${pid},"after":${after}}\n`;
+    await writeFile(join(site, journal), owner(1, 0) + owner(999_999, 0));
+    await assert.rejects(precompress(site, { formats: ["gzip"] }), /another run is at work in/);
+    await writeFile(join(site, journal), owner(1, 0) + owner(999_999, 30));
+    assert.equal((await precompress(site, { formats: ["gzip"] })).compressed.length, 1);
   }));
 
 test("somebody else's file, link or pipe in the place of the journal is named, and stays", () =>

@@ -171,8 +171,10 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
       return undefined;
     }
     const there = theirs.get(place);
-    if (isFolderOfTheirs(place) || copies && found.some((file) => file.path.startsWith(`${path}/`))) {
-      told.add(path); // a folder, of the tree or with a file of the user's in it, has its place
+    const isFolder = copies && found.some((file) => file.path.startsWith(`${path}/`));
+    if (isFolder || isFolderOfTheirs(place)) {
+      // A folder, of the tree or with a file of the user's in it, has its place.
+      (isFolder || isKept ? told : mayBeTold).add(path);
       return undefined;
     }
     if (!there || (there.kind === "file" && there.hash === entry.hash && isKept)) {
@@ -183,7 +185,8 @@ export function expectationOf(world: string, theirs: Snapshot, options: RunOptio
     const target = there.kind === "link" ? targetOf(place) : place;
     const status = target === undefined ? undefined : theirs.get(target) ?? { kind: "ours" as const };
     if (target === undefined || status!.kind === "folder") {
-      told.add(path);
+      // A folder in a copy may go until the variant is there.
+      if (isKept || target === undefined || !copies) told.add(path);
       return undefined;
     }
     if (force) {

@@ -18,7 +18,7 @@ import { randomNumbers } from "../../codecs/samples.ts";
 import { codecsReady, contents } from "./contents.ts";
 import { edit, loseManifest, oneOf, type Random } from "./edits.ts";
 import { type Expectation, expectationOf, type RunOptions } from "./expectation.ts";
-import { areSame, type Snapshot, snapshotOf } from "./snapshot.ts";
+import { areSame, entryAt, type Snapshot, snapshotOf } from "./snapshot.ts";
 
 const isDeno = "deno" in process.versions;
 const runner = fileURLToPath(new URL("run_once.ts", import.meta.url));
@@ -89,26 +89,21 @@ export class World {
 
   #edit(): void {
     this.log.push(edit(this.#folder, [...this.#now.keys()], this.#random));
-    let after = snapshotOf(this.#folder);
-    for (const [path, entry] of after) {
-      if (entry.kind !== "file" || areSame(entry, this.#now.get(path)) || !this.#written.get(path)?.has(entry.hash)) {
-        continue;
-      }
-      if (!this.#theirs.has(path) && this.#now.has(path)) continue;
-      // What a run wrote there once, and somebody put back: nobody can tell whose that is.
-      this.log.push(`  other bytes in ${path}`);
-      writeFileSync(join(this.#folder, path), `other ${this.log.length}`);
-    }
-    after = snapshotOf(this.#folder);
+    const after = snapshotOf(this.#folder);
+    const putBack: string[] = [];
     for (const [path, entry] of after) {
       const before = this.#now.get(path);
       // The bytes tell whose a file is, not its permissions.
       const isOurs = !this.#theirs.has(path) && entry.kind === "file" && before?.kind === "file" &&
         before.hash === entry.hash;
-      if (!isOurs && !areSame(entry, before)) this.#theirs.set(path, entry);
+      if (isOurs || areSame(entry, before)) continue;
+      this.#theirs.set(path, entry);
+      if (entry.kind === "file" && this.#written.get(path)?.has(entry.hash)) putBack.push(path);
     }
     for (const path of this.#now.keys()) if (!after.has(path)) this.#theirs.delete(path);
     this.#now = after;
+    // A run wrote that there once: nobody can tell whose it is.
+    for (const path of putBack) this.#putOther(path);
   }
 
   /** Whatever was recorded there is somebody's now: nothing can prove that a run wrote it. */
@@ -200,7 +195,7 @@ export class World {
     } catch (error) {
       if (!signal.aborted) return this.#afterRefusal(error as Error, options, expectation, hadCopies);
     }
-    this.#afterTool(options, expectation);
+    this.#afterInterruption(options, expectation);
   }
 
   /** Kills a run in a process of its own. */
@@ -218,7 +213,25 @@ export class World {
     child.kill("SIGKILL");
     await closed;
     this.#child = spawnRunner(); // it starts meanwhile
+    this.#afterInterruption(options, expectation);
+  }
+
+  /** What the run took over as it was, having the bytes to be there, is its own if it came so far: nobody can tell. */
+  #afterInterruption(options: RunOptions, expectation: Expectation): void {
+    const takenOver = [...this.#theirs].filter(([path, entry]) => {
+      const expected = expectation.files.get(path);
+      return entry.kind === "file" && entry.hash === expected?.hash && !expectation.ready.has(path);
+    });
     this.#afterTool(options, expectation);
+    for (const [path] of takenOver) this.#putOther(path);
+  }
+
+  #putOther(path: string): void {
+    this.log.push(`  other bytes in ${path}`);
+    const full = join(this.#folder, path);
+    writeFileSync(full, `other ${this.log.length}`);
+    this.#now.set(path, entryAt(full));
+    this.#theirs.set(path, entryAt(full));
   }
 
   /** No byte that the user made has changed, but where `--force` was to replace it. */
