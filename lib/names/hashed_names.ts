@@ -18,7 +18,10 @@ import { type HashedPart, type Tail, tailsOf } from "./tail.ts";
  */
 export function hashedNames(paths: Iterable<string>): (path: string) => HashedPart | undefined {
   let tree: TreeEvidence | undefined;
-  return (path) => (tree ??= new TreeEvidence(paths)).hashIn(path);
+  return (path) => {
+    const name = fileNameOf(path);
+    return name && (tree ??= new TreeEvidence(paths)).hashIn(path, name);
+  };
 }
 
 /** The files of a folder that build tools may have named. */
@@ -27,28 +30,28 @@ interface Listed {
   readonly assets: string[];
 }
 
+/** What the names of a tree tell about each other. Of folders that nobody asks about, nothing is found out. */
 class TreeEvidence {
-  /** By path, with a slash at the end, or the name for several folders that {@linkcode codeIn} gives. */
-  readonly #folders = new Map<string, FolderEvidence>();
+  /** By path, with a slash at the end. */
+  readonly #listed = new Map<string, Listed>();
+  /** By the name for several folders that {@linkcode codeIn} gives: these. */
+  readonly #codeFolders = new Map<string, string[]>();
+  /** By path or such a name, as far as somebody asked. */
+  readonly #found = new Map<string, FolderEvidence>();
   readonly #nextFolders: string[] = [];
 
   constructor(paths: Iterable<string>) {
-    const listed = this.#list(paths);
-    for (const [folder, { code }] of listed) {
-      if (code.length === 0) continue;
-      const evidence = this.#evidence(folder);
-      evidence.code.add(code);
-      if (isCodeFolder(folder)) this.#evidence(codeIn(parentOf(folder))).code.merge(evidence.code);
-    }
-    for (const [folder, { assets }] of listed) {
-      // Of other folders nothing has to be known, as nothing there is believed.
-      if (assets.length > 0 && this.#codeNear(folder, "asset").length > 0) this.#evidence(folder).assets.add(assets);
+    this.#list(paths);
+    for (const [folder, { code }] of this.#listed) {
+      if (code.length === 0 || !isCodeFolder(folder)) continue;
+      const several = codeIn(parentOf(folder));
+      const known = this.#codeFolders.get(several);
+      if (known) known.push(folder);
+      else this.#codeFolders.set(several, [folder]);
     }
   }
 
-  hashIn(path: string): HashedPart | undefined {
-    const name = fileNameOf(path);
-    if (!name) return undefined;
+  hashIn(path: string, name: FileName): HashedPart | undefined {
     const place = placeOf(path, this.#nextFolders);
     const part = (place && hashIn(path, place, name)) ?? this.#tailIn(path, name);
     return part && !isNamedOtherwise(path, name, part) ? { start: part.start, end: part.end } : undefined;
@@ -62,23 +65,39 @@ class TreeEvidence {
   #isHash(path: string, name: FileName, tail: Tail): boolean {
     const isCode = name.kind !== "asset";
     const folder = path.slice(0, name.start);
-    const own = this.#folders.get(folder);
+    const near = this.#codeNear(folder, isCode, tail);
+    // Most assets are in folders that nothing has to be known of, as nothing there is believed.
+    if (!isCode && near.length === 0) return false;
+    const own = this.#evidence(folder);
     if (tail.separator !== "/" && own?.hasIds(path, name, tail)) return false;
     if (isCode && isHashByItself(path, name, tail)) return true;
-    return this.#codeNear(folder, isCode ? "code" : "asset", tail).some((each) => each.vouchesFor(tail, isCode, own));
+    return near.some((each) => each.vouchesFor(tail, isCode, own));
   }
 
   /** The evidence of the folders where a build that made a file of `folder` puts its scripts, if they have clear tails. */
-  #codeNear(folder: string, kind: "code" | "asset", tail?: Tail): FolderEvidence[] {
-    return [folder, ...codeFoldersNear(folder, kind === "code", tail?.family)].flatMap((each) => {
-      const evidence = this.#folders.get(each);
+  #codeNear(folder: string, isCode: boolean, tail: Tail): FolderEvidence[] {
+    return [folder, ...codeFoldersNear(folder, isCode, tail.family)].flatMap((each) => {
+      const evidence = this.#evidence(each);
       return evidence && evidence.code.clear > 0 ? [evidence] : [];
     });
   }
 
+  /** The evidence in a folder, or in several of one name; undefined if there is none. */
+  #evidence(name: string): FolderEvidence | undefined {
+    const found = this.#found.get(name);
+    if (found) return found;
+    const listed = this.#listed.get(name);
+    const several = this.#codeFolders.get(name);
+    if (!listed && !several) return undefined;
+    const evidence = new FolderEvidence();
+    for (const folder of several ?? [name]) evidence.code.add(this.#listed.get(folder)!.code);
+    if (listed) evidence.assets.add(listed.assets);
+    this.#found.set(name, evidence);
+    return evidence;
+  }
+
   /** Sorts the files by their folders. */
-  #list(paths: Iterable<string>): Map<string, Listed> {
-    const listed = new Map<string, Listed>();
+  #list(paths: Iterable<string>): void {
     let folder: string | undefined;
     let files: Listed = { code: [], assets: [] };
     for (const path of paths) {
@@ -87,19 +106,12 @@ class TreeEvidence {
       const start = path.lastIndexOf("/") + 1;
       if (folder?.length !== start || !path.startsWith(folder)) {
         folder = path.slice(0, start);
-        files = listed.get(folder) ?? { code: [], assets: [] };
-        listed.set(folder, files);
+        files = this.#listed.get(folder) ?? { code: [], assets: [] };
+        this.#listed.set(folder, files);
       }
       (kind === "asset" ? files.assets : files.code).push(path);
       const nextFolder = nextFolderOf(path);
       if (nextFolder !== undefined) this.#nextFolders.push(nextFolder);
     }
-    return listed;
-  }
-
-  #evidence(folder: string): FolderEvidence {
-    let evidence = this.#folders.get(folder);
-    if (!evidence) this.#folders.set(folder, evidence = new FolderEvidence());
-    return evidence;
   }
 }

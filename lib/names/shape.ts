@@ -43,17 +43,6 @@ class Tally {
     this.texts.add(path.slice(tail.start, tail.end));
     this.patterns.add(patternOf(path, tail));
   }
-
-  merge(other: Tally): void {
-    this.all += other.all;
-    this.clear += other.clear;
-    this.natural += other.natural;
-    this.hasEntry ||= other.hasEntry;
-    this.isOfId ||= other.isOfId;
-    this.ofBun += other.ofBun;
-    for (const pattern of other.patterns) this.patterns.add(pattern);
-    for (const text of other.texts) this.texts.add(text);
-  }
 }
 
 /** The tails of one kind of files that have one length behind one separator. */
@@ -68,12 +57,6 @@ export class Shape {
     const isEntry = isHashOfEntry(stem, tail);
     this.#stems.set(stem, (this.#stems.get(stem) ?? 0) + 1);
     (this.#tallies[tail.family] ??= new Tally()).add(path, tail, isEntry);
-  }
-
-  merge(other: Shape): void {
-    for (const [family, tally] of Object.entries(other.#tallies)) {
-      (this.#tallies[family as Family] ??= new Tally()).merge(tally);
-    }
   }
 
   /** Whether those that look like base36 are mostly in the digits of Bun's bundler. */

@@ -30,13 +30,6 @@ export class Shapes {
     }
   }
 
-  merge(other: Shapes): void {
-    this.files += other.files;
-    this.seen += other.seen;
-    this.clear += other.clear;
-    for (const [key, shape] of other.#shapes) this.#shape(key).merge(shape);
-  }
-
   /** The tails of the same shape as `tail`. */
   get(tail: Tail): Shape | undefined {
     return this.#shapes.get(keyOf(tail));
