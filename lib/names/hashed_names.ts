@@ -18,10 +18,7 @@ import { type HashedPart, type Tail, tailsOf } from "./tail.ts";
  */
 export function hashedNames(paths: Iterable<string>): (path: string) => HashedPart | undefined {
   let tree: TreeEvidence | undefined;
-  return (path) => {
-    const name = fileNameOf(path);
-    return name && (tree ??= new TreeEvidence(paths)).hashIn(path, name);
-  };
+  return (path) => (tree ??= new TreeEvidence(paths)).hashIn(path);
 }
 
 /** The files of a folder that build tools may have named. */
@@ -51,7 +48,9 @@ class TreeEvidence {
     }
   }
 
-  hashIn(path: string, name: FileName): HashedPart | undefined {
+  hashIn(path: string): HashedPart | undefined {
+    const name = fileNameOf(path);
+    if (!name) return undefined;
     const place = placeOf(path, this.#nextFolders);
     const part = (place && hashIn(path, place, name)) ?? this.#tailIn(path, name);
     return part && !isNamedOtherwise(path, name, part) ? { start: part.start, end: part.end } : undefined;
