@@ -106,7 +106,7 @@ export class AtomicFile {
   #state: "open" | "ended" | "gone" = "open";
   /** The last write. */
   #writing: Promise<unknown> | undefined = undefined;
-  /** What a write failed with: half of what was to be written may be there. */
+  /** The error of a write that failed: half of what was to be written may be there. */
   #failure: unknown = undefined;
   #isStreaming = false;
 

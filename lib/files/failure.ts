@@ -19,7 +19,7 @@ const meanings: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
 };
 
-/** What errors that name their file were made of. */
+/** The system's error behind each one that names its file. */
 const causes = new WeakMap<Error, unknown>();
 
 /**

@@ -88,7 +88,7 @@ export class OpenFile {
     return this.status().size;
   }
 
-  /** What the system knows of the file. */
+  /** The status of the file, as the system keeps it. */
   status(): fs.Stats {
     return fs.fstatSync(this.#opened());
   }

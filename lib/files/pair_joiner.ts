@@ -16,7 +16,7 @@ export class PairJoiner {
     return joined;
   }
 
-  /** What is left where no string follows: half a pair, which becomes U+FFFD in UTF-8. */
+  /** The half of a pair that is left where no string follows; it becomes U+FFFD in UTF-8. */
   rest(): string[] {
     const half = this.#half;
     this.#half = "";

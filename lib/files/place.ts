@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, isAbsolute, sep } from "node:path";
 
-/** Where a file is to get its name, and what has that name. */
+/** The place where a file is to get its name, and its present holder. */
 export interface Place {
   readonly path: string;
   /** undefined if nothing has the name. */
@@ -23,7 +23,7 @@ export function followedPlace(path: string): Place {
   return { path: target.isFile() ? realpathSync.native(path) : path, status: target };
 }
 
-/** What a link says, from its folder on: the system takes `..` to be above what a link to a folder leads to. */
+/** The path that a link holds, from its folder on: the system takes `..` to be above what a link to a folder leads to. */
 function linkTarget(path: string): string {
   const target = readlinkSync(path);
   return isAbsolute(target) ? target : `${dirname(path)}${sep}${target}`;

@@ -2,7 +2,7 @@ const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`;
 const PARAMETER = `[ \\t]*;[ \\t]*(${TOKEN})=(${TOKEN}|${QUOTED})`;
 
-/** One member: a media range, and its parameters (RFC 9110, section 12.5.1). */
+/** A member: a media range, and its parameters (RFC 9110, section 12.5.1). */
 const MEMBER = new RegExp(`^[ \\t]*(${TOKEN}/${TOKEN})((?:${PARAMETER})*)[ \\t]*$`);
 const WEIGHT = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/;
 

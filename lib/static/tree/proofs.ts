@@ -6,7 +6,7 @@ import type { Turns } from "./turns.ts";
 /** Files up to this many bytes are decoded when they are first asked for: it takes some 2 ms. */
 const SMALL = 256 * 1024;
 
-/** What else {@linkcode Proofs} need. */
+/** The surroundings that {@linkcode Proofs} need. */
 export interface ProofOptions {
   readonly warn: Warn;
   /** The content with that SHA-256 in base64, if it is at hand. */
