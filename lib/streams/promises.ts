@@ -62,6 +62,13 @@ export function queueReaction(steps: () => void): void {
   then.call(RESOLVED, steps);
 }
 
+/** What resolves a promise, to which `steps` are a reaction already: they run in the asynchronous context of this call. */
+export function reactionTo(steps: () => void): () => void {
+  let resolve = noop;
+  then.call(new PromiseConstructor<void>((each) => resolve = each), steps);
+  return resolve;
+}
+
 /** Sets `[[PromiseIsHandled]]`: a rejection nobody looks at is no unhandled one. */
 export function markAsHandled(promise: Promise<unknown>): void {
   then.call(promise, undefined, noop);

@@ -1,22 +1,22 @@
 /**
- * Schedules tasks of which some throw, and prints, as JSON, which ran and which errors were reported. A process of its
+ * Wakes tasks of which some throw, and prints, as JSON, which ran and which errors were reported. A process of its
  * own: a test runner would count the errors as failures.
  */
 import process from "node:process";
-import { schedule } from "../../lib/streams/scheduler.ts";
+import { Task } from "../../lib/streams/task.ts";
 
 const seen: string[] = [];
 const reported: string[] = [];
 process.on("unhandledRejection", (error) => void reported.push((error as Error).message));
 
 function add(name: string, steps: () => void = () => {}): void {
-  schedule({
-    scheduled: false,
-    run(): void {
+  class Steps extends Task {
+    protected override run(): void {
       seen.push(name);
       steps();
-    },
-  });
+    }
+  }
+  new Steps().wake();
 }
 
 function fail(name: string): never {

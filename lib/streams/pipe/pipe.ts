@@ -22,7 +22,7 @@ import { PipeReaderState, PipeWriterState } from "./pipe_locks.ts";
 import type { PipeOptions } from "./pipe_options.ts";
 import { countAsMany } from "../long_turn.ts";
 import { holdForRecycling, recycle, type Recycling, recyclingBetween } from "../recycling.ts";
-import { schedule, type Task } from "../scheduler.ts";
+import { Task } from "../task.ts";
 
 /** What a pipe is rejected with. */
 interface Failure {
@@ -43,8 +43,7 @@ const RUN = 16;
  *
  * @see {@link https://streams.spec.whatwg.org/#readable-stream-pipe-to}
  */
-export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, RunningPipe {
-  scheduled = false;
+export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrites, RunningPipe {
   readonly fused = true;
   readonly #source: ReadableStreamState;
   readonly #destination: WritableStreamState;
@@ -68,6 +67,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
   #afterWrites: (() => void) | undefined = undefined;
 
   constructor(sourceEnd: ReadableEnd, destinationEnd: WritableEnd, options: PipeOptions) {
+    super();
     this.#sourceEnd = sourceEnd;
     this.#destinationEnd = destinationEnd;
     this.#options = options;
@@ -103,10 +103,10 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
   }
 
   readonly #begin = (): void => {
-    if (!this.#shutDownIfNeeded()) schedule(this);
+    if (!this.#shutDownIfNeeded()) this.wake();
   };
 
-  run(): void {
+  protected override run(): void {
     this.#isRunning = true;
     if (this.#hasChunk) this.#writeChunk();
     const source = this.#source;
@@ -118,7 +118,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
       if (destination.state !== "writable" || this.#shuttingDown) break;
       if (budget-- <= 0) {
         countAsMany();
-        schedule(this);
+        this.wake();
         break;
       }
       if (this.#movesRuns && this.#moveRun(controller as DefaultControllerState)) {
@@ -139,7 +139,7 @@ export class Pipe implements Task, ReadRequest, WriteRequest, PendingWrites, Run
     this.#chunk = chunk;
     this.#hasChunk = true;
     this.#isReading = false;
-    if (!this.#isRunning) schedule(this);
+    if (!this.#isRunning) this.wake();
   }
 
   closeSteps(): void {

@@ -1,5 +1,5 @@
 import { DefaultReaderState } from "../readable/reader_state.ts";
-import { schedule, type Task } from "../scheduler.ts";
+import type { Task } from "../task.ts";
 import { WriterState } from "../writable/writer_state.ts";
 
 /** The reader of a pipe: what happens to the stream wakes the pipe. Nobody sees its promise. */
@@ -13,11 +13,11 @@ export class PipeReaderState extends DefaultReaderState {
   }
   override streamClosed(): void {
     super.streamClosed();
-    schedule(this.#pipe);
+    this.#pipe.wake();
   }
   override streamErrored(error: unknown): void {
     super.streamErrored(error);
-    schedule(this.#pipe);
+    this.#pipe.wake();
   }
   override released(): void {} // an error that nobody sees would cost 4 µs, for its stack
 }
@@ -32,14 +32,14 @@ export class PipeWriterState extends WriterState {
   }
   override becameFull(): void {}
   override becameReady(): void {
-    schedule(this.#pipe);
+    this.#pipe.wake();
   }
   override startedErroring(): void {}
   override streamErrored(): void {
-    schedule(this.#pipe);
+    this.#pipe.wake();
   }
   override streamClosed(): void {
-    schedule(this.#pipe);
+    this.#pipe.wake();
   }
   override released(): void {}
 }

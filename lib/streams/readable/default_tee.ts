@@ -1,5 +1,4 @@
 import { queueReaction, react } from "../promises.ts";
-import { holdTasks, releaseTasks } from "../scheduler.ts";
 import { createReadableStream, type DefaultControllerState } from "./default_controller_state.ts";
 import type { ReadRequest } from "./read_requests.ts";
 import {
@@ -47,15 +46,6 @@ export class DefaultTee extends Tee implements ReadRequest {
   }
 
   readonly #forward = (): void => {
-    const holds = holdTasks();
-    try {
-      this.#forwardChunk();
-    } finally {
-      if (holds) releaseTasks();
-    }
-  };
-
-  #forwardChunk(): void {
     const chunk = this.#chunk;
     this.#chunk = undefined;
     this.#readAgain = false;
@@ -65,7 +55,7 @@ export class DefaultTee extends Tee implements ReadRequest {
     }
     this.#reading = false;
     if (this.#readAgain) this.pull();
-  }
+  };
 
   closeSteps(): void {
     this.#reading = false;

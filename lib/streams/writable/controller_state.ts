@@ -10,7 +10,6 @@ import {
   react,
   settle,
 } from "../promises.ts";
-import { holdTasks, releaseTasks } from "../scheduler.ts";
 import type { SizeAlgorithm } from "../queuing_strategy.ts";
 import type { Batching } from "./batching.ts";
 import {
@@ -64,14 +63,9 @@ export class WritableControllerState {
 
   get onWritten(): () => void {
     return this.#onWritten ??= () => {
-      const holds = holdTasks();
-      try {
-        if (this.started) finishWrite(this);
-        else this.started = true;
-        writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
-      } finally {
-        if (holds) releaseTasks();
-      }
+      if (this.started) finishWrite(this);
+      else this.started = true;
+      writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
     };
   }
 

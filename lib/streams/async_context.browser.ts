@@ -1,0 +1,8 @@
+/**
+ * What takes the place of `async_context.ts` in browsers, which have no asynchronous contexts.
+ *
+ * @module
+ */
+
+/** The context that is current: always the same. */
+export function currentContext(): undefined {}
