@@ -1,3 +1,4 @@
+import { outOfRange } from "./errors.ts";
 import { Ring } from "./ring.ts";
 
 /**
@@ -72,7 +73,7 @@ export class ChunkQueue extends Ring<unknown> {
 export function checkedSize(size: unknown): number {
   const number = +(size as number);
   if (!(number >= 0 && number < Infinity)) {
-    throw new RangeError(`the size of a chunk must be a finite number of at least 0, not ${String(size)}`);
+    throw outOfRange(`the size of a chunk must be a finite number of at least 0, not ${String(size)}`);
   }
   return number;
 }

@@ -1,22 +1,42 @@
 /**
- * The errors of misuse, each with what was tried, why it cannot be, and what can.
+ * The errors of misuse, each with what was tried, why it cannot be, and what can; and with the `code` that Node and Bun
+ * give to theirs, which programs go by.
  *
  * @module
  */
 
-/** Something is not what it has to be. */
+type Code = "ERR_INVALID_ARG_TYPE" | "ERR_INVALID_ARG_VALUE" | "ERR_INVALID_STATE" | "ERR_INVALID_THIS";
+
+function withCode<E extends Error>(error: E, code: Code): E {
+  return Object.assign(error, { code });
+}
+
+/** Something is not of the type that it has to be. */
 export function mustBe(name: string, what: string): TypeError {
-  return new TypeError(`${name} must be ${what}`);
+  return withCode(new TypeError(`${name} must be ${what}`), "ERR_INVALID_ARG_TYPE");
+}
+
+/** Something has the right type, and a value that it must not have. */
+export function badValue(message: string): TypeError {
+  return withCode(new TypeError(message), "ERR_INVALID_ARG_VALUE");
+}
+
+/** A number is out of its range, or something is not taken that is left for later. */
+export function outOfRange(message: string): RangeError {
+  return withCode(new RangeError(message), "ERR_INVALID_ARG_VALUE");
 }
 
 /** A state does not allow what was tried. */
 export function cannot(action: string, why: string): TypeError {
-  return new TypeError(`Cannot ${action}: ${why}`);
+  return withCode(new TypeError(`Cannot ${action}: ${why}`), "ERR_INVALID_STATE");
 }
 
 /** A method was called on an object of another class. */
 export function wrongThis(member: string, name: string): TypeError {
-  return mustBe(`the object of ${member}`, `a ${name} of @millrace/streams`);
+  return withCode(
+    new TypeError(`the object of ${member} must be a ${name} of @millrace/streams`),
+    "ERR_INVALID_THIS",
+  );
 }
 
 /** A stream is held by a reader, a writer, a pipe or the runtime. */
@@ -32,4 +52,9 @@ export function releasedError(action: string, what: "reader" | "writer"): TypeEr
 /** A stream takes no more, as its state, or a close that is on its way, says. */
 export function endedError(action: string, state: string): TypeError {
   return cannot(action, `the stream ${state === "errored" ? "has errored" : "is closed or closing"}`);
+}
+
+/** A controller gives no more; in Node's words, since what fetch is made of passes over just these. */
+export function endedControllerError(action: string, state: string): TypeError {
+  return cannot(action, state === "errored" ? "the stream has errored" : "Controller is already closed");
 }

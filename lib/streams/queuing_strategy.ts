@@ -1,3 +1,4 @@
+import { outOfRange } from "./errors.ts";
 import { type Callback, toCallback, toDictionary } from "./webidl.ts";
 
 /** The size function of a CountQueuingStrategy, which needs no call. */
@@ -31,7 +32,7 @@ export function toStrategy(value: unknown): ConvertedStrategy {
 export function extractHighWaterMark(strategy: ConvertedStrategy, defaultMark: number): number {
   const { highWaterMark } = strategy;
   if (highWaterMark === undefined) return defaultMark;
-  if (!(highWaterMark >= 0)) throw new RangeError(`highWaterMark must be at least 0, not ${highWaterMark}`);
+  if (!(highWaterMark >= 0)) throw outOfRange(`highWaterMark must be at least 0, not ${highWaterMark}`);
   return highWaterMark;
 }
 

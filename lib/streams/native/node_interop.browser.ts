@@ -4,11 +4,6 @@
  * @module
  */
 
-/** Leaves an error as it is. */
-export function invalidStateError(error: TypeError): TypeError {
-  return error;
-}
-
 /** Does nothing. */
 export function adoptOwnClosedPromise(): void {}
 

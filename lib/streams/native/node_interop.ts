@@ -8,11 +8,6 @@
 import { mustBe } from "../errors.ts";
 import { type EndedPromise, LazyPromise, markAsHandled } from "../promises.ts";
 
-/** Gives an error the code that Node gives it: its `fetch()` looks at that when it cancels a body that is locked. */
-export function invalidStateError(error: TypeError): TypeError {
-  return Object.assign(error, { code: "ERR_INVALID_STATE" });
-}
-
 const CLOSED_PROMISE = Symbol.for("nodejs.webstream.isClosedPromise");
 
 /** Deno's constructors make the promise that `node:stream` asks for an own property, out of reach of our prototype. */

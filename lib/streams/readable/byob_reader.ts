@@ -1,5 +1,5 @@
 import { NOT_EMPTY, toArrayBufferView, viewKind, type ViewSlots } from "../array_buffers.ts";
-import { cannot, mustBe, releasedError, wrongThis } from "../errors.ts";
+import { badValue, cannot, outOfRange, releasedError, wrongThis } from "../errors.ts";
 import { promiseRejectedWith } from "../promises.ts";
 import { defineInterface, isObject, toDictionary, toUnsignedLongLong } from "../webidl.ts";
 import { ByteControllerState } from "./byte_controller_state.ts";
@@ -135,9 +135,9 @@ function toMin(options: unknown): number {
 }
 
 function checkView(view: ArrayBufferView, { byteLength }: ViewSlots, min: number): void {
-  if (byteLength === 0) throw mustBe("the view", NOT_EMPTY);
+  if (byteLength === 0) throw badValue(`the view must be ${NOT_EMPTY}`);
   if (min === 1) return;
-  if (min === 0) throw mustBe("min", "at least 1");
+  if (min === 0) throw badValue("min must be at least 1");
   const elements = byteLength / viewKind(view).elementSize;
-  if (min > elements) throw new RangeError(`min is ${min}, but the view has only ${elements} elements`);
+  if (min > elements) throw outOfRange(`min is ${min}, but the view has only ${elements} elements`);
 }

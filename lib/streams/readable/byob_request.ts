@@ -1,5 +1,5 @@
 import { isDetachedBuffer, NOT_EMPTY, toArrayBufferView, viewSlots } from "../array_buffers.ts";
-import { cannot, mustBe } from "../errors.ts";
+import { cannot } from "../errors.ts";
 import { requireState } from "../shell.ts";
 import { defineInterface, toUnsignedLongLong } from "../webidl.ts";
 import type { ByobRequestState, ByteControllerState } from "./byte_controller_state.ts";
@@ -70,6 +70,6 @@ defineInterface(ReadableStreamBYOBRequest, "ReadableStreamBYOBRequest");
 /** The controller of a request that waits for its answer, which is in the given buffer or else the request's own. */
 function controllerOf({ controller, view }: ByobRequestState, buffer: ArrayBuffer | undefined): ByteControllerState {
   if (controller === undefined) throw cannot("respond", "the request has been answered or is no longer wanted");
-  if (isDetachedBuffer(buffer ?? viewSlots(view!).buffer)) throw mustBe("the view", NOT_EMPTY);
+  if (isDetachedBuffer(buffer ?? viewSlots(view!).buffer)) throw cannot("respond", `the view must be ${NOT_EMPTY}`);
   return controller;
 }

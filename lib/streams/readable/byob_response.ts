@@ -1,5 +1,5 @@
 import { transferArrayBuffer, viewSlots } from "../array_buffers.ts";
-import { cannot } from "../errors.ts";
+import { cannot, outOfRange } from "../errors.ts";
 import {
   ByobRequestState,
   type ByteControllerState,
@@ -50,7 +50,7 @@ export function readableByteStreamControllerRespondWithNewView(
   const { buffer, byteOffset, byteLength } = viewSlots(view);
   checkBytesWritten(controller, first, byteLength);
   if (first.byteOffset + first.bytesFilled !== byteOffset || first.bufferByteLength !== buffer.byteLength) {
-    throw new RangeError("the view must start where the BYOB request's view starts, in a buffer as long as its");
+    throw outOfRange("the view must start where the BYOB request's view starts, in a buffer as long as its");
   }
   first.buffer = transferArrayBuffer(buffer);
   respondInternal(controller, byteLength);
@@ -61,7 +61,7 @@ function checkBytesWritten(controller: ByteControllerState, first: PullIntoDescr
     throw cannot("respond", `${bytesWritten} bytes are for a stream that is ${bytesWritten === 0 ? "closed" : "open"}`);
   }
   const room = first.byteLength - first.bytesFilled;
-  if (bytesWritten > room) throw new RangeError(`the view has room for ${room} bytes, not for ${bytesWritten}`);
+  if (bytesWritten > room) throw outOfRange(`the view has room for ${room} bytes, not for ${bytesWritten}`);
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-respond-internal} */

@@ -1,5 +1,5 @@
 import { NOT_EMPTY, toArrayBufferView } from "../array_buffers.ts";
-import { mustBe } from "../errors.ts";
+import { cannot } from "../errors.ts";
 import { construct, requireState } from "../shell.ts";
 import { defineInterface } from "../webidl.ts";
 import { ReadableStreamBYOBRequest } from "./byob_request.ts";
@@ -63,7 +63,7 @@ export class ReadableByteStreamController {
   enqueue(chunk: ArrayBufferView): void {
     const controller = this.#state;
     const slots = toArrayBufferView(chunk, "the chunk");
-    if (slots.byteLength === 0) throw mustBe("the chunk", NOT_EMPTY);
+    if (slots.byteLength === 0) throw cannot("enqueue", `the chunk must be ${NOT_EMPTY}`);
     checkCanCloseOrEnqueue(controller, "enqueue");
     controller.enqueue(slots);
   }

@@ -1,5 +1,5 @@
 import { CLEARED } from "../cleared.ts";
-import { endedError } from "../errors.ts";
+import { endedControllerError } from "../errors.ts";
 import {
   attempt,
   isThenableLike,
@@ -199,7 +199,7 @@ export abstract class ReadableControllerState {
  * @throws {TypeError} if the stream is closed or errored.
  */
 export function checkCanCloseOrEnqueue(controller: ReadableControllerState, action: string): void {
-  if (!controller.canCloseOrEnqueue) throw endedError(action, controller.stream.state);
+  if (!controller.canCloseOrEnqueue) throw endedControllerError(action, controller.stream.state);
 }
 
 /**

@@ -1,7 +1,7 @@
-import { lockedError, mustBe, wrongThis } from "../errors.ts";
+import { badValue, lockedError, outOfRange, wrongThis } from "../errors.ts";
 import { makeNativeSideLazily } from "../native/lazy_side.ts";
 import { NativeReadableStream } from "../native/native_classes.ts";
-import { adoptOwnClosedPromise, answerNode, invalidStateError } from "../native/node_interop.ts";
+import { adoptOwnClosedPromise, answerNode } from "../native/node_interop.ts";
 import { NO_BUFFER, ReadableFeed, releaseReadableFeed } from "../native/readable_feed.ts";
 import { pipeThrough, pipeTo } from "../pipe/pipe_to.ts";
 import { promiseRejectedWith } from "../promises.ts";
@@ -112,7 +112,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   override cancel(reason: unknown = undefined): Promise<void> {
     if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel", NAME));
     const state = this.#state;
-    if (isReadableStreamLocked(state)) return promiseRejectedWith(invalidStateError(lockedError("cancel")));
+    if (isReadableStreamLocked(state)) return promiseRejectedWith(lockedError("cancel"));
     releaseReadableFeed(state);
     return readableStreamCancel(state, reason);
   }
@@ -138,7 +138,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     this.#state; // brand check
     const mode = toDictionary(options, "the options").mode;
     if (mode === undefined) return new ReadableStreamDefaultReader<R>(this);
-    if (`${mode}` !== "byob") throw mustBe("mode", `"byob" or undefined, not "${mode}"`);
+    if (`${mode}` !== "byob") throw badValue(`mode must be "byob" or undefined, not "${mode}"`);
     return new ReadableStreamBYOBReader(this as unknown as ReadableStream<Uint8Array<ArrayBuffer>>);
   }
 
@@ -233,9 +233,9 @@ function setUpFromUnderlyingSource(underlyingSource: unknown, strategy: unknown)
   const source = new UnderlyingSourceAlgorithms(underlyingSource);
   const state = new ReadableStreamState();
   if (source.type === "bytes") {
-    if (queuing.size !== undefined) throw new RangeError("a byte stream's strategy must not have a size function");
+    if (queuing.size !== undefined) throw outOfRange("a byte stream's strategy must not have a size function");
     const highWaterMark = extractHighWaterMark(queuing, 0);
-    if (source.autoAllocateChunkSize === 0) throw mustBe("autoAllocateChunkSize", "more than 0");
+    if (source.autoAllocateChunkSize === 0) throw badValue("autoAllocateChunkSize must be more than 0");
     const controller = new ByteControllerState(state, source, highWaterMark, source.autoAllocateChunkSize);
     state.controller = controller;
     controller.start(source.callStart(construct(ReadableByteStreamController, controller)));
@@ -244,7 +244,7 @@ function setUpFromUnderlyingSource(underlyingSource: unknown, strategy: unknown)
       // A type that only the runtime knows, as Bun's "direct", is in what was written for that runtime.
       return new NativeReadableStream(underlyingSource as never, strategy as never) as never;
     } catch {
-      throw mustBe("the underlying source's type", `"bytes" or undefined, not "${source.type}"`);
+      throw badValue(`the underlying source's type must be "bytes" or undefined, not "${source.type}"`);
     }
   } else {
     const size = extractSizeAlgorithm(queuing);

@@ -1,5 +1,5 @@
 import { CLEARED } from "../cleared.ts";
-import { cannot, endedError } from "../errors.ts";
+import { cannot, endedControllerError } from "../errors.ts";
 import { PARKED } from "../parked.ts";
 import {
   attempt,
@@ -128,7 +128,9 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   enqueue(chunk: unknown): void {
     const { readable } = this;
     const controller = readable.controller as DefaultControllerState;
-    if (controller.closeRequested || readable.state !== "readable") throw endedError("enqueue", readable.state);
+    if (controller.closeRequested || readable.state !== "readable") {
+      throw endedControllerError("enqueue", readable.state);
+    }
     if (!controller.sizeAlgorithm) controller.enqueueWithoutPull(chunk);
     else this.#enqueueWithSize(controller, chunk);
     this.updateBackpressure(controller);

@@ -1,3 +1,4 @@
+import { outOfRange } from "../errors.ts";
 import { callbackResult } from "../promises.ts";
 import { releasesChunks } from "../recycling.ts";
 import { type Callback, toCallback, toDictionary } from "../webidl.ts";
@@ -34,8 +35,8 @@ export class UserTransformerAlgorithms implements TransformerAlgorithms {
     this.#start = toCallback(transformer.start, "the transformer's start");
     this.#transform = toCallback(transformer.transform, "the transformer's transform");
     const { writableType } = transformer;
-    if (readableType !== undefined) throw new RangeError("the transformer's readableType is reserved: leave it out");
-    if (writableType !== undefined) throw new RangeError("the transformer's writableType is reserved: leave it out");
+    if (readableType !== undefined) throw outOfRange("the transformer's readableType is reserved: leave it out");
+    if (writableType !== undefined) throw outOfRange("the transformer's writableType is reserved: leave it out");
   }
 
   /** Calls start with the controller that the others will get. */

@@ -1,3 +1,4 @@
+import { outOfRange } from "../errors.ts";
 import { callbackResult } from "../promises.ts";
 import { type Callback, toCallback, toDictionary } from "../webidl.ts";
 import type { SinkAlgorithms } from "./controller_state.ts";
@@ -28,7 +29,7 @@ export class UnderlyingSinkAlgorithms implements SinkAlgorithms {
     this.#start = toCallback(sink.start, "the underlying sink's start");
     const { type } = sink;
     this.#write = toCallback(sink.write, "the underlying sink's write");
-    if (type !== undefined) throw new RangeError("the underlying sink's type must be undefined: the name is reserved");
+    if (type !== undefined) throw outOfRange("the underlying sink's type must be undefined: the name is reserved");
   }
 
   /** Calls start with the controller that the others will get. */

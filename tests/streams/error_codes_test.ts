@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import * as streams from "../../lib/streams/mod.ts";
+import { output, runtime } from "../e2e/consumer.ts";
+import { native, type StreamClasses } from "./differential/implementations.ts";
+
+interface Coded {
+  readonly name: string;
+  readonly code: unknown;
+}
+
+/** What is done wrong, on the classes that are given; the code that it has in Node. */
+const misuses: readonly (readonly [string, string, (classes: StreamClasses) => unknown])[] = [
+  ["a locked stream is read", "ERR_INVALID_STATE", ({ ReadableStream }) => {
+    const stream = new ReadableStream();
+    stream.getReader();
+    stream.getReader();
+  }],
+  ["a locked stream is cancelled", "ERR_INVALID_STATE", ({ ReadableStream }) => {
+    const stream = new ReadableStream();
+    stream.getReader();
+    return stream.cancel();
+  }],
+  ["a chunk after close()", "ERR_INVALID_STATE", ({ ReadableStream }) => {
+    new ReadableStream({
+      start(controller) {
+        controller.close();
+        controller.enqueue(1);
+      },
+    });
+  }],
+  ["a released reader", "ERR_INVALID_STATE", ({ ReadableStream }) => {
+    const reader = new ReadableStream().getReader();
+    reader.releaseLock();
+    return reader.read();
+  }],
+  ["a locked destination", "ERR_INVALID_STATE", ({ WritableStream }) => {
+    const stream = new WritableStream();
+    stream.getWriter();
+    stream.getWriter();
+  }],
+  ["another mode", "ERR_INVALID_ARG_VALUE", ({ ReadableStream }) => {
+    new ReadableStream().getReader({ mode: "fast" as "byob" });
+  }],
+  ["another type", "ERR_INVALID_ARG_VALUE", ({ ReadableStream }) => {
+    new ReadableStream({ type: "text" as "bytes" });
+  }],
+  ["a mark below 0", "ERR_INVALID_ARG_VALUE", ({ ReadableStream }) => {
+    new ReadableStream({}, { highWaterMark: -1 });
+  }],
+  ["no source", "ERR_INVALID_ARG_TYPE", ({ ReadableStream }) => {
+    new ReadableStream(1 as never);
+  }],
+  ["no function", "ERR_INVALID_ARG_TYPE", ({ ReadableStream }) => {
+    new ReadableStream({ pull: 1 as never });
+  }],
+  ["another object", "ERR_INVALID_THIS", ({ ReadableStream }) => ReadableStream.prototype.cancel.call({} as never)],
+];
+
+async function thrownBy(steps: () => unknown): Promise<Coded> {
+  try {
+    await steps();
+  } catch (error) {
+    return { name: (error as Error).name, code: (error as { code?: unknown }).code };
+  }
+  throw new assert.AssertionError({ message: "nothing was thrown" });
+}
+
+for (const [name, code, misuse] of misuses) {
+  test(`an error has the class and the code that the runtime gives to its own: ${name}`, async () => {
+    const ours = await thrownBy(() => misuse(streams as unknown as StreamClasses));
+    const own = await thrownBy(() => misuse(native));
+    assert.equal(ours.code, code);
+    assert.equal(ours.name, own.name);
+    if (runtime === "node") assert.equal(ours.code, own.code);
+  });
+}
+
+test("with our streams installed, a body that is cancelled fails nowhere", async () => {
+  const program = join(dirname(fileURLToPath(import.meta.url)), "cancelled_bodies.ts");
+  const flags = runtime === "deno" ? ["run", "-A", "--no-check"] : [];
+  assert.deepEqual(JSON.parse(await output(process.execPath, [...flags, program], dirname(program))), []);
+});
