@@ -1,6 +1,7 @@
 /**
  * Runs the static checks and every test on Node, Bun and Deno, goes on after a failure, and ends with what failed and one
- * line for all: `N passed, N failed`. Node runs two files at a time; Bun and Deno, which run one after the other, run at the same time.
+ * line for all: `N passed, N failed`. Node runs two files at a time; Bun and Deno, which run one after the other, run at
+ * the same time.
  *
  *   npm test                                everything
  *   npm run test:bun -- tests/codecs        one runtime, tests whose path starts so

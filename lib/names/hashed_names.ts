@@ -24,10 +24,11 @@ export function hashedNames(paths: Iterable<string>): (path: string) => HashedPa
 /** The files of a folder that build tools may have named. */
 interface Listed {
   readonly code: string[];
+  /** Those that are not in the folder's evidence yet. */
   readonly assets: string[];
 }
 
-/** What the names of a tree tell about each other. Of folders that nobody asks about, nothing is found out. */
+/** The evidence that the names of a tree give about each other, folder by folder as somebody asks. */
 class TreeEvidence {
   /** By path, with a slash at the end. */
   readonly #listed = new Map<string, Listed>();
@@ -68,6 +69,7 @@ class TreeEvidence {
     // Most assets are in folders that nothing has to be known of, as nothing there is believed.
     if (!isCode && near.length === 0) return false;
     const own = this.#evidence(folder);
+    if (!isCode) own?.assets.add(this.#listed.get(folder)!.assets.splice(0));
     if (tail.separator !== "/" && own?.hasIds(path, name, tail)) return false;
     if (isCode && isHashByItself(path, name, tail)) return true;
     return near.some((each) => each.vouchesFor(tail, isCode, own));
@@ -90,7 +92,6 @@ class TreeEvidence {
     if (!listed && !several) return undefined;
     const evidence = new FolderEvidence();
     for (const folder of several ?? [name]) evidence.code.add(this.#listed.get(folder)!.code);
-    if (listed) evidence.assets.add(listed.assets);
     this.#found.set(name, evidence);
     return evidence;
   }

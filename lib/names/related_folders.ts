@@ -20,14 +20,14 @@ export function isCodeFolder(folder: string): boolean {
  * Other folders in which a build that put a file into `folder` may have put scripts: none if build tools make no folder
  * of that name, as `users/`.
  *
- * @param family Of the file's tail; undefined: any.
+ * @param family Of the file's tail.
  */
-export function codeFoldersNear(folder: string, isCode: boolean, family?: Family): string[] {
+export function codeFoldersNear(folder: string, isCode: boolean, family: Family): string[] {
   const parent = folder === "" ? undefined : parentOf(folder);
   const near: string[] = [];
   if (parent !== undefined) {
     const isWithin = isCode ? CODE_WITHIN.test(folder) : ASSETS_WITHIN.test(folder);
-    if (isWithin || ((family ?? "upper") === "upper" && !isCode && ASSETS_OF_ANGULAR.test(folder))) near.push(parent);
+    if (isWithin || (family === "upper" && !isCode && ASSETS_OF_ANGULAR.test(folder))) near.push(parent);
     if ((isCode ? CODE : ASSETS).test(folder)) near.push(codeIn(parent));
   }
   return isCode ? [...near, codeIn(folder)] : near;

@@ -12,7 +12,7 @@ import type { DeltaFormat, VariantFormat } from "./options.ts";
 import { journalName } from "./own_names.ts";
 import { cannotWrite } from "./problem.ts";
 
-/** What the first line of a journal begins with. */
+/** The beginning of a journal's first line. */
 const FIRST_WORDS = '\n{"space":';
 const { O_APPEND, O_WRONLY, O_NOFOLLOW = 0 } = constants;
 /** How a journal is opened that is there. */
@@ -202,7 +202,7 @@ function mayRun({ space, pid }: Owner, path: string): boolean {
   return pid === process.pid ? running.has(path) : isProcessAlive(Number(pid)) !== false;
 }
 
-/** What the lines of a journal say. One that a kill has torn says nothing: what it told of has not got its name. */
+/** The values in the lines of a journal. A line that a kill has torn has none: the file it told of has not got its name. */
 function valuesOf(text: string): Record<string, unknown>[] {
   return text.split("\n").map(parsed).filter((value) => value !== undefined);
 }
@@ -211,7 +211,7 @@ function isOwner(value: Record<string, unknown>): value is Record<string, unknow
   return "pid" in value;
 }
 
-/** Which run came first. */
+/** The run whose line is the first. */
 function firstOwner(text: string): unknown {
   return valuesOf(text).find(isOwner)?.run;
 }

@@ -13,7 +13,7 @@ const formats = Object.entries(extensions) as [VariantFormat | DeltaFormat, stri
 /** The settings of a variant that is of no use any more and could not be removed. */
 const STUCK = "stuck";
 
-/** What is recorded of a file itself; its variants are added. */
+/** The record of a file itself, to which its variants are added. */
 export function recordOf(
   { file: { path, size }, sha256, dictionary }: Copy & Partial<Work>,
   ledger: Ledger,

@@ -1,5 +1,5 @@
 /**
- * What takes the place of `async_context.ts` in browsers, which have no asynchronous contexts.
+ * The stand-in for `async_context.ts` in browsers, which have no asynchronous contexts.
  *
  * @module
  */

@@ -62,7 +62,7 @@ export function queueReaction(steps: () => void): void {
   then.call(RESOLVED, steps);
 }
 
-/** What resolves a promise, to which `steps` are a reaction already: they run in the asynchronous context of this call. */
+/** Returns a function that has `steps` run in a microtask, in the asynchronous context of this call. */
 export function reactionTo(steps: () => void): () => void {
   let resolve = noop;
   then.call(new PromiseConstructor<void>((each) => resolve = each), steps);

@@ -17,7 +17,7 @@ const ready: Task[] = [];
  * Steps that run in a microtask whenever something has woken them, always in the asynchronous context that they were made
  * in, whoever wakes them: what waits for the same promise in many contexts must not come to run in that of the first.
  *
- * Those that one wakes of the same context run in its microtask: chunks go down a chain of pipes without one for each hop.
+ * Tasks of one context that wake each other share a microtask: chunks go down a chain of pipes without one for each hop.
  */
 export abstract class Task {
   readonly #context = currentContext();
