@@ -222,8 +222,20 @@ export class World {
       const expected = expectation.files.get(path);
       return entry.kind === "file" && entry.hash === expected?.hash && !expectation.ready.has(path);
     });
+    if (options.force) this.#takeCopiesAsExpected(expectation);
     this.#afterTool(options, expectation);
     for (const [path] of takenOver) this.#putOther(path);
+  }
+
+  /** A copy of the user's own variant comes first, where `--force` then puts the run's. */
+  #takeCopiesAsExpected(expectation: Expectation): void {
+    const after = snapshotOf(this.#folder);
+    for (const path of this.#theirs.keys()) {
+      const now = after.get(path);
+      const original = path.startsWith("out/") ? after.get(`site/${path.slice("out/".length)}`) : undefined;
+      const isCopy = now?.kind === "file" && original?.kind === "file" && now.hash === original.hash;
+      if (isCopy && expectation.files.has(path)) expectation.files.set(path, now);
+    }
   }
 
   #putOther(path: string): void {
