@@ -31,7 +31,7 @@ const browserVariants: Plugin = {
 };
 
 /**
- * Makes what a page imports without a bundler: `mod.js`, one module for each of its parts, and below them `chunks/`, and
+ * Makes what a page imports without a bundler: `mod.js`, one module for each of its parts, `install.js`, and below them `chunks/`, and
  * `wasm/` for the codecs that are used. The folder is complete and can be served from anywhere.
  *
  * @returns the paths of all that was written.
@@ -40,7 +40,7 @@ export async function buildBrowser(outdir: string): Promise<string[]> {
   const codecs = join(outdir, "wasm");
   const parts = Object.fromEntries(PARTS.map((part) => [part, `lib/${part}/mod.ts`]));
   const written = await bundle({
-    entries: { ...parts, mod: "mod.ts" },
+    entries: { ...parts, mod: "mod.ts", install: "lib/streams/install.ts" },
     outdir,
     codecs,
     chunks: PARTS.map((part) => [part]),

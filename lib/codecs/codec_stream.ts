@@ -1,5 +1,5 @@
 import { ReadableStream, WritableStream } from "../streams/mod.ts";
-import { loadModule } from "./module.ts";
+import type { Codecs } from "./module.ts";
 import { bytesOf, type SessionParameters } from "./options.ts";
 import { FINISH, FLUSH, PROCESS, Session } from "./session.ts";
 
@@ -30,8 +30,8 @@ export interface Ends {
  * A pair of streams with a codec between them, like a TransformStream but with backpressure inside a chunk too: one
  * small chunk may decompress to gigabytes, and only what the reader asked for is produced.
  */
-export function codecStream(parameters: SessionParameters, watch: Watch): Ends {
-  const pump = new Pump(parameters, watch);
+export function codecStream(codecs: Codecs, parameters: SessionParameters, watch: Watch): Ends {
+  const pump = new Pump(codecs, parameters, watch);
   const readable = new ReadableStream<Uint8Array<ArrayBuffer>>({
     start: (controller) => pump.connectReadable(controller),
     pull: () => pump.demanded(),
@@ -46,6 +46,7 @@ export function codecStream(parameters: SessionParameters, watch: Watch): Ends {
 }
 
 class Pump {
+  readonly #codecs: Codecs;
   #parameters: SessionParameters;
   #watch: Watch;
   #session: Session | undefined;
@@ -57,7 +58,8 @@ class Pump {
   /** Lets the reader's pull go on once something is enqueued. */
   #served: (() => void) | undefined;
 
-  constructor(parameters: SessionParameters, watch: Watch) {
+  constructor(codecs: Codecs, parameters: SessionParameters, watch: Watch) {
+    this.#codecs = codecs;
     this.#parameters = parameters;
     this.#watch = watch;
   }
@@ -145,7 +147,7 @@ class Pump {
   }
 
   async #open(): Promise<Session | undefined> {
-    const module = await loadModule(this.#parameters.family, this.#parameters.direction);
+    const module = await this.#codecs.load(this.#parameters.family);
     if (!this.#ended) this.#session = new Session(module, this.#parameters);
     return this.#session;
   }

@@ -1,5 +1,6 @@
 import { codecStream } from "./codec_stream.ts";
 import type { Format } from "./format.ts";
+import { encoders } from "./module.ts";
 import { type CompressOptions, compressParameters } from "./options.ts";
 
 /**
@@ -76,7 +77,7 @@ export class CompressionStream {
     }
     const parameters = compressParameters({ ...options, format }, size ?? -1, false);
     let seen = 0;
-    const { readable, writable } = codecStream(parameters, {
+    const { readable, writable } = codecStream(encoders, parameters, {
       flush,
       input(length: number): void {
         seen += length;

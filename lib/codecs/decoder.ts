@@ -1,5 +1,5 @@
 import type { Format } from "./format.ts";
-import { loadModule } from "./module.ts";
+import { decoders } from "./module.ts";
 import { decompressParameters } from "./options.ts";
 import { FINISH, PROCESS, Session } from "./session.ts";
 
@@ -25,7 +25,7 @@ export async function openDecoder(
   options: DecoderOptions = {},
 ): Promise<Decoder> {
   const parameters = { ...decompressParameters({ format }, false), windowLog: options.windowLog ?? 0 };
-  return new Decoder(new Session(await loadModule(parameters.family, "decompress"), parameters));
+  return new Decoder(new Session(await decoders.load(parameters.family), parameters));
 }
 
 /** One compressed stream, in steps. Holds WASM memory until {@linkcode Decoder.close}. */

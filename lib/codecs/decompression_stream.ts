@@ -1,5 +1,6 @@
 import { codecStream } from "./codec_stream.ts";
 import type { Format } from "./format.ts";
+import { decoders } from "./module.ts";
 import { checkedMaxSize, type DecompressOptions, decompressParameters } from "./options.ts";
 import { tooLarge } from "./whole.ts";
 
@@ -58,7 +59,7 @@ export class DecompressionStream {
     const parameters = decompressParameters({ ...options, format }, false);
     const maxSize = checkedMaxSize(options.maxSize);
     let produced = 0;
-    const { readable, writable } = codecStream(parameters, {
+    const { readable, writable } = codecStream(decoders, parameters, {
       output(length: number): void {
         produced += length;
         if (produced > maxSize) throw tooLarge(format, maxSize);

@@ -1,3 +1,5 @@
+import { explained } from "./module.ts";
+
 /** The surface that every module of `wasm/` exports; see `wasm/src/lib.rs`. Addresses are unsigned 32-bit. */
 export interface Exports {
   readonly memory: WebAssembly.Memory;
@@ -38,7 +40,7 @@ export class Instance {
 
   constructor(module: WebAssembly.Module) {
     this.#module = module;
-    this.exports = new WebAssembly.Instance(module, {}).exports as unknown as Exports;
+    this.exports = instantiate(module);
   }
 
   /** A view on the `length` bytes at `address`, valid until the next call into the module. */
@@ -86,6 +88,14 @@ export class Instance {
 }
 
 /** This thread's instances in use or kept, by module. */
+function instantiate(module: WebAssembly.Module): Exports {
+  try {
+    return new WebAssembly.Instance(module, {}).exports as unknown as Exports;
+  } catch (error) {
+    throw explained(error); // WebKit compiles it, and then forbids this
+  }
+}
+
 const pools = new Map<WebAssembly.Module, Instance[]>();
 
 function poolOf(module: WebAssembly.Module): Instance[] {

@@ -1,47 +1,69 @@
 import type { Family } from "./format.ts";
-import type { Direction } from "./options.ts";
 
-type Name = `${Family}_${"encoder" | "decoder"}`;
+type Sources = Readonly<Record<Family, () => Promise<{ wasm: string }>>>;
 
-/** One dynamic import each, so that bundlers and browsers load only what is used: decoders without encoders. */
-const sources: Readonly<Record<Name, () => Promise<{ wasm: string }>>> = {
-  brotli_encoder: () => import("./wasm/brotli_encoder.js"),
-  brotli_decoder: () => import("./wasm/brotli_decoder.js"),
-  zstd_encoder: () => import("./wasm/zstd_encoder.js"),
-  zstd_decoder: () => import("./wasm/zstd_decoder.js"),
-  deflate_encoder: () => import("./wasm/deflate_encoder.js"),
-  deflate_decoder: () => import("./wasm/deflate_decoder.js"),
-};
+/** The codecs of one direction: each is loaded and compiled once a thread. */
+export class Codecs {
+  readonly #sources: Sources;
+  readonly #loading = new Map<Family, Promise<WebAssembly.Module>>();
+  readonly #loaded = new Map<Family, WebAssembly.Module>();
 
-const loading = new Map<Name, Promise<WebAssembly.Module>>();
-const loaded = new Map<Name, WebAssembly.Module>();
-
-function nameOf(family: Family, direction: Direction): Name {
-  return `${family}_${direction === "compress" ? "encoder" : "decoder"}`;
-}
-
-/** Loads and compiles a codec's module, once a thread. */
-export function loadModule(family: Family, direction: Direction): Promise<WebAssembly.Module> {
-  const name = nameOf(family, direction);
-  let promise = loading.get(name);
-  if (!promise) {
-    promise = compileModule(name);
-    loading.set(name, promise);
-    promise.catch(() => loading.delete(name)); // so that a failed download can be tried again
+  /** Takes a dynamic import for each codec, so that bundlers and browsers load only what is used. */
+  constructor(sources: Sources) {
+    this.#sources = sources;
   }
-  return promise;
+
+  /**
+   * Loads a codec.
+   *
+   * @throws {TypeError} if WebAssembly may not be compiled here.
+   */
+  load(family: Family): Promise<WebAssembly.Module> {
+    let promise = this.#loading.get(family);
+    if (!promise) {
+      promise = this.#compile(family);
+      this.#loading.set(family, promise);
+      promise.catch(() => this.#loading.delete(family)); // so that a failed download can be tried again
+    }
+    return promise;
+  }
+
+  /** The codec if {@linkcode load} has it ready. */
+  loaded(family: Family): WebAssembly.Module | undefined {
+    return this.#loaded.get(family);
+  }
+
+  async #compile(family: Family): Promise<WebAssembly.Module> {
+    const { wasm } = await this.#sources[family]();
+    const module = await WebAssembly.compile(fromBase64(wasm)).catch((error) => {
+      throw explained(error);
+    });
+    this.#loaded.set(family, module);
+    return module;
+  }
 }
 
-/** The module if {@linkcode loadModule} has it ready. */
-export function loadedModule(family: Family, direction: Direction): WebAssembly.Module | undefined {
-  return loaded.get(nameOf(family, direction));
-}
+/** The codecs that write the formats; bundlers drop them where nothing uses them, as in pages that decompress. */
+export const encoders: Codecs = /* @__PURE__ */ new Codecs({
+  brotli: () => import("./wasm/brotli_encoder.js"),
+  zstd: () => import("./wasm/zstd_encoder.js"),
+  deflate: () => import("./wasm/deflate_encoder.js"),
+});
 
-async function compileModule(name: Name): Promise<WebAssembly.Module> {
-  const { wasm } = await sources[name]();
-  const module = await WebAssembly.compile(fromBase64(wasm));
-  loaded.set(name, module);
-  return module;
+/** The codecs that read the formats. */
+export const decoders: Codecs = /* @__PURE__ */ new Codecs({
+  brotli: () => import("./wasm/brotli_decoder.js"),
+  zstd: () => import("./wasm/zstd_decoder.js"),
+  deflate: () => import("./wasm/deflate_decoder.js"),
+});
+
+/** An error of WebAssembly in plain words, if what it says is that it may not run here. */
+export function explained(cause: unknown): unknown {
+  // The bytes are right, so it is the page or the host that forbids it.
+  if (!(cause instanceof WebAssembly.CompileError)) return cause;
+  const message = "codecs cannot run, since WebAssembly may not be compiled here: a page's Content-Security-Policy " +
+    "has to allow 'wasm-unsafe-eval' in script-src";
+  return new TypeError(message, { cause });
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {

@@ -1,5 +1,5 @@
 import { type Format, formats, traitsOf } from "./format.ts";
-import { loadedModule, loadModule } from "./module.ts";
+import { type Codecs, decoders, encoders } from "./module.ts";
 import type { CompressOptions, DecompressOptions, Direction, SessionParameters } from "./options.ts";
 import { bytesOf, checkedMaxSize, compressParameters, decompressParameters } from "./options.ts";
 import { FINISH, MAX_OUTPUT, Session } from "./session.ts";
@@ -33,7 +33,7 @@ export async function compress(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const input = bytesOf(bytes, "bytes");
   const parameters = compressParameters(options, input.length, true);
-  return compressWhole(input, parameters, await loadModule(parameters.family, "compress"));
+  return compressWhole(input, parameters, await encoders.load(parameters.family));
 }
 
 /**
@@ -64,7 +64,7 @@ export async function decompress(
   const input = bytesOf(bytes, "bytes");
   const parameters = decompressParameters(options, true);
   const maxSize = checkedMaxSize(options.maxSize);
-  return decompressWhole(input, parameters, maxSize, await loadModule(parameters.family, "decompress"));
+  return decompressWhole(input, parameters, maxSize, await decoders.load(parameters.family));
 }
 
 /**
@@ -83,8 +83,8 @@ export async function decompress(
  */
 export async function ready(wanted: readonly Format[] = formats, direction?: Direction): Promise<void> {
   const families = new Set(wanted.map((format) => traitsOf(format).family));
-  const directions: Direction[] = direction ? [direction] : ["compress", "decompress"];
-  await Promise.all([...families].flatMap((family) => directions.map((way) => loadModule(family, way))));
+  const codecs = direction ? [direction === "compress" ? encoders : decoders] : [encoders, decoders];
+  await Promise.all([...families].flatMap((family) => codecs.map((each) => each.load(family))));
 }
 
 /**
@@ -110,7 +110,7 @@ export function compressSync(
 ): Uint8Array<ArrayBuffer> {
   const input = bytesOf(bytes, "bytes");
   const parameters = compressParameters(options, input.length, true);
-  return compressWhole(input, parameters, requireLoaded(parameters));
+  return compressWhole(input, parameters, requireLoaded(encoders, parameters));
 }
 
 /**
@@ -137,11 +137,11 @@ export function decompressSync(
   const input = bytesOf(bytes, "bytes");
   const parameters = decompressParameters(options, true);
   const maxSize = checkedMaxSize(options.maxSize);
-  return decompressWhole(input, parameters, maxSize, requireLoaded(parameters));
+  return decompressWhole(input, parameters, maxSize, requireLoaded(decoders, parameters));
 }
 
-function requireLoaded({ family, direction, format }: SessionParameters): WebAssembly.Module {
-  const module = loadedModule(family, direction);
+function requireLoaded(codecs: Codecs, { family, direction, format }: SessionParameters): WebAssembly.Module {
+  const module = codecs.loaded(family);
   if (module) return module;
   throw new TypeError(`${direction}Sync cannot run: ${format} is not loaded: await ready(["${format}"]) first`);
 }

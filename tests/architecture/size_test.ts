@@ -9,7 +9,11 @@ const root = new URL("../../", import.meta.url);
 
 /** What a page that uses streams, of all kinds, imports; the bytes it may load, compressed by brotli at its best. */
 const STREAMS = ["ReadableStream", "WritableStream", "TransformStream", "pipeTo", "pipeThrough"];
-const STREAMS_BUDGET = 13_700;
+/**
+ * Of it about 150 are for methods that take the runtime's own streams and for browsers that have no byte streams, and 300
+ * for errors with the runtimes' codes and a tee that ends.
+ */
+const STREAMS_BUDGET = 14_150;
 
 /** The same for the code of a page that decompresses, before it has met compressed data. */
 const DECOMPRESS_BUDGET = 17_000;
@@ -132,6 +136,7 @@ describe(
       assert.equal(decoders.length, 1);
       const withDecoder = page.sourcesOf(page.loadedWith(decoders[0]));
       assert.deepEqual(withDecoder.filter((source) => /encoder/.test(source)), []);
+      assert.deepEqual(page.sourcesOf([...page.initial, ...page.later]).filter((source) => /encoder/.test(source)), []);
       console.log(`zstd's decoder: ${page.compressedSize(decoders)} bytes by brotli`);
     });
   },
