@@ -5,7 +5,7 @@
  * @module
  */
 
-import { mustBe } from "./errors.ts";
+import { badValue, mustBe } from "./errors.ts";
 import { getterOf } from "./getter_of.ts";
 
 type ViewConstructor = (new (buffer: ArrayBuffer, byteOffset: number, length: number) => ArrayBufferView) & {
@@ -66,11 +66,11 @@ export function viewKind(view: ArrayBufferView): { constructor: ViewConstructor;
  */
 export function toArrayBufferView(value: unknown, name: string): ViewSlots {
   if (!isView(value)) throw mustBe(name, "an ArrayBufferView");
-  const slots = viewSlots(value);
-  if (isResizableOrShared(slots.buffer)) {
-    throw mustBe(name, "backed by an ArrayBuffer that is neither shared nor resizable");
+  const buffer = typedArrayName.call(value) === undefined ? dataViewBuffer.call(value) : typedArrayBuffer.call(value);
+  if (isResizableOrShared(buffer)) {
+    throw badValue(`${name} must be backed by an ArrayBuffer that is neither shared nor resizable`);
   }
-  return slots;
+  return viewSlots(value);
 }
 
 function isResizableOrShared(buffer: ArrayBuffer): boolean {

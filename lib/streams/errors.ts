@@ -5,15 +5,22 @@
  * @module
  */
 
-type Code = "ERR_INVALID_ARG_TYPE" | "ERR_INVALID_ARG_VALUE" | "ERR_INVALID_STATE" | "ERR_INVALID_THIS";
+type Code =
+  | "ERR_ARG_NOT_ITERABLE"
+  | "ERR_ILLEGAL_CONSTRUCTOR"
+  | "ERR_INVALID_ARG_TYPE"
+  | "ERR_INVALID_ARG_VALUE"
+  | "ERR_INVALID_STATE"
+  | "ERR_INVALID_THIS"
+  | "ERR_OUT_OF_RANGE";
 
 function withCode<E extends Error>(error: E, code: Code): E {
   return Object.assign(error, { code });
 }
 
 /** Something is not of the type that it has to be. */
-export function mustBe(name: string, what: string): TypeError {
-  return withCode(new TypeError(`${name} must be ${what}`), "ERR_INVALID_ARG_TYPE");
+export function mustBe(name: string, what: string, code: Code = "ERR_INVALID_ARG_TYPE"): TypeError {
+  return withCode(new TypeError(`${name} must be ${what}`), code);
 }
 
 /** Something has the right type, and a value that it must not have. */
@@ -22,8 +29,8 @@ export function badValue(message: string): TypeError {
 }
 
 /** A number is out of its range, or something is not taken that is left for later. */
-export function outOfRange(message: string): RangeError {
-  return withCode(new RangeError(message), "ERR_INVALID_ARG_VALUE");
+export function outOfRange(message: string, code: Code = "ERR_INVALID_ARG_VALUE"): RangeError {
+  return withCode(new RangeError(message), code);
 }
 
 /** A state does not allow what was tried. */
@@ -31,12 +38,14 @@ export function cannot(action: string, why: string): TypeError {
   return withCode(new TypeError(`Cannot ${action}: ${why}`), "ERR_INVALID_STATE");
 }
 
-/** A method was called on an object of another class. */
-export function wrongThis(member: string, name: string): TypeError {
-  return withCode(
-    new TypeError(`the object of ${member} must be a ${name} of @millrace/streams`),
-    "ERR_INVALID_THIS",
-  );
+/** A class that only a stream makes objects of was called. */
+export function illegalConstructor(): TypeError {
+  return withCode(new TypeError("Illegal constructor"), "ERR_ILLEGAL_CONSTRUCTOR");
+}
+
+/** A member was asked for on an object of another class. */
+export function wrongThis(name: string): TypeError {
+  return withCode(new TypeError(`this must be a ${name} of @millrace/streams`), "ERR_INVALID_THIS");
 }
 
 /** A stream is held by a reader, a writer, a pipe or the runtime. */

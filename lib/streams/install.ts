@@ -1,6 +1,6 @@
 /**
- * Puts our stream classes in the place of the runtime's globals, as a side effect of being imported. Import it first: a
- * module that has taken a class from the globals already keeps that.
+ * Puts our stream classes in the place of the runtime's globals, and of what `node:stream/web` exports, as a side effect
+ * of being imported. Import it first: a module that has taken a class from the globals already keeps that.
  *
  * @example
  * ```ts
@@ -45,11 +45,37 @@ const classes: Readonly<Record<string, object>> = {
   CountQueuingStrategy,
 };
 
-const before = Object.keys(classes).map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const);
+// Node makes its fetch when this is looked up, and takes the ReadableStream of that moment for the one that bodies are of.
+void globalThis.Response;
 
-for (const [name, ours] of Object.entries(classes)) {
-  takeInstancesOf(Reflect.get(globalThis, name), ours);
-  Object.defineProperty(globalThis, name, { value: ours, writable: true, enumerable: false, configurable: true });
+/** The function of `process` by which Node, and Bun and Deno after it, give their own modules without an import. */
+interface BuiltinModules {
+  readonly getBuiltinModule?: (name: string) => unknown;
+}
+
+const { getBuiltinModule } = (globalThis as { process?: BuiltinModules }).process ?? {};
+/** The exports of `node:stream/web`: the same classes under the same names. */
+const streamWeb = getBuiltinModule?.("node:stream/web") as object | undefined;
+
+/** The objects whose properties the classes are, with the properties that were there. */
+const places = [globalThis, ...(streamWeb ? [streamWeb] : [])].map((place) => ({
+  place,
+  before: Object.keys(classes).map((name) => [name, Object.getOwnPropertyDescriptor(place, name)] as const),
+}));
+
+for (const [name, ours] of Object.entries(classes)) takeInstancesOf(Reflect.get(globalThis, name), ours);
+for (const { place, before } of places) {
+  for (const [name, descriptor] of before) {
+    const enumerable = place !== globalThis && descriptor?.enumerable === true;
+    Object.defineProperty(place, name, { value: classes[name], writable: true, enumerable, configurable: true });
+  }
+}
+tellImporters();
+
+/** Node's modules that have imported a class by its name from `node:stream/web` see the one that is there now. */
+function tellImporters(): void {
+  const module = getBuiltinModule?.("node:module") as { syncBuiltinESMExports?: () => void } | undefined;
+  module?.syncBuiltinESMExports?.();
 }
 
 /** What the runtime itself makes is `instanceof` the global, as it was; a class that extends ours has its own objects. */
@@ -77,9 +103,12 @@ function takeInstancesOf(native: object | undefined, ours: object): void {
  * ```
  */
 export function uninstall(): void {
-  for (const [name, descriptor] of before) {
-    if (descriptor === undefined) Reflect.deleteProperty(globalThis, name);
-    else Object.defineProperty(globalThis, name, descriptor);
-    Reflect.deleteProperty(classes[name], Symbol.hasInstance);
+  for (const { place, before } of places) {
+    for (const [name, descriptor] of before) {
+      if (descriptor === undefined) Reflect.deleteProperty(place, name);
+      else Object.defineProperty(place, name, descriptor);
+    }
   }
+  for (const ours of Object.values(classes)) Reflect.deleteProperty(ours, Symbol.hasInstance);
+  tellImporters();
 }

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { illegalConstructor } from "./errors.ts";
+
 let waiting: object | undefined;
 
 /** Constructs a public object around a state. */
@@ -32,6 +34,6 @@ export function takeState<State extends object>(): State | undefined {
  */
 export function requireState<State extends object>(): State {
   const state = takeState<State>();
-  if (state === undefined) throw new TypeError("Illegal constructor");
+  if (state === undefined) throw illegalConstructor();
   return state;
 }

@@ -1,4 +1,5 @@
 import { mustBe } from "./errors.ts";
+import { showInNode } from "./native/node_interop.ts";
 import { countSize } from "./queuing_strategy.ts";
 import { defineInterface, toDictionary } from "./webidl.ts";
 
@@ -62,6 +63,7 @@ export class ByteLengthQueuingStrategy {
   }
 }
 defineInterface(ByteLengthQueuingStrategy, "ByteLengthQueuingStrategy");
+showInNode(ByteLengthQueuingStrategy, "highWaterMark");
 
 /**
  * A strategy that counts chunks.
@@ -105,6 +107,7 @@ export class CountQueuingStrategy {
   }
 }
 defineInterface(CountQueuingStrategy, "CountQueuingStrategy");
+showInNode(CountQueuingStrategy, "highWaterMark");
 
 function requiredHighWaterMark(init: unknown): number {
   const dictionary = toDictionary(init, "the strategy's options");

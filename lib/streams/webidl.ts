@@ -24,9 +24,13 @@ export function kindOf(value: unknown): string {
 }
 
 /** An object type, such as of an iterator's result. */
-export function toObject(value: unknown, name: string): Record<PropertyKey, unknown> {
+export function toObject(
+  value: unknown,
+  name: string,
+  code?: "ERR_INVALID_STATE",
+): Record<PropertyKey, unknown> {
   if (isThenableLike(value)) return value as Record<PropertyKey, unknown>;
-  throw mustBe(name, "an object");
+  throw mustBe(name, "an object", code);
 }
 
 // Object.create(null) would be a hash table to V8, whose members are looked up slowly.

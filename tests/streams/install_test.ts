@@ -5,15 +5,20 @@ import test, { before } from "node:test";
 import { fileURLToPath } from "node:url";
 import { output, runtime } from "../e2e/consumer.ts";
 import type { Installed } from "./installed.ts";
+import type { Seen } from "./when_installed.ts";
 
 let seen: Installed;
 
 before(async () => {
-  // In a process of its own, since other tests want the runtime's globals.
-  const program = join(dirname(fileURLToPath(import.meta.url)), "installed.ts");
-  const flags = runtime === "deno" ? ["run", "-A", "--no-check"] : [];
-  seen = JSON.parse(await output(process.execPath, [...flags, program], dirname(program)));
+  seen = await printed<Installed>("installed.ts");
 });
+
+/** What a program prints, in a process of its own, since other tests want the runtime's globals. */
+async function printed<T>(name: string, ...args: string[]): Promise<T> {
+  const program = join(dirname(fileURLToPath(import.meta.url)), name);
+  const flags = runtime === "deno" ? ["run", "-A", "--no-check"] : [];
+  return JSON.parse(await output(process.execPath, [...flags, program, ...args], dirname(program)));
+}
 
 test("importing install makes every class of the standard ours", () => {
   assert.equal(Object.keys(seen.installed).length, 13);
@@ -44,4 +49,13 @@ test("sources of a type that only the runtime has go to its own class", () => {
 test("uninstall() puts back what was there, once and for all", () => {
   assert.deepEqual(seen.notRestored, []);
   assert.equal(seen.twice, true);
+});
+
+test("with ours installed, programs see of the runtime's own streams what they saw before", async () => {
+  const [native, installed] = await Promise.all([
+    printed<Seen>("when_installed.ts"),
+    printed<Seen>("when_installed.ts", "--installed"),
+  ]);
+  assert.ok(Object.keys(native).length >= 30);
+  assert.deepEqual(installed, native);
 });

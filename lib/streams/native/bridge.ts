@@ -1,14 +1,15 @@
 import { lockedError, mustBe } from "../errors.ts";
 import { construct } from "../shell.ts";
 import { ByteControllerState } from "../readable/byte_controller_state.ts";
-import { lockableReadableStream, readableStreamStateOf } from "../readable/lockable.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "../readable/lockable.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
-import { lockableWritableStream, writableStreamStateOf } from "../writable/lockable.ts";
+import { checkWritableStreamFree, writableStreamStateOf } from "../writable/lockable.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { setUpWritableStreamDefaultWriter, WriterState } from "../writable/writer_state.ts";
 import { FromNativeByteSource } from "./from_native_bytes.ts";
 import { fromNativeSink } from "./from_native_sink.ts";
 import {
+  hasNativeByteStreams,
   isNativeReadableStream,
   isNativeReadableStreamLocked,
   isNativeWritableStream,
@@ -48,24 +49,26 @@ export function toNative<W>(stream: globalThis.WritableStream<W>): globalThis.Wr
 /** The same for both ends of a pair. */
 export function toNative<R, W>(stream: ReadableWritablePair<R, W>): ReadableWritablePair<R, W>;
 export function toNative(stream: object): object {
-  if (readableStreamStateOf(stream) !== undefined) {
-    const state = lockableReadableStream(stream);
-    const isByteStream = state.controller instanceof ByteControllerState;
-    const source = new ToNativeSource(state, isByteStream);
+  const readable = readableStreamStateOf(stream);
+  if (readable !== undefined) {
+    checkReadableStreamFree(readable, "get a reader");
+    const isByteStream = hasNativeByteStreams && readable.controller instanceof ByteControllerState;
+    const source = new ToNativeSource(readable, isByteStream);
     return isByteStream
       ? new NativeReadableStream(source as UnderlyingByteSource, { highWaterMark: BATCH_OF_BYTES })
       : new NativeReadableStream(source as UnderlyingDefaultSource, { highWaterMark: BATCH_OF_CHUNKS });
   }
-  if (writableStreamStateOf(stream) !== undefined) {
-    const state = lockableWritableStream(stream);
+  const writable = writableStreamStateOf(stream);
+  if (writable !== undefined) {
+    checkWritableStreamFree(writable, "get a writer");
     const writer = new WriterState();
     writer.isPublic = true; // in the hands of whoever writes to the native stream
-    setUpWritableStreamDefaultWriter(writer, state);
-    return new NativeWritableStream(new WritableFeed(state), { highWaterMark: BATCH_OF_CHUNKS });
+    setUpWritableStreamDefaultWriter(writer, writable);
+    return new NativeWritableStream(new WritableFeed(writable), { highWaterMark: BATCH_OF_CHUNKS });
   }
   if (isNativeReadableStream(stream) || isNativeWritableStream(stream)) return stream;
-  const { readable, writable } = toPair(stream);
-  return { readable: toNative(readable), writable: toNative(writable) };
+  const pair = toPair(stream);
+  return { readable: toNative(pair.readable), writable: toNative(pair.writable) };
 }
 
 /**

@@ -4,7 +4,7 @@ import { type ByteControllerState, createReadableByteStream } from "../readable/
 import { readableByteStreamControllerRespond } from "../readable/byob_response.ts";
 import type { SourceAlgorithms } from "../readable/controller_state.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
-import { nativeByobReader, nativeByobReaderClosed, nativeGetReader } from "./native_classes.ts";
+import { hasNativeByteStreams, nativeByobReader, nativeByobReaderClosed, nativeGetReader } from "./native_classes.ts";
 
 const BUFFER_SIZE = 65_536;
 
@@ -25,6 +25,7 @@ export class FromNativeByteSource implements SourceAlgorithms {
 
   /** Locks a stream, which must be free, if it is a byte stream; nothing tells but the attempt. */
   static open(stream: globalThis.ReadableStream): FromNativeByteSource | undefined {
+    if (!hasNativeByteStreams) return undefined;
     let reader: globalThis.ReadableStreamBYOBReader;
     try {
       reader = nativeGetReader.call(stream, { mode: "byob" }) as globalThis.ReadableStreamBYOBReader;

@@ -25,13 +25,20 @@ type Properties = Record<PropertyKey, unknown>;
  * Other runtimes have internal slots, which a constructor alone can make: there every stream is made by it.
  *
  * @param ours the class, with all that it answers itself on its prototype.
+ * @param onClosed called when the runtime closes the native side as one of its own, by writing so to ours.
  * @returns whether `super()` makes no native side from now on; if not, the class is left as it is.
  */
-export function makeNativeSideLazily(ours: StreamClass, native: StreamClass, sideOf: NativeSideOf): boolean {
+export function makeNativeSideLazily(
+  ours: StreamClass,
+  native: StreamClass,
+  sideOf: NativeSideOf,
+  onClosed?: (stream: object) => void,
+): boolean {
   const sample = new native();
   if (!hasOnlySymbols(sample)) return false;
   const keys = Reflect.ownKeys(sample).filter((key) => !Object.hasOwn(ours.prototype, key));
-  const makeStandIn = (sideOf: NativeSideOf): StreamClass | undefined => standInFor(native, sample, keys, sideOf);
+  const makeStandIn = (sideOf: NativeSideOf): StreamClass | undefined =>
+    standInFor(native, sample, keys, sideOf, onClosed);
   if (!isLikeNative(sample, native.prototype, makeStandIn)) return false;
   const StandIn = makeStandIn(sideOf)!;
   Object.setPrototypeOf(ours, StandIn);
@@ -53,6 +60,7 @@ function standInFor(
   sample: object,
   keys: PropertyKey[],
   sideOf: NativeSideOf,
+  onClosed?: (stream: object) => void,
 ): StreamClass | undefined {
   const prototype = Object.create(native.prototype);
   const mark = transferMarkOf(sample, prototype);
@@ -60,7 +68,8 @@ function standInFor(
   const names = keys.filter((key) => Reflect.get(sample, key) === native.name);
   for (const key of names) Object.defineProperty(prototype, key, { value: native.name });
   const others = keys.filter((key) => !Object.hasOwn(prototype, key));
-  for (const key of others) Object.defineProperty(prototype, key, delegate(key, sideOf, isRecord(sample, others)));
+  const isShared = isRecord(sample, others);
+  for (const key of others) Object.defineProperty(prototype, key, delegate(key, sideOf, isShared, onClosed));
   function StandIn(this: object): void {
     mark!(this);
   }
@@ -74,7 +83,12 @@ function isRecord(sample: object, keys: PropertyKey[]): boolean {
   return keys.length === 1 && typeof Reflect.get(sample, keys[0]) === "object";
 }
 
-function delegate(key: PropertyKey, sideOf: NativeSideOf, isShared: boolean): PropertyDescriptor & ThisType<object> {
+function delegate(
+  key: PropertyKey,
+  sideOf: NativeSideOf,
+  isShared: boolean,
+  onClosed?: (stream: object) => void,
+): PropertyDescriptor & ThisType<object> {
   return {
     get() {
       const side = sideOf(this) as Properties | undefined;
@@ -85,8 +99,9 @@ function delegate(key: PropertyKey, sideOf: NativeSideOf, isShared: boolean): Pr
     },
     set(value) {
       const side = sideOf(this) as Properties | undefined;
-      if (side !== undefined) side[key] = value;
-      else define(this, key, value); // one that the runtime's constructor makes with our prototype
+      if (side === undefined) return define(this, key, value); // the runtime's constructor made it with our prototype
+      side[key] = value;
+      if (value === "closed") onClosed?.(this);
     },
     configurable: true,
   };

@@ -33,9 +33,44 @@ type Reader = globalThis.ReadableStreamDefaultReader;
 type ByobReader = globalThis.ReadableStreamBYOBReader;
 type Writer = globalThis.WritableStreamDefaultWriter;
 
-const reader: Reader = globalThis.ReadableStreamDefaultReader.prototype;
-const byobReader: ByobReader = globalThis.ReadableStreamBYOBReader.prototype;
-const writer: Writer = globalThis.WritableStreamDefaultWriter.prototype;
+/** The runtime's own ReadableStreamDefaultReader. */
+export const NativeReadableStreamDefaultReader: typeof globalThis.ReadableStreamDefaultReader =
+  globalThis.ReadableStreamDefaultReader;
+/** The runtime's own WritableStreamDefaultWriter. */
+export const NativeWritableStreamDefaultWriter: typeof globalThis.WritableStreamDefaultWriter =
+  globalThis.WritableStreamDefaultWriter;
+
+const reader: Reader = NativeReadableStreamDefaultReader.prototype;
+const writer: Writer = NativeWritableStreamDefaultWriter.prototype;
+
+/** Whether the runtime has byte streams: WebKitGTK 2.50 has none. */
+export const hasNativeByteStreams: boolean = "ReadableStreamBYOBReader" in globalThis;
+
+// What locks the native side of our streams in its place; our class, which is to extend a global, takes it away again.
+if (!hasNativeByteStreams) {
+  class ReadableStreamBYOBReader {
+    readonly #reader: Reader;
+    constructor(stream: globalThis.ReadableStream) {
+      this.#reader = nativeGetReader.call(stream) as Reader;
+    }
+    get closed(): Promise<void> {
+      return nativeReaderClosed.call(this.#reader);
+    }
+    releaseLock(): void {
+      nativeReader.releaseLock.call(this.#reader);
+    }
+  }
+  Object.defineProperty(globalThis, "ReadableStreamBYOBReader", {
+    value: ReadableStreamBYOBReader,
+    configurable: true,
+  });
+}
+
+/** The runtime's own ReadableStreamBYOBReader. */
+export const NativeReadableStreamBYOBReader: typeof globalThis.ReadableStreamBYOBReader =
+  globalThis.ReadableStreamBYOBReader;
+
+const byobReader: ByobReader = NativeReadableStreamBYOBReader.prototype;
 
 /** The methods of the runtime's own ReadableStreamDefaultReader. */
 export const nativeReader: Pick<Reader, "cancel" | "read" | "releaseLock"> = {

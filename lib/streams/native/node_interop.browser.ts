@@ -9,3 +9,9 @@ export function adoptOwnClosedPromise(): void {}
 
 /** Does nothing. */
 export function answerNode(): void {}
+
+/** Does nothing. */
+export function showInNode(): void {}
+
+/** Does nothing. */
+export function closeIfEmpty(): void {}

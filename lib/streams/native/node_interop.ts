@@ -7,6 +7,8 @@
  */
 import { mustBe } from "../errors.ts";
 import { type EndedPromise, LazyPromise, markAsHandled } from "../promises.ts";
+import { readableStreamClose, type ReadableStreamState } from "../readable/stream_state.ts";
+import { UnderlyingSourceAlgorithms } from "../readable/underlying_source.ts";
 
 const CLOSED_PROMISE = Symbol.for("nodejs.webstream.isClosedPromise");
 
@@ -69,6 +71,14 @@ export function answerNode(
   }
 }
 
+/** Deno makes an empty body of the global class and closes it from within. One with a source it cancels so. */
+export function closeIfEmpty(state: ReadableStreamState): void {
+  const { source } = state.controller;
+  if (!(source instanceof UnderlyingSourceAlgorithms && source.isNone)) return;
+  state.feed = undefined; // its side is closed
+  readableStreamClose(state);
+}
+
 /** A promise that settles when the stream has closed or errored. */
 function ended(state: AskedState): Promise<void> {
   if (state.ended === undefined) {
@@ -81,6 +91,30 @@ function ended(state: AskedState): Promise<void> {
 function settleIfEnded({ state, storedError }: AskedState, ended: EndedPromise): void {
   if (state === "closed") ended.resolve();
   else if (state === "errored") ended.reject(storedError);
+}
+
+interface InspectOptions {
+  readonly depth: number | null;
+}
+type Inspect = (value: object, options: InspectOptions) => string;
+
+/**
+ * Lets Node's `util.inspect()`, which the other runtimes have as well, show these members of a class, which are getters.
+ *
+ * @see {@link https://nodejs.org/api/util.html#utilinspectcustom}
+ */
+export function showInNode(
+  { prototype, name }: { prototype: object; name: string },
+  ...members: readonly string[]
+): void {
+  Object.defineProperty(prototype, Symbol.for("nodejs.util.inspect.custom"), {
+    value(this: object, depth: number, options: InspectOptions, inspect: Inspect): unknown {
+      if (depth < 0 || this === prototype) return this;
+      const shown = Object.fromEntries(members.map((each) => [each, Reflect.get(this, each)]));
+      return `${name} ${inspect(shown, { ...options, depth: options.depth === null ? null : options.depth - 1 })}`;
+    },
+    configurable: true,
+  });
 }
 
 /** Deno's constructors set some of these, for their side of the stream: the setter lets that pass. */

@@ -34,6 +34,15 @@ export class ReadableFeed implements ReadRequest {
     this.#stream = stream;
   }
 
+  /** Tells the native stream from now on what becomes of ours. */
+  watch(controller: NativeController): void {
+    this.#controller = controller;
+    this.#stream.feed = this;
+    const { state, storedError } = this.#stream;
+    if (state === "closed") this.closeSteps();
+    else if (state === "errored") this.errorSteps(storedError);
+  }
+
   pull(controller: NativeController): void {
     this.#controller = controller;
     if (!this.#reader || this.#reader !== this.#stream.reader) this.#reader = this.#lock();
@@ -78,6 +87,13 @@ export class ReadableFeed implements ReadRequest {
   }
 }
 inheritNothing(ReadableFeed);
+
+/** The same for a native side that is made when the runtime looks for it: that shows at all times what ours is. */
+export class WatchedReadableFeed extends ReadableFeed {
+  start(controller: NativeController): void {
+    this.watch(controller);
+  }
+}
 
 /** A reader that no user sees, so that its source may go on at once. */
 export class FusedReaderState extends DefaultReaderState {

@@ -57,7 +57,7 @@ export class ReadableStreamAsyncIterator<R> {
   }
 
   next(): Promise<Result<R>> {
-    if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis("next", NAME));
+    if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis(NAME));
     this.#unsettled++;
     this.#ongoing = this.#ongoing === undefined
       ? this.#nextSteps()
@@ -66,7 +66,7 @@ export class ReadableStreamAsyncIterator<R> {
   }
 
   return(value: unknown): Promise<Result<R>> {
-    if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis("return", NAME));
+    if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis(NAME));
     const steps = (): Promise<Result<R>> => this.#returnSteps(value);
     this.#ongoing = this.#ongoing === undefined ? steps() : react(this.#ongoing, steps, steps);
     return react(this.#ongoing, () => ({ done: true, value }));

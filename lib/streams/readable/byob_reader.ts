@@ -1,9 +1,10 @@
 import { NOT_EMPTY, toArrayBufferView, viewKind, type ViewSlots } from "../array_buffers.ts";
-import { badValue, cannot, outOfRange, releasedError, wrongThis } from "../errors.ts";
+import { badValue, cannot, outOfRange, releasedError } from "../errors.ts";
+import { hasNativeByteStreams, NativeReadableStreamBYOBReader } from "../native/native_classes.ts";
 import { promiseRejectedWith } from "../promises.ts";
 import { defineInterface, isObject, toDictionary, toUnsignedLongLong } from "../webidl.ts";
 import { ByteControllerState } from "./byte_controller_state.ts";
-import { lockableReadableStream } from "./lockable.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
 import { PromiseReadRequest } from "./read_requests.ts";
 import {
   ByobReaderState,
@@ -63,7 +64,7 @@ export interface ReadableStreamBYOBReaderReadOptions {
  * ```
  */
 export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReader {
-  readonly #state: ByobReaderState;
+  readonly #state!: ByobReaderState;
 
   /**
    * Locks a stream, as `stream.getReader({ mode: "byob" })` does.
@@ -71,7 +72,11 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
    * @throws {TypeError} if `stream` is no byte stream of ours, or locked.
    */
   constructor(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
-    const streamState = lockableReadableStream(stream);
+    const streamState = readableStreamStateOf(stream);
+    if (streamState === undefined) {
+      return Reflect.construct(NativeReadableStreamBYOBReader, [stream], new.target) as never;
+    }
+    checkReadableStreamFree(streamState, "get a reader");
     if (!(streamState.controller instanceof ByteControllerState)) {
       throw cannot("get a BYOB reader", 'the stream was not made with type: "bytes"');
     }
@@ -83,14 +88,12 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
 
   /** Fulfils when the stream closes; rejects when it errors or the reader is released. */
   override get closed(): Promise<void> {
-    return isObject(this) && #state in this
-      ? this.#state.closed.promise
-      : promiseRejectedWith(wrongThis("closed", NAME));
+    return isObject(this) && #state in this ? this.#state.closed.promise : super.closed;
   }
 
   /** Cancels the stream; settles when its source has let go of what it holds. Rejects if the reader was released. */
   override cancel(reason: unknown = undefined): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel", NAME));
+    if (!isObject(this) || !(#state in this)) return super.cancel(reason);
     return readableStreamReaderGenericCancel(this.#state, reason);
   }
 
@@ -103,8 +106,8 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
   override read<T extends ArrayBufferView>(
     view: T,
     options: ReadableStreamBYOBReaderReadOptions | undefined = undefined,
-  ): Promise<{ done: false; value: T } | { done: true; value: T | undefined }> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("read", NAME));
+  ): ReturnType<globalThis.ReadableStreamDefaultReader<T>["read"]> {
+    if (!isObject(this) || !(#state in this)) return super.read(view as never, options) as never;
     let slots: ViewSlots;
     let min: number;
     try {
@@ -117,11 +120,12 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     if (this.#state.stream === undefined) return promiseRejectedWith(releasedError("read", "reader"));
     const request = new PromiseReadRequest();
     readableStreamByobReaderRead(this.#state, view, slots, min, request);
-    return request.promise as Promise<{ done: false; value: T }>;
+    return request.promise as ReturnType<globalThis.ReadableStreamDefaultReader<T>["read"]>;
   }
 
   /** Releases the lock; pending reads reject with a TypeError. */
   override releaseLock(): void {
+    if (!isObject(this) || !(#state in this)) return super.releaseLock();
     const state = this.#state;
     if (state.stream === undefined) return;
     readableStreamReaderRelease(state);
@@ -129,15 +133,16 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
   }
 }
 defineInterface(ReadableStreamBYOBReader, NAME);
+if (!hasNativeByteStreams) Reflect.deleteProperty(globalThis, NAME);
 
 function toMin(options: unknown): number {
   return toUnsignedLongLong(toDictionary(options, "the options").min ?? 1, "min");
 }
 
 function checkView(view: ArrayBufferView, { byteLength }: ViewSlots, min: number): void {
-  if (byteLength === 0) throw badValue(`the view must be ${NOT_EMPTY}`);
+  if (byteLength === 0) throw cannot("read", `the view must be ${NOT_EMPTY}`);
   if (min === 1) return;
   if (min === 0) throw badValue("min must be at least 1");
   const elements = byteLength / viewKind(view).elementSize;
-  if (min > elements) throw outOfRange(`min is ${min}, but the view has only ${elements} elements`);
+  if (min > elements) throw outOfRange(`min is ${min}, but the view has only ${elements} elements`, "ERR_OUT_OF_RANGE");
 }

@@ -1,7 +1,8 @@
 import { isDetachedBuffer, NOT_EMPTY, toArrayBufferView, viewSlots } from "../array_buffers.ts";
-import { cannot } from "../errors.ts";
+import { cannot, wrongThis } from "../errors.ts";
+import { showInNode } from "../native/node_interop.ts";
 import { requireState } from "../shell.ts";
-import { defineInterface, toUnsignedLongLong } from "../webidl.ts";
+import { defineInterface, isObject, toUnsignedLongLong } from "../webidl.ts";
 import type { ByobRequestState, ByteControllerState } from "./byte_controller_state.ts";
 import {
   readableByteStreamControllerRespond,
@@ -38,7 +39,7 @@ export class ReadableStreamBYOBRequest {
 
   /** Where the bytes go; `null` once the request has been answered. */
   get view(): Uint8Array<ArrayBuffer> | null {
-    return this.#state.view as Uint8Array<ArrayBuffer> | null;
+    return ReadableStreamBYOBRequest.#of(this).view as Uint8Array<ArrayBuffer> | null;
   }
 
   /**
@@ -48,7 +49,7 @@ export class ReadableStreamBYOBRequest {
    * @throws {RangeError} if it is more than the view holds.
    */
   respond(bytesWritten: number): void {
-    const request = this.#state;
+    const request = ReadableStreamBYOBRequest.#of(this);
     const count = toUnsignedLongLong(bytesWritten, "bytesWritten");
     readableByteStreamControllerRespond(controllerOf(request, undefined), count);
   }
@@ -60,12 +61,18 @@ export class ReadableStreamBYOBRequest {
    * @throws {RangeError} if it is not of the memory that was lent.
    */
   respondWithNewView(view: ArrayBufferView): void {
-    const request = this.#state;
+    const request = ReadableStreamBYOBRequest.#of(this);
     const { buffer } = toArrayBufferView(view, "the view");
     readableByteStreamControllerRespondWithNewView(controllerOf(request, buffer), view);
   }
+
+  static #of(value: unknown): ByobRequestState {
+    if (!isObject(value) || !(#state in value)) throw wrongThis("ReadableStreamBYOBRequest");
+    return (value as ReadableStreamBYOBRequest).#state;
+  }
 }
 defineInterface(ReadableStreamBYOBRequest, "ReadableStreamBYOBRequest");
+showInNode(ReadableStreamBYOBRequest, "view");
 
 /** The controller of a request that waits for its answer, which is in the given buffer or else the request's own. */
 function controllerOf({ controller, view }: ByobRequestState, buffer: ArrayBuffer | undefined): ByteControllerState {

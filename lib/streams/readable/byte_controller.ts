@@ -1,7 +1,8 @@
 import { NOT_EMPTY, toArrayBufferView } from "../array_buffers.ts";
-import { cannot } from "../errors.ts";
+import { cannot, wrongThis } from "../errors.ts";
+import { showInNode } from "../native/node_interop.ts";
 import { construct, requireState } from "../shell.ts";
-import { defineInterface } from "../webidl.ts";
+import { defineInterface, isObject } from "../webidl.ts";
 import { ReadableStreamBYOBRequest } from "./byob_request.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
 import { readableByteStreamControllerGetByobRequest } from "./byob_response.ts";
@@ -35,14 +36,14 @@ export class ReadableByteStreamController {
 
   /** The buffer that a reader lent, or that the stream allocated; `null` if none waits to be filled. */
   get byobRequest(): ReadableStreamBYOBRequest | null {
-    const request = readableByteStreamControllerGetByobRequest(this.#state);
+    const request = readableByteStreamControllerGetByobRequest(ReadableByteStreamController.#of(this));
     if (!request) return null;
     return (request.shell ??= construct(ReadableStreamBYOBRequest, request)) as ReadableStreamBYOBRequest;
   }
 
   /** How many bytes of room are left below the high-water mark; `null` once the stream has errored. */
   get desiredSize(): number | null {
-    return this.#state.desiredSize;
+    return ReadableByteStreamController.#of(this).desiredSize;
   }
 
   /**
@@ -51,8 +52,9 @@ export class ReadableByteStreamController {
    * @throws {TypeError} if it is closed or errored already, or a view has been filled to the middle of an element.
    */
   close(): void {
-    checkCanCloseOrEnqueue(this.#state, "close");
-    this.#state.close();
+    const controller = ReadableByteStreamController.#of(this);
+    checkCanCloseOrEnqueue(controller, "close");
+    controller.close();
   }
 
   /**
@@ -61,7 +63,7 @@ export class ReadableByteStreamController {
    * @throws {TypeError} if it is no view, empty, detached or over shared memory, or if the stream is closed or errored.
    */
   enqueue(chunk: ArrayBufferView): void {
-    const controller = this.#state;
+    const controller = ReadableByteStreamController.#of(this);
     const slots = toArrayBufferView(chunk, "the chunk");
     if (slots.byteLength === 0) throw cannot("enqueue", `the chunk must be ${NOT_EMPTY}`);
     checkCanCloseOrEnqueue(controller, "enqueue");
@@ -70,7 +72,13 @@ export class ReadableByteStreamController {
 
   /** Errors the stream: its bytes are dropped, and everything on it fails with `error`. */
   error(error: unknown = undefined): void {
-    this.#state.error(error);
+    ReadableByteStreamController.#of(this).error(error);
+  }
+
+  static #of(value: unknown): ByteControllerState {
+    if (!isObject(value) || !(#state in value)) throw wrongThis("ReadableByteStreamController");
+    return (value as ReadableByteStreamController).#state;
   }
 }
 defineInterface(ReadableByteStreamController, "ReadableByteStreamController");
+showInNode(ReadableByteStreamController, "desiredSize");

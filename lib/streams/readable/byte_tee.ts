@@ -41,11 +41,27 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
   }
 
   #forwardReaderError(reader: DefaultReaderState | ByobReaderState): void {
-    react(reader.closed.promise, undefined, (error) => {
+    react(reader.closed.promise, () => this.#endRead(reader), (error) => {
       if (reader !== this.#reader) return; // released by us
       this.errorBranches(error);
       this.resolveCancelPromise();
     });
+  }
+
+  /**
+   * A source that closes has to answer for the view that it was lent, which one that never asks for views does not know.
+   * The standard has both branches wait for ever then; here they end.
+   */
+  #endRead(reader: DefaultReaderState | ByobReaderState): void {
+    if (reader !== this.#reader || !(reader instanceof ByobReaderState) || reader.requests.length === 0) return;
+    try {
+      readableByteStreamControllerRespond(this.stream.controller as ByteControllerState, 0);
+    } catch {
+      // The view is filled to the middle of an element, with which its branch has failed; the other one ends.
+      const [, other] = this.#inOrder();
+      other.end();
+      this.resolveCancelPromise();
+    }
   }
 
   pull(branch: ByteTeeBranch): void {
@@ -145,6 +161,16 @@ class ByteTeeBranch extends TeeBranch {
 
   pull(): void {
     this.#tee.pull(this);
+  }
+
+  /** Closes the branch, or fails it if its own view is filled to the middle of an element. */
+  end(): void {
+    try {
+      if (!this.canceled) this.controller.close();
+      this.respond(undefined);
+    } catch {
+      // its reader is told
+    }
   }
 
   enqueue(chunk: ArrayBufferView): void {

@@ -1,5 +1,7 @@
+import { wrongThis } from "../errors.ts";
+import { showInNode } from "../native/node_interop.ts";
 import { requireState } from "../shell.ts";
-import { defineInterface } from "../webidl.ts";
+import { defineInterface, isObject } from "../webidl.ts";
 import { checkCanCloseOrEnqueue } from "./controller_state.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
 
@@ -30,7 +32,7 @@ export class ReadableStreamDefaultController<R = unknown> {
 
   /** How much room is left below the high-water mark, in units of the strategy; `null` once the stream has errored. */
   get desiredSize(): number | null {
-    return this.#state.desiredSize;
+    return ReadableStreamDefaultController.#of(this).desiredSize;
   }
 
   /**
@@ -39,8 +41,9 @@ export class ReadableStreamDefaultController<R = unknown> {
    * @throws {TypeError} if it is closed or errored already.
    */
   close(): void {
-    checkCanCloseOrEnqueue(this.#state, "close");
-    this.#state.close();
+    const controller = ReadableStreamDefaultController.#of(this);
+    checkCanCloseOrEnqueue(controller, "close");
+    controller.close();
   }
 
   /**
@@ -50,7 +53,7 @@ export class ReadableStreamDefaultController<R = unknown> {
    * @throws what the strategy's size function throws.
    */
   enqueue(chunk: R = undefined as R): void {
-    const controller = this.#state;
+    const controller = ReadableStreamDefaultController.#of(this);
     checkCanCloseOrEnqueue(controller, "enqueue");
     controller.enqueueWithoutPull(chunk);
     controller.callPullIfNeeded();
@@ -58,7 +61,13 @@ export class ReadableStreamDefaultController<R = unknown> {
 
   /** Errors the stream: its chunks are dropped, and everything on it fails with `error`. */
   error(error: unknown = undefined): void {
-    this.#state.error(error);
+    ReadableStreamDefaultController.#of(this).error(error);
+  }
+
+  static #of(value: unknown): DefaultControllerState {
+    if (!isObject(value) || !(#state in value)) throw wrongThis("ReadableStreamDefaultController");
+    return (value as ReadableStreamDefaultController).#state;
   }
 }
 defineInterface(ReadableStreamDefaultController, "ReadableStreamDefaultController");
+showInNode(ReadableStreamDefaultController, "desiredSize");

@@ -1,7 +1,8 @@
-import { releasedError, wrongThis } from "../errors.ts";
+import { releasedError } from "../errors.ts";
+import { NativeReadableStreamDefaultReader } from "../native/native_classes.ts";
 import { promiseRejectedWith } from "../promises.ts";
 import { defineInterface, isObject } from "../webidl.ts";
-import { lockableReadableStream } from "./lockable.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
 import { PromiseReadRequest, servedRead } from "./read_requests.ts";
 import {
   DefaultReaderState,
@@ -26,7 +27,7 @@ const NAME = "ReadableStreamDefaultReader";
  * ```
  */
 export class ReadableStreamDefaultReader<R = unknown> extends globalThis.ReadableStreamDefaultReader<R> {
-  readonly #state: DefaultReaderState;
+  readonly #state!: DefaultReaderState;
 
   /**
    * Locks a stream, as `stream.getReader()` does.
@@ -34,7 +35,11 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
    * @throws {TypeError} if `stream` is no ReadableStream of ours, or locked.
    */
   constructor(stream: ReadableStream<R>) {
-    const streamState = lockableReadableStream(stream);
+    const streamState = readableStreamStateOf(stream);
+    if (streamState === undefined) {
+      return Reflect.construct(NativeReadableStreamDefaultReader, [stream], new.target) as never;
+    }
+    checkReadableStreamFree(streamState, "get a reader");
     super(stream as globalThis.ReadableStream<R>); // locks the native side
     this.#state = new DefaultReaderState();
     this.#state.isPublic = true;
@@ -43,20 +48,18 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
 
   /** Fulfils when the stream closes; rejects when it errors or the reader is released. */
   override get closed(): Promise<void> {
-    return isObject(this) && #state in this
-      ? this.#state.closed.promise
-      : promiseRejectedWith(wrongThis("closed", NAME));
+    return isObject(this) && #state in this ? this.#state.closed.promise : super.closed;
   }
 
   /** Cancels the stream; settles when its source has let go of what it holds. Rejects if the reader was released. */
   override cancel(reason: unknown = undefined): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel", NAME));
+    if (!isObject(this) || !(#state in this)) return super.cancel(reason);
     return readableStreamReaderGenericCancel(this.#state, reason);
   }
 
   /** Reads the next chunk; rejects if the stream errors or the reader was released. */
   override read(): ReturnType<globalThis.ReadableStreamDefaultReader<R>["read"]> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("read", NAME));
+    if (!isObject(this) || !(#state in this)) return super.read();
     const { stream } = this.#state;
     if (stream === undefined) return promiseRejectedWith(releasedError("read", "reader"));
     if (stream.controller.hasBuffered) { // no request: nobody can tell it from one that is served at once
@@ -70,6 +73,7 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
 
   /** Releases the lock; pending reads reject with a TypeError. */
   override releaseLock(): void {
+    if (!isObject(this) || !(#state in this)) return super.releaseLock();
     const state = this.#state;
     if (state.stream === undefined) return;
     readableStreamReaderRelease(state);

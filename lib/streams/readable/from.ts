@@ -21,20 +21,25 @@ function getMethod(object: unknown, name: PropertyKey): Method | undefined {
 }
 
 /**
- * Makes a stream of an iterable.
+ * Makes a stream of an `async_sequence`: an object that is iterable, so no string.
  *
- * @throws {TypeError} if it is not iterable.
+ * @throws {TypeError} if it is none.
  * @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablestreamfromiterable}
  */
 export function readableStreamFromIterable(iterable: unknown): ReadableStreamState {
+  if (!isThenableLike(iterable)) throw notIterable();
   const asyncMethod = getMethod(iterable, Symbol.asyncIterator);
   const method = asyncMethod ?? getMethod(iterable, Symbol.iterator);
-  if (!method) throw mustBe("the source of a stream", "an iterable or async iterable");
-  const iterator = toObject(apply(method, iterable, []), "an iterator");
+  if (!method) throw notIterable();
+  const iterator = toObject(apply(method, iterable, []), "an iterator", "ERR_INVALID_STATE");
   const source = asyncMethod === undefined ? new SyncIteratorSource(iterator) : new AsyncIteratorSource(iterator);
   const stream = createReadableStream(source, 0);
   source.controller = stream.controller as DefaultControllerState;
   return stream;
+}
+
+function notIterable(): TypeError {
+  return mustBe("the source of a stream", "an object that is iterable or async iterable", "ERR_ARG_NOT_ITERABLE");
 }
 
 /** An iterator's result, once its members have been looked up. */
@@ -44,7 +49,7 @@ interface IteratorOutcome {
 }
 
 function toIteratorResult(result: unknown): Properties {
-  return toObject(result, "an iterator's result");
+  return toObject(result, "an iterator's result", "ERR_INVALID_STATE");
 }
 
 function readIteratorResult(result: unknown): IteratorOutcome {

@@ -1,4 +1,4 @@
-import { lockedError, mustBe } from "../errors.ts";
+import { lockedError } from "../errors.ts";
 import { isNativeReadableStreamLocked } from "../native/native_classes.ts";
 import { FeedReaderState, releaseReadableFeed } from "../native/readable_feed.ts";
 import type { ReadableStreamState } from "./stream_state.ts";
@@ -27,16 +27,4 @@ export function isReadableStreamLocked({ reader, nativeSide }: ReadableStreamSta
 export function checkReadableStreamFree(stream: ReadableStreamState, action: string): void {
   if (isReadableStreamLocked(stream)) throw lockedError(action);
   releaseReadableFeed(stream);
-}
-
-/**
- * The state behind a stream that a reader is about to lock.
- *
- * @throws {TypeError} if it is no stream of ours, or locked.
- */
-export function lockableReadableStream(stream: unknown): ReadableStreamState {
-  const state = readableStreamStateOf(stream);
-  if (state === undefined) throw mustBe("the stream", "a ReadableStream of @millrace/streams");
-  checkReadableStreamFree(state, "get a reader");
-  return state;
 }

@@ -1,8 +1,8 @@
-import { badValue, lockedError, outOfRange, wrongThis } from "../errors.ts";
+import { badValue, lockedError, outOfRange } from "../errors.ts";
 import { makeNativeSideLazily } from "../native/lazy_side.ts";
-import { NativeReadableStream } from "../native/native_classes.ts";
-import { adoptOwnClosedPromise, answerNode } from "../native/node_interop.ts";
-import { NO_BUFFER, ReadableFeed, releaseReadableFeed } from "../native/readable_feed.ts";
+import { hasNativeByteStreams, NativeReadableStream } from "../native/native_classes.ts";
+import { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "../native/node_interop.ts";
+import { NO_BUFFER, ReadableFeed, releaseReadableFeed, WatchedReadableFeed } from "../native/readable_feed.ts";
 import { pipeThrough, pipeTo } from "../pipe/pipe_to.ts";
 import { promiseRejectedWith } from "../promises.ts";
 import { construct, giveState, takeState } from "../shell.ts";
@@ -88,7 +88,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   /**
    * Makes a stream of an iterable or async iterable; nothing is buffered, and cancelling calls the iterator's `return`.
    *
-   * @throws {TypeError} if it is no iterable.
+   * @throws {TypeError} if it is no object that is iterable: since July 2026 the standard refuses strings, too.
    * @example From an array, and back
    * ```ts
    * import { ReadableStream } from "@millrace/streams/streams";
@@ -102,7 +102,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
 
   /** Whether a reader, a pipe or the runtime has locked the stream. */
   override get locked(): boolean {
-    return isReadableStreamLocked(this.#state);
+    return isObject(this) && #state in this ? isReadableStreamLocked(this.#state) : super.locked;
   }
 
   /**
@@ -110,7 +110,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    * TypeError if the stream is locked.
    */
   override cancel(reason: unknown = undefined): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("cancel", NAME));
+    if (!isObject(this) || !(#state in this)) return super.cancel(reason);
     const state = this.#state;
     if (isReadableStreamLocked(state)) return promiseRejectedWith(lockedError("cancel"));
     releaseReadableFeed(state);
@@ -135,7 +135,9 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   override getReader(
     options: { mode?: "byob" } | undefined = undefined,
   ): ReadableStreamDefaultReader<R> | ReadableStreamBYOBReader {
-    this.#state; // brand check
+    if (!isObject(this) || !(#state in this)) {
+      return super.getReader(options as undefined) as ReadableStreamDefaultReader<R>;
+    }
     const mode = toDictionary(options, "the options").mode;
     if (mode === undefined) return new ReadableStreamDefaultReader<R>(this);
     if (`${mode}` !== "byob") throw badValue(`mode must be "byob" or undefined, not "${mode}"`);
@@ -153,7 +155,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     transform: ReadableWritablePair<T, R>,
     options: StreamPipeOptions | undefined = undefined,
   ): globalThis.ReadableStream<T> {
-    this.#state; // brand check
+    if (!isObject(this) || !(#state in this)) return super.pipeThrough(transform, options);
     return pipeThrough(this, transform, options);
   }
 
@@ -170,7 +172,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     destination: globalThis.WritableStream<R>,
     options: StreamPipeOptions | undefined = undefined,
   ): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("pipeTo", NAME));
+    if (!isObject(this) || !(#state in this)) return super.pipeTo(destination, options);
     return pipeTo(this, destination, options);
   }
 
@@ -181,6 +183,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    * @throws {TypeError} if the stream is locked.
    */
   override tee(): [ReadableStream<R>, ReadableStream<R>] {
+    if (!isObject(this) || !(#state in this)) return super.tee() as [ReadableStream<R>, ReadableStream<R>];
     const state = this.#state;
     checkReadableStreamFree(state, "tee");
     const [first, second] = readableStreamTee(state);
@@ -196,6 +199,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   override values(
     options: { preventCancel?: boolean } | undefined = undefined,
   ): ReturnType<globalThis.ReadableStream<R>["values"]> {
+    if (!isObject(this) || !(#state in this)) return super.values(options);
     const state = this.#state;
     const preventCancel = Boolean(toDictionary(options, "the options").preventCancel);
     checkReadableStreamFree(state, "iterate");
@@ -209,7 +213,9 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
 }
 answerNode(ReadableStream, "readable", readableStreamStateOf);
 // Not at the first stream: V8 makes streams at half the speed then.
-isLazy = makeNativeSideLazily(ReadableStream, NativeReadableStream, nativeSideOf);
+isLazy = makeNativeSideLazily(ReadableStream, NativeReadableStream, nativeSideOf, (stream) => {
+  closeIfEmpty(readableStreamStateOf(stream)!);
+});
 defineInterface(ReadableStream, NAME);
 Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
   value: ReadableStream.prototype.values,
@@ -219,12 +225,15 @@ Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
 
 function nativeSideOf(stream: object): object | undefined {
   const state = readableStreamStateOf(stream);
-  return state && (state.nativeSide ??= new NativeReadableStream(nativeSource(state), NO_BUFFER));
+  return state && (state.nativeSide ??= new NativeReadableStream(nativeSource(state, WatchedReadableFeed), NO_BUFFER));
 }
 
-function nativeSource(state: ReadableStreamState): globalThis.UnderlyingDefaultSource {
-  const type = state.controller instanceof ByteControllerState ? "bytes" : undefined;
-  return new ReadableFeed(state, type) as globalThis.UnderlyingDefaultSource;
+function nativeSource(
+  state: ReadableStreamState,
+  Feed: typeof ReadableFeed = ReadableFeed,
+): globalThis.UnderlyingDefaultSource {
+  const type = hasNativeByteStreams && state.controller instanceof ByteControllerState ? "bytes" : undefined;
+  return new Feed(state, type) as globalThis.UnderlyingDefaultSource;
 }
 
 function setUpFromUnderlyingSource(underlyingSource: unknown, strategy: unknown): ReadableStreamState {

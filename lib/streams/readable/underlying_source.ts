@@ -33,6 +33,11 @@ export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
     if (type !== undefined) this.type = `${type}`;
   }
 
+  /** Whether there is no underlying source, so that only the stream's maker can close it. */
+  get isNone(): boolean {
+    return this.#source === undefined;
+  }
+
   /** Calls start with the controller that the others will get. */
   callStart(controller: object): unknown {
     this.#controller = controller;

@@ -1,5 +1,7 @@
+import { wrongThis } from "../errors.ts";
+import { showInNode } from "../native/node_interop.ts";
 import { requireState } from "../shell.ts";
-import { defineInterface } from "../webidl.ts";
+import { defineInterface, isObject } from "../webidl.ts";
 import type { TransformStreamState } from "./transform_state.ts";
 
 let stateOf: (controller: TransformStreamDefaultController) => TransformStreamState;
@@ -32,7 +34,7 @@ export class TransformStreamDefaultController<O = unknown> {
 
   /** How much room the readable end has left, in units of its strategy; `null` once it has errored. */
   get desiredSize(): number | null {
-    return this.#state.desiredSize;
+    return TransformStreamDefaultController.#of(this).desiredSize;
   }
 
   /**
@@ -42,24 +44,30 @@ export class TransformStreamDefaultController<O = unknown> {
    * @throws what the readable strategy's size function throws.
    */
   enqueue(chunk: O = undefined as O): void {
-    this.#state.enqueue(chunk);
+    TransformStreamDefaultController.#of(this).enqueue(chunk);
   }
 
   /** Errors both ends. */
   error(reason: unknown = undefined): void {
-    this.#state.error(reason);
+    TransformStreamDefaultController.#of(this).error(reason);
   }
 
   /** Closes the readable end and errors the writable one: no more chunks are wanted. */
   terminate(): void {
-    this.#state.terminate();
+    TransformStreamDefaultController.#of(this).terminate();
   }
 
   static {
     stateOf = (controller) => controller.#state;
   }
+
+  static #of(value: unknown): TransformStreamState {
+    if (!isObject(value) || !(#state in value)) throw wrongThis("TransformStreamDefaultController");
+    return (value as TransformStreamDefaultController).#state;
+  }
 }
 defineInterface(TransformStreamDefaultController, "TransformStreamDefaultController");
+showInNode(TransformStreamDefaultController, "desiredSize");
 
 /** The state behind a controller. */
 export function transformStreamStateOf(controller: TransformStreamDefaultController): TransformStreamState {

@@ -7,7 +7,7 @@ import { ReadableStream } from "../readable/readable_stream.ts";
 import { ReadableStreamState } from "../readable/stream_state.ts";
 import { construct, giveState } from "../shell.ts";
 import { type ConvertedStrategy, extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing_strategy.ts";
-import { defineInterface, toObject } from "../webidl.ts";
+import { defineInterface, isObject, toObject } from "../webidl.ts";
 import { createWritableStream, writableStreamDefaultControllerStartFailed } from "../writable/controller_state.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { TransformStreamDefaultController } from "./default_controller.ts";
@@ -60,12 +60,14 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
 
   /** The end that gives what the transformer made. */
   override get readable(): ReadableStream<O> {
+    if (!isObject(this) || !(#state in this)) return super.readable as ReadableStream<O>;
     const { readable } = this.#state;
     return (readable.shell ?? construct(ReadableStream<O>, readable)) as ReadableStream<O>;
   }
 
   /** The end that takes what is to be transformed. */
   override get writable(): WritableStream<I> {
+    if (!isObject(this) || !(#state in this)) return super.writable as WritableStream<I>;
     const { writable } = this.#state;
     return (writable.shell ?? construct(WritableStream<I>, writable)) as WritableStream<I>;
   }

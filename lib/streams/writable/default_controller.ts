@@ -1,5 +1,7 @@
+import { wrongThis } from "../errors.ts";
+import { showInNode } from "../native/node_interop.ts";
 import { requireState } from "../shell.ts";
-import { defineInterface } from "../webidl.ts";
+import { defineInterface, isObject } from "../webidl.ts";
 import { type WritableControllerState, writableStreamDefaultControllerErrorIfNeeded } from "./controller_state.ts";
 
 /**
@@ -30,12 +32,18 @@ export class WritableStreamDefaultController {
 
   /** Aborted, with the same reason, when the stream is aborted: also in the middle of a write. */
   get signal(): AbortSignal {
-    return this.#state.signal;
+    return WritableStreamDefaultController.#of(this).signal;
   }
 
   /** Errors the stream: writes that wait are dropped, and everything on it fails with `error`. */
   error(error: unknown = undefined): void {
-    writableStreamDefaultControllerErrorIfNeeded(this.#state, error);
+    writableStreamDefaultControllerErrorIfNeeded(WritableStreamDefaultController.#of(this), error);
+  }
+
+  static #of(value: unknown): WritableControllerState {
+    if (!isObject(value) || !(#state in value)) throw wrongThis("WritableStreamDefaultController");
+    return (value as WritableStreamDefaultController).#state;
   }
 }
 defineInterface(WritableStreamDefaultController, "WritableStreamDefaultController");
+showInNode(WritableStreamDefaultController, "signal");

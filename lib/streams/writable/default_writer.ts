@@ -1,7 +1,8 @@
-import { endedError, releasedError, wrongThis } from "../errors.ts";
+import { endedError, releasedError } from "../errors.ts";
+import { NativeWritableStreamDefaultWriter } from "../native/native_classes.ts";
 import { promiseRejectedWith } from "../promises.ts";
 import { defineInterface, isObject } from "../webidl.ts";
-import { lockableWritableStream } from "./lockable.ts";
+import { checkWritableStreamFree, writableStreamStateOf } from "./lockable.ts";
 import { writableStreamAbort, writableStreamClose, writableStreamCloseQueuedOrInFlight } from "./stream_state.ts";
 import {
   setUpWritableStreamDefaultWriter,
@@ -32,7 +33,7 @@ const NAME = "WritableStreamDefaultWriter";
  * ```
  */
 export class WritableStreamDefaultWriter<W = unknown> extends globalThis.WritableStreamDefaultWriter<W> {
-  readonly #state: WriterState;
+  readonly #state!: WriterState;
 
   /**
    * Locks a stream, as `stream.getWriter()` does.
@@ -40,7 +41,11 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
    * @throws {TypeError} if `stream` is no WritableStream of ours, or locked.
    */
   constructor(stream: WritableStream<W>) {
-    const streamState = lockableWritableStream(stream);
+    const streamState = writableStreamStateOf(stream);
+    if (streamState === undefined) {
+      return Reflect.construct(NativeWritableStreamDefaultWriter, [stream], new.target) as never;
+    }
+    checkWritableStreamFree(streamState, "get a writer");
     super(stream as globalThis.WritableStream<W>); // locks the native side
     this.#state = new WriterState();
     this.#state.isPublic = true;
@@ -49,9 +54,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
 
   /** Fulfils when the stream has closed; rejects when it errors or the writer is released. */
   override get closed(): Promise<void> {
-    return isObject(this) && #state in this
-      ? this.#state.closed.promise
-      : promiseRejectedWith(wrongThis("closed", NAME));
+    return isObject(this) && #state in this ? this.#state.closed.promise : super.closed;
   }
 
   /**
@@ -60,13 +63,14 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
    * @throws {TypeError} if the writer was released.
    */
   override get desiredSize(): number | null {
+    if (!isObject(this) || !(#state in this)) return super.desiredSize;
     if (this.#state.stream === undefined) throw releasedError("tell the desired size", "writer");
     return writableStreamDefaultWriterGetDesiredSize(this.#state);
   }
 
   /** Fulfils when there is room below the high-water mark; rejects when the stream errors or the writer is released. */
   override get ready(): Promise<void> {
-    return isObject(this) && #state in this ? this.#state.ready.promise : promiseRejectedWith(wrongThis("ready", NAME));
+    return isObject(this) && #state in this ? this.#state.ready.promise : super.ready;
   }
 
   /**
@@ -74,7 +78,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
    * with a TypeError if the writer was released.
    */
   override abort(reason: unknown = undefined): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("abort", NAME));
+    if (!isObject(this) || !(#state in this)) return super.abort(reason);
     const { stream } = this.#state;
     if (stream === undefined) return promiseRejectedWith(releasedError("abort", "writer"));
     return writableStreamAbort(stream, reason);
@@ -85,7 +89,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
    * stream is closed or closing, or the writer was released.
    */
   override close(): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("close", NAME));
+    if (!isObject(this) || !(#state in this)) return super.close();
     const { stream } = this.#state;
     if (stream === undefined) return promiseRejectedWith(releasedError("close", "writer"));
     if (writableStreamCloseQueuedOrInFlight(stream)) {
@@ -96,6 +100,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
 
   /** Releases the lock; what has been written goes on being written. */
   override releaseLock(): void {
+    if (!isObject(this) || !(#state in this)) return super.releaseLock();
     const state = this.#state;
     if (state.stream === undefined) return;
     writableStreamDefaultWriterRelease(state);
@@ -107,7 +112,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
    * with a TypeError if the stream is closed or closing, or the writer was released.
    */
   override write(chunk: W = undefined as W): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("write", NAME));
+    if (!isObject(this) || !(#state in this)) return super.write(chunk);
     if (this.#state.stream === undefined) return promiseRejectedWith(releasedError("write", "writer"));
     return writableStreamDefaultWriterWrite(this.#state, chunk);
   }

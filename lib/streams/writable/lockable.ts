@@ -1,4 +1,4 @@
-import { lockedError, mustBe } from "../errors.ts";
+import { lockedError } from "../errors.ts";
 import { isNativeWritableStreamLocked } from "../native/native_classes.ts";
 import { FeedWriterState, releaseWritableFeed } from "../native/writable_feed.ts";
 import type { WritableStreamState } from "./stream_state.ts";
@@ -27,16 +27,4 @@ export function isWritableStreamLocked({ writer, nativeSide }: WritableStreamSta
 export function checkWritableStreamFree(stream: WritableStreamState, action: string): void {
   if (isWritableStreamLocked(stream)) throw lockedError(action);
   releaseWritableFeed(stream);
-}
-
-/**
- * The state behind a stream that a writer is about to lock.
- *
- * @throws {TypeError} if it is no stream of ours, or locked.
- */
-export function lockableWritableStream(stream: unknown): WritableStreamState {
-  const state = writableStreamStateOf(stream);
-  if (state === undefined) throw mustBe("the stream", "a WritableStream of @millrace/streams");
-  checkWritableStreamFree(state, "get a writer");
-  return state;
 }

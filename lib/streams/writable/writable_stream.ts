@@ -1,4 +1,4 @@
-import { endedError, lockedError, wrongThis } from "../errors.ts";
+import { endedError, lockedError } from "../errors.ts";
 import { makeNativeSideLazily } from "../native/lazy_side.ts";
 import { NativeWritableStream } from "../native/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode } from "../native/node_interop.ts";
@@ -69,7 +69,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
 
   /** Whether a writer, a pipe or the runtime has locked the stream. */
   override get locked(): boolean {
-    return isWritableStreamLocked(this.#state);
+    return isObject(this) && #state in this ? isWritableStreamLocked(this.#state) : super.locked;
   }
 
   /**
@@ -77,7 +77,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
    * with a TypeError if the stream is locked.
    */
   override abort(reason: unknown = undefined): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("abort", NAME));
+    if (!isObject(this) || !(#state in this)) return super.abort(reason);
     const state = this.#state;
     if (isWritableStreamLocked(state)) return promiseRejectedWith(lockedError("abort"));
     releaseWritableFeed(state);
@@ -89,7 +89,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
    * stream is locked, closed or closing.
    */
   override close(): Promise<void> {
-    if (!isObject(this) || !(#state in this)) return promiseRejectedWith(wrongThis("close", NAME));
+    if (!isObject(this) || !(#state in this)) return super.close();
     const state = this.#state;
     if (isWritableStreamLocked(state)) return promiseRejectedWith(lockedError("close"));
     if (writableStreamCloseQueuedOrInFlight(state)) return promiseRejectedWith(endedError("close", "closing"));
@@ -103,7 +103,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
    * @throws {TypeError} if the stream is locked.
    */
   override getWriter(): WritableStreamDefaultWriter<W> {
-    this.#state; // brand check
+    if (!isObject(this) || !(#state in this)) return super.getWriter() as WritableStreamDefaultWriter<W>;
     return new WritableStreamDefaultWriter<W>(this);
   }
 

@@ -20,6 +20,12 @@ export function unanswered(events: readonly Event[]): number {
   return calls.length - answers.length;
 }
 
+/** How many reads and readers were told of an end, or of a failure. */
+export function countEndedReads(events: readonly Event[]): number {
+  const end = /^(read \d+ (fulfilled: .*done: true|rejected)|closed@\d+ (fulfilled|rejected))/;
+  return events.filter(({ text }) => end.test(text)).length;
+}
+
 /** The events with reasons left out. */
 export function withoutReasons(events: readonly Event[]): readonly Event[] {
   return events.map((event) => ({
