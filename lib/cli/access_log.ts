@@ -109,9 +109,9 @@ export class AccessLog {
 function fieldsSentBy(response: Parameters<Handlers["node"]>[1]): Answered["field"] {
   const { writeHead } = response;
   let sent: readonly string[] = [];
-  response.writeHead = ((status: number, fields: string[]) => {
-    sent = fields;
-    return writeHead.call(response, status, fields);
+  response.writeHead = ((status: number, fields: string[] | Record<string, string>) => {
+    sent = Array.isArray(fields) ? fields : Object.entries(fields).flat();
+    return writeHead.call(response, status, fields as string[]);
   }) as typeof writeHead;
   return (name) => {
     const at = sent.findIndex((each, i) => i % 2 === 0 && each.toLowerCase() === name);

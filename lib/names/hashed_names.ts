@@ -24,7 +24,7 @@ export function hashedNames(paths: Iterable<string>): (path: string) => HashedPa
 /** The files of a folder that build tools may have named. */
 interface Listed {
   readonly code: string[];
-  /** Those that are not in the folder's evidence yet. */
+  /** Paths that are not in the folder's evidence yet. */
   readonly assets: string[];
 }
 

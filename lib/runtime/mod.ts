@@ -17,3 +17,4 @@ export { isProcessAlive } from "./process.ts";
 export { type RunningServer, serve } from "./serve.ts";
 export type { ServeOptions } from "./serve_options.ts";
 export { holdTlsReads } from "./tls_reads.ts";
+export { writeHead } from "./write_head.ts";

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { writeHead } from "../runtime/mod.ts";
 import type { Answer, Fields, FileParts } from "./answer.ts";
 import { answerBusy } from "./answer_resource.ts";
 import { FileReader, isShortage } from "./file_reader.ts";
@@ -35,7 +36,7 @@ function askedBy(req: MountedRequest, basePath: string): Asked {
 
 function send(site: Site, req: MountedRequest, res: ServerResponse, answer: Answer, next: Next | undefined): void {
   if (answer.file && req.method !== "HEAD") return sendFrom(answer.file, site, req, res, answer, next);
-  res.writeHead(answer.status, merged(answer.fields, site, req, res) as string[]);
+  writeHead(res, answer.status, merged(answer.fields, site, req, res));
   if (answer.bytes === undefined || req.method === "HEAD") res.end();
   else res.end(answer.bytes);
 }
@@ -58,7 +59,7 @@ function sendFrom(
     site.fault(file.variant); // one less to choose from
     return answerNode(site, req, res, next);
   }
-  res.writeHead(answer.status, merged(answer.fields, site, req, res) as string[]);
+  writeHead(res, answer.status, merged(answer.fields, site, req, res));
   site.track(sendFile(req, res, reader));
 }
 
