@@ -4,14 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { type Browser, noChromium, openBrowser } from "../e2e/chromium.ts";
 import { root, runtime } from "../e2e/consumer.ts";
+import type { OpenPage, TestedBrowser } from "./browsers.ts";
 import type { Group } from "./page/groups.ts";
 import type { PageApi, Place } from "./page/page.ts";
-import { type PageServer, servePage } from "./server.ts";
+import { type PageServer, servePage, STRICT } from "./server.ts";
 import type { Files } from "./site.ts";
 
-const skip = runtime === "node" ? noChromium : "what runs is the browser, under Node only";
+// Loaded under Node only: nothing else drives browsers.
+const browsers = runtime === "node" ? (await import("./browsers.ts")).browsers : [];
 /** Where pictures of the pages are kept. */
 const artefacts = process.env.MILLRACE_ARTEFACTS ?? join(root, "artefacts");
 
@@ -54,51 +55,91 @@ async function withinAMinute<Value>(promise: Promise<Value>, name: string): Prom
 }
 
 /** Runs all groups in the page, then in its worker. */
-async function runAll({ page }: Browser, server: PageServer): Promise<void> {
+async function runAll(page: OpenPage, server: PageServer): Promise<void> {
   for (const place of ["page", "worker"] as const) {
     for (const group of Object.keys(loads) as Group[]) {
       const run = ([group, place]: readonly [Group, Place]) =>
         (globalThis as unknown as PageApi).runGroup(group, place);
-      const rows = await withinAMinute(page.evaluate(run, [group, place] as const), `${group} in the ${place}`);
+      const rows = await withinAMinute(page.call(run, [group, place] as const), `${group} in the ${place}`);
       for (const { name, passed, seen } of rows) assert.ok(passed, `${place}: ${name}: ${seen}`);
       assert.deepEqual(codecsOf(server.takePaths()), loads[group], `codecs that ${group} loads in the ${place}`);
     }
   }
 }
 
-async function check(name: "bundled" | "unbundled"): Promise<void> {
+/** Waits for the page's script, which WebDriver may not do. */
+async function started(ms: number): Promise<boolean> {
+  for (let waited = 0; waited < ms && !("runGroup" in globalThis); waited += 50) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return "runGroup" in globalThis;
+}
+
+/** Whether the module that installs ours in a page does, until it is told otherwise. */
+async function installed(folder: string): Promise<boolean> {
+  const native = ReadableStream;
+  const { uninstall } = await import(`${folder}install.js`);
+  const ours = (await import(`${folder}streams.js`)).ReadableStream;
+  const isInstalled = ReadableStream === ours && await new Response(new Blob(["blob"]).stream()).text() === "blob";
+  uninstall();
+  return isInstalled && ReadableStream === native;
+}
+
+/** What a page is told whose policy allows no WebAssembly. */
+async function refusal(folder: string): Promise<string> {
+  const { decompress } = await import(`${folder}codecs.js`);
+  return await decompress(new Uint8Array(9), { format: "zstd" }).catch(String);
+}
+
+async function check(browser: TestedBrowser, name: "bundled" | "unbundled"): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-page-"));
   // Loaded here: nothing but Node runs the builds.
   const { bundledSite, unbundledSite } = await import("./site.ts");
   const files: Files = await (name === "bundled" ? bundledSite : unbundledSite)(folder);
   files.set("/golden.json", await goldenHashes());
   const server = await servePage(files);
-  const browser = await openBrowser(join(folder, "profile"));
+  const page = await browser.open(join(folder, "profile"));
   try {
-    const { page, complaints } = browser;
     await page.goto(server.url);
-    assert.deepEqual(complaints, []);
+    assert.ok(await page.call(started, 10_000), "the page's script has not run");
+    assert.deepEqual(page.complaints, []);
     assert.deepEqual(codecsOf(server.takePaths()), [], "codecs that the page loads before they are used");
-    await page.evaluate(
-      ([name, agent]) => document.getElementById("about")!.textContent = `${name}, in ${agent}`,
-      [name, `Chromium ${page.context().browser()?.version() ?? ""}`],
-    );
+    await page.call((about) => {
+      document.getElementById("about")!.textContent = about;
+    }, `${name}, in ${page.version}`);
     try {
-      await runAll(browser, server);
+      if (name === "unbundled") assert.equal(await page.call(installed, "/millrace/"), true);
+      await runAll(page, server);
     } finally {
       await mkdir(artefacts, { recursive: true });
-      const path = join(artefacts, `browser-${name.replaceAll(" ", "-")}.png`);
-      await page.screenshot({ path, fullPage: true });
-      console.log(`what the page shows is kept in ${path}`);
+      const path = join(artefacts, `${browser.name.toLowerCase()}-${name}.png`);
+      await page.screenshot(path);
+      console.log(`what ${page.version} shows is kept in ${path}`);
     }
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(page.complaints, []);
+    if (name === "unbundled") {
+      await page.goto(new URL(STRICT, server.url).href);
+      assert.match(await page.call(refusal, "/millrace/"), /^TypeError: codecs cannot run.*'wasm-unsafe-eval'/);
+    }
   } finally {
-    await browser.close();
+    await page.close();
     await server.close();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-test("a page that esbuild bundled works in Chromium, in a module worker too", { skip }, () => check("bundled"));
+if (browsers.length === 0) test("pages work in browsers", { skip: "Node alone drives the browsers" }, () => {});
 
-test("a page that imports the package without a bundler does too", { skip }, () => check("unbundled"));
+for (const browser of browsers) {
+  const { name, missing: skip } = browser;
+  test(
+    `a page that esbuild bundled works in ${name}, in a module worker too`,
+    { skip },
+    () => check(browser, "bundled"),
+  );
+  test(
+    `a page that imports the package without a bundler does in ${name}`,
+    { skip },
+    () => check(browser, "unbundled"),
+  );
+}

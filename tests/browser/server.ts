@@ -9,6 +9,9 @@ import type { Files } from "./site.ts";
 export const policy: string = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; " +
   "connect-src 'self'; img-src data:";
 
+/** The path of the page with a policy that allows no WebAssembly. */
+export const STRICT = "/strict";
+
 /** A server for one page. */
 export interface PageServer {
   readonly url: string;
@@ -44,13 +47,17 @@ export async function servePage(files: Files): Promise<PageServer> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, "http://localhost");
     paths.push(pathname);
-    response.setHeader("content-security-policy", policy);
+    response.setHeader(
+      "content-security-policy",
+      pathname === STRICT ? policy.replace(" 'wasm-unsafe-eval'", "") : policy,
+    );
     response.setHeader("cache-control", "no-store");
     if (pathname === "/lines.zst") halves.send(response);
     else if (pathname === "/release") halves.release(response);
     else if (pathname === "/left") halves.awaitLeft(response);
+    else if (pathname === "/accepted") response.end(request.headers["accept-encoding"]);
     else if (pathname === "/echo") echo(request, response, searchParams.get("coding")!);
-    else sendFile(response, files, pathname === "/" ? "/index.html" : pathname);
+    else sendFile(response, files, ["/", STRICT].includes(pathname) ? "/index.html" : pathname);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   return {
@@ -98,7 +105,15 @@ class Halves {
   }
 
   awaitLeft(response: ServerResponse): void {
-    this.#left.then(() => response.end("left"));
+    const staying = this.#current;
+    const timer = setTimeout(() => {
+      response.end("still there");
+      staying?.destroy();
+    }, 5_000);
+    this.#left.then(() => {
+      clearTimeout(timer);
+      response.end("left");
+    });
   }
 
   get #half(): number {

@@ -37,7 +37,7 @@ export async function runChecks(checks: readonly Check[], library: Library): Pro
   for (const { name, run } of checks) {
     const outcome = await run(library).then(
       (seen) => ({ name, passed: true, seen }),
-      (error) => ({ name, passed: false, seen: String(error?.stack ?? error) }),
+      (error) => ({ name, passed: false, seen: `${error}\n${error?.stack}` }),
     );
     rows.push(outcome);
   }

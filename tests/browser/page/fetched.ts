@@ -21,12 +21,26 @@ async function streamed({ DecompressionStream, LineStream, fromNative }: Library
   return `${about.lines} lines of ${(about.bytes / 1e6).toFixed(1)} MB`;
 }
 
+async function hasLeft(): Promise<boolean> {
+  return await (await fetch("/left", { method: "POST" })).text() === "left";
+}
+
+/** Firefox goes on with a request whose body is cancelled after a while, its own streams' too. */
+async function leavesByItself(): Promise<boolean> {
+  const reader = (await fetch("/lines.zst")).body!.getReader();
+  await reader.read();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await reader.cancel();
+  return await hasLeft();
+}
+
 async function cancelled({ DecompressionStream, LineStream, pipeThrough }: Library): Promise<string> {
   const { body } = await fetch("/lines.zst");
   const lines = pipeThrough(body!, new DecompressionStream("zstd")).pipeThrough(new LineStream());
   for await (const _ of lines) break;
-  assertEqual(await (await fetch("/left", { method: "POST" })).text(), "left");
-  return "the server saw the reader leave";
+  if (await hasLeft()) return "the server saw the reader leave";
+  assertEqual(await leavesByItself(), false);
+  return "the browser goes on with a cancelled request";
 }
 
 /** One that loads no more than a decoder. */

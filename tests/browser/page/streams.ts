@@ -1,6 +1,8 @@
 import { assertEqual, type Check, type Library } from "./check.ts";
 
 const Native = { ReadableStream, TransformStream, WritableStream };
+/** WebKitGTK 2.50 has no byte streams; ours are there everywhere. */
+const hasByteStreams = "ReadableStreamBYOBReader" in globalThis;
 const numbers = Array.from({ length: 1000 }, (_, index) => index);
 const sum = 499_500;
 
@@ -58,6 +60,12 @@ async function throughBothKinds(library: Library): Promise<string> {
   return `${text.length} characters`;
 }
 
+/** Whether the browser takes streams as bodies of requests; Firefox and WebKit make text of them. */
+function takesStreams(): boolean {
+  const options = { method: "POST", body: new Native.ReadableStream(), duplex: "half" };
+  return !new Request("/echo", options).headers.has("content-type");
+}
+
 async function asBody({ ReadableStream }: Library): Promise<string> {
   const stream = ReadableStream.from(["mill", "race"]).pipeThrough(new TextEncoderStream());
   assertEqual(await new Response(stream).text(), "millrace");
@@ -69,7 +77,7 @@ async function asBody({ ReadableStream }: Library): Promise<string> {
     },
   });
   const options = { method: "POST", body, duplex: "half" };
-  assertEqual((await new Request("/echo", options).bytes()).length, 100_000);
+  if (takesStreams()) assertEqual((await new Request("/echo", options).bytes()).length, 100_000);
   assertEqual(await new Response(new Response(ReadableStream.from([new Uint8Array([65])])).clone().body).text(), "A");
   return "Response, its clone, Request";
 }
@@ -94,17 +102,36 @@ async function intoBuffers({ ReadableStream }: Library): Promise<string> {
 }
 
 async function nativeBytes({ fromNative, toNative, ReadableStream }: Library): Promise<string> {
-  const reader = fromNative(new Blob([text]).stream()).getReader({ mode: "byob" });
-  const { value } = await reader.read(new Uint8Array(10));
-  assertEqual(new TextDecoder().decode(value), text.slice(0, 10));
-  await reader.cancel();
+  const bytes = fromNative(new Blob([text]).stream());
+  if (hasByteStreams) {
+    const byob = bytes.getReader({ mode: "byob" });
+    const { value } = await byob.read(new Uint8Array(10));
+    assertEqual(new TextDecoder().decode(value), text.slice(0, 10));
+    await byob.cancel();
+  } else {
+    const { value } = await bytes.getReader().read();
+    assertEqual(new TextDecoder().decode(value).slice(0, 10), text.slice(0, 10));
+  }
   const native = toNative(ReadableStream.from(["a", "b"]));
   assertEqual(native.constructor === Native.ReadableStream, true);
-  assertEqual(await Array.fromAsync(native as unknown as AsyncIterable<string>), ["a", "b"]);
+  const reader = native.getReader();
+  assertEqual([await reader.read(), await reader.read()].map(({ value }) => value), ["a", "b"]);
   return "fromNative(), toNative()";
 }
 
+/** WebKit transfers no streams. */
+function transfersStreams(): boolean {
+  try {
+    const stream = new Native.ReadableStream();
+    structuredClone(stream, { transfer: [stream] });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 async function toOtherThread({ ReadableStream, TransformStream }: Library): Promise<string> {
+  if (!transfersStreams()) return "the browser transfers no streams";
   const { port1, port2 } = new MessageChannel();
   const arrived = new Promise<ReadableStream<number>>((resolve) => port2.onmessage = ({ data }) => resolve(data));
   const stream = ReadableStream.from(numbers);
