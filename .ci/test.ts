@@ -1,7 +1,6 @@
 /**
  * Runs the static checks and every test on Node, Bun and Deno, goes on after a failure, and ends with what failed and one
- * line for all: `N passed, N failed`. Node runs two files at a time; Bun and Deno, which run one after the other, run at
- * the same time.
+ * line for all: `N passed, N failed`. The runtimes run at the same time, since most tests wait more than they compute.
  *
  *   npm test                                everything
  *   npm run test:bun -- tests/codecs        one runtime, tests whose path starts so
@@ -26,7 +25,7 @@ const runtimes: Readonly<Record<string, Runtime>> = {
   node: {
     command: (report, files) => {
       const reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout"];
-      // Unasked it would be one less than there are processors; most tests wait more than they compute.
+      // Unasked it would be one less than there are processors.
       return [
         "node",
         "--test",
@@ -76,6 +75,10 @@ function run([command, ...args]: string[], minutes: number): string | undefined 
   return error ? error.message : signal ? `ended by ${signal}` : `exit code ${status}`;
 }
 
+/** Node's compiled modules: each test file is a process of its own, and many start others. */
+const compiled = mkdtempSync(join(tmpdir(), "millrace-compiled-"));
+process.once("exit", () => rmSync(compiled, { recursive: true, force: true }));
+
 /** Runs tests on a runtime. What they print is shown as it comes, or when all have ended. */
 async function testOn(name: string, files: readonly string[], shown: "live" | "after"): Promise<Counts> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-test-"));
@@ -102,8 +105,8 @@ async function runTests([command, ...args]: string[], log: string | undefined): 
   const line = `\n$ ${command} ${args.join(" ")}`;
   if (log === undefined) console.log(line);
   const output = log === undefined ? "inherit" : openSync(log, "w");
-  const env = { ...process.env, PATH: [bin, process.env.PATH].join(delimiter) };
-  const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", output, output], timeout: 20 * MINUTE });
+  const env = { ...process.env, PATH: [bin, process.env.PATH].join(delimiter), NODE_COMPILE_CACHE: compiled };
+  const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", output, output], timeout: 25 * MINUTE });
   const fault = await new Promise<string | undefined>((resolve) => {
     child.once("error", (error) => resolve(error.message));
     child.once("close", (code, signal) => {
@@ -139,13 +142,12 @@ if (files.length === 0) {
 const results = new Map<string, Counts>();
 if (named.length === 0 && prefixes.length === 0) results.set("checks", checkAll());
 const chosen = named.length > 0 ? named : Object.keys(runtimes);
-if (chosen.includes("node")) results.set("node", await testOn("node", files, "live"));
-const rest = chosen.filter((name) => name !== "node");
-// The second takes the files from the other end, so that hardly any runs twice at a time.
-const counted = await Promise.all(rest.map((name, i) => {
-  return testOn(name, i === 0 ? files : files.toReversed(), i === 0 ? "live" : "after");
+// Each begins elsewhere, so that hardly any file runs twice at a time.
+const counted = await Promise.all(chosen.map((name, i) => {
+  const start = Math.floor(files.length * i / chosen.length);
+  return testOn(name, [...files.slice(start), ...files.slice(0, start)], i === 0 ? "live" : "after");
 }));
-rest.forEach((name, i) => results.set(name, counted[i]));
+chosen.forEach((name, i) => results.set(name, counted[i]));
 
 console.log();
 const total = { passed: 0, failed: 0, skipped: 0 };
