@@ -28,7 +28,8 @@ function filesOf(deploy: number): Record<string, string> {
   const [script, film] = assetsOf(deploy);
   return {
     "index.html": `<!doctype html><title>${deploy}</title>`,
-    "large.bin": `${deploy}`.repeat(LARGE),
+    // Deploys that follow within a millisecond are told apart by the lengths of their files.
+    "large.bin": `${deploy}`.repeat(LARGE + deploy),
     [script]: `console.log(${deploy})`,
     [film]: `${deploy}`.repeat(LARGE),
     [`page-${deploy}.html`]: `only of deploy ${deploy}`,
@@ -92,7 +93,7 @@ test("previous: true does not take a scan because of a changed file for a deploy
       await assertStatus(handler, deploy, 200);
       await handler.reload();
       assert.equal(await statusOf(handler, former), 200, "after reload()");
-      await writeFile(join(site, "large.bin"), "5".repeat(LARGE + deploy));
+      await writeFile(join(site, "large.bin"), "5".repeat(LARGE));
       while (await statusOf(handler, "large.bin") === 503) await pause(20);
       assert.equal(await statusOf(handler, former), 200, "after another file has changed");
       if (deploy > 2) assert.equal(await statusOf(handler, assetsOf(deploy - 2)[0]), 404);

@@ -70,20 +70,20 @@ for (const entry of Object.keys(entries)) {
 
   test(`${entry}: after a small upload that is refused, and one that is stored, the connection is used again`, () =>
     serving(entry, { accept: "text/plain" }, async ({ port, folder }) => {
-      // Deno closes a connection after each request that has a body.
-      const isDenoServer = runtime === "deno" && entry !== "node:http";
+      // Deno closes the connection after most requests with a body, and says so: not after those that arrive as a whole.
+      const mayClose = runtime === "deno" && entry !== "node:http";
       let client = await RawClient.open(port);
       for (const [type, status] of [["image/png", 415], ["text/plain", 201], ["image/png", 415]] as const) {
-        if (isDenoServer) client = await RawClient.open(port);
         client.ask("PUT", "/note", [`Content-Type: ${type}`, "Content-Length: 5"]);
         await new Promise((later) => setTimeout(later, 20));
         client.send("hello");
         const answer = await client.answer();
         assert.equal(answer.status, status);
-        assert.equal(answer.fields.get("connection") === "close", isDenoServer);
-        if (isDenoServer) client.close();
+        if (answer.fields.get("connection") !== "close") continue;
+        assert.ok(mayClose);
+        client.close();
+        client = await RawClient.open(port);
       }
-      if (isDenoServer) client = await RawClient.open(port);
       client.ask("GET", "/note");
       assert.equal((await client.answer("GET")).status, 405);
       assert.ok(!client.isOver);
