@@ -26,12 +26,11 @@ let askedAt = 0;
 /** Since when the end of a turn is waited for, or was the last time. */
 let start = 0;
 let awaitsEnd = false;
-/** Settles when the pause that tasks make now is over. */
-let pausing: Deferred<void> | undefined;
+let resume: (() => void) | undefined;
 let turnsLeft = 0;
 let pauses = 0;
 
-/** Whether tasks are to stop, by {@linkcode pause}: to be asked after each. */
+/** Whether tasks are to stop, by {@linkcode inAnotherTurn}: to be asked after each. */
 export function isLongTurn(): boolean {
   return --untimed < 0 && askClock(performance.now());
 }
@@ -53,31 +52,23 @@ export function countAsMany(): void {
   untimed -= MANY;
 }
 
-/** Has all tasks stop until others have had their turn. */
-export function pause(): void {
-  pausing ??= new Deferred();
+/** Runs `steps` when others have had their turn, by a reaction to a promise, in the asynchronous context of this call. */
+export function inAnotherTurn(steps: () => void): void {
+  const resumed = new Deferred<void>();
+  react(resumed.promise, steps);
+  resume = resumed.resolve;
   turnsLeft = TURNS;
   pauses++;
 }
 
-/** Whether tasks make a pause now, so that they go on by {@linkcode inAnotherTurn} only. */
-export function isPausing(): boolean {
-  return pausing !== undefined;
-}
-
-/** Runs `steps` when the pause is over, by a reaction to a promise, in the asynchronous context of this call. */
-export function inAnotherTurn(steps: () => void): void {
-  react(pausing!.promise, steps);
-}
-
 /** The number of the pause that tasks make now; 0 if they make none. */
 export function currentPause(): number {
-  return pausing === undefined ? 0 : pauses;
+  return resume === undefined ? 0 : pauses;
 }
 
 function onEndOfTurn(): void {
-  if (pausing !== undefined && --turnsLeft > 0) return atEndOfTurn(onEndOfTurn);
+  if (resume !== undefined && --turnsLeft > 0) return atEndOfTurn(onEndOfTurn);
   awaitsEnd = false;
-  pausing?.resolve();
-  pausing = undefined;
+  resume?.();
+  resume = undefined;
 }

@@ -62,13 +62,6 @@ export function queueReaction(steps: () => void): void {
   then.call(RESOLVED, steps);
 }
 
-/** Returns a function that has `steps` run in a microtask, in the asynchronous context of this call. */
-export function reactionTo(steps: () => void): () => void {
-  let resolve = noop;
-  then.call(new PromiseConstructor<void>((each) => resolve = each), steps);
-  return resolve;
-}
-
 /** Sets `[[PromiseIsHandled]]`: a rejection nobody looks at is no unhandled one. */
 export function markAsHandled(promise: Promise<unknown>): void {
   then.call(promise, undefined, noop);

@@ -1,75 +1,76 @@
-import { currentContext } from "./async_context.ts";
-import { inAnotherTurn, isLongTurn, isPausing, pause } from "./long_turn.ts";
-import { reactionTo } from "./promises.ts";
+import { type Context, currentContext, runIn } from "./async_context.ts";
+import { inAnotherTurn, isLongTurn } from "./long_turn.ts";
+import { queueReaction } from "./promises.ts";
 
 /** How many tasks run in one microtask before the promises of others get their turn. */
 const BUDGET = 256;
 
-const NONE = Symbol("no context");
-
-/** The context of the task that runs, if one does. */
-let running: unknown = NONE;
-
-/** Tasks of that context that have become ready meanwhile. */
-const ready: Task[] = [];
+/** Tasks that wait, from `next` on, behind those that have run. */
+const tasks: Task[] = [];
+let next = 0;
+/** Whether a microtask that runs tasks is queued or under way, or will be in another turn. */
+let isAwake = false;
 
 /**
  * Steps that run in a microtask whenever something has woken them, always in the asynchronous context that they were made
- * in, whoever wakes them: what waits for the same promise in many contexts must not come to run in that of the first.
+ * in, whoever wakes them.
  *
- * Tasks of one context that wake each other share a microtask: chunks go down a chain of pipes without one for each hop.
+ * Tasks that become ready meanwhile share the microtask: chunks go down a chain of pipes without one for each hop.
  */
 export abstract class Task {
-  readonly #context = currentContext();
+  readonly #context: Context = currentContext();
   #isAwake = false;
-  /** Wakes it: the reaction to that promise was registered in the context that it is to run in. */
-  #resolve: () => void = () => {};
-
-  constructor() {
-    this.#await();
-  }
 
   /** Has the steps run soon, and never at once, if they are not to run yet. */
   wake(): void {
     if (this.#isAwake) return;
     this.#isAwake = true;
-    if (this.#context === running) ready.push(this);
-    else this.#resolve();
+    tasks.push(this);
+    if (isAwake) return;
+    isAwake = true;
+    queueReaction(runTasks);
   }
 
-  protected abstract run(): void;
+  abstract run(): void;
 
-  #await(): void {
-    this.#resolve = reactionTo(this.#onWoken);
+  static runNext(): void {
+    const task = tasks[next++]!;
+    task.#isAwake = false;
+    runIn(task.#context, task);
   }
+}
 
-  readonly #onWoken = (): void => {
-    if (isPausing()) inAnotherTurn(this.#begin);
-    else this.#begin();
-  };
+/**
+ * Keeps tasks that become ready until {@linkcode releaseTasks}, which runs them without a microtask of their own: for
+ * where a microtask of ours is under way, with no code of users below it. Returns whether the caller is to release them.
+ */
+export function holdTasks(): boolean {
+  if (isAwake) return false;
+  isAwake = true;
+  return true;
+}
 
-  /** Runs the steps, and those of the tasks that they wake. */
-  readonly #begin = (): void => {
-    this.#await(); // first, as the steps may wake it
-    running = this.#context;
-    let next = 0;
-    let isLong = false;
-    try {
-      this.#runOnce();
-      // A callback of users may have entered another context.
-      while (!(isLong = isLongTurn()) && next < ready.length && next < BUDGET && currentContext() === running) {
-        ready[next++].#runOnce();
-      }
-    } finally {
-      running = NONE;
-      if (isLong) pause();
-      while (next < ready.length) ready[next++].#resolve();
-      ready.length = 0;
+/** Runs the tasks that {@linkcode holdTasks} kept. */
+export function releaseTasks(): void {
+  if (tasks.length === 0) isAwake = false;
+  else runTasks();
+}
+
+function runTasks(): void {
+  const end = next + BUDGET;
+  let isLong = false;
+  try {
+    while (next < tasks.length && next < end && !isLong) {
+      Task.runNext();
+      isLong = isLongTurn();
     }
-  };
-
-  #runOnce(): void {
-    this.#isAwake = false;
-    this.run();
+  } finally {
+    const isDone = next === tasks.length;
+    if (isDone) tasks.length = 0;
+    else tasks.splice(0, next);
+    next = 0;
+    if (isLong) inAnotherTurn(runTasks);
+    else if (isDone) isAwake = false;
+    else queueReaction(runTasks);
   }
 }

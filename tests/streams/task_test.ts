@@ -15,7 +15,7 @@ class Steps extends Task {
     this.#steps = steps;
   }
 
-  protected override run(): void {
+  override run(): void {
     this.#steps();
   }
 }

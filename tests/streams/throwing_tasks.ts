@@ -11,7 +11,7 @@ process.on("unhandledRejection", (error) => void reported.push((error as Error).
 
 function add(name: string, steps: () => void = () => {}): void {
   class Steps extends Task {
-    protected override run(): void {
+    override run(): void {
       seen.push(name);
       steps();
     }

@@ -106,7 +106,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     if (!this.#shutDownIfNeeded()) this.wake();
   };
 
-  protected override run(): void {
+  override run(): void {
     this.#isRunning = true;
     if (this.#hasChunk) this.#writeChunk();
     const source = this.#source;

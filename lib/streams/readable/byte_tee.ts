@@ -1,5 +1,6 @@
 import { cloneAsUint8Array, viewSlots } from "../array_buffers.ts";
 import { queueReaction, react } from "../promises.ts";
+import { holdTasks, releaseTasks } from "../task.ts";
 import {
   readableByteStreamControllerGetByobRequest,
   readableByteStreamControllerRespond,
@@ -96,6 +97,15 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
   }
 
   readonly #forward = (): void => {
+    const holds = holdTasks();
+    try {
+      this.#forwardChunk();
+    } finally {
+      if (holds) releaseTasks();
+    }
+  };
+
+  #forwardChunk(): void {
     const chunk = this.#chunk!;
     this.#chunk = undefined;
     const [first, second] = this.branches;
@@ -120,7 +130,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     this.#reading = false;
     if (first.readAgain) this.pull(first);
     else if (second.readAgain) this.pull(second);
-  };
+  }
 
   /** Both branches, that with the view first. */
   #inOrder(): readonly [ByteTeeBranch, ByteTeeBranch] {

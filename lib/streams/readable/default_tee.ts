@@ -1,4 +1,5 @@
 import { queueReaction, react } from "../promises.ts";
+import { holdTasks, releaseTasks } from "../task.ts";
 import { createReadableStream, type DefaultControllerState } from "./default_controller_state.ts";
 import type { ReadRequest } from "./read_requests.ts";
 import {
@@ -46,6 +47,15 @@ export class DefaultTee extends Tee implements ReadRequest {
   }
 
   readonly #forward = (): void => {
+    const holds = holdTasks();
+    try {
+      this.#forwardChunk();
+    } finally {
+      if (holds) releaseTasks();
+    }
+  };
+
+  #forwardChunk(): void {
     const chunk = this.#chunk;
     this.#chunk = undefined;
     this.#readAgain = false;
@@ -55,7 +65,7 @@ export class DefaultTee extends Tee implements ReadRequest {
     }
     this.#reading = false;
     if (this.#readAgain) this.pull();
-  };
+  }
 
   closeSteps(): void {
     this.#reading = false;

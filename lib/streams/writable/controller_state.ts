@@ -10,6 +10,7 @@ import {
   react,
   settle,
 } from "../promises.ts";
+import { holdTasks, releaseTasks } from "../task.ts";
 import type { SizeAlgorithm } from "../queuing_strategy.ts";
 import type { Batching } from "./batching.ts";
 import {
@@ -63,9 +64,14 @@ export class WritableControllerState {
 
   get onWritten(): () => void {
     return this.#onWritten ??= () => {
-      if (this.started) finishWrite(this);
-      else this.started = true;
-      writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
+      const holds = holdTasks();
+      try {
+        if (this.started) finishWrite(this);
+        else this.started = true;
+        writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
+      } finally {
+        if (holds) releaseTasks();
+      }
     };
   }
 
