@@ -1,38 +1,33 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import test from "node:test";
-import { folderOf, type Module, ourModules } from "./module_graph.ts";
+import { folderOf, type Module, ourModules, root } from "./module_graph.ts";
 
+/** Folders whose modules run in browsers, too. */
 const EVERYWHERE = ["streams", "batch", "text", "codecs"];
 
-/** What the modules of each folder may import from other folders. */
-const allowed: Readonly<Record<string, readonly string[]>> = {
-  "": EVERYWHERE,
-  streams: [],
-  batch: ["streams"],
-  text: ["streams", "batch", "options"],
-  codecs: ["streams"],
-  runtime: [],
-  options: [],
-  names: [],
-  semantics: [],
-  node: ["streams", "batch"],
-  files: [...EVERYWHERE, "runtime", "options"],
-  precompress: [...EVERYWHERE, "runtime", "options", "names", "files"],
-  static: [...EVERYWHERE, "runtime", "options", "names", "semantics", "files", "precompress"],
-  upload: [...EVERYWHERE, "runtime", "options", "semantics", "files"],
-  http: [...EVERYWHERE, "runtime", "options"],
-  cli: ["precompress", "static", "files", "runtime"],
-};
+interface Layer {
+  /** The folders that its modules may import. */
+  readonly folders: readonly string[];
+  /** The packages that its modules may import. */
+  readonly packages: readonly string[];
+}
+
+/** The layers by their folders, as ARCHITECTURE.md has them; `mod.ts` is that without a name. */
+const layers = layersOf(readFileSync(join(root, "ARCHITECTURE.md"), "utf8"));
 
 /** The command's published place; it belongs to the commands. */
 const ENTRY = "lib/precompress/cli.ts";
 
-/** The packages that each folder may import. */
-const dependencies: Readonly<Record<string, readonly string[]>> = {
-  precompress: ["picomatch"],
-  static: ["mime-types", "picomatch"],
-  upload: ["mime-types", "multipasta"],
-};
+function layersOf(page: string): Map<string, Layer> {
+  const rows = [...page.matchAll(/^\| `([\w.]+)` +\|[^|\n]*\|([^|\n]*)\|([^|\n]*)\|$/gm)];
+  const listed = (cell: string): string[] => cell.split(",").map((name) => name.trim()).filter((name) => name !== "");
+  return new Map(rows.map(([, folder, folders, packages]) => {
+    return [folder === "mod.ts" ? "" : folder, { folders: listed(folders), packages: listed(packages) }];
+  }));
+}
+
 const modules = ourModules();
 
 /** Lists `path imports other` for every import of `from` that `wrong` picks. */
@@ -62,10 +57,15 @@ test("every module is found with its imports", () => {
   assert.deepEqual(missing, []);
 });
 
+test("ARCHITECTURE.md has a row for every folder, and no other", () => {
+  const folders = new Set(modules.map(({ path }) => folderOf(path)));
+  assert.deepEqual([...layers.keys()].sort(), [...folders].sort());
+});
+
 test("folders import only the folders below them", () => {
   const wrong = offending(modules, (module, imported) => {
     const [from, to] = [layerOf(module.path), layerOf(imported)];
-    return isOurs(imported) && from !== to && !allowed[from]?.includes(to);
+    return isOurs(imported) && from !== to && !layers.get(from)?.folders.includes(to);
   });
   assert.deepEqual(wrong, []);
 });
@@ -90,7 +90,7 @@ test("modules for every environment import nothing but ours, the others node: mo
     const folder = folderOf(module.path);
     if (folder === "" || EVERYWHERE.includes(folder)) return !isOurs(imported);
     const name = imported.split("/")[0];
-    return !isOurs(imported) && !imported.startsWith("node:") && !dependencies[folder]?.includes(name);
+    return !isOurs(imported) && !imported.startsWith("node:") && !layers.get(folder)?.packages.includes(name);
   });
   assert.deepEqual(wrong, []);
 });

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const written = globSync(["bench/README.md", "lib/**/*.md"], { cwd: root });
-const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...written];
+const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", ...written];
 
 /** The text of a page without its blocks of code. */
 function proseOf(path: string): string {
@@ -39,4 +39,11 @@ test("every relative link of the pages leads to a file, and to a heading of it",
     }
   }
   assert.deepEqual(faults, []);
+});
+
+test("every path that ARCHITECTURE.md names is there", () => {
+  const paths = [...proseOf(join(root, "ARCHITECTURE.md")).matchAll(/`((?:lib|tests|bench|wasm)\/[^`\s]*)/g)]
+    .map(([, path]) => path).filter((path) => !/[*]|NAME/.test(path));
+  assert.ok(paths.length > 50);
+  assert.deepEqual(paths.filter((path) => !existsSync(join(root, path))), []);
 });
