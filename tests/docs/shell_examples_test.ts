@@ -21,6 +21,7 @@ import {
 const notRun: Readonly<Record<string, string>> = {
   "npm ci && npm run precompress": "it installs the packages of the repository anew",
   "npm ci && npm test": "it runs these tests",
+  "npm i @millrace/streams": "the tests of the packages install it so, from registries of their own",
   "node list_deltas.ts /srv/dist": "it is for the folders of a server",
   'curl "https://api.cloudflare.com/': "it needs an account of Cloudflare",
 };
