@@ -41,7 +41,7 @@ export abstract class Task {
 }
 
 /**
- * Keeps tasks that become ready until {@linkcode releaseTasks}, which runs them without a microtask of their own: for
+ * Keeps tasks that become ready until {@linkcode runTasks}, which runs them without a microtask of their own: for
  * where a microtask of ours is under way, with no code of users below it. Returns whether the caller is to release them.
  */
 export function holdTasks(): boolean {
@@ -50,13 +50,8 @@ export function holdTasks(): boolean {
   return true;
 }
 
-/** Runs the tasks that {@linkcode holdTasks} kept. */
-export function releaseTasks(): void {
-  if (tasks.length === 0) isAwake = false;
-  else runTasks();
-}
-
-function runTasks(): void {
+/** Runs the tasks that wait, as those that {@linkcode holdTasks} kept. */
+export function runTasks(): void {
   const end = next + BUDGET;
   let isLong = false;
   try {

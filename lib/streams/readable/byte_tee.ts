@@ -1,6 +1,6 @@
 import { cloneAsUint8Array, viewSlots } from "../array_buffers.ts";
 import { queueReaction, react } from "../promises.ts";
-import { holdTasks, releaseTasks } from "../task.ts";
+import { holdTasks, runTasks } from "../task.ts";
 import {
   readableByteStreamControllerGetByobRequest,
   readableByteStreamControllerRespond,
@@ -101,7 +101,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     try {
       this.#forwardChunk();
     } finally {
-      if (holds) releaseTasks();
+      if (holds) runTasks();
     }
   };
 

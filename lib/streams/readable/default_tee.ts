@@ -1,5 +1,5 @@
 import { queueReaction, react } from "../promises.ts";
-import { holdTasks, releaseTasks } from "../task.ts";
+import { holdTasks, runTasks } from "../task.ts";
 import { createReadableStream, type DefaultControllerState } from "./default_controller_state.ts";
 import type { ReadRequest } from "./read_requests.ts";
 import {
@@ -51,7 +51,7 @@ export class DefaultTee extends Tee implements ReadRequest {
     try {
       this.#forwardChunk();
     } finally {
-      if (holds) releaseTasks();
+      if (holds) runTasks();
     }
   };
 

@@ -10,7 +10,7 @@ import {
   react,
   settle,
 } from "../promises.ts";
-import { holdTasks, releaseTasks } from "../task.ts";
+import { holdTasks, runTasks } from "../task.ts";
 import type { SizeAlgorithm } from "../queuing_strategy.ts";
 import type { Batching } from "./batching.ts";
 import {
@@ -70,7 +70,7 @@ export class WritableControllerState {
         else this.started = true;
         writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
       } finally {
-        if (holds) releaseTasks();
+        if (holds) runTasks();
       }
     };
   }
