@@ -3,4 +3,6 @@
  *
  * @module
  */
+export { type AcceptedCodings, acceptedCodings } from "./accept_encoding.ts";
+export type { ContentCoding } from "./content_coding.ts";
 export { formatHTTPDate, parseHTTPDate } from "./http_date.ts";

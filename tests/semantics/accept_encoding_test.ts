@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { type AcceptedCodings, acceptedCodings } from "../../../lib/static/http/accept_encoding.ts";
+import { type AcceptedCodings, acceptedCodings } from "../../lib/semantics/mod.ts";
 
 const nothing: AcceptedCodings = { identity: 0.5, br: 0, zstd: 0, gzip: 0, dcb: 0, dcz: 0 };
 

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { ContentCoding } from "../http/content_coding.ts";
+import type { ContentCoding } from "../../semantics/mod.ts";
 import { NumberColumn } from "./number_column.ts";
 import { readVerified } from "./read_verified.ts";
 import type { Representation } from "./representation.ts";

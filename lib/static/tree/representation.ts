@@ -1,4 +1,4 @@
-import type { ContentCoding } from "../http/content_coding.ts";
+import type { ContentCoding } from "../../semantics/mod.ts";
 
 /** A form in which a file can be sent: as it is, compressed, or as a delta against a former version. */
 export interface Representation {

@@ -1,6 +1,6 @@
 import type { DeltaFormat, VariantFormat } from "../../precompress/mod.ts";
 import { extensions } from "../../precompress/mod.ts";
-import type { ContentCoding } from "../http/content_coding.ts";
+import type { ContentCoding } from "../../semantics/mod.ts";
 
 /** A kind of file that stands beside others and holds a form of them. */
 export interface VariantKind {

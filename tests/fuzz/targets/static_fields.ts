@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { acceptedCodings } from "../../../lib/static/http/accept_encoding.ts";
+import { acceptedCodings } from "../../../lib/semantics/mod.ts";
 import { parseRange } from "../../../lib/static/http/byte_ranges.ts";
 import { decodeTarget } from "../../../lib/static/http/request_target.ts";
 import { choices, type Target } from "../target.ts";
