@@ -29,14 +29,22 @@ const KEPT_TOGETHER = 256 * 1024 * 1024;
  */
 const FULL_MEMORY = 256 * 1024 * 1024;
 
-/** The most sessions of an instance: what zstd windows of 128 MiB make of them is a quarter of the 4 GiB there are. */
-const MOST_SESSIONS = 8;
+/**
+ * The most sessions of an instance, where a large one counts as 8 small ones: 8 zstd windows of 128 MiB are a quarter of
+ * the 4 GiB there are. What an instance takes by itself, 1 to 1.5 MiB, is shared by all small ones.
+ */
+const MOST_SESSIONS = 64;
+
+/** What a session counts for: one that takes up to some 2 MiB, and any other. */
+export const SMALL = 1;
+export const LARGE = 8;
 
 /** One instance of a module, shared by some of this thread's sessions. */
 export class Instance {
   readonly exports: Exports;
   #module: WebAssembly.Module;
   #sessions = 0;
+  #load = 0;
 
   constructor(module: WebAssembly.Module) {
     this.#module = module;
@@ -53,19 +61,21 @@ export class Instance {
     return new TextDecoder().decode(this.view(this.exports.fault(), this.exports.fault_length()));
   }
 
-  /** Whether new sessions have to go elsewhere. */
-  get isFull(): boolean {
-    return this.#sessions >= MOST_SESSIONS || this.#memory >= FULL_MEMORY;
+  /** Whether there is room for another session of that load. */
+  hasRoomFor(load: number): boolean {
+    return this.#load + load <= MOST_SESSIONS && this.#memory < FULL_MEMORY;
   }
 
   /** Counts a session in, which must call {@linkcode leave}. */
-  enter(): void {
+  enter(load: number): void {
     this.#sessions++;
+    this.#load += load;
   }
 
   /** Counts a session out; drops the instance if it is the last one and much memory would lie idle. */
-  leave(): void {
+  leave(load: number): void {
     this.#sessions--;
+    this.#load -= load;
     if (this.#sessions > 0) return;
     if (this.#memory > KEPT_MEMORY || idleMemory(poolOf(this.#module)) > KEPT_TOGETHER) this.retire();
   }
@@ -108,10 +118,10 @@ function idleMemory(pool: readonly Instance[]): number {
   return pool.reduce((total, instance) => total + instance.idleMemory, 0);
 }
 
-/** An instance of `module` that a new session may go to. */
-export function instanceOf(module: WebAssembly.Module): Instance {
+/** An instance of `module` that a new session of that load may go to. */
+export function instanceOf(module: WebAssembly.Module, load: number): Instance {
   const pool = poolOf(module);
-  let instance = pool.find((instance) => !instance.isFull);
+  let instance = pool.find((instance) => instance.hasRoomFor(load));
   if (!instance) {
     instance = new Instance(module);
     pool.push(instance);

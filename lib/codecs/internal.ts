@@ -5,3 +5,4 @@
  */
 export { type ContentCoding, contentCodingNames, openContentDecoder } from "./content_coding.ts";
 export { Decoder, openDecoder } from "./decoder.ts";
+export { Encoder, isEncoderLoaded, openEncoder } from "./encoder.ts";

@@ -1,4 +1,4 @@
-import { type Instance, instanceOf } from "./instance.ts";
+import { type Instance, instanceOf, LARGE, SMALL } from "./instance.ts";
 import type { SessionParameters } from "./options.ts";
 
 /** What a step asks for besides consuming its input; numbers as in `wasm/src/codec.rs`. */
@@ -20,14 +20,16 @@ export class Session {
   #instance: Instance;
   #parameters: SessionParameters;
   #handle: number;
+  readonly #load: number;
 
   /** @throws {RangeError} if the codec refuses a parameter or memory runs out. */
   constructor(module: WebAssembly.Module, parameters: SessionParameters) {
-    this.#instance = instanceOf(module);
+    this.#load = loadOf(parameters);
+    this.#instance = instanceOf(module, this.#load);
     this.#parameters = parameters;
     this.#handle = this.#open();
-    this.#instance.enter();
-    abandoned.register(this, { instance: this.#instance, handle: this.#handle }, this);
+    this.#instance.enter(this.#load);
+    abandoned.register(this, this.#held(), this);
   }
 
   #open(): number {
@@ -105,19 +107,32 @@ export class Session {
   close(): void {
     if (this.#handle === 0) return;
     abandoned.unregister(this);
-    release({ instance: this.#instance, handle: this.#handle });
+    release(this.#held());
     this.#handle = 0;
   }
+
+  #held(): Held {
+    return { instance: this.#instance, handle: this.#handle, load: this.#load };
+  }
+}
+
+/** log2 of the largest window of a small session. */
+const SMALL_WINDOW_LOG = 17;
+
+function loadOf({ direction, family, windowLog }: SessionParameters): number {
+  if (family === "deflate") return SMALL;
+  return direction === "compress" && windowLog > 0 && windowLog <= SMALL_WINDOW_LOG ? SMALL : LARGE;
 }
 
 interface Held {
   readonly instance: Instance;
   readonly handle: number;
+  readonly load: number;
 }
 
-function release({ instance, handle }: Held): void {
+function release({ instance, handle, load }: Held): void {
   instance.exports.close(handle);
-  instance.leave();
+  instance.leave(load);
 }
 
 /** Streams that are dropped half-way without cancel or abort. */

@@ -1,0 +1,80 @@
+import type { Format } from "./format.ts";
+import { encoders } from "./module.ts";
+import { compressParameters } from "./options.ts";
+import { FINISH, FLUSH, PROCESS, Session } from "./session.ts";
+
+/** Options of {@linkcode openEncoder}. */
+export interface EncoderOptions {
+  readonly level: number;
+  /** log2 of the window in bytes. Default: chosen by the codec. */
+  readonly windowLog?: number;
+}
+
+/** The most input that one step takes, in bytes: it is copied into memory that the codec holds as long as it is open. */
+const INPUT_PIECE = 32 * 1024;
+/** The most output of one step, in bytes, which the codec holds as long as it is open. */
+const OUTPUT_PIECE = 16 * 1024;
+
+const NOTHING = new Uint8Array(0);
+
+/**
+ * Opens an encoder that is driven by hand: no streams, no promises. The codec has to be loaded, by `ready()`.
+ *
+ * @throws {RangeError} if memory runs out.
+ */
+export function openEncoder(format: Format, { level, windowLog }: EncoderOptions): Encoder {
+  const parameters = compressParameters({ format, level, windowLog }, -1, false);
+  return new Encoder(new Session(encoders.loaded(parameters.family)!, parameters));
+}
+
+/** Whether the codec that writes a format is loaded. */
+export function isEncoderLoaded(format: Format): boolean {
+  return encoders.loaded(compressParameters({ format }, -1, false).family) !== undefined;
+}
+
+/** An encoder of one compressed stream. Holds WASM memory until {@linkcode Encoder.close}. */
+export class Encoder {
+  readonly #session: Session;
+
+  /** Takes over a session that compresses. */
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Encodes `bytes`, which may be changed afterwards, and returns the output that is there so far: often none. */
+  write(bytes: Uint8Array): Uint8Array<ArrayBuffer>[] {
+    const output: Uint8Array<ArrayBuffer>[] = [];
+    for (let start = 0; start < bytes.length; start += INPUT_PIECE) {
+      this.#consume(bytes.subarray(start, start + INPUT_PIECE), PROCESS, output);
+    }
+    return output;
+  }
+
+  /** Returns the output that makes everything decodable that was written. */
+  flush(): Uint8Array<ArrayBuffer>[] {
+    return this.#consume(NOTHING, FLUSH, []);
+  }
+
+  /** Completes the stream and frees the codec's memory. */
+  finish(): Uint8Array<ArrayBuffer>[] {
+    const output = this.#consume(NOTHING, FINISH, []);
+    this.close();
+    return output;
+  }
+
+  /** Frees the codec's memory. Further calls do nothing. */
+  close(): void {
+    this.#session.close();
+  }
+
+  #consume(bytes: Uint8Array, operation: number, output: Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer>[] {
+    this.#session.write(bytes);
+    let length = bytes.length;
+    for (let more = true; more; length = 0) {
+      const step = this.#session.step(length, operation, OUTPUT_PIECE);
+      more = step.more;
+      if (step.output.length > 0) output.push(step.output);
+    }
+    return output;
+  }
+}
