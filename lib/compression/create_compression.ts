@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { compressNode } from "./node_response.ts";
+import { type CompressionOptions, loadCodecs, settingsOf } from "./options.ts";
+import { compressReady, compressResponse } from "./respond.ts";
+
+/**
+ * Compresses responses as they are made. All functions are bound, so that each can be passed on alone.
+ *
+ * @example Wrap a handler
+ * ```ts
+ * import { type Compression, createCompression } from "@millrace/streams/compression";
+ *
+ * const compression: Compression = createCompression();
+ * await compression.ready(); // so that the first response is compressed, too
+ * const serve = compression.fetch(() => Response.json(Array(1000).fill("mill")));
+ * const response = await serve(new Request("http://localhost/", { headers: { "accept-encoding": "gzip" } }));
+ * console.log(response.headers.get("content-encoding")); // gzip
+ * ```
+ */
+export interface Compression {
+  /**
+   * Returns the compressed response, or `response` itself if it is sent as it is. Its body is a stream, whose length is
+   * not known: {@linkcode Compression.fetch} does better with small bodies.
+   */
+  readonly respond: (request: Request, response: Response) => Response;
+  /**
+   * Wraps a handler of requests, for `Deno.serve()`, `Bun.serve()` or srvx: its responses are compressed. Bodies that are
+   * there at once, as text and JSON are, are compressed in one call and have a `Content-Length`.
+   */
+  readonly fetch: <Rest extends unknown[]>(
+    handler: (request: Request, ...rest: Rest) => Response | Promise<Response>,
+  ) => (request: Request, ...rest: Rest) => Promise<Response>;
+  /**
+   * Has what is written to a response of `node:http` or `node:http2` compressed; the middleware of Connect and Express.
+   * Calls `next()`, if given, when that is set up. The response has a method `flush()`, which is seldom needed: whatever
+   * was written by the end of a turn of the event loop is sent then.
+   */
+  readonly node: (req: IncomingMessage, res: ServerResponse, next?: () => void) => void;
+  /**
+   * Resolves when the codecs are loaded, which takes some tens of milliseconds after {@linkcode createCompression}:
+   * responses are sent as they are until then.
+   */
+  readonly ready: () => Promise<void>;
+}
+
+/**
+ * Creates what compresses responses with zstd, brotli or gzip, as their clients accept.
+ *
+ * Compressed are responses whose type is compressible by the MIME database, that are not encoded already, are not parts
+ * (206), allow it (`no-transform` does not) and are not known to be shorter than `threshold`. `Vary` is extended, a strong
+ * `ETag` is made weak, and fields that describe the uncompressed bytes are removed. Compression never delays: whenever a
+ * body pauses, its client can read everything so far.
+ *
+ * @param options.codings The codings to use. Default: zstd, br, gzip; of those that a client likes equally the first.
+ * @param options.levels How hard to try. Default: zstd 3, br 4, gzip 6.
+ * @param options.threshold The length in bytes below which responses are sent as they are. Default: 1024.
+ * @param options.filter Returns whether a response may be compressed. Default: all may.
+ * @param options.onWarning Called if a codec cannot be used. Default: console.warn.
+ * @throws {TypeError | RangeError} if an option is not what it should be.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3}
+ * @example Compress what a server of node:http sends
+ * ```ts
+ * import { createServer } from "node:http";
+ * import { createCompression } from "@millrace/streams/compression";
+ *
+ * const compression = createCompression();
+ * createServer((req, res) => {
+ *   compression.node(req, res);
+ *   res.setHeader("content-type", "text/plain");
+ *   res.end("The mill turns. ".repeat(1000));
+ * }).listen(8080);
+ * ```
+ */
+export function createCompression(options: CompressionOptions = {}): Compression {
+  const settings = settingsOf(options);
+  const loading = loadCodecs(settings);
+  return {
+    respond: (request, response) => compressResponse(settings, request, response),
+    fetch: (handler) => async (request, ...rest) => {
+      const response = await handler(request, ...rest);
+      // Bun's handlers return nothing for a connection that has become a WebSocket.
+      return response instanceof Response ? await compressReady(settings, request, response) : response;
+    },
+    node: (req, res, next) => {
+      compressNode(settings, req, res);
+      next?.();
+    },
+    ready: () => loading,
+  };
+}

@@ -1,0 +1,115 @@
+import type { Encoder } from "../codecs/internal.ts";
+import { atEndOfTurn } from "../streams/internal.ts";
+
+/** The beginning of a body that is read already, and the rest of it. */
+export interface BodySource {
+  readonly reader: ReadableStreamDefaultReader<Uint8Array>;
+  /** Chunks that came before. */
+  readonly begun: readonly Uint8Array[];
+  /** A read that is under way. */
+  readonly reading: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
+}
+
+/** A source gives no chunk in a turn of the event loop. */
+export const PAUSED: unique symbol = Symbol("paused");
+
+/** Settles as `reading` does, or with {@linkcode PAUSED} when the turn ends before that. */
+export function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof PAUSED> {
+  return new Promise((resolve, reject) => {
+    reading.then(resolve, reject);
+    // One turn more, so that what came from the network in this one has had its microtasks.
+    atEndOfTurn(() => atEndOfTurn(() => resolve(PAUSED)));
+  });
+}
+
+/**
+ * Returns the stream of a body's compressed form. Whenever the source pauses, everything it gave can be decompressed by
+ * the client; while the client does not read, nothing is read from the source.
+ */
+export function encodedBody(source: BodySource, encoder: Encoder): ReadableStream<Uint8Array> {
+  const body = new EncodedBody(source, encoder);
+  return new globalThis.ReadableStream<Uint8Array>({
+    start: (controller) => body.start(controller),
+    pull: (controller) => body.pull(controller),
+    cancel: (reason) => body.cancel(reason),
+  }, { highWaterMark: 0 });
+}
+
+/** Returns the stream of a body as it is. */
+export function plainBody({ reader, begun, reading }: BodySource): ReadableStream<Uint8Array> {
+  let under = reading;
+  return new globalThis.ReadableStream<Uint8Array>({
+    start: (controller) => begun.forEach((chunk) => controller.enqueue(chunk)),
+    async pull(controller): Promise<void> {
+      const { done, value } = await (under ?? reader.read());
+      under = undefined;
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }, { highWaterMark: 0 });
+}
+
+class EncodedBody {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #encoder: Encoder;
+  readonly #begun: readonly Uint8Array[];
+  #reading: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
+  /** Whether the encoder holds something that was not put out. */
+  #isDirty = false;
+
+  constructor({ reader, begun, reading }: BodySource, encoder: Encoder) {
+    this.#reader = reader;
+    this.#begun = begun;
+    this.#reading = reading;
+    this.#encoder = encoder;
+  }
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    for (const chunk of this.#begun) this.#put(controller, this.#write(chunk));
+  }
+
+  /** Goes on until there is output, or the body has ended. */
+  async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      while (!await this.#step(controller));
+    } catch (error) {
+      this.#encoder.close();
+      void this.#reader.cancel(error).catch(() => {}); // it may be what failed
+      throw error;
+    }
+  }
+
+  async cancel(reason: unknown): Promise<void> {
+    this.#encoder.close();
+    await this.#reader.cancel(reason);
+  }
+
+  /** Reads and encodes one chunk, or flushes; returns whether there was output. */
+  async #step(controller: ReadableStreamDefaultController<Uint8Array>): Promise<boolean> {
+    this.#reading ??= this.#reader.read();
+    const read = await (this.#isDirty ? inThisTurn(this.#reading) : this.#reading);
+    if (read === PAUSED) {
+      this.#isDirty = false;
+      return this.#put(controller, this.#encoder.flush());
+    }
+    this.#reading = undefined;
+    if (!read.done) return this.#put(controller, this.#write(read.value));
+    this.#put(controller, this.#encoder.finish());
+    controller.close();
+    return true;
+  }
+
+  #write(chunk: Uint8Array): Uint8Array[] {
+    if (!(chunk instanceof Uint8Array)) {
+      throw new TypeError(`a response's body must give Uint8Arrays, not ${chunk === null ? "null" : typeof chunk}`);
+    }
+    this.#isDirty = true;
+    return this.#encoder.write(chunk);
+  }
+
+  #put(controller: ReadableStreamDefaultController<Uint8Array>, output: readonly Uint8Array[]): boolean {
+    for (const piece of output) controller.enqueue(piece);
+    return output.length > 0;
+  }
+}

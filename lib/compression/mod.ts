@@ -1,0 +1,20 @@
+/**
+ * Compresses responses as they are made: pages, JSON, events.
+ *
+ * @example Compress what a server sends
+ * ```ts
+ * import { createCompression } from "@millrace/streams/compression";
+ * import { createServer } from "node:http";
+ *
+ * const compression = createCompression();
+ * createServer((req, res) => {
+ *   compression.node(req, res);
+ *   res.setHeader("content-type", "text/plain");
+ *   res.end("The mill turns. ".repeat(1000));
+ * }).listen(8080);
+ * ```
+ *
+ * @module
+ */
+export { type Compression, createCompression } from "./create_compression.ts";
+export type { CompressibleResponse, CompressionCoding, CompressionOptions } from "./options.ts";

@@ -1,0 +1,135 @@
+import { type Format, levels, ready } from "../codecs/mod.ts";
+import { requireKnown } from "../options/mod.ts";
+
+/**
+ * A content coding that responses are compressed with, by its name in HTTP: RFC 8878, RFC 7932 and RFC 1952.
+ *
+ * @example Compress with gzip alone
+ * ```ts
+ * import { type CompressionCoding, createCompression } from "@millrace/streams/compression";
+ *
+ * const codings: CompressionCoding[] = ["gzip"];
+ * const compression = createCompression({ codings });
+ * ```
+ */
+export type CompressionCoding = "zstd" | "br" | "gzip";
+
+/**
+ * A response that is about to be sent, as {@linkcode CompressionOptions.filter} sees it.
+ *
+ * @example Leave pages with secrets alone
+ * ```ts
+ * import { type CompressibleResponse, createCompression } from "@millrace/streams/compression";
+ *
+ * const isPublic = ({ header }: CompressibleResponse): boolean => header("set-cookie") === undefined;
+ * const compression = createCompression({ filter: isPublic });
+ * ```
+ */
+export interface CompressibleResponse {
+  /** The request's method, such as `GET`. */
+  readonly method: string;
+  /** The request's URL, as the server has it: absolute for a `Request`, a path for `node:http`. */
+  readonly url: string;
+  /** The status code. */
+  readonly status: number;
+  /** Returns the value of a header field of the response, in any case; undefined if there is none. */
+  header(name: string): string | undefined;
+}
+
+/**
+ * Options of {@linkcode createCompression}.
+ *
+ * @example Spend less time on each response
+ * ```ts
+ * import { type CompressionOptions, createCompression } from "@millrace/streams/compression";
+ *
+ * const options: CompressionOptions = { levels: { br: 2, gzip: 3 }, threshold: 4096 };
+ * const compression = createCompression(options);
+ * ```
+ */
+export interface CompressionOptions {
+  /**
+   * The codings to use; of those that a client likes equally well, the first is chosen.
+   *
+   * @default ["zstd", "br", "gzip"]
+   */
+  codings?: readonly CompressionCoding[];
+  /**
+   * How hard to try: zstd 1 to 22, brotli 0 to 11, gzip 1 to 12 (streamed bodies use at most 9 of these).
+   *
+   * @default { zstd: 3, br: 4, gzip: 6 }
+   */
+  levels?: Partial<Record<CompressionCoding, number>>;
+  /**
+   * The length in bytes below which responses are sent as they are, if it is known before the first byte is sent.
+   *
+   * @default 1024
+   */
+  threshold?: number;
+  /** Returns whether a response may be compressed. Asked only if everything else allows it. Default: all may. */
+  filter?: (response: CompressibleResponse) => boolean;
+  /**
+   * Called with the reason if responses are sent uncompressed because a codec cannot be used.
+   *
+   * @default console.warn
+   */
+  onWarning?: (reason: string) => void;
+}
+
+/** Checked options. */
+export interface Settings {
+  readonly codings: readonly CompressionCoding[];
+  readonly levels: Readonly<Record<CompressionCoding, number>>;
+  readonly threshold: number;
+  readonly filter: ((response: CompressibleResponse) => boolean) | undefined;
+  readonly warn: (reason: string) => void;
+}
+
+/** The codecs' names of the codings. */
+export const formatOf: Readonly<Record<CompressionCoding, Format>> = { zstd: "zstd", br: "brotli", gzip: "gzip" };
+
+const CODINGS: readonly CompressionCoding[] = ["zstd", "br", "gzip"];
+const LEVELS: Readonly<Record<CompressionCoding, number>> = { zstd: 3, br: 4, gzip: 6 };
+const KNOWN = { codings: true, levels: true, threshold: true, filter: true, onWarning: true };
+
+/** @throws {TypeError | RangeError} if an option is not what it should be. */
+export function settingsOf(options: CompressionOptions): Settings {
+  requireKnown(options, KNOWN, "createCompression()");
+  const { codings = CODINGS, threshold = 1024, filter, onWarning = warnOnConsole } = options;
+  if (!Array.isArray(codings)) throw new TypeError(`codings must be an array, not ${String(codings)}`);
+  const other = codings.find((coding) => !CODINGS.includes(coding));
+  if (other !== undefined) throw new TypeError(`"${String(other)}" is no coding to use: use ${CODINGS.join(", ")}`);
+  if (typeof threshold !== "number" || !(threshold >= 0)) {
+    throw new RangeError(`threshold ${String(threshold)} is not a number of bytes: use 0 or more`);
+  }
+  for (const [name, value] of Object.entries({ filter, onWarning })) {
+    if (value !== undefined && typeof value !== "function") throw new TypeError(`${name} must be a function`);
+  }
+  return { codings: [...new Set(codings)], levels: checkedLevels(options.levels), threshold, filter, warn: onWarning };
+}
+
+function checkedLevels(given: CompressionOptions["levels"] = {}): Settings["levels"] {
+  requireKnown(given, { zstd: true, br: true, gzip: true }, "levels");
+  for (const coding of CODINGS) {
+    const level = given[coding];
+    const { min, max } = levels[formatOf[coding]];
+    if (level === undefined || (Number.isInteger(level) && level >= min && level <= max)) continue;
+    throw new RangeError(`level ${String(level)} is out of range for ${coding}: use ${min} to ${max}`);
+  }
+  return { ...LEVELS, ...given };
+}
+
+/** Loads the codecs of `settings`; a warning tells if one cannot be used here. */
+export async function loadCodecs({ codings, warn }: Settings): Promise<void> {
+  await Promise.all(codings.map(async (coding) => {
+    try {
+      await ready([formatOf[coding]], "compress");
+    } catch (error) {
+      warn(`responses are not compressed with ${coding}: ${(error as Error).message}`);
+    }
+  }));
+}
+
+function warnOnConsole(reason: string): void {
+  console.warn(reason);
+}

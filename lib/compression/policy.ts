@@ -1,0 +1,98 @@
+import isCompressible from "compressible";
+import { isEncoderLoaded } from "../codecs/internal.ts";
+import { acceptedCodings } from "../semantics/mod.ts";
+import { type CompressionCoding, formatOf, type Settings } from "./options.ts";
+
+/** The header fields of a response, to be read and changed. Names are in lower case. */
+export interface ResponseFields {
+  get(name: string): string | undefined;
+  set(name: string, value: string): void;
+  delete(name: string): void;
+}
+
+/** A request and the head of its response. */
+export interface Exchange {
+  readonly method: string;
+  readonly url: string;
+  /** The request's `Accept-Encoding`. */
+  readonly accepted: string | null | undefined;
+  readonly status: number;
+  readonly fields: ResponseFields;
+}
+
+/** Fields that describe the bytes of the body: of the identity, not of what is sent. */
+const OF_THE_BYTES = ["content-length", "content-md5", "digest", "content-digest", "repr-digest", "accept-ranges"];
+
+/**
+ * Chooses the coding of a response, and adds to its `Vary` what it depends on; undefined if it is sent as it is.
+ *
+ * @param length The body's length in bytes, if it is known and there may be no `Content-Length`.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3}
+ */
+export function chooseCoding(settings: Settings, exchange: Exchange, length?: number): CompressionCoding | undefined {
+  const { status, fields } = exchange;
+  if (status === 304) return void revalidate(settings, exchange);
+  if (!mayBeCoded(exchange) || !isAllowed(settings, exchange)) return undefined;
+  addToVary(fields, "Accept-Encoding");
+  const known = lengthIn(fields) ?? length;
+  if (known !== undefined && (known < settings.threshold || known === 0)) return undefined;
+  return preferred(settings, exchange.accepted);
+}
+
+/** Changes the header fields of a response whose body is sent in `coding`. */
+export function markEncoded(fields: ResponseFields, coding: CompressionCoding): void {
+  for (const name of OF_THE_BYTES) fields.delete(name);
+  fields.set("content-encoding", coding);
+  weakenTag(fields);
+}
+
+/** Whether a response has a body that may be sent in another coding. */
+function mayBeCoded({ method, status, fields }: Exchange): boolean {
+  if (status < 200 || status === 204 || status === 205 || status === 206) return false;
+  if (method === "CONNECT" || fields.get("content-range") !== undefined) return false;
+  if (!/^(?:identity)?$/i.test(fields.get("content-encoding") ?? "")) return false;
+  if (/(?:^|,)\s*no-transform\s*(?:,|$)/i.test(fields.get("cache-control") ?? "")) return false;
+  return isCompressible(fields.get("content-type") ?? "") === true;
+}
+
+function isAllowed({ filter }: Settings, { method, url, status, fields }: Exchange): boolean {
+  return filter?.({ method, url, status, header: (name) => fields.get(name.toLowerCase()) }) ?? true;
+}
+
+/** The coding that the client likes best, if it likes one as well as none; of equals, that which stands first. */
+function preferred({ codings }: Settings, accepted: string | null | undefined): CompressionCoding | undefined {
+  const weights = acceptedCodings(accepted);
+  let best: CompressionCoding | undefined;
+  for (const coding of codings) {
+    if (weights[coding] === 0 || weights[coding] < weights.identity) continue;
+    if (best !== undefined && weights[coding] <= weights[best]) continue;
+    if (isEncoderLoaded(formatOf[coding])) best = coding;
+  }
+  return best;
+}
+
+/** Gives a 304 the fields that the response had that it confirms. */
+function revalidate(settings: Settings, { accepted, fields }: Exchange): void {
+  if (fields.get("etag") === undefined || preferred(settings, accepted) === undefined) return;
+  addToVary(fields, "Accept-Encoding");
+  weakenTag(fields);
+}
+
+/** A strong tag is for the very bytes that it was made of (RFC 9110, section 8.8.3). */
+function weakenTag(fields: ResponseFields): void {
+  const tag = fields.get("etag");
+  if (tag?.startsWith('"')) fields.set("etag", `W/${tag}`);
+}
+
+function addToVary(fields: ResponseFields, name: string): void {
+  const members = (fields.get("vary") ?? "").split(",").map((member) => member.trim()).filter((member) =>
+    member !== ""
+  );
+  if (members.some((member) => member === "*" || member.toLowerCase() === name.toLowerCase())) return;
+  fields.set("vary", [...members, name].join(", "));
+}
+
+function lengthIn(fields: ResponseFields): number | undefined {
+  const length = fields.get("content-length");
+  return length !== undefined && /^\d+$/.test(length) ? Number(length) : undefined;
+}

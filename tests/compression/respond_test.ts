@@ -1,0 +1,302 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { createCompression } from "../../lib/compression/mod.ts";
+import { asking, CODINGS, decoded, loaded, readUntil, soon, textIn, textOf } from "./responses.ts";
+
+const PAGE = textOf(20_000);
+const HTML = { "content-type": "text/html" };
+const page = (headers: HeadersInit = HTML, status = 200): Response => new Response(PAGE, { status, headers });
+
+const compression = await loaded();
+const ways = {
+  respond: (request: Request, response: Response) => Promise.resolve(compression.respond(request, response)),
+  fetch: (request: Request, response: Response) => compression.fetch(() => response)(request),
+};
+
+for (const [name, respond] of Object.entries(ways)) {
+  for (const coding of CODINGS) {
+    test(`${name}: a page is compressed with ${coding}`, async () => {
+      const response = await respond(asking(coding), page({ ...HTML, "content-length": "20000", etag: '"1"' }));
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get("content-encoding"), coding);
+      assert.equal(response.headers.get("content-type"), "text/html");
+      assert.equal(response.headers.get("vary"), "Accept-Encoding");
+      assert.equal(response.headers.get("etag"), 'W/"1"');
+      assert.notEqual(response.headers.get("content-length"), "20000");
+      const bytes = await response.bytes();
+      assert.ok(bytes.length < 2000, `${bytes.length} bytes`);
+      assert.equal(await textIn(new Response(bytes, response)), PAGE);
+    });
+  }
+
+  test(`${name}: a body in many chunks, all there or not, arrives whole`, async () => {
+    for (const pauses of [false, true]) {
+      for (const accepted of CODINGS) {
+        const chunks = Array.from({ length: 50 }, (_, i) => new TextEncoder().encode(textOf(i * 200)));
+        let next = 0;
+        const body = new ReadableStream<Uint8Array>({
+          async pull(controller) {
+            if (pauses && next % 5 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+            if (next === chunks.length) controller.close();
+            else controller.enqueue(chunks[next++]);
+          },
+        });
+        const response = await respond(asking(accepted), new Response(body, { headers: HTML }));
+        assert.equal(response.headers.get("content-encoding"), accepted);
+        assert.equal(await textIn(response), chunks.map((chunk) => new TextDecoder().decode(chunk)).join(""));
+      }
+    }
+  });
+
+  test(`${name}: a body of many megabytes arrives whole`, async () => {
+    const piece = new TextEncoder().encode(textOf(1_000_000));
+    let left = 20;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (left-- > 0) controller.enqueue(piece);
+        else controller.close();
+      },
+    });
+    const response = await respond(asking("zstd"), new Response(body, { headers: HTML }));
+    let length = 0;
+    for await (const chunk of decoded(response)) length += chunk.length;
+    assert.equal(length, 20_000_000);
+  });
+
+  test(`${name}: whatever the source gave can be read while it pauses`, async () => {
+    for (const accepted of CODINGS) {
+      let source!: ReadableStreamDefaultController<Uint8Array>;
+      const body = new ReadableStream<Uint8Array>({ start: (controller) => void (source = controller) });
+      const headers = { "content-type": "text/event-stream" };
+      const response = await soon(respond(asking(accepted), new Response(body, { headers })), "the head does not come");
+      assert.equal(response.headers.get("content-encoding"), accepted);
+      const reader = decoded(response).getReader();
+      for (let event = 0; event < 5; event++) {
+        source.enqueue(new TextEncoder().encode(`data: ${event}\n\n`));
+        await readUntil(reader, `data: ${event}\n\n`);
+      }
+      source.close();
+      assert.ok((await soon(reader.read(), "the end does not come")).done);
+    }
+  });
+
+  test(`${name}: a client that leaves cancels the source, with its reason`, async () => {
+    let reason: unknown;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new TextEncoder().encode(PAGE)),
+      cancel: (given) => void (reason = given),
+    });
+    const reader = (await respond(asking("br"), new Response(body, { headers: HTML }))).body!.getReader();
+    await reader.read();
+    await reader.cancel("left");
+    assert.equal(reason, "left");
+  });
+
+  test(`${name}: a source that fails fails the response, after what it gave`, async () => {
+    let pulls = 0;
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        if (pulls++ === 0) return controller.enqueue(new TextEncoder().encode("the beginning, "));
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        controller.error(new Error("the database is gone"));
+      },
+    });
+    const response = await respond(asking("gzip"), new Response(body, { headers: HTML }));
+    const reader = decoded(response).getReader();
+    await readUntil(reader, "the beginning, ");
+    await assert.rejects(async () => {
+      while (!(await soon(reader.read(), "no failure comes")).done);
+    }, /the database is gone/);
+  });
+
+  test(`${name}: a source that has failed already fails the response`, async () => {
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error("never began")) });
+    const response = await respond(asking("gzip"), new Response(body, { headers: HTML }));
+    await assert.rejects(response.bytes(), /never began/);
+  });
+
+  test(`${name}: nothing is read while the client does not`, async () => {
+    let pulls = 0;
+    const noise = new Uint8Array(65_536).map(() => Math.random() * 256);
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        pulls++;
+        controller.enqueue(noise);
+      },
+    }, { highWaterMark: 0 });
+    const response = await respond(asking("gzip"), new Response(body, { headers: HTML }));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.ok(pulls <= 12, `${pulls} chunks were read`); // what is compressed whole is looked for in the first 256 KiB
+    await response.body!.cancel();
+  });
+
+  test(`${name}: HEAD, and a response without a body, have the fields of GET`, async () => {
+    const head = await respond(
+      asking("br", "HEAD"),
+      new Response(null, { headers: { ...HTML, "content-length": "20000" } }),
+    );
+    assert.equal(head.headers.get("content-encoding"), "br");
+    assert.equal(head.headers.get("content-length"), null);
+    assert.equal(head.body, null);
+  });
+
+  test(`${name}: a 304 has the tag and the Vary of what it confirms`, async () => {
+    const unchanged = await respond(asking("br"), new Response(null, { status: 304, headers: { etag: '"1"' } }));
+    assert.equal(unchanged.headers.get("etag"), 'W/"1"');
+    assert.equal(unchanged.headers.get("vary"), "Accept-Encoding");
+    const plain = await respond(asking(), new Response(null, { status: 304, headers: { etag: '"1"' } }));
+    assert.equal(plain.headers.get("etag"), '"1"');
+  });
+
+  const left: readonly (readonly [why: string, accepted: string | undefined, response: () => Response])[] = [
+    ["nothing is accepted", undefined, page],
+    ["only other codings are accepted", "compress, deflate;q=0.5", page],
+    ["it is liked less than identity", "gzip;q=0.5, identity", page],
+    ["it is refused", "gzip;q=0, br;q=0, *;q=0", page],
+    ["it is encoded already", "gzip", () => page({ ...HTML, "content-encoding": "br" })],
+    ["it may not be transformed", "gzip", () => page({ ...HTML, "cache-control": "public, no-transform" })],
+    ["its type is compressed in itself", "gzip", () => page({ "content-type": "image/png" })],
+    ["it has no type", "gzip", () => new Response(new TextEncoder().encode(PAGE))],
+    ["it is a part", "gzip", () => page({ ...HTML, "content-range": "bytes 0-9/20" }, 206)],
+    ["it says that it is short", "gzip", () => new Response("short", { headers: { ...HTML, "content-length": "5" } })],
+  ];
+  for (const [why, accepted, make] of left) {
+    test(`${name}: a response is sent as it is if ${why}`, async () => {
+      const expected = make();
+      const response = await respond(asking(accepted), make());
+      assert.equal(response.status, expected.status);
+      assert.equal(response.headers.get("content-encoding"), expected.headers.get("content-encoding"));
+      assert.equal(response.headers.get("content-length"), expected.headers.get("content-length"));
+      assert.equal(response.headers.get("etag"), expected.headers.get("etag"));
+      assert.equal(await response.text(), await expected.text());
+    });
+  }
+
+  test(`${name}: cookies, the status and its text stay, also where headers are immutable`, async () => {
+    const headers = new Headers(HTML);
+    headers.append("set-cookie", "a=1");
+    headers.append("set-cookie", "b=2");
+    const made = new Response(PAGE, { status: 203, statusText: "Fine", headers });
+    const response = await respond(asking("gzip"), made);
+    assert.deepEqual(response.headers.getSetCookie(), ["a=1", "b=2"]);
+    assert.equal(response.status, 203);
+    assert.equal(response.statusText, "Fine");
+    const redirect = await respond(asking("gzip"), Response.redirect("http://localhost/other"));
+    assert.equal(redirect.headers.get("location"), "http://localhost/other");
+  });
+
+  test(`${name}: Vary is extended, once`, async () => {
+    const varies = [["Origin", "Origin, Accept-Encoding"], ["*", "*"], ["accept-encoding", "accept-encoding"]];
+    for (const [vary, expected] of varies) {
+      const response = await respond(asking("gzip"), page({ ...HTML, vary }));
+      assert.equal(response.headers.get("vary"), expected);
+      await response.body!.cancel();
+    }
+  });
+
+  test(`${name}: digests and lengths of the uncompressed bytes go`, async () => {
+    const fields = ["content-md5", "content-digest", "repr-digest", "accept-ranges"];
+    const response = await respond(
+      asking("gzip"),
+      page({ ...HTML, ...Object.fromEntries(fields.map((each) => [each, "x"])) }),
+    );
+    assert.deepEqual(fields.filter((each) => response.headers.has(each)), []);
+    assert.equal(await textIn(response), PAGE);
+  });
+}
+
+test("fetch: text that is there at once has a Content-Length, and what is short is sent as it is", async () => {
+  const response = await ways.fetch(asking("br"), page());
+  const bytes = await response.clone().bytes();
+  const served = response.headers.get("content-length");
+  assert.ok(served === null || served === String(bytes.length));
+  const short = await ways.fetch(asking("br"), new Response("short", { headers: HTML }));
+  assert.equal(short.headers.get("content-encoding"), null);
+  assert.equal(short.headers.get("vary"), "Accept-Encoding");
+  assert.equal(await short.text(), "short");
+});
+
+test("fetch: the handler gets all arguments; what it throws, and what is no Response, passes", async () => {
+  const handler = compression.fetch((request: Request, server: { name: string }) =>
+    new Response(request.url + server.name)
+  );
+  assert.equal(await (await handler(asking(), { name: "here" })).text(), "http://localhost/here");
+  await assert.rejects(compression.fetch(() => Promise.reject(new Error("no")))(asking()), /no/);
+  assert.equal(await compression.fetch(() => undefined as unknown as Response)(asking()), undefined);
+});
+
+test("a body that is read already is left alone, with a warning", async () => {
+  const warnings: string[] = [];
+  const warning = await loaded({ onWarning: (reason) => void warnings.push(reason) });
+  const used = page();
+  await used.text();
+  assert.equal(warning.respond(asking("gzip"), used), used);
+  const locked = page();
+  locked.body!.getReader();
+  assert.equal(await warning.fetch(() => locked)(asking("gzip")), locked);
+  assert.equal(warnings.length, 2);
+  assert.match(warnings[0], /read already/);
+});
+
+test("the first of the codings that a client likes best is chosen", async () => {
+  const cases = [
+    ["gzip, br, zstd", "zstd"],
+    ["gzip, br", "br"],
+    ["gzip;q=1, br;q=0.9, zstd;q=0.9", "gzip"],
+    ["*", "zstd"],
+    ["*;q=0.5, zstd;q=0", "br"],
+    ["identity;q=0, gzip;q=0.1", "gzip"],
+    ["x-gzip", "gzip"],
+  ];
+  for (const [accepted, coding] of cases) {
+    const response = compression.respond(asking(accepted), page());
+    assert.equal(response.headers.get("content-encoding"), coding, accepted);
+    await response.body!.cancel();
+  }
+  const ours = await loaded({ codings: ["gzip", "zstd"] });
+  const response = ours.respond(asking("zstd, gzip, br"), page());
+  assert.equal(response.headers.get("content-encoding"), "gzip");
+  await response.body!.cancel();
+});
+
+test("levels, threshold and filter are heeded", async () => {
+  const sizeAt = async (level: number): Promise<number> => {
+    const { respond } = await loaded({ levels: { gzip: level } });
+    return (await respond(asking("gzip"), new Response(textOf(200_000), { headers: HTML })).bytes()).length;
+  };
+  assert.ok(await sizeAt(9) < await sizeAt(1));
+  const { fetch } = await loaded({
+    threshold: 100,
+    filter: ({ method, url, status, header }) =>
+      method === "GET" && url === "http://localhost/" && status === 200 && header("X-Secret") === undefined,
+  });
+  const codingOf = async (length: number, headers: HeadersInit): Promise<string | null> => {
+    return (await fetch(() => new Response(textOf(length), { headers }))(asking("gzip"))).headers.get(
+      "content-encoding",
+    );
+  };
+  assert.equal(await codingOf(100, HTML), "gzip");
+  assert.equal(await codingOf(99, HTML), null);
+  assert.equal(await codingOf(1000, { ...HTML, "x-secret": "1" }), null);
+});
+
+test("options that are none are refused in plain words", () => {
+  const wrong: readonly (readonly [options: object, message: RegExp])[] = [
+    [{ level: 3 }, /level is no option of createCompression\(\): use codings, levels/],
+    [{ codings: ["deflate"] }, /"deflate" is no coding to use: use zstd, br, gzip/],
+    [{ codings: "gzip" }, /codings must be an array, not gzip/],
+    [{ levels: { br: 12 } }, /level 12 is out of range for br: use 0 to 11/],
+    [{ levels: { gz: 1 } }, /gz is no option of levels/],
+    [{ threshold: -1 }, /threshold -1 is not a number of bytes/],
+    [{ filter: true }, /filter must be a function/],
+  ];
+  for (const [options, message] of wrong) assert.throws(() => createCompression(options), message);
+});
+
+test("before its codecs are loaded responses are sent as they are", async () => {
+  // In a process that has loaded them already the first response may be compressed.
+  const fresh = createCompression();
+  const response = fresh.respond(asking("zstd"), page());
+  assert.equal(await textIn(response), PAGE);
+  await fresh.ready();
+});
