@@ -228,9 +228,13 @@ class NodeResponse {
 function argumentsOf(
   [chunk, encoding, callback]: readonly unknown[],
 ): { chunk: unknown; encoding: BufferEncoding | undefined; written: Written | undefined } {
-  if (typeof chunk === "function") return { chunk: undefined, encoding: undefined, written: chunk as Written };
-  if (typeof encoding === "function") return { chunk, encoding: undefined, written: encoding as Written };
-  return { chunk, encoding: encoding as BufferEncoding | undefined, written: callback as Written | undefined };
+  const isFunction = (value: unknown): value is Written => typeof value === "function";
+  const written = [chunk, encoding, callback].find(isFunction);
+  return {
+    chunk: isFunction(chunk) ? undefined : chunk,
+    encoding: typeof encoding === "string" ? encoding as BufferEncoding : undefined,
+    written,
+  };
 }
 
 /** The bytes of a chunk; undefined if it cannot be written. */

@@ -202,6 +202,15 @@ for (const [protocol, serve] of Object.entries(protocols)) {
     assert.deepEqual(called, ["first", "second", "end"]);
   });
 
+  test(`${protocol}: null stands for no encoding and no callback, as Fastify calls it`, async () => {
+    await using served = await serve(compressed((_, res) => {
+      html(res);
+      res.write(PAGE, null as never, null as never);
+      res.end(PAGE, null as never, null as never);
+    }));
+    assert.equal(await textOfGot(await get(served, { accepted: "gzip" })), PAGE + PAGE);
+  });
+
   test(`${protocol}: a client that leaves ends the response`, async () => {
     let closed!: () => void;
     const isClosed = new Promise<void>((resolve) => closed = resolve);
