@@ -24,7 +24,7 @@ function unable(suite: Suite): string | false {
 }
 
 for (const suite of suites) {
-  test(`${suite.name} pass with ours as the globals`, { skip: unable(suite), timeout: 1_800_000 }, async () => {
+  test(`${suite.name} pass with ours`, { skip: unable(suite), timeout: 1_800_000 }, async () => {
     const folder = resolve(process.env[suite.variable]!);
     const native = await suite.run(folder, false);
     const installed = await suite.run(folder, true);

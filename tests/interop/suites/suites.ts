@@ -122,6 +122,8 @@ async function denoItself(folder: string, installed: boolean): Promise<Cases> {
 
 const fastWebstreams = join(root, "tests/interop/suites/instead_of_fast_webstreams.ts");
 
+const compression = join(root, "tests/interop/suites/instead_of_compression.ts");
+
 const internals = "looks into what only Node's own classes have inside";
 
 /** All suites. */
@@ -203,6 +205,29 @@ export const suites: readonly Suite[] = [
     },
     differences: [
       { test: /^kNativeOnly |^opt3b: native first-hop/, reason: "makes objects that only its own classes know" },
+    ],
+  },
+  {
+    name: "compression's tests",
+    variable: "COMPRESSION_ROOT",
+    runtime: "node",
+    mark: "test/compression.js",
+    // Ours in place of the package itself.
+    run: async (folder, installed) => {
+      const imports = `--import ${installed ? compression : nothing}`;
+      const args = [join(folder, "node_modules/mocha/bin/mocha.js"), "--exit", "--reporter=tap", "test"];
+      const { stdout } = await run(process.execPath, args, folder, { NODE_OPTIONS: imports });
+      return tapCases(stdout.replace(/^((?:not )?ok \d+) (?!- )/gm, "$1 - "));
+    },
+    differences: [
+      { test: /should skip HEAD$/, reason: "HEAD has the fields of GET, as RFC 9110 would have it" },
+      {
+        test: /should (transfer chunked|remove Content-Length for chunked|transfer large bodies)$/,
+        reason: "what is given to end() is compressed in one call, and has its length",
+      },
+      { test: /should return false writing after end$/, reason: "write(undefined) throws, as without a middleware" },
+      { test: /deflate$/, reason: "ours has no deflate: whoever takes it takes gzip" },
+      { test: /should compress when enforceEncoding is (gzip|brotli)$/, reason: "ours has no such option" },
     ],
   },
   {
