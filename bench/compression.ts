@@ -1,6 +1,6 @@
 /**
  * Responses that are compressed as they are made: ours in Express, Fastify, Hono and the runtime's own server, beside
- * `compression`, `@fastify/compress`, `hono/compress` and, on Deno, what its server compresses by itself.
+ * `compression`, `@fastify/compress`, `hono/compress` and, on Deno, its server's `automaticCompression`.
  *
  *   npm run bench -- compression [--quick] [--filter REGEX]
  *
@@ -45,7 +45,7 @@ const contestants: readonly Contestant[] = [
   ]),
   { name: "hono, hono/compress", plain: "hono", codings: ["gzip"] },
   { name: "hono, ours", plain: "hono", codings: OURS },
-  ...(deno ? [{ name: "server", plain: "server", codings: ["gzip", "br"] }] : []),
+  ...(deno ? [{ name: "server, Deno's own", plain: "server", codings: ["gzip", "br"] }] : []),
   { name: "server, ours", plain: "server", codings: OURS },
 ].filter(({ name }) => new RegExp(values.filter).test(name));
 

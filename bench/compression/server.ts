@@ -26,13 +26,13 @@ function listen(handle: Node): Promise<number> {
 }
 
 /** Serves with the runtime's own server; on Node with Hono's. */
-async function serve(fetch: Fetch): Promise<number> {
+async function serve(fetch: Fetch, options: object = {}): Promise<number> {
   const { Bun, Deno } = globalThis as unknown as {
     Bun?: { serve(options: object): { port: number } };
     Deno?: { serve(options: object, handler: Fetch): { addr: { port: number } } };
   };
   if (Bun) return Bun.serve({ port: 0, hostname: "127.0.0.1", fetch }).port;
-  if (Deno) return Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, fetch).addr.port;
+  if (Deno) return Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {}, ...options }, fetch).addr.port;
   const { getRequestListener } = await import("@hono/node-server");
   return await listen(getRequestListener(fetch) as unknown as Node);
 }
@@ -90,6 +90,7 @@ const contestants: Readonly<Record<string, () => Promise<number>>> = {
   "hono, hono/compress": () => hono("theirs"),
   "hono, ours": () => hono("ours"),
   "server": () => serve(answer),
+  "server, Deno's own": () => serve(answer, { automaticCompression: true }),
   "server, ours": () => serve(compression.fetch(answer)),
 };
 

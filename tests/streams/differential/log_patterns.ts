@@ -26,6 +26,16 @@ export function countEndedReads(events: readonly Event[]): number {
   return events.filter(({ text }) => end.test(text)).length;
 }
 
+/** How many times a view was to be answered and there was none. */
+export function countMissedRequests(events: readonly Event[]): number {
+  return events.filter(({ text }) => text === "no request").length;
+}
+
+/** How many chunks a strategy was asked the size of. */
+export function countSizes(events: readonly Event[]): number {
+  return events.filter(({ text }) => text.startsWith("size(")).length;
+}
+
 /** The events with reasons left out. */
 export function withoutReasons(events: readonly Event[]): readonly Event[] {
   return events.map((event) => ({

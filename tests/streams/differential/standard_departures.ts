@@ -1,6 +1,6 @@
 import { compareArrivals, compareOutcomes, compareResults, countArrivals } from "./comparison.ts";
 import { type Behaviour, uses } from "./departures.ts";
-import { countEndedReads, typeErrors, unanswered, withoutReasons } from "./log_patterns.ts";
+import { countEndedReads, countMissedRequests, typeErrors, unanswered, withoutReasons } from "./log_patterns.ts";
 import { hasPipes, type Program } from "./program.ts";
 
 /** What the standard itself leaves open or gets wrong. */
@@ -32,10 +32,13 @@ export const standardBehaviours: readonly Behaviour[] = [
   },
   {
     name: "a byte tee whose source closes and does not answer for a view",
-    reason: "in the standard both branches wait for ever if one of them is read into views; ours end",
+    reason:
+      "in the standard both branches wait for ever if one of them is read into views; ours end, and ask for nothing then",
     arbitrated: false,
     shows: ({ theirs, ours }, program) =>
-      uses("tee")(program) && uses("readInto")(program) && countEndedReads(theirs) < countEndedReads(ours),
+      uses("tee")(program) && uses("readInto")(program) &&
+      (countEndedReads(theirs) < countEndedReads(ours) || unanswered(theirs) > unanswered(ours) ||
+        countMissedRequests(theirs) < countMissedRequests(ours)),
   },
   {
     name: "how far a pipe had come when something failed",
@@ -72,6 +75,12 @@ export const standardBehaviours: readonly Behaviour[] = [
     shows: ({ theirs, ours }, program) =>
       hasPipes(program) && hasFailure(program) && /"kind":"never"/.test(JSON.stringify(program.operations)) &&
       countArrivals(theirs) !== countArrivals(ours) && compareArrivals(theirs, ours) === undefined,
+  },
+  {
+    name: "a chunk beside a failure",
+    reason: "as above, and so what the callback does that gets the chunk in one of them",
+    arbitrated: true,
+    shows: (_, program) => hasPipes(program) && hasFailure(program),
   },
 ];
 
