@@ -26,6 +26,11 @@ export function countEndedReads(events: readonly Event[]): number {
   return events.filter(({ text }) => end.test(text)).length;
 }
 
+/** How many reads were told that there is no more. */
+export function countLastReads(events: readonly Event[]): number {
+  return events.filter(({ text }) => /^read \d+ fulfilled: .*done: true/.test(text)).length;
+}
+
 /** How many times a view was to be answered and there was none. */
 export function countMissedRequests(events: readonly Event[]): number {
   return events.filter(({ text }) => text === "no request").length;

@@ -1,6 +1,13 @@
 import { compareArrivals, compareOutcomes, compareResults, countArrivals } from "./comparison.ts";
 import { type Behaviour, uses } from "./departures.ts";
-import { countEndedReads, countMissedRequests, typeErrors, unanswered, withoutReasons } from "./log_patterns.ts";
+import {
+  countEndedReads,
+  countLastReads,
+  countMissedRequests,
+  typeErrors,
+  unanswered,
+  withoutReasons,
+} from "./log_patterns.ts";
 import { hasPipes, type Program } from "./program.ts";
 
 /** What the standard itself leaves open or gets wrong. */
@@ -37,7 +44,8 @@ export const standardBehaviours: readonly Behaviour[] = [
     arbitrated: false,
     shows: ({ theirs, ours }, program) =>
       uses("tee")(program) && uses("readInto")(program) &&
-      (countEndedReads(theirs) < countEndedReads(ours) || unanswered(theirs) > unanswered(ours) ||
+      (countEndedReads(theirs) < countEndedReads(ours) || countLastReads(theirs) < countLastReads(ours) ||
+        unanswered(theirs) > unanswered(ours) ||
         countMissedRequests(theirs) < countMissedRequests(ours)),
   },
   {
