@@ -32,6 +32,8 @@ export const knownFailures: readonly KnownFailure[] = [
   deno("static/middleware", /requests that come at once/, "node:http mixes up pipelined requests"),
   deno("static/mount", /dictionary is for the paths/, "braces in a path reach the server in another form"),
   deno("upload/node_body", /nobody (catches|handles)|request of node:http2/, "node:http2 fails when a client leaves"),
+  deno("http/connect/errors", /./, "node:tls connects before the handshake, whose failure is a lost connection"),
+  deno("http/connect/tls_options", /certificate|key|pfx/, "node:tls takes no certificate of a client"),
   bun("streams/error_codes", /another type|no function/, "its own streams throw otherwise"),
   bun("streams/install", /saw before/, "inspect() shows its own strategies otherwise"),
   bun("codecs/stream", /the place of the runtime's own/, "it has no CompressionStream"),
