@@ -14,7 +14,7 @@ export const chosen: readonly string[] = [
   ...inFolder("static/http", "accept_encoding byte_ranges dictionaries entity_tags request_target"),
   ...inFolder("static/tree", "manifest path_index scan_tree"),
   ...inFolder("upload", "digest_fields node_body save_body form/form_parser form/save_form"),
-  ...inFolder("upload", "handler/middleware handler/options handler/statuses sinks/file_sink"),
+  ...inFolder("upload", "handler/middleware handler/options handler/statuses"),
   ...inFolder("http", "connect/errors connect/tls_options fetch/redirect fetch/response_body h1/responses h2/response"),
   ...inFolder("precompress", "precompress previous"),
 ];
