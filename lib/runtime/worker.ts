@@ -1,13 +1,14 @@
-import { SHARE_ENV, Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 
 /**
  * Starts a worker thread on the module at `url`, which uses `parentPort` of `node:worker_threads`.
  *
  * Deno starts such workers from files only; a module from elsewhere (a package imported from JSR has an https URL) is
- * imported by a one-line module in a data URL. The environment is shared: Deno would ask for all of it to copy it.
+ * imported by a one-line module in a data URL. The environment is empty: Deno would ask for all of it to copy it, and
+ * Deno 2.4 cannot share it.
  */
 export function startWorker(url: URL): Worker {
   const isFile = url.protocol === "file:";
   const program = `data:text/javascript,${encodeURIComponent(`import ${JSON.stringify(url.href)};`)}`;
-  return new Worker(isFile ? url : new URL(program), { env: SHARE_ENV });
+  return new Worker(isFile ? url : new URL(program), { env: {} });
 }

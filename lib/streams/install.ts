@@ -75,7 +75,11 @@ tellImporters();
 /** Node's modules that have imported a class by its name from `node:stream/web` see the one that is there now. */
 function tellImporters(): void {
   const module = getBuiltinModule?.("node:module") as { syncBuiltinESMExports?: () => void } | undefined;
-  module?.syncBuiltinESMExports?.();
+  try {
+    module?.syncBuiltinESMExports?.();
+  } catch {
+    // Deno 2.4 has the function and throws "not implemented"; importers see the runtime's classes there, as on later ones
+  }
 }
 
 /** What the runtime itself makes is `instanceof` the global, as it was; a class that extends ours has its own objects. */

@@ -94,7 +94,11 @@ class Attempt {
   }
 
   #secured(): void {
-    if (this.#tls?.askedForIdentity) return this.#succeed();
+    const tls = this.#tls!;
+    const wrong = tls.unheeded;
+    if (tls.refusal) return this.#refuse(this.#pinned(tls.refusal));
+    if (wrong) return this.#refuse(toCertificateError(wrong, tls.certificate()!, tls.expectedName, this.#origin));
+    if (tls.askedForIdentity) return this.#succeed();
     const message =
       `Cannot use tls.checkServerIdentity with ${this.#origin}: this version of the runtime does not call it`;
     this.#refuse(new HttpError("TLS_FAILED", message, { origin: this.#origin }));

@@ -17,6 +17,7 @@ export class TlsAttempt {
   readonly #server: string;
   #certificate: PeerCertificate | undefined;
   #checked = false;
+  #wrong: Error | undefined;
 
   /**
    * Starts to connect.
@@ -62,6 +63,22 @@ export class TlsAttempt {
     return this.#checked || this.#options.checkServerIdentity === undefined || this.socket.isSessionReused();
   }
 
+  /**
+   * Checks the names of the certificate where the runtime has connected without asking (Bun 1.3 does not ask a check
+   * that comes with a secure context), or without heeding the answer (Deno 2.6). What is wrong with them, if so.
+   *
+   * Where nothing is known of the certificate either, as on Deno 2.4, the runtime has compared the names itself.
+   */
+  get unheeded(): Error | undefined {
+    if (this.#options.rejectUnauthorized === false) return undefined;
+    if (!this.#checked && !this.socket.isSessionReused()) {
+      const certificate = this.certificate();
+      if (certificate?.raw) this.#check(this.expectedName, certificate);
+    }
+    if (this.#wrong) this.#context.forget(this.#server); // a session that is resumed is not checked again
+    return this.#wrong;
+  }
+
   /** The server's certificate, if it is known; some time after the socket's end it no longer is. */
   certificate(): PeerCertificate | undefined {
     const certificate = this.#certificate ?? this.socket.getPeerCertificate();
@@ -83,9 +100,9 @@ export class TlsAttempt {
   #check(name: string, certificate: PeerCertificate): Error | undefined {
     this.#certificate = certificate;
     this.#checked = true;
-    if (this.#options.checkServerIdentity === undefined) return checkServerIdentity(name, certificate);
-    this.refusal = this.#askOwn(name, certificate);
-    return this.refusal;
+    if (this.#options.checkServerIdentity !== undefined) this.refusal = this.#askOwn(name, certificate);
+    else this.#wrong = checkServerIdentity(name, certificate);
+    return this.#wrong ??= this.refusal;
   }
 
   #askOwn(name: string, certificate: PeerCertificate): Error | undefined {
@@ -97,6 +114,6 @@ export class TlsAttempt {
   }
 
   #keep(session: Uint8Array): void {
-    this.#context.keep(this.#server, { session, certificate: this.certificate() });
+    if (!this.#wrong) this.#context.keep(this.#server, { session, certificate: this.certificate() });
   }
 }

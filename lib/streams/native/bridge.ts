@@ -47,7 +47,9 @@ export function toNative<R>(stream: globalThis.ReadableStream<R>): globalThis.Re
 /** The same for a WritableStream. */
 export function toNative<W>(stream: globalThis.WritableStream<W>): globalThis.WritableStream<W>;
 /** The same for both ends of a pair. */
-export function toNative<R, W>(stream: ReadableWritablePair<R, W>): ReadableWritablePair<R, W>;
+export function toNative<R, W>(
+  stream: { readable: globalThis.ReadableStream<R>; writable: globalThis.WritableStream<W> },
+): { readable: globalThis.ReadableStream<R>; writable: globalThis.WritableStream<W> };
 export function toNative(stream: object): object {
   const readable = readableStreamStateOf(stream);
   if (readable !== undefined) {
@@ -89,7 +91,7 @@ export function fromNative<R>(stream: globalThis.ReadableStream<R>): ReadableStr
 export function fromNative<W>(stream: globalThis.WritableStream<W>): WritableStream<W>;
 /** The same for both ends of a pair. */
 export function fromNative<R, W>(
-  stream: ReadableWritablePair<R, W>,
+  stream: { readable: globalThis.ReadableStream<R>; writable: globalThis.WritableStream<W> },
 ): { readable: ReadableStream<R>; writable: WritableStream<W> };
 export function fromNative(stream: object): object {
   if (readableStreamStateOf(stream) !== undefined || writableStreamStateOf(stream) !== undefined) return stream;

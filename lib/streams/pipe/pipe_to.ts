@@ -70,7 +70,7 @@ export function pipeTo<T>(
  */
 export function pipeThrough<T, U>(
   source: globalThis.ReadableStream<T>,
-  transform: ReadableWritablePair<U, T>,
+  transform: { readable: globalThis.ReadableStream<U>; writable: globalThis.WritableStream<T> },
   options?: StreamPipeOptions,
 ): globalThis.ReadableStream<U> {
   const readable = toReadableEnd(source, "the source");

@@ -152,7 +152,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    * @throws {TypeError} if this stream or the writable end is locked, or an argument is of the wrong type.
    */
   override pipeThrough<T>(
-    transform: ReadableWritablePair<T, R>,
+    transform: { readable: globalThis.ReadableStream<T>; writable: globalThis.WritableStream<R> },
     options: StreamPipeOptions | undefined = undefined,
   ): globalThis.ReadableStream<T> {
     if (!isObject(this) || !(#state in this)) return super.pipeThrough(transform, options);
@@ -198,13 +198,13 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    */
   override values(
     options: { preventCancel?: boolean } | undefined = undefined,
-  ): ReturnType<globalThis.ReadableStream<R>["values"]> {
+  ): AsyncIteratorObject<R, undefined, unknown> {
     if (!isObject(this) || !(#state in this)) return super.values(options);
     const state = this.#state;
     const preventCancel = Boolean(toDictionary(options, "the options").preventCancel);
     checkReadableStreamFree(state, "iterate");
     const iterator = new ReadableStreamAsyncIterator<R>(acquireReadableStreamDefaultReader(state), preventCancel);
-    return iterator as unknown as ReturnType<globalThis.ReadableStream<R>["values"]>; // the rest is inherited
+    return iterator as unknown as AsyncIteratorObject<R, undefined, unknown>; // the rest is inherited
   }
 
   static {

@@ -1,0 +1,24 @@
+/** The tests that run on the oldest versions: of each part those that are quick and rely most on the runtime. */
+export const chosen: readonly string[] = [
+  ...inFolder(
+    "streams",
+    "aborted_pipe bridge bridge_batch byte_tee chunk_queue enqueue_all error_codes high_water_mark idle_error install",
+  ),
+  ...inFolder("streams", "native_side ring run_queue task unhandled_rejection"),
+  ...inFolder("batch", "acknowledgement batches coalesce_bytes failing_pipe pipe sink sizes"),
+  ...inFolder("text", "line_stream line_to_number_stream number_formatter number_to_line_stream"),
+  ...inFolder("codecs", "checksum errors stream"),
+  ...inFolder("files", "atomic_file file_streams gathered number_file_writer replaced_files rotating_file_writable"),
+  ...inFolder("node", "readables to_web writables"),
+  ...inFolder("static", "fields general_fields middleware mount options served_paths"),
+  ...inFolder("static/http", "accept_encoding byte_ranges dictionaries entity_tags request_target"),
+  ...inFolder("static/tree", "manifest path_index scan_tree"),
+  ...inFolder("upload", "digest_fields node_body save_body form/form_parser form/save_form"),
+  ...inFolder("upload", "handler/middleware handler/options handler/statuses"),
+  ...inFolder("http", "connect/errors connect/tls_options fetch/redirect fetch/response_body h1/responses h2/response"),
+  ...inFolder("precompress", "precompress previous"),
+];
+
+function inFolder(folder: string, names: string): string[] {
+  return names.split(" ").map((name) => `tests/${folder}/${name}_test.ts`);
+}

@@ -1,0 +1,21 @@
+/**
+ * Gives Bun's tests our {@link file://./node_test.ts} as `node:test`, which Bun 1.2.0 cannot be told otherwise: it finds
+ * its own modules before any plugin does.
+ */
+import { join } from "node:path";
+// deno-lint-ignore no-explicit-any -- the types of Bun are not installed
+const bun = (globalThis as any).Bun;
+const transpiler = new bun.Transpiler({ loader: "ts", target: "bun" });
+const nodeTest = JSON.stringify(join(import.meta.dirname, "node_test.ts"));
+
+bun.plugin({
+  name: "node:test",
+  // deno-lint-ignore no-explicit-any
+  setup(build: any): void {
+    build.onLoad({ filter: /\/tests\/.*\.ts$/ }, async ({ path }: { path: string }) => {
+      const source = await bun.file(path).text();
+      const contents = transpiler.transformSync(source.replaceAll('from "node:test"', `from ${nodeTest}`));
+      return { contents, loader: "js" }; // Bun 1.2.0 reads a plugin's "ts" as JavaScript
+    });
+  },
+});
