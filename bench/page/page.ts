@@ -6,13 +6,24 @@ import type { PlotFile, Topic } from "./topic.ts";
 import { batches } from "./topics/batches.ts";
 import { codecs } from "./topics/codecs.ts";
 import { coldStart } from "./topics/cold_start.ts";
+import { compression } from "./topics/compression.ts";
 import { http } from "./topics/http.ts";
 import { precompress } from "./topics/precompress.ts";
 import { staticFiles } from "./topics/static.ts";
 import { streams } from "./topics/streams.ts";
 import { upload } from "./topics/upload.ts";
 
-const TOPICS: readonly Topic[] = [streams, batches, codecs, precompress, staticFiles, upload, http, coldStart];
+const TOPICS: readonly Topic[] = [
+  streams,
+  batches,
+  codecs,
+  compression,
+  precompress,
+  staticFiles,
+  upload,
+  http,
+  coldStart,
+];
 const WIDTH = 120;
 const HEAD = `# Benchmarks
 

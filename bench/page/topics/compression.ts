@@ -1,0 +1,31 @@
+import { barRows, plotOf, type Topic } from "../topic.ts";
+
+const TOPIC = "compression";
+
+/** What compressing a response adds to a request. */
+export const compression: Topic = {
+  title: "Compression of dynamic responses",
+  scenarios: ["compression"],
+  what:
+    "The CPU time that compressing a response adds to a request, on the server alone: that of the usual middleware with " +
+    "gzip divided by that of ours with each coding, in the same framework. The bytes of each are in `RESULTS.md`: about as " +
+    "many for all but Deno's own.",
+  plots(results) {
+    const groups = ["json", "page"].map((caption) => ({
+      heading: caption === "json" ? "JSON of 18 KB" : "A page of 31 KB",
+      rows: barRows(results, { topic: TOPIC, caption, value: (row) => row.number("the peer's / ours") }),
+    }));
+    return plotOf(results, {
+      name: "compression",
+      title: "Compression of dynamic responses",
+      unit: "CPU time that the peer's gzip adds divided by what ours adds, on a logarithmic axis",
+      topic: TOPIC,
+    }, groups);
+  },
+  notes() {
+    return [
+      "On Bun, `hono/compress` uses the runtime's own gzip, which no WebAssembly is as fast as.",
+      "Deno's `automaticCompression` uses gzip at a low level, for a third more bytes of JSON.",
+    ];
+  },
+};
