@@ -35,6 +35,7 @@ export function isEncoderLoaded(format: Format): boolean {
 /** An encoder of one compressed stream. Holds WASM memory until {@linkcode Encoder.close}. */
 export class Encoder {
   readonly #session: Session;
+  #isOpen = true;
 
   /** Takes over a session that compresses. */
   constructor(session: Session) {
@@ -64,10 +65,12 @@ export class Encoder {
 
   /** Frees the codec's memory. Further calls do nothing. */
   close(): void {
+    this.#isOpen = false;
     this.#session.close();
   }
 
   #consume(bytes: Uint8Array, operation: number, output: Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer>[] {
+    if (!this.#isOpen) return output;
     this.#session.write(bytes);
     let length = bytes.length;
     for (let more = true; more; length = 0) {

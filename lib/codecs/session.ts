@@ -52,6 +52,7 @@ export class Session {
 
   /** Hands `bytes` to the codec; the next {@linkcode step} consumes them. */
   write(bytes: Uint8Array): void {
+    if (this.#handle === 0) throw new TypeError(`${this.#action}: the session is closed`);
     if (bytes.length > 0) this.#write(this.#instance.exports.input(this.#handle, bytes.length), bytes);
   }
 
@@ -82,6 +83,7 @@ export class Session {
 
   /** Makes the step; true if there is more output. */
   #advance(length: number, operation: number, limit: number): boolean {
+    if (this.#handle === 0) throw new TypeError(`${this.#action}: the session is closed`);
     let progress: number;
     try {
       progress = this.#instance.exports.step(this.#handle, length, operation, limit);

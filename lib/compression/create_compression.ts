@@ -79,7 +79,7 @@ export function createCompression(options: CompressionOptions = {}): Compression
     fetch: (handler) => async (request, ...rest) => {
       const response = await handler(request, ...rest);
       // Bun's handlers return nothing for a connection that has become a WebSocket.
-      return response instanceof Response ? await compressReady(settings, request, response) : response;
+      return response ? await compressReady(settings, request, response) : response;
     },
     node: (req, res, next) => {
       compressNode(settings, req, res);

@@ -29,10 +29,20 @@ export function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof PAUSED> {
 export function encodedBody(source: BodySource, encoder: Encoder): ReadableStream<Uint8Array> {
   const body = new EncodedBody(source, encoder);
   return new globalThis.ReadableStream<Uint8Array>({
-    start: (controller) => body.start(controller),
     pull: (controller) => body.pull(controller),
     cancel: (reason) => body.cancel(reason),
   }, { highWaterMark: 0 });
+}
+
+/**
+ * Returns the bytes of a chunk. Servers send strings, too.
+ *
+ * @throws {TypeError} if it has none.
+ */
+export function chunkBytes(chunk: unknown): Uint8Array {
+  if (ArrayBuffer.isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  if (typeof chunk === "string") return new TextEncoder().encode(chunk);
+  throw new TypeError(`a response's body must give bytes, not ${chunk === null ? "null" : typeof chunk}`);
 }
 
 /** Returns the stream of a body as it is. */
@@ -53,20 +63,17 @@ export function plainBody({ reader, begun, reading }: BodySource): ReadableStrea
 class EncodedBody {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #encoder: Encoder;
-  readonly #begun: readonly Uint8Array[];
+  readonly #begun: Uint8Array[];
   #reading: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
   /** Whether the encoder holds something that was not put out. */
   #isDirty = false;
+  #isCancelled = false;
 
   constructor({ reader, begun, reading }: BodySource, encoder: Encoder) {
     this.#reader = reader;
-    this.#begun = begun;
+    this.#begun = [...begun];
     this.#reading = reading;
     this.#encoder = encoder;
-  }
-
-  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    for (const chunk of this.#begun) this.#put(controller, this.#write(chunk));
   }
 
   /** Goes on until there is output, or the body has ended. */
@@ -81,29 +88,30 @@ class EncodedBody {
   }
 
   async cancel(reason: unknown): Promise<void> {
+    this.#isCancelled = true;
     this.#encoder.close();
     await this.#reader.cancel(reason);
   }
 
   /** Reads and encodes one chunk, or flushes; returns whether there was output. */
   async #step(controller: ReadableStreamDefaultController<Uint8Array>): Promise<boolean> {
+    const chunk = this.#begun.shift();
+    if (chunk !== undefined) return this.#put(controller, this.#write(chunk));
     this.#reading ??= this.#reader.read();
     const read = await (this.#isDirty ? inThisTurn(this.#reading) : this.#reading);
+    if (this.#isCancelled) return true;
     if (read === PAUSED) {
       this.#isDirty = false;
       return this.#put(controller, this.#encoder.flush());
     }
     this.#reading = undefined;
-    if (!read.done) return this.#put(controller, this.#write(read.value));
+    if (!read.done) return this.#put(controller, this.#write(chunkBytes(read.value)));
     this.#put(controller, this.#encoder.finish());
     controller.close();
     return true;
   }
 
   #write(chunk: Uint8Array): Uint8Array[] {
-    if (!(chunk instanceof Uint8Array)) {
-      throw new TypeError(`a response's body must give Uint8Arrays, not ${chunk === null ? "null" : typeof chunk}`);
-    }
     this.#isDirty = true;
     return this.#encoder.write(chunk);
   }

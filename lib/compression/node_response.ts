@@ -1,6 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
+import type { Http2ServerResponse } from "node:http2";
 import process from "node:process";
+import { types } from "node:util";
 import type { Encoder } from "../codecs/internal.ts";
 import { atEndOfTurn } from "../streams/internal.ts";
 import { encodeWhole, openBodyEncoder, unlessItFails } from "./encoding.ts";
@@ -16,6 +18,16 @@ interface Methods {
   writeHead(status: number, ...rest: unknown[]): unknown;
   flushHeaders(): void;
 }
+
+/** Bytes that wait to be encoded. */
+interface Queued {
+  readonly bytes: Uint8Array;
+  readonly written: Written | undefined;
+  readonly isLast: boolean;
+}
+
+/** The most bytes that are encoded in one turn of the event loop. */
+const MOST_AT_ONCE = 256 * 1024;
 
 /** Has what is written to `res` compressed, if its head allows it when that is written. */
 export function compressNode(settings: Settings, req: IncomingMessage, res: ServerResponse): void {
@@ -59,8 +71,10 @@ class NodeResponse {
   #isEnded = false;
   /** Callbacks of writes whose output is still in the encoder. */
   readonly #waiting: Written[] = [];
+  /** What is still to be encoded, as something large came: it is encoded in turns, and what follows waits. */
+  readonly #queue: Queued[] = [];
   #willFlush = false;
-  #needsDrain = false;
+  #isClosed = false;
 
   constructor(settings: Settings, req: IncomingMessage, res: ServerResponse) {
     this.#settings = settings;
@@ -88,8 +102,7 @@ class NodeResponse {
       flush: () => this.#flush(),
     };
     Object.assign(res, methods);
-    res.on("drain", () => this.#needsDrain = false);
-    res.once("close", () => this.#encoder?.close());
+    res.once("close", () => this.#closed());
   }
 
   /**
@@ -104,27 +117,32 @@ class NodeResponse {
     const res = this.#res;
     if (res.headersSent) return;
     const fields = new NodeFields(res);
-    const { method = "GET", url = "", headers } = this.#req;
+    const { method = "GET", headers } = this.#req;
+    const { originalUrl } = this.#req as { originalUrl?: string }; // of Express: url lacks the path of the router
+    const url = originalUrl ?? this.#req.url ?? "";
     const accepted = headers["accept-encoding"] as string | undefined;
     const exchange = { method, url, accepted, status: res.statusCode, fields };
-    const coding = chooseCoding(settings, exchange, body instanceof Uint8Array ? body.length : undefined);
+    const isKnown = body instanceof Uint8Array && (body.length > 0 || method !== "HEAD");
+    const coding = chooseCoding(settings, exchange, isKnown ? body.length : undefined);
     if (coding === undefined) return;
     if (method === "HEAD") return markEncoded(fields, coding);
     if (body === "piece") {
       this.#encoder = unlessItFails(settings, coding, () => this.#open(coding));
       if (this.#encoder === undefined) return;
     }
-    if (body instanceof Uint8Array) {
+    if (body instanceof Uint8Array && body.length <= MOST_AT_ONCE) {
       this.#whole = unlessItFails(settings, coding, () => encodeWhole(settings, coding, body));
       if (this.#whole === undefined) return;
     }
     this.#coding = coding;
     markEncoded(fields, coding);
-    if (this.#whole) fields.set("content-length", String(this.#whole.length));
+    const isChunked = res.hasHeader("transfer-encoding") || res.hasHeader("trailer");
+    if (this.#whole && !isChunked) fields.set("content-length", String(this.#whole.length));
   }
 
   #writeHead(status: number, ...rest: unknown[]): unknown {
-    if (this.#res.headersSent) return this.#plain.writeHead(status, ...rest); // which throws
+    const isStatus = Number.isInteger(status) && status >= 100 && status <= 999;
+    if (!isStatus || this.#res.headersSent) return this.#plain.writeHead(status, ...rest); // which throws
     if (!this.#isDecided) {
       this.#res.statusCode = status;
       const message = typeof rest[0] === "string" ? rest.shift() as string : undefined;
@@ -140,8 +158,12 @@ class NodeResponse {
     const { chunk, encoding, written } = argumentsOf(given);
     const bytes = bytesOf(chunk, encoding);
     if (bytes !== undefined) this.#decide("piece");
-    if (bytes === undefined || this.#coding === undefined || this.#isEnded) {
+    if (bytes === undefined || this.#coding === undefined || this.#isEnded || this.#isClosed) {
       return this.#plain.write(chunk, encoding, written); // what cannot be written throws there
+    }
+    if (bytes.length > MOST_AT_ONCE || this.#queue.length > 0) {
+      this.#enqueue({ bytes, written, isLast: false });
+      return false;
     }
     try {
       this.#encoder ??= this.#open(this.#coding);
@@ -150,29 +172,72 @@ class NodeResponse {
       return this.#fail(error);
     }
     this.#flushSoon();
-    return !this.#needsDrain;
+    return !this.#res.destroyed && !needsDrain(this.#res);
   }
 
   #end(...given: readonly unknown[]): unknown {
     const { chunk, encoding, written } = argumentsOf(given);
     const bytes = chunk === undefined || chunk === null ? new Uint8Array(0) : bytesOf(chunk, encoding);
     if (bytes !== undefined) this.#decide(bytes);
-    if (bytes === undefined || this.#coding === undefined || this.#isEnded) {
+    if (bytes === undefined || this.#coding === undefined || this.#isEnded || this.#isClosed) {
       return this.#plain.end(...given);
     }
     this.#isEnded = true;
+    if (this.#whole === undefined && (bytes.length > MOST_AT_ONCE || this.#queue.length > 0)) {
+      this.#enqueue({ bytes, written, isLast: true });
+      return this.#res;
+    }
     try {
       const output = this.#encoder === undefined
         ? [this.#whole ?? encodeWhole(this.#settings, this.#coding, bytes)]
         : [...this.#encoder.write(bytes), ...this.#encoder.finish()];
-      const last = output.pop();
-      this.#put(output);
-      if (written !== undefined) this.#waiting.push(written);
-      return this.#plain.end(last, undefined, this.#takeWaiting());
+      return this.#endWith(output, written);
     } catch (error) {
       this.#fail(error);
       return this.#res;
     }
+  }
+
+  #endWith(output: Uint8Array[], written: Written | undefined): unknown {
+    const last = output.pop();
+    this.#put(output);
+    if (written !== undefined) this.#waiting.push(written);
+    return this.#plain.end(last, undefined, this.#takeWaiting());
+  }
+
+  #enqueue(queued: Queued): void {
+    if (this.#queue.push(queued) > 1) return;
+    this.#encodeQueue().catch((error) => this.#fail(error));
+  }
+
+  /** Encodes what waits, some in each turn, as fast as the client reads. */
+  async #encodeQueue(): Promise<void> {
+    const encoder = this.#encoder ??= this.#open(this.#coding!);
+    while (this.#queue.length > 0) {
+      const { bytes, written, isLast } = this.#queue[0];
+      for (let start = 0; start < bytes.length; start += MOST_AT_ONCE) {
+        this.#put(encoder.write(bytes.subarray(start, start + MOST_AT_ONCE)));
+        await this.#nextTurn();
+        if (this.#isClosed) return;
+      }
+      if (isLast) return void this.#endWith(encoder.finish(), written);
+      if (written !== undefined) this.#waiting.push(written);
+      this.#queue.shift();
+    }
+    this.#flush();
+    if (!needsDrain(this.#res)) this.#res.emit("drain"); // as writes were told to wait for
+  }
+
+  /** Settles at the end of this turn, or later, when there is room in the response, or when that is closed. */
+  #nextTurn(): Promise<void> {
+    return new Promise((resolve) => {
+      if (!needsDrain(this.#res)) return atEndOfTurn(resolve);
+      const goOn = (): void => {
+        this.#res.off("drain", goOn).off("close", goOn);
+        resolve();
+      };
+      this.#res.on("drain", goOn).on("close", goOn);
+    });
   }
 
   /** @throws {RangeError} if memory runs out. */
@@ -181,7 +246,7 @@ class NodeResponse {
   }
 
   #flush(): void {
-    if (this.#encoder === undefined || this.#isEnded || this.#res.destroyed) return;
+    if (this.#encoder === undefined || this.#isEnded || this.#isClosed || this.#res.destroyed) return;
     try {
       this.#put(this.#encoder.flush());
       const written = this.#takeWaiting(); // of empty chunks
@@ -204,8 +269,7 @@ class NodeResponse {
   #put(output: readonly Uint8Array[], written?: Written): void {
     if (written !== undefined) this.#waiting.push(written);
     for (const [i, piece] of output.entries()) {
-      const isWritten = this.#plain.write(piece, undefined, i === output.length - 1 ? this.#takeWaiting() : undefined);
-      if (!isWritten) this.#needsDrain = true;
+      this.#plain.write(piece, undefined, i === output.length - 1 ? this.#takeWaiting() : undefined);
     }
   }
 
@@ -214,6 +278,18 @@ class NodeResponse {
     if (this.#waiting.length === 0) return undefined;
     const waiting = this.#waiting.splice(0);
     return (error) => waiting.forEach((written) => written(error));
+  }
+
+  /** Nobody reads what is still in the encoder. */
+  #closed(): void {
+    this.#isClosed = true;
+    this.#encoder?.close();
+    for (const { written } of this.#queue.splice(0)) if (written !== undefined) this.#waiting.push(written);
+    if (this.#waiting.length === 0) return;
+    const error = Object.assign(new Error("Cannot call write after a stream was destroyed"), {
+      code: "ERR_STREAM_DESTROYED",
+    });
+    this.#takeWaiting()!(error);
   }
 
   /** Ends a response whose codec has failed, so that its client cannot take it for whole. */
@@ -239,9 +315,14 @@ function argumentsOf(
 
 /** The bytes of a chunk; undefined if it cannot be written. */
 function bytesOf(chunk: unknown, encoding: BufferEncoding | undefined): Uint8Array | undefined {
-  if (chunk instanceof Uint8Array) return chunk;
+  if (types.isUint8Array(chunk)) return chunk; // of any realm
   if (typeof chunk !== "string" || (encoding && !Buffer.isEncoding(encoding))) return undefined;
   return Buffer.from(chunk, encoding);
+}
+
+/** Whether `drain` is still to come, also for listeners that were put before anything of ours. */
+function needsDrain(res: ServerResponse): boolean {
+  return res.writableNeedDrain ?? (res as unknown as Http2ServerResponse).stream.writableNeedDrain;
 }
 
 /** Sets the fields that `writeHead()` was given: an object, or an array of names and values, flat or in pairs. */

@@ -55,8 +55,13 @@ function mayBeCoded({ method, status, fields }: Exchange): boolean {
   return isCompressible(fields.get("content-type") ?? "") === true;
 }
 
-function isAllowed({ filter }: Settings, { method, url, status, fields }: Exchange): boolean {
-  return filter?.({ method, url, status, header: (name) => fields.get(name.toLowerCase()) }) ?? true;
+function isAllowed({ filter, warn }: Settings, { method, url, status, fields }: Exchange): boolean {
+  try {
+    return filter?.({ method, url, status, header: (name) => fields.get(name.toLowerCase()) }) ?? true;
+  } catch (error) {
+    warn(`a response is not compressed: the filter has thrown ${String(error)}`);
+    return false;
+  }
 }
 
 /** The coding that the client likes best, if it likes one as well as none; of equals, that which stands first. */
@@ -73,6 +78,8 @@ function preferred({ codings }: Settings, accepted: string | null | undefined): 
 
 /** Gives a 304 the fields that the response had that it confirms. */
 function revalidate(settings: Settings, { accepted, fields }: Exchange): void {
+  const type = fields.get("content-type");
+  if (type !== undefined && isCompressible(type) !== true) return;
   if (fields.get("etag") === undefined || preferred(settings, accepted) === undefined) return;
   addToVary(fields, "Accept-Encoding");
   weakenTag(fields);

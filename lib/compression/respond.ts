@@ -1,4 +1,4 @@
-import { type BodySource, encodedBody, inThisTurn, PAUSED, plainBody } from "./encoded_body.ts";
+import { type BodySource, chunkBytes, encodedBody, inThisTurn, PAUSED, plainBody } from "./encoded_body.ts";
 import { encodeWhole, openBodyEncoder, unlessItFails } from "./encoding.ts";
 import type { CompressionCoding, Settings } from "./options.ts";
 import { chooseCoding, markEncoded, type ResponseFields } from "./policy.ts";
@@ -61,7 +61,7 @@ export function compressResponse(settings: Settings, request: Request, response:
   const fields = new HeaderFields(response.headers);
   const coding = codingFor(settings, request, response, fields);
   if (coding === undefined) return fields.giveTo(response);
-  if (isEmpty(request, response)) return encoded(coding, fields, response, null);
+  if (request.method === "HEAD") return headOnly(coding, fields, response);
   const reader: BodySource["reader"] = response.body!.getReader();
   return stream(settings, coding, fields, response, { reader, begun: [], reading: undefined });
 }
@@ -71,7 +71,7 @@ export async function compressReady(settings: Settings, request: Request, respon
   const fields = new HeaderFields(response.headers);
   const coding = codingFor(settings, request, response, fields);
   if (coding === undefined) return fields.giveTo(response);
-  if (isEmpty(request, response)) return encoded(coding, fields, response, null);
+  if (request.method === "HEAD") return headOnly(coding, fields, response);
   const source = await begin(response.body!.getReader());
   if (source instanceof Uint8Array) return whole(settings, coding, fields, response, source);
   return stream(settings, coding, fields, response, source);
@@ -83,22 +83,26 @@ function codingFor(
   response: Response,
   fields: HeaderFields,
 ): CompressionCoding | undefined {
-  if (response.bodyUsed || response.body?.locked) {
-    settings.warn("a response is sent as it is: its body has been read already, or is being read");
-    return undefined;
-  }
   const { method, url, headers } = request;
-  return chooseCoding(settings, {
-    method,
-    url,
-    accepted: headers.get("accept-encoding"),
-    status: response.status,
-    fields,
-  });
+  const { status } = response;
+  const coding = chooseCoding(settings, { method, url, accepted: headers.get("accept-encoding"), status, fields });
+  if (coding === undefined) return undefined;
+  // Not looked at any earlier: a body that has been looked at is a stream for Deno.serve(), whose length is not known.
+  if (response.body === null && method !== "HEAD") return undefined;
+  if (!response.bodyUsed && !response.body?.locked) return coding;
+  settings.warn("a response is sent as it is: its body has been read already, or is being read");
+  return undefined;
 }
 
-function isEmpty({ method }: Request, { body }: Response): boolean {
-  return method === "HEAD" || body === null;
+/** A stream, since servers tell of a body that is null that its length is 0, which it isn't for GET. */
+function headOnly(coding: CompressionCoding, fields: HeaderFields, response: Response): Response {
+  void response.body?.cancel().catch(() => {});
+  return encoded(
+    coding,
+    fields,
+    response,
+    new globalThis.ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 }),
+  );
 }
 
 /** Reads what is there of a body without waiting for more: all of it, or its beginning. */
@@ -110,11 +114,16 @@ async function begin(reader: BodySource["reader"]): Promise<Uint8Array | BodySou
     const read = await inThisTurn(reading).catch((): typeof PAUSED => PAUSED); // whoever reads the body on has the error
     if (read === PAUSED) return { reader, begun, reading };
     if (read.done) return joined(begun, length);
-    if (!(read.value instanceof Uint8Array)) return { reader, begun, reading };
-    begun.push(read.value);
-    length += read.value.length;
+    if (!isChunk(read.value)) return { reader, begun, reading }; // as above
+    const bytes = chunkBytes(read.value);
+    begun.push(bytes);
+    length += bytes.length;
   }
   return { reader, begun, reading: undefined };
+}
+
+function isChunk(value: unknown): boolean {
+  return ArrayBuffer.isView(value) || typeof value === "string";
 }
 
 function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
@@ -138,7 +147,10 @@ function whole(
   const small = bytes.length < settings.threshold
     ? undefined
     : unlessItFails(settings, coding, () => encodeWhole(settings, coding, bytes));
-  return small ? encoded(coding, fields, response, small) : fields.make(response, bytes as BodyInit);
+  if (small === undefined) return fields.make(response, bytes as BodyInit);
+  markEncoded(fields, coding);
+  fields.set("content-length", String(small.length));
+  return fields.make(response, small);
 }
 
 function stream(

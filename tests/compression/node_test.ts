@@ -2,17 +2,20 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
-import test from "node:test";
-import { DecompressionStream } from "../../lib/codecs/mod.ts";
+import test, { after } from "node:test";
+import { decompress, DecompressionStream } from "../../lib/codecs/mod.ts";
 import { fromNodeReadable } from "../../lib/node/mod.ts";
 import { pipeTo } from "../../lib/streams/mod.ts";
 import { openDecoder } from "../../lib/codecs/internal.ts";
-import { CODINGS, loaded, soon, textOf } from "./responses.ts";
-import { get, type Handler, protocols, textOfGot } from "./served.ts";
+import { CODINGS, loaded, soon, textIn, textOf } from "./responses.ts";
+import { closeAll, get, type Handler, protocols, textOfGot } from "./served.ts";
 
 const PAGE = textOf(20_000);
 const compression = await loaded();
+
+after(closeAll);
 
 /** Has what a handler writes compressed. */
 function compressed(handle: Handler): Handler {
@@ -29,7 +32,7 @@ const html = (res: ServerResponse): void => void res.setHeader("content-type", "
 for (const [protocol, serve] of Object.entries(protocols)) {
   for (const coding of CODINGS) {
     test(`${protocol}: a page that is sent at once is compressed with ${coding}, and has its length`, async () => {
-      await using served = await serve(compressed((_, res) => {
+      const served = await serve(compressed((_, res) => {
         html(res);
         res.setHeader("etag", '"1"');
         res.setHeader("Content-Length", PAGE.length);
@@ -60,7 +63,7 @@ for (const [protocol, serve] of Object.entries(protocols)) {
     // The compatible side of node:http2 takes objects only.
     if (protocol === "h2" && name === "a flat array") continue;
     test(`${protocol}: writeHead() with ${name} is understood`, async () => {
-      await using served = await serve(compressed((_, res) => {
+      const served = await serve(compressed((_, res) => {
         writeHead(res);
         res.end(PAGE);
       }));
@@ -73,7 +76,7 @@ for (const [protocol, serve] of Object.entries(protocols)) {
   }
 
   test(`${protocol}: a head that is written in advance with a length does not keep it`, async () => {
-    await using served = await serve(compressed((_, res) => {
+    const served = await serve(compressed((_, res) => {
       res.writeHead(200, { "content-type": "text/html", "content-length": PAGE.length });
       res.write(PAGE.slice(0, 5000));
       res.end(PAGE.slice(5000));
@@ -86,7 +89,7 @@ for (const [protocol, serve] of Object.entries(protocols)) {
   test(`${protocol}: what was written can be read while the handler pauses`, async () => {
     for (const accepted of CODINGS) {
       const steps: (() => void)[] = [];
-      await using served = await serve(compressed((_, res) => {
+      const served = await serve(compressed((_, res) => {
         res.writeHead(200, { "content-type": "text/event-stream" });
         res.flushHeaders();
         for (let i = 0; i < 3; i++) {
@@ -120,7 +123,7 @@ for (const [protocol, serve] of Object.entries(protocols)) {
   });
 
   test(`${protocol}: flush() sends what was written, and changes nothing where nothing is compressed`, async () => {
-    await using served = await serve(compressed((_, res) => {
+    const served = await serve(compressed((_, res) => {
       html(res);
       const flush = (): void => (res as ServerResponse & { flush(): void }).flush();
       flush();
@@ -136,7 +139,7 @@ for (const [protocol, serve] of Object.entries(protocols)) {
   });
 
   test(`${protocol}: HEAD, 204 and 304 have no body, and the fields of GET`, async () => {
-    await using served = await serve(compressed((req, res) => {
+    const served = await serve(compressed((req, res) => {
       html(res);
       res.setHeader("etag", '"1"');
       if (req.url === "/204") res.writeHead(204).end();
@@ -158,7 +161,7 @@ for (const [protocol, serve] of Object.entries(protocols)) {
     const piece = Buffer.from(Uint8Array.from({ length: 65_536 }, () => Math.random() * 256));
     const count = 1000; // more than all buffers on the way hold
     let given = 0;
-    await using served = await serve(compressed((_, res) => {
+    const served = await serve(compressed((_, res) => {
       html(res);
       const source = Readable.from((async function* () {
         for (; given < count; given++) yield piece;
@@ -183,7 +186,7 @@ for (const [protocol, serve] of Object.entries(protocols)) {
   test(`${protocol}: callbacks of writes are called, and write() after end() fails as it does without`, async () => {
     const called: string[] = [];
     let failed: unknown;
-    await using served = await serve(compressed((_, res) => {
+    const served = await serve(compressed((_, res) => {
       html(res);
       res.on("error", (error) => void (failed ??= error));
       res.write("a".repeat(2000), () => void called.push("first"));
@@ -203,7 +206,7 @@ for (const [protocol, serve] of Object.entries(protocols)) {
   });
 
   test(`${protocol}: null stands for no encoding and no callback, as Fastify calls it`, async () => {
-    await using served = await serve(compressed((_, res) => {
+    const served = await serve(compressed((_, res) => {
       html(res);
       res.write(PAGE, null as never, null as never);
       res.end(PAGE, null as never, null as never);
@@ -214,7 +217,7 @@ for (const [protocol, serve] of Object.entries(protocols)) {
   test(`${protocol}: a client that leaves ends the response`, async () => {
     let closed!: () => void;
     const isClosed = new Promise<void>((resolve) => closed = resolve);
-    await using served = await serve(compressed((_, res) => {
+    const served = await serve(compressed((_, res) => {
       html(res);
       res.on("error", () => {});
       res.on("close", closed);
@@ -239,7 +242,7 @@ for (const [protocol, serve] of Object.entries(protocols)) {
       );
       return { type, head: random(3), steps, end: random(3) > 0 ? textOf(random(5000)) : undefined };
     });
-    await using served = await serve(compressed(async (req, res) => {
+    const served = await serve(compressed(async (req, res) => {
       const { type, head, steps, end } = made[Number(req.url!.slice(1))];
       if (head === 0) res.writeHead(200, { "content-type": type });
       else res.setHeader("Content-Type", type);
@@ -263,12 +266,171 @@ for (const [protocol, serve] of Object.entries(protocols)) {
   });
 }
 
+test("callbacks of writes are called when the client has left, and so are later ones", async () => {
+  for (const serve of Object.values(protocols)) {
+    let settled = 0;
+    let begun = 0;
+    const served = await serve(compressed(async (_, res) => {
+      html(res);
+      res.on("error", () => {});
+      for (let i = 0; i < 20; i++) {
+        begun++;
+        await new Promise<void>((resolve) => res.write("a little ", () => resolve()));
+        settled++;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      res.end();
+    }));
+    for (let client = 0; client < 5; client++) {
+      const { body } = await served.open({ accepted: CODINGS[client % 3] });
+      body.on("error", () => {});
+      await once(body, "data");
+      body.destroy();
+    }
+    const all = async (): Promise<void> => {
+      while (settled < 100) await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    await soon(all(), `only ${settled} of ${begun} writes have settled`);
+  }
+});
+
+test("a listener for drain that was there before hears of the room that there is", async () => {
+  const served = await protocols["http/1.1"]((req, res) => {
+    let left = 300;
+    const noise = Buffer.from(Uint8Array.from({ length: 65_536 }, () => Math.random() * 256));
+    const more = (): void => {
+      while (left-- > 0) if (!res.write(noise)) return;
+      res.end();
+    };
+    res.on("drain", more);
+    compression.node(req, res);
+    html(res);
+    more();
+  });
+  const got = await soon(get(served, { accepted: "gzip" }), "it hangs");
+  assert.equal((await decompress(got.bytes, { format: "gzip" })).length, 300 * 65_536);
+});
+
+test("Content-Length does not come beside Transfer-Encoding or trailers", async () => {
+  const served = await protocols["http/1.1"](compressed((req, res) => {
+    html(res);
+    if (req.url === "/chunked") res.setHeader("transfer-encoding", "chunked");
+    else res.setHeader("trailer", "x-time");
+    res.addTrailers({ "x-time": "1" });
+    res.end(PAGE);
+  }));
+  for (const path of ["/chunked", "/trailer"]) {
+    const got = await get(served, { path, accepted: "gzip" });
+    assert.equal(got.headers["content-length"], undefined);
+    assert.equal(await textOfGot(got), PAGE);
+  }
+});
+
+test("writeHead() that refuses a status changes nothing", async () => {
+  const served = await protocols["http/1.1"](compressed((_, res) => {
+    try {
+      res.writeHead(99_999, { "content-type": "text/html" });
+    } catch {
+      res.writeHead(500, { "content-type": "text/plain", "content-length": 5 });
+      res.end("oops!");
+    }
+  }));
+  const got = await get(served, { accepted: "gzip" });
+  assert.equal(got.status, 500);
+  assert.equal(await textOfGot(got), "oops!");
+});
+
+test("the thread goes on with other work while a large body is compressed", async () => {
+  const large = Buffer.from(textOf(8_000_000));
+  let turns = 0;
+  const served = await protocols["http/1.1"](compressed((req, res) => {
+    html(res);
+    const count = (): void => void (++turns && !res.writableFinished && setTimeout(count));
+    count();
+    if (req.url === "/end") return void res.end(large);
+    assert.equal(res.write(large), false);
+    res.write("and ");
+    res.end("more");
+  }));
+  for (const [path, more] of [["/end", ""], ["/write", "and more"]]) {
+    for (const accepted of CODINGS) {
+      turns = 0;
+      const got = await get(served, { path, accepted });
+      assert.equal(await textOfGot(got), large.toString() + more);
+      assert.ok(turns >= 5, `${turns} turns`);
+    }
+  }
+});
+
+test("bytes of another realm are bytes", async () => {
+  const { runInNewContext } = await import("node:vm");
+  const served = await protocols["http/1.1"](compressed((_, res) => {
+    html(res);
+    res.flushHeaders();
+    res.write(runInNewContext("new Uint8Array([65, 66, 67])"));
+    res.end();
+  }));
+  assert.equal(await textOfGot(await get(served, { accepted: "gzip" })), "ABC");
+});
+
+test("a filter sees the whole path, also in a router of Express", async () => {
+  const { default: express } = await import("express" as string) as { default: Application & (() => Application) };
+  const seen: string[] = [];
+  const filtering = await loaded({ filter: ({ url }) => seen.push(url) > 0 });
+  const app = express();
+  const router = (express as unknown as { Router(): Application }).Router();
+  router.use((req, res, next) => filtering.node(req, res, next));
+  router.get("/page", (_, res) => {
+    html(res);
+    res.end(PAGE);
+  });
+  (app.use as unknown as (path: string, router: Handler) => void).call(app, "/account", router);
+  const served = await protocols["http/1.1"](app);
+  await get(served, { path: "/account/page", accepted: "gzip" });
+  assert.deepEqual(seen, ["/account/page"]);
+});
+
+test("the middleware of Hono's page sets all fields", async () => {
+  const { Hono } = await import("hono");
+  const app = new Hono();
+  app.use(async (c, next) => {
+    await next();
+    const response = compression.respond(c.req.raw, c.res);
+    c.res = undefined;
+    c.res = response;
+  });
+  app.get(
+    "/",
+    (c) => c.body(PAGE, 200, { "content-type": "text/html", "content-length": "20000", etag: '"1"', vary: "Origin" }),
+  );
+  const response = await app.request("/", { headers: { "accept-encoding": "gzip" } });
+  assert.equal(response.headers.get("content-length"), null);
+  assert.equal(response.headers.get("etag"), 'W/"1"');
+  assert.equal(response.headers.get("vary"), "Origin, Accept-Encoding");
+  assert.equal(await textIn(response), PAGE);
+});
+
+test("what Fastify sends is compressed", async () => {
+  const { default: fastify } = await import("fastify");
+  const app = fastify();
+  app.addHook("onRequest", (req, reply, done) => compression.node(req.raw, reply.raw, done));
+  app.get("/", () => Array(500).fill("mill"));
+  await app.listen({ port: 0, host: "127.0.0.1" });
+  try {
+    const response = await fetch(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}/`);
+    assert.equal((await response.json() as unknown[]).length, 500);
+    assert.notEqual(response.headers.get("content-encoding"), null);
+  } finally {
+    await app.close();
+  }
+});
+
 test("what Express sends is compressed, with its tags, conditions and errors", async () => {
   const { default: express } = await import("express" as string) as { default: () => Application };
   const app = express();
   app.use((req, res, next) => compression.node(req, res, next));
   app.get("/json", (_, res) => void res.json(Array(500).fill({ name: "mill" })));
-  await using served = await protocols["http/1.1"](app);
+  const served = await protocols["http/1.1"](app);
   const got = await get(served, { path: "/json", accepted: "br" });
   assert.equal(got.headers["content-encoding"], "br");
   assert.match(got.headers.etag!, /^W\//);

@@ -24,12 +24,19 @@ export interface Asked {
 }
 
 /** A server of one protocol, and what asks it. */
-export interface Served extends AsyncDisposable {
+export interface Served {
   readonly port: number;
   /** Begins to read a response. */
   open(
     asked: Asked,
   ): Promise<{ readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Readable }>;
+}
+
+const opened: (() => Promise<void>)[] = [];
+
+/** Ends all servers. */
+export async function closeAll(): Promise<void> {
+  await Promise.all(opened.splice(0).map((close) => close()));
 }
 
 export const protocols: Readonly<Record<"http/1.1" | "h2", (handle: Handler) => Promise<Served>>> = {
@@ -46,6 +53,10 @@ async function listen(server: Server | Http2Server): Promise<number> {
 async function serveHttp1(handle: Handler): Promise<Served> {
   const server = createServer(handle);
   const port = await listen(server);
+  opened.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
   return {
     port,
     open: ({ method = "GET", path = "/", accepted }) =>
@@ -57,10 +68,6 @@ async function serveHttp1(handle: Handler): Promise<Served> {
         sent.on("error", reject);
         sent.end();
       }),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
   };
 }
 
@@ -69,6 +76,10 @@ async function serveHttp2(handle: Handler): Promise<Served> {
   const port = await listen(server);
   const session = connect(`http://127.0.0.1:${port}`);
   session.on("error", () => {});
+  opened.push(async () => {
+    session.destroy();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  });
   return {
     port,
     open: async ({ method = "GET", path = "/", accepted }) => {
@@ -77,10 +88,6 @@ async function serveHttp2(handle: Handler): Promise<Served> {
       body.on("error", () => {});
       const [headers] = await once(body, "response");
       return { status: headers[":status"], headers, body };
-    },
-    async [Symbol.asyncDispose]() {
-      session.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
 }

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import test from "node:test";
 import { createCompression } from "../../lib/compression/mod.ts";
-import { protocols } from "../compression/served.ts";
+import { closeAll, protocols } from "../compression/served.ts";
 import { inFolder } from "../precompress/site.ts";
 import { noChromium, openBrowser } from "./chromium.ts";
 
@@ -39,7 +39,7 @@ test(
           await compression.ready();
           let events: ServerResponse | undefined;
           let sent = 0;
-          await using served = await protocols["http/1.1"]((req, res) => {
+          const served = await protocols["http/1.1"]((req, res) => {
             compression.node(req, res);
             if (req.url === "/events") {
               events = res;
@@ -61,6 +61,7 @@ test(
         }
       } finally {
         await browser.close();
+        await closeAll();
       }
     }),
 );
