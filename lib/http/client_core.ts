@@ -3,7 +3,7 @@ import type { ResolvedOptions } from "./http_client_options.ts";
 import { HttpError } from "./http_error.ts";
 import type { HttpClientStats } from "./http_client_stats.ts";
 import type { HttpClientEvent } from "./http_events.ts";
-import { findAlias } from "./origin/find_alias.ts";
+import { type AliasCandidate, aliasCandidates } from "./origin/alias_search.ts";
 import { Origin, type OriginHost } from "./origin/origin.ts";
 
 /** Origins that are remembered although nothing is under way there. */
@@ -84,8 +84,8 @@ export class ClientCore implements OriginHost {
     this.#tellIfDrained();
   }
 
-  findAlias(origin: Origin): Promise<Origin | undefined> | undefined {
-    return findAlias(origin, this.#origins.values(), this.options.lookup);
+  aliasCandidates(origin: Origin): AliasCandidate[] {
+    return aliasCandidates(origin, this.#origins.values());
   }
 
   /** A request begins, redirects and retries included. */
@@ -163,6 +163,7 @@ export class ClientCore implements OriginHost {
       idle &&= origin.idle;
     }
     if (!idle) return;
+    for (const deadlines of this.#deadlines.values()) deadlines.rest();
     const drained = this.#drained;
     this.#drained = [];
     for (const resolve of drained) resolve();

@@ -58,6 +58,13 @@ export interface HttpClientOptions {
    */
   h2c?: boolean;
   /**
+   * Whether an h2 session also carries the requests of other https origins, if its certificate covers them and their names lead to
+   * its address (RFC 9113 section 9.1.1). A name is looked up once for each session, within `connectTimeout`.
+   *
+   * @default false
+   */
+  coalesce?: boolean;
+  /**
    * How long a connection may take, TLS included, in ms. 0: as long as the system lets it.
    *
    * @default 10_000
@@ -179,7 +186,7 @@ type NumberOption =
   | "streamWindow"
   | "maxRedirects";
 
-const flags = ["http2", "h2c", "decompress"] as const;
+const flags = ["http2", "h2c", "coalesce", "decompress"] as const;
 const callbacks = ["lookup", "onEvent"] as const;
 
 const known = Object.fromEntries(["tls", ...Object.keys(ranges), ...flags, ...callbacks].map((name) => [name, true]));
@@ -204,6 +211,7 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
     pipelining: options.pipelining ?? 1,
     http2: options.http2 ?? true,
     h2c: options.h2c ?? false,
+    coalesce: options.coalesce ?? false,
     connectTimeout: options.connectTimeout ?? 10_000,
     headersTimeout: options.headersTimeout ?? 300_000,
     bodyTimeout: options.bodyTimeout ?? 300_000,

@@ -90,8 +90,8 @@ export class FetchOperation implements ExchangeHandler, WaitingRequest, Deadline
   }
 
   startOn(pooled: PooledConnection): void {
-    // A session of another origin carries this request only if its certificate is good for both.
-    if (pooled.pool !== this.#origin && !pooled.covers(this.host)) {
+    // A session of another origin carries this request only if its certificate and its address are good for both.
+    if (pooled.pool !== this.#origin && !pooled.carries(this.host)) {
       this.#origin.refuseAlias();
       return this.#origin.scheduleAgain(this);
     }

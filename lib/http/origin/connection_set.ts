@@ -68,12 +68,18 @@ export class ConnectionSet {
     return false;
   }
 
-  /** Whether the certificate of an open session is good for a host, and its address one of the host's. */
-  covers(host: string, addresses: readonly string[] | undefined): boolean {
+  /** Open sessions whose certificate covers a host, unless it is known that they do not lead there. */
+  *sessionsCovering(host: string): Generator<PooledConnection> {
     for (const pooled of this.#all) {
-      const { connection, transport } = pooled;
-      if (connection.protocol !== "h2" || connection.closing || !pooled.covers(host)) continue;
-      if (addresses === undefined || addresses.includes(transport.remoteAddress ?? "")) return true;
+      const { connection } = pooled;
+      if (connection.protocol === "h2" && !connection.closing && pooled.mayCarry(host)) yield pooled;
+    }
+  }
+
+  /** Whether an open session carries the requests of another host. */
+  carries(host: string): boolean {
+    for (const pooled of this.#all) {
+      if (!pooled.connection.closing && pooled.carries(host)) return true;
     }
     return false;
   }

@@ -11,7 +11,7 @@ export interface ConnectionPool {
   onClosed(pooled: PooledConnection, error: HttpError | undefined): void;
 }
 
-/** Hosts of which a connection remembers whether its certificate is good for them. */
+/** Hosts that a connection remembers something of. */
 const MOST_HOSTS = 1000;
 
 /** A connection and its place in the pool of its origin. */
@@ -26,7 +26,10 @@ export class PooledConnection implements ConnectionOwner {
   #awaited = 0;
   #answered = false;
   #failed = false;
+  /** Other hosts whose names the certificate has. */
   readonly #covered = new Map<string, boolean>();
+  /** Other hosts that were looked up, and whether this connection's address is one of theirs. */
+  readonly #verdicts = new Map<string, boolean>();
 
   constructor(pool: ConnectionPool, transport: Transport) {
     this.pool = pool;
@@ -62,8 +65,23 @@ export class PooledConnection implements ConnectionOwner {
     if (--this.#awaited === 0) this.transport.hold(false);
   }
 
-  /** Whether the server's certificate is good for another host than the one that was connected to. */
-  covers(host: string): boolean {
+  /** Whether requests for another host may go here: the certificate covers it, and a look-up has led to this address. */
+  carries(host: string): boolean {
+    return this.#verdicts.get(host) === true && this.#covers(host);
+  }
+
+  /** Whether it is worth a look-up to find out if requests for another host may go here, or known that they may. */
+  mayCarry(host: string): boolean {
+    return this.#verdicts.get(host) !== false && this.#covers(host);
+  }
+
+  /** Remembers whether a host's name leads to this connection's address; one that could not be looked up does not. */
+  judge(host: string, leadsHere: boolean): void {
+    if (this.#verdicts.size >= MOST_HOSTS) this.#verdicts.clear();
+    this.#verdicts.set(host, leadsHere);
+  }
+
+  #covers(host: string): boolean {
     let covered = this.#covered.get(host);
     if (covered === undefined) {
       if (this.#covered.size >= MOST_HOSTS) this.#covered.clear();
