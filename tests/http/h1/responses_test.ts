@@ -213,8 +213,10 @@ describe("a response", () => {
     talk.transport.give(`${text}ab`);
     first.head!.headers.length = 0;
     const second = talk.send();
+    await settled();
     talk.transport.give(`${text}cd`);
     const third = talk.send();
+    await settled();
     talk.transport.give(`${text.replace("y", "z")}ef`);
     assert.equal(second.body, "cd");
     assert.deepEqual(second.head!.headers, ["content-length", "2", "x", "y"]);
