@@ -9,9 +9,9 @@ import { Origin, type OriginHost } from "./origin/origin.ts";
 /** Origins that are remembered although nothing is under way there. */
 const REMEMBERED = 1000;
 
-/** A request that waits for the time of its next attempt. */
-export interface PausedRequest {
-  /** There will be none. */
+/** A call that has not ended. */
+export interface LiveCall {
+  /** The client is destroyed: ends it, whatever state it is in. */
   onDestroyed(): void;
 }
 
@@ -28,11 +28,10 @@ export class ClientCore implements OriginHost {
   #reason: unknown = undefined;
   requests = 0;
   retries = 0;
-  /** Requests that wait for the time of their next attempt. */
-  readonly backoffs: Set<PausedRequest> = new Set();
+  /** Calls under way, redirects and retries included, up to the last byte of their responses. */
+  readonly #calls = new Set<LiveCall>();
   readonly #origins = new Map<string, Origin>();
   readonly #deadlines = new Map<number, Deadlines>();
-  #live = 0;
   #drained: (() => void)[] = [];
 
   constructor(options: ResolvedOptions) {
@@ -88,14 +87,14 @@ export class ClientCore implements OriginHost {
     return aliasCandidates(origin, this.#origins.values());
   }
 
-  /** A request begins, redirects and retries included. */
-  onBegin(): void {
-    this.#live++;
+  /** A call begins. */
+  onBegin(call: LiveCall): void {
+    this.#calls.add(call);
   }
 
-  /** A request has ended, with the last byte of its response. */
-  onEnd(): void {
-    this.#live--;
+  /** A call has ended. */
+  onEnd(call: LiveCall): void {
+    this.#calls.delete(call);
     this.#tellIfDrained();
   }
 
@@ -113,7 +112,7 @@ export class ClientCore implements OriginHost {
     this.closed = true;
     this.destroyed = true;
     this.#reason = reason;
-    for (const paused of [...this.backoffs]) paused.onDestroyed();
+    for (const call of [...this.#calls]) call.onDestroyed();
     for (const origin of this.#origins.values()) origin.destroy(this.closedError(origin.target.origin));
   }
 
@@ -156,7 +155,7 @@ export class ClientCore implements OriginHost {
   }
 
   #tellIfDrained(): void {
-    if (this.#drained.length === 0 || this.#live > 0) return;
+    if (this.#drained.length === 0 || this.#calls.size > 0) return;
     let idle = true;
     for (const origin of this.#origins.values()) {
       origin.close();

@@ -71,6 +71,19 @@ export interface HttpClientOptions {
    */
   connectTimeout?: number;
   /**
+   * How long a request may take as a whole, redirects, retries and the response's body included, in ms. 0: for ever.
+   *
+   * @default 0
+   */
+  timeout?: number;
+  /**
+   * How long a request may wait for a connection, in ms: while others use all there may be, while one is being made, and while the
+   * name of its host is looked up. 0: for ever.
+   *
+   * @default 300_000
+   */
+  queueTimeout?: number;
+  /**
    * How long a server may take from the request to the response's headers, in ms. 0: for ever.
    *
    * @default 300_000
@@ -159,6 +172,8 @@ const ranges: Readonly<Record<NumberOption, readonly [number, number]>> = {
   maxConcurrentStreams: [1, Infinity],
   pipelining: [1, 1024],
   connectTimeout: [0, LONGEST],
+  timeout: [0, LONGEST],
+  queueTimeout: [0, LONGEST],
   headersTimeout: [0, LONGEST],
   bodyTimeout: [0, LONGEST],
   idleTimeout: [0, LONGEST],
@@ -176,6 +191,8 @@ type NumberOption =
   | "maxConcurrentStreams"
   | "pipelining"
   | "connectTimeout"
+  | "timeout"
+  | "queueTimeout"
   | "headersTimeout"
   | "bodyTimeout"
   | "idleTimeout"
@@ -213,6 +230,8 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
     h2c: options.h2c ?? false,
     coalesce: options.coalesce ?? false,
     connectTimeout: options.connectTimeout ?? 10_000,
+    timeout: options.timeout ?? 0,
+    queueTimeout: options.queueTimeout ?? 300_000,
     headersTimeout: options.headersTimeout ?? 300_000,
     bodyTimeout: options.bodyTimeout ?? 300_000,
     http1IdleTimeout: idleTimeout ?? 4_000,

@@ -21,6 +21,8 @@
  * | `LIMIT_EXCEEDED` | a header or another thing that the server sent is larger than our limits |
  * | `REFUSED` | the server refused the request without acting on it, and so it did when it was sent again |
  * | `RESET` | the server gave the request up (RST_STREAM) |
+ * | `TIMEOUT` | the request took longer than `timeout` as a whole |
+ * | `QUEUE_TIMEOUT` | no connection for the request within `queueTimeout` |
  * | `HEADERS_TIMEOUT` | no response headers within `headersTimeout` |
  * | `BODY_TIMEOUT` | no byte of the response's body within `bodyTimeout` |
  * | `BODY_FAILED` | the request's body broke while it was sent |
@@ -61,6 +63,8 @@ export type HttpErrorCode =
   | "LIMIT_EXCEEDED"
   | "REFUSED"
   | "RESET"
+  | "TIMEOUT"
+  | "QUEUE_TIMEOUT"
   | "HEADERS_TIMEOUT"
   | "BODY_TIMEOUT"
   | "BODY_FAILED"

@@ -21,6 +21,8 @@ export interface FetchRequest extends RequestHead {
   /** Empty: none. */
   readonly integrity: string;
   /** In ms; undefined: the client's. */
+  readonly timeout: number | undefined;
+  readonly queueTimeout: number | undefined;
   readonly headersTimeout: number | undefined;
   readonly bodyTimeout: number | undefined;
 }
@@ -70,6 +72,8 @@ function readFor(
     signal: checkedSignal((init?.signal === undefined ? request?.signal : init.signal) ?? undefined),
     idempotent: init?.idempotent ?? isIdempotent(method),
     integrity: init?.integrity ?? request?.integrity ?? "",
+    timeout: checkedTimeout("timeout", init?.timeout),
+    queueTimeout: checkedTimeout("queueTimeout", init?.queueTimeout),
     headersTimeout: checkedTimeout("headersTimeout", init?.headersTimeout),
     bodyTimeout: checkedTimeout("bodyTimeout", init?.bodyTimeout),
   };
@@ -138,7 +142,9 @@ function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined
   throw new HttpError("INVALID_OPTION", "signal must be an AbortSignal, or null for none");
 }
 
-function checkedTimeout(name: "headersTimeout" | "bodyTimeout", value: number | undefined): number | undefined {
+type Timeout = "timeout" | "queueTimeout" | "headersTimeout" | "bodyTimeout";
+
+function checkedTimeout(name: Timeout, value: number | undefined): number | undefined {
   try {
     checkNumber(name, value);
   } catch (cause) {

@@ -54,7 +54,7 @@ export class ConnectionSet {
         ready.splice(i, 1);
         continue;
       }
-      if (request.pipelinable || connection.active === 0 || connection.protocol === "h2") return pooled;
+      if (pooled.takes(request)) return pooled;
     }
     return undefined;
   }

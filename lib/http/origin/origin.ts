@@ -284,7 +284,7 @@ export class Origin implements ConnectionPool {
     while (this.#waiting.first !== undefined) {
       const request = this.#waiting.first;
       this.#waiting.remove(request);
-      request.onNoConnection(error);
+      request.onNoConnection(error, this.target.origin);
     }
   }
 }

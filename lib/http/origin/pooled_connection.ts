@@ -41,6 +41,12 @@ export class PooledConnection implements ConnectionOwner {
     return this.#answered && this.connection.protocol === "http/1.1";
   }
 
+  /** Whether a request may be started now. */
+  takes({ pipelinable }: { readonly pipelinable: boolean }): boolean {
+    const { free, active, protocol } = this.connection;
+    return free > 0 && (pipelinable || active === 0 || protocol === "h2");
+  }
+
   /** A request was answered. */
   onAnswer(): void {
     this.#answered = true;
