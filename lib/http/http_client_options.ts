@@ -127,6 +127,12 @@ export interface HttpClientOptions {
    */
   maxHeaderSize?: number;
   /**
+   * Bytes that a response's body may have once it is decoded; with more, its reading fails with LIMIT_EXCEEDED.
+   *
+   * @default Infinity
+   */
+  maxResponseSize?: number;
+  /**
    * Bytes of a response that are received before somebody reads them: the window of an h2 stream.
    *
    * @default 1_048_576
@@ -181,6 +187,7 @@ const ranges: Readonly<Record<NumberOption, readonly [number, number]>> = {
   pingTimeout: [1, LONGEST],
   retries: [0, 1000],
   maxHeaderSize: [256, 2 ** 24],
+  maxResponseSize: [0, Infinity],
   streamWindow: [1024, 2 ** 30],
   maxRedirects: [0, 1000],
 };
@@ -200,6 +207,7 @@ type NumberOption =
   | "pingTimeout"
   | "retries"
   | "maxHeaderSize"
+  | "maxResponseSize"
   | "streamWindow"
   | "maxRedirects";
 
@@ -240,6 +248,7 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
     pingTimeout: options.pingTimeout ?? 10_000,
     retries: options.retries ?? 2,
     maxHeaderSize: options.maxHeaderSize ?? 65_536,
+    maxResponseSize: options.maxResponseSize ?? Infinity,
     streamWindow: options.streamWindow ?? 2 ** 20,
     decompress: options.decompress ?? true,
     maxRedirects: options.maxRedirects ?? 20,

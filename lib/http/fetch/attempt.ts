@@ -5,7 +5,7 @@ import { HttpError } from "../http_error.ts";
 import type { PooledConnection } from "../origin/pooled_connection.ts";
 import type { AttemptBody } from "./attempt_body.ts";
 import type { FetchRequest } from "./fetch_request.ts";
-import { type BodyControl, ResponseBody } from "./response_body.ts";
+import { type BodyControl, type Failure, ResponseBody } from "./response_body.ts";
 
 /** The owner of an attempt, told how it goes. Told of one end, unless it gave the attempt up or let it go. */
 export interface AttemptOwner {
@@ -177,6 +177,12 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
     this.#exchange?.cancel(reason);
     this.#end();
     this.#owner?.onReceived();
+  }
+
+  revoked(): Failure | undefined {
+    const { signal, origin } = this.#request;
+    if (signal?.aborted) return { reason: signal.reason };
+    return this.#core.destroyed ? { reason: this.#core.closedError(origin) } : undefined;
   }
 
   #discard(bytes: number): void {

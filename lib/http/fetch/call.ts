@@ -156,6 +156,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     if (body !== undefined) {
       const codings = this.#core.options.decompress ? fieldsOf(head.headers, "content-encoding") : "";
       if (codings !== "") body = decodedBody(body, codings, origin);
+      this.#limit(body, head);
       if (integrity !== "") body = verifiedBody(body, integrity, origin);
     }
     const info = { url: withoutFragment(url), redirected: this.#redirects > 0 };
@@ -166,6 +167,19 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     resolve(createResponse(head, body, info));
     if (this.#isReceived) this.#end();
     else this.#attempt?.onDelivered();
+  }
+
+  /** The caller gets no more of the body, as it is read, than was said. */
+  #limit(body: ResponseBody, { headers }: ResponseHead): void {
+    const { url, origin, maxResponseSize: most = this.#core.options.maxResponseSize } = this.#request;
+    if (most === Infinity) return;
+    const error = (): HttpError => {
+      const message = `The response of ${url.href} is larger than ${most} bytes (maxResponseSize)`;
+      return new HttpError("LIMIT_EXCEEDED", message, { origin });
+    };
+    body.limit(most, error);
+    const announced = body.isDecoded ? 0 : Number(fieldsOf(headers, "content-length"));
+    if (announced > most) body.cancel(error());
   }
 
   /** Whether there is a body for the next attempt; else the request has failed. */

@@ -25,6 +25,8 @@ export interface FetchRequest extends RequestHead {
   readonly queueTimeout: number | undefined;
   readonly headersTimeout: number | undefined;
   readonly bodyTimeout: number | undefined;
+  /** In bytes; undefined: the client's. */
+  readonly maxResponseSize: number | undefined;
 }
 
 /** What a client adds to requests. */
@@ -72,10 +74,11 @@ function readFor(
     signal: checkedSignal((init?.signal === undefined ? request?.signal : init.signal) ?? undefined),
     idempotent: init?.idempotent ?? isIdempotent(method),
     integrity: init?.integrity ?? request?.integrity ?? "",
-    timeout: checkedTimeout("timeout", init?.timeout),
-    queueTimeout: checkedTimeout("queueTimeout", init?.queueTimeout),
-    headersTimeout: checkedTimeout("headersTimeout", init?.headersTimeout),
-    bodyTimeout: checkedTimeout("bodyTimeout", init?.bodyTimeout),
+    timeout: checkedNumber("timeout", init?.timeout),
+    queueTimeout: checkedNumber("queueTimeout", init?.queueTimeout),
+    headersTimeout: checkedNumber("headersTimeout", init?.headersTimeout),
+    bodyTimeout: checkedNumber("bodyTimeout", init?.bodyTimeout),
+    maxResponseSize: checkedNumber("maxResponseSize", init?.maxResponseSize),
   };
   let body: BodySource | undefined;
   let type: string | undefined;
@@ -142,9 +145,9 @@ function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined
   throw new HttpError("INVALID_OPTION", "signal must be an AbortSignal, or null for none");
 }
 
-type Timeout = "timeout" | "queueTimeout" | "headersTimeout" | "bodyTimeout";
+type NumberMember = "timeout" | "queueTimeout" | "headersTimeout" | "bodyTimeout" | "maxResponseSize";
 
-function checkedTimeout(name: Timeout, value: number | undefined): number | undefined {
+function checkedNumber(name: NumberMember, value: number | undefined): number | undefined {
   try {
     checkNumber(name, value);
   } catch (cause) {

@@ -87,6 +87,8 @@ export interface HttpRequestInit
   headersTimeout?: number;
   /** As the client's option, for this request. */
   bodyTimeout?: number;
+  /** As the client's option, for this request. */
+  maxResponseSize?: number;
   /**
    * Whether the request may be sent twice, so that it is sent again if a connection is lost.
    *
