@@ -37,7 +37,7 @@ export interface RequestBody {
 
 /** The start of a response. */
 export interface ResponseHead {
-  /** 200 to 599; informational ones go to {@link ExchangeHandler.onInformational}. */
+  /** 200 to 999, of which those above 599 mean no more than 5xx does; informational ones go to {@link ExchangeHandler.onInformational}. */
   readonly status: number;
   /** The reason phrase of HTTP/1.1; empty for h2. */
   readonly statusText: string;

@@ -12,7 +12,7 @@ import { deliverSoon } from "./delivery.ts";
 import { FailedAttempts } from "./failed_attempts.ts";
 import type { FetchRequest } from "./fetch_request.ts";
 import { createResponse } from "./http_response.ts";
-import { verifiedBody } from "./integrity.ts";
+import { asksForDigest, verifiedBody } from "./integrity.ts";
 import { redirected } from "./redirect.ts";
 import type { BodySource } from "./request_body.ts";
 import type { ResponseBody } from "./response_body.ts";
@@ -76,7 +76,9 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     if (signal?.aborted) return this.#fail(signal.reason);
     signal?.addEventListener("abort", this);
     if (timeout > 0) this.#total = new TotalDeadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
-    this.#schedule();
+    const settling = this.#request.body?.settle?.();
+    if (settling === undefined) this.#schedule();
+    else settling.then((body) => this.#onSettled(body));
   }
 
   /** The signal's "abort": an object that listens needs no closure. */
@@ -158,6 +160,10 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
       if (codings !== "") body = decodedBody(body, codings, origin);
       this.#limit(body, head);
       if (integrity !== "") body = verifiedBody(body, integrity, origin);
+    } else if (asksForDigest(integrity)) {
+      return this.#fail(
+        this.#error("INTEGRITY_MISMATCH", `${url.href} has a response without a body, and integrity asks for one`),
+      );
     }
     const info = { url: withoutFragment(url), redirected: this.#redirects > 0 };
     const { resolve } = this.#caller;
@@ -180,6 +186,13 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     body.limit(most, error);
     const announced = body.isDecoded ? 0 : Number(fieldsOf(headers, "content-length"));
     if (announced > most) body.cancel(error());
+  }
+
+  /** It is known how the body is to be sent. */
+  #onSettled(body: BodySource): void {
+    if (this.#isOver) return;
+    this.#request = { ...this.#request, body };
+    this.#schedule();
   }
 
   /** Whether there is a body for the next attempt; else the request has failed. */
@@ -337,7 +350,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     }
   }
 
-  #error(code: "TIMEOUT" | "QUEUE_TIMEOUT" | "REDIRECT_FAILED", message: string): HttpError {
+  #error(code: "INTEGRITY_MISMATCH" | "TIMEOUT" | "QUEUE_TIMEOUT" | "REDIRECT_FAILED", message: string): HttpError {
     return new HttpError(code, message, { origin: this.#request.origin });
   }
 

@@ -3,9 +3,11 @@ import { checkNumber } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "./http_request_init.ts";
 import { type BodySource, extractBody } from "./request_body.ts";
+import { RequestContent } from "./request_content.ts";
 import { HeaderReader } from "./request_headers.ts";
 import { checkedMethod, isIdempotent } from "./request_method.ts";
 import { type RequestTarget, targetOf } from "./request_target.ts";
+import { StreamBody } from "./stream_body.ts";
 
 /** A request, validated, and ready to be sent as it is. Nobody changes its lists: requests share them. */
 export interface FetchRequest extends RequestHead {
@@ -88,7 +90,9 @@ function readFor(
       throw new HttpError("INVALID_BODY", `A ${method} request cannot have a body: use another method`, target);
     }
     // After all else, because it locks a stream.
-    ({ source: body, type } = extractBody(content, headers.contentLength));
+    const isOwn = request !== undefined && content === request.body && headers.contentLength === undefined;
+    if (isOwn) body = new RequestContent(new StreamBody(content as ReadableStream<Uint8Array>, undefined));
+    else ({ source: body, type } = extractBody(content, headers.contentLength));
   }
   checkLength(body, headers.contentLength, target);
   headers.addDefaults(type, defaults.decompress);

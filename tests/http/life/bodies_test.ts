@@ -12,8 +12,17 @@ import { leavesNothing } from "../leaves_nothing.ts";
 /** 64 MiB of zeros, three times packed. */
 const BOMB = gzipSync(gzipSync(gzipSync(Buffer.alloc(64 << 20))));
 
+function bare(request: ServerRequest, status: number): void {
+  request.head(status, status === 205 ? { "content-length": "0" } : {});
+  request.end();
+}
+
 const bodies: Record<string, (request: ServerRequest) => void> = {
   "/small": (request) => respond(request, 200, Buffer.from("small")),
+  "/empty": (request) => respond(request, 200, Buffer.from("")),
+  "/204": (request) => bare(request, 204),
+  "/205": (request) => bare(request, 205),
+  "/304": (request) => bare(request, 304),
   "/gzip": (request) => respond(request, 200, gzipSync("x".repeat(1000)), { "content-encoding": "gzip" }),
   "/bomb": (request) => respond(request, 200, BOMB, { "content-encoding": "gzip, gzip, gzip" }),
   "/endless": (request) => {
@@ -22,12 +31,18 @@ const bodies: Record<string, (request: ServerRequest) => void> = {
   },
 };
 
+function answer(request: ServerRequest): void {
+  const status = /^\/status\/(\d+)$/.exec(request.path)?.[1];
+  if (status === undefined) bodies[request.path](request);
+  else respond(request, Number(status), Buffer.from("odd"));
+}
+
 function serve(
   protocol: "http/1.1" | "h2c",
   client: HttpClientOptions,
   act: (fetch: (path: string, init?: HttpRequestInit) => Promise<Response>, client: HttpClient) => Promise<void>,
 ): Promise<void> {
-  const owner = { settings: {}, violations: [], onRequest: (request: ServerRequest) => bodies[request.path](request) };
+  const owner = { settings: {}, violations: [], onRequest: answer };
   return leavesNothing({
     client: { h2c: protocol === "h2c", ...client },
     onSocket: (socket) => void (protocol === "h2c" ? new Http2Peer(socket, owner) : new Http1Peer(socket, owner)),
@@ -52,6 +67,28 @@ const readings: Record<string, (response: Response) => Promise<unknown>> = {
 };
 
 for (const protocol of ["http/1.1", "h2c"] as const) {
+  test(`statuses above 599 are responses as those of 5xx are (${protocol})`, () =>
+    serve(protocol, {}, async (fetch) => {
+      for (const status of [600, 799, 999]) {
+        const response = await fetch(`/status/${status}`);
+        assert.equal(response.status, status);
+        assert.equal(response.ok, false);
+        assert.equal(response.clone().status, status);
+        assert.equal(await response.text(), "odd");
+      }
+    }));
+
+  test(`a response without a body is not what \`integrity\` says (${protocol})`, () =>
+    serve(protocol, {}, async (fetch) => {
+      const integrity = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="; // of no bytes at all
+      for (const path of ["/204", "/205", "/304"]) {
+        assert.equal(await failureOf(fetch(path, { integrity })), "INTEGRITY_MISMATCH");
+      }
+      assert.equal(await failureOf(fetch("/small", { method: "HEAD", integrity })), "INTEGRITY_MISMATCH");
+      assert.equal((await fetch("/204", { integrity: "md5-abc" })).status, 204);
+      assert.equal(await (await fetch("/empty", { integrity })).text(), "");
+    }));
+
   for (const [how, read] of Object.entries(readings)) {
     for (const path of ["/small", "/gzip"]) {
       test(`the body of ${path} that has arrived is not there after an abort: ${how} (${protocol})`, () =>
