@@ -21,6 +21,8 @@ export interface RequestHead {
    * those the connection makes, of the body's length.
    */
   readonly headers: HeaderList;
+  /** Whether the connection, of HTTP/1.1, is to end with the response; default: no. */
+  readonly closes?: boolean;
 }
 
 /** The body of a request, as a connection takes it. */

@@ -3,7 +3,7 @@
  *
  * | code | |
  * |---|---|
- * | `INVALID_URL` | the URL cannot be parsed, is neither http nor https, or has a user name or password |
+ * | `INVALID_URL` | the URL cannot be parsed, is neither http nor https, names a port that fetch forbids, or has a user name or password |
  * | `INVALID_METHOD` | the method is no token, or one that fetch does not send (CONNECT, TRACE, TRACK) |
  * | `INVALID_HEADER` | a header's name or value cannot be sent, or contradicts the body |
  * | `INVALID_BODY` | the body cannot be sent: locked, used, of a wrong type, with GET or HEAD |
@@ -38,7 +38,7 @@
  * const passing: readonly HttpErrorCode[] = ["CONNECTION_REFUSED", "CONNECT_TIMEOUT", "CONNECTION_LOST"];
  * const client = new HttpClient();
  * try {
- *   await client.fetch("http://127.0.0.1:1/");
+ *   await client.fetch("http://127.0.0.1:2/");
  * } catch (error) {
  *   console.log(error instanceof HttpError && passing.includes(error.code)); // true
  * }
@@ -102,9 +102,9 @@ export interface HttpErrorOptions {
  *
  * const client = new HttpClient();
  * try {
- *   await client.fetch("http://127.0.0.1:1/");
+ *   await client.fetch("http://127.0.0.1:2/");
  * } catch (error) {
- *   if (error instanceof HttpError) console.log(error.code, error.origin); // CONNECTION_REFUSED http://127.0.0.1:1
+ *   if (error instanceof HttpError) console.log(error.code, error.origin); // CONNECTION_REFUSED http://127.0.0.1:2
  * }
  * ```
  *

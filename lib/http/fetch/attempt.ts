@@ -113,13 +113,16 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
 
   // What the connection tells.
 
-  /** 100 and 103 tell the caller nothing that fetch has a place for. */
-  onInformational(): void {}
+  /** Of these, the caller is told nothing: fetch has no place for it. */
+  onInformational(status: number): void {
+    if (status === 100) this.#upload?.proceed();
+  }
 
   onHead(head: ResponseHead): void {
     this.pooled.onAnswer();
     this.#stopDeadline();
     this.#hasHead = true;
+    if (head.status < 300) this.#upload?.proceed(); // it may answer as the body comes
     this.#owner!.onHead(head);
   }
 

@@ -1,6 +1,7 @@
 import type { ClientCore, LiveCall } from "../client_core.ts";
 import type { Deadline, Deadlines } from "../deadlines.ts";
 import type { HeaderList, ResponseHead } from "../exchange.ts";
+import { wantsHttp1 } from "../h2/error_codes.ts";
 import { HttpError } from "../http_error.ts";
 import type { Origin } from "../origin/origin.ts";
 import type { PooledConnection } from "../origin/pooled_connection.ts";
@@ -13,6 +14,7 @@ import { FailedAttempts } from "./failed_attempts.ts";
 import type { FetchRequest } from "./fetch_request.ts";
 import { createResponse } from "./http_response.ts";
 import { asksForDigest, verifiedBody } from "./integrity.ts";
+import { Permit } from "./permit.ts";
 import { redirected } from "./redirect.ts";
 import type { BodySource } from "./request_body.ts";
 import type { ResponseBody } from "./response_body.ts";
@@ -142,6 +144,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   }
 
   onLost(error: HttpError, untouched: boolean): void {
+    if (wantsHttp1(error)) this.#attempt!.pooled.pool.requireHttp1();
     if (!this.#retry(error, untouched)) this.#fail(error);
   }
 
@@ -198,7 +201,9 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   /** Whether there is a body for the next attempt; else the request has failed. */
   #openBody(body: BodySource): boolean {
     try {
-      this.#upload = this.#upload?.renew() ?? new AttemptBody(body.open(), this.#request.origin);
+      const { origin, expectsContinue } = this.#request;
+      const permit = expectsContinue ? new Permit() : undefined;
+      this.#upload = this.#upload?.renew() ?? new AttemptBody(body.open(), origin, permit);
       return true;
     } catch (error) {
       this.#fail(error);

@@ -22,6 +22,8 @@ export interface FetchRequest extends RequestHead {
   readonly idempotent: boolean;
   /** Empty: none. */
   readonly integrity: string;
+  /** Whether the body waits for the server's 100 (Continue). */
+  readonly expectsContinue: boolean;
   /** In ms; undefined: the client's. */
   readonly timeout: number | undefined;
   readonly queueTimeout: number | undefined;
@@ -95,6 +97,8 @@ function readFor(
     else ({ source: body, type } = extractBody(content, headers.contentLength));
   }
   checkLength(body, headers.contentLength, target);
+  // Who sends nothing must not ask whether to.
+  if (body === undefined || body.length === 0) headers.expectsContinue = false;
   headers.addDefaults(type, defaults.decompress);
   return {
     url: target.url,
@@ -104,6 +108,8 @@ function readFor(
     path: target.path,
     method,
     headers: headers.list,
+    closes: headers.closes,
+    expectsContinue: headers.expectsContinue,
     body,
     ...options,
   };

@@ -171,7 +171,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     if (keepAliveTimeout !== undefined) {
       this.#idleTimeout = Math.min(keepAliveTimeout - KEEP_ALIVE_MARGIN, this.#options.idleTimeout);
     }
-    if (!head.keepsAlive || this.#reader.endsWithConnection) this.#leave();
+    if (!head.keepsAlive || exchange.head.closes || this.#reader.endsWithConnection) this.#leave();
     // A server that has not got all of a request and says no does not want the rest.
     if (status >= 400 && !exchange.wholeRequestSent) this.#stopBody(exchange);
     exchange.handler.onHead({ status, statusText, headers: headers.slice() });

@@ -84,6 +84,13 @@ export class ConnectionSet {
     return false;
   }
 
+  /** Closes the sessions of HTTP/2 once their requests have ended. */
+  closeSessions(): void {
+    for (const { connection } of this.#all) {
+      if (connection.protocol === "h2") connection.close();
+    }
+  }
+
   /** Closes each once its requests have ended. */
   close(): void {
     for (const { connection } of this.#all) connection.close();

@@ -44,6 +44,7 @@ export class Origin implements ConnectionPool {
   /** Carries this origin's requests, by a certificate that is good for both (RFC 9113 section 9.1.1). */
   #alias: Origin | undefined = undefined;
   #aliasRefused = false;
+  #http1Only = false;
   #search: AliasSearch | undefined = undefined;
   /** Whether an alias was searched for since the last connection, so that the next step is to connect. */
   #searched = false;
@@ -106,6 +107,14 @@ export class Origin implements ConnectionPool {
     this.#alias = undefined;
     this.#aliasRefused = true;
     return was;
+  }
+
+  /** The server wants HTTP/1.1 (RFC 9113 section 7, HTTP_1_1_REQUIRED): from now on nothing else is spoken with it. */
+  requireHttp1(): void {
+    if (this.#http1Only) return;
+    this.#http1Only = true;
+    this.#protocol = "http/1.1";
+    this.#connections.closeSessions();
   }
 
   /** Closes every connection once its requests have ended, and gives attempts up. */
@@ -228,7 +237,8 @@ export class Origin implements ConnectionPool {
     const attempt = new AbortController();
     this.#attempts.add(attempt);
     const began = performance.now();
-    connectTo(this.target, this.#host.options, attempt.signal).then(
+    const http1Only = this.#http1Only;
+    connectTo(this.target, this.#host.options, { signal: attempt.signal, http1Only }).then(
       (transport) => {
         this.#attempts.delete(attempt);
         const connection = this.#onConnected(transport, performance.now() - began);
@@ -246,7 +256,11 @@ export class Origin implements ConnectionPool {
     const { target } = this;
     const owner = new PooledConnection(this, transport);
     const allowedAtFirst = this.#streamsAllowed || 1;
-    const connection = speakOver(transport, target, this.#host.options, { owner, allowedAtFirst });
+    const connection = speakOver(transport, target, this.#host.options, {
+      owner,
+      allowedAtFirst,
+      http1Only: this.#http1Only,
+    });
     const { protocol } = connection;
     owner.connection = connection;
     this.#searched = false;

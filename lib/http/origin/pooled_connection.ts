@@ -6,6 +6,8 @@ import type { Transport } from "../transport.ts";
 export interface ConnectionPool {
   /** Connections in a row that ended without having answered one request. */
   fruitless: number;
+  /** The server wants HTTP/1.1 (HTTP_1_1_REQUIRED). */
+  requireHttp1(): void;
   onReady(pooled: PooledConnection): void;
   onClosing(pooled: PooledConnection): void;
   onClosed(pooled: PooledConnection, error: HttpError | undefined): void;
