@@ -90,8 +90,9 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
     this.#startDeadline(DISCARDED_WITHIN);
   }
 
-  /** Discards the rest of the response, of which the owner is told nothing any more. */
+  /** Discards the rest of the response, of which the owner is told nothing any more. What is left of the request is not sent. */
   letGo(): void {
+    if (this.#upload?.pending) return this.giveUp(new TypeError("The response came before the request's body had ended"));
     this.#owner = undefined;
     this.#hold(false);
     this.discard();
@@ -152,7 +153,7 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
   onExpired(): void {
     const { href } = this.#request.url;
     // While the request's body is being sent, the time is counted from its last piece.
-    if (!this.#hasHead || this.#discards) {
+    if (!this.#hasHead || this.#discards) { // a response without a body may come early
       const ms = this.#hasHead ? DISCARDED_WITHIN : this.#headersTimeout;
       if (this.#upload?.pending && performance.now() - this.#upload.readAt < ms) return this.#deadlines!.start(this);
     }

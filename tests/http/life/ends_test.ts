@@ -67,6 +67,18 @@ for (const protocol of PROTOCOLS) {
       for (let i = 0; i < 2; i++) assert.equal(await (await client.fetch(`${url}/endless`)).text(), "fine");
     }));
 
+  test(name("a redirect ends the upload of what was asked before"), async () => {
+    let cancelled = 0;
+    await scene(protocol, {}, (request) => {
+      request.head(303, { location: "/fine", "content-length": "0" });
+      if (protocol === "h2c") request.data(Buffer.alloc(0));
+    }, async ({ client, url }) => {
+      const body = new ReadableStream({ pull: drip, cancel: () => void cancelled++ });
+      assert.equal(await (await client.fetch(`${url}/early`, { method: "POST", body })).text(), "fine");
+      await until(() => cancelled === 1, "the end of the upload");
+    });
+  });
+
   for (const [status, method] of [[204, "GET"], [205, "GET"], [205, "POST"], [304, "GET"], [200, "HEAD"]] as const) {
     test(
       name(`a response ${status} to ${method} that does not end holds nothing up`),
