@@ -2,6 +2,12 @@ import process from "node:process";
 import { clearImmediate, clearTimeout, setImmediate, setTimeout } from "node:timers";
 
 /**
+ * Whether what a socket has received at once is handed out within a turn of the event loop, be it in several events: the records of TLS, or
+ * more than a buffer of bytes. Deno hands out one event a turn.
+ */
+export const readsWithinTurn: boolean = !process.versions.deno;
+
+/**
  * Calls back once the event loop has looked at all sockets, so that whatever they had received by now was handed out.
  *
  * Node and Bun run immediates after each look. A first one may follow on a look that was over before, the second does not. Deno runs

@@ -1,8 +1,11 @@
-import { clearImmediate, setImmediate } from "node:timers";
-import { afterPoll } from "../../runtime/mod.ts";
+import { setImmediate } from "node:timers";
+import { afterPoll, readsWithinTurn } from "../../runtime/mod.ts";
 
 /** For so many ms the event loop cannot have missed much: what was read together with the last response is all there is. */
 const FRESH = 1;
+
+/** Proofs that end with this turn: one immediate is for all of them. */
+let fresh: SilenceProof[] = [];
 
 /**
  * Proves that an idle connection is silent, before the next request is sent on it. Bytes that came while the event loop was busy wait
@@ -12,8 +15,8 @@ export class SilenceProof {
   readonly #onProven: () => void;
   #idleSince = performance.now();
   #isNew = true;
+  #isPending = false;
   #cancel: (() => void) | undefined = undefined;
-  #immediate: ReturnType<typeof setImmediate> | undefined = undefined;
 
   /** @param onProven Called once per {@link prove} at most, never within it. */
   constructor(onProven: () => void) {
@@ -27,36 +30,52 @@ export class SilenceProof {
     this.#idleSince = performance.now();
   }
 
-  /** Whether nothing can have come: the connection was made in this turn. */
+  /** Whether there is nothing to wait for: the connection was made in this turn, or nothing more is known at its end. */
   get isGiven(): boolean {
-    return this.#isNew;
+    return this.#isNew || (!readsWithinTurn && this.#isFresh);
   }
 
   /** Whether a proof is under way. */
   get pending(): boolean {
-    return this.#immediate !== undefined || this.#cancel !== undefined;
+    return this.#isPending;
   }
 
   /** Begins the proof that nothing has come since the connection was idle. */
   prove(): void {
     this.stop();
+    this.#isPending = true;
+    if (!this.#isFresh) {
+      this.#cancel = afterPoll(() => {
+        this.#cancel = undefined;
+        this.end();
+      });
+      return;
+    }
     // Of what was read at once, the rest may still be on its way here: a record of TLS after the other.
-    const isFresh = performance.now() - this.#idleSince < FRESH;
-    if (isFresh) this.#immediate = setImmediate(this.#proven);
-    else this.#cancel = afterPoll(this.#proven);
+    if (fresh.push(this) === 1) setImmediate(endAll);
   }
 
   /** Gives a proof up. */
   stop(): void {
-    clearImmediate(this.#immediate);
+    this.#isPending = false;
     this.#cancel?.();
-    this.#immediate = undefined;
     this.#cancel = undefined;
   }
 
-  readonly #proven = (): void => {
-    this.#immediate = undefined;
-    this.#cancel = undefined;
+  /** Nothing came, unless the proof was given up. */
+  end(): void {
+    if (!this.#isPending || this.#cancel !== undefined) return;
+    this.#isPending = false;
     this.#onProven();
-  };
+  }
+
+  get #isFresh(): boolean {
+    return performance.now() - this.#idleSince < FRESH;
+  }
+}
+
+function endAll(): void {
+  const due = fresh;
+  fresh = [];
+  for (const proof of due) proof.end();
 }

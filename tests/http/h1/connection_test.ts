@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readsWithinTurn } from "../../../lib/runtime/mod.ts";
 import fc from "fast-check";
 import { HttpError } from "../../../lib/http/http_error.ts";
 import { bytesBody, PiecesBody } from "./recorder.ts";
@@ -127,6 +128,7 @@ describe("a connection", () => {
       const talk = new Talk();
       talk.send();
       talk.transport.give(`${OK}ab`);
+      await sleep(5);
       const second = talk.send("POST", bytesBody("x"));
       talk.transport[end]();
       assert.equal(second.error?.code, "CONNECTION_LOST");
@@ -136,7 +138,7 @@ describe("a connection", () => {
   });
 
   it("does not take for a response what came before the request was sent", async () => {
-    for (const idleFor of [0, 5]) {
+    for (const idleFor of readsWithinTurn ? [0, 5] : [5]) {
       const talk = new Talk();
       talk.send();
       talk.transport.give(`${OK}ab`);
@@ -166,14 +168,16 @@ describe("a connection", () => {
     const talk = new Talk();
     talk.send();
     talk.transport.give(`${OK}ab`);
+    await sleep(5);
     talk.start().exchange.cancel(new Error("no longer wanted"));
     await settled();
     assert.equal(talk.transport.held, false);
     assert.equal(talk.connection.free, 1);
     const third = talk.send();
-    await settled();
+    await sleep(20);
     talk.transport.give(`${OK}cd`);
     assert.equal(third.body, "cd");
+    await sleep(5);
     talk.start().exchange.cancel(new Error("no longer wanted"));
     talk.connection.close();
     await talk.owner.closed;

@@ -69,6 +69,7 @@ test("a request that is aborted before it was sent on a connection that was kept
     },
   }, async ({ client, url }) => {
     await (await client.fetch(url)).text();
+    await pause(5);
     const controller = new AbortController();
     const aborted = client.fetch(url, { signal: controller.signal });
     controller.abort(new Error("changed my mind"));
