@@ -92,7 +92,9 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
 
   /** Discards the rest of the response, of which the owner is told nothing any more. What is left of the request is not sent. */
   letGo(): void {
-    if (this.#upload?.pending) return this.giveUp(new TypeError("The response came before the request's body had ended"));
+    if (this.#upload?.pending) {
+      return this.giveUp(new TypeError("The response came before the request's body had ended"));
+    }
     this.#owner = undefined;
     this.#hold(false);
     this.discard();
