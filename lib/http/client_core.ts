@@ -3,15 +3,15 @@ import type { ResolvedOptions } from "./http_client_options.ts";
 import { HttpError } from "./http_error.ts";
 import type { HttpClientStats } from "./http_client_stats.ts";
 import type { HttpClientEvent } from "./http_events.ts";
-import { findAlias } from "./origin/find_alias.ts";
+import { type AliasCandidate, aliasCandidates } from "./origin/alias_search.ts";
 import { Origin, type OriginHost } from "./origin/origin.ts";
 
 /** Origins that are remembered although nothing is under way there. */
 const REMEMBERED = 1000;
 
-/** A request that waits for the time of its next attempt. */
-export interface PausedRequest {
-  /** There will be none. */
+/** A call that has not ended. */
+export interface LiveCall {
+  /** The client is destroyed: ends it, whatever state it is in. */
   onDestroyed(): void;
 }
 
@@ -28,11 +28,10 @@ export class ClientCore implements OriginHost {
   #reason: unknown = undefined;
   requests = 0;
   retries = 0;
-  /** Requests that wait for the time of their next attempt. */
-  readonly backoffs: Set<PausedRequest> = new Set();
+  /** Calls under way, redirects and retries included, up to the last byte of their responses. */
+  readonly #calls = new Set<LiveCall>();
   readonly #origins = new Map<string, Origin>();
   readonly #deadlines = new Map<number, Deadlines>();
-  #live = 0;
   #drained: (() => void)[] = [];
 
   constructor(options: ResolvedOptions) {
@@ -84,18 +83,18 @@ export class ClientCore implements OriginHost {
     this.#tellIfDrained();
   }
 
-  findAlias(origin: Origin): Promise<Origin | undefined> | undefined {
-    return findAlias(origin, this.#origins.values(), this.options.lookup);
+  aliasCandidates(origin: Origin): AliasCandidate[] {
+    return aliasCandidates(origin, this.#origins.values());
   }
 
-  /** A request begins, redirects and retries included. */
-  onBegin(): void {
-    this.#live++;
+  /** A call begins. */
+  onBegin(call: LiveCall): void {
+    this.#calls.add(call);
   }
 
-  /** A request has ended, with the last byte of its response. */
-  onEnd(): void {
-    this.#live--;
+  /** A call has ended. */
+  onEnd(call: LiveCall): void {
+    this.#calls.delete(call);
     this.#tellIfDrained();
   }
 
@@ -113,7 +112,7 @@ export class ClientCore implements OriginHost {
     this.closed = true;
     this.destroyed = true;
     this.#reason = reason;
-    for (const paused of [...this.backoffs]) paused.onDestroyed();
+    for (const call of [...this.#calls]) call.onDestroyed();
     for (const origin of this.#origins.values()) origin.destroy(this.closedError(origin.target.origin));
   }
 
@@ -156,13 +155,14 @@ export class ClientCore implements OriginHost {
   }
 
   #tellIfDrained(): void {
-    if (this.#drained.length === 0 || this.#live > 0) return;
+    if (this.#drained.length === 0 || this.#calls.size > 0) return;
     let idle = true;
     for (const origin of this.#origins.values()) {
       origin.close();
       idle &&= origin.idle;
     }
     if (!idle) return;
+    for (const deadlines of this.#deadlines.values()) deadlines.rest();
     const drained = this.#drained;
     this.#drained = [];
     for (const resolve of drained) resolve();

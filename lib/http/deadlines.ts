@@ -1,4 +1,4 @@
-import { setTimeout } from "node:timers";
+import { clearTimeout, setTimeout } from "node:timers";
 
 /** Something that is to happen by a time. It belongs to one {@link Deadlines} at a time. */
 export interface Deadline {
@@ -53,6 +53,13 @@ export class Deadlines {
     else nextDeadline.previousDeadline = previousDeadline;
     deadline.previousDeadline = undefined;
     deadline.nextDeadline = undefined;
+  }
+
+  /** Leaves no timer behind while nothing is to expire; the next `start` sets one again. */
+  rest(): void {
+    if (this.#first !== undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   #watch(ms: number): void {

@@ -21,6 +21,8 @@ export interface RequestHead {
    * those the connection makes, of the body's length.
    */
   readonly headers: HeaderList;
+  /** Whether the connection, of HTTP/1.1, is to end with the response; default: no. */
+  readonly closes?: boolean;
 }
 
 /** The body of a request, as a connection takes it. */
@@ -37,7 +39,7 @@ export interface RequestBody {
 
 /** The start of a response. */
 export interface ResponseHead {
-  /** 200 to 599; informational ones go to {@link ExchangeHandler.onInformational}. */
+  /** 200 to 999, of which those above 599 mean no more than 5xx does; informational ones go to {@link ExchangeHandler.onInformational}. */
   readonly status: number;
   /** The reason phrase of HTTP/1.1; empty for h2. */
   readonly statusText: string;

@@ -1,5 +1,5 @@
 import { ClientCore } from "./client_core.ts";
-import { FetchOperation } from "./fetch/fetch_operation.ts";
+import { Call } from "./fetch/call.ts";
 import { readRequest } from "./fetch/fetch_request.ts";
 import type { HttpRequestInit } from "./fetch/http_request_init.ts";
 import { type HttpClientOptions, resolveOptions } from "./http_client_options.ts";
@@ -44,9 +44,9 @@ export class HttpClient {
   /**
    * Sends a request. It can be taken from the client and called as a function.
    *
-   * @param input A URL of http or https, or a Request, whose body is sent as a stream: not twice, whatever it was made of. Give a text, bytes
-   * or a Blob as `init.body` if retries and redirects are to have it.
-   * @param init What fetch knows, and `headersTimeout`, `bodyTimeout` and `idempotent`.
+   * @param input A URL of http or https, or a Request. Its body, which shows as a stream, is read ahead: if all of it is there at once it can be
+   * sent again by retries and redirects, and else not. Give what is larger than 1 MiB as `init.body` if they are to have it.
+   * @param init What fetch knows, and `idempotent`, `timeout`, `queueTimeout`, `headersTimeout` and `bodyTimeout`.
    * @returns The response, as soon as its headers are there. Its body comes as it is read: a byte stream. While nobody reads it, at
    * most `streamWindow` bytes of it are received; read it or cancel it.
    * @throws {HttpError} (the promise rejects) if there is no response, with a `code` that says why.
@@ -58,7 +58,7 @@ export class HttpClient {
       const request = readRequest(input, init, core.options);
       if (core.closed) throw core.closedError(request.origin);
       core.requests++;
-      new FetchOperation(core, request, { resolve, reject, redirects: 0 }).start();
+      new Call(core, request, { resolve, reject }).start();
     });
   }
 

@@ -58,11 +58,31 @@ export interface HttpClientOptions {
    */
   h2c?: boolean;
   /**
+   * Whether an h2 session also carries the requests of other https origins, if its certificate covers them and their names lead to
+   * its address (RFC 9113 section 9.1.1). A name is looked up once for each session, within `connectTimeout`.
+   *
+   * @default false
+   */
+  coalesce?: boolean;
+  /**
    * How long a connection may take, TLS included, in ms. 0: as long as the system lets it.
    *
    * @default 10_000
    */
   connectTimeout?: number;
+  /**
+   * How long a request may take as a whole, redirects, retries and the response's body included, in ms. 0: for ever.
+   *
+   * @default 0
+   */
+  timeout?: number;
+  /**
+   * How long a request may wait for a connection, in ms: while others use all there may be, while one is being made, and while the
+   * name of its host is looked up. 0: for ever.
+   *
+   * @default 300_000
+   */
+  queueTimeout?: number;
   /**
    * How long a server may take from the request to the response's headers, in ms. 0: for ever.
    *
@@ -106,6 +126,12 @@ export interface HttpClientOptions {
    * @default 65_536
    */
   maxHeaderSize?: number;
+  /**
+   * Bytes that a response's body may have once it is decoded; with more, its reading fails with LIMIT_EXCEEDED.
+   *
+   * @default Infinity
+   */
+  maxResponseSize?: number;
   /**
    * Bytes of a response that are received before somebody reads them: the window of an h2 stream.
    *
@@ -152,6 +178,8 @@ const ranges: Readonly<Record<NumberOption, readonly [number, number]>> = {
   maxConcurrentStreams: [1, Infinity],
   pipelining: [1, 1024],
   connectTimeout: [0, LONGEST],
+  timeout: [0, LONGEST],
+  queueTimeout: [0, LONGEST],
   headersTimeout: [0, LONGEST],
   bodyTimeout: [0, LONGEST],
   idleTimeout: [0, LONGEST],
@@ -159,6 +187,7 @@ const ranges: Readonly<Record<NumberOption, readonly [number, number]>> = {
   pingTimeout: [1, LONGEST],
   retries: [0, 1000],
   maxHeaderSize: [256, 2 ** 24],
+  maxResponseSize: [0, Infinity],
   streamWindow: [1024, 2 ** 30],
   maxRedirects: [0, 1000],
 };
@@ -169,6 +198,8 @@ type NumberOption =
   | "maxConcurrentStreams"
   | "pipelining"
   | "connectTimeout"
+  | "timeout"
+  | "queueTimeout"
   | "headersTimeout"
   | "bodyTimeout"
   | "idleTimeout"
@@ -176,10 +207,11 @@ type NumberOption =
   | "pingTimeout"
   | "retries"
   | "maxHeaderSize"
+  | "maxResponseSize"
   | "streamWindow"
   | "maxRedirects";
 
-const flags = ["http2", "h2c", "decompress"] as const;
+const flags = ["http2", "h2c", "coalesce", "decompress"] as const;
 const callbacks = ["lookup", "onEvent"] as const;
 
 const known = Object.fromEntries(["tls", ...Object.keys(ranges), ...flags, ...callbacks].map((name) => [name, true]));
@@ -204,7 +236,10 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
     pipelining: options.pipelining ?? 1,
     http2: options.http2 ?? true,
     h2c: options.h2c ?? false,
+    coalesce: options.coalesce ?? false,
     connectTimeout: options.connectTimeout ?? 10_000,
+    timeout: options.timeout ?? 0,
+    queueTimeout: options.queueTimeout ?? 300_000,
     headersTimeout: options.headersTimeout ?? 300_000,
     bodyTimeout: options.bodyTimeout ?? 300_000,
     http1IdleTimeout: idleTimeout ?? 4_000,
@@ -213,6 +248,7 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
     pingTimeout: options.pingTimeout ?? 10_000,
     retries: options.retries ?? 2,
     maxHeaderSize: options.maxHeaderSize ?? 65_536,
+    maxResponseSize: options.maxResponseSize ?? Infinity,
     streamWindow: options.streamWindow ?? 2 ** 20,
     decompress: options.decompress ?? true,
     maxRedirects: options.maxRedirects ?? 20,

@@ -3,7 +3,7 @@
  *
  * | code | |
  * |---|---|
- * | `INVALID_URL` | the URL cannot be parsed, is neither http nor https, or has a user name or password |
+ * | `INVALID_URL` | the URL cannot be parsed, is neither http nor https, names a port that fetch forbids, or has a user name or password |
  * | `INVALID_METHOD` | the method is no token, or one that fetch does not send (CONNECT, TRACE, TRACK) |
  * | `INVALID_HEADER` | a header's name or value cannot be sent, or contradicts the body |
  * | `INVALID_BODY` | the body cannot be sent: locked, used, of a wrong type, with GET or HEAD |
@@ -21,6 +21,8 @@
  * | `LIMIT_EXCEEDED` | a header or another thing that the server sent is larger than our limits |
  * | `REFUSED` | the server refused the request without acting on it, and so it did when it was sent again |
  * | `RESET` | the server gave the request up (RST_STREAM) |
+ * | `TIMEOUT` | the request took longer than `timeout` as a whole |
+ * | `QUEUE_TIMEOUT` | no connection for the request within `queueTimeout` |
  * | `HEADERS_TIMEOUT` | no response headers within `headersTimeout` |
  * | `BODY_TIMEOUT` | no byte of the response's body within `bodyTimeout` |
  * | `BODY_FAILED` | the request's body broke while it was sent |
@@ -36,7 +38,7 @@
  * const passing: readonly HttpErrorCode[] = ["CONNECTION_REFUSED", "CONNECT_TIMEOUT", "CONNECTION_LOST"];
  * const client = new HttpClient();
  * try {
- *   await client.fetch("http://127.0.0.1:1/");
+ *   await client.fetch("http://127.0.0.1:2/");
  * } catch (error) {
  *   console.log(error instanceof HttpError && passing.includes(error.code)); // true
  * }
@@ -61,6 +63,8 @@ export type HttpErrorCode =
   | "LIMIT_EXCEEDED"
   | "REFUSED"
   | "RESET"
+  | "TIMEOUT"
+  | "QUEUE_TIMEOUT"
   | "HEADERS_TIMEOUT"
   | "BODY_TIMEOUT"
   | "BODY_FAILED"
@@ -98,9 +102,9 @@ export interface HttpErrorOptions {
  *
  * const client = new HttpClient();
  * try {
- *   await client.fetch("http://127.0.0.1:1/");
+ *   await client.fetch("http://127.0.0.1:2/");
  * } catch (error) {
- *   if (error instanceof HttpError) console.log(error.code, error.origin); // CONNECTION_REFUSED http://127.0.0.1:1
+ *   if (error instanceof HttpError) console.log(error.code, error.origin); // CONNECTION_REFUSED http://127.0.0.1:2
  * }
  * ```
  *

@@ -62,8 +62,8 @@ export interface HttpConnectEvent {
  * const failures = new Map<string, number>();
  * const count = ({ origin }: HttpConnectFailedEvent) => failures.set(origin, (failures.get(origin) ?? 0) + 1);
  * const client = new HttpClient({ onEvent: (event) => event.type === "connectFailed" && count(event) });
- * await client.fetch("http://127.0.0.1:1/").catch(() => {});
- * console.log(failures.get("http://127.0.0.1:1")); // 1
+ * await client.fetch("http://127.0.0.1:2/").catch(() => {});
+ * console.log(failures.get("http://127.0.0.1:2")); // 1
  * ```
  */
 export interface HttpConnectFailedEvent {
@@ -191,10 +191,10 @@ export interface HttpRetryEvent {
  * import { HttpClient, type HttpFailedEvent } from "@millrace/streams/http";
  *
  * const told = ({ method, url }: HttpFailedEvent): void => {
- *   console.log(method, url); // GET http://127.0.0.1:1/
+ *   console.log(method, url); // GET http://127.0.0.1:2/
  * };
  * const client = new HttpClient({ onEvent: (event) => event.type === "failed" && told(event) });
- * await client.fetch("http://127.0.0.1:1/").catch(() => {});
+ * await client.fetch("http://127.0.0.1:2/").catch(() => {});
  * ```
  */
 export interface HttpFailedEvent {

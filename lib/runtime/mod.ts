@@ -13,6 +13,7 @@ export { isFromBunServer } from "./own_request.ts";
 export { environmentVariable } from "./environment.ts";
 export { startWorker } from "./worker.ts";
 export { isPermitted } from "./permissions.ts";
+export { afterPoll, readsWithinTurn } from "./poll.ts";
 export { isProcessAlive } from "./process.ts";
 export { type RunningServer, serve } from "./serve.ts";
 export type { ServeOptions } from "./serve_options.ts";

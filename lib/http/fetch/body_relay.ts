@@ -1,4 +1,4 @@
-import { type BodyConsumer, type BodyControl, ResponseBody } from "./response_body.ts";
+import { type BodyConsumer, type BodyControl, type Failure, ResponseBody } from "./response_body.ts";
 
 /** What stands between two bodies: it takes of the one and gives to the other, when somebody wants something of that. */
 export abstract class BodyRelay implements BodyConsumer, BodyControl {
@@ -32,6 +32,10 @@ export abstract class BodyRelay implements BodyConsumer, BodyControl {
     this.run();
   }
 
+  revoked(): Failure | undefined {
+    return this.source.revoked;
+  }
+
   onReady(): void {
     this.run();
   }
@@ -39,7 +43,8 @@ export abstract class BodyRelay implements BodyConsumer, BodyControl {
   /** Goes on as far as it can. */
   protected run(): void {
     const { body, source } = this;
-    if (source.failure !== undefined) this.fail(source.failure.reason);
+    const failure = source.failure ?? source.revoked;
+    if (failure !== undefined) this.fail(failure.reason);
     this.#isCalled = true;
     // What is given makes its reader want more, and what is asked of another relay may come, before we are back.
     if (this.#isRunning) return;

@@ -1,4 +1,4 @@
-import { type BodyConsumer, type BodyControl, ResponseBody } from "./response_body.ts";
+import { type BodyConsumer, type BodyControl, type Failure, ResponseBody } from "./response_body.ts";
 
 /**
  * Makes two bodies of one. What one of them is given and the other has not taken yet waits there, without limit, as the
@@ -36,6 +36,10 @@ class BodyTee implements BodyConsumer {
 
   cancel(reason: unknown): void {
     if (this.first.body.isOver && this.second.body.isOver) this.#source.cancel(reason);
+  }
+
+  get revoked(): Failure | undefined {
+    return this.#source.revoked;
   }
 
   onReady(): void {
@@ -89,5 +93,9 @@ class Branch implements BodyControl {
 
   wanted(): void {
     this.#tee.want();
+  }
+
+  revoked(): Failure | undefined {
+    return this.#tee.revoked;
   }
 }

@@ -37,7 +37,7 @@ export class FailedAttempts {
    */
   add(error: HttpError, untouched: boolean, terms: RetryTerms): number | undefined {
     this.count++;
-    if (!untouched && terms.kept && terms.idempotent && error.code === "CONNECTION_LOST") {
+    if (terms.kept && (untouched || terms.idempotent) && error.code === "CONNECTION_LOST") {
       // It says nothing of the server, and each uses up a connection that is no more.
       this.#stale++;
       return 0;

@@ -3,9 +3,11 @@ import { checkNumber } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "./http_request_init.ts";
 import { type BodySource, extractBody } from "./request_body.ts";
+import { RequestContent } from "./request_content.ts";
 import { HeaderReader } from "./request_headers.ts";
 import { checkedMethod, isIdempotent } from "./request_method.ts";
 import { type RequestTarget, targetOf } from "./request_target.ts";
+import { StreamBody } from "./stream_body.ts";
 
 /** A request, validated, and ready to be sent as it is. Nobody changes its lists: requests share them. */
 export interface FetchRequest extends RequestHead {
@@ -20,9 +22,15 @@ export interface FetchRequest extends RequestHead {
   readonly idempotent: boolean;
   /** Empty: none. */
   readonly integrity: string;
+  /** Whether the body waits for the server's 100 (Continue). */
+  readonly expectsContinue: boolean;
   /** In ms; undefined: the client's. */
+  readonly timeout: number | undefined;
+  readonly queueTimeout: number | undefined;
   readonly headersTimeout: number | undefined;
   readonly bodyTimeout: number | undefined;
+  /** In bytes; undefined: the client's. */
+  readonly maxResponseSize: number | undefined;
 }
 
 /** What a client adds to requests. */
@@ -70,8 +78,11 @@ function readFor(
     signal: checkedSignal((init?.signal === undefined ? request?.signal : init.signal) ?? undefined),
     idempotent: init?.idempotent ?? isIdempotent(method),
     integrity: init?.integrity ?? request?.integrity ?? "",
-    headersTimeout: checkedTimeout("headersTimeout", init?.headersTimeout),
-    bodyTimeout: checkedTimeout("bodyTimeout", init?.bodyTimeout),
+    timeout: checkedNumber("timeout", init?.timeout),
+    queueTimeout: checkedNumber("queueTimeout", init?.queueTimeout),
+    headersTimeout: checkedNumber("headersTimeout", init?.headersTimeout),
+    bodyTimeout: checkedNumber("bodyTimeout", init?.bodyTimeout),
+    maxResponseSize: checkedNumber("maxResponseSize", init?.maxResponseSize),
   };
   let body: BodySource | undefined;
   let type: string | undefined;
@@ -81,9 +92,13 @@ function readFor(
       throw new HttpError("INVALID_BODY", `A ${method} request cannot have a body: use another method`, target);
     }
     // After all else, because it locks a stream.
-    ({ source: body, type } = extractBody(content, headers.contentLength));
+    const isOwn = request !== undefined && content === request.body && headers.contentLength === undefined;
+    if (isOwn) body = new RequestContent(new StreamBody(content as ReadableStream<Uint8Array>, undefined));
+    else ({ source: body, type } = extractBody(content, headers.contentLength));
   }
   checkLength(body, headers.contentLength, target);
+  // Who sends nothing must not ask whether to.
+  if (body === undefined || body.length === 0) headers.expectsContinue = false;
   headers.addDefaults(type, defaults.decompress);
   return {
     url: target.url,
@@ -93,6 +108,8 @@ function readFor(
     path: target.path,
     method,
     headers: headers.list,
+    closes: headers.closes,
+    expectsContinue: headers.expectsContinue,
     body,
     ...options,
   };
@@ -138,7 +155,9 @@ function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined
   throw new HttpError("INVALID_OPTION", "signal must be an AbortSignal, or null for none");
 }
 
-function checkedTimeout(name: "headersTimeout" | "bodyTimeout", value: number | undefined): number | undefined {
+type NumberMember = "timeout" | "queueTimeout" | "headersTimeout" | "bodyTimeout" | "maxResponseSize";
+
+function checkedNumber(name: NumberMember, value: number | undefined): number | undefined {
   try {
     checkNumber(name, value);
   } catch (cause) {

@@ -1,3 +1,4 @@
+import { typeOfBlob } from "./blob_members.ts";
 import { BlobBody } from "./parts_body.ts";
 import type { ExtractedBody } from "./request_body.ts";
 
@@ -19,8 +20,8 @@ export function formBody(form: FormData): ExtractedBody {
       continue;
     }
     // On Bun a Blob has no name, where others make it a File of this name.
-    text += `; filename="${escaped(value.name ?? "blob")}"\r\nContent-Type: ${
-      value.type || "application/octet-stream"
+    text += `; filename="${escaped(String(value.name ?? "blob"))}"\r\nContent-Type: ${
+      typeOfBlob(value) || "application/octet-stream"
     }\r\n\r\n`;
     parts.push(encoder.encode(text), value);
     text = "\r\n";

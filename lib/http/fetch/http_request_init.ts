@@ -80,9 +80,15 @@ export interface HttpRequestInit
   /** Accepted, as fetch asks for it with streams. The response never waits for the body's end. */
   duplex?: "half" | "full";
   /** As the client's option, for this request. */
+  timeout?: number;
+  /** As the client's option, for this request. */
+  queueTimeout?: number;
+  /** As the client's option, for this request. */
   headersTimeout?: number;
   /** As the client's option, for this request. */
   bodyTimeout?: number;
+  /** As the client's option, for this request. */
+  maxResponseSize?: number;
   /**
    * Whether the request may be sent twice, so that it is sent again if a connection is lost.
    *

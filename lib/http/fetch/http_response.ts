@@ -38,7 +38,7 @@ class HttpResponse extends ResponseShell implements NativeSide {
 
   constructor(head: ResponseHead, body: ReadableBody | undefined, info: ResponseInfo) {
     super(() => ({
-      status: head.status,
+      status: statusToSendOn(head.status),
       statusText: head.statusText,
       headers: fieldsToSendOn(head.headers, body?.isDecoded === true),
       body: body ?? null,
@@ -124,7 +124,8 @@ class HttpResponse extends ResponseShell implements NativeSide {
   }
 
   makeNativeSide(): Response {
-    const { status, statusText, headers } = this.#head;
+    const { statusText, headers } = this.#head;
+    const status = statusToSendOn(this.#head.status);
     const body = this.#body;
     const native = new Response(body === undefined ? null : body.takeArrived() ?? body.stream, { status, statusText });
     const fields = fieldsToSendOn(headers, body?.isDecoded === true);
@@ -156,6 +157,11 @@ class HttpResponse extends ResponseShell implements NativeSide {
     const members = { status, statusText, headers, body, bodyUsed, ok, redirected, type, url };
     return `Response ${inspect(members, options)}`;
   }
+}
+
+/** No response of a server's own may have a status above 599, which clients take for 5xx (RFC 9110 section 15). */
+function statusToSendOn(status: number): number {
+  return status > 599 ? 500 : status;
 }
 
 // For those who make another response of the class of this one.

@@ -9,6 +9,9 @@ type Algorithm = "sha256" | "sha384" | "sha512";
 /** The stronger, the later. */
 const algorithms: readonly string[] = ["sha256", "sha384", "sha512"] satisfies Algorithm[];
 
+/** Equal to none. */
+const NO_DIGEST = Buffer.alloc(0);
+
 /** What a body must be: one of these. */
 interface Digests {
   readonly algorithm: Algorithm;
@@ -24,22 +27,27 @@ interface Digests {
  * @see {@link https://www.w3.org/TR/sri-2/}
  */
 export function verifiedBody(body: ResponseBody, integrity: string, origin: string): ResponseBody {
-  const digests = integrity === "" ? undefined : strongest(integrity);
+  const digests = strongest(integrity);
   return digests === undefined ? body : new VerifyingRelay(body, digests, origin).body;
 }
 
-/** Whether a body has to be verified. */
+/** Whether `integrity` asks for a digest that we know, so that a response without a body cannot be what it says. */
+export function asksForDigest(integrity: string): boolean {
+  return strongest(integrity) !== undefined;
+}
+
+/** The digests of the strongest algorithm; undefined if there is none that we know. One that is malformed is no body's. */
 function strongest(integrity: string): Digests | undefined {
   let best = -1;
   let values: Buffer[] = [];
   for (const word of integrity.split(/[\t\n\f\r ]+/)) {
-    const [, algorithm, value] = /^(sha256|sha384|sha512)-([A-Za-z0-9+/_-]+={0,2})(?:\?.*)?$/i.exec(word) ?? [];
+    const [, algorithm, value] = /^(sha256|sha384|sha512)(?:-([^?]*))?(?:\?.*)?$/i.exec(word) ?? [];
     if (algorithm === undefined) continue;
     const strength = algorithms.indexOf(algorithm.toLowerCase());
     if (strength < best) continue;
     if (strength > best) values = [];
     best = strength;
-    values.push(Buffer.from(value, "base64"));
+    values.push(/^[A-Za-z0-9+/_-]+={0,2}$/.test(value ?? "") ? Buffer.from(value, "base64") : NO_DIGEST);
   }
   return best < 0 ? undefined : { algorithm: algorithms[best] as Algorithm, values };
 }

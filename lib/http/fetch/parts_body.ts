@@ -1,4 +1,5 @@
 import type { RequestBody } from "../exchange.ts";
+import { sizeOfBlob } from "./blob_members.ts";
 import type { BodySource } from "./request_body.ts";
 import { StreamBody } from "./stream_body.ts";
 
@@ -11,7 +12,7 @@ export class BlobBody implements BodySource {
   constructor(parts: readonly (Uint8Array | Blob)[]) {
     this.#parts = parts;
     let length = 0;
-    for (const part of parts) length += part instanceof Blob ? part.size : part.length;
+    for (const part of parts) length += part instanceof Blob ? sizeOfBlob(part) : part.length;
     this.length = length;
   }
 

@@ -65,8 +65,10 @@ export class ReadableBody {
 
   /** All of it, if it is here and nobody has begun to read it. It counts as read then. */
   takeArrived(): Uint8Array<ArrayBuffer> | undefined {
-    const { available, isOver, failure } = this.#body;
-    if (!isOver || failure !== undefined || this.isUnusable || this.#stream !== undefined) return undefined;
+    const { available, isOver, failure, revoked } = this.#body;
+    if (!isOver || (failure ?? revoked) !== undefined || this.isUnusable || this.#stream !== undefined) {
+      return undefined;
+    }
     this.#body.claim();
     const whole = freshBytes(available);
     this.#body.takeInto(whole);

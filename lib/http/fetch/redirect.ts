@@ -3,7 +3,7 @@ import { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "./fetch_request.ts";
 import { type RequestTarget, targetOfUrl } from "./request_target.ts";
 
-const contentFields = new Set(["content-encoding", "content-language", "content-location", "content-type"]);
+const contentFields = new Set(["content-encoding", "content-language", "content-location", "content-type", "expect"]);
 const secretFields = new Set(["authorization", "cookie", "proxy-authorization"]);
 
 /**
@@ -48,6 +48,7 @@ export function redirected(
     method: losesBody ? "GET" : method,
     headers,
     body: losesBody ? undefined : request.body,
+    expectsContinue: !losesBody && request.expectsContinue,
     idempotent: losesBody || request.idempotent,
   };
 }

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { RequestBody } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
+import { typeOfBlob } from "./blob_members.ts";
 import { formBody } from "./form_body.ts";
 import { copyOf } from "./fresh_bytes.ts";
 import type { HttpRequestBody } from "./http_request_init.ts";
@@ -15,6 +16,8 @@ export interface BodySource {
   readonly replayable: boolean;
   /** Begins to read it; once, if it is not replayable. */
   open(): RequestBody;
+  /** Finds out before it is sent for the first time how it is to be sent: another in its place. Never rejects. */
+  settle?(): Promise<BodySource>;
 }
 
 /** A body and what is in it. */
@@ -42,7 +45,7 @@ export function extractBody(body: HttpRequestBody, length: number | undefined): 
     return { source: new BytesBody(copyOf(bytes)), type: undefined };
   }
   if (isBuffer(body)) return { source: new BytesBody(copyOf(new Uint8Array(body))), type: undefined };
-  if (body instanceof Blob) return { source: new BlobBody([body]), type: body.type || undefined };
+  if (body instanceof Blob) return { source: new BlobBody([body]), type: typeOfBlob(body) || undefined };
   if (body instanceof URLSearchParams) {
     return {
       source: new BytesBody(Buffer.from(body.toString())),
@@ -55,7 +58,7 @@ export function extractBody(body: HttpRequestBody, length: number | undefined): 
 }
 
 /** A body in memory. */
-class BytesBody implements BodySource {
+export class BytesBody implements BodySource {
   readonly #bytes: Uint8Array;
   readonly length: number;
   readonly replayable = true;

@@ -15,6 +15,7 @@ const ACCEPT = 8;
 const ACCEPT_ENCODING = 9;
 const USER_AGENT = 10;
 const RANGE = 11;
+const EXPECT = 12;
 
 interface FieldName {
   readonly name: string;
@@ -32,6 +33,7 @@ const kinds = new Map<string, number>([
   ["accept-encoding", ACCEPT_ENCODING],
   ["user-agent", USER_AGENT],
   ["range", RANGE],
+  ["expect", EXPECT],
   ["keep-alive", DROPPED],
   ["proxy-connection", DROPPED],
   ["transfer-encoding", DROPPED],
@@ -51,6 +53,10 @@ export class HeaderReader {
   host: string | undefined = undefined;
   /** The value of `content-length`; undefined if there was none. */
   contentLength: number | undefined = undefined;
+  /** Whether `connection` asks for the connection's end after the response. */
+  closes = false;
+  /** Whether `expect: 100-continue` is among the fields. */
+  expectsContinue = false;
   /** A bit for each kind that came. */
   #seen = 0;
   #cookieAt = -1;
@@ -76,6 +82,7 @@ export class HeaderReader {
   /** Adds what a request has that says nothing of it. */
   addDefaults(contentType: string | undefined, decompress: boolean): void {
     const { list } = this;
+    if (this.expectsContinue) list.push("expect", "100-continue");
     if (contentType !== undefined && !this.#has(CONTENT_TYPE)) list.push("content-type", contentType);
     if (!this.#has(ACCEPT)) list.push("accept", "*/*");
     if (!this.#has(ACCEPT_ENCODING)) {
@@ -118,6 +125,7 @@ export class HeaderReader {
     else if (kind === CONTENT_LENGTH) this.#readLength(value);
     else if (kind === CONNECTION) this.#connection += `,${value}`;
     else if (kind === COOKIE) this.#readCookie(value);
+    else if (kind === EXPECT) this.#readExpect(value);
     else if (kind !== TE || value.toLowerCase() === "trailers") this.list.push(name, value);
   }
 
@@ -130,6 +138,12 @@ export class HeaderReader {
       );
     }
     this.host = value;
+  }
+
+  /** There is one that anybody knows: https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1 */
+  #readExpect(value: string): void {
+    if (value.toLowerCase() === "100-continue") this.expectsContinue = true;
+    else this.list.push("expect", value);
   }
 
   #readLength(value: string): void {
@@ -156,6 +170,7 @@ export class HeaderReader {
   /** Fields that Connection names end at the next hop: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */
   #dropNamed(connection: string): void {
     const names = new Set(connection.toLowerCase().split(",").map((name) => name.trim()));
+    this.closes = names.has("close");
     const kept: HeaderList = [];
     const { list } = this;
     for (let at = 0; at < list.length; at += 2) {

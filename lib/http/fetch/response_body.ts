@@ -2,6 +2,11 @@ import { ReadableStream } from "../../streams/mod.ts";
 import { BodyStreamSource } from "./body_stream_source.ts";
 import { ChunkList } from "./chunk_list.ts";
 
+/** The reason for which a body failed. */
+export interface Failure {
+  readonly reason: unknown;
+}
+
 /** Whom a body tells what becomes of it. */
 export interface BodyControl {
   /** So many bytes of what was pushed were taken: there is room for as many more. May be called within `push`. */
@@ -10,6 +15,8 @@ export interface BodyControl {
   cancel(reason: unknown): void;
   /** Somebody waits for bytes, and there are none. */
   wanted?(): void;
+  /** Why nobody may have the bytes any more, even if they are here; undefined as long as they may be read. */
+  revoked?(): Failure | undefined;
 }
 
 /** Who takes a body's bytes. */
@@ -37,7 +44,10 @@ export class ResponseBody {
   /** Who wants to know of the end, without having asked for bytes. */
   #watcher: BodyConsumer | undefined = undefined;
   #hasEnded = false;
-  #failure: { readonly reason: unknown } | undefined = undefined;
+  #failure: Failure | undefined = undefined;
+  /** Bytes that may still be pushed. */
+  #room = Infinity;
+  #tooLarge: (() => unknown) | undefined = undefined;
   #isTaken = false;
   /** Whether content codings were undone, so that some fields of the head are not about these bytes. */
   isDecoded = false;
@@ -63,6 +73,8 @@ export class ResponseBody {
   /** Appends bytes: a view that nobody writes to again. Does nothing after the end. */
   push(chunk: Uint8Array): void {
     if (this.isOver || chunk.length === 0) return;
+    this.#room -= chunk.length;
+    if (this.#room < 0) return this.cancel(this.#tooLarge!());
     this.#chunks.push(chunk);
     this.#tell();
   }
@@ -74,22 +86,27 @@ export class ResponseBody {
     this.#finish();
   }
 
+  /**
+   * Sets how many bytes it may have, those included that are here. It fails as soon as there are more.
+   *
+   * @param error Makes the error.
+   */
+  limit(bytes: number, error: () => unknown): void {
+    this.#room = bytes - this.#chunks.length;
+    this.#tooLarge = error;
+    if (this.#room < 0) this.cancel(error());
+  }
+
   /** The rest will not come; what was not taken yet is dropped. Does nothing after the end. */
   fail(error: unknown): void {
-    if (this.isOver) return;
-    this.#failure = { reason: error };
-    this.#chunks.clear();
-    this.#finish();
+    if (!this.isOver) this.#drop(error);
   }
 
   /** Gives the rest up. Whoever reads gets the reason as an error. */
   cancel(reason: unknown): void {
-    if (this.isOver) {
-      this.#chunks.clear();
-      return;
-    }
-    this.fail(reason);
-    this.#control.cancel(reason);
+    const wasOver = this.isOver;
+    this.#drop(reason);
+    if (!wasOver) this.#control.cancel(reason);
   }
 
   /** Whether nothing more is to come: it has ended, failed, or was cancelled. */
@@ -103,8 +120,13 @@ export class ResponseBody {
   }
 
   /** What went wrong. */
-  get failure(): { readonly reason: unknown } | undefined {
+  get failure(): Failure | undefined {
     return this.#failure;
+  }
+
+  /** Why nobody may have the bytes any more that are here: the request was aborted, or the client destroyed. */
+  get revoked(): Failure | undefined {
+    return this.#control.revoked?.();
   }
 
   /** Bytes that can be taken now. */
@@ -125,8 +147,11 @@ export class ResponseBody {
   /** Waits for bytes or the end; told at once if they are there. Told once, unless it asks again. */
   want(consumer: BodyConsumer): void {
     this.#consumer = consumer;
-    if (this.#chunks.length > 0 || this.isOver) this.#tell();
-    else this.#control.wanted?.();
+    if (this.#chunks.length === 0 && !this.isOver) return this.#control.wanted?.();
+    const { revoked } = this;
+    if (revoked !== undefined) this.#drop(revoked.reason);
+    // A failure has told.
+    this.#tell();
   }
 
   /** Is told of the end, also if it does not wait then. */
@@ -158,7 +183,7 @@ export class ResponseBody {
   /** Another body with the same content, if all of it is here and nobody has begun to take it. */
   copy(): ResponseBody | undefined {
     if (!this.#hasEnded) return undefined;
-    const copy = new ResponseBody(NO_CONTROL);
+    const copy = new ResponseBody({ ...NO_CONTROL, revoked: () => this.revoked });
     for (const chunk of this.#chunks.pieces) copy.push(chunk);
     copy.end();
     return copy;
@@ -171,6 +196,14 @@ export class ResponseBody {
     this.claim();
     if (!this.isOver) this.watch(new WeakConsumer(source));
     return stream;
+  }
+
+  /** What was not taken yet is nobody's any more, be it that all of it has come. */
+  #drop(reason: unknown): void {
+    if (this.#failure !== undefined || this.isDone) return;
+    this.#failure = { reason };
+    this.#chunks.clear();
+    this.#finish();
   }
 
   #finish(): void {

@@ -17,6 +17,7 @@ import { RequestPipeline } from "./request_pipeline.ts";
 import { ResponseFault } from "./response_fault.ts";
 import type { ParsedHead } from "./response_head.ts";
 import { ResponseReader, type ResponseSink } from "./response_reader.ts";
+import { SilenceProof } from "./silence_proof.ts";
 
 /** How an HTTP/1.1 connection behaves. */
 export interface Http1Options {
@@ -48,6 +49,7 @@ export function openHttp1Connection(transport: Transport, options: Http1Options,
   return new Http1Connection(transport, options, owner);
 }
 
+const SPOKE = "sent something that nobody had asked for, or closed the connection, before the request was sent";
 const UNANSWERED = "closed the connection without an answer";
 const CUT = "closed the connection in the middle of its response";
 
@@ -61,6 +63,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   readonly #reader: ResponseReader;
   readonly #idle: IdleWatch;
   readonly #pipeline: RequestPipeline;
+  readonly #silence: SilenceProof;
   /** Whether the connection can carry more after the response that is being read. */
   #reusable = true;
   /** For how long it may be idle. */
@@ -80,6 +83,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     this.#pipeline = new RequestPipeline(transport, options.pipelining, this, options.origin);
     this.#reader = new ResponseReader(this, options.maxHeaderSize);
     this.#idle = new IdleWatch(() => this.#finish());
+    this.#silence = new SilenceProof(() => this.#send());
     transport.attach(this);
     transport.hold(false);
     this.#idle.start(Math.max(options.idleTimeout, FIRST_USE));
@@ -103,9 +107,10 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     if (this.#pipeline.push(exchange) === 1) {
       this.#idle.stop();
       this.#transport.hold(true);
-      this.#reader.expect(head.method);
+      if (this.#silence.isGiven) this.#reader.expect(head.method);
+      else this.#silence.prove();
     }
-    this.#pipeline.sendWaiting();
+    if (!this.#silence.pending) this.#pipeline.sendWaiting();
     return exchange;
   }
 
@@ -141,15 +146,15 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     if (this.#ended) return;
     this.#leave();
     if (this.#pipeline.length === 0) this.#finish();
-    else if (!this.#reader.end()) this.#failAll(this.#lost(this.#reader.begun ? CUT : UNANSWERED));
+    else if (!this.#reader.end()) this.#failAll(this.#lost(this.#stateInWords()));
   }
 
   onClose(error: Error | undefined): void {
-    const { begun } = this.#reader;
+    const state = this.#stateInWords();
     // What is said after we let go of it has no meaning.
     if (error !== undefined && !this.#ended) this.#error ??= toConnectionError(error, this.#options.origin);
     this.#idle.end();
-    if (this.#pipeline.length > 0) this.#failAll(this.#error ?? this.#lost(begun ? CUT : UNANSWERED));
+    if (this.#pipeline.length > 0) this.#failAll(this.#error ?? this.#lost(state));
     else this.#finish();
     this.#owner.onClosed(this, this.#error);
   }
@@ -166,7 +171,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     if (keepAliveTimeout !== undefined) {
       this.#idleTimeout = Math.min(keepAliveTimeout - KEEP_ALIVE_MARGIN, this.#options.idleTimeout);
     }
-    if (!head.keepsAlive || this.#reader.endsWithConnection) this.#leave();
+    if (!head.keepsAlive || exchange.head.closes || this.#reader.endsWithConnection) this.#leave();
     // A server that has not got all of a request and says no does not want the rest.
     if (status >= 400 && !exchange.wholeRequestSent) this.#stopBody(exchange);
     exchange.handler.onHead({ status, statusText, headers: headers.slice() });
@@ -185,6 +190,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
 
   onResponseEnd(trailers: HeaderList | undefined, more: boolean): void {
     const exchange = this.#pipeline.shift();
+    if (this.#pipeline.length === 0) this.#silence.start();
     if (this.#paused) this.#resume();
     const next = this.#pipeline.first;
     if (!exchange.wholeRequestSent) this.#stopBody(exchange);
@@ -200,7 +206,8 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   }
 
   onSurplus(): void {
-    this.#finish();
+    if (this.#pipeline.length > 0) this.#failAll(this.#lost(SPOKE));
+    else this.#finish();
   }
 
   // What exchanges and their bodies ask for.
@@ -219,7 +226,10 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     // Those before it still get their responses; the connection ends when its turn comes.
     if (exchange.sent && index > 0) return;
     this.#pipeline.remove(index);
-    if (!exchange.sent) return queueMicrotask(() => this.#tellFree());
+    if (!exchange.sent) {
+      if (this.#pipeline.length === 0 && !this.#ended) this.#rest();
+      return queueMicrotask(() => this.closing && this.#pipeline.length === 0 ? this.#finish() : this.#tellFree());
+    }
     if (this.#pipeline.length > 0) {
       this.#error ??= this.#lost("was left, because a request before this one was given up");
     }
@@ -237,8 +247,28 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     this.#tellFree();
     if (this.#pipeline.length > 0 || this.#ended) return;
     if (this.#idleTimeout <= 0) return this.#finish();
+    this.#rest();
+  }
+
+  /** The connection is silent: what comes now is for the requests that wait. */
+  #send(): void {
+    const { first } = this.#pipeline;
+    if (first === undefined || this.#ended) return;
+    this.#reader.expect(first.head.method);
+    this.#pipeline.sendWaiting();
+  }
+
+  /** No request is under way. */
+  #rest(): void {
+    this.#silence.stop();
     this.#transport.hold(false);
     this.#idle.start(this.#idleTimeout);
+  }
+
+  /** In which state the connection is, in case that it ends now. */
+  #stateInWords(): string {
+    if (this.#silence.pending) return SPOKE;
+    return this.#reader.begun ? CUT : UNANSWERED;
   }
 
   /** No request after the response that is being read. */
@@ -261,6 +291,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     if (this.#ended) return;
     this.#leave();
     this.#ended = true;
+    this.#silence.stop();
     this.#reader.stop();
     this.#transport.destroy();
   }

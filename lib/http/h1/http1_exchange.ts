@@ -34,8 +34,8 @@ export class Http1Exchange implements Exchange {
     this.head = head;
     this.body = body;
     this.handler = handler;
-    const { method } = head;
-    this.pipelinable = body === undefined && (method === "GET" || method === "HEAD" || method === "OPTIONS");
+    const { method, closes } = head;
+    this.pipelinable = body === undefined && !closes && (method === "GET" || method === "HEAD" || method === "OPTIONS");
   }
 
   /** Whether the server has, or will have, all of the request. */

@@ -51,9 +51,10 @@ export function writeRequestStart(head: RequestHead, body: RequestBody | undefin
   return { bytes, withBody };
 }
 
-function headText({ method, path, authority, headers }: RequestHead, body: RequestBody | undefined): string {
+function headText({ method, path, authority, headers, closes }: RequestHead, body: RequestBody | undefined): string {
   // `keep-alive` is the default, but some servers tell how long they keep the connection only to those who say it.
-  let text = `${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\nconnection: keep-alive\r\n`;
+  const connection = closes ? "close" : "keep-alive";
+  let text = `${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\nconnection: ${connection}\r\n`;
   for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
   return text + bodyFields(method, body);
 }

@@ -21,7 +21,7 @@ export interface ParsedHead {
   readonly keepAliveTimeout: number | undefined;
 }
 
-const STATUS_LINE = /^HTTP\/1\.(\d) ([1-5]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
+const STATUS_LINE = /^HTTP\/1\.(\d) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
 
 /**
  * Reads a response's head.

@@ -8,6 +8,7 @@ export const REFUSED_STREAM = 0x7;
 export const CANCEL = 0x8;
 export const COMPRESSION_ERROR = 0x9;
 export const ENHANCE_YOUR_CALM = 0xb;
+export const HTTP_1_1_REQUIRED = 0xd;
 
 const NAMES = [
   "NO_ERROR",
@@ -46,6 +47,11 @@ export class Http2ErrorCause extends Error {
     super(message);
     this.code = errorName(code);
   }
+}
+
+/** Whether a server wants HTTP/1.1 in the place of HTTP/2, as the cause of an error has it. */
+export function wantsHttp1({ cause }: Error): boolean {
+  return cause instanceof Http2ErrorCause && cause.code === NAMES[HTTP_1_1_REQUIRED];
 }
 
 /** The connection cannot go on: what the server sent makes no sense, or is too much. Caught by the session, which says GOAWAY. */

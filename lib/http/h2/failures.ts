@@ -4,7 +4,7 @@ import { type ConnectionFault, ENHANCE_YOUR_CALM, errorName, Http2ErrorCause } f
 /** The server gave a request up (RST_STREAM), or refused it without acting on it. */
 export function resetError(origin: string, code: number, isUntouched: boolean): HttpError {
   const words = isUntouched
-    ? "the server refused the request without acting on it (REFUSED_STREAM)"
+    ? `the server refused the request without acting on it (${errorName(code)})`
     : `the server gave the request up (${errorName(code)})`;
   return new HttpError(isUntouched ? "REFUSED" : "RESET", words, { origin, cause: new Http2ErrorCause(code, words) });
 }

@@ -23,6 +23,7 @@ import {
   HEADERS,
   PADDED,
   PING,
+  PRIORITY,
   PUSH_PROMISE,
   RST_STREAM,
   SETTINGS,
@@ -134,7 +135,8 @@ export class Incoming implements FrameEvents {
     else if (type === GOAWAY) this.#onGoaway(id, chunk, start, end);
     else if (type === PUSH_PROMISE) {
       throw new ConnectionFault(PROTOCOL_ERROR, "the server pushes, though we forbade it");
-    } else this.#noise.count(); // PRIORITY, and types that we do not know, which are to be ignored
+    } else if (type === PRIORITY) this.#onPriority(id, end - start);
+    else this.#noise.count(); // types that we do not know are to be ignored
   }
 
   #onHeaders(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
@@ -219,6 +221,16 @@ export class Incoming implements FrameEvents {
     // One for each of our requests is fair: a server may end a stream so after the response, for the body it did not want.
     this.#noise.count();
     if (stream !== undefined) this.#ends.reset(stream, readNumber(chunk, start) >>> 0);
+  }
+
+  /** Nothing that it says is of interest, if it is as it should be. */
+  #onPriority(id: number, size: number): void {
+    if (id === 0) throw new ConnectionFault(PROTOCOL_ERROR, "the server sent PRIORITY for the connection");
+    this.#noise.count();
+    const stream = this.#streams.get(id);
+    if (size !== 5 && stream !== undefined) {
+      this.#ends.reject(stream, FRAME_SIZE_ERROR, `PRIORITY of ${size} bytes came`, false);
+    }
   }
 
   #onSettings(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {

@@ -1,7 +1,7 @@
 import type { HeaderList } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
 import type { BodySender } from "./body_sender.ts";
-import { CANCEL, NO_ERROR, REFUSED_STREAM } from "./error_codes.ts";
+import { CANCEL, HTTP_1_1_REQUIRED, NO_ERROR, REFUSED_STREAM } from "./error_codes.ts";
 import { goawayError, resetError, responseError } from "./failures.ts";
 import type { FrameOutput } from "./frame_output.ts";
 import type { Http2Stream } from "./http2_stream.ts";
@@ -60,7 +60,7 @@ export class StreamEnds {
 
   /** The server sent RST_STREAM. */
   reset(stream: Http2Stream, code: number): void {
-    const isUntouched = code === REFUSED_STREAM && !stream.hasHead;
+    const isUntouched = (code === REFUSED_STREAM || code === HTTP_1_1_REQUIRED) && !stream.hasHead;
     this.fail(stream, resetError(this.#origin, code, isUntouched), isUntouched);
   }
 

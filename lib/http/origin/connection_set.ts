@@ -54,7 +54,7 @@ export class ConnectionSet {
         ready.splice(i, 1);
         continue;
       }
-      if (request.pipelinable || connection.active === 0 || connection.protocol === "h2") return pooled;
+      if (pooled.takes(request)) return pooled;
     }
     return undefined;
   }
@@ -68,14 +68,27 @@ export class ConnectionSet {
     return false;
   }
 
-  /** Whether the certificate of an open session is good for a host, and its address one of the host's. */
-  covers(host: string, addresses: readonly string[] | undefined): boolean {
+  /** Open sessions whose certificate covers a host, unless it is known that they do not lead there. */
+  *sessionsCovering(host: string): Generator<PooledConnection> {
     for (const pooled of this.#all) {
-      const { connection, transport } = pooled;
-      if (connection.protocol !== "h2" || connection.closing || !pooled.covers(host)) continue;
-      if (addresses === undefined || addresses.includes(transport.remoteAddress ?? "")) return true;
+      const { connection } = pooled;
+      if (connection.protocol === "h2" && !connection.closing && pooled.mayCarry(host)) yield pooled;
+    }
+  }
+
+  /** Whether an open session carries the requests of another host. */
+  carries(host: string): boolean {
+    for (const pooled of this.#all) {
+      if (!pooled.connection.closing && pooled.carries(host)) return true;
     }
     return false;
+  }
+
+  /** Closes the sessions of HTTP/2 once their requests have ended. */
+  closeSessions(): void {
+    for (const { connection } of this.#all) {
+      if (connection.protocol === "h2") connection.close();
+    }
   }
 
   /** Closes each once its requests have ended. */

@@ -17,13 +17,18 @@ export interface Target {
 /**
  * Connects to a server.
  *
- * @param signal Gives the attempt up.
+ * @param terms.signal Gives the attempt up.
+ * @param terms.http1Only Whether HTTP/2 is not offered.
  * @throws {HttpError} if there is no connection.
  */
-export function connectTo(target: Target, options: ResolvedOptions, signal: AbortSignal): Promise<Transport> {
+export function connectTo(
+  target: Target,
+  options: ResolvedOptions,
+  { signal, http1Only }: { signal: AbortSignal; http1Only: boolean },
+): Promise<Transport> {
   return openTransport(target, {
     tls: options.tls,
-    alpn: options.http2 ? ["h2", "http/1.1"] : ["http/1.1"],
+    alpn: options.http2 && !http1Only ? ["h2", "http/1.1"] : ["http/1.1"],
     timeout: options.connectTimeout,
     lookup: options.lookup,
     signal,
@@ -34,15 +39,16 @@ export function connectTo(target: Target, options: ResolvedOptions, signal: Abor
  * Speaks over a transport what the server chose; in the turn in which the transport was given.
  *
  * @param owner Told what the connection does.
+ * @param http1Only Whether the server has asked for HTTP/1.1.
  * @param allowedAtFirst Streams that an h2 session may open before it knows the server's SETTINGS.
  */
 export function speakOver(
   transport: Transport,
   target: Target,
   options: ResolvedOptions,
-  { owner, allowedAtFirst }: { owner: ConnectionOwner; allowedAtFirst: number },
+  { owner, allowedAtFirst, http1Only }: { owner: ConnectionOwner; allowedAtFirst: number; http1Only: boolean },
 ): Connection {
-  const speaksHttp2 = target.secure ? transport.alpnProtocol === "h2" : options.h2c;
+  const speaksHttp2 = target.secure ? transport.alpnProtocol === "h2" : options.h2c && !http1Only;
   return speaksHttp2
     ? openHttp2Session(transport, http2Options(target, options, allowedAtFirst), owner)
     : openHttp1Connection(transport, http1Options(target, options), owner);

@@ -4,6 +4,7 @@ import type { HttpOriginStats } from "../http_client_stats.ts";
 import type { HttpClientEvent } from "../http_events.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
 import type { Transport } from "../transport.ts";
+import { type AliasCandidate, AliasSearch } from "./alias_search.ts";
 import { ConnectionSet } from "./connection_set.ts";
 import { MissedAttempts } from "./missed_attempts.ts";
 import { connectTo, speakOver, type Target } from "./open_connection.ts";
@@ -16,8 +17,8 @@ export interface OriginHost {
   emit(event: HttpClientEvent): void;
   /** A connection, or an attempt at one, is gone. */
   onIdle(origin: Origin): void;
-  /** Another origin, one of whose sessions may carry this one's requests; undefined if there is none. */
-  findAlias(origin: Origin): Promise<Origin | undefined> | undefined;
+  /** Sessions of other origins that may carry this one's requests, as far as their certificates go. */
+  aliasCandidates(origin: Origin): AliasCandidate[];
 }
 
 /** How long it is tried to open a connection while others are busy if connections have no timeout, in ms. */
@@ -43,7 +44,10 @@ export class Origin implements ConnectionPool {
   /** Carries this origin's requests, by a certificate that is good for both (RFC 9113 section 9.1.1). */
   #alias: Origin | undefined = undefined;
   #aliasRefused = false;
-  #searching = false;
+  #http1Only = false;
+  #search: AliasSearch | undefined = undefined;
+  /** Whether an alias was searched for since the last connection, so that the next step is to connect. */
+  #searched = false;
   readonly #missed: MissedAttempts;
 
   constructor(target: Target, host: OriginHost) {
@@ -56,12 +60,13 @@ export class Origin implements ConnectionPool {
 
   /** Whether nothing is under way, and no connection open. */
   get idle(): boolean {
-    return this.#connections.size === 0 && this.#attempts.size === 0 && this.#waiting.length === 0 && !this.#searching;
+    return this.#connections.size === 0 && this.#attempts.size === 0 && this.#waiting.length === 0 &&
+      this.#search === undefined;
   }
 
   /** Finds a connection for a request, now or when there is one. */
   schedule(request: WaitingRequest): void {
-    if (this.#alias?.hasSession()) return this.#alias.schedule(request);
+    if (this.#alias?.carries(this.target.host)) return this.#alias.schedule(request);
     if (this.#waiting.length === 0) {
       const pooled = this.#connections.find(request);
       if (pooled !== undefined) return request.startOn(pooled);
@@ -72,7 +77,7 @@ export class Origin implements ConnectionPool {
 
   /** The same for a request that was scheduled before: it need not queue up again. */
   scheduleAgain(request: WaitingRequest): void {
-    if (this.#alias?.hasSession()) return this.#alias.scheduleAgain(request);
+    if (this.#alias?.carries(this.target.host)) return this.#alias.scheduleAgain(request);
     this.#waiting.unshift(request);
     this.#startWaiting();
   }
@@ -82,17 +87,18 @@ export class Origin implements ConnectionPool {
     this.#waiting.remove(request);
     if (this.#waiting.length > 0) return;
     this.#missed.clear();
+    this.#endSearch();
     for (const attempt of this.#attempts) attempt.abort();
   }
 
-  /** Whether an h2 session is open that takes requests. */
-  hasSession(): boolean {
-    return this.#protocol === "h2" && this.#connections.open > 0;
+  /** Whether an open session carries the requests of another host. */
+  carries(host: string): boolean {
+    return this.#connections.carries(host);
   }
 
-  /** Whether an open session's certificate and address are those of another host. */
-  covers(host: string, addresses?: readonly string[]): boolean {
-    return this.#connections.covers(host, addresses);
+  /** Open sessions whose certificate covers another host, unless it is known that they do not lead there. */
+  sessionsCovering(host: string): Iterable<PooledConnection> {
+    return this.#connections.sessionsCovering(host);
   }
 
   /** A server said that it does not answer for this origin on another's session (421). Whether that was the case. */
@@ -101,6 +107,14 @@ export class Origin implements ConnectionPool {
     this.#alias = undefined;
     this.#aliasRefused = true;
     return was;
+  }
+
+  /** The server wants HTTP/1.1 (RFC 9113 section 7, HTTP_1_1_REQUIRED): from now on nothing else is spoken with it. */
+  requireHttp1(): void {
+    if (this.#http1Only) return;
+    this.#http1Only = true;
+    this.#protocol = "http/1.1";
+    this.#connections.closeSessions();
   }
 
   /** Closes every connection once its requests have ended, and gives attempts up. */
@@ -161,7 +175,7 @@ export class Origin implements ConnectionPool {
 
   /** Opens as many connections as those that wait need, beyond those that are being opened. */
   #grow(): void {
-    if (this.#waiting.length === 0 || this.#searching) return;
+    if (this.#waiting.length === 0 || this.#search !== undefined) return;
     if (this.#missed.pausing && this.#connections.open > 0) return;
     if (this.#streamsAllowed === 0 && this.#connections.open > 0) return this.#onNothingAllowed();
     // One that is closing has requests to end, which may take long; it is not in the way of its successor.
@@ -183,19 +197,31 @@ export class Origin implements ConnectionPool {
     return Math.ceil(this.#waiting.length / perSession) - this.#attempts.size;
   }
 
+  /** Whether those that wait go to another origin's session, or wait for a look-up that may lead to one. */
   #searchAlias(): boolean {
-    if (this.#aliasRefused || this.#protocol === "http/1.1") return false;
-    const found = this.#host.findAlias(this);
-    if (found === undefined) return false;
-    this.#searching = true;
-    const onFound = (alias: Origin | undefined): void => {
-      this.#searching = false;
-      if (alias?.hasSession()) this.#moveTo(alias);
-      else this.#grow();
-    };
-    // A `lookup` that throws says so again, to the connection that is tried then.
-    found.then(onFound, () => onFound(undefined));
+    const { coalesce, lookup, connectTimeout } = this.#host.options;
+    if (!coalesce || this.#aliasRefused || this.#searched || this.#protocol === "http/1.1") return false;
+    const candidates = this.#host.aliasCandidates(this);
+    if (candidates.length === 0) return false;
+    const { host } = this.target;
+    const known = candidates.find(({ pooled }) => pooled.carries(host));
+    if (known !== undefined) {
+      this.#moveTo(known.origin);
+      return true;
+    }
+    const terms = { lookup, timeout: connectTimeout || PATIENCE };
+    this.#search = new AliasSearch(host, candidates, terms, (alias) => {
+      this.#endSearch();
+      this.#searched = true;
+      if (alias === undefined) this.#grow();
+      else this.#moveTo(alias);
+    });
     return true;
+  }
+
+  #endSearch(): void {
+    this.#search?.cancel();
+    this.#search = undefined;
   }
 
   #moveTo(alias: Origin): void {
@@ -211,7 +237,8 @@ export class Origin implements ConnectionPool {
     const attempt = new AbortController();
     this.#attempts.add(attempt);
     const began = performance.now();
-    connectTo(this.target, this.#host.options, attempt.signal).then(
+    const http1Only = this.#http1Only;
+    connectTo(this.target, this.#host.options, { signal: attempt.signal, http1Only }).then(
       (transport) => {
         this.#attempts.delete(attempt);
         const connection = this.#onConnected(transport, performance.now() - began);
@@ -229,9 +256,14 @@ export class Origin implements ConnectionPool {
     const { target } = this;
     const owner = new PooledConnection(this, transport);
     const allowedAtFirst = this.#streamsAllowed || 1;
-    const connection = speakOver(transport, target, this.#host.options, { owner, allowedAtFirst });
+    const connection = speakOver(transport, target, this.#host.options, {
+      owner,
+      allowedAtFirst,
+      http1Only: this.#http1Only,
+    });
     const { protocol } = connection;
     owner.connection = connection;
+    this.#searched = false;
     this.#protocol = protocol;
     this.#connections.add(owner);
     this.#host.emit({ type: "connect", origin: target.origin, protocol, remoteAddress: transport.remoteAddress, ms });
@@ -261,10 +293,12 @@ export class Origin implements ConnectionPool {
 
   #failWaiting(error: unknown): void {
     this.#missed.clear();
+    this.#endSearch();
+    this.#searched = false;
     while (this.#waiting.first !== undefined) {
       const request = this.#waiting.first;
       this.#waiting.remove(request);
-      request.onNoConnection(error);
+      request.onNoConnection(error, this.target.origin);
     }
   }
 }

@@ -6,12 +6,14 @@ import type { Transport } from "../transport.ts";
 export interface ConnectionPool {
   /** Connections in a row that ended without having answered one request. */
   fruitless: number;
+  /** The server wants HTTP/1.1 (HTTP_1_1_REQUIRED). */
+  requireHttp1(): void;
   onReady(pooled: PooledConnection): void;
   onClosing(pooled: PooledConnection): void;
   onClosed(pooled: PooledConnection, error: HttpError | undefined): void;
 }
 
-/** Hosts of which a connection remembers whether its certificate is good for them. */
+/** Hosts that a connection remembers something of. */
 const MOST_HOSTS = 1000;
 
 /** A connection and its place in the pool of its origin. */
@@ -26,7 +28,10 @@ export class PooledConnection implements ConnectionOwner {
   #awaited = 0;
   #answered = false;
   #failed = false;
+  /** Other hosts whose names the certificate has. */
   readonly #covered = new Map<string, boolean>();
+  /** Other hosts that were looked up, and whether this connection's address is one of theirs. */
+  readonly #verdicts = new Map<string, boolean>();
 
   constructor(pool: ConnectionPool, transport: Transport) {
     this.pool = pool;
@@ -36,6 +41,12 @@ export class PooledConnection implements ConnectionOwner {
   /** Whether it is an HTTP/1.1 connection that has answered before. */
   get kept(): boolean {
     return this.#answered && this.connection.protocol === "http/1.1";
+  }
+
+  /** Whether a request may be started now. */
+  takes({ pipelinable }: { readonly pipelinable: boolean }): boolean {
+    const { free, active, protocol } = this.connection;
+    return free > 0 && (pipelinable || active === 0 || protocol === "h2");
   }
 
   /** A request was answered. */
@@ -62,8 +73,23 @@ export class PooledConnection implements ConnectionOwner {
     if (--this.#awaited === 0) this.transport.hold(false);
   }
 
-  /** Whether the server's certificate is good for another host than the one that was connected to. */
-  covers(host: string): boolean {
+  /** Whether requests for another host may go here: the certificate covers it, and a look-up has led to this address. */
+  carries(host: string): boolean {
+    return this.#verdicts.get(host) === true && this.#covers(host);
+  }
+
+  /** Whether it is worth a look-up to find out if requests for another host may go here, or known that they may. */
+  mayCarry(host: string): boolean {
+    return this.#verdicts.get(host) !== false && this.#covers(host);
+  }
+
+  /** Remembers whether a host's name leads to this connection's address; one that could not be looked up does not. */
+  judge(host: string, leadsHere: boolean): void {
+    if (this.#verdicts.size >= MOST_HOSTS) this.#verdicts.clear();
+    this.#verdicts.set(host, leadsHere);
+  }
+
+  #covers(host: string): boolean {
     let covered = this.#covered.get(host);
     if (covered === undefined) {
       if (this.#covered.size >= MOST_HOSTS) this.#covered.clear();

@@ -13,8 +13,12 @@ export interface WaitingRequest {
   readonly pipelinable: boolean;
   /** There is room on a connection: the request is to start at once. */
   startOn(pooled: PooledConnection): void;
-  /** No connection could be made. */
-  onNoConnection(error: unknown): void;
+  /**
+   * No connection could be made.
+   *
+   * @param origin Which it was to be to: not the request's own, if it waits for a session of another.
+   */
+  onNoConnection(error: unknown, origin: string): void;
 }
 
 /** Where requests wait. */

@@ -311,3 +311,38 @@ test("any split of any bytes into a stream arrives as it is", async () => {
     { numRuns: 50 },
   );
 });
+
+test("a class that extends Blob puts nothing into the head that the runtime would not", async () => {
+  class Liar extends Blob {
+    override get type(): string {
+      return "text/plain\r\nx-injected: 1";
+    }
+    override get size(): number {
+      return "1\r\nx-injected: 1" as never;
+    }
+  }
+  class LiarFile extends File {
+    override get type(): string {
+      return "text/plain\r\nx-injected: 1";
+    }
+    override get size(): number {
+      return 1;
+    }
+  }
+  const { source, type } = extract(new Liar(["four"], { type: "text/x" }));
+  assert.equal(source.length, 4);
+  assert.equal(type, "text/x");
+  assert.equal(Buffer.from(await readAll(source.open())).toString(), "four");
+  assert.equal(extract(new Liar(["four"])).type, undefined);
+  const form = new FormData();
+  form.append("file", new LiarFile(["four"], "name"));
+  const sent = extract(form).source;
+  const text = Buffer.from(await readAll(sent.open())).toString();
+  assert.equal(sent.length, text.length);
+  assert.doesNotMatch(text, /x-injected/);
+});
+
+test("what only looks like a Blob is refused", () => {
+  const fake = Object.create(Blob.prototype) as Blob;
+  assert.throws(() => extract(fake), { code: "INVALID_BODY" });
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readsWithinTurn } from "../../../lib/runtime/mod.ts";
 import fc from "fast-check";
 import { HttpError } from "../../../lib/http/http_error.ts";
 import { bytesBody, PiecesBody } from "./recorder.ts";
@@ -14,6 +15,7 @@ describe("a connection", () => {
     for (let i = 0; i < 5; i++) {
       assert.equal(talk.connection.free, 1);
       const recorder = talk.send("GET", undefined, `/${i}`);
+      await settled();
       assert.equal(talk.connection.free, 0);
       assert.equal(talk.connection.active, 1);
       talk.transport.give(`${OK}${i}${i}`);
@@ -33,6 +35,7 @@ describe("a connection", () => {
     };
     talk.transport.give(`${OK}ab`);
     assert.notEqual(second, first);
+    await settled();
     talk.transport.give(`${OK}cd`);
     assert.equal(second.body, "cd");
     assert.equal(talk.transport.held, false);
@@ -111,12 +114,73 @@ describe("a connection", () => {
       talk.send();
       talk.transport.give(`${OK}ab`);
       const second = talk.send("POST", bytesBody("x"));
+      await settled();
       talk.transport[end]();
       assert.equal(second.error?.code, "CONNECTION_LOST");
       assert.equal(second.untouched, false);
       await talk.owner.closed;
       assert.deepEqual(talk.owner.calls, ["onFree", "onClosing", "onClosed"]);
     }
+  });
+
+  it("that the server closes before the next request is sent fails that untouched", async () => {
+    for (const end of ["finish", "close"] as const) {
+      const talk = new Talk();
+      talk.send();
+      talk.transport.give(`${OK}ab`);
+      await sleep(5);
+      const second = talk.send("POST", bytesBody("x"));
+      talk.transport[end]();
+      assert.equal(second.error?.code, "CONNECTION_LOST");
+      assert.equal(second.untouched, true);
+      await talk.owner.closed;
+    }
+  });
+
+  it("does not take for a response what came before the request was sent", async () => {
+    for (const idleFor of readsWithinTurn ? [0, 5] : [5]) {
+      const talk = new Talk();
+      talk.send();
+      talk.transport.give(`${OK}ab`);
+      talk.transport.takeWritten();
+      await sleep(idleFor);
+      const second = talk.send("POST", bytesBody("x"));
+      assert.equal(talk.transport.takeWritten(), "");
+      talk.transport.give(`${OK}no`);
+      assert.equal(second.error?.code, "CONNECTION_LOST");
+      assert.equal(second.untouched, true);
+      assert.equal(talk.connection.free, 0);
+      await talk.owner.closed;
+      assert.equal(talk.transport.takeWritten(), "");
+    }
+  });
+
+  it("that was opened in vain is proven silent before its first request", async () => {
+    const talk = new Talk();
+    await sleep(5);
+    const first = talk.send();
+    talk.transport.give(`${OK}no`);
+    assert.equal(first.untouched, true);
+    await talk.owner.closed;
+  });
+
+  it("goes on if a request is cancelled before it was sent", async () => {
+    const talk = new Talk();
+    talk.send();
+    talk.transport.give(`${OK}ab`);
+    await sleep(5);
+    talk.start().exchange.cancel(new Error("no longer wanted"));
+    await settled();
+    assert.equal(talk.transport.held, false);
+    assert.equal(talk.connection.free, 1);
+    const third = talk.send();
+    await sleep(20);
+    talk.transport.give(`${OK}cd`);
+    assert.equal(third.body, "cd");
+    await sleep(5);
+    talk.start().exchange.cancel(new Error("no longer wanted"));
+    talk.connection.close();
+    await talk.owner.closed;
   });
 
   it("that is lost tells the socket's error", () => {
@@ -252,6 +316,7 @@ describe("cancel()", () => {
     exchange.cancel(new Error("no longer wanted"));
     assert.equal(talk.transport.destroyed, false);
     const next = talk.send();
+    await settled();
     talk.transport.give(`${OK}cd`);
     assert.equal(next.body, "cd");
     await talk.end();
@@ -450,6 +515,7 @@ describe("a response that nobody reads", () => {
     talk.transport.give("a".repeat(500));
     assert.equal(talk.transport.paused, false);
     const next = talk.send();
+    await settled();
     exchange.consumed(1000);
     talk.transport.give(`${OK}ab`);
     assert.equal(next.body, "ab");
@@ -499,6 +565,7 @@ describe("an idle connection", () => {
     const talk = new Talk({ idleTimeout: 60_000 });
     for (const seconds of [100, 2]) {
       talk.send();
+      await settled();
       talk.transport.give(`HTTP/1.1 200 OK\r\nKeep-Alive: timeout=${seconds}\r\nContent-Length: 0\r\n\r\n`);
     }
     await closed(talk);

@@ -26,6 +26,7 @@ describe("a request", () => {
     const body = bytesBody("body");
     talk.transport.give(OK);
     talk.connection.start(requestHead("POST", "/", ["x", "\xfc"]), body, new Recorder());
+    await settled();
     assert.equal(talk.transport.writes[1], `POST / HTTP/1.1\r\n${HOST}x: \xfc\r\ncontent-length: 4\r\n\r\nbody`);
     await talk.end();
   });
@@ -42,6 +43,7 @@ describe("a request", () => {
     for (const size of [10, 3000, 8000, 9000, 100, 40_000, 5000, 20, 30_000]) {
       const value = String(size % 7).repeat(size);
       talk.connection.start(requestHead("GET", "/", ["x", value]), undefined, new Recorder());
+      await settled();
       texts.push(`GET / HTTP/1.1\r\n${HOST}x: ${value}\r\n\r\n`);
       talk.transport.give(OK);
     }
@@ -53,6 +55,7 @@ describe("a request", () => {
     const talk = new Talk();
     for (const method of ["GET", "HEAD", "DELETE", "OPTIONS", "POST", "PUT", "PATCH", "post"]) {
       talk.send(method);
+      await settled();
       const says = /^(POST|PUT|PATCH)$/.test(method);
       assert.equal(
         talk.transport.takeWritten(),

@@ -213,8 +213,10 @@ describe("a response", () => {
     talk.transport.give(`${text}ab`);
     first.head!.headers.length = 0;
     const second = talk.send();
+    await settled();
     talk.transport.give(`${text}cd`);
     const third = talk.send();
+    await settled();
     talk.transport.give(`${text.replace("y", "z")}ef`);
     assert.equal(second.body, "cd");
     assert.deepEqual(second.head!.headers, ["content-length", "2", "x", "y"]);
@@ -243,7 +245,6 @@ const malformed: Record<string, string> = {
   "a status with four digits": "HTTP/1.1 2000 OK\r\n\r\n",
   "a status that is no number": "HTTP/1.1 2x0 OK\r\n\r\n",
   "a status below 100": "HTTP/1.1 099 OK\r\n\r\n",
-  "a status above 599": "HTTP/1.1 600 OK\r\n\r\n",
   "a NUL in the reason phrase": "HTTP/1.1 200 O\0K\r\n\r\n",
   "a bare CR in the reason phrase": "HTTP/1.1 200 O\rK\r\n\r\n",
   "a bare LF after the status line": "HTTP/1.1 200 OK\nContent-Length: 0\r\n\r\n",

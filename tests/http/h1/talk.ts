@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers";
 import type { Connection, RequestBody } from "../../../lib/http/exchange.ts";
 import { type Http1Options, openHttp1Connection } from "../../../lib/http/h1/connection.ts";
+import { afterPoll } from "../../../lib/runtime/mod.ts";
 import { MemoryTransport } from "./memory_transport.ts";
 import { OwnerRecorder, Recorder, requestHead } from "./recorder.ts";
 
@@ -64,7 +65,8 @@ export async function answerTo(
   return Object.assign(talk, { recorder });
 }
 
-/** After what was queued, and what that queued. */
+/** After what was queued, and what that queued; an idle connection has been proven silent. */
 export async function settled(): Promise<void> {
+  await new Promise<void>((resolve) => void afterPoll(resolve));
   for (let i = 0; i < 3; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 }

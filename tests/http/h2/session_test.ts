@@ -171,7 +171,6 @@ for (
     [ErrorCode.internal, "INTERNAL_ERROR"],
     [ErrorCode.cancel, "CANCEL"],
     [ErrorCode.enhanceYourCalm, "ENHANCE_YOUR_CALM"],
-    [http11Required, "HTTP_1_1_REQUIRED"],
     [0xbeef, "0xbeef"],
   ] as const
 ) {
@@ -186,6 +185,14 @@ for (
     assert.ok(body.isCancelled);
   });
 }
+
+test("a request that the server resets with HTTP_1_1_REQUIRED is untouched, and may be sent in HTTP/1.1", async () => {
+  const { session, peer } = await openSession();
+  const answer = ask(session);
+  peer.reset(1, http11Required);
+  assert.deepEqual([answer.error?.code, answer.isUntouched], ["REFUSED", true]);
+  assert.equal(codeOfCause(answer), "HTTP_1_1_REQUIRED");
+});
 
 // GOAWAY.
 

@@ -59,7 +59,7 @@ const ON_STREAMS: Record<string, StreamAttack> = {
   "with connection: close": { attack: whole(...OK, "connection", "close"), reset: 1 },
   "with transfer-encoding: chunked": { attack: whole(...OK, "transfer-encoding", "chunked"), reset: 1 },
   "of status 101": { attack: whole(":status", "101"), reset: 1 },
-  "of status 700": { attack: whole(":status", "700"), reset: 1 },
+  "of status 1000": { attack: whole(":status", "1000"), reset: 1 },
   "that ends with status 103": {
     attack: ({ connection, stream }) => [connection.headers(stream, [":status", "103"], END_STREAM)],
     reset: 1,

@@ -16,7 +16,7 @@ const NO_BYTES = new Uint8Array(0);
  * @see {@link https://www.rfc-editor.org/rfc/rfc7541}
  */
 export class HpackDecoder {
-  /** `:status` of the last block, 100 to 599; 0 if it had none. */
+  /** `:status` of the last block, 100 to 999; 0 if it had none. */
   status = 0;
   /** Why the last block is none of a response (RFC 9113 8.1.1), as the end of a sentence; empty if it is fine. */
   malformed = "";

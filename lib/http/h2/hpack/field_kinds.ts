@@ -41,7 +41,7 @@ export function kindOfName(name: string): number {
 export function kindOfField(kind: number, value: string, clean: boolean): number {
   if (kind === ORDINARY) return clean ? ORDINARY : FORBIDDEN;
   // 101 does not exist in HTTP/2 (RFC 9113 8.6).
-  if (kind === STATUS) return /^[1-5][0-9][0-9]$/.test(value) && value !== "101" ? STATUS : FORBIDDEN;
+  if (kind === STATUS) return /^[1-9][0-9][0-9]$/.test(value) && value !== "101" ? STATUS : FORBIDDEN;
   return kind === TE && value === "trailers" ? ORDINARY : FORBIDDEN;
 }
 

@@ -1,0 +1,97 @@
+import { setImmediate } from "node:timers";
+import type { RequestBody } from "../exchange.ts";
+import type { BodySource } from "./request_body.ts";
+import { BytesBody } from "./request_body.ts";
+import type { StreamBody } from "./stream_body.ts";
+
+/** The most bytes that are read ahead. */
+const MOST_AHEAD = 1024 * 1024;
+/** Turns of the event loop in which nothing comes before a body counts as a stream. */
+const PATIENCE = 3;
+
+const LATE = Symbol();
+
+/**
+ * The body of a Request, which shows a stream whatever it was made of. It is read ahead before the request is sent: one that is there at
+ * once, as a text is, is sent with its length, and again if need be. One that takes its time, or is large, is sent as the stream that it
+ * is, with its beginning.
+ */
+export class RequestContent implements BodySource {
+  readonly length = undefined;
+  readonly replayable = false;
+  readonly #stream: StreamBody;
+
+  /** @param stream Taken over. */
+  constructor(stream: StreamBody) {
+    this.#stream = stream;
+  }
+
+  open(): RequestBody {
+    return this.#stream;
+  }
+
+  /** Reads ahead; gives what is to be sent in this one's place. Never rejects: what fails does so again when it is sent. */
+  async settle(): Promise<BodySource> {
+    const pieces: Uint8Array[] = [];
+    let size = 0;
+    while (size <= MOST_AHEAD) {
+      const next = this.#stream.read();
+      const piece = await Promise.race([next, turns(PATIENCE)]).catch(() => LATE);
+      if (piece === undefined) return new BytesBody(joined(pieces, size));
+      if (typeof piece === "symbol") return new BegunBody(pieces, next, this.#stream);
+      pieces.push(piece.slice()); // it is the stream's to use again once the next is asked for
+      size += piece.length;
+    }
+    return new BegunBody(pieces, undefined, this.#stream);
+  }
+}
+
+/** A stream of which a part was read. */
+class BegunBody implements BodySource, RequestBody {
+  readonly length = undefined;
+  readonly bytes = undefined;
+  readonly replayable = false;
+  readonly #pieces: Uint8Array[];
+  #next: Promise<Uint8Array | undefined> | undefined;
+  readonly #rest: RequestBody;
+
+  constructor(pieces: Uint8Array[], next: Promise<Uint8Array | undefined> | undefined, rest: RequestBody) {
+    this.#pieces = pieces;
+    this.#next = next;
+    this.#rest = rest;
+    next?.catch(() => {}); // told to who reads, if anybody does
+  }
+
+  open(): RequestBody {
+    return this;
+  }
+
+  read(): Promise<Uint8Array | undefined> {
+    const piece = this.#pieces.shift();
+    if (piece !== undefined) return Promise.resolve(piece);
+    const next = this.#next ?? this.#rest.read();
+    this.#next = undefined;
+    return next;
+  }
+
+  cancel(reason: unknown): void {
+    this.#pieces.length = 0;
+    this.#rest.cancel(reason);
+  }
+}
+
+async function turns(count: number): Promise<typeof LATE> {
+  for (let i = 0; i < count; i++) await new Promise<void>((resolve) => void setImmediate(resolve));
+  return LATE;
+}
+
+function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
+  if (pieces.length === 1) return pieces[0];
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { createHook } from "node:async_hooks";
+import type { Socket } from "node:net";
+import process from "node:process";
+import { HttpClient, type HttpClientOptions } from "../../lib/http/mod.ts";
+import { certificates } from "./certificates.ts";
+import { Listener, type ListenerOptions } from "./faults/listener.ts";
+import { until, within } from "./faults/patience.ts";
+
+const unhandled: unknown[] = [];
+process.on("unhandledRejection", (reason) => unhandled.push(reason));
+
+/** How a server behaves, and its client. */
+export interface SceneOptions {
+  readonly client?: HttpClientOptions;
+  readonly listener?: ListenerOptions;
+  /** Told of each socket that the server accepts; default: says nothing. */
+  readonly onSocket?: (socket: Socket) => void;
+}
+
+/** A client and a server of bare sockets. */
+export interface Scene {
+  readonly client: HttpClient;
+  readonly listener: Listener;
+  /** Of the server, without a path. */
+  readonly url: string;
+}
+
+/** Timers of ours that neither fired nor were cleared, those that do not keep the process alive too; Node only. */
+class TimerWatch {
+  readonly #live = new Map<number, string>();
+  readonly #hook = createHook({
+    init: (id, type) => {
+      if (type !== "Timeout") return;
+      const { stack = "" } = new Error();
+      if (stack.includes("/lib/http/")) this.#live.set(id, stack);
+    },
+    destroy: (id) => void this.#live.delete(id),
+  });
+
+  constructor() {
+    if (!process.versions.bun && !process.versions.deno) this.#hook.enable();
+  }
+
+  get live(): readonly string[] {
+    return [...this.#live.values()];
+  }
+
+  stop(): void {
+    this.#hook.disable();
+  }
+}
+
+/** What keeps the process alive, as far as the runtime tells; of sockets, timers and look-ups. */
+function resources(): number {
+  return process.getActiveResourcesInfo().filter((name) => /Socket|TLS|TCPWRAP|Timeout|Immediate|GetAddr/.test(name))
+    .length;
+}
+
+/**
+ * Runs a client against a hostile server. Whatever happened, afterwards nothing is left: within the client's own timeouts no request
+ * is active or waits, `close()` resolves, the server sees the end of every socket, no timer runs and no rejection was unhandled.
+ */
+export async function leavesNothing(options: SceneOptions, act: (scene: Scene) => Promise<void>): Promise<void> {
+  const before = resources();
+  const watch = new TimerWatch();
+  const listener = await new Listener(options.listener ?? {}, options.onSocket ?? (() => {})).start();
+  const client = new HttpClient({ tls: { ca: certificates.ca }, ...options.client });
+  try {
+    await within(act({ client, listener, url: listener.origin }), "the scene");
+    await until(() => {
+      const { active, queued, connecting } = client.stats();
+      return active + queued + connecting === 0;
+    }, "no request under way");
+    await within(client.close(), "close()");
+    assert.equal(client.stats().connections, 0);
+    await until(() => listener.sockets.size === 0, "the end of all sockets");
+  } finally {
+    client.destroy();
+    await listener.stop();
+  }
+  await until(() => resources() <= before, `the end of all sockets and timers: ${process.getActiveResourcesInfo()}`);
+  await until(() => watch.live.length === 0, "the end of all timers").finally(() => watch.stop()).catch((error) => {
+    throw new Error(watch.live.join("\n\n"), { cause: error });
+  });
+  assert.deepEqual(unhandled, []);
+}
