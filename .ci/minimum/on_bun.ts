@@ -2,11 +2,13 @@
  * Gives Bun's tests our {@link file://./node_test.ts} as `node:test`, which Bun 1.2.0 cannot be told otherwise: it finds
  * its own modules before any plugin does.
  */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
 // deno-lint-ignore no-explicit-any -- the types of Bun are not installed
 const bun = (globalThis as any).Bun;
 const transpiler = new bun.Transpiler({ loader: "ts", target: "bun" });
-const nodeTest = JSON.stringify(join(import.meta.dirname, "node_test.ts"));
+const nodeTest = JSON.stringify(join(dirname(fileURLToPath(import.meta.url)), "node_test.ts"));
 
 bun.plugin({
   name: "node:test",

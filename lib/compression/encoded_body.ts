@@ -68,6 +68,8 @@ class EncodedBody {
   /** Whether the encoder holds something that was not put out. */
   #isDirty = false;
   #isCancelled = false;
+  /** What the source failed with, once everything that it gave has been put out. */
+  #failure: { readonly error: unknown } | undefined;
 
   constructor({ reader, begun, reading }: BodySource, encoder: Encoder) {
     this.#reader = reader;
@@ -79,8 +81,13 @@ class EncodedBody {
   /** Goes on until there is output, or the body has ended. */
   async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     try {
+      if (this.#failure !== undefined) throw this.#failure.error;
       while (!await this.#step(controller));
     } catch (error) {
+      if (this.#failure === undefined && this.#isDirty && this.#put(controller, this.#flush())) {
+        this.#failure = { error }; // for the next pull, as an error drops what waits
+        return;
+      }
       this.#encoder.close();
       void this.#reader.cancel(error).catch(() => {}); // it may be what failed
       throw error;
@@ -100,10 +107,7 @@ class EncodedBody {
     this.#reading ??= this.#reader.read();
     const read = await (this.#isDirty ? inThisTurn(this.#reading) : this.#reading);
     if (this.#isCancelled) return true;
-    if (read === PAUSED) {
-      this.#isDirty = false;
-      return this.#put(controller, this.#encoder.flush());
-    }
+    if (read === PAUSED) return this.#put(controller, this.#flush());
     this.#reading = undefined;
     if (!read.done) return this.#put(controller, this.#write(chunkBytes(read.value)));
     this.#put(controller, this.#encoder.finish());
@@ -111,9 +115,15 @@ class EncodedBody {
     return true;
   }
 
+  #flush(): Uint8Array[] {
+    this.#isDirty = false;
+    return this.#encoder.flush();
+  }
+
   #write(chunk: Uint8Array): Uint8Array[] {
+    const output = this.#encoder.write(chunk);
     this.#isDirty = true;
-    return this.#encoder.write(chunk);
+    return output;
   }
 
   #put(controller: ReadableStreamDefaultController<Uint8Array>, output: readonly Uint8Array[]): boolean {

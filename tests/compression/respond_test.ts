@@ -109,6 +109,20 @@ for (const [name, respond] of Object.entries(ways)) {
     }, /the database is gone/);
   });
 
+  test(`${name}: a source that fails as soon as it has given something has that sent`, async () => {
+    let pulls = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (pulls++ === 0) controller.enqueue(new TextEncoder().encode("the beginning, "));
+        else controller.error(new Error("the database is gone"));
+      },
+    }, { highWaterMark: 0 });
+    const response = await respond(asking("gzip"), new Response(body, { headers: HTML }));
+    const reader = decoded(response).getReader();
+    await readUntil(reader, "the beginning, ");
+    await assert.rejects(soon(reader.read(), "no failure comes"), /the database is gone/);
+  });
+
   test(`${name}: a source that has failed already fails the response`, async () => {
     const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error("never began")) });
     const response = await respond(asking("gzip"), new Response(body, { headers: HTML }));

@@ -70,7 +70,9 @@ async function startServer(block: ShellBlock, options: ShellRunOptions, folder: 
   const { language, code } = block.server!;
   const module = writeModule(join(folder.path, "server"), language, withStandIns(code, folder.standIns), runtime);
   const args = [...leadingArguments[runtime], module];
-  const server = spawn(executable, args, { cwd: folder.path, env: environment(options, folder), stdio: "ignore" });
+  // It listens on the port that the commands name. For Deno the variable would be stronger, with node:http, too.
+  const env = { ...environment(options, folder), DENO_SERVE_ADDRESS: undefined };
+  const server = spawn(executable, args, { cwd: folder.path, env, stdio: "ignore" });
   const port = /\/\/127\.0\.0\.1:(\d+)/.exec(withStandIns(block.commands[0].words, folder.standIns))![1];
   await answered(server, `http://127.0.0.1:${port}/`);
   return server;
