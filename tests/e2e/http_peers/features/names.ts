@@ -19,7 +19,7 @@ export function testNames({ name, skip, origins }: HardServer): void {
     ["one.test", "two.test"].map((host) => `https://${host}:${new URL(origin).port}/`);
 
   test(`${name}: one session carries the requests to two names that share a certificate`, { skip }, async () => {
-    await visiting({ tls: { ca }, lookup }, origins().names, async (visit) => {
+    await visiting({ tls: { ca }, lookup, coalesce: true }, origins().names, async (visit) => {
       const [one, two] = urls(visit.origin);
       for (let i = 0; i < 3; i++) {
         assert.equal(await (await visit.client.fetch(one)).text(), "one.test");
@@ -30,10 +30,12 @@ export function testNames({ name, skip, origins }: HardServer): void {
   });
 
   test(
-    `${name}: names have connections of their own where the certificate is not checked, or over HTTP/1.1`,
+    `${name}: names have connections of their own unless asked, where the certificate is not checked, or over HTTP/1.1`,
     { skip },
     async () => {
-      for (const options of [{ tls: { rejectUnauthorized: false } }, { tls: { ca }, http2: false }]) {
+      const unchecked = { tls: { rejectUnauthorized: false }, coalesce: true };
+      const http1 = { tls: { ca }, http2: false, coalesce: true };
+      for (const options of [{ tls: { ca } }, unchecked, http1]) {
         await visiting({ ...options, lookup }, origins().names, async (visit) => {
           const [one, two] = urls(visit.origin);
           for (let i = 0; i < 3; i++) {
@@ -47,7 +49,7 @@ export function testNames({ name, skip, origins }: HardServer): void {
   );
 
   test(`${name}: a request that is misdirected (421) is sent again to where it belongs`, { skip }, async () => {
-    await visiting({ tls: { ca, ...own }, lookup }, origins().misdirected, async (visit) => {
+    await visiting({ tls: { ca, ...own }, lookup, coalesce: true }, origins().misdirected, async (visit) => {
       const { client, origin, events } = visit;
       const [one, two] = urls(origin);
       for (let i = 0; i < 3; i++) {
