@@ -23,7 +23,7 @@ for (const [name, respond] of Object.entries(ways)) {
       assert.equal(response.headers.get("vary"), "Accept-Encoding");
       assert.equal(response.headers.get("etag"), 'W/"1"');
       assert.notEqual(response.headers.get("content-length"), "20000");
-      const bytes = await response.bytes();
+      const bytes = new Uint8Array(await response.arrayBuffer()); // bytes() of Bun 1.3 gives none
       assert.ok(bytes.length < 2000, `${bytes.length} bytes`);
       assert.equal(await textIn(new Response(bytes, response)), PAGE);
     });
@@ -333,7 +333,7 @@ test("the first of the codings that a client likes best is chosen", async () => 
 test("levels, threshold and filter are heeded", async () => {
   const sizeAt = async (level: number): Promise<number> => {
     const { respond } = await loaded({ levels: { gzip: level } });
-    return (await respond(asking("gzip"), new Response(textOf(200_000), { headers: HTML })).bytes()).length;
+    return (await respond(asking("gzip"), new Response(textOf(200_000), { headers: HTML })).arrayBuffer()).byteLength;
   };
   assert.ok(await sizeAt(9) < await sizeAt(1));
   const { fetch } = await loaded({
