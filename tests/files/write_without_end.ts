@@ -5,4 +5,5 @@ import { AtomicFile } from "../../lib/files/mod.ts";
 const file = await AtomicFile.open(process.argv[2]);
 await file.write(new Uint8Array(1000));
 console.log("begun");
-setInterval(() => {}, 1000);
+// The timer holds the file: one that is dropped is discarded when it is collected.
+setInterval((_: AtomicFile) => {}, 1000, file);
