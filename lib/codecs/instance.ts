@@ -35,7 +35,7 @@ const FULL_MEMORY = 256 * 1024 * 1024;
  */
 const MOST_SESSIONS = 64;
 
-/** What a session counts for: one that takes up to some 2 MiB, and any other. */
+/** The loads of a session that takes up to some 2 MiB, and of any other. */
 export const SMALL = 1;
 export const LARGE = 8;
 

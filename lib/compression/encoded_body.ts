@@ -68,7 +68,7 @@ class EncodedBody {
   /** Whether the encoder holds something that was not put out. */
   #isDirty = false;
   #isCancelled = false;
-  /** What the source failed with, once everything that it gave has been put out. */
+  /** The source's failure, kept until everything that it gave has been put out. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor({ reader, begun, reading }: BodySource, encoder: Encoder) {

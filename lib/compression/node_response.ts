@@ -71,7 +71,7 @@ class NodeResponse {
   #isEnded = false;
   /** Callbacks of writes whose output is still in the encoder. */
   readonly #waiting: Written[] = [];
-  /** What is still to be encoded, as something large came: it is encoded in turns, and what follows waits. */
+  /** Writes that wait for their turn: a large one is encoded over several turns, and later ones follow it. */
   readonly #queue: Queued[] = [];
   #willFlush = false;
   #isClosed = false;

@@ -1,3 +1,4 @@
+import { joinBytes } from "../streams/internal.ts";
 import { type BodySource, chunkBytes, encodedBody, inThisTurn, PAUSED, plainBody } from "./encoded_body.ts";
 import { encodeWhole, openBodyEncoder, unlessItFails } from "./encoding.ts";
 import type { CompressionCoding, Settings } from "./options.ts";
@@ -113,7 +114,7 @@ async function begin(reader: BodySource["reader"]): Promise<Uint8Array | BodySou
     const reading = reader.read();
     const read = await inThisTurn(reading).catch((): typeof PAUSED => PAUSED); // whoever reads the body on has the error
     if (read === PAUSED) return { reader, begun, reading };
-    if (read.done) return joined(begun, length);
+    if (read.done) return begun.length === 1 ? begun[0] : joinBytes(begun, length);
     if (!isChunk(read.value)) return { reader, begun, reading }; // as above
     const bytes = chunkBytes(read.value);
     begun.push(bytes);
@@ -124,17 +125,6 @@ async function begin(reader: BodySource["reader"]): Promise<Uint8Array | BodySou
 
 function isChunk(value: unknown): boolean {
   return ArrayBuffer.isView(value) || typeof value === "string";
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  if (chunks.length === 1) return chunks[0];
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
 }
 
 function whole(

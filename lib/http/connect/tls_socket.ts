@@ -67,7 +67,7 @@ export class TlsAttempt {
    * Checks the names of the certificate where the runtime has connected without asking (Bun 1.3 does not ask a check
    * that comes with a secure context), or without heeding the answer (Deno 2.6). What is wrong with them, if so.
    *
-   * Where nothing is known of the certificate either, as on Deno 2.4, the runtime has compared the names itself.
+   * If nothing is known of the certificate either, as on Deno 2.4, the runtime has compared the names itself.
    */
   get unheeded(): Error | undefined {
     if (this.#options.rejectUnauthorized === false) return undefined;

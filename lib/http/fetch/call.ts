@@ -30,7 +30,7 @@ export interface Caller {
 const ANSWERED: Caller = { resolve: () => {}, reject: () => {} };
 
 /**
- * One call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns the request's life:
+ * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns the request's life:
  * whatever ends it (the response, the signal, a timeout, the client, the server, a hook), it ends once, in `#end`, which lets go of all that it has.
  */
 export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
@@ -382,7 +382,7 @@ function isNullBody(status: number): boolean {
   return status === 204 || status === 205 || status === 304;
 }
 
-/** What a response calls its URL: without the fragment, as the standard has it. */
+/** Gives the URL of a response: without the fragment, as the standard has it. */
 function withoutFragment({ href }: URL): string {
   const hash = href.indexOf("#");
   return hash < 0 ? href : href.slice(0, hash);

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers";
+import { joinBytes } from "../../streams/internal.ts";
 import type { RequestBody } from "../exchange.ts";
 import type { BodySource } from "./request_body.ts";
 import { BytesBody } from "./request_body.ts";
@@ -37,7 +38,7 @@ export class RequestContent implements BodySource {
     while (size <= MOST_AHEAD) {
       const next = this.#stream.read();
       const piece = await Promise.race([next, turns(PATIENCE)]).catch(() => LATE);
-      if (piece === undefined) return new BytesBody(joined(pieces, size));
+      if (piece === undefined) return new BytesBody(pieces.length === 1 ? pieces[0] : joinBytes(pieces, size));
       if (typeof piece === "symbol") return new BegunBody(pieces, next, this.#stream);
       pieces.push(piece.slice()); // it is the stream's to use again once the next is asked for
       size += piece.length;
@@ -83,15 +84,4 @@ class BegunBody implements BodySource, RequestBody {
 async function turns(count: number): Promise<typeof LATE> {
   for (let i = 0; i < count; i++) await new Promise<void>((resolve) => void setImmediate(resolve));
   return LATE;
-}
-
-function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
-  if (pieces.length === 1) return pieces[0];
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
 }

@@ -198,7 +198,7 @@ export class ResponseBody {
     return stream;
   }
 
-  /** What was not taken yet is nobody's any more, be it that all of it has come. */
+  /** Drops everything that was not taken yet, even if all of it has come. */
   #drop(reason: unknown): void {
     if (this.#failure !== undefined || this.isDone) return;
     this.#failure = { reason };
