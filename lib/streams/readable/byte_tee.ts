@@ -1,6 +1,6 @@
-import { cloneAsUint8Array, viewSlots } from "../array_buffers.ts";
-import { queueReaction, react } from "../promises.ts";
-import { holdTasks, runTasks } from "../task.ts";
+import { cloneAsUint8Array, viewSlots } from "../language/array_buffers.ts";
+import { queueReaction, react } from "../language/promises.ts";
+import { holdTasks, runTasks } from "../shortcuts/task.ts";
 import {
   readableByteStreamControllerGetByobRequest,
   readableByteStreamControllerRespond,

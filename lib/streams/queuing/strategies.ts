@@ -1,7 +1,7 @@
-import { mustBe } from "./errors.ts";
-import { showInNode } from "./native/node_interop.ts";
+import { mustBe } from "../language/errors.ts";
+import { showInNode } from "../language/inspection.ts";
 import { countSize } from "./queuing_strategy.ts";
-import { defineInterface, toDictionary } from "./webidl.ts";
+import { defineInterface, toDictionary } from "../language/webidl.ts";
 
 /**
  * Options of the two built-in strategies.

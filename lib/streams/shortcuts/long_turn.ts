@@ -6,7 +6,7 @@
  */
 
 import { atEndOfTurn } from "./end_of_turn.ts";
-import { Deferred, react } from "./promises.ts";
+import { Deferred, react } from "../language/promises.ts";
 
 /** How long, in ms, tasks run until others have their turn. */
 const LONGEST = 10;

@@ -1,5 +1,5 @@
-import { outOfRange } from "./errors.ts";
-import { type Callback, toCallback, toDictionary } from "./webidl.ts";
+import { outOfRange } from "../language/errors.ts";
+import { type Callback, toCallback, toDictionary } from "../language/webidl.ts";
 
 /** The size function of a CountQueuingStrategy, which needs no call. */
 export const countSize = (): 1 => 1;

@@ -1,18 +1,18 @@
-import { inheritNothing } from "./native_classes.ts";
-import { endedError, lockedError } from "../errors.ts";
-import { writableStreamPipeWrite } from "../writable/pipe_write.ts";
+import { inheritNothing } from "../../language/native_classes.ts";
+import { endedError, lockedError } from "../../language/errors.ts";
+import { writableStreamPipeWrite } from "../../writable/pipe_write.ts";
 import {
   UNWATCHED_WRITE,
   writableStreamAbort,
   writableStreamClose,
   writableStreamCloseQueuedOrInFlight,
   type WritableStreamState,
-} from "../writable/stream_state.ts";
+} from "../../writable/stream_state.ts";
 import {
   setUpWritableStreamDefaultWriter,
   writableStreamDefaultWriterRelease,
   WriterState,
-} from "../writable/writer_state.ts";
+} from "../../writable/writer_state.ts";
 
 /**
  * The underlying sink of a writable stream's native side: what a native producer writes is written to ours, which

@@ -1,4 +1,4 @@
-import { currentPause } from "../streams/internal.ts";
+import { currentPause } from "../../shortcuts/long_turn.ts";
 
 /** The least time, in ms, that a producer is given to fill the queue. */
 const LEAST = 1;

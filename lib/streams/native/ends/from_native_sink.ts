@@ -1,19 +1,19 @@
-import { markAsHandled, react } from "../promises.ts";
+import { markAsHandled, react } from "../../language/promises.ts";
 import {
   createWritableStream,
   type SinkAlgorithms,
   startWritableStreamDefaultController,
   type WritableControllerState,
   writableStreamDefaultControllerErrorIfNeeded,
-} from "../writable/controller_state.ts";
-import type { WritableStreamState } from "../writable/stream_state.ts";
+} from "../../writable/controller_state.ts";
+import type { WritableStreamState } from "../../writable/stream_state.ts";
 import {
   nativeGetWriter,
   nativeWriter,
   nativeWriterClosed,
   nativeWriterDesiredSize,
   nativeWriterReady,
-} from "./native_classes.ts";
+} from "../../language/native_classes.ts";
 
 /** A stream of ours that writes to one of the runtime's: at once while that has room, else when it has again. */
 export function fromNativeSink(stream: globalThis.WritableStream): WritableStreamState {

@@ -1,10 +1,15 @@
-import { viewSlots } from "../array_buffers.ts";
-import { react } from "../promises.ts";
-import { type ByteControllerState, createReadableByteStream } from "../readable/byte_controller_state.ts";
-import { readableByteStreamControllerRespond } from "../readable/byob_response.ts";
-import type { SourceAlgorithms } from "../readable/controller_state.ts";
-import type { ReadableStreamState } from "../readable/stream_state.ts";
-import { hasNativeByteStreams, nativeByobReader, nativeByobReaderClosed, nativeGetReader } from "./native_classes.ts";
+import { viewSlots } from "../../language/array_buffers.ts";
+import { react } from "../../language/promises.ts";
+import { type ByteControllerState, createReadableByteStream } from "../../readable/byte_controller_state.ts";
+import { readableByteStreamControllerRespond } from "../../readable/byob_response.ts";
+import type { SourceAlgorithms } from "../../readable/controller_state.ts";
+import type { ReadableStreamState } from "../../readable/stream_state.ts";
+import {
+  hasNativeByteStreams,
+  nativeByobReader,
+  nativeByobReaderClosed,
+  nativeGetReader,
+} from "../../language/native_classes.ts";
 
 const BUFFER_SIZE = 65_536;
 

@@ -1,4 +1,4 @@
-import { ChunkQueue } from "./chunk_queue.ts";
+import { ChunkQueue } from "../queuing/chunk_queue.ts";
 import { Runs } from "./runs.ts";
 
 /**

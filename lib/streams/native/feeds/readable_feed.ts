@@ -1,13 +1,13 @@
-import { inheritNothing } from "./native_classes.ts";
-import { lockedError } from "../errors.ts";
-import type { ReadRequest } from "../readable/read_requests.ts";
+import { inheritNothing } from "../../language/native_classes.ts";
+import { lockedError } from "../../language/errors.ts";
+import type { ReadRequest } from "../../readable/read_requests.ts";
 import {
   DefaultReaderState,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
-} from "../readable/reader_state.ts";
-import { readableStreamCancel, type ReadableStreamState } from "../readable/stream_state.ts";
+} from "../../readable/reader_state.ts";
+import { readableStreamCancel, type ReadableStreamState } from "../../readable/stream_state.ts";
 
 /** The native side holds nothing: it asks for a chunk when a native consumer does. */
 export const NO_BUFFER: QueuingStrategy = Object.assign(Object.create(null), { highWaterMark: 0 });
@@ -95,13 +95,13 @@ export class WatchedReadableFeed extends ReadableFeed {
   }
 }
 
-/** A reader that no user sees, so that its source may go on at once. */
-export class FusedReaderState extends DefaultReaderState {
-  override readonly fused = true;
+/** A reader that no user sees. */
+export class UnseenReaderState extends DefaultReaderState {
+  override readonly endsPullsAtOnce = true;
 }
 
 /** The reader by which the native side locks our stream, for as long as a native consumer locks the native side. */
-export class FeedReaderState extends FusedReaderState {}
+export class FeedReaderState extends UnseenReaderState {}
 
 /** Gives our stream back, when the native side is not locked any longer. */
 export function releaseReadableFeed(stream: ReadableStreamState): void {

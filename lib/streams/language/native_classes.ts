@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { getterOf } from "../getter_of.ts";
-import { hasBrand, isObject } from "../webidl.ts";
+import { getterOf } from "./getter_of.ts";
+import { hasBrand, isObject } from "./webidl.ts";
 
 /** The runtime's own ReadableStream. */
 export const NativeReadableStream: typeof globalThis.ReadableStream = globalThis.ReadableStream;

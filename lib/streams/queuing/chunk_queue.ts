@@ -1,4 +1,4 @@
-import { outOfRange } from "./errors.ts";
+import { outOfRange } from "../language/errors.ts";
 import { Ring } from "./ring.ts";
 
 /**

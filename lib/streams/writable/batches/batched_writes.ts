@@ -1,21 +1,20 @@
+import { checkedSize } from "../../queuing/chunk_queue.ts";
+import type { DefaultControllerState } from "../../readable/default_controller_state.ts";
+import { pullRun, type RunningPipe } from "../../readable/pull_run.ts";
+import { atEndOfTurn } from "../../shortcuts/end_of_turn.ts";
+import { RUN_LENGTH } from "../../shortcuts/number_runs.ts";
+import { dequeueSome } from "../../shortcuts/run_queue.ts";
 import {
-  atEndOfTurn,
-  type Batching,
-  checkedSize,
-  type DefaultControllerState,
-  dequeueSome,
-  pullRun,
-  RUN_LENGTH,
-  type RunningPipe,
   type SinkAlgorithms,
   updateBackpressure,
   type WritableControllerState,
   writableStreamDefaultControllerAdvanceQueueIfNeeded,
   writableStreamDefaultControllerErrorIfNeeded,
-  type WriteRequest,
-} from "../streams/internal.ts";
+} from "../controller_state.ts";
+import type { WriteRequest } from "../stream_state.ts";
 import { Batch, type BatchOwner } from "./batch.ts";
 import type { BatchedSinkAlgorithms } from "./batched_sink.ts";
+import type { Batching } from "./batching.ts";
 import { OutrunningProducer } from "./outrunning_producer.ts";
 
 /**

@@ -1,8 +1,8 @@
-import { Deferred } from "../promises.ts";
-import type { ReadRequest } from "../readable/read_requests.ts";
-import { readableStreamDefaultReaderRead, readableStreamReaderGenericInitialize } from "../readable/reader_state.ts";
-import { readableStreamCancel, type ReadableStreamState } from "../readable/stream_state.ts";
-import { FusedReaderState } from "./readable_feed.ts";
+import { Deferred } from "../../language/promises.ts";
+import type { ReadRequest } from "../../readable/read_requests.ts";
+import { readableStreamDefaultReaderRead, readableStreamReaderGenericInitialize } from "../../readable/reader_state.ts";
+import { readableStreamCancel, type ReadableStreamState } from "../../readable/stream_state.ts";
+import { UnseenReaderState } from "./readable_feed.ts";
 
 type NativeController = ReadableStreamDefaultController<unknown> | ReadableByteStreamController;
 
@@ -10,7 +10,7 @@ type NativeController = ReadableStreamDefaultController<unknown> | ReadableByteS
 export class ToNativeSource implements ReadRequest {
   readonly type: "bytes" | undefined;
   readonly #stream: ReadableStreamState;
-  readonly #reader = new FusedReaderState();
+  readonly #reader = new UnseenReaderState();
   #controller!: NativeController; // set by start()
   #pull: Deferred<void> | undefined;
   #isReading = false;

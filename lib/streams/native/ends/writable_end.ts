@@ -1,17 +1,17 @@
-import { lockedError } from "../errors.ts";
-import { react } from "../promises.ts";
+import { lockedError } from "../../language/errors.ts";
+import { react } from "../../language/promises.ts";
 import {
   createWritableStream,
   type SinkAlgorithms,
   writableStreamDefaultControllerErrorIfNeeded,
-} from "../writable/controller_state.ts";
+} from "../../writable/controller_state.ts";
 import {
   UNWATCHED_WRITE,
   writableStreamFinishErroring,
   writableStreamStartErroring,
   type WritableStreamState,
   writableStreamUpdateBackpressure,
-} from "../writable/stream_state.ts";
+} from "../../writable/stream_state.ts";
 import {
   isNativeWritableStreamLocked,
   nativeGetWriter,
@@ -19,7 +19,7 @@ import {
   nativeWriterClosed,
   nativeWriterDesiredSize,
   nativeWriterReady,
-} from "./native_classes.ts";
+} from "../../language/native_classes.ts";
 
 /** What counts the writes that the native stream has not finished. */
 interface PendingWrites {

@@ -1,6 +1,6 @@
 import { type Context, currentContext, runIn } from "./async_context.ts";
 import { inAnotherTurn, isLongTurn } from "./long_turn.ts";
-import { queueReaction } from "./promises.ts";
+import { queueReaction } from "../language/promises.ts";
 
 /** How many tasks run in one microtask before the promises of others get their turn. */
 const BUDGET = 256;

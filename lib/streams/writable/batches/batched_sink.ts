@@ -1,4 +1,5 @@
-import { type Callback, callbackResult, toCallback, toDictionary } from "../streams/internal.ts";
+import { callbackResult } from "../../language/promises.ts";
+import { type Callback, toCallback, toDictionary } from "../../language/webidl.ts";
 import type { Batch } from "./batch.ts";
 
 /** A sink of ours takes a batch by this method, in place of `writev()`: in the arrays that it came in, not in one. */

@@ -1,4 +1,6 @@
-import { Deferred, RUN_LENGTH, takeRun, type WriteRequest } from "../streams/internal.ts";
+import { Deferred } from "../../language/promises.ts";
+import { RUN_LENGTH, takeRun } from "../../shortcuts/number_runs.ts";
+import type { WriteRequest } from "../stream_state.ts";
 
 /**
  * Chunks that come many at once stay in their array if they are so many. As many that come alone get one that grows; more
@@ -34,7 +36,7 @@ export class Batch implements WriteRequest {
   }
 
   /** Where nobody has a promise, nobody can tell whether a sink that returned none was done at once. */
-  get fused(): boolean {
+  get settlesAtOnce(): boolean {
     return this.#deferred === undefined;
   }
 

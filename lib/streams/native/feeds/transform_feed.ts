@@ -1,20 +1,20 @@
-import { inheritNothing } from "./native_classes.ts";
-import { lockedError } from "../errors.ts";
-import type { ReadRequest } from "../readable/read_requests.ts";
+import { inheritNothing } from "../../language/native_classes.ts";
+import { lockedError } from "../../language/errors.ts";
+import type { ReadRequest } from "../../readable/read_requests.ts";
 import {
   acquireReadableStreamDefaultReader,
   type DefaultReaderState,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericCancel,
-} from "../readable/reader_state.ts";
-import { Deferred } from "../promises.ts";
-import type { TransformStreamState } from "../transform/transform_state.ts";
-import { writableStreamClose } from "../writable/stream_state.ts";
+} from "../../readable/reader_state.ts";
+import { Deferred } from "../../language/promises.ts";
+import type { TransformStreamState } from "../../transform/transform_state.ts";
+import { writableStreamClose } from "../../writable/stream_state.ts";
 import {
   setUpWritableStreamDefaultWriter,
   writableStreamDefaultWriterWrite,
   WriterState,
-} from "../writable/writer_state.ts";
+} from "../../writable/writer_state.ts";
 
 /**
  * The transformer of a transform stream's native side, which only transferring uses: everything else takes the ends.

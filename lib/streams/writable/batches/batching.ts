@@ -1,6 +1,6 @@
-import type { DefaultControllerState } from "../readable/default_controller_state.ts";
-import type { RunningPipe } from "../readable/pull_run.ts";
-import type { WriteRequest } from "./stream_state.ts";
+import type { DefaultControllerState } from "../../readable/default_controller_state.ts";
+import type { RunningPipe } from "../../readable/pull_run.ts";
+import type { WriteRequest } from "../stream_state.ts";
 
 /**
  * How a stream queues chunks whose sink takes them in batches. To the rest of the stream a batch is one chunk, and a

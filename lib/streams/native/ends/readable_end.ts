@@ -1,10 +1,15 @@
-import { lockedError } from "../errors.ts";
-import { PARKED } from "../parked.ts";
-import { react } from "../promises.ts";
-import type { SourceAlgorithms } from "../readable/controller_state.ts";
-import { createReadableStream, type DefaultControllerState } from "../readable/default_controller_state.ts";
-import type { ReadableStreamState } from "../readable/stream_state.ts";
-import { isNativeReadableStreamLocked, nativeGetReader, nativeReader, nativeReaderClosed } from "./native_classes.ts";
+import { lockedError } from "../../language/errors.ts";
+import { PARKED } from "../../shortcuts/parked.ts";
+import { react } from "../../language/promises.ts";
+import type { SourceAlgorithms } from "../../readable/controller_state.ts";
+import { createReadableStream, type DefaultControllerState } from "../../readable/default_controller_state.ts";
+import type { ReadableStreamState } from "../../readable/stream_state.ts";
+import {
+  isNativeReadableStreamLocked,
+  nativeGetReader,
+  nativeReader,
+  nativeReaderClosed,
+} from "../../language/native_classes.ts";
 
 /**
  * A readable stream of the runtime, behind a state of ours that asks it for a chunk when a chunk is asked of the state:
