@@ -76,3 +76,14 @@ test("every shortcut on the list is where it says, and so is the test that holds
     assert.ok(existsSync(join(root, held)), held);
   }
 });
+
+test("departures of the streams are linked from the code that makes them, by the names that the differential runner has", () => {
+  const departures = readFileSync(join(root, "tests/streams/differential/standard_departures.ts"), "utf8");
+  const names = new Set([...departures.matchAll(/^ {4}name: "([^"]+)"/gm)].map(([, name]) => name));
+  const linked = modules.flatMap(({ path }) => {
+    const comments = readFileSync(join(root, path), "utf8").match(/\/\/ Departures? .*$/gm) ?? [];
+    return comments.flatMap((comment) => [...comment.matchAll(/"([^"]+)"/g)].map(([, name]) => name));
+  });
+  assert.ok(linked.length >= 6);
+  assert.deepEqual(linked.filter((name) => !names.has(name)), []);
+});

@@ -113,6 +113,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     const { controller } = source;
     const destination = this.#destination;
     let budget = BUDGET;
+    // Departures "how far a pipe had come when something failed" and "reading for a destination that is failing".
     // The destination cannot be closing: whoever has locked it is this pipe.
     while (!this.#isReading && !destination.backpressure && source.state === "readable") {
       if (destination.state !== "writable" || this.#shuttingDown) break;
@@ -193,6 +194,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
 
   /** Errors before closes, forward before backward, as the standard has it; returns whether the pipe is ending. */
   #shutDownIfNeeded(): boolean {
+    // Departures "which of two failures in one turn a pipe saw first", "whether a pipe's end or a failure in it came first".
     if (this.#shuttingDown) return true;
     const source = this.#source;
     const destination = this.#destination;

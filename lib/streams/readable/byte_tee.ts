@@ -140,6 +140,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
 
   closeSteps(view?: ArrayBufferView): void {
     this.#reading = false;
+    // Departure "a byte tee whose source closes and does not answer for a view": both branches end.
     const inOrder = this.#inOrder();
     for (const branch of inOrder) {
       if (!branch.canceled) branch.controller.close();

@@ -25,7 +25,7 @@
  * | many chunks enqueued in one call | `transform/enqueue_all.ts` `enqueueAll` | no reader waits, no size function | that each is enqueued in order | `tests/streams/enqueue_all_test.ts` |
  * | arrays kept as they came | `shortcuts/run_queue.ts` `RunQueue` | chunks of size 1 come many at once | order and totals | `tests/streams/run_queue_test.ts` |
  * | arrays of numbers used again | `shortcuts/number_runs.ts` `giveBackNumberRun` | the array holds nothing but numbers, and nobody else has it | a chunk that somebody holds | `tests/files/number_file_writer_test.ts` |
- * | buffers used again | `shortcuts/recycling.ts` `Recycling` | source and transformer are ours, and all writes have ended | bytes that somebody still reads | `tests/files/file_streams_test.ts` |
+ * | buffers used again | `shortcuts/recycling.ts` `Recycling` | source and transformer are ours, and all writes have ended | bytes that somebody still reads | `tests/files/used_again_test.ts` |
  * | tasks that share a microtask | `shortcuts/task.ts` `holdTasks` | a microtask of ours is under way, with no user's code below it | contexts, and that promises of others get their turn | `tests/streams/task_test.ts` |
  * | no look at the clock for each task | `shortcuts/long_turn.ts` `isLongTurn` | few tasks have run since the last look | that timers and sockets get their turn | `tests/streams/long_turn_test.ts` |
  * | entering a context by the cheapest way | `shortcuts/async_context.ts` `runIn` | the runtime has that way | the context that callbacks run in | `tests/streams/contexts/contexts_test.ts` |

@@ -96,6 +96,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     if (this.#finishPromise !== undefined) return this.#finishPromise;
     const finished = new Deferred<void>();
     this.#finishPromise = finished.promise;
+    // Departure "algorithms of a transform that are gone": after terminate() and the like this is CLEARED's, and answers.
     const result = attempt(() => this.transformer[method](reason));
     this.transformer = CLEARED;
     settle(result, () => {
