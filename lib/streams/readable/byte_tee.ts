@@ -54,6 +54,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
    * The standard has both branches wait for ever then; here they end.
    */
   #endRead(reader: DefaultReaderState | ByobReaderState): void {
+    // Departure "a byte tee whose source closes and does not answer for a view"
     if (reader !== this.#reader || !(reader instanceof ByobReaderState) || reader.requests.length === 0) return;
     try {
       readableByteStreamControllerRespond(this.stream.controller as ByteControllerState, 0);
@@ -140,7 +141,6 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
 
   closeSteps(view?: ArrayBufferView): void {
     this.#reading = false;
-    // Departure "a byte tee whose source closes and does not answer for a view": both branches end.
     const inOrder = this.#inOrder();
     for (const branch of inOrder) {
       if (!branch.canceled) branch.controller.close();
