@@ -9,7 +9,7 @@ import {
 } from "node:http2";
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
 
-const LIMIT = 10_000;
+const LIMIT = 30_000;
 
 /** What a promise gives, unless it takes so long that something must hang. */
 export async function within<T>(promise: Promise<T>, what: string): Promise<T> {

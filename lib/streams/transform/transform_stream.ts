@@ -1,4 +1,4 @@
-import { makeNativeSideLazily } from "../native/lazy/lazy_side.ts";
+import { makeNativeSideLazily, withEndsOf } from "../native/lazy/lazy_side.ts";
 import { NativeTransformStream } from "../language/native_classes.ts";
 import { TransformFeed } from "../native/feeds/transform_feed.ts";
 import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../language/promises.ts";
@@ -80,8 +80,7 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
   static {
     nativeSideOf = (stream) => {
       if (!(#state in stream)) return undefined;
-      const state = stream.#state;
-      return state.nativeSide ??= new NativeTransformStream(new TransformFeed(state));
+      return stream.#state.nativeSide ??= withEndsOf(stream, new NativeTransformStream());
     };
   }
 }

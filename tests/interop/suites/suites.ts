@@ -137,10 +137,6 @@ export const suites: readonly Suite[] = [
     differences: [
       { test: /^test-(whatwg-readablestream|webstreams-pipeto-write-request)\.js$/, reason: internals },
       { test: /^test-whatwg-webstreams-adapters-to-stream(duplex|writable)\.js$/, reason: internals },
-      {
-        test: /^test-whatwg-webstreams-(transfer|transform-stream-members)\.js$/,
-        reason: "the ends of a transform of ours have native sides of their own",
-      },
       { test: /^test-structuredClone-global\.js$/, reason: "Node itself makes the streams that are received" },
       {
         test: /^test-webstream-readablestream-pipeto\.js$/,

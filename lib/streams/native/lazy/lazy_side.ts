@@ -46,6 +46,24 @@ export function makeNativeSideLazily(
   return true;
 }
 
+/**
+ * Puts the ends of a transform stream of ours in the place of those of its native side, wherever that keeps them, so that
+ * the runtime transfers ours, and locks them.
+ */
+export function withEndsOf(pair: ReadableWritablePair, side: ReadableWritablePair & object): object {
+  const { readable, writable } = side;
+  const record = Reflect.ownKeys(side).map((key) => Reflect.get(side, key)).find((value) =>
+    value?.readable === readable
+  );
+  const holder = record ?? side;
+  for (const key of Reflect.ownKeys(holder)) {
+    const value = Reflect.get(holder, key);
+    if (value === readable) Reflect.set(holder, key, pair.readable);
+    else if (value === writable) Reflect.set(holder, key, pair.writable);
+  }
+  return side;
+}
+
 function hasOnlySymbols(sample: object): boolean {
   const keys = Reflect.ownKeys(sample);
   return keys.length > 0 && keys.every((key) => {

@@ -1,4 +1,4 @@
-import { type Decoder, openDecoder } from "./decoder.ts";
+import { type Decoder, openDecoder } from "../codecs/decoder.ts";
 
 /** A content coding of HTTP that can be undone. */
 export type ContentCoding = "gzip" | "deflate" | "br" | "zstd";

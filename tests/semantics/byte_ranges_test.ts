@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { type ByteRange, parseRange } from "../../../lib/static/http/byte_ranges.ts";
+import { type ByteRange, parseRange } from "../../lib/semantics/byte_ranges.ts";
 
 type Expected = readonly (readonly [start: number, end: number])[] | "unsatisfiable" | "ignored";
 

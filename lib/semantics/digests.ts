@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import { parseDictionary } from "./structured_dictionary.ts";
-import { UploadError } from "./upload_error.ts";
+import { parseDictionary } from "./structured_fields.ts";
+import { UploadError } from "../upload/upload_error.ts";
 
 /**
  * An algorithm of digests that keeps what it promises; those that were broken are deprecated and of no use here.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { parseDictionary } from "../../lib/upload/structured_dictionary.ts";
+import { parseDictionary } from "../../lib/semantics/structured_fields.ts";
 
 const text = (bytes: Uint8Array | undefined) => bytes && new TextDecoder().decode(bytes);
 
