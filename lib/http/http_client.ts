@@ -1,9 +1,9 @@
+import { Call } from "./call/call.ts";
 import { ClientCore } from "./client_core.ts";
-import { Call } from "./fetch/call.ts";
-import { readRequest } from "./fetch/fetch_request.ts";
-import type { HttpRequestInit } from "./fetch/http_request_init.ts";
 import { type HttpClientOptions, resolveOptions } from "./http_client_options.ts";
 import type { HttpClientStats } from "./http_client_stats.ts";
+import { readRequest } from "./request/fetch_request.ts";
+import type { HttpRequestInit } from "./request/http_request_init.ts";
 
 /**
  * An HTTP client with connections of its own. To a server that speaks HTTP/2 all requests go on one connection, as many at a time as

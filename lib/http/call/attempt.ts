@@ -3,9 +3,9 @@ import type { Deadline, Deadlines } from "../deadlines.ts";
 import type { Exchange, ExchangeHandler, ResponseHead } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
 import type { PooledConnection } from "../origin/pooled_connection.ts";
+import type { FetchRequest } from "../request/fetch_request.ts";
+import { type BodyControl, type Failure, ResponseBody } from "../response/response_body.ts";
 import type { AttemptBody } from "./attempt_body.ts";
-import type { FetchRequest } from "./fetch_request.ts";
-import { type BodyControl, type Failure, ResponseBody } from "./response_body.ts";
 
 /** The owner of an attempt, told how it goes. Told of one end, unless it gave the attempt up or let it go. */
 export interface AttemptOwner {
