@@ -156,15 +156,18 @@ export interface HttpClientOptions {
    * @default the system's
    */
   lookup?: LookupFunction;
+  /**
+   * Told of informational (1xx) responses, as 103 (Early Hints) and 100 (Continue), with their status and fields. A request may have at most
+   * 1000, whose fields have at most `maxHeaderSize` bytes together. An exception it throws is an uncaught one.
+   */
+  onInformational?: (status: number, headers: Headers) => void;
   /** Told what the client does, as it happens. What it throws is an uncaught exception. */
   onEvent?: (event: HttpClientEvent) => void;
 }
 
 /** Options with their defaults. */
 export interface ResolvedOptions
-  extends
-    Required<Omit<HttpClientOptions, "lookup" | "onEvent" | "idleTimeout">>,
-    Pick<HttpClientOptions, "lookup" | "onEvent"> {
+  extends Required<Omit<HttpClientOptions, Callback | "idleTimeout">>, Pick<HttpClientOptions, Callback> {
   readonly http1IdleTimeout: number;
   readonly http2IdleTimeout: number;
 }
@@ -212,7 +215,8 @@ type NumberOption =
   | "maxRedirects";
 
 const flags = ["http2", "h2c", "coalesce", "decompress"] as const;
-const callbacks = ["lookup", "onEvent"] as const;
+const callbacks = ["lookup", "onInformational", "onEvent"] as const;
+type Callback = (typeof callbacks)[number];
 
 const known = Object.fromEntries(["tls", ...Object.keys(ranges), ...flags, ...callbacks].map((name) => [name, true]));
 
@@ -253,6 +257,7 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
     decompress: options.decompress ?? true,
     maxRedirects: options.maxRedirects ?? 20,
     lookup: options.lookup,
+    onInformational: options.onInformational,
     onEvent: options.onEvent,
   };
 }

@@ -2,7 +2,7 @@ import type { ResponseHead } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { decodedBody } from "../response/decoded_body.ts";
-import { createResponse } from "../response/http_response.ts";
+import { createResponse, type HttpResponse } from "../response/http_response.ts";
 import { asksForDigest, verifiedBody } from "../response/integrity.ts";
 import type { ResponseBody } from "../response/response_body.ts";
 import { joinedField } from "../response/response_headers.ts";
@@ -28,8 +28,9 @@ export function buildResponse(
   head: ResponseHead,
   body: ResponseBody | undefined,
   terms: ResponseTerms,
-): Response {
+): HttpResponse {
   const { url, integrity, origin } = request;
+  const received = body;
   if (body !== undefined) {
     const codings = terms.decompress ? joinedField(head.headers, "content-encoding") : "";
     if (codings !== "") body = decodedBody(body, codings, origin);
@@ -39,7 +40,7 @@ export function buildResponse(
     const message = `${url.href} has a response without a body, and integrity asks for one`;
     throw new HttpError("INTEGRITY_MISMATCH", message, { origin });
   }
-  return createResponse(head, body, { url: withoutFragment(url), redirected: terms.redirected });
+  return createResponse(head, body, { url: withoutFragment(url), redirected: terms.redirected, received });
 }
 
 /** The caller gets no more of the body, as it is read, than was said. */

@@ -9,6 +9,7 @@ import type { WaitingRequest, WaitingRoom } from "../origin/waiting_list.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { redirected } from "../request/redirect.ts";
 import type { BodySource } from "../request/request_body.ts";
+import type { HttpResponse } from "../response/http_response.ts";
 import type { ResponseBody } from "../response/response_body.ts";
 import { joinedField } from "../response/response_headers.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
@@ -20,7 +21,7 @@ import { TotalDeadline } from "./total_deadline.ts";
 
 /** The caller, who waits for a response. */
 export interface Caller {
-  resolve(response: Response): void;
+  resolve(response: HttpResponse): void;
   reject(reason: unknown): void;
 }
 
@@ -156,7 +157,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     const { decompress } = this.#core.options;
     const maxResponseSize = this.#request.maxResponseSize ?? this.#core.options.maxResponseSize;
     const terms = { decompress, maxResponseSize, redirected: this.#redirects > 0 };
-    let response: Response;
+    let response: HttpResponse;
     try {
       response = buildResponse(this.#request, this.#head!, this.#responseBody, terms);
     } catch (error) {

@@ -29,6 +29,8 @@ export interface FetchRequest extends RequestHead {
   readonly queueTimeout: number | undefined;
   readonly headersTimeout: number | undefined;
   readonly bodyTimeout: number | undefined;
+  /** Undefined: the client's. */
+  readonly onInformational: HttpRequestInit["onInformational"];
   /** In bytes; undefined: the client's. */
   readonly maxResponseSize: number | undefined;
 }
@@ -82,6 +84,7 @@ function readFor(
     queueTimeout: checkedNumber("queueTimeout", init?.queueTimeout),
     headersTimeout: checkedNumber("headersTimeout", init?.headersTimeout),
     bodyTimeout: checkedNumber("bodyTimeout", init?.bodyTimeout),
+    onInformational: checkedFunction("onInformational", init?.onInformational),
     maxResponseSize: checkedNumber("maxResponseSize", init?.maxResponseSize),
   };
   let body: BodySource | undefined;
@@ -164,4 +167,9 @@ function checkedNumber(name: NumberMember, value: number | undefined): number | 
     throw new HttpError("INVALID_OPTION", (cause as Error).message, { cause });
   }
   return value;
+}
+
+function checkedFunction<T>(name: "onInformational", value: T): T {
+  if (value === undefined || typeof value === "function") return value;
+  throw new HttpError("INVALID_OPTION", `${name} must be a function, not ${String(value)}`);
 }
