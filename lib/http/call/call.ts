@@ -16,7 +16,8 @@ import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { AttemptBody } from "./attempt_body.ts";
 import { buildResponse } from "./build_response.ts";
 import { deliverSoon } from "./delivery.ts";
-import { FailedAttempts } from "./failed_attempts.ts";
+import { FailedAttempts, type RetryTerms } from "./failed_attempts.ts";
+import { retryAfter } from "./retry_after.ts";
 import { TotalDeadline } from "./total_deadline.ts";
 
 /** The caller, who waits for a response. */
@@ -130,6 +131,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     if (this.#isOver) return;
     const attempt = this.#attempt!;
     if (head.status === 421 && this.#origin.refuseAlias() && this.#mayRepeat()) return this.#leaveFor(this.#request);
+    if (this.#retryStatus(head)) return;
     this.#upload?.abandon();
     if (head.status >= 300 && head.status < 400 && this.#redirect(head)) return;
     if (this.#request.method === "HEAD" || isNullBody(head.status)) attempt.discard();
@@ -254,28 +256,51 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     return body === undefined || body.replayable || !this.#upload!.begun;
   }
 
-  /** Whether there is to be another attempt. */
+  /** Whether there is to be another attempt after one that got no response. */
   #retry(error: HttpError, untouched: boolean): boolean {
     if (!this.#mayRepeat()) return false;
-    const { method, url, idempotent, body } = this.#request;
-    const { kept, pool: { fruitless } } = this.#attempt!.pooled;
-    const terms = { retries: this.#core.options.retries, idempotent, fruitless, kept };
-    const failures = this.#failures ??= new FailedAttempts();
-    const pause = failures.add(error, untouched, terms);
+    const pause = this.#failedAttempts.add(error, untouched, this.#retryTerms);
     if (pause === undefined) return false;
+    this.#tryAgain(pause, error, undefined);
+    return true;
+  }
+
+  /** Whether there is to be another attempt after one with a status that is to be retried. */
+  #retryStatus({ status, headers }: ResponseHead): boolean {
+    const { options } = this.#core;
+    const { retryStatuses = options.retryStatuses, maxRetryAfter = options.maxRetryAfter } = this.#request;
+    if (!retryStatuses.includes(status) || !this.#mayRepeat()) return false;
+    const pause = this.#failedAttempts.addAnswered(retryAfter(headers), maxRetryAfter, this.#retryTerms);
+    // Who would only see the timeout has more of the response.
+    if (pause === undefined || (this.#total !== undefined && pause >= this.#total.left)) return false;
+    if (this.#request.body?.replayable) this.#upload?.abandon();
+    this.#attempt!.letGo();
+    this.#tryAgain(pause, undefined, status);
+    return true;
+  }
+
+  get #failedAttempts(): FailedAttempts {
+    return this.#failures ??= new FailedAttempts();
+  }
+
+  get #retryTerms(): RetryTerms {
+    const { idempotent, retries = this.#core.options.retries } = this.#request;
+    const { kept, pool: { fruitless } } = this.#attempt!.pooled;
+    return { retries, idempotent, fruitless, kept };
+  }
+
+  /** @param pause In ms. */
+  #tryAgain(pause: number, error: HttpError | undefined, status: number | undefined): void {
+    const { method, url, body } = this.#request;
     this.#attempt = undefined;
     // A body in memory is opened anew; a stream of which nothing was read goes over to the next attempt.
     if (body?.replayable) this.#upload = undefined;
     this.#core.retries++;
-    this.#core.emit({ type: "retry", method, url: url.href, attempt: failures.count, error });
-    if (this.#isOver) return true;
+    const attempt = this.#failedAttempts.count;
+    this.#core.emit({ type: "retry", method, url: url.href, attempt, error, status, ms: pause });
+    if (this.#isOver) return;
     if (pause === 0) this.#queueAgain();
-    else this.#scheduleLater(pause);
-    return true;
-  }
-
-  #scheduleLater(ms: number): void {
-    this.#backoff = setTimeout(() => this.#queueAgain(), ms);
+    else this.#backoff = setTimeout(() => this.#queueAgain(), pause);
   }
 
   #onTimeout(ms: number): void {

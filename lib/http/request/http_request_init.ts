@@ -90,6 +90,12 @@ export interface HttpRequestInit
   /** As the client's option, for this request. */
   maxResponseSize?: number;
   /** As the client's option, for this request. */
+  retries?: number;
+  /** As the client's option, for this request. */
+  retryStatuses?: readonly number[];
+  /** As the client's option, for this request. */
+  maxRetryAfter?: number;
+  /** As the client's option, for this request. */
   onInformational?: (status: number, headers: Headers) => void;
   /**
    * Whether the request may be sent twice, so that it is sent again if a connection is lost.
