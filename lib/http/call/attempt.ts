@@ -1,11 +1,12 @@
 import type { ClientCore } from "../client_core.ts";
 import type { Deadline, Deadlines } from "../deadlines.ts";
-import type { Exchange, ExchangeHandler, ResponseHead } from "../exchange.ts";
+import type { Exchange, ExchangeHandler, HeaderList, ResponseHead } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
 import type { PooledConnection } from "../origin/pooled_connection.ts";
+import type { FetchRequest } from "../request/fetch_request.ts";
+import { type BodyControl, type Failure, ResponseBody } from "../response/response_body.ts";
+import { ResponseHeaders } from "../response/response_headers.ts";
 import type { AttemptBody } from "./attempt_body.ts";
-import type { FetchRequest } from "./fetch_request.ts";
-import { type BodyControl, type Failure, ResponseBody } from "./response_body.ts";
 
 /** The owner of an attempt, told how it goes. Told of one end, unless it gave the attempt up or let it go. */
 export interface AttemptOwner {
@@ -18,6 +19,8 @@ export interface AttemptOwner {
   onBroken(reason: unknown): void;
 }
 
+/** Informational (1xx) responses to one request; their fields share the limit of a head. */
+const MOST_INFORMATIONAL = 1000;
 /** Bytes of a body that nobody reads which are received, so that the connection can be used again. */
 const DISCARDED_BYTES = 65_536;
 /** For how many ms they are waited for. */
@@ -43,6 +46,9 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
   #deadlines: Deadlines | undefined = undefined;
   #exchange: Exchange | undefined = undefined;
   #hasHead = false;
+  /** Informational responses so far, and the size of their fields. */
+  #informational = 0;
+  #informationalBytes = 0;
   #isDelivered = false;
   #isOver = false;
   #holds = false;
@@ -116,9 +122,18 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
 
   // What the connection tells.
 
-  /** Of these, the caller is told nothing: fetch has no place for it. */
-  onInformational(status: number): void {
+  onInformational(status: number, fields: HeaderList): void {
     if (status === 100) this.#upload?.proceed();
+    let size = 0;
+    for (const part of fields) size += part.length;
+    this.#informationalBytes += size;
+    if (++this.#informational > MOST_INFORMATIONAL || this.#informationalBytes > this.#core.options.maxHeaderSize) {
+      const message =
+        `${this.#request.url.href} was answered with more informational responses than maxHeaderSize allows`;
+      return this.#stop(this.#error("LIMIT_EXCEEDED", message));
+    }
+    const told = this.#request.onInformational ?? this.#core.options.onInformational;
+    if (told !== undefined) this.#core.tell(() => told(status, new ResponseHeaders(fields)));
   }
 
   onHead(head: ResponseHead): void {
@@ -137,9 +152,9 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
     if (!this.#isWanted && this.#isDelivered && !this.#upload?.pending) this.#hold(false);
   }
 
-  onEnd(): void {
+  onEnd(trailers: HeaderList | undefined): void {
     this.#end();
-    this.responseBody?.end();
+    this.responseBody?.end(trailers);
     this.#owner?.onReceived();
   }
 
@@ -250,7 +265,7 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
     if (this.expiresAt !== 0) this.#deadlines!.stop(this);
   }
 
-  #error(code: "HEADERS_TIMEOUT" | "BODY_TIMEOUT", message: string): HttpError {
+  #error(code: "HEADERS_TIMEOUT" | "BODY_TIMEOUT" | "LIMIT_EXCEEDED", message: string): HttpError {
     return new HttpError(code, message, { origin: this.#request.origin });
   }
 }

@@ -1,6 +1,9 @@
+import { clearTimeout, setTimeout } from "node:timers";
 import type { RequestBody } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
-import { Permit } from "./permit.ts";
+
+/** For how many ms a server's 100 (Continue) is waited for: many send none. */
+const PATIENCE = 1000;
 
 /**
  * A request's body as one attempt has it. A stream cannot be sent twice; but while nothing of it was read, another attempt can have
@@ -25,12 +28,12 @@ export class AttemptBody implements RequestBody {
    * Takes a body.
    *
    * @param origin For errors.
-   * @param permit Asked for before anything is read; undefined if the body need not wait.
+   * @param expectsContinue Whether nothing is read before the server is ready for it.
    */
-  constructor(body: RequestBody, origin: string, permit: Permit | undefined) {
+  constructor(body: RequestBody, origin: string, expectsContinue: boolean) {
     this.#body = body;
     this.#origin = origin;
-    this.#permit = permit;
+    const permit = this.#permit = expectsContinue ? new Permit() : undefined;
     this.length = body.bytes?.length ?? body.length;
     // What is there as bytes is sent together with the head.
     this.bytes = permit === undefined ? body.bytes : undefined;
@@ -70,7 +73,7 @@ export class AttemptBody implements RequestBody {
 
   /** Another attempt begins with the same body, of which nothing was read. */
   renew(): AttemptBody {
-    return new AttemptBody(this.#body, this.#origin, this.#permit && new Permit());
+    return new AttemptBody(this.#body, this.#origin, this.#permit !== undefined);
   }
 
   /** No other attempt will have it: the stream is told of a `cancel`, past or to come. */
@@ -81,5 +84,39 @@ export class AttemptBody implements RequestBody {
       this.#permit?.refuse();
       this.#body.cancel(reason);
     };
+  }
+}
+
+/**
+ * A server's permission to send a request's body, as `expect: 100-continue` asks for it.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1}
+ */
+class Permit {
+  #given: boolean | undefined = undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  #settle: ((given: boolean) => void) | undefined = undefined;
+
+  /** Waits for it, and not for long. Gives false if the body is not to be sent. */
+  wait(): Promise<boolean> {
+    if (this.#given !== undefined) return Promise.resolve(this.#given);
+    this.#timer = setTimeout(() => this.give(), PATIENCE);
+    return new Promise((resolve) => this.#settle = resolve);
+  }
+
+  /** The server is ready, or was asked long enough. */
+  give(): void {
+    this.#end(true);
+  }
+
+  /** The server has answered, or nobody sends the body any more. */
+  refuse(): void {
+    this.#end(false);
+  }
+
+  #end(given: boolean): void {
+    this.#given ??= given;
+    clearTimeout(this.#timer);
+    this.#settle?.(this.#given);
   }
 }

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import fc from "fast-check";
-import { createResponse } from "../../../lib/http/fetch/http_response.ts";
-import { ResponseBody } from "../../../lib/http/fetch/response_body.ts";
+import { createResponse } from "../../../lib/http/response/http_response.ts";
+import { ResponseBody } from "../../../lib/http/response/response_body.ts";
 
 /** A body, and what its control was told. */
 class Probe {

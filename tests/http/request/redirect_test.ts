@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
-import { type FetchRequest, readRequest } from "../../../lib/http/fetch/fetch_request.ts";
-import type { HttpRequestInit } from "../../../lib/http/fetch/http_request_init.ts";
-import { redirected } from "../../../lib/http/fetch/redirect.ts";
+import { type FetchRequest, readRequest } from "../../../lib/http/request/fetch_request.ts";
+import type { HttpRequestInit } from "../../../lib/http/request/http_request_init.ts";
+import { redirected } from "../../../lib/http/request/redirect.ts";
 
 function read(url: string, init?: HttpRequestInit): FetchRequest {
   return readRequest(url, init, { decompress: false });

@@ -8,6 +8,8 @@ const REFUSALS = 10_000;
 /** The first pause between attempts, in ms; each further one is twice as long. */
 const FIRST_PAUSE = 20;
 const LONGEST_PAUSE = 2000;
+/** The same after a response that does not say when to come back: its server has told that it is busy. */
+const FIRST_PAUSE_OF_STATUS = 500;
 
 /** What there is to know of a request besides its failures. */
 export interface RetryTerms {
@@ -21,7 +23,7 @@ export interface RetryTerms {
   readonly kept: boolean;
 }
 
-/** The attempts at a request that failed before a response came. */
+/** The attempts at a request that failed: no response came, or one whose status is a reason to try again. */
 export class FailedAttempts {
   /** How many there were. */
   count = 0;
@@ -46,6 +48,27 @@ export class FailedAttempts {
     return worthIt ? this.#pause(error) : undefined;
   }
 
+  /**
+   * Adds one that was answered with a status to be retried.
+   *
+   * @param asked How long the response asks to wait, in ms; undefined if it does not say.
+   * @param longest The longest pause, in ms.
+   * @returns how long to wait before the next attempt, in ms; undefined if there is to be none.
+   */
+  addAnswered(asked: number | undefined, longest: number, terms: RetryTerms): number | undefined {
+    if (!terms.idempotent || this.#counted >= terms.retries) return undefined;
+    this.count++;
+    const pause = asked === undefined
+      ? byChance(Math.min(longest, FIRST_PAUSE_OF_STATUS * 2 ** Math.min(this.#counted - 1, 10)))
+      : Math.max(asked, byChance(FIRST_PAUSE));
+    return pause > longest ? undefined : pause;
+  }
+
+  /** How many count for the limit of retries. */
+  get #counted(): number {
+    return this.count - this.#refusals - this.#stale;
+  }
+
   /** Servers refuse each request now and then, and some always. */
   #mayAskAgain({ retries, fruitless }: RetryTerms): boolean {
     if (fruitless > retries) return false;
@@ -55,7 +78,7 @@ export class FailedAttempts {
   }
 
   #mayRetry({ code }: HttpError, { retries, idempotent }: RetryTerms): boolean {
-    if (!idempotent || this.count - this.#refusals - this.#stale > retries) return false;
+    if (!idempotent || this.#counted > retries) return false;
     return code === "CONNECTION_LOST" || code === "CONNECTION_STALE" || code === "REFUSED" || code === "RESET";
   }
 
@@ -66,6 +89,11 @@ export class FailedAttempts {
   #pause({ code }: HttpError): number {
     if (this.count === 1 && code !== "REFUSED") return 0;
     const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(this.count - 1, 10));
-    return Math.ceil(longest * (0.5 + Math.random() / 2));
+    return byChance(longest);
   }
+}
+
+/** From half of a pause to the whole. */
+function byChance(ms: number): number {
+  return Math.ceil(ms * (0.5 + Math.random() / 2));
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type FetchRequest, readRequest } from "../../../lib/http/fetch/fetch_request.ts";
-import type { HttpRequestInit } from "../../../lib/http/fetch/http_request_init.ts";
+import { type FetchRequest, readRequest } from "../../../lib/http/request/fetch_request.ts";
+import type { HttpRequestInit } from "../../../lib/http/request/http_request_init.ts";
 import { HttpError, type HttpErrorCode } from "../../../lib/http/http_error.ts";
 import { ReadableStream as OwnReadableStream } from "../../../lib/streams/mod.ts";
 

@@ -46,3 +46,12 @@ export function fieldsToSendOn(list: HeaderList, isDecoded: boolean): HeaderList
   }
   return kept ?? list;
 }
+
+/** The values of a field, joined; empty if there is none. */
+export function joinedField(headers: HeaderList, name: string): string {
+  let values = "";
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at] === name) values = values === "" ? headers[at + 1] : `${values}, ${headers[at + 1]}`;
+  }
+  return values;
+}

@@ -1,7 +1,7 @@
 import type { ReadableStream } from "../../streams/mod.ts";
+import { freshBytes } from "../fresh_bytes.ts";
 import { watchResponse, watchStream } from "./abandoned.ts";
 import { teeBody } from "./body_tee.ts";
-import { freshBytes } from "./fresh_bytes.ts";
 import type { BodyConsumer, ResponseBody } from "./response_body.ts";
 import { readWhole, type WholeKind } from "./whole_body.ts";
 

@@ -89,6 +89,14 @@ export interface HttpRequestInit
   bodyTimeout?: number;
   /** As the client's option, for this request. */
   maxResponseSize?: number;
+  /** As the client's option, for this request. */
+  retries?: number;
+  /** As the client's option, for this request. */
+  retryStatuses?: readonly number[];
+  /** As the client's option, for this request. */
+  maxRetryAfter?: number;
+  /** As the client's option, for this request. */
+  onInformational?: (status: number, headers: Headers) => void;
   /**
    * Whether the request may be sent twice, so that it is sent again if a connection is lost.
    *

@@ -1,5 +1,5 @@
-import type { BodyConsumer, ResponseBody } from "./response_body.ts";
 import { ChunkList } from "./chunk_list.ts";
+import type { BodyConsumer, ResponseBody } from "./response_body.ts";
 
 /** What a body may be read as. */
 export type WholeKind = "text" | "json" | "bytes" | "arrayBuffer" | "blob" | "formData";

@@ -7,12 +7,39 @@ import type { ResponseBody } from "./response_body.ts";
 import { fieldsToSendOn, ResponseHeaders } from "./response_headers.ts";
 import { convertWhole, type WholeKind } from "./whole_body.ts";
 
+/**
+ * A Response as {@link HttpClient.fetch} gives it.
+ *
+ * @example Fields that come after the body
+ * ```ts
+ * import { HttpClient, type HttpResponse } from "@millrace/streams/http";
+ *
+ * const client = new HttpClient();
+ * const response: HttpResponse = await client.fetch("https://api.example.com/log");
+ * console.log((await response.text()).length); // 8
+ * console.log((await response.trailers).get("x-lines")); // 2
+ * await client.close();
+ * ```
+ */
+export interface HttpResponse extends Response {
+  /**
+   * The trailer fields, which a server sends after the body: empty if there are none. Settles once the whole body has been received,
+   * so read it first; rejects with what the body failed with, or was cancelled with. Always the same promise, which nobody has to
+   * handle.
+   */
+  readonly trailers: Promise<Headers>;
+  /** The response once more, to be read on its own; with the same trailers. */
+  clone(): HttpResponse;
+}
+
 /** What a response knows of its request. */
 export interface ResponseInfo {
   /** Without the fragment. */
   readonly url: string;
   /** Whether it is not the first response. */
   readonly redirected: boolean;
+  /** The body as it is received, with its trailers; undefined where there can be none. */
+  readonly received?: ResponseBody | undefined;
 }
 
 type Inspect = (value: unknown, options?: unknown) => string;
@@ -22,19 +49,20 @@ type Inspect = (value: unknown, options?: unknown) => string;
  *
  * @param body What is read; undefined where there can be none (HEAD, 204, 304).
  */
-export function createResponse(head: ResponseHead, body: ResponseBody | undefined, info: ResponseInfo): Response {
+export function createResponse(head: ResponseHead, body: ResponseBody | undefined, info: ResponseInfo): HttpResponse {
   const readable = body === undefined ? undefined : new ReadableBody(body);
-  const response = new HttpResponse(head, readable, info);
+  const response = new FetchedResponse(head, readable, info);
   readable?.watch(response);
   return response;
 }
 
 /** A Response whose parts are made when somebody asks for them. */
-class HttpResponse extends ResponseShell implements NativeSide {
+class FetchedResponse extends ResponseShell implements HttpResponse, NativeSide {
   readonly #head: ResponseHead;
   readonly #body: ReadableBody | undefined;
   readonly #info: ResponseInfo;
   #headers: Headers | undefined = undefined;
+  #noTrailers: Promise<Headers> | undefined = undefined;
 
   constructor(head: ResponseHead, body: ReadableBody | undefined, info: ResponseInfo) {
     super(() => ({
@@ -76,6 +104,10 @@ class HttpResponse extends ResponseShell implements NativeSide {
     return this.#headers ??= new ResponseHeaders(this.#head.headers);
   }
 
+  get trailers(): Promise<Headers> {
+    return this.#info.received?.trailers ?? (this.#noTrailers ??= Promise.resolve(new ResponseHeaders([])));
+  }
+
   override get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
     return this.#body?.stream ?? null;
   }
@@ -115,9 +147,9 @@ class HttpResponse extends ResponseShell implements NativeSide {
     return stream.pipeThrough(new TextDecoderStream());
   }
 
-  override clone(): Response {
+  override clone(): HttpResponse {
     const copy = this.#body?.clone();
-    const response = new HttpResponse(this.#head, copy, this.#info);
+    const response = new FetchedResponse(this.#head, copy, this.#info);
     this.#body?.watch(this);
     copy?.watch(response);
     return response;
@@ -165,4 +197,8 @@ function statusToSendOn(status: number): number {
 }
 
 // For those who make another response of the class of this one.
-Object.defineProperty(HttpResponse.prototype, "constructor", { value: Response, writable: true, configurable: true });
+Object.defineProperty(FetchedResponse.prototype, "constructor", {
+  value: Response,
+  writable: true,
+  configurable: true,
+});

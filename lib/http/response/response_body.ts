@@ -1,6 +1,8 @@
 import { ReadableStream } from "../../streams/mod.ts";
+import type { HeaderList } from "../exchange.ts";
 import { BodyStreamSource } from "./body_stream_source.ts";
 import { ChunkList } from "./chunk_list.ts";
+import { ResponseTrailers } from "./response_trailers.ts";
 
 /** The reason for which a body failed. */
 export interface Failure {
@@ -51,6 +53,8 @@ export class ResponseBody {
   #isTaken = false;
   /** Whether content codings were undone, so that some fields of the head are not about these bytes. */
   isDecoded = false;
+  #trailers: HeaderList | undefined = undefined;
+  #awaitedTrailers: ResponseTrailers | undefined = undefined;
   /** Told when nothing more is to come. */
   observer: BodyObserver | undefined = undefined;
 
@@ -79,10 +83,11 @@ export class ResponseBody {
     this.#tell();
   }
 
-  /** Nothing more comes. Does nothing after the end. */
-  end(): void {
+  /** Nothing more comes but the trailers. Does nothing after the end. */
+  end(trailers?: HeaderList): void {
     if (this.isOver) return;
     this.#hasEnded = true;
+    this.#trailers = trailers;
     this.#finish();
   }
 
@@ -142,6 +147,15 @@ export class ResponseBody {
   /** Marks it as somebody's. */
   claim(): void {
     this.#isTaken = true;
+  }
+
+  /** Fields that come after the body: settled with its end, rejected with its failure. Always the same. */
+  get trailers(): Promise<Headers> {
+    if (this.#awaitedTrailers === undefined) {
+      this.#awaitedTrailers = new ResponseTrailers();
+      if (this.isOver) this.#settleTrailers();
+    }
+    return this.#awaitedTrailers.promise;
   }
 
   /** Waits for bytes or the end; told at once if they are there. Told once, unless it asks again. */
@@ -210,8 +224,15 @@ export class ResponseBody {
     this.#tell();
     this.#watcher?.onReady();
     this.#watcher = undefined;
+    this.#settleTrailers();
     this.observer?.onOver();
     this.observer = undefined;
+  }
+
+  /** Trailers that have come stay, whatever becomes of the bytes before them. */
+  #settleTrailers(): void {
+    if (this.#hasEnded) this.#awaitedTrailers?.resolve(this.#trailers ?? []);
+    else this.#awaitedTrailers?.reject(this.#failure!.reason);
   }
 
   #tell(): void {

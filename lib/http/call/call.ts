@@ -1,28 +1,28 @@
 import type { ClientCore, LiveCall } from "../client_core.ts";
 import type { Deadline, Deadlines } from "../deadlines.ts";
-import type { HeaderList, ResponseHead } from "../exchange.ts";
+import type { ResponseHead } from "../exchange.ts";
 import { wantsHttp1 } from "../h2/error_codes.ts";
 import { HttpError } from "../http_error.ts";
 import type { Origin } from "../origin/origin.ts";
 import type { PooledConnection } from "../origin/pooled_connection.ts";
 import type { WaitingRequest, WaitingRoom } from "../origin/waiting_list.ts";
+import type { FetchRequest } from "../request/fetch_request.ts";
+import { redirected } from "../request/redirect.ts";
+import type { BodySource } from "../request/request_body.ts";
+import type { HttpResponse } from "../response/http_response.ts";
+import type { ResponseBody } from "../response/response_body.ts";
+import { joinedField } from "../response/response_headers.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { AttemptBody } from "./attempt_body.ts";
-import { decodedBody } from "./decoded_body.ts";
+import { buildResponse } from "./build_response.ts";
 import { deliverSoon } from "./delivery.ts";
-import { FailedAttempts } from "./failed_attempts.ts";
-import type { FetchRequest } from "./fetch_request.ts";
-import { createResponse } from "./http_response.ts";
-import { asksForDigest, verifiedBody } from "./integrity.ts";
-import { Permit } from "./permit.ts";
-import { redirected } from "./redirect.ts";
-import type { BodySource } from "./request_body.ts";
-import type { ResponseBody } from "./response_body.ts";
+import { FailedAttempts, type RetryTerms } from "./failed_attempts.ts";
+import { retryAfter } from "./retry_after.ts";
 import { TotalDeadline } from "./total_deadline.ts";
 
 /** The caller, who waits for a response. */
 export interface Caller {
-  resolve(response: Response): void;
+  resolve(response: HttpResponse): void;
   reject(reason: unknown): void;
 }
 
@@ -131,6 +131,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     if (this.#isOver) return;
     const attempt = this.#attempt!;
     if (head.status === 421 && this.#origin.refuseAlias() && this.#mayRepeat()) return this.#leaveFor(this.#request);
+    if (this.#retryStatus(head)) return;
     this.#upload?.abandon();
     if (head.status >= 300 && head.status < 400 && this.#redirect(head)) return;
     if (this.#request.method === "HEAD" || isNullBody(head.status)) attempt.discard();
@@ -155,40 +156,22 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   /** Gives the caller the response. */
   deliver(): void {
     if (this.#isOver) return; // aborted, or failed, in the same turn
-    const { url, integrity, origin } = this.#request;
-    const head = this.#head!;
-    let body = this.#responseBody;
-    if (body !== undefined) {
-      const codings = this.#core.options.decompress ? fieldsOf(head.headers, "content-encoding") : "";
-      if (codings !== "") body = decodedBody(body, codings, origin);
-      this.#limit(body, head);
-      if (integrity !== "") body = verifiedBody(body, integrity, origin);
-    } else if (asksForDigest(integrity)) {
-      return this.#fail(
-        this.#error("INTEGRITY_MISMATCH", `${url.href} has a response without a body, and integrity asks for one`),
-      );
+    const { decompress } = this.#core.options;
+    const maxResponseSize = this.#request.maxResponseSize ?? this.#core.options.maxResponseSize;
+    const terms = { decompress, maxResponseSize, redirected: this.#redirects > 0 };
+    let response: HttpResponse;
+    try {
+      response = buildResponse(this.#request, this.#head!, this.#responseBody, terms);
+    } catch (error) {
+      return this.#fail(error);
     }
-    const info = { url: withoutFragment(url), redirected: this.#redirects > 0 };
     const { resolve } = this.#caller;
     // The connection holds this call: nothing of it may lead to the response, or nobody could see that it was dropped.
     this.#caller = ANSWERED;
     this.#isAnswered = true;
-    resolve(createResponse(head, body, info));
+    resolve(response);
     if (this.#isReceived) this.#end();
     else this.#attempt?.onDelivered();
-  }
-
-  /** The caller gets no more of the body, as it is read, than was said. */
-  #limit(body: ResponseBody, { headers }: ResponseHead): void {
-    const { url, origin, maxResponseSize: most = this.#core.options.maxResponseSize } = this.#request;
-    if (most === Infinity) return;
-    const error = (): HttpError => {
-      const message = `The response of ${url.href} is larger than ${most} bytes (maxResponseSize)`;
-      return new HttpError("LIMIT_EXCEEDED", message, { origin });
-    };
-    body.limit(most, error);
-    const announced = body.isDecoded ? 0 : Number(fieldsOf(headers, "content-length"));
-    if (announced > most) body.cancel(error());
   }
 
   /** It is known how the body is to be sent. */
@@ -202,8 +185,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   #openBody(body: BodySource): boolean {
     try {
       const { origin, expectsContinue } = this.#request;
-      const permit = expectsContinue ? new Permit() : undefined;
-      this.#upload = this.#upload?.renew() ?? new AttemptBody(body.open(), origin, permit);
+      this.#upload = this.#upload?.renew() ?? new AttemptBody(body.open(), origin, expectsContinue);
       return true;
     } catch (error) {
       this.#fail(error);
@@ -215,7 +197,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   #redirect(head: ResponseHead): boolean {
     const { maxRedirects } = this.#core.options;
     try {
-      const next = redirected(this.#request, head.status, fieldsOf(head.headers, "location") || undefined);
+      const next = redirected(this.#request, head.status, joinedField(head.headers, "location") || undefined);
       if (next === undefined) return false;
       if (this.#redirects >= maxRedirects) {
         throw this.#error("REDIRECT_FAILED", `${this.#request.url.href} is one redirect more than ${maxRedirects}`);
@@ -274,28 +256,51 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     return body === undefined || body.replayable || !this.#upload!.begun;
   }
 
-  /** Whether there is to be another attempt. */
+  /** Whether there is to be another attempt after one that got no response. */
   #retry(error: HttpError, untouched: boolean): boolean {
     if (!this.#mayRepeat()) return false;
-    const { method, url, idempotent, body } = this.#request;
-    const { kept, pool: { fruitless } } = this.#attempt!.pooled;
-    const terms = { retries: this.#core.options.retries, idempotent, fruitless, kept };
-    const failures = this.#failures ??= new FailedAttempts();
-    const pause = failures.add(error, untouched, terms);
+    const pause = this.#failedAttempts.add(error, untouched, this.#retryTerms);
     if (pause === undefined) return false;
+    this.#tryAgain(pause, error, undefined);
+    return true;
+  }
+
+  /** Whether there is to be another attempt after one with a status that is to be retried. */
+  #retryStatus({ status, headers }: ResponseHead): boolean {
+    const { options } = this.#core;
+    const { retryStatuses = options.retryStatuses, maxRetryAfter = options.maxRetryAfter } = this.#request;
+    if (!retryStatuses.includes(status) || !this.#mayRepeat()) return false;
+    const pause = this.#failedAttempts.addAnswered(retryAfter(headers), maxRetryAfter, this.#retryTerms);
+    // Who would only see the timeout has more of the response.
+    if (pause === undefined || (this.#total !== undefined && pause >= this.#total.left)) return false;
+    if (this.#request.body?.replayable) this.#upload?.abandon();
+    this.#attempt!.letGo();
+    this.#tryAgain(pause, undefined, status);
+    return true;
+  }
+
+  get #failedAttempts(): FailedAttempts {
+    return this.#failures ??= new FailedAttempts();
+  }
+
+  get #retryTerms(): RetryTerms {
+    const { idempotent, retries = this.#core.options.retries } = this.#request;
+    const { kept, pool: { fruitless } } = this.#attempt!.pooled;
+    return { retries, idempotent, fruitless, kept };
+  }
+
+  /** @param pause In ms. */
+  #tryAgain(pause: number, error: HttpError | undefined, status: number | undefined): void {
+    const { method, url, body } = this.#request;
     this.#attempt = undefined;
     // A body in memory is opened anew; a stream of which nothing was read goes over to the next attempt.
     if (body?.replayable) this.#upload = undefined;
     this.#core.retries++;
-    this.#core.emit({ type: "retry", method, url: url.href, attempt: failures.count, error });
-    if (this.#isOver) return true;
+    const attempt = this.#failedAttempts.count;
+    this.#core.emit({ type: "retry", method, url: url.href, attempt, error, status, ms: pause });
+    if (this.#isOver) return;
     if (pause === 0) this.#queueAgain();
-    else this.#scheduleLater(pause);
-    return true;
-  }
-
-  #scheduleLater(ms: number): void {
-    this.#backoff = setTimeout(() => this.#queueAgain(), ms);
+    else this.#backoff = setTimeout(() => this.#queueAgain(), pause);
   }
 
   #onTimeout(ms: number): void {
@@ -355,7 +360,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     }
   }
 
-  #error(code: "INTEGRITY_MISMATCH" | "TIMEOUT" | "QUEUE_TIMEOUT" | "REDIRECT_FAILED", message: string): HttpError {
+  #error(code: "TIMEOUT" | "QUEUE_TIMEOUT" | "REDIRECT_FAILED", message: string): HttpError {
     return new HttpError(code, message, { origin: this.#request.origin });
   }
 
@@ -380,19 +385,4 @@ function isPipelinable({ idempotent, body }: FetchRequest): boolean {
 /** Whether responses of a status have no body (fetch: null body status). */
 function isNullBody(status: number): boolean {
   return status === 204 || status === 205 || status === 304;
-}
-
-/** Gives the URL of a response: without the fragment, as the standard has it. */
-function withoutFragment({ href }: URL): string {
-  const hash = href.indexOf("#");
-  return hash < 0 ? href : href.slice(0, hash);
-}
-
-/** The values of a field, joined; empty if there is none. */
-function fieldsOf(headers: HeaderList, name: string): string {
-  let values = "";
-  for (let at = 0; at < headers.length; at += 2) {
-    if (headers[at] === name) values = values === "" ? headers[at + 1] : `${values}, ${headers[at + 1]}`;
-  }
-  return values;
 }

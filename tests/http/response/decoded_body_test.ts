@@ -6,10 +6,10 @@ import { setImmediate } from "node:timers";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { compress } from "../../../lib/codecs/mod.ts";
-import { decodedBody } from "../../../lib/http/fetch/decoded_body.ts";
-import { createResponse } from "../../../lib/http/fetch/http_response.ts";
-import { verifiedBody } from "../../../lib/http/fetch/integrity.ts";
-import { ResponseBody } from "../../../lib/http/fetch/response_body.ts";
+import { decodedBody } from "../../../lib/http/response/decoded_body.ts";
+import { createResponse } from "../../../lib/http/response/http_response.ts";
+import { verifiedBody } from "../../../lib/http/response/integrity.ts";
+import { ResponseBody } from "../../../lib/http/response/response_body.ts";
 
 const content = Buffer.from("the mill turns round and round, ".repeat(4000));
 const zstd = (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> => compress(bytes, { format: "zstd", level: 3 });

@@ -15,6 +15,11 @@ export class TotalDeadline implements Deadline {
     deadlines.start(this);
   }
 
+  /** How much time is left, in ms. */
+  get left(): number {
+    return this.expiresAt - performance.now();
+  }
+
   /** The call has ended. */
   stop(): void {
     this.#deadlines.stop(this);

@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
 import type { RequestBody } from "../exchange.ts";
+import { copyOf } from "../fresh_bytes.ts";
 import { HttpError } from "../http_error.ts";
 import { typeOfBlob } from "./blob_members.ts";
 import { formBody } from "./form_body.ts";
-import { copyOf } from "./fresh_bytes.ts";
 import type { HttpRequestBody } from "./http_request_init.ts";
 import { BlobBody } from "./parts_body.ts";
 import { StreamBody } from "./stream_body.ts";

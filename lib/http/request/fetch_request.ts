@@ -1,5 +1,5 @@
 import type { HeaderList, RequestHead } from "../exchange.ts";
-import { checkNumber } from "../http_client_options.ts";
+import { checkNumber, checkStatuses } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "./http_request_init.ts";
 import { type BodySource, extractBody } from "./request_body.ts";
@@ -29,6 +29,12 @@ export interface FetchRequest extends RequestHead {
   readonly queueTimeout: number | undefined;
   readonly headersTimeout: number | undefined;
   readonly bodyTimeout: number | undefined;
+  /** Undefined: the client's, as of those that follow. */
+  readonly retries: number | undefined;
+  readonly retryStatuses: readonly number[] | undefined;
+  /** In ms. */
+  readonly maxRetryAfter: number | undefined;
+  readonly onInformational: HttpRequestInit["onInformational"];
   /** In bytes; undefined: the client's. */
   readonly maxResponseSize: number | undefined;
 }
@@ -82,6 +88,10 @@ function readFor(
     queueTimeout: checkedNumber("queueTimeout", init?.queueTimeout),
     headersTimeout: checkedNumber("headersTimeout", init?.headersTimeout),
     bodyTimeout: checkedNumber("bodyTimeout", init?.bodyTimeout),
+    retries: checkedNumber("retries", init?.retries),
+    retryStatuses: checkedStatuses(init?.retryStatuses),
+    maxRetryAfter: checkedNumber("maxRetryAfter", init?.maxRetryAfter),
+    onInformational: checkedFunction("onInformational", init?.onInformational),
     maxResponseSize: checkedNumber("maxResponseSize", init?.maxResponseSize),
   };
   let body: BodySource | undefined;
@@ -155,13 +165,34 @@ function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined
   throw new HttpError("INVALID_OPTION", "signal must be an AbortSignal, or null for none");
 }
 
-type NumberMember = "timeout" | "queueTimeout" | "headersTimeout" | "bodyTimeout" | "maxResponseSize";
+type NumberMember =
+  | "retries"
+  | "maxRetryAfter"
+  | "timeout"
+  | "queueTimeout"
+  | "headersTimeout"
+  | "bodyTimeout"
+  | "maxResponseSize";
 
 function checkedNumber(name: NumberMember, value: number | undefined): number | undefined {
+  if (value !== undefined) checkedOption(() => checkNumber(name, value));
+  return value;
+}
+
+function checkedStatuses(statuses: readonly number[] | undefined): readonly number[] | undefined {
+  return statuses === undefined ? undefined : checkedOption(() => checkStatuses(statuses));
+}
+
+/** What the check of a client's option gives. */
+function checkedOption<T>(check: () => T): T {
   try {
-    checkNumber(name, value);
+    return check();
   } catch (cause) {
     throw new HttpError("INVALID_OPTION", (cause as Error).message, { cause });
   }
-  return value;
+}
+
+function checkedFunction<T>(name: "onInformational", value: T): T {
+  if (value === undefined || typeof value === "function") return value;
+  throw new HttpError("INVALID_OPTION", `${name} must be a function, not ${String(value)}`);
 }
