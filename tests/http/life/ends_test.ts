@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import test from "node:test";
 import type { HttpClient, HttpClientEvent, HttpClientOptions, HttpRequestInit } from "../../../lib/http/mod.ts";
-import { pause, until } from "../faults/patience.ts";
+import { pause, until } from "../../support/waits.ts";
 import { Http2Peer } from "../faults/http2_peer.ts";
 import { respond, type ServerRequest } from "../faults/server_request.ts";
 import { Http1Peer } from "../faults/http1_peer.ts";
