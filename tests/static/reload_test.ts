@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import test, { after, before } from "node:test";
-import { pause } from "../node/loopback.ts";
-import { writeTree } from "../precompress/site.ts";
+import { pause } from "../support/waits.ts";
+import { writeTree } from "../support/folders.ts";
 import { type Generation, Generations } from "./generations.ts";
 import { entries, type Entry } from "./served_handler.ts";
 import { ServerProcess } from "./server_process.ts";

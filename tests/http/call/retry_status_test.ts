@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import test from "node:test";
 import { HttpClient, type HttpClientEvent } from "../../../lib/http/mod.ts";
 import { retryAfter } from "../../../lib/http/call/retry_after.ts";
-import { until } from "../faults/patience.ts";
+import { until } from "../../support/waits.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 import { failureOf } from "../faults/trial.ts";
 import { PROTOCOLS, scene } from "../scene.ts";

@@ -3,7 +3,7 @@ import process from "node:process";
 import test from "node:test";
 import { HttpClient, type HttpClientEvent, type HttpClientOptions, HttpError } from "../../../lib/http/mod.ts";
 import { certificates } from "../certificates.ts";
-import { until } from "../../node/loopback.ts";
+import { until } from "../../support/waits.ts";
 import { type Answer, type OriginOptions, startOrigin, type TestOrigin } from "./origins.ts";
 
 /** What of node:http2's responses the tests use. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
 import type { HttpClient, HttpClientEvent, HttpRequestInit } from "../../../lib/http/mod.ts";
-import { pause, until } from "../faults/patience.ts";
+import { pause, until } from "../../support/waits.ts";
 import { Http2Peer } from "../faults/http2_peer.ts";
 import { respond, type ServerRequest } from "../faults/server_request.ts";
 import { Http1Peer } from "../faults/http1_peer.ts";

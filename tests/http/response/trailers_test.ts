@@ -4,7 +4,7 @@ import test from "node:test";
 import { gzipSync } from "node:zlib";
 import { HttpError } from "../../../lib/http/mod.ts";
 import type { ServerRequest } from "../faults/server_request.ts";
-import { within } from "../faults/patience.ts";
+import { within } from "../../support/waits.ts";
 import { PROTOCOLS, scene } from "../scene.ts";
 
 const LARGE = Buffer.alloc(3_000_000, "grist ");

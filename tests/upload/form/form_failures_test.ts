@@ -6,9 +6,9 @@ import { RotatingFileWritable } from "../../../lib/files/mod.ts";
 import type { FormDestination } from "../../../lib/upload/form/form_destination.ts";
 import type { SaveFormOptions } from "../../../lib/upload/form/form_options.ts";
 import { saveForm } from "../../../lib/upload/save_form.ts";
-import { noise } from "../../codecs/samples.ts";
+import { noise } from "../../support/bytes.ts";
 import { openFilesIn } from "../../files/written.ts";
-import { inFolder } from "../../precompress/site.ts";
+import { inFolder } from "../../support/folders.ts";
 import { requestOf, streamOf } from "../bodies.ts";
 import { BOUNDARY, form, TYPE } from "./forms.ts";
 
