@@ -64,6 +64,8 @@ interface Traits {
 }
 
 const BROTLI_LEVELS: LevelRange = { min: 0, max: 11, default: 11 };
+/** Below 5 the encoder takes a dictionary and does not look at it. */
+const DCB_LEVELS: LevelRange = { min: 5, max: 11, default: 11 };
 const ZSTD_LEVELS: LevelRange = { min: 1, max: 22, default: 19 };
 const DEFLATE_LEVELS: LevelRange = { min: 1, max: 12, default: 12 };
 const BROTLI_WINDOWS = { min: 10, max: 24 };
@@ -71,7 +73,7 @@ const ZSTD_WINDOWS = { min: 10, max: 27 };
 
 const traits: Readonly<Record<Format, Traits>> = {
   brotli: { family: "brotli", index: 0, levels: BROTLI_LEVELS, windowLogs: BROTLI_WINDOWS, dictionary: "optional" },
-  dcb: { family: "brotli", index: 1, levels: BROTLI_LEVELS, windowLogs: BROTLI_WINDOWS, dictionary: "required" },
+  dcb: { family: "brotli", index: 1, levels: DCB_LEVELS, windowLogs: BROTLI_WINDOWS, dictionary: "required" },
   zstd: { family: "zstd", index: 0, levels: ZSTD_LEVELS, windowLogs: ZSTD_WINDOWS, dictionary: "optional" },
   dcz: { family: "zstd", index: 1, levels: ZSTD_LEVELS, windowLogs: ZSTD_WINDOWS, dictionary: "required" },
   gzip: { family: "deflate", index: 0, levels: DEFLATE_LEVELS, dictionary: "none" },
@@ -97,7 +99,7 @@ export const levels: Readonly<Record<Format, LevelRange>> = {
   gzip: DEFLATE_LEVELS,
   deflate: DEFLATE_LEVELS,
   "deflate-raw": DEFLATE_LEVELS,
-  dcb: BROTLI_LEVELS,
+  dcb: DCB_LEVELS,
   dcz: ZSTD_LEVELS,
 };
 
