@@ -1,5 +1,5 @@
 import type { LookupFunction } from "node:net";
-import { requireKnown } from "../options/mod.ts";
+import { described, requireKnown } from "../streams/internal.ts";
 import { checkTlsOptions } from "./connect/check_tls_options.ts";
 import type { HttpClientEvent } from "./http_events.ts";
 import type { HttpTlsOptions } from "./tls_options.ts";
@@ -265,7 +265,7 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
 export function checkNumber(name: NumberOption, value: unknown): void {
   if (value === undefined) return;
   const [least, most] = ranges[name];
-  if (typeof value !== "number") throw new TypeError(`${name} must be a number, not ${String(value)}`);
+  if (typeof value !== "number") throw new TypeError(`${name} must be a number, not ${described(value)}`);
   const whole = Number.isInteger(value) || value === Infinity;
   if (whole && value >= least && value <= most) return;
   throw new RangeError(`${name} ${value} is out of range: use a whole number from ${least} to ${most}`);
@@ -273,5 +273,5 @@ export function checkNumber(name: NumberOption, value: unknown): void {
 
 function checkType(name: string, value: unknown, type: "boolean" | "function" | "object"): void {
   if (value === undefined || (typeof value === type && value !== null)) return;
-  throw new TypeError(`${name} must be ${type === "object" ? "an object" : `a ${type}`}, not ${String(value)}`);
+  throw new TypeError(`${name} must be ${type === "object" ? "an object" : `a ${type}`}, not ${described(value)}`);
 }

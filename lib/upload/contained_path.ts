@@ -46,7 +46,9 @@ function requirePlain(what: string, value: string | URL): string {
 
 function pathOf(what: string, value: unknown): string {
   if (typeof value === "string") return value;
-  if (!(value instanceof URL)) throw new TypeError(`the ${what} must be a path or a file: URL, not ${String(value)}`);
+  if (!(value instanceof URL)) {
+    throw new TypeError(`the ${what} must be a path or a file: URL, not ${String(value)}`);
+  }
   if (value.protocol !== "file:") throw new TypeError(`the ${what} must be a file: URL, not ${value.href}`);
   return fileURLToPath(value);
 }

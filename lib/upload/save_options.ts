@@ -1,4 +1,4 @@
-import { requireKnown } from "../options/mod.ts";
+import { described, requireKnown } from "../streams/internal.ts";
 import type { DigestAlgorithm } from "../semantics/mod.ts";
 import type { SaveFormOptions } from "./form/form_options.ts";
 
@@ -240,7 +240,7 @@ export function checkSaveOptions(options: SaveBodyOptions): void {
  */
 export function requireLimit(name: string, value: unknown): void {
   if (value === undefined || value === Infinity) return;
-  if (typeof value !== "number") throw new TypeError(`${name} must be a number, not ${quoted(value)}`);
+  if (typeof value !== "number") throw new TypeError(`${name} must be a number, not ${described(value)}`);
   const isTime = name.toLowerCase().endsWith("timeout");
   const isFit = isTime ? value > 0 && value <= LONGEST : Number.isSafeInteger(value) && value >= 0;
   if (isFit) return;
@@ -250,7 +250,7 @@ export function requireLimit(name: string, value: unknown): void {
 
 function requireRate(value: unknown): void {
   if (value === undefined) return;
-  if (typeof value !== "number") throw new TypeError(`minRate must be a number, not ${quoted(value)}`);
+  if (typeof value !== "number") throw new TypeError(`minRate must be a number, not ${described(value)}`);
   if (value >= 0 && value < Infinity) return;
   throw new RangeError(`minRate must be a number of bytes a second from 0, for no limit, on, not ${value}`);
 }
@@ -258,9 +258,5 @@ function requireRate(value: unknown): void {
 /** @throws {TypeError} if an option that is given is not of that type. */
 export function requireType(name: string, value: unknown, type: "boolean" | "function"): void {
   if (value === undefined || typeof value === type) return;
-  throw new TypeError(`${name} must be a ${type}, not ${quoted(value)}`);
-}
-
-function quoted(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value) : String(value);
+  throw new TypeError(`${name} must be a ${type}, not ${described(value)}`);
 }

@@ -1,3 +1,4 @@
+import { described } from "../../streams/internal.ts";
 /** An extension as users write it, with or without its dot: `png`, `.png`, `tar.gz`. */
 const EXTENSION = /^\.?[^\s./\\*?]+(?:\.[^\s./\\*?]+)*$/;
 /** How many are named in a message. */
@@ -31,6 +32,5 @@ export class Extensions {
 }
 
 function notExtensions(value: unknown): TypeError {
-  const found = typeof value === "string" ? JSON.stringify(value) : String(value);
-  return new TypeError(`extensions must be a list of extensions, such as ["png", "pdf"], not ${found}`);
+  return new TypeError(`extensions must be a list of extensions, such as ["png", "pdf"], not ${described(value)}`);
 }

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { requireKnown } from "../../options/mod.ts";
+import { requireKnown } from "../../streams/internal.ts";
 import { checkFormOptions, type SaveFormOptions } from "../form/form_options.ts";
 import { type InnerOptions, knownOptions, requireType } from "../save_options.ts";
 import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";

@@ -1,3 +1,5 @@
+import { described } from "./described.ts";
+
 /**
  * Sees that every option that is given is one: a limit that is misspelt would be no limit.
  *
@@ -8,7 +10,7 @@
  */
 export function requireKnown(options: object, known: Readonly<Record<string, boolean>>, owner: string): void {
   if (typeof options !== "object" || options === null) {
-    throw new TypeError(`the options of ${owner} must be an object, not ${String(options)}`);
+    throw new TypeError(`the options of ${owner} must be an object, not ${described(options)}`);
   }
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
