@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { Task } from "../../lib/streams/task.ts";
+import { Task } from "../../lib/streams/shortcuts/task.ts";
 import { output } from "../support/processes.ts";
 import { runtime } from "../support/runtime.ts";
 import { turn } from "../support/waits.ts";

@@ -269,14 +269,19 @@ test("a stream that takes nothing ends with the sender", () =>
   inFolder(async (folder) => {
     const gone = new Error("gone");
     let reason: unknown;
+    let fail!: () => void;
     const source = new ReadableStream<Uint8Array>({
       start(controller) {
         for (const piece of [head("a"), bytes, lineEnd, head("b"), bytes]) controller.enqueue(piece);
-        setTimeout(() => controller.error(gone), 50);
+        fail = () => controller.error(gone);
       },
     });
     const stalled = new WritableStream<Uint8Array>({
-      write: (_, { signal }) => new Promise(() => signal.addEventListener("abort", () => reason = signal.reason)),
+      write: (_, { signal }) =>
+        new Promise(() => {
+          signal.addEventListener("abort", () => reason = signal.reason);
+          setTimeout(fail, 20);
+        }),
     });
     const destination: FormDestination = ({ name }) => name === "b" ? stalled : join(folder, name);
     await assertNothingLeft(folder, source, destination, gone, { contentType: TYPE });
