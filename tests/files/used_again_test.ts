@@ -4,7 +4,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { openFileReadable } from "../../lib/files/mod.ts";
 import { LineStream } from "../../lib/text/mod.ts";
-import { inFolder } from "../precompress/site.ts";
+import { inFolder } from "../support/folders.ts";
 
 test("a file's buffers are used again only when the lines in them have been taken", () =>
   inFolder(async (folder) => {
