@@ -4,7 +4,10 @@
  * @module
  */
 export { joinBytes } from "./language/array_buffers.ts";
+export { described, quoted } from "./language/described.ts";
+export { requireKnown } from "./language/known_options.ts";
 export { Deferred } from "./language/promises.ts";
+export { bytesOfView } from "./language/view_bytes.ts";
 export { defineInterface, kindOf } from "./language/webidl.ts";
 export { checkedSize } from "./queuing/chunk_queue.ts";
 export {

@@ -1,4 +1,4 @@
-import { requireKnown } from "../../options/mod.ts";
+import { requireKnown } from "../../streams/internal.ts";
 
 /**
  * Paths whose responses have much in common, and so share a dictionary.
