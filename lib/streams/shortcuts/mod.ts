@@ -38,4 +38,4 @@
  */
 export { atEndOfTurn } from "./end_of_turn.ts";
 export { giveBackNumberRun, RUN_LENGTH, takeRun } from "./number_runs.ts";
-export { RecyclingSource, ReleasingTransformer } from "./recycling.ts";
+export { RecyclingSource, ReleasingTransformer } from "#streams/recycling";
