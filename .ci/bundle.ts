@@ -168,7 +168,7 @@ function write({ outputFiles, metafile }: Outputs): string[] {
   const names = chunkNames(metafile);
   const renamed = (text: string): string => text.replace(/\bchunk-[A-Z0-9]{8}\b/g, (name) => names.get(name) ?? name);
   const empty = outputFiles.filter(({ text }) => text === "").map(({ path }) => basename(path));
-  const imports = empty.map((name) => new RegExp(`^import ?"[^"]*/${name}";\n?`, "m"));
+  const imports = empty.map((name) => new RegExp(`\\bimport ?"[^"]*/${name}";\n?`));
   return outputFiles.filter(({ text }) => text !== "").map(({ path, text }) => {
     const present = imports.reduce((text, pattern) => text.replace(pattern, ""), text);
     const output = renamed(path);
