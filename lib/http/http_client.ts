@@ -1,8 +1,7 @@
-import { Call } from "./call/call.ts";
+import { startCall } from "./call/start_call.ts";
 import { ClientCore } from "./client_core.ts";
 import { type HttpClientOptions, resolveOptions } from "./http_client_options.ts";
 import type { HttpClientStats } from "./http_client_stats.ts";
-import { readRequest } from "./request/fetch_request.ts";
 import type { HttpRequestInit } from "./request/http_request_init.ts";
 import type { HttpResponse } from "./response/http_response.ts";
 
@@ -54,13 +53,7 @@ export class HttpClient {
    * @throws the reason of `init.signal`, as it is, once that is aborted.
    */
   fetch(input: string | URL | Request, init?: HttpRequestInit): Promise<HttpResponse> {
-    const core = this.#core;
-    return new Promise((resolve, reject) => {
-      const request = readRequest(input, init, core.options);
-      if (core.closed) throw core.closedError(request.origin);
-      core.requests++;
-      new Call(core, request, { resolve, reject }).start();
-    });
+    return new Promise((resolve, reject) => startCall(this.#core, input, init, { resolve, reject }));
   }
 
   /**

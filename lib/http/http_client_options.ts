@@ -2,6 +2,7 @@ import type { LookupFunction } from "node:net";
 import { requireKnown } from "../options/mod.ts";
 import { checkTlsOptions } from "./connect/check_tls_options.ts";
 import type { HttpClientEvent } from "./http_events.ts";
+import type { HttpInterceptor } from "./http_interceptor.ts";
 import type { HttpTlsOptions } from "./tls_options.ts";
 
 /**
@@ -165,6 +166,12 @@ export interface HttpClientOptions {
    */
   maxRedirects?: number;
   /**
+   * Functions around each request, the outermost first; those of a request come after the client's.
+   *
+   * @default none
+   */
+  intercept?: readonly HttpInterceptor[];
+  /**
    * Resolves host names, with the signature of node:dns `lookup`.
    *
    * @default the system's
@@ -235,7 +242,7 @@ const callbacks = ["lookup", "onInformational", "onEvent"] as const;
 type Callback = (typeof callbacks)[number];
 
 const known = Object.fromEntries(
-  ["tls", "retryStatuses", ...Object.keys(ranges), ...flags, ...callbacks].map((name) => [name, true]),
+  ["tls", "retryStatuses", "intercept", ...Object.keys(ranges), ...flags, ...callbacks].map((name) => [name, true]),
 );
 
 /**
@@ -276,6 +283,7 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
     streamWindow: options.streamWindow ?? 2 ** 20,
     decompress: options.decompress ?? true,
     maxRedirects: options.maxRedirects ?? 20,
+    intercept: checkInterceptors(options.intercept),
     lookup: options.lookup,
     onInformational: options.onInformational,
     onEvent: options.onEvent,
@@ -308,6 +316,18 @@ export function checkStatuses(statuses: readonly number[] | undefined): readonly
   const wrong = statuses.find((status) => !Number.isInteger(status) || status < 400 || status > 999);
   if (wrong === undefined) return [...statuses];
   throw new RangeError(`retryStatuses cannot have ${String(wrong)}: use whole numbers from 400 to 999`);
+}
+
+/**
+ * Checks interceptors.
+ *
+ * @returns a copy; empty if there are none.
+ * @throws {TypeError} if they are no list of functions.
+ */
+export function checkInterceptors(interceptors: readonly HttpInterceptor[] | undefined): readonly HttpInterceptor[] {
+  if (interceptors === undefined) return [];
+  if (Array.isArray(interceptors) && interceptors.every((each) => typeof each === "function")) return [...interceptors];
+  throw new TypeError("intercept must be an array of functions");
 }
 
 function checkType(name: string, value: unknown, type: "boolean" | "function" | "object"): void {

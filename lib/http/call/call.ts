@@ -26,6 +26,12 @@ export interface Caller {
   reject(reason: unknown): void;
 }
 
+/** Who keeps the calls that have not ended: the client, or an intercepted call of it. */
+export interface CallOwner {
+  onBegin(call: Call): void;
+  onEnd(call: Call): void;
+}
+
 /** The caller of a call that was answered. */
 const ANSWERED: Caller = { resolve: () => {}, reject: () => {} };
 
@@ -37,6 +43,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   readonly #core: ClientCore;
   #request: FetchRequest;
   #caller: Caller;
+  readonly #owner: CallOwner;
   #origin: Origin;
   // Of WaitingRequest and Deadline (its time in the queue): a call is both itself, so that neither costs an object a request.
   previousWaiting: WaitingRequest | undefined = undefined;
@@ -62,10 +69,11 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   #since = 0;
   #backoff: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  constructor(core: ClientCore, request: FetchRequest, caller: Caller) {
+  constructor(core: ClientCore, request: FetchRequest, caller: Caller, owner: CallOwner = core) {
     this.#core = core;
     this.#request = request;
     this.#caller = caller;
+    this.#owner = owner;
     this.#origin = core.originOf(request.origin, request.url);
     this.host = this.#origin.target.host;
     this.pipelinable = isPipelinable(request);
@@ -74,13 +82,18 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   /** Begins. */
   start(): void {
     const { signal, timeout = this.#core.options.timeout } = this.#request;
-    this.#core.onBegin(this);
+    this.#owner.onBegin(this);
     if (signal?.aborted) return this.#fail(signal.reason);
     signal?.addEventListener("abort", this);
     if (timeout > 0) this.#total = new TotalDeadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
     const settling = this.#request.body?.settle?.();
     if (settling === undefined) this.#schedule();
     else settling.then((body) => this.#onSettled(body));
+  }
+
+  /** Ends it, whatever state it is in. */
+  abort(reason: unknown): void {
+    this.#fail(reason);
   }
 
   /** The signal's "abort": an object that listens needs no closure. */
@@ -330,7 +343,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     if (this.#backoff !== undefined) clearTimeout(this.#backoff);
     if (failure !== undefined) this.#giveUp(failure.reason);
     this.#attempt = undefined;
-    this.#core.onEnd(this);
+    this.#owner.onEnd(this);
   }
 
   #giveUp(reason: unknown): void {

@@ -3,7 +3,7 @@ import { checkNumber, checkStatuses } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "./http_request_init.ts";
 import { type BodySource, extractBody } from "./request_body.ts";
-import { RequestContent } from "./request_content.ts";
+import { keptContent, RequestContent } from "./request_content.ts";
 import { HeaderReader } from "./request_headers.ts";
 import { checkedMethod, isIdempotent } from "./request_method.ts";
 import { type RequestTarget, targetOf } from "./request_target.ts";
@@ -103,7 +103,9 @@ function readFor(
     }
     // After all else, because it locks a stream.
     const isOwn = request !== undefined && content === request.body && headers.contentLength === undefined;
-    if (isOwn) body = new RequestContent(new StreamBody(content as ReadableStream<Uint8Array>, undefined));
+    const kept = keptContent(content);
+    if (kept !== undefined && headers.contentLength === undefined) body = kept;
+    else if (isOwn) body = new RequestContent(new StreamBody(content as ReadableStream<Uint8Array>, undefined));
     else ({ source: body, type } = extractBody(content, headers.contentLength));
   }
   checkLength(body, headers.contentLength, target);
@@ -138,8 +140,8 @@ function checkLength(body: BodySource | undefined, length: number | undefined, {
   throw new HttpError("INVALID_HEADER", message, { origin });
 }
 
-/** Also of another realm, or a library's. */
-function isRequest(input: unknown): input is Request {
+/** Whether a value is a Request, also of another realm or a library's. */
+export function isRequest(input: unknown): input is Request {
   return typeof input === "object" && input !== null && "headers" in input && "url" in input;
 }
 
@@ -158,7 +160,7 @@ function checkedRedirect(redirect: FetchRequest["redirect"]): FetchRequest["redi
   throw new HttpError("INVALID_OPTION", `redirect ${JSON.stringify(redirect)} is unknown: ${advice}`);
 }
 
-function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+export function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
   if (signal === undefined) return undefined;
   const { aborted, addEventListener } = signal as Partial<AbortSignal>;
   if (typeof aborted === "boolean" && typeof addEventListener === "function") return signal;
@@ -174,7 +176,7 @@ type NumberMember =
   | "bodyTimeout"
   | "maxResponseSize";
 
-function checkedNumber(name: NumberMember, value: number | undefined): number | undefined {
+export function checkedNumber(name: NumberMember, value: number | undefined): number | undefined {
   if (value !== undefined) checkedOption(() => checkNumber(name, value));
   return value;
 }
@@ -183,8 +185,12 @@ function checkedStatuses(statuses: readonly number[] | undefined): readonly numb
   return statuses === undefined ? undefined : checkedOption(() => checkStatuses(statuses));
 }
 
-/** What the check of a client's option gives. */
-function checkedOption<T>(check: () => T): T {
+/**
+ * Gives what the check of a client's option gives, for a request.
+ *
+ * @throws {HttpError} INVALID_OPTION if the check throws.
+ */
+export function checkedOption<T>(check: () => T): T {
   try {
     return check();
   } catch (cause) {
