@@ -4,6 +4,7 @@
  * @module
  */
 export { joinBytes } from "./array_buffers.ts";
+export { type Context, currentContext, runIn } from "./async_context.ts";
 export { checkedSize } from "./chunk_queue.ts";
 export { atEndOfTurn } from "./end_of_turn.ts";
 export { currentPause } from "./long_turn.ts";

@@ -1,5 +1,6 @@
 import type { ClientCore, LiveCall } from "../client_core.ts";
 import type { Deadline, Deadlines } from "../deadlines.ts";
+import { openTrace, type RequestTrace, tracedContext } from "../diagnostics/request_trace.ts";
 import type { ResponseHead } from "../exchange.ts";
 import { wantsHttp1 } from "../h2/error_codes.ts";
 import { HttpError } from "../http_error.ts";
@@ -67,6 +68,9 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   #isOver = false;
   #failures: FailedAttempts | undefined = undefined;
   #since = 0;
+  #trace: RequestTrace | undefined = undefined;
+  /** The caller's asynchronous context, if anybody traces requests. */
+  #context: unknown = undefined;
   #backoff: ReturnType<typeof setTimeout> | undefined = undefined;
 
   constructor(core: ClientCore, request: FetchRequest, caller: Caller, owner: CallOwner = core) {
@@ -82,6 +86,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   /** Begins. */
   start(): void {
     const { signal, timeout = this.#core.options.timeout } = this.#request;
+    this.#context = tracedContext();
     this.#owner.onBegin(this);
     if (signal?.aborted) return this.#fail(signal.reason);
     signal?.addEventListener("abort", this);
@@ -107,15 +112,15 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     // A session of another origin carries this request only if its certificate and its address are good for both.
     if (pooled.pool !== this.#origin && !pooled.carries(this.host)) return this.#leaveAlias();
     this.#stopDeadline();
-    if (this.#core.options.onEvent !== undefined) {
-      this.#emitRequest(pooled.connection.protocol);
+    if (this.#core.options.onEvent !== undefined || this.#trace !== undefined) {
+      this.#announce(pooled);
       if (this.#isOver) return;
-      // The hook may have started another request there, or closed the connection.
+      // A hook may have started another request there, or closed the connection.
       if (!pooled.takes(this)) return this.#queueAgain();
     }
     const { body } = this.#request;
     if (body !== undefined && !this.#openBody(body)) return;
-    this.#attempt = new Attempt(this.#core, this.#request, this.#upload, pooled, this);
+    this.#attempt = new Attempt(this.#core, this.#request, this.#upload, pooled, this.#trace, this);
     this.#attempt.start();
   }
 
@@ -140,6 +145,8 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
 
   onHead(head: ResponseHead): void {
     this.#head = head;
+    this.#trace?.onHeaders(head);
+    if (this.#isOver) return;
     if (this.#core.options.onEvent !== undefined) this.#emitResponse(head.status);
     if (this.#isOver) return;
     const attempt = this.#attempt!;
@@ -240,12 +247,16 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   #schedule(): void {
     if (this.#isOver) return;
     this.#since = performance.now();
+    this.#trace = openTrace(this.#request, this.#context);
+    if (this.#isOver) return this.#trace?.onError(undefined);
     this.#core.remember(this.#origin);
     this.#origin.schedule(this);
     this.#watchQueue();
   }
 
   #queueAgain(): void {
+    this.#trace ??= openTrace(this.#request, this.#context);
+    if (this.#isOver) return this.#trace?.onError(undefined);
     this.#core.remember(this.#origin);
     this.#origin.scheduleAgain(this);
     this.#watchQueue();
@@ -306,6 +317,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   #tryAgain(pause: number, error: HttpError | undefined, status: number | undefined): void {
     const { method, url, body } = this.#request;
     this.#attempt = undefined;
+    this.#trace = undefined;
     // A body in memory is opened anew; a stream of which nothing was read goes over to the next attempt.
     if (body?.replayable) this.#upload = undefined;
     this.#core.retries++;
@@ -342,12 +354,15 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     this.#request.signal?.removeEventListener("abort", this);
     if (this.#backoff !== undefined) clearTimeout(this.#backoff);
     if (failure !== undefined) this.#giveUp(failure.reason);
+    this.#trace = undefined;
+    this.#context = undefined;
     this.#attempt = undefined;
     this.#owner.onEnd(this);
   }
 
   #giveUp(reason: unknown): void {
     this.#attempt?.giveUp(reason);
+    this.#trace?.onError(reason);
     this.#releaseBody(reason);
     if (this.#core.options.onEvent !== undefined) {
       const { method, url } = this.#request;
@@ -377,11 +392,13 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     return new HttpError(code, message, { origin: this.#request.origin });
   }
 
-  #emitRequest(protocol: "h2" | "http/1.1"): void {
+  /** Tells hooks that the request is about to be sent. */
+  #announce({ connection: { protocol }, transport }: PooledConnection): void {
     const { method, url } = this.#request;
     const now = performance.now();
     this.#core.emit({ type: "request", method, url: url.href, protocol, queuedMs: now - this.#since });
     this.#since = now;
+    if (!this.#isOver) this.#trace?.onSend(transport);
   }
 
   #emitResponse(status: number): void {

@@ -7,6 +7,7 @@ import type { TlsAttempt } from "./tls_socket.ts";
 export class SocketTransport implements Transport {
   readonly alpnProtocol: string | undefined;
   readonly remoteAddress: string | undefined;
+  readonly remotePort: number | undefined;
   readonly #socket: Socket;
   readonly #tls: TlsAttempt | undefined;
   #events: TransportEvents | undefined;
@@ -26,6 +27,7 @@ export class SocketTransport implements Transport {
     this.#tls = tls;
     this.alpnProtocol = tls?.socket.alpnProtocol || undefined;
     this.remoteAddress = socket.remoteAddress;
+    this.remotePort = socket.remotePort;
     socket.on("error", (error) => {
       this.#error ??= error;
     });
