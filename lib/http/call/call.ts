@@ -29,8 +29,13 @@ export interface Caller {
 
 /** Who keeps the calls that have not ended: the client, or an intercepted call of it. */
 export interface CallOwner {
-  onBegin(call: Call): void;
-  onEnd(call: Call): void;
+  onBegin(call: OwnedCall): void;
+  onEnd(call: OwnedCall): void;
+}
+
+/** A call that its owner can end. */
+export interface OwnedCall extends LiveCall {
+  abort(reason: unknown): void;
 }
 
 /** The caller of a call that was answered. */
@@ -40,7 +45,7 @@ const ANSWERED: Caller = { resolve: () => {}, reject: () => {} };
  * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns the request's life:
  * whatever ends it (the response, the signal, a timeout, the client, the server, a hook), it ends once, in `#end`, which lets go of all that it has.
  */
-export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
+export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
   readonly #core: ClientCore;
   #request: FetchRequest;
   #caller: Caller;

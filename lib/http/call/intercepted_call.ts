@@ -1,9 +1,9 @@
 import type { ClientCore, LiveCall } from "../client_core.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpInterceptor, HttpRequest } from "../http_interceptor.ts";
-import { readRequest } from "../request/fetch_request.ts";
 import { type HttpResponse, withTrailers } from "../response/http_response.ts";
-import { Call, type Caller, type CallOwner } from "./call.ts";
+import type { Caller, CallOwner, OwnedCall } from "./call.ts";
+import { send } from "./send.ts";
 import { TotalDeadline } from "./total_deadline.ts";
 
 /**
@@ -15,7 +15,7 @@ export class InterceptedCall implements CallOwner, LiveCall {
   readonly #request: HttpRequest;
   readonly #interceptors: readonly HttpInterceptor[];
   readonly #caller: Caller;
-  readonly #calls = new Set<Call>();
+  readonly #calls = new Set<OwnedCall>();
   #total: TotalDeadline | undefined = undefined;
   #isAnswered = false;
   #isLive = false;
@@ -53,12 +53,12 @@ export class InterceptedCall implements CallOwner, LiveCall {
     this.#fail(this.#core.closedError(originOf(this.#request.url)));
   }
 
-  onBegin(call: Call): void {
+  onBegin(call: OwnedCall): void {
     this.#calls.add(call);
     this.#live();
   }
 
-  onEnd(call: Call): void {
+  onEnd(call: OwnedCall): void {
     this.#calls.delete(call);
     this.#endIfOver();
   }
@@ -73,13 +73,13 @@ export class InterceptedCall implements CallOwner, LiveCall {
     throw new TypeError(`An interceptor must return a Response, not ${String(response)}`);
   }
 
-  #send(given: HttpRequest): Promise<HttpResponse> {
-    if (typeof given !== "object" || given === null) throw new TypeError("next() must be given the request to send");
-    const request = readRequest(given.url, given, this.#core.options);
+  #send(request: HttpRequest): Promise<HttpResponse> {
+    if (typeof request !== "object" || request === null) {
+      throw new TypeError("next() must be given the request to send");
+    }
     // A call that an interceptor makes when its own was answered is a new one.
-    if (this.#core.closed && !this.#isLive) throw this.#core.closedError(request.origin);
-    this.#core.requests++;
-    return new Promise((resolve, reject) => new Call(this.#core, request, { resolve, reject }, this).start());
+    if (this.#core.closed && !this.#isLive) throw this.#core.closedError(originOf(request.url));
+    return new Promise((resolve, reject) => send(this.#core, request.url, request, { resolve, reject }, this));
   }
 
   #answer(response: HttpResponse): void {

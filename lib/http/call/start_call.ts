@@ -1,10 +1,11 @@
 import type { ClientCore } from "../client_core.ts";
 import { checkInterceptors } from "../http_client_options.ts";
-import { checkedOption, readRequest } from "../request/fetch_request.ts";
+import { checkedOption } from "../request/fetch_request.ts";
 import type { HttpRequestInit } from "../request/http_request_init.ts";
 import { requestObject } from "../request/request_object.ts";
-import { Call, type Caller } from "./call.ts";
+import type { Caller } from "./call.ts";
 import { InterceptedCall } from "./intercepted_call.ts";
+import { send } from "./send.ts";
 
 /**
  * Starts what fetch was called with.
@@ -23,8 +24,5 @@ export function startCall(
     const call = new InterceptedCall(core, requestObject(input, init), interceptors, caller);
     return call.start();
   }
-  const request = readRequest(input, init, core.options);
-  if (core.closed) throw core.closedError(request.origin);
-  core.requests++;
-  new Call(core, request, caller).start();
+  send(core, input, init, caller, core);
 }

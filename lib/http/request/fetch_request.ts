@@ -51,16 +51,17 @@ export interface RequestDefaults {
  * @param input A URL, or a Request whose body is taken.
  * @param init What rules over the members of a Request.
  * @param defaults What the client adds.
+ * @param target Where it goes.
  * @throws {HttpError} INVALID_URL, INVALID_METHOD, INVALID_HEADER, INVALID_BODY or INVALID_OPTION.
  */
 export function readRequest(
   input: string | URL | Request,
   init: HttpRequestInit | undefined,
   defaults: RequestDefaults,
+  target: RequestTarget = targetOf(isRequest(input) ? input.url : String(input)),
 ): FetchRequest {
   if (init !== undefined && init !== null) checkInit(init);
   const request = isRequest(input) ? input : undefined;
-  const target = targetOf(request?.url ?? String(input));
   try {
     return readFor(target, request, init, defaults);
   } catch (error) {
