@@ -78,6 +78,12 @@ const http: Case[] = [
     says: /user name and password/,
   },
   {
+    what: "401",
+    proxy: script("HTTP/1.1 401 Who\r\n\r\n"),
+    code: "PROXY_AUTHENTICATION",
+    says: /user name and password/,
+  },
+  {
     what: "the end at once",
     proxy: (socket) => socket.destroy(),
     code: "CONNECTION_LOST",
