@@ -1,5 +1,5 @@
 /**
- * Runs the static checks and every test on Node, Bun and Deno, goes on after a failure, and ends with what failed and one
+ * Runs the static checks and every test on Node, Bun and Deno, goes on after a failure, and ends with the errors of what failed and one
  * line for all: `N passed, N failed`. Many files run in parts, some at the same time, since most tests wait more than
  * they compute.
  *
@@ -11,7 +11,7 @@ import { closeSync, globSync, mkdtempSync, openSync, readFileSync, rmSync } from
 import { availableParallelism, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Counts, junitCounts, tapCounts } from "./test_counts.ts";
+import { type Counts, type Failure, junitCounts, nodeCounts, shortened } from "./test_counts.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const bin = join(root, "node_modules/.bin");
@@ -26,10 +26,10 @@ const runtimes: Readonly<Record<string, Runtime>> = {
   node: {
     command: (report, files) => {
       const reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout"];
-      const tap = ["--test-reporter=tap", `--test-reporter-destination=${report}`];
-      return ["node", "--test", "--test-concurrency=1", ...reporters, ...tap, ...files];
+      const json = ["--test-reporter=./.ci/node_reporter.ts", `--test-reporter-destination=${report}`];
+      return ["node", "--test", "--test-concurrency=1", ...reporters, ...json, ...files];
     },
-    counts: tapCounts,
+    counts: nodeCounts,
   },
   bun: {
     command: (report, files) => {
@@ -96,35 +96,58 @@ function partsOf(names: readonly string[], files: readonly string[]): Part[] {
 async function runPart({ name, files }: Part, shown: "live" | "after"): Promise<Counts> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-test-"));
   const report = join(folder, "report");
-  const fault = await runTests(
-    runtimes[name].command(report, files),
-    shown === "after" ? join(folder, "log") : undefined,
-  );
+  const log = shown === "after" ? join(folder, "log") : undefined;
+  const fault = await runTests(runtimes[name].command(report, files), log);
   let counts: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] };
   try {
     counts = runtimes[name].counts(readFileSync(report, "utf8"));
   } catch (error) {
     console.error(`${name} left no readable report: ${(error as Error).message}`);
   }
-  rmSync(folder, { recursive: true });
   // A file that does not load, a crash, or no test at all is a failure that no test reports.
-  if (counts.failed > 0) return counts;
-  if (!fault && counts.passed + counts.skipped > 0) return counts;
-  return { ...counts, failed: 1, failures: [fault ? `${fault} without a failed test` : "no test ran"] };
+  if (counts.failed === 0 && (fault || counts.passed + counts.skipped === 0)) {
+    const end = log === undefined ? "" : readFileSync(log, "utf8").split("\n").slice(-60).join("\n");
+    counts = {
+      ...counts,
+      failed: 1,
+      failures: [{ name: fault ? `${fault}, no test failed` : "no test ran", report: end }],
+    };
+  }
+  rmSync(folder, { recursive: true });
+  return counts;
 }
 
-/** Runs all parts, two for each processor at a time. */
+/** Most failures after which parts are run again. */
+const MOST_REPEATED = 5;
+
+/** Failures of a runtime's tests that passed when their part ran again with nothing beside it. */
+const passedAlone: { readonly name: string; readonly failure: Failure }[] = [];
+
+/**
+ * Runs all parts, two for each processor at a time. Where but a few tests failed, their parts run once more, one by one:
+ * some tests time what they test, and come too late when something else takes the machine. What fails again has failed;
+ * the others are told by name, as they may race.
+ */
 async function runParts(parts: readonly Part[]): Promise<Map<string, Counts>> {
-  const counted = new Map<string, Counts>();
+  const counted = new Map<Part, Counts>();
   const waiting = [...parts];
   const lane = async (): Promise<void> => {
     for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
-      const counts = await runPart(part, parts.length === 1 ? "live" : "after");
-      counted.set(part.name, sum(counted.get(part.name), counts));
+      counted.set(part, await runPart(part, parts.length === 1 ? "live" : "after"));
     }
   };
   await Promise.all(Array.from({ length: 2 * availableParallelism() }, lane));
-  return counted;
+  const failed = [...counted].filter(([, counts]) => counts.failed > 0);
+  const failures = failed.reduce((count, [, counts]) => count + counts.failed, 0);
+  for (const [part, { failures: former }] of parts.length > 1 && failures <= MOST_REPEATED ? failed : []) {
+    const counts = await runPart(part, "after");
+    counted.set(part, counts);
+    const names = new Set(counts.failures.map(({ name }) => name));
+    for (const failure of former) if (!names.has(failure.name)) passedAlone.push({ name: part.name, failure });
+  }
+  const sums = new Map<string, Counts>();
+  for (const [{ name }, counts] of counted) sums.set(name, sum(sums.get(name), counts));
+  return sums;
 }
 
 function sum(one: Counts | undefined, other: Counts): Counts {
@@ -159,7 +182,8 @@ async function runTests([command, ...args]: string[], log: string | undefined): 
 
 function checkAll(): Counts {
   const failed = Object.entries(checks).filter(([, command]) => run(command, 5) !== undefined).map(([name]) => name);
-  return { passed: Object.keys(checks).length - failed.length, failed: failed.length, skipped: 0, failures: failed };
+  const failures = failed.map((name) => ({ name, report: "" })); // printed above, at the beginning
+  return { passed: Object.keys(checks).length - failed.length, failed: failed.length, skipped: 0, failures };
 }
 
 function line({ passed, failed, skipped }: Omit<Counts, "failures">): string {
@@ -182,10 +206,20 @@ const chosen = named.length > 0 ? named : Object.keys(runtimes);
 const counted = await runParts(partsOf(chosen, files));
 for (const name of chosen) results.set(name, counted.get(name)!);
 
+/** Most failures whose reports are printed again. */
+const MOST_REPORTS = 25;
+
 console.log();
 const total = { passed: 0, failed: 0, skipped: 0 };
-// Once more at the end, where they are looked for: thousands of lines stand between.
-for (const [name, { failures }] of results) for (const failure of failures) console.log(`${name} failed: ${failure}`);
+// Once more at the end, where they are looked for: thousands of lines stand between, and CI cuts long logs.
+for (const { name, failure } of passedAlone) {
+  console.log(`${name}: failed beside others, passed alone: ${failure.name}\n${shortened(failure.report)}\n`);
+}
+const failures = [...results].flatMap(([name, counts]) => counts.failures.map((failure) => ({ ...failure, in: name })));
+for (const failure of failures.filter(({ report }) => report !== "").slice(0, MOST_REPORTS)) {
+  console.log(`== ${failure.in} failed: ${failure.name}\n${shortened(failure.report).replaceAll(/^(?=.)/gm, "  ")}\n`);
+}
+for (const failure of failures) console.log(`${failure.in} failed: ${failure.name}`);
 for (const [name, counts] of results) {
   for (const key of ["passed", "failed", "skipped"] as const) total[key] += counts[key];
   if (results.size > 1) console.log(`${name}: ${line(counts)}`);

@@ -1,6 +1,6 @@
 import isCompressible from "compressible";
 import { isEncoderLoaded } from "../codecs/internal.ts";
-import { acceptedCodings } from "../semantics/mod.ts";
+import { acceptedCodings, joinedNames, namesNotWith } from "../semantics/mod.ts";
 import { type CompressionCoding, formatOf, type Settings } from "./options.ts";
 
 /** The header fields of a response, to be read and changed. Names are in lower case. */
@@ -21,7 +21,7 @@ export interface Exchange {
 }
 
 /** Fields that describe the bytes of the body: of the identity, not of what is sent. */
-const OF_THE_BYTES = ["content-length", "content-md5", "digest", "content-digest", "repr-digest", "accept-ranges"];
+const OF_THE_BYTES = namesNotWith("encoded");
 
 /**
  * Chooses the coding of a response, and adds to its `Vary` what it depends on; undefined if it is sent as it is.
@@ -64,14 +64,23 @@ function isAllowed({ filter, warn }: Settings, { method, url, status, fields }: 
   }
 }
 
-/** The coding that the client likes best, if it likes one as well as none; of equals, that which stands first. */
+/** Returns the coding of {@linkcode likedBest} whose codec is loaded. */
 function preferred({ codings }: Settings, accepted: string | null | undefined): CompressionCoding | undefined {
+  return likedBest(codings, accepted, (coding) => isEncoderLoaded(formatOf[coding]));
+}
+
+/** Returns the coding that a client likes best, if it likes one as well as none; of equals, that which stands first. */
+export function likedBest<Coding extends CompressionCoding>(
+  codings: readonly Coding[],
+  accepted: string | null | undefined,
+  isUsable: (coding: Coding) => boolean,
+): Coding | undefined {
   const weights = acceptedCodings(accepted);
-  let best: CompressionCoding | undefined;
+  let best: Coding | undefined;
   for (const coding of codings) {
     if (weights[coding] === 0 || weights[coding] < weights.identity) continue;
     if (best !== undefined && weights[coding] <= weights[best]) continue;
-    if (isEncoderLoaded(formatOf[coding])) best = coding;
+    if (isUsable(coding)) best = coding;
   }
   return best;
 }
@@ -91,12 +100,11 @@ function weakenTag(fields: ResponseFields): void {
   if (tag?.startsWith('"')) fields.set("etag", `W/${tag}`);
 }
 
-function addToVary(fields: ResponseFields, name: string): void {
-  const members = (fields.get("vary") ?? "").split(",").map((member) => member.trim()).filter((member) =>
-    member !== ""
-  );
-  if (members.some((member) => member === "*" || member.toLowerCase() === name.toLowerCase())) return;
-  fields.set("vary", [...members, name].join(", "));
+/** Adds a name to `Vary`, if it is not there. */
+export function addToVary(fields: ResponseFields, name: string): void {
+  const before = fields.get("vary") ?? "";
+  const joined = joinedNames(`${before}, ${name}`);
+  if (joined !== joinedNames(before)) fields.set("vary", joined);
 }
 
 function lengthIn(fields: ResponseFields): number | undefined {

@@ -4,7 +4,7 @@ import process from "node:process";
 import { HttpClient, type HttpClientEvent, type HttpClientOptions } from "../../../lib/http/mod.ts";
 import { certificates } from "../certificates.ts";
 import { Origin, type Protocol } from "../faults/origin.ts";
-import { until, within } from "../faults/patience.ts";
+import { until, within } from "../../support/waits.ts";
 import { respond } from "../faults/server_request.ts";
 import { type ProxyScheme, TestProxy, type TestProxyOptions } from "./test_proxy.ts";
 
