@@ -11,7 +11,7 @@ import { closeSync, globSync, mkdtempSync, openSync, readFileSync, rmSync } from
 import { availableParallelism, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Counts, junitCounts, nodeCounts, shortened } from "./test_counts.ts";
+import { type Counts, type Failure, junitCounts, nodeCounts, shortened } from "./test_counts.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const bin = join(root, "node_modules/.bin");
@@ -117,18 +117,37 @@ async function runPart({ name, files }: Part, shown: "live" | "after"): Promise<
   return counts;
 }
 
-/** Runs all parts, two for each processor at a time. */
+/** Most failures after which parts are run again. */
+const MOST_REPEATED = 5;
+
+/** Failures of a runtime's tests that passed when their part ran again with nothing beside it. */
+const passedAlone: { readonly name: string; readonly failure: Failure }[] = [];
+
+/**
+ * Runs all parts, two for each processor at a time. Where but a few tests failed, their parts run once more, one by one:
+ * some tests time what they test, and come too late when something else takes the machine. What fails again has failed;
+ * the others are told by name, as they may race.
+ */
 async function runParts(parts: readonly Part[]): Promise<Map<string, Counts>> {
-  const counted = new Map<string, Counts>();
+  const counted = new Map<Part, Counts>();
   const waiting = [...parts];
   const lane = async (): Promise<void> => {
     for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
-      const counts = await runPart(part, parts.length === 1 ? "live" : "after");
-      counted.set(part.name, sum(counted.get(part.name), counts));
+      counted.set(part, await runPart(part, parts.length === 1 ? "live" : "after"));
     }
   };
   await Promise.all(Array.from({ length: 2 * availableParallelism() }, lane));
-  return counted;
+  const failed = [...counted].filter(([, counts]) => counts.failed > 0);
+  const failures = failed.reduce((count, [, counts]) => count + counts.failed, 0);
+  for (const [part, { failures: former }] of parts.length > 1 && failures <= MOST_REPEATED ? failed : []) {
+    const counts = await runPart(part, "after");
+    counted.set(part, counts);
+    const names = new Set(counts.failures.map(({ name }) => name));
+    for (const failure of former) if (!names.has(failure.name)) passedAlone.push({ name: part.name, failure });
+  }
+  const sums = new Map<string, Counts>();
+  for (const [{ name }, counts] of counted) sums.set(name, sum(sums.get(name), counts));
+  return sums;
 }
 
 function sum(one: Counts | undefined, other: Counts): Counts {
@@ -193,6 +212,9 @@ const MOST_REPORTS = 25;
 console.log();
 const total = { passed: 0, failed: 0, skipped: 0 };
 // Once more at the end, where they are looked for: thousands of lines stand between, and CI cuts long logs.
+for (const { name, failure } of passedAlone) {
+  console.log(`${name}: failed beside others, passed alone: ${failure.name}\n${shortened(failure.report)}\n`);
+}
 const failures = [...results].flatMap(([name, counts]) => counts.failures.map((failure) => ({ ...failure, in: name })));
 for (const failure of failures.filter(({ report }) => report !== "").slice(0, MOST_REPORTS)) {
   console.log(`== ${failure.in} failed: ${failure.name}\n${shortened(failure.report).replaceAll(/^(?=.)/gm, "  ")}\n`);

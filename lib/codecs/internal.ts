@@ -3,6 +3,6 @@
  *
  * @module
  */
-export { type ContentCoding, contentCodingNames, openContentDecoder } from "./content_coding.ts";
+export { type ContentCoding, contentCodingNames, openContentDecoder } from "../semantics/content_decoder.ts";
 export { Decoder, openDecoder } from "./decoder.ts";
 export { Encoder, isEncoderLoaded, openEncoder } from "./encoder.ts";

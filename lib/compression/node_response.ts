@@ -6,8 +6,9 @@ import { types } from "node:util";
 import type { Encoder } from "../codecs/internal.ts";
 import { atEndOfTurn } from "../streams/internal.ts";
 import { encodeWhole, openBodyEncoder, unlessItFails } from "./encoding.ts";
+import { NodeFields } from "./node_fields.ts";
 import type { CompressionCoding, Settings } from "./options.ts";
-import { chooseCoding, markEncoded, type ResponseFields } from "./policy.ts";
+import { chooseCoding, markEncoded } from "./policy.ts";
 
 type Written = (error?: Error | null) => void;
 
@@ -32,28 +33,6 @@ const MOST_AT_ONCE = 256 * 1024;
 /** Has what is written to `res` compressed, if its head allows it when that is written. */
 export function compressNode(settings: Settings, req: IncomingMessage, res: ServerResponse): void {
   if (!res.headersSent && !res.writableEnded) new NodeResponse(settings, req, res).replaceMethods();
-}
-
-/** The fields of a response of `node:http` or `node:http2`. */
-class NodeFields implements ResponseFields {
-  readonly #res: ServerResponse;
-
-  constructor(res: ServerResponse) {
-    this.#res = res;
-  }
-
-  get(name: string): string | undefined {
-    const value = this.#res.getHeader(name);
-    return Array.isArray(value) ? value.join(", ") : value === undefined ? undefined : String(value);
-  }
-
-  set(name: string, value: string): void {
-    this.#res.setHeader(name, value);
-  }
-
-  delete(name: string): void {
-    this.#res.removeHeader(name);
-  }
 }
 
 /** A response whose writes go through an encoder. */

@@ -64,14 +64,23 @@ function isAllowed({ filter, warn }: Settings, { method, url, status, fields }: 
   }
 }
 
-/** The coding that the client likes best, if it likes one as well as none; of equals, that which stands first. */
+/** Returns the coding of {@linkcode likedBest} whose codec is loaded. */
 function preferred({ codings }: Settings, accepted: string | null | undefined): CompressionCoding | undefined {
+  return likedBest(codings, accepted, (coding) => isEncoderLoaded(formatOf[coding]));
+}
+
+/** Returns the coding that a client likes best, if it likes one as well as none; of equals, that which stands first. */
+export function likedBest<Coding extends CompressionCoding>(
+  codings: readonly Coding[],
+  accepted: string | null | undefined,
+  isUsable: (coding: Coding) => boolean,
+): Coding | undefined {
   const weights = acceptedCodings(accepted);
-  let best: CompressionCoding | undefined;
+  let best: Coding | undefined;
   for (const coding of codings) {
     if (weights[coding] === 0 || weights[coding] < weights.identity) continue;
     if (best !== undefined && weights[coding] <= weights[best]) continue;
-    if (isEncoderLoaded(formatOf[coding])) best = coding;
+    if (isUsable(coding)) best = coding;
   }
   return best;
 }
@@ -91,7 +100,8 @@ function weakenTag(fields: ResponseFields): void {
   if (tag?.startsWith('"')) fields.set("etag", `W/${tag}`);
 }
 
-function addToVary(fields: ResponseFields, name: string): void {
+/** Adds a name to `Vary`, if it is not there. */
+export function addToVary(fields: ResponseFields, name: string): void {
   const members = (fields.get("vary") ?? "").split(",").map((member) => member.trim()).filter((member) =>
     member !== ""
   );

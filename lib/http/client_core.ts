@@ -68,9 +68,13 @@ export class ClientCore implements OriginHost {
 
   emit(event: HttpClientEvent): void {
     const { onEvent } = this.options;
-    if (onEvent === undefined) return;
+    if (onEvent !== undefined) this.tell(() => onEvent(event));
+  }
+
+  /** Calls a hook of the user's. */
+  tell(hook: () => void): void {
     try {
-      onEvent(event);
+      hook();
     } catch (error) {
       // It is the hook's, not the request's; and it is not swallowed.
       queueMicrotask(() => {

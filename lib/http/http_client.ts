@@ -1,9 +1,10 @@
+import { Call } from "./call/call.ts";
 import { ClientCore } from "./client_core.ts";
-import { Call } from "./fetch/call.ts";
-import { readRequest } from "./fetch/fetch_request.ts";
-import type { HttpRequestInit } from "./fetch/http_request_init.ts";
 import { type HttpClientOptions, resolveOptions } from "./http_client_options.ts";
 import type { HttpClientStats } from "./http_client_stats.ts";
+import { readRequest } from "./request/fetch_request.ts";
+import type { HttpRequestInit } from "./request/http_request_init.ts";
+import type { HttpResponse } from "./response/http_response.ts";
 
 /**
  * An HTTP client with connections of its own. To a server that speaks HTTP/2 all requests go on one connection, as many at a time as
@@ -52,7 +53,7 @@ export class HttpClient {
    * @throws {HttpError} (the promise rejects) if there is no response, with a `code` that says why.
    * @throws the reason of `init.signal`, as it is, once that is aborted.
    */
-  fetch(input: string | URL | Request, init?: HttpRequestInit): Promise<Response> {
+  fetch(input: string | URL | Request, init?: HttpRequestInit): Promise<HttpResponse> {
     const core = this.#core;
     return new Promise((resolve, reject) => {
       const request = readRequest(input, init, core.options);

@@ -121,6 +121,20 @@ export interface HttpClientOptions {
    */
   retries?: number;
   /**
+   * Statuses, of 400 to 999, after which a request is sent again if it is idempotent and its body can be sent again: 429 and 503, say.
+   * `retries` counts these attempts too. The pause before is what Retry-After says, and otherwise 0.25 to 0.5 s, doubled each time.
+   *
+   * @default none, as fetch has it
+   */
+  retryStatuses?: readonly number[];
+  /**
+   * The longest pause before an attempt because of a status, in ms. A response that asks for more, or for more than is left of `timeout`,
+   * is not retried: the caller gets it.
+   *
+   * @default 30_000
+   */
+  maxRetryAfter?: number;
+  /**
    * Bytes that a response's header section may have.
    *
    * @default 65_536
@@ -156,15 +170,18 @@ export interface HttpClientOptions {
    * @default the system's
    */
   lookup?: LookupFunction;
+  /**
+   * Told of informational (1xx) responses, as 103 (Early Hints) and 100 (Continue), with their status and fields. A request may have at most
+   * 1000, whose fields have at most `maxHeaderSize` bytes together. An exception it throws is an uncaught one.
+   */
+  onInformational?: (status: number, headers: Headers) => void;
   /** Told what the client does, as it happens. What it throws is an uncaught exception. */
   onEvent?: (event: HttpClientEvent) => void;
 }
 
 /** Options with their defaults. */
 export interface ResolvedOptions
-  extends
-    Required<Omit<HttpClientOptions, "lookup" | "onEvent" | "idleTimeout">>,
-    Pick<HttpClientOptions, "lookup" | "onEvent"> {
+  extends Required<Omit<HttpClientOptions, Callback | "idleTimeout">>, Pick<HttpClientOptions, Callback> {
   readonly http1IdleTimeout: number;
   readonly http2IdleTimeout: number;
 }
@@ -186,6 +203,7 @@ const ranges: Readonly<Record<NumberOption, readonly [number, number]>> = {
   pingInterval: [0, LONGEST],
   pingTimeout: [1, LONGEST],
   retries: [0, 1000],
+  maxRetryAfter: [0, LONGEST],
   maxHeaderSize: [256, 2 ** 24],
   maxResponseSize: [0, Infinity],
   streamWindow: [1024, 2 ** 30],
@@ -206,15 +224,19 @@ type NumberOption =
   | "pingInterval"
   | "pingTimeout"
   | "retries"
+  | "maxRetryAfter"
   | "maxHeaderSize"
   | "maxResponseSize"
   | "streamWindow"
   | "maxRedirects";
 
 const flags = ["http2", "h2c", "coalesce", "decompress"] as const;
-const callbacks = ["lookup", "onEvent"] as const;
+const callbacks = ["lookup", "onInformational", "onEvent"] as const;
+type Callback = (typeof callbacks)[number];
 
-const known = Object.fromEntries(["tls", ...Object.keys(ranges), ...flags, ...callbacks].map((name) => [name, true]));
+const known = Object.fromEntries(
+  ["tls", "retryStatuses", ...Object.keys(ranges), ...flags, ...callbacks].map((name) => [name, true]),
+);
 
 /**
  * Reads options.
@@ -247,12 +269,15 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
     pingInterval: options.pingInterval ?? 30_000,
     pingTimeout: options.pingTimeout ?? 10_000,
     retries: options.retries ?? 2,
+    retryStatuses: checkStatuses(options.retryStatuses) ?? [],
+    maxRetryAfter: options.maxRetryAfter ?? 30_000,
     maxHeaderSize: options.maxHeaderSize ?? 65_536,
     maxResponseSize: options.maxResponseSize ?? Infinity,
     streamWindow: options.streamWindow ?? 2 ** 20,
     decompress: options.decompress ?? true,
     maxRedirects: options.maxRedirects ?? 20,
     lookup: options.lookup,
+    onInformational: options.onInformational,
     onEvent: options.onEvent,
   };
 }
@@ -269,6 +294,20 @@ export function checkNumber(name: NumberOption, value: unknown): void {
   const whole = Number.isInteger(value) || value === Infinity;
   if (whole && value >= least && value <= most) return;
   throw new RangeError(`${name} ${value} is out of range: use a whole number from ${least} to ${most}`);
+}
+
+/**
+ * Checks the statuses that are retried.
+ *
+ * @returns a copy.
+ * @throws {TypeError | RangeError} if they are no list of such statuses.
+ */
+export function checkStatuses(statuses: readonly number[] | undefined): readonly number[] | undefined {
+  if (statuses === undefined) return undefined;
+  if (!Array.isArray(statuses)) throw new TypeError(`retryStatuses must be an array, not ${String(statuses)}`);
+  const wrong = statuses.find((status) => !Number.isInteger(status) || status < 400 || status > 999);
+  if (wrong === undefined) return [...statuses];
+  throw new RangeError(`retryStatuses cannot have ${String(wrong)}: use whole numbers from 400 to 999`);
 }
 
 function checkType(name: string, value: unknown, type: "boolean" | "function" | "object"): void {

@@ -164,7 +164,9 @@ export interface HttpResponseEvent {
  * ```ts
  * import { HttpClient, type HttpRetryEvent } from "@millrace/streams/http";
  *
- * const told = ({ url, attempt, error }: HttpRetryEvent) => console.warn(`${url}: attempt ${attempt + 1}: ${error}`);
+ * const told = ({ url, attempt, error, status }: HttpRetryEvent): void => {
+ *   console.warn(`${url}: attempt ${attempt + 1}: ${error ?? status}`);
+ * };
  * const client = new HttpClient({ retries: 3, onEvent: (event) => event.type === "retry" && told(event) });
  * console.log((await client.fetch("https://api.example.com/users/1")).status); // 200
  * client.destroy();
@@ -179,8 +181,12 @@ export interface HttpRetryEvent {
   url: string;
   /** Counts from 1. */
   attempt: number;
-  /** Why the attempt before did not do. */
+  /** The error that ended the attempt before; undefined if it was answered. */
   error: unknown;
+  /** The status that the attempt before was answered with, if that is why; see {@link HttpClientOptions.retryStatuses}. */
+  status: number | undefined;
+  /** The pause before this attempt, in ms. */
+  ms: number;
 }
 
 /**

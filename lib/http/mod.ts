@@ -18,7 +18,8 @@
  */
 export { HttpClient } from "./http_client.ts";
 export type { HttpClientOptions } from "./http_client_options.ts";
-export type { HttpRequestBody, HttpRequestInit } from "./fetch/http_request_init.ts";
+export type { HttpResponse } from "./response/http_response.ts";
+export type { HttpRequestBody, HttpRequestInit } from "./request/http_request_init.ts";
 export type { HttpClientStats, HttpCounts, HttpOriginStats } from "./http_client_stats.ts";
 export { HttpError, type HttpErrorCode, type HttpErrorOptions } from "./http_error.ts";
 export type {

@@ -1,6 +1,6 @@
 import { ReadyResponse } from "../runtime/mod.ts";
-import type { ByteRange } from "./http/byte_ranges.ts";
-import { joinedNames } from "./http/field_names.ts";
+import type { ByteRange } from "../semantics/byte_ranges.ts";
+import { joinedNames } from "../semantics/field_names.ts";
 import type { Variant } from "./variant.ts";
 
 /** Names and values of header fields in turn, as `writeHead()` of `node:http` takes them. */

@@ -1,7 +1,7 @@
 import { type Answer, type Fields, textAnswer, valueOf, varying } from "./answer.ts";
 import type { CrossOrigin } from "./cross_origin.ts";
-import { joinedNames } from "./http/field_names.ts";
-import { requireFieldValue } from "./http/field_value.ts";
+import { joinedNames } from "../semantics/field_names.ts";
+import { requireFieldValue } from "../semantics/field_value.ts";
 import type { RequestFields } from "./resource.ts";
 import type { Settings } from "./settings.ts";
 

@@ -1,8 +1,8 @@
 import type { Fields } from "./answer.ts";
 import { contentTypeOf } from "./content_type.ts";
-import { useAsDictionary } from "./http/dictionaries.ts";
-import { joinedNames } from "./http/field_names.ts";
-import { requireFieldValue } from "./http/field_value.ts";
+import { useAsDictionary } from "../semantics/dictionaries.ts";
+import { joinedNames } from "../semantics/field_names.ts";
+import { requireFieldValue } from "../semantics/field_value.ts";
 import { formatHTTPDate } from "../semantics/mod.ts";
 import type { Resource } from "./resource.ts";
 import type { TreeSettings } from "./tree_settings.ts";

@@ -4,6 +4,6 @@
  * @module
  */
 export { isOursAlone } from "./custom_fields.ts";
-export { requireFieldValue } from "./http/field_value.ts";
+export { requireFieldValue } from "../semantics/field_value.ts";
 export { printable } from "./printable.ts";
 export { settingsOf } from "./settings.ts";

@@ -1,4 +1,4 @@
-import { ifMatchHolds, ifNoneMatchLists } from "./http/entity_tags.ts";
+import { ifMatchHolds, ifNoneMatchLists } from "../semantics/entity_tags.ts";
 import { parseHTTPDate } from "../semantics/mod.ts";
 import type { RequestFields } from "./resource.ts";
 import type { Variant } from "./variant.ts";

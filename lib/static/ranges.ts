@@ -1,7 +1,7 @@
 import { type Answer, only, valueOf, without } from "./answer.ts";
 import { contentTypeOf } from "./content_type.ts";
-import { parseRange } from "./http/byte_ranges.ts";
-import { multipartByteRanges } from "./http/multipart.ts";
+import { parseRange } from "../semantics/byte_ranges.ts";
+import { multipartByteRanges } from "../semantics/multipart_byte_ranges.ts";
 import type { Variant } from "./variant.ts";
 
 /** Browsers would take the part for the dictionary, in place of a whole one that they have. */

@@ -4,8 +4,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { junitCounts, nodeCounts, shortened } from "../../.ci/test_counts.ts";
-import { root, runtime } from "../e2e/consumer.ts";
-import { inFolder } from "../precompress/site.ts";
+import { root, runtime } from "../support/runtime.ts";
+import { inFolder } from "../support/folders.ts";
 
 const SOURCE = `
 import assert from "node:assert/strict";

@@ -5,10 +5,11 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 
-import { asks } from "../interop/asked.ts";
-import { inFolder, millrace, writeTree } from "../precompress/site.ts";
-import { canMakeCertificates, makeCertificate } from "../runtime/certificate.ts";
-import { Connection } from "../runtime/connection.ts";
+import { asks } from "../support/asked.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
+import { millrace } from "../support/command.ts";
+import { canMakeCertificates, makeCertificate } from "../support/certificate.ts";
+import { Connection } from "../support/connection.ts";
 import { Serving } from "./serving.ts";
 
 const site = { "index.html": "<p>home</p>", "about.html": "<p>about</p>", "assets/app-3f9a1c0b.js": "run()" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { suggestionFor } from "../../lib/cli/suggestion.ts";
-import { millrace } from "../precompress/site.ts";
+import { millrace } from "../support/command.ts";
 
 const flags = ["port", "host", "cors", "cors-origin", "fallback", "memory-limit", "no-dictionaries", "min-size"];
 

@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { compress, CompressionStream, decompress, type Format, levels } from "../../lib/codecs/mod.ts";
-import { collected, concatenated, piecesOf, samples, sourceText, streamOf } from "./samples.ts";
+import { collected, streamOf } from "../support/streams.ts";
+import { concatenated, piecesOf, sourceText } from "../support/bytes.ts";
+import { samples } from "./samples.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -8,7 +8,8 @@ import {
   type Format,
   formats,
 } from "../../lib/codecs/mod.ts";
-import { collected, concatenated, noise, sha256, sourceText, streamOf } from "./samples.ts";
+import { collected, streamOf } from "../support/streams.ts";
+import { concatenated, noise, sha256, sourceText } from "../support/bytes.ts";
 
 const bytes = sourceText(20_000);
 const dictionary = sourceText(5000, 7);

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { compress, CompressionStream, type Format, formats } from "../../lib/codecs/mod.ts";
-import { collected, piecesOf, samples, sha256, sourceText, streamOf } from "./samples.ts";
+import { collected, streamOf } from "../support/streams.ts";
+import { piecesOf, sha256, sourceText } from "../support/bytes.ts";
+import { samples } from "./samples.ts";
 
 /**
  * SHA-256 of outputs, by format, level and sample. The same on every runtime, and for brotli the same as Google's C

@@ -9,7 +9,9 @@ import {
   type Format,
   levels,
 } from "../../lib/codecs/mod.ts";
-import { collected, concatenated, piecesOf, samples, sourceText, streamOf } from "./samples.ts";
+import { collected, streamOf } from "../support/streams.ts";
+import { concatenated, piecesOf, sourceText } from "../support/bytes.ts";
+import { samples } from "./samples.ts";
 
 type Plain = Exclude<Format, "dcb" | "dcz">;
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -12,7 +12,9 @@ import {
   levels,
   ready,
 } from "../../lib/codecs/mod.ts";
-import { collected, concatenated, piecesOf, samples, sourceText, streamOf } from "./samples.ts";
+import { collected, streamOf } from "../support/streams.ts";
+import { concatenated, piecesOf, sourceText } from "../support/bytes.ts";
+import { samples } from "./samples.ts";
 
 const dictionary = sourceText(50_000, 9);
 const withDictionary = (format: Format) => format === "dcb" || format === "dcz" ? { dictionary } : {};

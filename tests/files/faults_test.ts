@@ -6,7 +6,7 @@ import { join } from "node:path";
 import test from "node:test";
 import fc from "fast-check";
 import { NumberFileWriter, openFileWritable, RotatingFileWritable } from "../../lib/files/mod.ts";
-import { inFolder } from "../precompress/site.ts";
+import { inFolder } from "../support/folders.ts";
 import { cannotMount, contents, expectedFiles, onSmallDisk, openFilesIn, Outcomes, turns } from "./written.ts";
 
 interface Options {

@@ -4,7 +4,7 @@ import test from "node:test";
 import fc from "fast-check";
 import { NumberFileWriter, type NumberFileWriterOptions } from "../../lib/files/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
-import { inFolder } from "../precompress/site.ts";
+import { inFolder } from "../support/folders.ts";
 import { contents, expectedFiles, openFilesIn, turns } from "./written.ts";
 
 const lines = (numbers: readonly number[]): string[] => numbers.map((number) => `${number}\n`);

@@ -5,7 +5,7 @@ import test from "node:test";
 import fc from "fast-check";
 import { RotatingFileWritable, type RotationOptions } from "../../lib/files/mod.ts";
 import { ByteLengthQueuingStrategy, CountQueuingStrategy, ReadableStream } from "../../lib/streams/mod.ts";
-import { inFolder } from "../precompress/site.ts";
+import { inFolder } from "../support/folders.ts";
 import { contents, expectedFiles, openFilesIn, turns } from "./written.ts";
 
 type Item = Uint8Array | string;

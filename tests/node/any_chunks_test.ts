@@ -5,7 +5,7 @@ import { it } from "node:test";
 import fc from "fast-check";
 import { fromNodeReadable, fromNodeWritable } from "../../lib/node/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
-import { within } from "./loopback.ts";
+import { within } from "../support/waits.ts";
 
 type Chunk = string | Uint8Array;
 

@@ -12,7 +12,8 @@ import { HttpClient } from "../../lib/http/mod.ts";
 import { precompress } from "../../lib/precompress/mod.ts";
 import { createStaticHandler } from "../../lib/static/mod.ts";
 import { createUploadHandler, saveBody, saveForm } from "../../lib/upload/mod.ts";
-import { inFolder, writeSite } from "../precompress/site.ts";
+import { inFolder } from "../support/folders.ts";
+import { writeSite } from "../precompress/site.ts";
 
 /** Options as they come from JavaScript. */
 type Options = Record<string, never>;

@@ -5,9 +5,11 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import type { PrecompressReport } from "../../lib/precompress/mod.ts";
-import { pause } from "../node/loopback.ts";
-import { sourceText } from "../codecs/samples.ts";
-import { inFolder, listed, millrace, writeSite, writeTree } from "./site.ts";
+import { pause } from "../support/waits.ts";
+import { sourceText } from "../support/bytes.ts";
+import { inFolder, listed, writeTree } from "../support/folders.ts";
+import { millrace } from "../support/command.ts";
+import { writeSite } from "./site.ts";
 
 const quick = ["--level-brotli", "5", "--level-zstd", "3", "--level-gzip", "6"];
 

@@ -7,8 +7,8 @@ import test from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { decompress } from "../../lib/codecs/mod.ts";
 import { cleanPrecompressed, manifestName, precompress, readManifest } from "../../lib/precompress/mod.ts";
-import { sourceText } from "../codecs/samples.ts";
-import { contents, inFolder, listed, writeTree } from "./site.ts";
+import { sourceText } from "../support/bytes.ts";
+import { contents, inFolder, listed, writeTree } from "../support/folders.ts";
 
 const quick = { levels: { brotli: 5, zstd: 3, gzip: 6 } } as const;
 const page = "<p>The mill turns.</p>\n".repeat(300);

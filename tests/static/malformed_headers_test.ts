@@ -12,7 +12,7 @@ import { countedSteps } from "./counted_steps.ts";
 import { type KnownSite, makeKnownSite } from "./known_site.ts";
 import { serveFetch } from "./fetch_server.ts";
 import { type OddRequest, oddRequest } from "./odd_fields.ts";
-import { exchange, requestBytes } from "./raw_exchange.ts";
+import { exchange, requestBytes } from "../support/raw_exchange.ts";
 
 const MEGABYTE = 1_000_000;
 /** A parser that goes over a field once looks at each character a few times. */

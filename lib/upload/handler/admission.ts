@@ -8,7 +8,7 @@ import { requireOwnSite } from "./cross_site.ts";
 import type { UploadInfo } from "./handler_options.ts";
 import type { Settings } from "./settings.ts";
 import { headersOf, type Incoming } from "./incoming.ts";
-import { essenceOf } from "./media_ranges.ts";
+import { essenceOf } from "../../semantics/media_ranges.ts";
 import { decodePath, pathBelow, requireName, shown } from "./naming.ts";
 import { requireConditions, statusOfPlace } from "./place.ts";
 import { Refusal } from "./problem.ts";

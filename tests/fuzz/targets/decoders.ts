@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { openDecoder } from "../../../lib/codecs/internal.ts";
 import { compress, decompress, DecompressionStream, type Format, formats } from "../../../lib/codecs/mod.ts";
-import { concatenated, samples, sourceText, streamOf } from "../../codecs/samples.ts";
+import { concatenated, sourceText } from "../../support/bytes.ts";
+import { samples } from "../../codecs/samples.ts";
+import { streamOf } from "../../support/streams.ts";
 import { choices, cut, ending, type Target } from "../target.ts";
 import { decompressNatively } from "./native_codecs.ts";
 

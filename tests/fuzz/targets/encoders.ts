@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { compress, CompressionStream, decompress, type Format, formats } from "../../../lib/codecs/mod.ts";
-import { concatenated, noise, sourceText, streamOf } from "../../codecs/samples.ts";
+import { concatenated, noise, sourceText } from "../../support/bytes.ts";
+import { streamOf } from "../../support/streams.ts";
 import { choices, cut, type Target } from "../target.ts";
 import { requireAtOnce } from "./flushed.ts";
 import { decompressNatively } from "./native_codecs.ts";

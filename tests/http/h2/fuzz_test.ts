@@ -3,7 +3,8 @@ import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import fc from "fast-check";
 import { frame, headerBlock } from "../faults/http2_frames.ts";
-import { ask, openSession, turn } from "./opened_session.ts";
+import { ask, openSession } from "./opened_session.ts";
+import { turn } from "../../support/waits.ts";
 import { ScriptedBody } from "./scripted_body.ts";
 
 const heads = [

@@ -17,7 +17,8 @@ import {
   WINDOW_UPDATE,
 } from "../../../lib/http/h2/frame_types.ts";
 import { HttpError } from "../../../lib/http/http_error.ts";
-import { type Answer, ask, openSession, turn } from "../h2/opened_session.ts";
+import { type Answer, ask, openSession } from "../h2/opened_session.ts";
+import { turn } from "../../support/waits.ts";
 import { field } from "../hpack/blocks.ts";
 import { frame, settingsFrame } from "./hostile_server.ts";
 import { nonsense } from "./nonsense.ts";

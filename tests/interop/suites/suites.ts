@@ -7,7 +7,8 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
-import { type Ended, root, run, type runtime } from "../../e2e/consumer.ts";
+import { type Ended, run } from "../../support/processes.ts";
+import { root, type runtime } from "../../support/runtime.ts";
 import { type Cases, junitCases, tapCases, vitestCases } from "./cases.ts";
 
 /** A project whose tests can be run. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { compress, CompressionStream, decompress, DecompressionStream, formats } from "../../../lib/codecs/mod.ts";
-import { collected, noise, sourceText, streamOf } from "../../codecs/samples.ts";
+import { collected, streamOf } from "../../support/streams.ts";
+import { noise, sourceText } from "../../support/bytes.ts";
 import type { Scene } from "../scene.ts";
 
 const dictionary = sourceText(3000, 7);

@@ -11,8 +11,8 @@ import { manifestName, precompress } from "../../../lib/precompress/mod.ts";
 import { readManifestLines } from "../../../lib/static/tree/manifest_lines.ts";
 import { readVerified } from "../../../lib/static/tree/read_verified.ts";
 import { Turns } from "../../../lib/static/tree/turns.ts";
-import { inFolder, writeTree } from "../../precompress/site.ts";
-import { noise, sourceText } from "../../codecs/samples.ts";
+import { inFolder, writeTree } from "../../support/folders.ts";
+import { noise, sourceText } from "../../support/bytes.ts";
 import { all, codingsOf, scanned, variantsOf } from "./scanned.ts";
 
 const LEVELS = { brotli: 2, zstd: 1, gzip: 1 };

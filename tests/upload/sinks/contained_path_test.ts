@@ -8,7 +8,7 @@ import { temporaryPath } from "../../../lib/files/mod.ts";
 import { containedPath } from "../../../lib/upload/contained_path.ts";
 import { refusedOnWindows } from "../../../lib/upload/refused_on_windows.ts";
 import { UploadError } from "../../../lib/upload/mod.ts";
-import { inFolder } from "../../precompress/site.ts";
+import { inFolder } from "../../support/folders.ts";
 
 const root = resolve("/no/such/root");
 

@@ -4,9 +4,9 @@ import test from "node:test";
 import fc from "fast-check";
 import { RotatingFileWritable } from "../../../lib/files/mod.ts";
 import { openSink } from "../../../lib/upload/open_sink.ts";
-import { noise } from "../../codecs/samples.ts";
+import { noise } from "../../support/bytes.ts";
 import { cannotMount, contents, onSmallDisk, openFilesIn } from "../../files/written.ts";
-import { inFolder } from "../../precompress/site.ts";
+import { inFolder } from "../../support/folders.ts";
 
 const latin1 = (pieces: readonly Uint8Array[]) => Buffer.concat(pieces).toString("latin1");
 

@@ -8,7 +8,7 @@ import { ReadableStream as OurReadable, WritableStream as OurWritable } from "..
 import type { BodyDestination } from "../../../lib/upload/open_sink.ts";
 import { openSink } from "../../../lib/upload/open_sink.ts";
 import { openFilesIn } from "../../files/written.ts";
-import { inFolder } from "../../precompress/site.ts";
+import { inFolder } from "../../support/folders.ts";
 
 const kinds = { "native stream": WritableStream, "stream of ours": OurWritable as unknown as typeof WritableStream };
 const bytes = (text: string) => new TextEncoder().encode(text);

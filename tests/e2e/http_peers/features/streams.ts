@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import { pause, until } from "../../../node/loopback.ts";
+import { pause, until } from "../../../support/waits.ts";
 import { connectionsMade, type Endpoint, protocolOf, visitingEndpoint } from "../endpoint.ts";
 import { pattern } from "../pattern.ts";
 import { pieces, sha256 } from "./bodies.ts";
