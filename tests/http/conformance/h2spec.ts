@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { until } from "../faults/patience.ts";
+import { until } from "../../support/waits.ts";
 
 /** Test cases that h2specd has for clients, each on a port of its own. */
 export const CASES = 57;

@@ -3,7 +3,7 @@ import process from "node:process";
 import test from "node:test";
 import { HttpClient, HttpError } from "../../../lib/http/mod.ts";
 import { certificates } from "../certificates.ts";
-import { within } from "../faults/patience.ts";
+import { within } from "../../support/waits.ts";
 import { CASES, H2specServer } from "./h2spec.ts";
 
 const binary = process.env.H2SPECD;
