@@ -148,7 +148,8 @@ export class Incoming implements FrameEvents {
     }
     if ((flags & HAS_PRIORITY) !== 0) start += 5;
     if (start > end) {
-      throw new ConnectionFault(FRAME_SIZE_ERROR, "the server sent HEADERS that are too short for their padding");
+      const code = (flags & PADDED) !== 0 ? PROTOCOL_ERROR : FRAME_SIZE_ERROR;
+      throw new ConnectionFault(code, "the server sent HEADERS that are too short for their padding");
     }
     const endsStream = (flags & END_STREAM) !== 0;
     if ((flags & END_HEADERS) !== 0) return this.#onBlock(id, chunk, start, end, endsStream);

@@ -102,6 +102,10 @@ const BROKEN: Readonly<Record<string, Attack>> = {
   },
   "HEADERS with more padding than bytes": {
     chunks: [frame(FrameType.headers, Flag.padded | Flag.endHeaders, 1, Buffer.from([9, 0x88]))],
+    code: ErrorCode.protocol,
+  },
+  "HEADERS that are too short for their priority": {
+    chunks: [frame(FrameType.headers, Flag.priority | Flag.endHeaders, 1, Buffer.alloc(4))],
     code: frameSize,
   },
   "a field block that is no HPACK": {
