@@ -222,12 +222,12 @@ class Channel implements Reports {
       req.headers["accept-encoding"] as string | undefined,
       req.headers["last-event-id"] as string | undefined,
     );
-    const fields = new NodeFields(res);
-    for (const [name, value] of Object.entries(fieldsFor(coding))) {
-      if (name === "vary") addToVary(fields, value);
-      else fields.set(name, value);
+    const fields = fieldsFor(coding);
+    if (res.hasHeader("vary")) {
+      addToVary(new NodeFields(res), fields.vary);
+      delete fields.vary;
     }
-    res.writeHead(200);
+    res.writeHead(200, fields); // setHeader() would have each response keep them
     if (req.method === "HEAD") return void res.end();
     this.#add(new NodeSubscriber(this, res, this.#settings.maxBuffered), coding, opening);
   }

@@ -1,5 +1,6 @@
 import { type Format, levels, ready } from "../codecs/mod.ts";
 import { requireKnown } from "../options/mod.ts";
+import { storedCodings } from "../semantics/mod.ts";
 
 /**
  * A content coding that responses are compressed with, by its name in HTTP: RFC 8878, RFC 7932 and RFC 1952.
@@ -86,7 +87,11 @@ export interface Settings {
 }
 
 /** The codecs' names of the codings. */
-export const formatOf: Readonly<Record<CompressionCoding, Format>> = { zstd: "zstd", br: "brotli", gzip: "gzip" };
+export const formatOf: Readonly<Record<CompressionCoding, Format>> = {
+  zstd: storedCodings.zstd.format,
+  br: storedCodings.br.format,
+  gzip: storedCodings.gzip.format,
+};
 
 const CODINGS: readonly CompressionCoding[] = ["zstd", "br", "gzip"];
 const LEVELS: Readonly<Record<CompressionCoding, number>> = { zstd: 3, br: 4, gzip: 6 };

@@ -1,6 +1,6 @@
 import isCompressible from "compressible";
 import { isEncoderLoaded } from "../codecs/internal.ts";
-import { acceptedCodings } from "../semantics/mod.ts";
+import { acceptedCodings, joinedNames, namesNotWith } from "../semantics/mod.ts";
 import { type CompressionCoding, formatOf, type Settings } from "./options.ts";
 
 /** The header fields of a response, to be read and changed. Names are in lower case. */
@@ -21,7 +21,7 @@ export interface Exchange {
 }
 
 /** Fields that describe the bytes of the body: of the identity, not of what is sent. */
-const OF_THE_BYTES = ["content-length", "content-md5", "digest", "content-digest", "repr-digest", "accept-ranges"];
+const OF_THE_BYTES = namesNotWith("encoded");
 
 /**
  * Chooses the coding of a response, and adds to its `Vary` what it depends on; undefined if it is sent as it is.
@@ -102,11 +102,9 @@ function weakenTag(fields: ResponseFields): void {
 
 /** Adds a name to `Vary`, if it is not there. */
 export function addToVary(fields: ResponseFields, name: string): void {
-  const members = (fields.get("vary") ?? "").split(",").map((member) => member.trim()).filter((member) =>
-    member !== ""
-  );
-  if (members.some((member) => member === "*" || member.toLowerCase() === name.toLowerCase())) return;
-  fields.set("vary", [...members, name].join(", "));
+  const before = fields.get("vary") ?? "";
+  const joined = joinedNames(`${before}, ${name}`);
+  if (joined !== joinedNames(before)) fields.set("vary", joined);
 }
 
 function lengthIn(fields: ResponseFields): number | undefined {

@@ -1,7 +1,9 @@
 import type { LookupFunction } from "node:net";
 import { requireKnown } from "../options/mod.ts";
-import { checkTlsOptions } from "./connect/check_tls_options.ts";
+import type { HttpConnectFunction } from "./connect_function.ts";
+import { checkTlsOptions } from "./connect/secure/check_tls_options.ts";
 import type { HttpClientEvent } from "./http_events.ts";
+import { type ProxyChoice, readProxyOption } from "./proxy/proxy_choice.ts";
 import type { HttpTlsOptions } from "./tls_options.ts";
 
 /**
@@ -25,6 +27,36 @@ export interface HttpClientOptions {
    * @default the runtime's certificate authorities, no client certificate
    */
   tls?: HttpTlsOptions;
+  /**
+   * The proxy that requests go by: a URL of `http:`, `https:`, `socks5:` or `socks5h:`, which may have a user name and password,
+   * percent-encoded; a function that is asked for each request and redirect and gives such a URL, or undefined for none; or `"env"`
+   * for those that HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY name when the client is made.
+   *
+   * https origins are reached through a tunnel (CONNECT, or SOCKS5), in which TLS is spoken with the origin itself. Requests to http
+   * origins are sent to an HTTP proxy as they are, which sends them on. A proxy of `socks5:` is given addresses, all others names.
+   *
+   * @default none, whatever the environment says
+   */
+  proxy?: string | URL | ((origin: URL) => string | URL | null | undefined);
+  /**
+   * TLS with an `https:` proxy, by the names of `tls`, of which nothing is shown to a proxy.
+   *
+   * @default the runtime's certificate authorities, no client certificate
+   */
+  proxyTls?: HttpTlsOptions;
+  /**
+   * A Unix socket that all connections are made to, whatever the URLs' hosts are. They still say which host is asked for, and what
+   * the certificate has to be for.
+   *
+   * @default none
+   */
+  socketPath?: string;
+  /**
+   * Makes the connections, to origins or to their proxies, in place of `node:net`; TLS is spoken over what it gives.
+   *
+   * @default none
+   */
+  connect?: HttpConnectFunction;
   /**
    * How many connections an origin may have. One h2 session carries as many requests as the server allows; more are opened only
    * for what does not fit. HTTP/1.1 has a connection a request.
@@ -65,7 +97,8 @@ export interface HttpClientOptions {
    */
   coalesce?: boolean;
   /**
-   * How long a connection may take, TLS included, in ms. 0: as long as the system lets it.
+   * How long a connection may take in ms, from the look-up of the name to the end of TLS, a proxy's part included. 0: as long as the
+   * system lets it.
    *
    * @default 10_000
    */
@@ -179,9 +212,14 @@ export interface HttpClientOptions {
   onEvent?: (event: HttpClientEvent) => void;
 }
 
+/** Options that are undefined if they are not given. */
+type NoDefault = "lookup" | "onInformational" | "onEvent" | "socketPath" | "connect";
+
 /** Options with their defaults. */
 export interface ResolvedOptions
-  extends Required<Omit<HttpClientOptions, Callback | "idleTimeout">>, Pick<HttpClientOptions, Callback> {
+  extends Required<Omit<HttpClientOptions, NoDefault | "proxy" | "idleTimeout">>, Pick<HttpClientOptions, NoDefault> {
+  /** Undefined: no request goes by a proxy. */
+  readonly proxyOf: ProxyChoice | undefined;
   readonly http1IdleTimeout: number;
   readonly http2IdleTimeout: number;
 }
@@ -231,11 +269,11 @@ type NumberOption =
   | "maxRedirects";
 
 const flags = ["http2", "h2c", "coalesce", "decompress"] as const;
-const callbacks = ["lookup", "onInformational", "onEvent"] as const;
-type Callback = (typeof callbacks)[number];
+const callbacks = ["lookup", "onInformational", "onEvent", "connect"] as const;
+const others = ["tls", "retryStatuses", "proxy", "proxyTls", "socketPath"] as const;
 
 const known = Object.fromEntries(
-  ["tls", "retryStatuses", ...Object.keys(ranges), ...flags, ...callbacks].map((name) => [name, true]),
+  [...others, ...Object.keys(ranges), ...flags, ...callbacks].map((name) => [name, true]),
 );
 
 /**
@@ -249,10 +287,15 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
   for (const name of Object.keys(ranges) as NumberOption[]) checkNumber(name, options[name]);
   for (const name of flags) checkType(name, options[name], "boolean");
   for (const name of callbacks) checkType(name, options[name], "function");
-  checkType("tls", options.tls, "object");
-  const { idleTimeout } = options;
+  for (const name of ["tls", "proxyTls"] as const) checkType(name, options[name], "object");
+  checkSocketPath(options);
+  const { idleTimeout, proxy } = options;
   return {
     tls: checkTlsOptions(options.tls ?? {}),
+    proxyTls: checkTlsOptions(options.proxyTls ?? {}, "proxyTls"),
+    proxyOf: proxy === undefined ? undefined : readProxyOption(proxy),
+    socketPath: options.socketPath,
+    connect: options.connect,
     connections: options.connections ?? 256,
     maxConcurrentStreams: options.maxConcurrentStreams ?? Infinity,
     pipelining: options.pipelining ?? 1,
@@ -308,6 +351,15 @@ export function checkStatuses(statuses: readonly number[] | undefined): readonly
   const wrong = statuses.find((status) => !Number.isInteger(status) || status < 400 || status > 999);
   if (wrong === undefined) return [...statuses];
   throw new RangeError(`retryStatuses cannot have ${String(wrong)}: use whole numbers from 400 to 999`);
+}
+
+function checkSocketPath({ socketPath, proxy, connect }: HttpClientOptions): void {
+  if (socketPath === undefined) return;
+  if (typeof socketPath !== "string" || socketPath === "") {
+    throw new TypeError(`socketPath must be the path of a Unix socket, not ${JSON.stringify(socketPath)}`);
+  }
+  if (proxy === undefined && connect === undefined) return;
+  throw new TypeError(`socketPath and ${proxy ? "proxy" : "connect"} both say where connections go: give one of them`);
 }
 
 function checkType(name: string, value: unknown, type: "boolean" | "function" | "object"): void {

@@ -44,11 +44,13 @@ export interface HttpConnectEvent {
   type: "connect";
   /** The origin that the connection is for. */
   origin: string;
+  /** The proxy that it goes by: scheme, host and port; undefined if there is none. */
+  proxy: string | undefined;
   /** What is spoken on it. */
   protocol: "h2" | "http/1.1";
-  /** The server's address. */
+  /** The address of the server, or of its proxy; undefined over a Unix socket and where a stream of yours does not tell. */
   remoteAddress: string | undefined;
-  /** How long TCP and TLS took, in ms. */
+  /** How long it took, TCP, the proxy's answer and TLS, in ms. */
   ms: number;
 }
 
@@ -71,6 +73,8 @@ export interface HttpConnectFailedEvent {
   type: "connectFailed";
   /** The origin that the connection is for. */
   origin: string;
+  /** The proxy that it was to go by: scheme, host and port; undefined if there is none. */
+  proxy: string | undefined;
   /** Why. */
   error: unknown;
 }

@@ -17,6 +17,7 @@
  * @module
  */
 export { HttpClient } from "./http_client.ts";
+export type { HttpConnectFunction, HttpConnectTarget } from "./connect_function.ts";
 export type { HttpClientOptions } from "./http_client_options.ts";
 export type { HttpResponse } from "./response/http_response.ts";
 export type { HttpRequestBody, HttpRequestInit } from "./request/http_request_init.ts";

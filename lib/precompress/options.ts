@@ -1,5 +1,6 @@
 import { type Format, levels } from "../codecs/mod.ts";
 import { requireKnown } from "../options/mod.ts";
+import { storedCodings } from "../semantics/mod.ts";
 
 /**
  * A format that precompress writes beside a file.
@@ -55,11 +56,11 @@ export type DeltaFormat = "dcb" | "dcz";
  * ```
  */
 export const extensions: Readonly<Record<VariantFormat | DeltaFormat, string>> = {
-  brotli: ".br",
-  zstd: ".zst",
-  gzip: ".gz",
-  dcb: ".dcb",
-  dcz: ".dcz",
+  brotli: storedCodings.br.extension,
+  zstd: storedCodings.zstd.extension,
+  gzip: storedCodings.gzip.extension,
+  dcb: storedCodings.dcb.extension,
+  dcz: storedCodings.dcz.extension,
 };
 
 /** The delta that belongs to a format. */

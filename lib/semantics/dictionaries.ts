@@ -1,13 +1,7 @@
-const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+import { Buffer } from "node:buffer";
+import { parseItem } from "./structured_fields.ts";
 
-/** A SHA-256 as a byte sequence of a structured field (RFC 9651, section 3.3.5); its padding may be missing. */
-const HASH = ":(?<hash>[A-Za-z0-9+/]{43})=?:";
-const STRING = String.raw`"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*"`;
-const NUMBER = String.raw`-?(?:[0-9]{1,12}\.[0-9]{1,3}|[0-9]{1,15})`;
-const VALUE = [STRING, `@?${NUMBER}`, "[A-Za-z*][!#$%&'*+.^_`|~0-9A-Za-z:/-]*", ":[A-Za-z0-9+/=]*:", "\\?[01]"];
-/** A parameter, which means nothing to us (RFC 9651, section 3.1.2). */
-const PARAMETER = `; *[a-z*][a-z0-9_.*-]*(?:=(?:${VALUE.join("|")}))?`;
-const AVAILABLE_DICTIONARY = new RegExp(`^ *${HASH}(?:${PARAMETER})* *$`);
+const HASH_LENGTH = 32;
 /** Browsers send 46 characters. */
 const LONGEST = 512;
 
@@ -19,10 +13,13 @@ const LONGEST = 512;
  */
 export function availableDictionary(field: string): string | undefined {
   if (field.length > LONGEST) return undefined;
-  const hash = AVAILABLE_DICTIONARY.exec(field)?.groups?.hash;
-  if (hash === undefined) return undefined;
-  // 43 digits hold two bits more than 256; a parser must not mind what is in them (RFC 9651, section 4.2.7).
-  return `${hash.slice(0, 42)}${BASE64[BASE64.indexOf(hash[42]) & 0b111100]}=`;
+  let hash: Uint8Array | undefined;
+  try {
+    hash = parseItem(field);
+  } catch {
+    return undefined;
+  }
+  return hash?.length === HASH_LENGTH ? Buffer.from(hash.buffer).toString("base64") : undefined;
 }
 
 /** What stands encoded in the path of a URL: the path percent-encode set of the URL standard, and `\`. */

@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
 import { parseDictionary } from "./structured_fields.ts";
-import { UploadError } from "../upload/upload_error.ts";
 
 /**
  * An algorithm of digests that keeps what it promises; those that were broken are deprecated and of no use here.
@@ -33,33 +32,24 @@ export const ALGORITHMS: readonly DigestAlgorithm[] = [...lengths.keys()];
  * Members of other algorithms, md5 and other deprecated ones among them, are passed over whatever their value is, as
  * the standard lets a recipient do; but a value that breaks the syntax anywhere makes the whole field malformed.
  *
- * @param name The field's name, for messages.
  * @param value The field's value; of several lines, joined by commas.
  * @returns the digests in base64, in its one canonical form.
- * @throws {UploadError} `BAD_DIGEST` if the value is malformed or a digest of the wrong length.
+ * @throws {SyntaxError} if the value is malformed or a digest of the wrong length.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9530#section-2}
  */
-export function parseDigestField(name: string, value: string): Map<DigestAlgorithm, string> {
-  const members = parsed(name, value);
+export function parseDigests(value: string): Map<DigestAlgorithm, string> {
+  const members = parseDictionary(value);
   const digests = new Map<DigestAlgorithm, string>();
   for (const [algorithm, length] of lengths) {
     if (!members.has(algorithm)) continue;
     const bytes = members.get(algorithm);
     if (bytes?.length !== length) {
       const found = bytes ? `has ${bytes.length}` : "is no byte sequence";
-      throw new UploadError("BAD_DIGEST", `${name} is malformed: ${algorithm} has ${length} bytes, this one ${found}`);
+      throw new SyntaxError(`${algorithm} has ${length} bytes, this one ${found}`);
     }
     digests.set(algorithm, Buffer.from(bytes).toString("base64"));
   }
   return digests;
-}
-
-function parsed(name: string, value: string): ReturnType<typeof parseDictionary> {
-  try {
-    return parseDictionary(value);
-  } catch (cause) {
-    throw new UploadError("BAD_DIGEST", `${name} is malformed: ${(cause as SyntaxError).message}`, { cause });
-  }
 }
 
 /**

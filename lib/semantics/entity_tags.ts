@@ -7,10 +7,11 @@ const COMMA = 44;
  * Whether `If-Match` holds for a representation: its value is `*` or lists the tag, and both are strong.
  *
  * @param field The field's value, several lines joined with commas. It is not read beyond a malformed member.
- * @param tag The representation's entity tag, with its quotes.
+ * @param tag The representation's entity tag, with its quotes; undefined if it has none.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.1}
  */
-export function ifMatchHolds(field: string, tag: string): boolean {
+export function ifMatchHolds(field: string, tag: string | undefined): boolean {
+  if (tag === undefined) return field.trim() === "*";
   return field === tag ? !isWeak(tag) : lists(field, tag, strongly);
 }
 
@@ -19,10 +20,11 @@ export function ifMatchHolds(field: string, tag: string): boolean {
  * be it weak or strong.
  *
  * @param field The field's value, several lines joined with commas. It is not read beyond a malformed member.
- * @param tag The representation's entity tag, with its quotes.
+ * @param tag The representation's entity tag, with its quotes; undefined if it has none.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2}
  */
-export function ifNoneMatchLists(field: string, tag: string): boolean {
+export function ifNoneMatchLists(field: string, tag: string | undefined): boolean {
+  if (tag === undefined) return field.trim() === "*";
   return field === tag || lists(field, tag, weakly);
 }
 

@@ -1,4 +1,4 @@
-/** A value of a dictionary: the bytes of a byte sequence; undefined for a value of any other type. */
+/** A value of a member or an item: the bytes of a byte sequence; undefined for a value of any other type. */
 export type DictionaryValue = Uint8Array | undefined;
 
 const KEY = /[a-z*][a-z0-9_.*-]*/y;
@@ -28,6 +28,16 @@ export function parseDictionary(text: string): Map<string, DictionaryValue> {
   return new Parser(text).dictionary();
 }
 
+/**
+ * Parses a Structured Fields item that is to be a byte sequence, as {@linkcode parseDictionary} does its members.
+ *
+ * @throws {SyntaxError} that tells what is wrong and where.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9651#section-4.2}
+ */
+export function parseItem(text: string): DictionaryValue {
+  return new Parser(text).item();
+}
+
 class Parser {
   readonly #text: string;
   #at = 0;
@@ -48,6 +58,15 @@ class Parser {
       if (this.#at === this.#text.length) throw this.#error("a member after the comma");
     }
     return members;
+  }
+
+  item(): DictionaryValue {
+    this.#take(SPACES);
+    const value = this.#bareItem();
+    this.#parameters();
+    this.#take(SPACES);
+    if (this.#at < this.#text.length) throw this.#error("the end");
+    return value;
   }
 
   #key(): string {

@@ -1,6 +1,6 @@
 import { requireKnown } from "../options/mod.ts";
 import { type CrossOrigin, crossOriginOf } from "./cross_origin.ts";
-import { requireFieldValue } from "../semantics/field_value.ts";
+import { requireFieldValue } from "../semantics/mod.ts";
 import { printable } from "./printable.ts";
 import type { PrecompressedCoding, StaticHandlerOptions, StaticWarning } from "./options.ts";
 import type { Warn } from "./tree/representation.ts";

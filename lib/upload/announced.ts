@@ -1,5 +1,6 @@
 import { type BodySource, fieldOf, isDecoded } from "./body_source.ts";
-import { type DigestAlgorithm, parseDigestField } from "../semantics/digests.ts";
+import type { DigestAlgorithm } from "../semantics/mod.ts";
+import { parseDigestField } from "./digest_fields.ts";
 import type { ReceiveOptions } from "./save_options.ts";
 import { announcedTrailerDigests, DIGEST_FIELDS, trailerDigestsOf } from "./trailer_digests.ts";
 import { UploadError } from "./upload_error.ts";

@@ -1,17 +1,19 @@
 import { setImmediate } from "node:timers";
-import { type ContentCoding, type Decoder, openContentDecoder } from "../codecs/internal.ts";
+import { faultOf } from "../codecs/internal.ts";
+import { contentCodings, ContentDecoder, MOST_INPUT, type UndoableCoding } from "../semantics/mod.ts";
 import type { BodyReader } from "./body_reader.ts";
-import { contentCodings } from "./content_codings.ts";
-import { decodingError } from "./decoding_error.ts";
 import { Pieces } from "./pieces.ts";
 import { UploadError } from "./upload_error.ts";
 
-/** Most bytes that a decoder takes at once, which it copies. */
-const MOST_INPUT = 64 * 1024;
-/** Most bytes of a piece; each layer has two. */
+/** The most codings one upon the other: each takes its share of memory and time. */
+const MOST_CODINGS = 3;
+/** The most bytes of a piece; each layer has two. */
 const MOST_OUTPUT = 64 * 1024;
 /** Bytes that may be consumed without a result before other work has its turn. */
 const MOST_IN_VAIN = 256 * 1024;
+
+/** The codings that can be undone, as a value of `Accept-Encoding`, for answers of the status 415. */
+export const ACCEPTED_CODINGS = "gzip, deflate, br, zstd";
 
 /** What {@linkcode decodedBody} is told. */
 export interface DecodeOptions {
@@ -35,20 +37,35 @@ export function decodedBody(body: BodyReader, contentEncoding: string, options: 
   const { maxBytes } = options;
   // What is coded a second time has been compressed before, so it is hardly larger than what comes out at the end.
   const between = maxBytes + Math.ceil(maxBytes / 50) + 4096;
-  return contentCodings(contentEncoding).reduceRight<BodyReader>(
+  return requireCodings(contentEncoding).reduceRight<BodyReader>(
     (layer, coding, index) => new DecodedBody(layer, coding, index === 0 ? maxBytes : between),
     body,
   );
 }
 
+/**
+ * Lists the codings of a `Content-Encoding` field in the order in which they were applied.
+ *
+ * @throws {UploadError} `UNSUPPORTED` if a coding is unknown, or there are more than three.
+ */
+export function requireCodings(field: string): UndoableCoding[] {
+  const found = contentCodings(field).map((coding) => {
+    if (typeof coding === "string") return coding;
+    const message = `The content coding ${JSON.stringify(coding.unknown)} is not accepted: use ${ACCEPTED_CODINGS}`;
+    throw new UploadError("UNSUPPORTED", message);
+  });
+  if (found.length <= MOST_CODINGS) return found;
+  const message = `The body has ${found.length} content codings, and at most ${MOST_CODINGS} are accepted`;
+  throw new UploadError("UNSUPPORTED", message);
+}
+
 /** A body with one coding undone. */
 class DecodedBody implements BodyReader {
   readonly #body: BodyReader;
-  readonly #coding: ContentCoding;
+  readonly #coding: UndoableCoding;
   readonly #maxBytes: number;
   #input = new Pieces([]);
-  #isInputComplete = false;
-  #decoder: Decoder | undefined = undefined;
+  #decoder: ContentDecoder | undefined = undefined;
   /** Where results go in turn: one is filled while the other is in use. */
   #targets: [Uint8Array?, Uint8Array?] = [];
   #bytes = 0;
@@ -56,7 +73,7 @@ class DecodedBody implements BodyReader {
   /** Why nothing more is read. */
   #failure: { readonly reason: unknown } | undefined = undefined;
 
-  constructor(body: BodyReader, coding: ContentCoding, maxBytes: number) {
+  constructor(body: BodyReader, coding: UndoableCoding, maxBytes: number) {
     this.#body = body;
     this.#coding = coding;
     this.#maxBytes = maxBytes;
@@ -126,7 +143,7 @@ class DecodedBody implements BodyReader {
   /** Whether the decoder can go on; hands it the next input if it needs some. */
   #hasWork(): boolean {
     const decoder = this.#decoder;
-    if (decoder === undefined || this.#isInputComplete || decoder.more) return decoder !== undefined;
+    if (decoder === undefined || !decoder.needsInput) return decoder !== undefined;
     const part = this.#input.take(MOST_INPUT);
     if (part) decoder.write(part);
     return part !== undefined;
@@ -136,10 +153,11 @@ class DecodedBody implements BodyReader {
     const decoder = this.#decoder!;
     let length: number;
     try {
-      length = this.#isInputComplete ? decoder.finish(target) : decoder.read(target);
+      length = decoder.read(target);
     } catch (cause) {
       throw decodingError(this.#coding, cause);
     }
+    if (decoder.trailing !== undefined) throw decodingError(this.#coding, decoder.trailing);
     this.#bytes += length;
     if (this.#bytes > this.#maxBytes) {
       throw new UploadError(
@@ -147,7 +165,7 @@ class DecodedBody implements BodyReader {
         `The decoded body has more than the ${this.#maxBytes} bytes that are accepted`,
       );
     }
-    this.#isComplete = this.#isInputComplete && !decoder.more;
+    this.#isComplete = decoder.isDone;
     if (this.#isComplete) this.#free();
     return length;
   }
@@ -157,15 +175,25 @@ class DecodedBody implements BodyReader {
     if (this.#input.length > 0) this.#body.release(); // the decoder has its own copy
     const pieces = await this.#body.read();
     this.#throwIfEnded();
-    this.#isInputComplete = pieces === undefined;
     this.#input = new Pieces(pieces ?? []);
     if (this.#decoder === undefined) {
       // Not earlier: a body that fails before its first byte costs nothing.
-      const decoder = await openContentDecoder(this.#coding, pieces?.[0]?.[0]);
+      const decoder = await ContentDecoder.open(this.#coding, pieces?.[0]?.[0]);
       if (this.#failure) decoder.close();
       else this.#decoder = decoder;
       this.#throwIfEnded();
     }
+    if (pieces === undefined) this.#decoder!.end();
     return this.#input.length;
   }
+}
+
+/** Returns the error of the upload for one of its decoder. */
+function decodingError(coding: UndoableCoding, cause: unknown): unknown {
+  if (!(cause instanceof TypeError)) return cause; // out of memory, which is not the sender's fault
+  if (coding === "zstd" && faultOf(cause) === "window") {
+    const message = "The body needs a zstd window above 8 MiB, the most that HTTP allows: use a windowLog up to 23";
+    return new UploadError("UNSUPPORTED", message, { cause });
+  }
+  return new UploadError("MALFORMED", `The body is not what its coding promises: ${cause.message}`, { cause });
 }

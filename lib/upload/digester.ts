@@ -1,5 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
-import { type DigestAlgorithm, formatDigest } from "../semantics/digests.ts";
+import { type DigestAlgorithm, formatDigest } from "../semantics/mod.ts";
 import { UploadError } from "./upload_error.ts";
 
 /** Makes digests of bytes that pass, on the calling thread. */

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { type Announced, requireExpected } from "./announced.ts";
 import type { StreamTaker } from "./body_sink.ts";
-import type { DigestAlgorithm } from "../semantics/digests.ts";
+import type { DigestAlgorithm } from "../semantics/mod.ts";
 import { Digester, verifyDigests } from "./digester.ts";
 import type { Pace } from "./pace.ts";
 import type { SaveBodyOptions } from "./save_options.ts";

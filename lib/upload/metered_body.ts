@@ -1,7 +1,7 @@
 import { type Announced, requireExpected } from "./announced.ts";
 import type { BodyReader } from "./body_reader.ts";
 import { Deadlines } from "./deadlines.ts";
-import { ALGORITHMS, type DigestAlgorithm } from "../semantics/digests.ts";
+import { ALGORITHMS, type DigestAlgorithm } from "../semantics/mod.ts";
 import { Digester, verifyDigests } from "./digester.ts";
 import type { Pace } from "./pace.ts";
 import type { InnerOptions, ReceiveOptions } from "./save_options.ts";

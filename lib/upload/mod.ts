@@ -17,7 +17,7 @@ export { saveBody, type SavedBody } from "./save_body.ts";
 export type { ReceiveOptions, SaveBodyOptions, StoreOptions, UploadProgress } from "./save_options.ts";
 export type { BodySource } from "./body_source.ts";
 export type { BodyDestination } from "./open_sink.ts";
-export type { DigestAlgorithm } from "../semantics/digests.ts";
+export type { DigestAlgorithm } from "../semantics/mod.ts";
 export { type SavedForm, saveForm } from "./save_form.ts";
 export type { SaveFormOptions } from "./form/form_options.ts";
 export type { FormDestination } from "./form/form_destination.ts";

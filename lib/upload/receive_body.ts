@@ -2,7 +2,7 @@ import { type Announced, announcedOf } from "./announced.ts";
 import type { BodyReader } from "./body_reader.ts";
 import { type BodySource, codingOf } from "./body_source.ts";
 import { decodedBody } from "./decoded_body.ts";
-import type { DigestAlgorithm } from "../semantics/digests.ts";
+import type { DigestAlgorithm } from "../semantics/mod.ts";
 import { MeteredBody } from "./metered_body.ts";
 import { openBody } from "./open_body.ts";
 import type { InnerOptions, ReceiveOptions } from "./save_options.ts";

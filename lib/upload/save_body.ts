@@ -2,7 +2,7 @@ import { announcedOf } from "./announced.ts";
 import type { BodyReader } from "./body_reader.ts";
 import { type BodySink, takesStreams } from "./body_sink.ts";
 import type { BodySource } from "./body_source.ts";
-import { formatDigest } from "../semantics/digests.ts";
+import { formatDigest } from "../semantics/mod.ts";
 import { Digester } from "./digester.ts";
 import { type BodyDestination, openSink } from "./open_sink.ts";
 import { receiveBody } from "./receive_body.ts";

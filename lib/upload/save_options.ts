@@ -1,5 +1,5 @@
 import { requireKnown } from "../options/mod.ts";
-import type { DigestAlgorithm } from "../semantics/digests.ts";
+import type { DigestAlgorithm } from "../semantics/mod.ts";
 import type { SaveFormOptions } from "./form/form_options.ts";
 
 /**

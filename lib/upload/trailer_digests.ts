@@ -1,5 +1,6 @@
 import { type BodySource, fieldOf } from "./body_source.ts";
-import { type DigestAlgorithm, parseDigestField } from "../semantics/digests.ts";
+import type { DigestAlgorithm } from "../semantics/mod.ts";
+import { parseDigestField } from "./digest_fields.ts";
 import { UploadError } from "./upload_error.ts";
 
 /** The fields that digests come in. */

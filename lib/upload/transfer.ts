@@ -2,7 +2,7 @@ import { type Announced, requireExpected } from "./announced.ts";
 import type { StreamTaker } from "./body_sink.ts";
 import { type BodySource, fieldOf } from "./body_source.ts";
 import { Deadlines } from "./deadlines.ts";
-import type { DigestAlgorithm } from "../semantics/digests.ts";
+import type { DigestAlgorithm } from "../semantics/mod.ts";
 import { FollowedFile } from "./followed_file.ts";
 import type { InnerOptions, SaveBodyOptions } from "./save_options.ts";
 import { writeStream } from "../runtime/mod.ts";

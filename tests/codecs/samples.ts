@@ -1,3 +1,4 @@
+import { isLong } from "../support/long_run.ts";
 import { concatenated, noise, sourceText } from "../support/bytes.ts";
 
 /** Named inputs of every kind that codecs treat in their own way. */
@@ -15,3 +16,15 @@ export const samples: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {
     sourceText(60_000, 3),
   ]),
 };
+
+/**
+ * The samples that a level of a format is tried with: at its first, middle and last level all of them, at the others
+ * those of text and noise; in a long run all at every level.
+ */
+export function samplesAt(level: number, { min, max }: { readonly min: number; readonly max: number }): typeof samples {
+  if (isLong || [min, Math.floor((min + max) / 2), max].includes(level)) return samples;
+  return {
+    "one byte": samples["one byte"],
+    "text between noise": samples["text between noise"].subarray(20_000, 80_000),
+  };
+}

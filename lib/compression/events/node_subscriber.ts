@@ -16,7 +16,7 @@ export class NodeSubscriber implements Subscriber {
     this.#reports = reports;
     this.#res = res;
     this.#maxBuffered = maxBuffered;
-    res.once("close", () => reports.left(this));
+    res.on("close", () => reports.left(this)); // once() takes more memory
   }
 
   begin(bytes: Uint8Array): void {

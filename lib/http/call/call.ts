@@ -216,8 +216,9 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     this.#attempt = undefined;
     this.#upload = undefined;
     this.#failures = undefined;
+    // The same request stays where it is, whatever the function `proxy` would say now.
+    if (next !== this.#request) this.#origin = this.#core.originOf(next.origin, next.url);
     this.#request = next;
-    this.#origin = this.#core.originOf(next.origin, next.url);
     this.host = this.#origin.target.host;
     this.pipelinable = isPipelinable(next);
     // At the end of the turn that response has usually ended, so that an HTTP/1.1 connection is there for this one.

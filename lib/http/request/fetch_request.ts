@@ -43,6 +43,8 @@ export interface FetchRequest extends RequestHead {
 export interface RequestDefaults {
   /** Whether encoded responses are asked for. */
   readonly decompress: boolean;
+  /** Defined if requests may go by a proxy. */
+  readonly proxyOf?: unknown;
 }
 
 /**
@@ -79,6 +81,7 @@ function readFor(
   const headers = new HeaderReader();
   const given = init?.headers ?? request?.headers;
   if (given !== undefined) headers.readAll(given);
+  if (defaults.proxyOf !== undefined) checkProxyFields(headers.list);
   const options = {
     redirect: checkedRedirect(init?.redirect ?? request?.redirect ?? "follow"),
     signal: checkedSignal((init?.signal === undefined ? request?.signal : init.signal) ?? undefined),
@@ -136,6 +139,13 @@ function checkLength(body: BodySource | undefined, length: number | undefined, {
   if (length === undefined || length === known) return;
   const message = `The header content-length says ${length}, and the body has ${known} bytes`;
   throw new HttpError("INVALID_HEADER", message, { origin });
+}
+
+/** In a tunnel it would be shown to the origin. */
+function checkProxyFields(headers: HeaderList): void {
+  if (!headers.some((text, at) => at % 2 === 0 && text === "proxy-authorization")) return;
+  const advice = "put user name and password into the proxy's URL";
+  throw new HttpError("INVALID_HEADER", `The header proxy-authorization is the proxy's alone: ${advice}`);
 }
 
 /** Also of another realm, or a library's. */

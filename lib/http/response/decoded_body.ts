@@ -1,13 +1,11 @@
 import { setImmediate } from "node:timers";
-import { type ContentCoding, contentCodingNames, type Decoder, openContentDecoder } from "../../codecs/internal.ts";
+import { contentCodings, ContentDecoder, MOST_INPUT, type UndoableCoding } from "../../semantics/mod.ts";
 import { HttpError } from "../http_error.ts";
 import { BodyRelay } from "./body_relay.ts";
 import { ResponseBody } from "./response_body.ts";
 
 /** The most codings one upon the other; each takes its share of memory. */
 const MOST_CODINGS = 5;
-/** The most bytes that a decoder takes at once, which it copies. */
-const MOST_INPUT = 64 * 1024;
 /** Bytes that may come out, or go in without a result, before other work has its turn. */
 const MOST_IN_A_ROW = 1024 * 1024;
 
@@ -25,45 +23,29 @@ const target = new Uint8Array(64 * 1024);
  */
 export function decodedBody(body: ResponseBody, contentEncoding: string, origin: string): ResponseBody {
   const found = contentCodings(contentEncoding);
-  if (found === undefined || found.length === 0) return body;
+  if (found.length === 0 || !found.every((coding) => typeof coding === "string")) return body;
   if (found.length > MOST_CODINGS) {
     const message = `The response has ${found.length} content codings, and at most ${MOST_CODINGS} are undone`;
     const error = new HttpError("DECODING_FAILED", message, { origin });
     body.cancel(error);
     return ResponseBody.failed(error);
   }
-  return found.reduceRight((layer, coding) => new DecodingRelay(layer, coding, origin).body, body);
-}
-
-/** The codings in the order in which they were applied; undefined if one is unknown. */
-function contentCodings(field: string): ContentCoding[] | undefined {
-  const known = contentCodingNames.get(field);
-  if (known !== undefined) return [known];
-  const found: ContentCoding[] = [];
-  for (const element of field.split(",")) {
-    const name = element.trim().toLowerCase();
-    if (name === "" || name === "identity") continue;
-    const coding = contentCodingNames.get(name);
-    if (coding === undefined) return undefined;
-    found.push(coding);
-  }
-  return found;
+  return found.reduceRight<ResponseBody>((layer, coding) => new DecodingRelay(layer, coding, origin).body, body);
 }
 
 /** Undoes one coding. */
 class DecodingRelay extends BodyRelay {
-  readonly #coding: ContentCoding;
+  readonly #coding: UndoableCoding;
   readonly #origin: string;
   #first: Uint8Array | undefined = undefined;
-  #decoder: Decoder | undefined = undefined;
+  #decoder: ContentDecoder | undefined = undefined;
   /** Whether run() will be called: by a codec that is being opened, or after a pause. */
   #isBusy = false;
-  #isInputComplete = false;
   /** Whether the coding's end has come: what follows is dropped, as browsers do. */
   #hasEnded = false;
   #inARow = 0;
 
-  constructor(source: ResponseBody, coding: ContentCoding, origin: string) {
+  constructor(source: ResponseBody, coding: UndoableCoding, origin: string) {
     super(source);
     this.body.isDecoded = true;
     this.#coding = coding;
@@ -76,7 +58,7 @@ class DecodingRelay extends BodyRelay {
     if (this.#hasEnded) return this.#drop();
     const decoder = this.#decoder;
     if (decoder === undefined) return this.#open();
-    if (!decoder.more && !this.#isInputComplete && !this.#feed(decoder)) return false;
+    if (decoder.needsInput && !this.#feed(decoder)) return false;
     this.#decode(decoder);
     return true;
   }
@@ -104,7 +86,7 @@ class DecodingRelay extends BodyRelay {
     if (first === undefined) return this.#await();
     this.#first = first;
     this.#isBusy = true;
-    openContentDecoder(this.#coding, first[0]).then(
+    ContentDecoder.open(this.#coding, first[0]).then(
       (decoder) => {
         this.#isBusy = false;
         if (this.body.isOver) {
@@ -119,7 +101,7 @@ class DecodingRelay extends BodyRelay {
     return false;
   }
 
-  #feed(decoder: Decoder): boolean {
+  #feed(decoder: ContentDecoder): boolean {
     const chunk = this.#first ?? this.source.take(MOST_INPUT);
     this.#first = undefined;
     if (chunk !== undefined) {
@@ -127,27 +109,25 @@ class DecodingRelay extends BodyRelay {
       this.#inARow += chunk.length;
       return true;
     }
-    this.#isInputComplete = this.source.isDone;
-    return this.#isInputComplete || this.#await();
+    if (!this.source.isDone) return this.#await();
+    decoder.end();
+    return true;
   }
 
-  #decode(decoder: Decoder): void {
+  #decode(decoder: ContentDecoder): void {
     let length: number;
     try {
-      length = this.#isInputComplete ? decoder.finish(target) : decoder.read(target);
+      length = decoder.read(target);
     } catch (error) {
-      if (!isTrailing(error)) return this.#failWith(error);
-      this.release();
-      this.#hasEnded = true;
-      return;
+      return this.#failWith(error);
     }
-    const isComplete = this.#isInputComplete && !decoder.more;
-    if (isComplete) this.release();
+    if (decoder.isDone) this.release();
     if (length > 0) {
       this.#inARow += length;
       this.give(target.slice(0, length));
     }
-    if (isComplete) this.body.end();
+    if (decoder.trailing !== undefined) this.#hasEnded = true;
+    else if (decoder.isDone) this.body.end();
   }
 
   #drop(): boolean {
@@ -167,9 +147,4 @@ class DecodingRelay extends BodyRelay {
     const message = `The response's body is not what its content-encoding ${this.#coding} promises: ${reason}`;
     this.fail(new HttpError("DECODING_FAILED", message, { origin: this.#origin, cause }));
   }
-}
-
-/** Whether a decoder has met something behind the end of its data. */
-function isTrailing(error: unknown): boolean {
-  return error instanceof TypeError && error.message.endsWith("after the end of the stream");
 }

@@ -1,12 +1,11 @@
 import type { DeltaFormat, VariantFormat } from "../../precompress/mod.ts";
-import { extensions } from "../../precompress/mod.ts";
-import type { ContentCoding } from "../../semantics/mod.ts";
+import { type StoredCoding, storedCodings } from "../../semantics/mod.ts";
 
 /** A kind of file that stands beside others and holds a form of them. */
 export interface VariantKind {
   /** Its place among {@linkcode variantKinds}. */
   readonly index: number;
-  readonly coding: Exclude<ContentCoding, "identity">;
+  readonly coding: StoredCoding;
   /** The manifest's name of it. */
   readonly format: VariantFormat | DeltaFormat;
   readonly extension: string;
@@ -17,20 +16,6 @@ export interface VariantKind {
 }
 
 /** All kinds. */
-export const variantKinds: readonly VariantKind[] = [
-  kind(0, "br", "brotli", false, []), // a brotli stream begins with anything (RFC 7932)
-  kind(1, "zstd", "zstd", false, [0x28, 0xb5, 0x2f, 0xfd]), // RFC 8878, section 3.1.1
-  kind(2, "gzip", "gzip", false, [0x1f, 0x8b, 0x08]), // RFC 1952, section 2.3.1
-  kind(3, "dcb", "dcb", true, [0xff, 0x44, 0x43, 0x42]), // RFC 9842, section 4
-  kind(4, "dcz", "dcz", true, [0x5e, 0x2a, 0x4d, 0x18, 0x20, 0x00, 0x00, 0x00]), // RFC 9842, section 5
-];
-
-function kind(
-  index: number,
-  coding: VariantKind["coding"],
-  format: VariantKind["format"],
-  isDelta: boolean,
-  magic: readonly number[],
-): VariantKind {
-  return { index, coding, format, extension: extensions[format], isDelta, magic };
-}
+export const variantKinds: readonly VariantKind[] = (Object.keys(storedCodings) as StoredCoding[]).map(
+  (coding, index) => ({ index, coding, isDelta: coding === "dcb" || coding === "dcz", ...storedCodings[coding] }),
+);

@@ -1,5 +1,5 @@
 import type { BodySink } from "../body_sink.ts";
-import { type DigestAlgorithm, formatDigest } from "../../semantics/digests.ts";
+import { type DigestAlgorithm, formatDigest } from "../../semantics/mod.ts";
 import { Digester } from "../digester.ts";
 import type { SavedBody } from "../save_body.ts";
 import { shown, tooLarge } from "./form_errors.ts";

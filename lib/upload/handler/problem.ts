@@ -1,4 +1,4 @@
-import { ACCEPTED_CODINGS } from "../content_codings.ts";
+import { ACCEPTED_CODINGS } from "../decoded_body.ts";
 import { UploadError, type UploadErrorCode } from "../upload_error.ts";
 import { type Answer, jsonAnswer } from "./answer.ts";
 

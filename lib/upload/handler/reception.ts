@@ -9,7 +9,7 @@ import { type Admitted, nameOf, requireExtension, requireType } from "./admissio
 import { type Answer, jsonAnswer } from "./answer.ts";
 import type { Settings } from "./settings.ts";
 import type { Incoming } from "./incoming.ts";
-import { essenceOf } from "../../semantics/media_ranges.ts";
+import { essenceOf } from "../../semantics/mod.ts";
 import { encodePath } from "./naming.ts";
 import { conditionFailed, statusOfPlace, wantsNone } from "./place.ts";
 

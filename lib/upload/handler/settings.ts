@@ -8,7 +8,7 @@ import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
 import { Extensions } from "./extensions.ts";
 import type { UploadHandlerOptions } from "./handler_options.ts";
 import { type UploadLogEntry, warnOfFailures } from "./log.ts";
-import { MediaRanges } from "../../semantics/media_ranges.ts";
+import { MediaRanges } from "../../semantics/mod.ts";
 import { typeOf } from "./type_of.ts";
 
 /** {@linkcode UploadHandlerOptions} with their defaults, checked. */

@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import mime from "mime-types";
-import { essenceOf, type MediaRanges } from "../../semantics/media_ranges.ts";
+import { essenceOf, type MediaRanges } from "../../semantics/mod.ts";
 
 /** What senders give as the type who know none; curl gives the second of whatever it sends with `--data-binary`. */
 const UNKNOWN: readonly string[] = ["application/octet-stream", "application/x-www-form-urlencoded"];

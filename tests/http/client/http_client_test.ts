@@ -209,10 +209,10 @@ test("a reader that takes its time is not a server that is late", { skip: noHttp
 
 test("headersTimeout does not count while the body is being sent", async () => {
   const answer: Answer = (request, response) => void request.resume().on("end", () => response.end("all there"));
-  await withOrigin(answer, { protocol: "http/1.1", client: { headersTimeout: 80 } }, async (client, { url }) => {
+  await withOrigin(answer, { protocol: "http/1.1", client: { headersTimeout: 800 } }, async (client, { url }) => {
     const body = async function* (): AsyncGenerator<Uint8Array> {
       for (let i = 0; i < 8; i++) {
-        await later(25);
+        await later(125);
         yield new Uint8Array(10);
       }
     };

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { createResponse } from "../../../lib/http/response/http_response.ts";
 import { ResponseBody } from "../../../lib/http/response/response_body.ts";
+import { tries } from "../../support/long_run.ts";
 
 /** A body, and what its control was told. */
 class Probe {
@@ -380,6 +381,6 @@ test("any order of pushes, reads and turns gives the bytes in their order, and c
       assert.deepEqual(probe.cancelled, ending === "cancel" ? ["enough"] : []);
       if (ending !== "fail" || !hasWaiting) assert.equal(failed, 0);
     }),
-    { numRuns: 150 },
+    { numRuns: tries(150) },
   );
 });

@@ -14,9 +14,13 @@ const meanings: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** What a TLS error means, and what can be done. */
-export function explainTlsFailure(code: string, message: string): string {
+/**
+ * What a TLS error means, and what can be done.
+ *
+ * @param option The option that says how TLS is spoken with the server.
+ */
+export function explainTlsFailure(code: string, message: string, option: "tls" | "proxyTls"): string {
   const said = `${code} ${message.toUpperCase().replaceAll(" ", "_")}`;
   const known = meanings.find(([pattern]) => pattern.test(said));
-  return known ? `${known[1]} (${code})` : message.trim();
+  return known ? `${known[1].replaceAll("tls.", `${option}.`)} (${code})` : message.trim();
 }

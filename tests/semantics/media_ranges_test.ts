@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { acceptsHTML } from "../../lib/semantics/accept.ts";
+import { acceptsHTML } from "../../lib/semantics/media_ranges.ts";
 
 const accepting: readonly (string | null | undefined)[] = [
   null,

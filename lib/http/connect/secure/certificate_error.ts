@@ -1,6 +1,7 @@
 import type { PeerCertificate } from "node:tls";
-import { HttpError, type HttpErrorCode } from "../http_error.ts";
-import { meaningOf } from "./connection_error.ts";
+import { HttpError, type HttpErrorCode } from "../../http_error.ts";
+import { meaningOf } from "../connection_error.ts";
+import type { Peer } from "../peer.ts";
 
 /** Whether a certificate is of the right time, or which side it is off. */
 function timeliness(certificate: PeerCertificate): "valid" | "expired" | "early" {
@@ -29,36 +30,40 @@ export function toCertificateError(
   error: Error,
   certificate: PeerCertificate,
   host: string,
-  origin: string,
+  peer: Peer,
 ): HttpError {
   const { code } = error as NodeJS.ErrnoException;
   let meaning = meaningOf(error);
   const time = timeliness(certificate);
   // Deno calls certificates that expired so too.
   if (code === "UNABLE_TO_VERIFY_LEAF_SIGNATURE" && time !== "valid") meaning = "CERTIFICATE_EXPIRED";
-  const message = explain(meaning, error, certificate, host, time);
-  return new HttpError(meaning, `The certificate of ${origin} ${message}`, { origin, cause: error });
+  const message = explain(meaning, { error, certificate, host, time, option: peer.tlsOption });
+  const { origin, name } = peer;
+  return new HttpError(meaning, `The certificate of ${name} ${message}`, { origin, cause: error });
 }
 
-function explain(
-  meaning: HttpErrorCode,
-  error: Error,
-  certificate: PeerCertificate,
-  host: string,
-  time: "valid" | "expired" | "early",
-): string {
+interface Refusal {
+  readonly error: Error;
+  readonly certificate: PeerCertificate;
+  readonly host: string;
+  readonly time: "valid" | "expired" | "early";
+  /** The option that says how TLS is spoken with the server. */
+  readonly option: "tls" | "proxyTls";
+}
+
+function explain(meaning: HttpErrorCode, { error, certificate, host, time, option }: Refusal): string {
   const by = commonName(certificate.issuer) ?? "an unnamed authority";
   if (meaning === "CERTIFICATE_HOST_MISMATCH") {
     return `is for ${
       namesOf(certificate)
-    }, not for ${host}: use one of those names, or say by tls.servername which to expect`;
+    }, not for ${host}: use one of those names, or say by ${option}.servername which to expect`;
   }
   if (meaning === "CERTIFICATE_EXPIRED" && time === "expired") return `expired on ${certificate.valid_to}`;
   if (meaning === "CERTIFICATE_EXPIRED" && time === "early") return `is not valid before ${certificate.valid_from}`;
   if (meaning === "CERTIFICATE_EXPIRED") return `is valid, but one that it depends on is not now: ${error.message}`;
   if (/SELF_SIGNED/.test(String((error as NodeJS.ErrnoException).code))) {
-    return `is signed by itself (${by}) and not trusted: give it as tls.ca if it is yours`;
+    return `is signed by itself (${by}) and not trusted: give it as ${option}.ca if it is yours`;
   }
-  return `was issued by ${by}, which is not trusted (${error.message}): give the authority's certificate as tls.ca, or ` +
+  return `was issued by ${by}, which is not trusted (${error.message}): give the authority's certificate as ${option}.ca, or ` +
     "let the server send the certificates between its own and the authority's";
 }

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import type { HttpTlsOptions, TlsData } from "../tls_options.ts";
+import type { HttpTlsOptions, TlsData } from "../../tls_options.ts";
 import { TlsContext } from "./tls_context.ts";
 
 /** Whether a value is what an option takes, and in words what that is. */
@@ -32,17 +32,27 @@ const kinds: Readonly<Record<keyof HttpTlsOptions, Kind>> = {
 /**
  * Checks TLS options, once for a client: also what some runtimes would ignore, and then connect with less than was asked for.
  *
+ * @param what The name of the option that they are.
  * @returns a copy, with what is PEM as text.
  * @throws {TypeError} that names the option and says what it must be.
  */
-export function checkTlsOptions(options: HttpTlsOptions): HttpTlsOptions {
-  const checked: Record<string, unknown> = {};
+export function checkTlsOptions(options: HttpTlsOptions, what: "tls" | "proxyTls" = "tls"): HttpTlsOptions {
+  try {
+    return checked(options);
+  } catch (error) {
+    if (what === "tls" || !(error instanceof TypeError)) throw error;
+    throw new TypeError(error.message.replaceAll("tls.", `${what}.`), { cause: error.cause });
+  }
+}
+
+function checked(options: HttpTlsOptions): HttpTlsOptions {
+  const given: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
     checkKind(name, value);
-    checked[name] = name === "pfx" ? value : Array.isArray(value) ? value.map(textOf) : textOf(value);
+    given[name] = name === "pfx" ? value : Array.isArray(value) ? value.map(textOf) : textOf(value);
   }
-  const tls = checked as HttpTlsOptions;
+  const tls = given as HttpTlsOptions;
   checkTogether(tls);
   for (const ca of [tls.ca ?? []].flat()) readCertificate("tls.ca", ca);
   if (tls.cert !== undefined && tls.key !== undefined) checkPair(tls.cert, tls.key, tls.passphrase);

@@ -1,5 +1,5 @@
 import { createSecureContext, type PeerCertificate, type SecureContext, type SecureContextOptions } from "node:tls";
-import type { HttpTlsOptions } from "../tls_options.ts";
+import type { HttpTlsOptions } from "../../tls_options.ts";
 
 /** How many servers' sessions are kept for one client, so that memory stays bounded with many origins. */
 const MAX_SESSIONS = 256;
