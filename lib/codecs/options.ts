@@ -1,3 +1,4 @@
+import { bytesOfView, described } from "../streams/internal.ts";
 import { type Family, type Format, traitsOf } from "./format.ts";
 
 /**
@@ -147,11 +148,7 @@ export function decompressParameters(options: DecompressOptions, whole: boolean)
 
 function formatIn(options: { readonly format: Format }): Format {
   if (typeof options === "object" && options !== null) return options.format;
-  throw new TypeError(`the options must name a format, as in { format: "zstd" }, and not be ${quoted(options)}`);
-}
-
-function quoted(value: unknown): string {
-  return typeof value === "string" ? `"${value}"` : String(value);
+  throw new TypeError(`the options must name a format, as in { format: "zstd" }, and not be ${described(options)}`);
 }
 
 /** @throws {RangeError} if `maxSize` is not a number of bytes. */
@@ -162,26 +159,21 @@ export function checkedMaxSize(maxSize: number = Infinity): number {
 
 /** @throws {TypeError} if `checksum` is no boolean, or the format's checksum is nobody's choice. */
 function checkedChecksum(format: Format, checksum: boolean = false): boolean {
-  if (typeof checksum !== "boolean") throw new TypeError(`checksum must be true or false, not ${quoted(checksum)}`);
+  if (typeof checksum !== "boolean") throw new TypeError(`checksum must be true or false, not ${described(checksum)}`);
   if (!checksum || traitsOf(format).family === "zstd") return checksum;
   throw new TypeError(`checksum does not apply to ${format}: use zstd or dcz`);
 }
 
 /** @throws {TypeError} if `source` is neither a buffer, shared or not, nor a view on one. */
 export function bytesOf(source: ArrayBufferView | ArrayBufferLike, name: string): Uint8Array {
-  if (source instanceof Uint8Array) return source;
-  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+  if (ArrayBuffer.isView(source)) return bytesOfView(source);
   if (source instanceof ArrayBuffer || isShared(source)) return new Uint8Array(source);
-  throw new TypeError(`${name} must be a Uint8Array, another view or an ArrayBuffer, not ${nameOfType(source)}`);
+  throw new TypeError(`${name} must be a Uint8Array, another view or an ArrayBuffer, not ${described(source)}`);
 }
 
 /** Whether it is a shared buffer: what it holds is copied. Pages that are not isolated have no such class. */
 function isShared(source: ArrayBufferLike): source is SharedArrayBuffer {
   return typeof SharedArrayBuffer === "function" && source instanceof SharedArrayBuffer;
-}
-
-function nameOfType(value: unknown): string {
-  return value === null ? "null" : typeof value === "object" ? value.constructor?.name ?? "an object" : typeof value;
 }
 
 function requireInteger(name: string, value: number, range: { min: number; max: number }, format: Format): void {

@@ -1,5 +1,5 @@
 import type { Encoder } from "../codecs/internal.ts";
-import { atEndOfTurn } from "../streams/internal.ts";
+import { atEndOfTurn, bytesOfView, described } from "../streams/internal.ts";
 
 /** The beginning of a body that is read already, and the rest of it. */
 export interface BodySource {
@@ -40,9 +40,9 @@ export function encodedBody(source: BodySource, encoder: Encoder): ReadableStrea
  * @throws {TypeError} if it has none.
  */
 export function chunkBytes(chunk: unknown): Uint8Array {
-  if (ArrayBuffer.isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  if (ArrayBuffer.isView(chunk)) return bytesOfView(chunk);
   if (typeof chunk === "string") return new TextEncoder().encode(chunk);
-  throw new TypeError(`a response's body must give bytes, not ${chunk === null ? "null" : typeof chunk}`);
+  throw new TypeError(`a response's body must give bytes, not ${described(chunk)}`);
 }
 
 /** Returns the stream of a body as it is. */
