@@ -1,4 +1,4 @@
-import { requireKnown } from "../options/mod.ts";
+import { requireKnown } from "../streams/internal.ts";
 import { type CrossOrigin, crossOriginOf } from "./cross_origin.ts";
 import { requireFieldValue } from "../semantics/mod.ts";
 import { printable } from "./printable.ts";

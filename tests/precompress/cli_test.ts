@@ -241,7 +241,7 @@ test(
         await writeTree(site, { "a.js": sourceText(300_000, 1), "b.js": sourceText(200_000, 2) });
         const { status, stderr } = await millrace([site, ...quick, "--out", out]);
         assert.equal(status, 1);
-        assert.match(stderr, /no space left on the device: free some and run again/);
+        assert.match(stderr, /no space is left on the device: free some and run again/);
         assert.ok(!(await listed(out)).some((path) => path.endsWith(".tmp")));
         mount(["-o", "remount,size=4m", out]);
         assert.equal((await millrace([site, ...quick, "--out", out])).status, 0);
