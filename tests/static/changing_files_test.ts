@@ -9,7 +9,7 @@ import { gzipSync } from "node:zlib";
 import { createStaticHandler, type StaticHandler, type StaticWarning } from "../../lib/static/mod.ts";
 import { noise } from "../support/bytes.ts";
 import { runtime } from "../support/runtime.ts";
-import { atLast, pause, until } from "../support/waits.ts";
+import { atLast, until } from "../support/waits.ts";
 import { writeTree } from "../support/folders.ts";
 import { interrupted } from "./interrupted_download.ts";
 import { PersistentConnection, type ReceivedAnswer } from "./persistent_connection.ts";
