@@ -20,7 +20,8 @@ export interface CompressOptions {
   /** The format to write. */
   format: Format;
   /**
-   * How hard to try: brotli 0 to 11, zstd 1 to 22, the deflate formats 1 to 12 (streams use at most 9 of these).
+   * How hard to try: brotli 0 to 11 (with a dictionary 5 to 11), zstd 1 to 22, the deflate formats 1 to 12 (streams use at
+   * most 9 of these).
    *
    * @default the best for build time: 11 for brotli, 19 for zstd, 12 for deflate
    */
@@ -110,6 +111,7 @@ export function compressParameters(options: CompressOptions, size: number, whole
   const { family, index, levels, windowLogs } = traitsOf(format);
   const level = options.level ?? levels.default;
   requireInteger("level", level, levels, format);
+  if (format === "brotli" && options.dictionary !== undefined) requireDictionaryLevel(level);
   if (options.windowLog !== undefined) {
     if (!windowLogs) throw new RangeError(`windowLog does not apply to ${format}: its window has 32 KiB`);
     requireInteger("windowLog", options.windowLog, windowLogs, format);
@@ -179,6 +181,13 @@ function isShared(source: ArrayBufferLike): source is SharedArrayBuffer {
 function requireInteger(name: string, value: number, range: { min: number; max: number }, format: Format): void {
   if (Number.isInteger(value) && value >= range.min && value <= range.max) return;
   throw new RangeError(`${name} ${String(value)} is out of range for ${format}: use ${range.min} to ${range.max}`);
+}
+
+/** @throws {RangeError} if brotli would not look at a dictionary. */
+function requireDictionaryLevel(level: number): void {
+  const { min, max } = traitsOf("dcb").levels;
+  if (level >= min) return;
+  throw new RangeError(`level ${level} is out of range for brotli with a dictionary: use ${min} to ${max}`);
 }
 
 function checkedDictionary(
