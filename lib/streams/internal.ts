@@ -12,10 +12,13 @@ export { defineInterface, kindOf } from "./language/webidl.ts";
 export { checkedSize } from "./queuing/chunk_queue.ts";
 export {
   atEndOfTurn,
+  type Context,
+  currentContext,
   giveBackNumberRun,
   RecyclingSource,
   ReleasingTransformer,
   RUN_LENGTH,
+  runIn,
   takeRun,
 } from "./shortcuts/mod.ts";
 export { enqueueAll } from "./transform/enqueue_all.ts";

@@ -61,7 +61,8 @@ async function readFinalHead(
 function refusal(status: number, reason: string, place: string, { proxy, peer }: TunnelTarget): HttpError {
   const { origin } = peer;
   const said = reason === "" ? String(status) : `${status} ${reason.slice(0, 100)}`;
-  if (status !== 407) {
+  // Tinyproxy answers 401 to credentials that are wrong.
+  if (status !== 407 && status !== 401) {
     const message = `Cannot connect to ${place}: ${peer.place} answered ${said} to CONNECT`;
     return new HttpError("PROXY_REFUSED", message, { origin });
   }

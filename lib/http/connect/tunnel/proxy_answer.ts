@@ -27,7 +27,7 @@ export class ProxyAnswer {
    */
   async bytes(length: number): Promise<Uint8Array> {
     while (this.#rest.length < length) {
-      const more = await this.more();
+      const more = await this.#receive();
       const joined = new Uint8Array(this.#rest.length + more.length);
       joined.set(this.#rest);
       joined.set(more, this.#rest.length);
@@ -43,7 +43,37 @@ export class ProxyAnswer {
    *
    * @throws {HttpError} if the connection ends instead.
    */
-  more(): Promise<Uint8Array> {
+  async more(): Promise<Uint8Array> {
+    if (this.#rest.length === 0) return await this.#receive();
+    const taken = this.#rest;
+    this.#rest = new Uint8Array(0);
+    return taken;
+  }
+
+  /** Gives bytes back that {@link more} gave. */
+  putBack(bytes: Uint8Array): void {
+    this.#rest = bytes;
+  }
+
+  /**
+   * Ends the reading: the connection leads to the target now.
+   *
+   * @param serverSpeaksFirst Whether the server behind may have sent bytes already, which then are left to be read.
+   * @throws {HttpError} if there are bytes that nobody can have sent but the proxy.
+   */
+  end(serverSpeaksFirst: boolean): void {
+    const more: Uint8Array | null = this.#socket.read();
+    if (this.#rest.length === 0 && more === null) return;
+    if (!serverSpeaksFirst) {
+      const { origin, place } = this.#peer;
+      const message = `Cannot connect by ${place}: it sent bytes after its answer, before anything was asked`;
+      throw new HttpError("PROTOCOL_ERROR", message, { origin });
+    }
+    if (more !== null) this.#socket.unshift(more);
+    if (this.#rest.length > 0) this.#socket.unshift(this.#rest);
+  }
+
+  #receive(): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       const socket = this.#socket;
       const done = (settle: () => void): void => {
@@ -65,28 +95,5 @@ export class ProxyAnswer {
       socket.on("end", onEnd).on("error", onError).on("close", onEnd).on("readable", onReadable);
       onReadable();
     });
-  }
-
-  /** Gives bytes back that are not of the answer. */
-  putBack(bytes: Uint8Array): void {
-    this.#rest = bytes;
-  }
-
-  /**
-   * Ends the reading: the connection leads to the target now.
-   *
-   * @param serverSpeaksFirst Whether the server behind may have sent bytes already, which then are left to be read.
-   * @throws {HttpError} if there are bytes that nobody can have sent but the proxy.
-   */
-  end(serverSpeaksFirst: boolean): void {
-    const more: Uint8Array | null = this.#socket.read();
-    if (this.#rest.length === 0 && more === null) return;
-    if (!serverSpeaksFirst) {
-      const { origin, place } = this.#peer;
-      const message = `Cannot connect by ${place}: it sent bytes after its answer, before anything was asked`;
-      throw new HttpError("PROTOCOL_ERROR", message, { origin });
-    }
-    if (more !== null) this.#socket.unshift(more);
-    if (this.#rest.length > 0) this.#socket.unshift(this.#rest);
   }
 }
