@@ -72,7 +72,7 @@ async function overNode(
     const known = Object.entries(headers).filter(([name]) => !name.startsWith(":"));
     return {
       status,
-      headers: new Headers(known.map(([name, value]) => [name, String(value)])),
+      headers: new Headers(Object.fromEntries(known.map(([name, value]) => [name, String(value)]))),
       bytes: new Uint8Array(Buffer.concat(chunks)),
     };
   };
@@ -299,6 +299,17 @@ test("a cookie that is set when the head is sent keeps a page out of dictionarie
   await ask({ ...browser(), "x-session": "1" });
   assert.equal(await ask(browser(text)), "zstd");
   assert.equal(await ask(browser(text)), "dcz"); // by now it has come without a cookie
+});
+
+test("streams of events are not kept", async () => {
+  const compression = await loaded({ dictionaries: { routes: [{ path: "/events", public: true }] } });
+  const headers = { ...PUBLIC, "content-type": "text/event-stream" };
+  const ask = byFetch(compression.fetch(() => new Response(old, { headers })));
+  await ask("/events", browser());
+  await later();
+  const again = await ask("/events", browser(old));
+  assert.equal(again.headers.get("content-encoding"), "zstd");
+  assert.equal(again.headers.get("use-as-dictionary"), null);
 });
 
 test("former versions take no more memory than they may", async () => {

@@ -3,9 +3,10 @@ import type { Exchange } from "../policy.ts";
 /** Fields of a request by which a response may be for one user alone. */
 const OF_A_USER = ["authorization", "cookie"];
 
-/** Whether nothing tells that a response is for one user: only then may any of it become part of a dictionary. */
+/** Whether a response is a page, and nothing tells that it is for one user: else none of it becomes part of a dictionary. */
 export function isForNobodyAlone({ method, status, request, fields }: Exchange): boolean {
   if (method !== "GET" || status !== 200) return false;
+  if (fields.get("content-type")?.toLowerCase().startsWith("text/event-stream")) return false; // it is no page, and endless
   if (OF_A_USER.some((name) => request(name))) return false;
   if (fields.get("set-cookie") !== undefined) return false;
   if (/(?:^|[,\s])(?:private|no-store)(?:$|[,;=\s])/i.test(fields.get("cache-control") ?? "")) return false;
