@@ -16,7 +16,7 @@ import { chosen } from "./minimum/chosen.ts";
 import { knownFailures } from "./minimum/known_failures.ts";
 import type { Outcome } from "./minimum/node_test.ts";
 import { checkTypes } from "./minimum/types.ts";
-import { tapCounts } from "./test_counts.ts";
+import { nodeCounts } from "./test_counts.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const parts = join(root, ".ci/minimum");
@@ -57,8 +57,15 @@ const lastLine = (output: string): Outcome => JSON.parse(output.slice(output.tri
 
 const runtimes: Readonly<Record<string, Runtime>> = {
   node: {
-    command: (file) => ["node", "--test", "--test-reporter=tap", file],
-    outcome: tapCounts,
+    command: (file) => {
+      const reporters = ["--test-reporter=spec", "--test-reporter-destination=stderr"];
+      const json = ["--test-reporter=./.ci/node_reporter.ts", "--test-reporter-destination=stdout"];
+      return ["node", "--test", ...reporters, ...json, file];
+    },
+    outcome: (output) => {
+      const counts = nodeCounts(output);
+      return { ...counts, failures: counts.failures.map(({ name }) => name) };
+    },
   },
   deno: {
     command: (file) => ["deno", "run", "-A", "--no-check", writeDenoConfiguration(), runFile, file],

@@ -1,32 +1,34 @@
-/** What a test run came to. */
+import type { FailureLine, SummaryLine } from "./node_reporter.ts";
+
+/** The results of a test run. */
 export interface Counts {
   passed: number;
   failed: number;
   skipped: number;
-  /** The names of tests that failed, each with where it is or what its error says. */
-  failures: string[];
+  failures: Failure[];
+}
+
+/** A test that failed. */
+export interface Failure {
+  /** Its name, with where it is or the first line of its error. */
+  readonly name: string;
+  /** All that its runtime reports of the error: message, difference, stack and cause. */
+  readonly report: string;
 }
 
 /**
- * Reads the closing counts of a TAP report of `node --test`, and the tests that failed.
+ * Reads what `.ci/node_reporter.ts` writes.
  *
  * @throws {TypeError} if the report has no closing counts, as when the run was cut short.
  */
-export function tapCounts(report: string): Counts {
-  const count = (name: string): number => {
-    const found = report.match(new RegExp(`^# ${name} (\\d+)$`, "m"));
-    if (!found) throw new TypeError(`the report has no line "# ${name} N"`);
-    return Number(found[1]);
-  };
-  // Suites fail, too, if a test in them does.
-  const failed = [...report.matchAll(/^ *not ok \d+ - (.*)\n *---\n([\s\S]*?)\n *\.\.\.$/gm)]
-    .filter(([, , details]) => !/^ *failureType: 'subtestsFailed'$/m.test(details));
-  return {
-    passed: count("pass"),
-    failed: count("fail") + count("cancelled"),
-    skipped: count("skipped") + count("todo"),
-    failures: failed.map(([, name, details]) => named(name, details.match(/^ *location: '(.*)'$/m)?.[1])),
-  };
+export function nodeCounts(report: string): Counts {
+  const lines = report.split("\n").filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as FailureLine | SummaryLine);
+  const summary = lines.find((line) => "passed" in line);
+  if (summary === undefined) throw new TypeError("the report has no closing counts");
+  const failures = lines.filter((line) => "report" in line)
+    .map(({ name, place, report }) => ({ name: named(name, place), report }));
+  return { ...summary, failures };
 }
 
 /**
@@ -46,13 +48,23 @@ export function junitCounts(report: string): Counts {
   const counts: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] };
   for (const { name, body } of cases) {
     if (parents.has(name)) continue;
-    if (/<(failure|error)\b/.test(body)) {
+    const fault = body.match(/<(?:failure|error)\b((?:[^>"]|"[^"]*")*?)(?:\/>|>([\s\S]*))/);
+    if (fault) {
       counts.failed++;
-      counts.failures.push(unescaped(named(name, body.match(/\bmessage="([^"\n]*)/)?.[1])));
+      const message = unescaped(fault[1].match(/\bmessage="([^"]*)/)?.[1] ?? "");
+      const report = unescaped((fault[2] ?? "").replace(/<\/(?:failure|error)>\s*$/, "")).trim();
+      counts.failures.push({ name: named(unescaped(name), message.split("\n", 1)[0]), report: report || message });
     } else if (/<skipped\b/.test(body)) counts.skipped++;
     else counts.passed++;
   }
   return counts;
+}
+
+/** Cuts a report to its first lines, none of them too long to read. */
+export function shortened(report: string, most = 60): string {
+  const lines = report.trimEnd().split("\n").map((line) => line.length > 300 ? `${line.slice(0, 299)}…` : line);
+  if (lines.length <= most) return lines.join("\n");
+  return [...lines.slice(0, most - 1), `… (${lines.length - most + 1} more lines)`].join("\n");
 }
 
 function named(name: string, hint: string | undefined): string {
@@ -61,6 +73,6 @@ function named(name: string, hint: string | undefined): string {
 
 /** Text of XML as it is read. */
 function unescaped(text: string): string {
-  const marks: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", "#10": " ", amp: "&" };
+  const marks: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", "#10": "\n", amp: "&" };
   return text.replace(/&([a-z]+|#10);/g, (reference, name) => marks[name] ?? reference);
 }

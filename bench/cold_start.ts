@@ -12,7 +12,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { root } from "../tests/e2e/consumer.ts";
+import { root } from "../tests/support/runtime.ts";
 import { type Consumer, type ConsumerKind, jsrKind, makeConsumer, npmKinds } from "../tests/e2e/consumer_kinds.ts";
 import { publishCopy, type Published } from "../tests/e2e/published.ts";
 import { empty, firstCompress, peerImports, type Subject, subpathImports } from "./cold_start/subjects.ts";

@@ -5,6 +5,7 @@
  *
  * Each implementation runs each scenario in a process of its own, and they take turns, in changing order; each counts
  * with its fastest round. Every round counts what arrives at the far end, and whoever loses any of it gets no figure.
+ * `MILLRACE_FORMER=CHECKOUT ... --peers ours,former` compares two versions of ours.
  * `--quick` takes fewer and shorter rounds: for a look, not for the record. Only full runs are written to RESULTS.md.
  */
 import process from "node:process";

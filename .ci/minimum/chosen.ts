@@ -9,15 +9,17 @@ export const chosen: readonly string[] = [
   ...inFolder("text", "line_stream line_to_number_stream number_formatter number_to_line_stream"),
   ...inFolder("codecs", "checksum errors stream"),
   ...inFolder("compression", "node respond"),
-  ...inFolder("semantics", "accept_encoding"),
+  ...inFolder("semantics", "accept_encoding byte_ranges dictionaries entity_tags"),
   ...inFolder("files", "atomic_file file_streams gathered number_file_writer replaced_files rotating_file_writable"),
   ...inFolder("node", "readables to_web writables"),
-  ...inFolder("static", "fields general_fields middleware mount options served_paths"),
-  ...inFolder("static/http", "byte_ranges dictionaries entity_tags request_target"),
+  ...inFolder("static", "fields general_fields middleware mount options request_target served_paths"),
   ...inFolder("static/tree", "manifest path_index scan_tree"),
   ...inFolder("upload", "digest_fields node_body save_body form/form_parser form/save_form"),
   ...inFolder("upload", "handler/middleware handler/options handler/statuses"),
-  ...inFolder("http", "connect/errors connect/tls_options fetch/redirect fetch/response_body h1/responses h2/response"),
+  ...inFolder(
+    "http",
+    "connect/errors connect/tls_options request/redirect response/response_body h1/responses h2/response",
+  ),
   ...inFolder("precompress", "precompress previous"),
 ];
 

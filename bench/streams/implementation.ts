@@ -1,4 +1,7 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
 
 /** Stream classes to be measured, as the platform types them: every implementation claims the same interface. */
 export interface Classes {
@@ -43,12 +46,20 @@ const loaders: Readonly<Record<string, () => Promise<Implementation>>> = {
     });
   },
   polyfill: async () => withMethods("polyfill", await import("web-streams-polyfill") as unknown as Classes),
+  // Ours of another checkout, which `MILLRACE_FORMER` names: on request only (`--peers ours,former`).
+  former: async () => withMethods("former", await import(formerModule()) as unknown as Classes),
   // Our two functions over the runtime's classes: on request only (`--peers native,native-piped`).
   "native-piped": async () => {
     const { pipeTo, pipeThrough } = await import(ours) as unknown as Implementation;
     return { ...withMethods("native-piped", globalThis as unknown as Classes), pipeTo, pipeThrough };
   },
 };
+
+function formerModule(): string {
+  const folder = process.env.MILLRACE_FORMER;
+  if (folder === undefined) throw new Error("MILLRACE_FORMER names no checkout");
+  return pathToFileURL(join(folder, "lib/streams/mod.ts")).href;
+}
 
 /** Loads the implementation of that name. */
 export function loadImplementation(name: string): Promise<Implementation> {

@@ -1,17 +1,5 @@
-import {
-  createWritableStream,
-  defineInterface,
-  extractHighWaterMark,
-  extractSizeAlgorithm,
-  giveState,
-  isObject,
-  startWritableStreamDefaultController,
-  toStrategy,
-  type WritableStreamState,
-} from "../streams/internal.ts";
-import { WritableStream, WritableStreamDefaultController } from "../streams/mod.ts";
-import { BatchedSinkAlgorithms } from "./batched_sink.ts";
-import { BatchedWrites } from "./batched_writes.ts";
+import { defineInterface, giveBatchedState } from "../streams/internal.ts";
+import { WritableStream, type WritableStreamDefaultController } from "../streams/mod.ts";
 
 /**
  * Where the batches of a {@linkcode BatchedWritableStream} go.
@@ -104,23 +92,8 @@ export class BatchedWritableStream<W = any> extends WritableStream<W> {
     underlyingSink: BatchedUnderlyingSink<W> | undefined = undefined,
     strategy: QueuingStrategy<W> | undefined = undefined,
   ) {
-    giveState(setUpFromUnderlyingSink(underlyingSink, strategy));
+    giveBatchedState(underlyingSink, strategy, HIGH_WATER_MARK);
     super();
   }
 }
 defineInterface(BatchedWritableStream, "BatchedWritableStream");
-
-function setUpFromUnderlyingSink(underlyingSink: unknown, strategy: unknown): WritableStreamState {
-  if (underlyingSink !== undefined && !isObject(underlyingSink) && typeof underlyingSink !== "function") {
-    throw new TypeError("the underlying sink must be an object");
-  }
-  const queuing = toStrategy(strategy);
-  const sink = new BatchedSinkAlgorithms(underlyingSink);
-  const writes = new BatchedWrites(sink);
-  const size = extractSizeAlgorithm(queuing);
-  const state = createWritableStream(writes, extractHighWaterMark(queuing, HIGH_WATER_MARK), size);
-  writes.attach(state.controller);
-  giveState(state.controller);
-  startWritableStreamDefaultController(state.controller, sink.callStart(new WritableStreamDefaultController()));
-  return state;
-}

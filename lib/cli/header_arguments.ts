@@ -1,5 +1,5 @@
-import { isOursAlone, requireFieldValue } from "../static/internal.ts";
 import { UsageError } from "./usage.ts";
+import { isSettable, requireFieldValue } from "../semantics/mod.ts";
 
 /** A field's name (RFC 9110, section 5.1). */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -29,7 +29,7 @@ function fieldOf(text: string): [name: string, value: string] {
   if (!NAME.test(name)) {
     throw new UsageError(`--header ${JSON.stringify(text)}: ${JSON.stringify(name)} is no name of a header field`);
   }
-  if (isOursAlone(name)) throw new UsageError(`--header ${name}: only the server can know it`);
+  if (!isSettable(name)) throw new UsageError(`--header ${name}: only the server can know it`);
   try {
     requireFieldValue(`--header ${name}`, value);
   } catch (cause) {

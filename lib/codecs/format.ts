@@ -15,19 +15,6 @@
  */
 export type Format = "zstd" | "brotli" | "gzip" | "deflate" | "deflate-raw" | "dcb" | "dcz";
 
-/**
- * Every {@linkcode Format}, in a fixed order.
- *
- * @example Check what a user asks for
- * ```ts
- * import { type Format, formats } from "@millrace/streams/codecs";
- *
- * const isFormat = (text: string): text is Format => (formats as readonly string[]).includes(text);
- * console.log(isFormat("zstd"), isFormat("br")); // true false
- * ```
- */
-export const formats: readonly Format[] = ["zstd", "brotli", "gzip", "deflate", "deflate-raw", "dcb", "dcz"];
-
 /** The codec families; each has one WASM module that encodes and one that decodes. */
 export type Family = "brotli" | "zstd" | "deflate";
 
@@ -64,20 +51,36 @@ interface Traits {
 }
 
 const BROTLI_LEVELS: LevelRange = { min: 0, max: 11, default: 11 };
+/** Below 5 the encoder takes a dictionary and does not look at it. */
+const DCB_LEVELS: LevelRange = { min: 5, max: 11, default: 11 };
 const ZSTD_LEVELS: LevelRange = { min: 1, max: 22, default: 19 };
 const DEFLATE_LEVELS: LevelRange = { min: 1, max: 12, default: 12 };
 const BROTLI_WINDOWS = { min: 10, max: 24 };
 const ZSTD_WINDOWS = { min: 10, max: 27 };
 
+/** The facts about each format, in the order of {@linkcode formats}. */
 const traits: Readonly<Record<Format, Traits>> = {
-  brotli: { family: "brotli", index: 0, levels: BROTLI_LEVELS, windowLogs: BROTLI_WINDOWS, dictionary: "optional" },
-  dcb: { family: "brotli", index: 1, levels: BROTLI_LEVELS, windowLogs: BROTLI_WINDOWS, dictionary: "required" },
   zstd: { family: "zstd", index: 0, levels: ZSTD_LEVELS, windowLogs: ZSTD_WINDOWS, dictionary: "optional" },
-  dcz: { family: "zstd", index: 1, levels: ZSTD_LEVELS, windowLogs: ZSTD_WINDOWS, dictionary: "required" },
+  brotli: { family: "brotli", index: 0, levels: BROTLI_LEVELS, windowLogs: BROTLI_WINDOWS, dictionary: "optional" },
   gzip: { family: "deflate", index: 0, levels: DEFLATE_LEVELS, dictionary: "none" },
   deflate: { family: "deflate", index: 1, levels: DEFLATE_LEVELS, dictionary: "none" },
   "deflate-raw": { family: "deflate", index: 2, levels: DEFLATE_LEVELS, dictionary: "none" },
+  dcb: { family: "brotli", index: 1, levels: DCB_LEVELS, windowLogs: BROTLI_WINDOWS, dictionary: "required" },
+  dcz: { family: "zstd", index: 1, levels: ZSTD_LEVELS, windowLogs: ZSTD_WINDOWS, dictionary: "required" },
 };
+
+/**
+ * Every {@linkcode Format}, in a fixed order.
+ *
+ * @example Check what a user asks for
+ * ```ts
+ * import { type Format, formats } from "@millrace/streams/codecs";
+ *
+ * const isFormat = (text: string): text is Format => (formats as readonly string[]).includes(text);
+ * console.log(isFormat("zstd"), isFormat("br")); // true false
+ * ```
+ */
+export const formats: readonly Format[] = Object.keys(traits) as Format[];
 
 /**
  * The levels of each format.
@@ -91,15 +94,9 @@ const traits: Readonly<Record<Format, Traits>> = {
  * console.log(levels.zstd.max, small.length < 100); // 22 true
  * ```
  */
-export const levels: Readonly<Record<Format, LevelRange>> = {
-  zstd: ZSTD_LEVELS,
-  brotli: BROTLI_LEVELS,
-  gzip: DEFLATE_LEVELS,
-  deflate: DEFLATE_LEVELS,
-  "deflate-raw": DEFLATE_LEVELS,
-  dcb: BROTLI_LEVELS,
-  dcz: ZSTD_LEVELS,
-};
+export const levels: Readonly<Record<Format, LevelRange>> = Object.fromEntries(
+  formats.map((format) => [format, traits[format].levels]),
+) as Record<Format, LevelRange>;
 
 /** @throws {TypeError} if `format` is none of {@linkcode formats}. */
 export function traitsOf(format: Format): Traits {

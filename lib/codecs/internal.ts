@@ -1,8 +1,8 @@
 /**
- * What our other folders build on. Not part of the public API.
+ * The parts of the codecs that other folders build on. Not part of the public API.
  *
  * @module
  */
-export { type ContentCoding, contentCodingNames, openContentDecoder } from "./content_coding.ts";
 export { Decoder, openDecoder } from "./decoder.ts";
+export { type CodecFault, faultOf } from "./fault.ts";
 export { Encoder, isEncoderLoaded, openEncoder } from "./encoder.ts";

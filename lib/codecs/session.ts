@@ -1,3 +1,4 @@
+import { codecError } from "./fault.ts";
 import { type Instance, instanceOf, LARGE, SMALL } from "./instance.ts";
 import type { SessionParameters } from "./options.ts";
 
@@ -9,7 +10,6 @@ export const FLUSH = 1;
 export const FINISH = 2;
 
 const HAS_OUTPUT = 1;
-const FAULT_PARAMETER = -1;
 const FAULT_MEMORY = -5;
 
 /** The most output of one step, in bytes: a Rust Vec holds no more than isize::MAX. */
@@ -101,8 +101,7 @@ export class Session {
   }
 
   #error(kind: number, message: string): Error {
-    const text = `${this.#action}: ${message}`;
-    return kind === FAULT_MEMORY || kind === FAULT_PARAMETER ? new RangeError(text) : new TypeError(text);
+    return codecError(this.#action, kind, message);
   }
 
   /** Frees the codec's memory. Further calls do nothing. */

@@ -1,5 +1,5 @@
 /**
- * Compresses responses as they are made: pages, JSON, events.
+ * Compresses responses as they are made: pages, JSON, events; and sends events to many, compressed once.
  *
  * @example Compress what a server sends
  * ```ts
@@ -17,4 +17,8 @@
  * @module
  */
 export { type Compression, createCompression } from "./create_compression.ts";
+export { type ChannelStats, createEventChannel, type EventChannel } from "./create_event_channel.ts";
+export type { DictionaryOptions, DictionaryRoute } from "./dictionaries/options.ts";
+export type { ChannelEvent } from "./events/event_text.ts";
+export type { ChannelCoding, EventChannelOptions } from "./events/options.ts";
 export type { CompressibleResponse, CompressionCoding, CompressionOptions } from "./options.ts";

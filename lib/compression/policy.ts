@@ -1,6 +1,7 @@
 import isCompressible from "compressible";
 import { isEncoderLoaded } from "../codecs/internal.ts";
-import { acceptedCodings } from "../semantics/mod.ts";
+import { acceptedCodings, joinedNames, namesNotWith } from "../semantics/mod.ts";
+import type { BodyRecorder } from "./dictionaries/dictionaries.ts";
 import { type CompressionCoding, formatOf, type Settings } from "./options.ts";
 
 /** The header fields of a response, to be read and changed. Names are in lower case. */
@@ -17,11 +18,25 @@ export interface Exchange {
   /** The request's `Accept-Encoding`. */
   readonly accepted: string | null | undefined;
   readonly status: number;
+  /** Returns a field of the request; names are in lower case. */
+  readonly request: (name: string) => string | null | undefined;
   readonly fields: ResponseFields;
 }
 
+/** How a body is encoded. */
+export interface Encoding {
+  readonly coding: CompressionCoding | DictionaryCoding;
+  /** Of a {@linkcode DictionaryCoding}. */
+  readonly dictionary: Uint8Array | undefined;
+  /** Takes the body, if it may become a dictionary. */
+  readonly recorder: BodyRecorder | undefined;
+}
+
+/** A content coding with a dictionary (RFC 9842). */
+export type DictionaryCoding = "dcz" | "dcb";
+
 /** Fields that describe the bytes of the body: of the identity, not of what is sent. */
-const OF_THE_BYTES = ["content-length", "content-md5", "digest", "content-digest", "repr-digest", "accept-ranges"];
+const OF_THE_BYTES = namesNotWith("encoded");
 
 /**
  * Chooses the coding of a response, and adds to its `Vary` what it depends on; undefined if it is sent as it is.
@@ -29,18 +44,38 @@ const OF_THE_BYTES = ["content-length", "content-md5", "digest", "content-digest
  * @param length The body's length in bytes, if it is known and there may be no `Content-Length`.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3}
  */
-export function chooseCoding(settings: Settings, exchange: Exchange, length?: number): CompressionCoding | undefined {
+export function chooseCoding(settings: Settings, exchange: Exchange, length?: number): Encoding | undefined {
   const { status, fields } = exchange;
   if (status === 304) return void revalidate(settings, exchange);
   if (!mayBeCoded(exchange) || !isAllowed(settings, exchange)) return undefined;
   addToVary(fields, "Accept-Encoding");
+  const use = settings.dictionaries?.useFor(exchange);
   const known = lengthIn(fields) ?? length;
   if (known !== undefined && (known < settings.threshold || known === 0)) return undefined;
-  return preferred(settings, exchange.accepted);
+  const coding = preferred(settings, exchange.accepted);
+  const delta = use?.dictionary && withDictionary(settings, exchange.accepted, coding);
+  if (coding === undefined && delta === undefined) return undefined;
+  use?.offer();
+  const dictionary = delta && use!.dictionary!.bytes;
+  return { coding: delta ?? coding!, dictionary, recorder: use?.recorder };
+}
+
+/** The coding with a dictionary that the client likes best, if it likes one as well as `other`. */
+function withDictionary(
+  { codings }: Settings,
+  accepted: string | null | undefined,
+  other: CompressionCoding | undefined,
+): DictionaryCoding | undefined {
+  const weights = acceptedCodings(accepted);
+  const usable = codings.filter((coding) => coding !== "gzip" && isEncoderLoaded(formatOf[coding]))
+    .map((coding): DictionaryCoding => coding === "zstd" ? "dcz" : "dcb");
+  const [best] = usable.toSorted((a, b) => weights[b] - weights[a]);
+  if (best === undefined || weights[best] === 0) return undefined;
+  return weights[best] >= weights[other ?? "identity"] ? best : undefined;
 }
 
 /** Changes the header fields of a response whose body is sent in `coding`. */
-export function markEncoded(fields: ResponseFields, coding: CompressionCoding): void {
+export function markEncoded(fields: ResponseFields, coding: Encoding["coding"]): void {
   for (const name of OF_THE_BYTES) fields.delete(name);
   fields.set("content-encoding", coding);
   weakenTag(fields);
@@ -64,14 +99,23 @@ function isAllowed({ filter, warn }: Settings, { method, url, status, fields }: 
   }
 }
 
-/** The coding that the client likes best, if it likes one as well as none; of equals, that which stands first. */
-function preferred({ codings }: Settings, accepted: string | null | undefined): CompressionCoding | undefined {
+/** Returns the coding of {@linkcode likedBest} whose codec is loaded. */
+export function preferred({ codings }: Settings, accepted: string | null | undefined): CompressionCoding | undefined {
+  return likedBest(codings, accepted, (coding) => isEncoderLoaded(formatOf[coding]));
+}
+
+/** Returns the coding that a client likes best, if it likes one as well as none; of equals, that which stands first. */
+export function likedBest<Coding extends CompressionCoding>(
+  codings: readonly Coding[],
+  accepted: string | null | undefined,
+  isUsable: (coding: Coding) => boolean,
+): Coding | undefined {
   const weights = acceptedCodings(accepted);
-  let best: CompressionCoding | undefined;
+  let best: Coding | undefined;
   for (const coding of codings) {
     if (weights[coding] === 0 || weights[coding] < weights.identity) continue;
     if (best !== undefined && weights[coding] <= weights[best]) continue;
-    if (isEncoderLoaded(formatOf[coding])) best = coding;
+    if (isUsable(coding)) best = coding;
   }
   return best;
 }
@@ -91,12 +135,11 @@ function weakenTag(fields: ResponseFields): void {
   if (tag?.startsWith('"')) fields.set("etag", `W/${tag}`);
 }
 
-function addToVary(fields: ResponseFields, name: string): void {
-  const members = (fields.get("vary") ?? "").split(",").map((member) => member.trim()).filter((member) =>
-    member !== ""
-  );
-  if (members.some((member) => member === "*" || member.toLowerCase() === name.toLowerCase())) return;
-  fields.set("vary", [...members, name].join(", "));
+/** Adds a name to `Vary`, if it is not there. */
+export function addToVary(fields: ResponseFields, name: string): void {
+  const before = fields.get("vary") ?? "";
+  const joined = joinedNames(`${before}, ${name}`);
+  if (joined !== joinedNames(before)) fields.set("vary", joined);
 }
 
 function lengthIn(fields: ResponseFields): number | undefined {

@@ -1,6 +1,5 @@
-import { WRITE_PARTS } from "../batch/internal.ts";
 import { type BatchedUnderlyingSink, BatchedWritableStream } from "../batch/mod.ts";
-import { giveBackNumberRun } from "../streams/internal.ts";
+import { giveBackNumberRun, WRITE_PARTS } from "../streams/internal.ts";
 import { NumberFormatter, type OnInvalidNumber } from "../text/internal.ts";
 import { guardedSize } from "./guarded_size.ts";
 import { requireSize } from "./items.ts";

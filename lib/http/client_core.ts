@@ -4,7 +4,8 @@ import { HttpError } from "./http_error.ts";
 import type { HttpClientStats } from "./http_client_stats.ts";
 import type { HttpClientEvent } from "./http_events.ts";
 import { type AliasCandidate, aliasCandidates } from "./origin/alias_search.ts";
-import { Origin, type OriginHost } from "./origin/origin.ts";
+import type { Target } from "./origin/open_connection.ts";
+import { Origin, type OriginHost, originKey } from "./origin/origin.ts";
 
 /** Origins that are remembered although nothing is under way there. */
 const REMEMBERED = 1000;
@@ -38,22 +39,22 @@ export class ClientCore implements OriginHost {
     this.options = options;
   }
 
-  /** An origin, by its serialization and a URL of it. */
-  originOf(key: string, url: URL): Origin {
-    const known = this.#origins.get(key);
-    if (known !== undefined) return known;
-    const secure = url.protocol === "https:";
-    const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
-    const port = url.port === "" ? (secure ? 443 : 80) : Number(url.port);
-    const origin = new Origin({ origin: key, secure, host, port }, this);
-    this.#forgetOldest();
-    this.#origins.set(key, origin);
-    return origin;
+  /**
+   * An origin, by its serialization and a URL of it, with the proxy that its requests go by now.
+   *
+   * @throws {HttpError} INVALID_OPTION if the user's function for that throws, or names no proxy.
+   */
+  originOf(serialization: string, url: URL): Origin {
+    const { proxyOf } = this.options;
+    if (proxyOf === undefined) return this.#origins.get(serialization) ?? this.#add(targetOf(serialization, url));
+    const target = targetOf(serialization, url);
+    const proxy = proxyOf(target);
+    return this.#origins.get(originKey(serialization, proxy)) ?? this.#add({ ...target, proxy });
   }
 
   /** An origin may have been forgotten while a request for it was between two attempts. */
   remember(origin: Origin): void {
-    this.#origins.set(origin.target.origin, origin);
+    this.#origins.set(origin.key, origin);
   }
 
   /** The timeouts of a length. */
@@ -68,9 +69,13 @@ export class ClientCore implements OriginHost {
 
   emit(event: HttpClientEvent): void {
     const { onEvent } = this.options;
-    if (onEvent === undefined) return;
+    if (onEvent !== undefined) this.tell(() => onEvent(event));
+  }
+
+  /** Calls a hook of the user's. */
+  tell(hook: () => void): void {
     try {
-      onEvent(event);
+      hook();
     } catch (error) {
       // It is the hook's, not the request's; and it is not swallowed.
       queueMicrotask(() => {
@@ -84,6 +89,8 @@ export class ClientCore implements OriginHost {
   }
 
   aliasCandidates(origin: Origin): AliasCandidate[] {
+    // A stream of the user's may lead elsewhere than its address says.
+    if (this.options.connect !== undefined || this.options.socketPath !== undefined) return [];
     return aliasCandidates(origin, this.#origins.values());
   }
 
@@ -147,6 +154,13 @@ export class ClientCore implements OriginHost {
     return stats;
   }
 
+  #add(target: Target): Origin {
+    const origin = new Origin(target, this);
+    this.#forgetOldest();
+    this.#origins.set(origin.key, origin);
+    return origin;
+  }
+
   #forgetOldest(): void {
     if (this.#origins.size < REMEMBERED) return;
     for (const [key, origin] of this.#origins) {
@@ -167,4 +181,12 @@ export class ClientCore implements OriginHost {
     this.#drained = [];
     for (const resolve of drained) resolve();
   }
+}
+
+/** Where an origin's server is. */
+function targetOf(origin: string, url: URL): Target {
+  const secure = url.protocol === "https:";
+  const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
+  const port = url.port === "" ? (secure ? 443 : 80) : Number(url.port);
+  return { origin, secure, host, port, proxy: undefined };
 }

@@ -67,6 +67,8 @@ export interface HttpClientStats extends HttpCounts {
 export interface HttpOriginStats extends HttpCounts {
   /** The origin: scheme, host and port. */
   origin: string;
+  /** The proxy that its connections go by: scheme, host and port; undefined if there is none. An origin is listed once for each. */
+  proxy: string | undefined;
   /** What it spoke last; undefined if that is not known yet. */
   protocol: "h2" | "http/1.1" | undefined;
 }

@@ -3,18 +3,20 @@
  *
  * | code | |
  * |---|---|
- * | `INVALID_URL` | the URL cannot be parsed, is neither http nor https, names a port that fetch forbids, or has a user name or password |
+ * | `INVALID_URL` | the URL cannot be parsed, has another scheme than http, https, data and blob, stands for nothing (data, blob), names a port that fetch forbids, or has a user name or password |
  * | `INVALID_METHOD` | the method is no token, or one that fetch does not send (CONNECT, TRACE, TRACK) |
  * | `INVALID_HEADER` | a header's name or value cannot be sent, or contradicts the body |
  * | `INVALID_BODY` | the body cannot be sent: locked, used, of a wrong type, with GET or HEAD |
- * | `INVALID_OPTION` | another member of `init` has a value that is not supported |
+ * | `INVALID_OPTION` | another member of `init` has a value that is not supported, or the function `proxy` gave none |
  * | `DNS_FAILED` | the host's name was not resolved |
  * | `CONNECTION_REFUSED` | nothing listens there, or the network does not lead there |
- * | `CONNECT_TIMEOUT` | no connection, or no TLS on it, within `connectTimeout` |
+ * | `CONNECT_TIMEOUT` | no connection, by way of the proxy and with TLS if there is to be, within `connectTimeout` |
  * | `CERTIFICATE_EXPIRED` | the server's certificate is not valid now |
  * | `CERTIFICATE_HOST_MISMATCH` | the server's certificate is for other names |
  * | `CERTIFICATE_UNTRUSTED` | nobody whom we trust signed the server's certificate |
  * | `TLS_FAILED` | the TLS handshake failed otherwise, or the client certificate was refused |
+ * | `PROXY_AUTHENTICATION` | the proxy asks for a user name and password, or for others |
+ * | `PROXY_REFUSED` | the proxy did not connect to the server |
  * | `CONNECTION_LOST` | the connection ended before the response did |
  * | `CONNECTION_STALE` | a peer that answered no PING; the connection is given up |
  * | `PROTOCOL_ERROR` | what the server sent is not HTTP as the standards have it |
@@ -57,6 +59,8 @@ export type HttpErrorCode =
   | "CERTIFICATE_HOST_MISMATCH"
   | "CERTIFICATE_UNTRUSTED"
   | "TLS_FAILED"
+  | "PROXY_AUTHENTICATION"
+  | "PROXY_REFUSED"
   | "CONNECTION_LOST"
   | "CONNECTION_STALE"
   | "PROTOCOL_ERROR"

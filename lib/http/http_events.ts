@@ -44,11 +44,13 @@ export interface HttpConnectEvent {
   type: "connect";
   /** The origin that the connection is for. */
   origin: string;
+  /** The proxy that it goes by: scheme, host and port; undefined if there is none. */
+  proxy: string | undefined;
   /** What is spoken on it. */
   protocol: "h2" | "http/1.1";
-  /** The server's address. */
+  /** The address of the server, or of its proxy; undefined over a Unix socket and where a stream of yours does not tell. */
   remoteAddress: string | undefined;
-  /** How long TCP and TLS took, in ms. */
+  /** How long it took, TCP, the proxy's answer and TLS, in ms. */
   ms: number;
 }
 
@@ -71,6 +73,8 @@ export interface HttpConnectFailedEvent {
   type: "connectFailed";
   /** The origin that the connection is for. */
   origin: string;
+  /** The proxy that it was to go by: scheme, host and port; undefined if there is none. */
+  proxy: string | undefined;
   /** Why. */
   error: unknown;
 }
@@ -164,7 +168,9 @@ export interface HttpResponseEvent {
  * ```ts
  * import { HttpClient, type HttpRetryEvent } from "@millrace/streams/http";
  *
- * const told = ({ url, attempt, error }: HttpRetryEvent) => console.warn(`${url}: attempt ${attempt + 1}: ${error}`);
+ * const told = ({ url, attempt, error, status }: HttpRetryEvent): void => {
+ *   console.warn(`${url}: attempt ${attempt + 1}: ${error ?? status}`);
+ * };
  * const client = new HttpClient({ retries: 3, onEvent: (event) => event.type === "retry" && told(event) });
  * console.log((await client.fetch("https://api.example.com/users/1")).status); // 200
  * client.destroy();
@@ -179,8 +185,12 @@ export interface HttpRetryEvent {
   url: string;
   /** Counts from 1. */
   attempt: number;
-  /** Why the attempt before did not do. */
+  /** The error that ended the attempt before; undefined if it was answered. */
   error: unknown;
+  /** The status that the attempt before was answered with, if that is why; see {@link HttpClientOptions.retryStatuses}. */
+  status: number | undefined;
+  /** The pause before this attempt, in ms. */
+  ms: number;
 }
 
 /**

@@ -1,5 +1,6 @@
+import { requireKnown } from "../streams/internal.ts";
 import { type Format, levels } from "../codecs/mod.ts";
-import { requireKnown } from "../options/mod.ts";
+import { storedCodings } from "../semantics/mod.ts";
 
 /**
  * A format that precompress writes beside a file.
@@ -74,13 +75,13 @@ export type SiteDeltaFormat = "site-dcb" | "site-dcz";
  * ```
  */
 export const extensions: Readonly<Record<VariantFormat | DeltaFormat, string>> = {
-  brotli: ".br",
-  zstd: ".zst",
-  gzip: ".gz",
-  dcb: ".dcb",
-  dcz: ".dcz",
-  "site-dcb": ".site.dcb",
-  "site-dcz": ".site.dcz",
+  brotli: storedCodings.br.extension,
+  zstd: storedCodings.zstd.extension,
+  gzip: storedCodings.gzip.extension,
+  dcb: storedCodings.dcb.extension,
+  dcz: storedCodings.dcz.extension,
+  "site-dcb": `.site${storedCodings.dcb.extension}`,
+  "site-dcz": `.site${storedCodings.dcz.extension}`,
 };
 
 /** The deltas that belong to a format. */

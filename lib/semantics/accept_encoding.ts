@@ -1,4 +1,4 @@
-import type { ContentCoding } from "./content_coding.ts";
+import { codingNamed, type StoredCoding } from "./content_coding.ts";
 
 /**
  * How much a client likes each content coding, from 0 to 1000: the `q` of RFC 9110, section 12.4.2, times 1000.
@@ -33,16 +33,6 @@ const MEMBER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64})(?:[ \t]*;[ \t]*[qQ]=(0(?:\.
 
 /** Longer members name no coding of ours, whatever is in them: not looked at, so that time is linear. */
 const LONGEST_MEMBER = 256;
-
-const CODINGS: ReadonlyMap<string, ContentCoding> = new Map<string, ContentCoding>([
-  ["identity", "identity"],
-  ["br", "br"],
-  ["zstd", "zstd"],
-  ["gzip", "gzip"],
-  ["x-gzip", "gzip"], // 8.4.1.3
-  ["dcb", "dcb"],
-  ["dcz", "dcz"],
-]);
 
 /**
  * The codings that a request accepts, by its `Accept-Encoding` field. Members that are not well-formed are skipped; of
@@ -87,7 +77,7 @@ function parsed(field: string): AcceptedCodings {
   };
 }
 
-type Weights = Partial<Record<ContentCoding | "*", number>>;
+type Weights = Partial<Record<StoredCoding | "identity" | "*", number>>;
 
 function readMember(field: string, from: number, to: number, weights: Weights): void {
   let start = from;
@@ -97,9 +87,8 @@ function readMember(field: string, from: number, to: number, weights: Weights): 
   if (end - start > LONGEST_MEMBER) return;
   const match = MEMBER.exec(field.slice(start, end));
   if (match === null) return;
-  const name = match[1].toLowerCase();
-  const coding = name === "*" ? name : CODINGS.get(name);
-  if (coding === undefined) return;
+  const coding = match[1] === "*" ? "*" : codingNamed(match[1]);
+  if (coding === undefined || coding === "deflate") return; // no file is in that
   weights[coding] ??= match[2] === undefined ? 1000 : Math.round(Number(match[2]) * 1000);
 }
 

@@ -1,5 +1,84 @@
+import type { Format } from "../codecs/mod.ts";
+
 /**
- * A content coding that a representation of a file may be in: `dcb` and `dcz` are brotli and zstd with the file's former
- * version as dictionary (RFC 9842, sections 4 and 5), the others are in RFC 9110, section 8.4.1, and RFC 8878.
+ * A content coding by its name in HTTP: RFC 9110, section 8.4.1, and RFC 8878; `dcb` and `dcz` are brotli and zstd with
+ * the file's former version as dictionary (RFC 9842, sections 4 and 5).
  */
-export type ContentCoding = "identity" | "br" | "zstd" | "gzip" | "dcb" | "dcz";
+export type ContentCoding = "identity" | "gzip" | "deflate" | "br" | "zstd" | "dcb" | "dcz";
+
+/** A coding that files are stored in. */
+export type StoredCoding = Exclude<ContentCoding, "identity" | "deflate">;
+
+/** A coding that is undone without a dictionary. */
+export type UndoableCoding = Exclude<ContentCoding, "identity" | "dcb" | "dcz">;
+
+/** The facts about a coding. */
+interface CodingTraits<F extends Format = Format> {
+  /** The codecs' name of its format. */
+  readonly format: F;
+  /** The extension of files in it, as nginx, Caddy and others expect it. */
+  readonly extension: string;
+  /** The bytes that data in it begins with. */
+  readonly magic: readonly number[];
+}
+
+type StoredFormats = { br: "brotli"; zstd: "zstd"; gzip: "gzip"; dcb: "dcb"; dcz: "dcz" };
+type StoredTraits = { readonly [C in StoredCoding]: CodingTraits<StoredFormats[C]> };
+
+/** The codings that files are stored in, best first. */
+export const storedCodings: StoredTraits = {
+  br: traits("brotli", ".br", []), // a brotli stream begins with anything (RFC 7932)
+  zstd: traits("zstd", ".zst", [0x28, 0xb5, 0x2f, 0xfd]), // RFC 8878, section 3.1.1
+  gzip: traits("gzip", ".gz", [0x1f, 0x8b, 0x08]), // RFC 1952, section 2.3.1
+  dcb: traits("dcb", ".dcb", [0xff, 0x44, 0x43, 0x42]), // RFC 9842, section 4
+  dcz: traits("dcz", ".dcz", [0x5e, 0x2a, 0x4d, 0x18, 0x20, 0x00, 0x00, 0x00]), // RFC 9842, section 5
+};
+
+function traits<F extends Format>(format: F, extension: string, magic: readonly number[]): CodingTraits<F> {
+  return { format, extension, magic };
+}
+
+/** The codings by the names that fields have for them, in lower case. */
+const names: ReadonlyMap<string, ContentCoding> = new Map<string, ContentCoding>([
+  ["identity", "identity"],
+  ["gzip", "gzip"],
+  ["x-gzip", "gzip"], // 8.4.1.3
+  ["deflate", "deflate"],
+  ["br", "br"],
+  ["zstd", "zstd"],
+  ["dcb", "dcb"],
+  ["dcz", "dcz"],
+]);
+
+/** Returns the coding of that name, in any case; undefined if it is unknown. */
+export function codingNamed(name: string): ContentCoding | undefined {
+  return names.get(name) ?? names.get(name.toLowerCase());
+}
+
+/** Whether a coding is undone without a dictionary. */
+export function isUndoable(coding: ContentCoding | undefined): coding is UndoableCoding {
+  return coding === "gzip" || coding === "deflate" || coding === "br" || coding === "zstd";
+}
+
+/** A run of spaces is looked at once, where it begins: else long ones would take quadratic time. */
+const OUTER_SPACE = /^[ \t]+|(?<![ \t])[ \t]+$/g;
+
+/**
+ * Lists the codings of a `Content-Encoding` field in the order in which they were applied, without `identity`.
+ *
+ * @returns the codings; a name that is unknown, or of a coding that takes a dictionary, stands in the list as it is
+ * written, in lower case.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-8.4}
+ */
+export function contentCodings(field: string): (UndoableCoding | { readonly unknown: string })[] {
+  const whole = codingNamed(field);
+  if (isUndoable(whole)) return [whole]; // nearly always
+  const found: (UndoableCoding | { readonly unknown: string })[] = [];
+  for (const element of field.split(",")) {
+    const name = element.replace(OUTER_SPACE, "").toLowerCase();
+    if (name === "" || name === "identity") continue; // empty elements do not count (section 5.6.1.2)
+    const coding = codingNamed(name);
+    found.push(isUndoable(coding) ? coding : { unknown: name });
+  }
+  return found;
+}

@@ -1,6 +1,5 @@
 import { ReadyResponse } from "../runtime/mod.ts";
-import type { ByteRange } from "./http/byte_ranges.ts";
-import { joinedNames } from "./http/field_names.ts";
+import { type AnswerKind, type ByteRange, goesWith, joinedNames } from "../semantics/mod.ts";
 import type { Variant } from "./variant.ts";
 
 /** Names and values of header fields in turn, as `writeHead()` of `node:http` takes them. */
@@ -21,6 +20,15 @@ export function only(fields: Fields, name: string): Fields {
 /** `fields` without those of these names, in lower case. */
 export function without(fields: Fields, names: readonly string[]): string[] {
   return fields.filter((_, i) => !names.includes(fields[i - i % 2].toLowerCase()));
+}
+
+/** The fields of a whole representation that go with a response of that kind. */
+export function fieldsFor(kind: AnswerKind, fields: Fields): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < fields.length; i += 2) {
+    if (goesWith(fields[i], kind)) kept.push(fields[i], fields[i + 1]);
+  }
+  return kept;
 }
 
 /** `fields` with `names`, a list, added to `Vary`. */

@@ -1,20 +1,8 @@
 import { type Answer, type Fields, textAnswer, valueOf, varying } from "./answer.ts";
 import type { CrossOrigin } from "./cross_origin.ts";
-import { joinedNames } from "./http/field_names.ts";
-import { requireFieldValue } from "./http/field_value.ts";
+import { goesWith, isSettable, joinedNames, requireFieldValue } from "../semantics/mod.ts";
 import type { RequestFields } from "./resource.ts";
 import type { Settings } from "./settings.ts";
-
-const OURS_ALONE = /^(?:content-(?:length|encoding|range)|etag|transfer-encoding|connection|accept-ranges)$/i;
-
-/** Whether only the handler can know the value of the field `name`. */
-export function isOursAlone(name: string): boolean {
-  return OURS_ALONE.test(name);
-}
-
-/** Fields that describe a representation. Responses without one leave them out. */
-const OF_REPRESENTATION =
-  /^(?:content-(?!security-policy)|(?:cache-control|last-modified|expires|etag|accept-ranges|repr-digest|use-as-dictionary)$)/i;
 
 /** The fields that the options add to all responses about a file. */
 export interface CustomFields {
@@ -44,7 +32,7 @@ function givenFields(path: string, { headers }: Settings): Headers {
     // Of a record, the runtimes' own Headers would lose a field named `__proto__`.
     const fields = new Headers(Symbol.iterator in record ? record : Object.entries(record));
     for (const [name, value] of fields) requireFieldValue(`"${name}"`, value);
-    for (const name of [...fields.keys()]) if (isOursAlone(name)) fields.delete(name);
+    for (const name of [...fields.keys()]) if (!isSettable(name)) fields.delete(name);
     return fields;
   } catch (cause) {
     const place = path === "" ? 'the folder (path "")' : path;
@@ -59,7 +47,7 @@ export class GeneralFields {
   readonly #cors: CrossOrigin | undefined;
 
   constructor({ fields, cors }: CustomFields) {
-    const isGeneral = (name: string) => name !== "vary" && !OF_REPRESENTATION.test(name);
+    const isGeneral = (name: string) => name !== "vary" && goesWith(name, "none");
     this.#fields = [...fields].filter(([name, value]) => value !== "" && isGeneral(name)).flat();
     this.#vary = fields.get("vary") ?? "";
     this.#cors = cors;

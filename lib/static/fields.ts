@@ -1,21 +1,18 @@
 import type { Fields } from "./answer.ts";
 import { contentTypeOf } from "./content_type.ts";
-import { forDocuments, siteDictionaryField, useAsDictionary } from "./http/dictionaries.ts";
-import { joinedNames } from "./http/field_names.ts";
-import { requireFieldValue } from "./http/field_value.ts";
-import { formatHTTPDate } from "../semantics/mod.ts";
+import {
+  forDocuments,
+  formatHTTPDate,
+  joinedNames,
+  requireFieldValue,
+  siteDictionaryField,
+  useAsDictionary,
+} from "../semantics/mod.ts";
 import type { Resource } from "./resource.ts";
 import type { TreeSettings } from "./tree_settings.ts";
 
 const IMMUTABLE = "public, max-age=31536000, immutable";
 const REVALIDATE = "no-cache";
-
-/**
- * Fields that a 304 leaves out: they are about what is sent, or, with the tag there, tell a cache nothing new (RFC 9110
- * section 15.4.5).
- */
-const NOT_OF_304 =
-  /^(?:content-(?!location$|security-policy)|accept-ranges$|last-modified$|use-as-dictionary$|repr-digest$|x-content-type)/i;
 
 /**
  * The fields that all answers with a representation of a resource have, whichever of its variants they send.
@@ -41,15 +38,6 @@ export function fieldsOf(resource: Resource, own: Headers): Fields {
   add("X-Content-Type-Options", "nosniff");
   for (const [name, value] of own) if (name !== "vary" && name !== "link" && value !== "") fields.push(name, value);
   return fields;
-}
-
-/** Those of `fields` that go with a 304. */
-export function fieldsOf304(fields: Fields): string[] {
-  const kept: string[] = [];
-  for (let i = 0; i < fields.length; i += 2) {
-    if (!NOT_OF_304.test(fields[i])) kept.push(fields[i], fields[i + 1]);
-  }
-  return kept;
 }
 
 function cacheControlOf(path: string, settings: TreeSettings): string {

@@ -3,7 +3,5 @@
  *
  * @module
  */
-export { isOursAlone } from "./custom_fields.ts";
-export { requireFieldValue } from "./http/field_value.ts";
 export { printable } from "./printable.ts";
 export { settingsOf } from "./settings.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { rawPath } from "./http/request_target.ts";
+import { rawPath } from "./request_target.ts";
 
 /** A request as Connect and Express have it: `url` is what is left of the target below a mount. */
 export type MountedRequest = IncomingMessage & { readonly originalUrl?: string; readonly baseUrl?: string };

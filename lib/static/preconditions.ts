@@ -1,5 +1,10 @@
-import { ifMatchHolds, ifNoneMatchLists } from "./http/entity_tags.ts";
-import { parseHTTPDate } from "../semantics/mod.ts";
+import {
+  ifMatchHolds,
+  ifModifiedSinceHolds,
+  ifNoneMatchLists,
+  ifRangeNames,
+  ifUnmodifiedSinceHolds,
+} from "../semantics/mod.ts";
 import type { RequestFields } from "./resource.ts";
 import type { Variant } from "./variant.ts";
 
@@ -18,12 +23,12 @@ export function evaluate(request: RequestFields, chosen: Variant): Verdict {
     if (!ifMatchHolds(ifMatch, chosen.tag)) return "failed";
   } else {
     const since = request.get("if-unmodified-since");
-    if (isThere(since) && resource.lastModified > (parseHTTPDate(since) ?? Infinity)) return "failed";
+    if (isThere(since) && !ifUnmodifiedSinceHolds(since, resource.lastModified)) return "failed";
   }
   const ifNoneMatch = request.get("if-none-match");
   if (isThere(ifNoneMatch)) return ownedVariant(request, ifNoneMatch, chosen) ?? "go on";
   const since = request.get("if-modified-since");
-  return isThere(since) && resource.lastModified <= (parseHTTPDate(since) ?? -Infinity) ? chosen : "go on";
+  return isThere(since) && !ifModifiedSinceHolds(since, resource.lastModified) ? chosen : "go on";
 }
 
 /**
@@ -35,9 +40,9 @@ export function evaluate(request: RequestFields, chosen: Variant): Verdict {
 export function ifRangeHolds(request: RequestFields, { resource, tag }: Variant): boolean {
   const field = request.get("if-range");
   if (!isThere(field)) return true;
-  if (field.trimStart().startsWith('"')) return field.trim() === tag;
-  return resource.variants.length === 1 && resource.deltas.length === 0 &&
-    parseHTTPDate(field) === resource.lastModified && Date.now() - resource.lastModified > 1000;
+  const isOfOneVariant = resource.variants.length === 1 && resource.deltas.length === 0;
+  const isStrong = isOfOneVariant && Date.now() - resource.lastModified > 1000;
+  return ifRangeNames(field, tag, isStrong ? resource.lastModified : undefined);
 }
 
 /** Of the variants that the client may be sent, the one that it says it has. */

@@ -1,11 +1,7 @@
-import { type Answer, only, valueOf, without } from "./answer.ts";
+import { type Answer, fieldsFor, only, valueOf, without } from "./answer.ts";
 import { contentTypeOf } from "./content_type.ts";
-import { parseRange } from "./http/byte_ranges.ts";
-import { multipartByteRanges } from "./http/multipart.ts";
+import { multipartByteRanges, parseRange } from "../semantics/mod.ts";
 import type { Variant } from "./variant.ts";
-
-/** Browsers would take the part for the dictionary, in place of a whole one that they have. */
-const OF_THE_WHOLE = ["use-as-dictionary"];
 
 /**
  * The ranges of `variant` that `field` asks for, or that it has none of them.
@@ -21,13 +17,13 @@ export function answerRange(field: string, variant: Variant): Answer | "ignored"
   if (ranges.length === 1) {
     const [{ start, end }] = ranges;
     const own = ["Content-Range", `bytes ${start}-${end - 1}/${size}`, "Content-Length", String(end - start)];
-    return variant.answer(206, [...without(variant.fields(), OF_THE_WHOLE), ...own], ranges);
+    return variant.answer(206, [...fieldsFor("part", variant.fields()), ...own], ranges);
   }
   const type = valueOf(variant.fields(), "Content-Type") ?? contentTypeOf(variant.resource.file.path);
   const { contentType, length, parts, tail } = multipartByteRanges(ranges, size, type);
   const own = ["Content-Type", contentType, "Content-Length", String(length)];
   const body = [...parts.flatMap(({ head, range }) => [head, range]), tail];
-  return variant.answer(206, [...without(variant.fields(), [...OF_THE_WHOLE, "content-type"]), ...own], body);
+  return variant.answer(206, [...without(fieldsFor("part", variant.fields()), ["content-type"]), ...own], body);
 }
 
 function unsatisfiable({ resource }: Variant, size: number): Answer {

@@ -1,8 +1,7 @@
 import { type Fields, valueOf, varying } from "./answer.ts";
 import { customFields, GeneralFields } from "./custom_fields.ts";
 import { fieldsOf } from "./fields.ts";
-import { type AcceptedCodings, acceptedCodings } from "../semantics/mod.ts";
-import { availableDictionary, mayUseDictionary } from "./http/dictionaries.ts";
+import { type AcceptedCodings, acceptedCodings, availableDictionary, mayUseDictionary } from "../semantics/mod.ts";
 import type { TreeMemory } from "./tree/memory.ts";
 import type { Proofs } from "./tree/proofs.ts";
 import type { Representation, TreeFile } from "./tree/representation.ts";

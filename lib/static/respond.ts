@@ -1,18 +1,16 @@
-import { Answer, varying, without } from "./answer.ts";
+import { Answer, fieldsFor, varying } from "./answer.ts";
 import type { Asked } from "./asked.ts";
 import { answerResource, type OnFault } from "./answer_resource.ts";
 import { isPreflight, isPreflightOfRead, PREFLIGHT } from "./cross_origin.ts";
 import type { GeneralFields } from "./custom_fields.ts";
 import type { FolderAnswers } from "./folder_answers.ts";
-import { acceptsHTML } from "./http/accept.ts";
-import { decodeTarget } from "./http/request_target.ts";
+import { acceptsHTML } from "../semantics/mod.ts";
+import { decodeTarget } from "./request_target.ts";
 import { type RequestFields, Resource } from "./resource.ts";
 import type { Redirect } from "./served_paths.ts";
 import type { Table } from "./table.ts";
 
 const ALLOW = ["Allow", "GET, HEAD, OPTIONS"];
-/** Fields that the page of a 404 is without: it is not what was asked for. */
-const NOT_OF_404 = ["etag", "last-modified", "cache-control", "accept-ranges", "repr-digest", "use-as-dictionary"];
 
 /** Answers a request from `table`. */
 export function respond(table: Table, asked: Asked, onFault: OnFault): Answer {
@@ -101,7 +99,7 @@ function respondNotFound(table: Table, request: RequestFields, vary: string, onF
     const { general, notFound } = table.folder;
     return general.permit(vary === "" ? notFound : notFound.varyingBy(vary), request);
   }
-  const fields = varying(without(chosen.fields(), NOT_OF_404), vary);
+  const fields = varying(fieldsFor("page", chosen.fields()), vary);
   const own = ["Cache-Control", "no-cache", "Content-Length", String(chosen.representation.size)];
   const answer = chosen.answer(404, [...fields, ...own]);
   if (answer) return chosen.resource.general().permit(answer, request);

@@ -1,6 +1,6 @@
-import { requireKnown } from "../options/mod.ts";
+import { requireKnown } from "../streams/internal.ts";
 import { type CrossOrigin, crossOriginOf } from "./cross_origin.ts";
-import { requireFieldValue } from "./http/field_value.ts";
+import { requireFieldValue } from "../semantics/mod.ts";
 import { printable } from "./printable.ts";
 import type { PrecompressedCoding, StaticHandlerOptions, StaticWarning } from "./options.ts";
 import type { Warn } from "./tree/representation.ts";

@@ -1,7 +1,7 @@
 import { valueOf } from "./answer.ts";
 import { Fallback } from "./fallback.ts";
 import { FolderAnswers } from "./folder_answers.ts";
-import { linkToDictionary } from "./http/dictionaries.ts";
+import { linkToDictionary } from "../semantics/mod.ts";
 import { TreeMemory } from "./tree/memory.ts";
 import { Proofs } from "./tree/proofs.ts";
 import { readVerified } from "./tree/read_verified.ts";

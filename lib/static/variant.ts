@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
+import { formatDigest } from "../semantics/mod.ts";
 import { joinBytes } from "../streams/internal.ts";
-import { Answer, type Fields, type FileParts, valueOf, without } from "./answer.ts";
-import { fieldsOf304 } from "./fields.ts";
+import { Answer, type Fields, fieldsFor, type FileParts, valueOf, without } from "./answer.ts";
 import { readVerified } from "./tree/read_verified.ts";
 import type { Representation } from "./tree/representation.ts";
 import type { Resource } from "./resource.ts";
@@ -71,7 +71,7 @@ export class Variant {
   }
 
   notModified(): Answer {
-    return this.#notModified ??= new Answer(304, fieldsOf304(this.fields()), undefined, () => true);
+    return this.#notModified ??= new Answer(304, fieldsFor("unmodified", this.fields()), undefined, () => true);
   }
 
   /** All fields but `Content-Length`. */
@@ -102,7 +102,7 @@ export class Variant {
     const { coding, sha256 } = this.representation;
     const fields = [...this.#resourceFields(), "Accept-Ranges", "bytes", "ETag", this.tag];
     if (coding !== "identity") fields.push("Content-Encoding", coding);
-    if (this.resource.settings.reprDigest) fields.push("Repr-Digest", `sha-256=:${sha256}:`);
+    if (this.resource.settings.reprDigest) fields.push("Repr-Digest", formatDigest("sha-256", sha256));
     return fields;
   }
 }

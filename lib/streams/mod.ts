@@ -24,7 +24,7 @@ export { ReadableStreamDefaultController } from "./readable/default_controller.t
 export { ReadableStreamDefaultReader } from "./readable/default_reader.ts";
 export type { UnderlyingByteSource, UnderlyingDefaultSource, UnderlyingSource } from "./readable/source_types.ts";
 export { ReadableStream } from "./readable/readable_stream.ts";
-export { ByteLengthQueuingStrategy, CountQueuingStrategy, type QueuingStrategyInit } from "./strategies.ts";
+export { ByteLengthQueuingStrategy, CountQueuingStrategy, type QueuingStrategyInit } from "./queuing/strategies.ts";
 export { TransformStreamDefaultController } from "./transform/default_controller.ts";
 export type { Transformer } from "./transform/transformer_types.ts";
 export { TransformStream } from "./transform/transform_stream.ts";

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { BatchedWritableStream, coalesceBytes } from "../../lib/batch/mod.ts";
 import { ByteLengthQueuingStrategy, pipeTo, ReadableStream, toNative, WritableStream } from "../../lib/streams/mod.ts";
 import { turn } from "./progress.ts";
+import { tries } from "../support/long_run.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 type Way = "writer" | "writer that waits" | "our pipe" | "native pipe" | "native source" | "byte stream" | "coalesced";
@@ -92,7 +93,7 @@ it("the same bytes in any chunks, by any way, with any limits: the same output",
       await bring(way, chunked(bytes, hasEmpty ? [...sizes, 0] : sizes), stream);
       assert.deepEqual(out, [...bytes]);
     }),
-    { numRuns: 250 },
+    { numRuns: tries(250) },
   );
 });
 
@@ -124,6 +125,6 @@ it("a batched stream gets what a plain one gets, whatever the source and its bur
       );
       assert.deepEqual(batched, plain);
     }),
-    { numRuns: 100 },
+    { numRuns: tries(100) },
   );
 });

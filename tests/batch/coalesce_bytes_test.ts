@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { BatchedWritableStream, coalesceBytes } from "../../lib/batch/mod.ts";
 import { ReadableStream, toNative, WritableStream } from "../../lib/streams/mod.ts";
 import { microtasks, Outcomes, statusOf, turn } from "./progress.ts";
+import { tries } from "../support/long_run.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -304,6 +305,6 @@ it("random chunks, sizes, chains and paces: the same bytes, and no small chunk w
       const large = Math.max(0, ...sizes);
       assert.ok(out.every(({ length }) => length < Math.max(2 * size, large + 1)));
     }),
-    { numRuns: 150 },
+    { numRuns: tries(150) },
   );
 });

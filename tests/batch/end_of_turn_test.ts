@@ -4,7 +4,8 @@ import process from "node:process";
 import { it } from "node:test";
 import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
-import { output, root, runtime } from "../e2e/consumer.ts";
+import { output } from "../support/processes.ts";
+import { root, runtime } from "../support/runtime.ts";
 import { ManualSink } from "./manual_sink.ts";
 import { microtasks, range, turn, turns } from "./progress.ts";
 

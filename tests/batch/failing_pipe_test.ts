@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { pipeTo, ReadableStream } from "../../lib/streams/mod.ts";
 import { range, turn } from "./progress.ts";
+import { tries } from "../support/long_run.ts";
 
 type Ending = "closes" | "fails" | "goes on";
 
@@ -234,5 +235,5 @@ async function carryOut(plan: Plan): Promise<void> {
 }
 
 it("a pipe that fails, or is aborted, at any time: nothing is lost, doubled or out of order", async () => {
-  await fc.assert(fc.asyncProperty(plans, carryOut), { numRuns: 300 });
+  await fc.assert(fc.asyncProperty(plans, carryOut), { numRuns: tries(300) });
 });

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { WritableStream } from "../../lib/streams/mod.ts";
 import { microtasks, statusOf, turns } from "./progress.ts";
+import { tries } from "../support/long_run.ts";
 
 /**
  * What happens to a stream whose sink holds every call. "settle" lets the sink finish all that it has been and will be
@@ -148,7 +149,7 @@ for (const [whose, make] of Object.entries(makers)) {
         const [expected, actual] = [await observe(plain, whole), await observe(ours, whole)];
         assert.deepEqual(actual, expected);
       }),
-      { numRuns: 200 },
+      { numRuns: tries(200) },
     );
   });
 }

@@ -1,6 +1,7 @@
 import { it } from "node:test";
 import fc from "fast-check";
 import { type Behaviour, Model, type Operation, type Program, type Reentry } from "./model.ts";
+import { tries } from "../support/long_run.ts";
 
 const behaviour = (...others: readonly Behaviour[]): fc.Arbitrary<Behaviour> =>
   fc.constantFrom<Behaviour>("returns", "resolves", "is held", "is held", ...others);
@@ -48,5 +49,5 @@ const programs: fc.Arbitrary<Program> = fc.record({
 });
 
 it("random programs: chunks go once and in order, and are acknowledged iff their batch is written", async () => {
-  await fc.assert(fc.asyncProperty(programs, (program) => new Model(program).run()), { numRuns: 400 });
+  await fc.assert(fc.asyncProperty(programs, (program) => new Model(program).run()), { numRuns: tries(400) });
 });

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { drawPage } from "../../bench/page/page.ts";
-import { root } from "../e2e/consumer.ts";
+import { root } from "../support/runtime.ts";
 
 const folder = join(root, "bench");
 const HEAD = "# Results\n\nOf one run.\n\n";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { root, runtime } from "../e2e/consumer.ts";
+import { root, runtime } from "../support/runtime.ts";
 import type { OpenPage, TestedBrowser } from "./browsers.ts";
 import type { Group } from "./page/groups.ts";
 import type { PageApi, Place } from "./page/page.ts";

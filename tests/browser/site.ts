@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { build, type BuildOptions } from "esbuild";
 import { buildBrowser, buildBundlerModules } from "../../.ci/browser_build.ts";
-import { root } from "../e2e/consumer.ts";
+import { root } from "../support/runtime.ts";
 
 const pages = join(root, "tests/browser/page");
 

@@ -7,7 +7,7 @@ import test, { after, before, describe } from "node:test";
 import { pathToFileURL } from "node:url";
 import { buildBrowser, buildBundlerModules } from "../../.ci/browser_build.ts";
 import type * as Millrace from "../../mod.ts";
-import { runtime } from "../e2e/consumer.ts";
+import { runtime } from "../support/runtime.ts";
 
 let folder = "";
 

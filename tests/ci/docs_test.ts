@@ -4,8 +4,8 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import test from "node:test";
 import { makeDocs } from "../../.ci/docs.ts";
-import { root, runtime } from "../e2e/consumer.ts";
-import { inFolder } from "../precompress/site.ts";
+import { root, runtime } from "../support/runtime.ts";
+import { inFolder } from "../support/folders.ts";
 
 const skip = runtime !== "node" && "it runs Deno itself, whichever runs it";
 

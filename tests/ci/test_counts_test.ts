@@ -1,31 +1,51 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import test from "node:test";
-import { junitCounts, tapCounts } from "../../.ci/test_counts.ts";
+import { junitCounts, nodeCounts, shortened } from "../../.ci/test_counts.ts";
+import { root, runtime } from "../support/runtime.ts";
+import { inFolder } from "../support/folders.ts";
 
-test("tapCounts() reads the closing lines and counts cancelled tests as failed", () => {
-  const report = "1..4\n# tests 7\n# suites 1\n# pass 2\n# fail 2\n# cancelled 1\n# skipped 1\n# todo 1\n";
-  assert.deepEqual(tapCounts(report), { passed: 2, failed: 3, skipped: 2, failures: [] });
+const SOURCE = `
+import assert from "node:assert/strict";
+import test, { describe } from "node:test";
+test("passes", () => {});
+test("is skipped", { skip: true }, () => {});
+test("is to do", { todo: true }, () => assert.fail());
+describe("a suite", () => {
+  test("differs", () => assert.deepEqual({ one: 1, two: 2 }, { one: 1, two: "II" }));
 });
-
-test("tapCounts() names the tests that failed, and no suite for them", () => {
-  const report = `# Subtest: suite
-    not ok 1 - inner
-      ---
-      location: '/tests/a_test.ts:2:81'
-      failureType: 'testCodeFailure'
-      error: 'not ok 2 - no'
-      ...
-not ok 1 - suite
-  ---
-  location: '/tests/a_test.ts:1:1'
-  failureType: 'subtestsFailed'
-  ...
-# pass 0\n# fail 1\n# cancelled 0\n# skipped 0\n# todo 0\n`;
-  assert.deepEqual(tapCounts(report).failures, ["inner (/tests/a_test.ts:2:81)"]);
+test("has a cause", () => {
+  throw new TypeError("first line\\nsecond line", { cause: new RangeError("the cause") });
 });
+`;
 
-test("tapCounts() refuses a report that was cut short", () => {
-  assert.throws(() => tapCounts("ok 1 - a\nok 2 - b\n"), /no line "# pass N"/);
+test("nodeCounts() reads the counts and whole errors of node --test", {
+  skip: runtime !== "node" && "it runs Node, whichever runs it",
+}, () =>
+  inFolder(async (folder) => {
+    const file = join(folder, "fails_test.mjs");
+    await writeFile(file, SOURCE);
+    const env: NodeJS.ProcessEnv = { ...process.env };
+    delete env.NODE_TEST_CONTEXT; // it would report to the runner of this test
+    const args = ["--test", "--test-reporter=./.ci/node_reporter.ts", file];
+    const { stdout } = spawnSync(process.execPath, args, { cwd: root, env, encoding: "utf8", timeout: 60_000 });
+    const { failures, ...counts } = nodeCounts(stdout);
+    assert.deepEqual(counts, { passed: 1, failed: 2, skipped: 2 });
+    assert.deepEqual(failures.map(({ name }) => name.replace(folder, "")), [
+      "differs (/fails_test.mjs:8)",
+      "has a cause (/fails_test.mjs:10)",
+    ]);
+    const [differs, cause] = failures.map(({ report }) => report);
+    assert.match(differs, /^\+ +two: 2\n- +two: 'II'$/m);
+    assert.match(differs, /at .*fails_test\.mjs:8:/);
+    assert.match(cause, /TypeError.*: first line\nsecond line\n/);
+    assert.match(cause, /\[cause\]: RangeError.*: the cause/);
+  }));
+
+test("nodeCounts() refuses a report that was cut short", () => {
+  assert.throws(() => nodeCounts('{"name":"a","report":"b"}\n'), /no closing counts/);
 });
 
 test("junitCounts() counts empty, failed and skipped cases, whatever their names and messages hold", () => {
@@ -36,7 +56,12 @@ test("junitCounts() counts empty, failed and skipped cases, whatever their names
     <testcase name="open" time="0.1">
     </testcase>
   </testsuite></testsuites>`;
-  assert.deepEqual(junitCounts(report), { passed: 2, failed: 1, skipped: 1, failures: ["bad (</testcase>)"] });
+  assert.deepEqual(junitCounts(report), {
+    passed: 2,
+    failed: 1,
+    skipped: 1,
+    failures: [{ name: "bad (</testcase>)", report: "x </testcase>" }],
+  });
 });
 
 test("junitCounts() does not count a describe() beside the tests in it", () => {
@@ -45,7 +70,28 @@ test("junitCounts() does not count a describe() beside the tests in it", () => {
     <testcase name="outer &gt; good"></testcase>
     <testcase name="outer &gt; bad"><failure/></testcase>
   </testsuite></testsuites>`;
-  assert.deepEqual(junitCounts(report), { passed: 1, failed: 1, skipped: 0, failures: ["outer > bad"] });
+  assert.deepEqual(junitCounts(report), {
+    passed: 1,
+    failed: 1,
+    skipped: 0,
+    failures: [{ name: "outer > bad", report: "" }],
+  });
+});
+
+test("junitCounts() keeps all lines of a failure, of which its name has the first", () => {
+  const message = "AssertionError: differ:&#10;+ &quot;a&quot;\n- 1";
+  const report = `<testsuites><testcase name="a"><failure message="${message}">${message}
+    at a_test.ts:1</failure></testcase></testsuites>`;
+  assert.deepEqual(junitCounts(report).failures, [
+    { name: "a (AssertionError: differ:)", report: 'AssertionError: differ:\n+ "a"\n- 1\n    at a_test.ts:1' },
+  ]);
+});
+
+test("shortened() keeps the first lines of a report", () => {
+  const lines = Array.from({ length: 70 }, (_, i) => `line ${i}`);
+  assert.equal(shortened(lines.slice(0, 60).join("\n") + "\n"), lines.slice(0, 60).join("\n"));
+  assert.equal(shortened(lines.join("\n")), [...lines.slice(0, 59), "… (11 more lines)"].join("\n"));
+  assert.equal(shortened("x".repeat(1000)).length, 300);
 });
 
 test("junitCounts() refuses a report that was cut short", () => {

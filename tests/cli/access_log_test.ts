@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
 import { AccessLog } from "../../lib/cli/access_log.ts";
-import { asks } from "../interop/asked.ts";
-import { runtime } from "../e2e/consumer.ts";
-import { inFolder, writeTree } from "../precompress/site.ts";
-import { Connection } from "../runtime/connection.ts";
+import { asks } from "../support/asked.ts";
+import { runtime } from "../support/runtime.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
+import { Connection } from "../support/connection.ts";
 import { Serving } from "./serving.ts";
 
 const script = "console.log('the mill turns');\n".repeat(1000);

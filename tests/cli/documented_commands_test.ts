@@ -4,7 +4,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { precompressArguments } from "../../lib/cli/precompress_arguments.ts";
 import { serveArguments } from "../../lib/cli/serve_arguments.ts";
-import { root } from "../e2e/consumer.ts";
+import { root } from "../support/runtime.ts";
 
 /** How pages call the command, by whichever package manager. */
 const COMMAND = /(?:^|[\s"/&])(?:millrace|@millrace\/streams(?:\/cli)?) ((?:precompress|serve) [^\n]*)/g;

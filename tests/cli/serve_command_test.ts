@@ -5,10 +5,12 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 
-import { asks } from "../interop/asked.ts";
-import { inFolder, millrace, writeTree } from "../precompress/site.ts";
-import { canMakeCertificates, makeCertificate } from "../runtime/certificate.ts";
-import { Connection } from "../runtime/connection.ts";
+import { asks } from "../support/asked.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
+import { millrace } from "../support/command.ts";
+import { canMakeCertificates, makeCertificate } from "../support/certificate.ts";
+import { Connection } from "../support/connection.ts";
+import { mainHere } from "./main_here.ts";
 import { Serving } from "./serving.ts";
 
 const site = { "index.html": "<p>home</p>", "about.html": "<p>about</p>", "assets/app-3f9a1c0b.js": "run()" };
@@ -342,7 +344,7 @@ test("wrong usage of serve exits with 2 and says what is wrong", () =>
       [[folder, "--header", "set-cookie: a", "--header", "Set-Cookie: b"], /--header Set-Cookie can be given once/],
     ];
     for (const [words, message] of cases) {
-      const { status, stdout, stderr } = await millrace(["serve", ...words]);
+      const { status, stdout, stderr } = await mainHere(["serve", ...words]);
       assert.equal(status, 2, `${words.join(" ")}: ${stderr}`);
       assert.match(stderr, message);
       assert.match(stderr, /\nsee serve --help\n$/);
@@ -351,17 +353,17 @@ test("wrong usage of serve exits with 2 and says what is wrong", () =>
   }));
 
 test("--help tells the options of the command, and without a command both commands", async () => {
-  const serve = await millrace(["serve", "--help"]);
+  const serve = await mainHere(["serve", "--help"]);
   assert.equal(serve.status, 0);
   for (const flag of ["--port", "--host", "--fallback", "--previous", "--no-watch", "--cert", "SIGHUP"]) {
     assert.ok(serve.stdout.includes(flag), flag);
   }
   assert.ok(!serve.stdout.includes("--formats"));
-  const all = (await millrace(["--help"])).stdout;
+  const all = (await mainHere(["--help"])).stdout;
   assert.match(all, /millrace precompress DIR/);
   assert.match(all, /millrace serve DIR/);
-  assert.doesNotMatch((await millrace(["precompress", "--help"])).stdout, /millrace serve/);
-  assert.match((await millrace(["serve", "--version"])).stdout, /^millrace \d+\.\d+\.\d+\n$/);
+  assert.doesNotMatch((await mainHere(["precompress", "--help"])).stdout, /millrace serve/);
+  assert.match((await mainHere(["serve", "--version"])).stdout, /^millrace \d+\.\d+\.\d+\n$/);
 });
 
 test("a word that is neither a command nor a folder is wrong usage", async () => {
@@ -377,7 +379,7 @@ test("a word that is neither a command nor a folder is wrong usage", async () =>
     [["__proto__"], ""],
   ];
   for (const [words, suggested] of cases) {
-    const { status, stderr } = await millrace(words);
+    const { status, stderr } = await mainHere(words);
     assert.equal(status, 2);
     assert.equal(
       stderr,

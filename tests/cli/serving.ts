@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-const cli = fileURLToPath(new URL("../../lib/precompress/cli.ts", import.meta.url));
+const cli = fileURLToPath(new URL("../../lib/cli/cli.ts", import.meta.url));
 const isDeno = "deno" in process.versions;
 
 /** The words that run the command line on the runtime that runs the tests. */

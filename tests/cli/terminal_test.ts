@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import process from "node:process";
 import test from "node:test";
-import { inFolder, writeTree } from "../precompress/site.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
 import { command } from "./serving.ts";
 
 /** `script` of util-linux runs a command in a terminal of its own. */

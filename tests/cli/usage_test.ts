@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { suggestionFor } from "../../lib/cli/suggestion.ts";
-import { millrace } from "../precompress/site.ts";
+import { mainHere } from "./main_here.ts";
 
 const flags = ["port", "host", "cors", "cors-origin", "fallback", "memory-limit", "no-dictionaries", "min-size"];
 
@@ -46,7 +46,7 @@ test("a misspelt option is refused with the one that is meant, before what stand
     [["./dist", "--formts", "brotli"], "unknown option --formts: did you mean --formats?"],
   ];
   for (const [words, message] of cases) {
-    const { status, stdout, stderr } = await millrace(words);
+    const { status, stdout, stderr } = await mainHere(words);
     const see = words[0] === "serve" ? "see serve --help" : "see --help";
     assert.deepEqual([status, stdout, stderr], [2, "", `millrace: ${message}\n${see}\n`]);
   }
@@ -54,7 +54,7 @@ test("a misspelt option is refused with the one that is meant, before what stand
 
 test("help and version are commands and options, long and short", async () => {
   const text = async (...words: string[]): Promise<string> => {
-    const { status, stdout, stderr } = await millrace(words);
+    const { status, stdout, stderr } = await mainHere(words);
     assert.deepEqual([status, stderr], [0, ""], words.join(" "));
     return stdout;
   };
@@ -82,13 +82,13 @@ test("help of what is no command is wrong usage", async () => {
     [["help", "serve", "precompress"], "help is of one command, not 2"],
   ];
   for (const [words, message] of cases) {
-    const { status, stdout, stderr } = await millrace(words);
+    const { status, stdout, stderr } = await mainHere(words);
     assert.deepEqual([status, stdout, stderr], [2, "", `millrace: ${message}\nsee --help\n`]);
   }
 });
 
 test("without any words the usage is printed, and the exit status is 2", async () => {
-  const { status, stdout, stderr } = await millrace([]);
+  const { status, stdout, stderr } = await mainHere([]);
   assert.deepEqual([status, stdout], [2, ""]);
   assert.match(stderr, /^usage: millrace precompress DIR/);
 });

@@ -14,7 +14,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { concatenated, randomNumbers } from "./samples.ts";
+import { concatenated } from "../support/bytes.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
 import { fuzzedInput, fuzzedSize, slice } from "./fuzzed_inputs.ts";
 import { type Chunk, RawEncoder, type Run } from "./raw_encoder.ts";
 

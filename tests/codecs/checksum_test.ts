@@ -11,7 +11,8 @@ import {
   formats,
   ready,
 } from "../../lib/codecs/mod.ts";
-import { collected, concatenated, noise, piecesOf, sourceText, streamOf } from "./samples.ts";
+import { collected, streamOf } from "../support/streams.ts";
+import { concatenated, noise, piecesOf, sourceText } from "../support/bytes.ts";
 
 const bytes = sourceText(50_000);
 const dictionary = sourceText(5000, 7);

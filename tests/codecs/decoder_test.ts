@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { openDecoder } from "../../lib/codecs/internal.ts";
 import { compress, CompressionStream, type Format } from "../../lib/codecs/mod.ts";
-import { collected, concatenated, noise, piecesOf, samples, streamOf } from "./samples.ts";
+import { collected, streamOf } from "../support/streams.ts";
+import { concatenated, noise, piecesOf } from "../support/bytes.ts";
+import { samples } from "./samples.ts";
 import { readFrameWindow } from "./zstd_frame.ts";
 
 type Plain = Exclude<Format, "dcb" | "dcz">;

@@ -1,6 +1,6 @@
 /** Inputs of every kind for comparing two builds of a codec, the same for the same seed. */
 
-import { concatenated } from "./samples.ts";
+import { concatenated } from "../support/bytes.ts";
 
 type Random = (below: number) => number;
 type Generator = (size: number, random: Random, files: readonly Uint8Array[]) => Uint8Array;

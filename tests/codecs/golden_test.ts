@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { compress, CompressionStream, type Format, formats } from "../../lib/codecs/mod.ts";
-import { collected, piecesOf, samples, sha256, sourceText, streamOf } from "./samples.ts";
+import { collected, streamOf } from "../support/streams.ts";
+import { piecesOf, sha256, sourceText } from "../support/bytes.ts";
+import { isLong } from "../support/long_run.ts";
+import { runtime } from "../support/runtime.ts";
+import { samples } from "./samples.ts";
 
 /**
  * SHA-256 of outputs, by format, level and sample. The same on every runtime, and for brotli the same as Google's C
@@ -23,7 +27,8 @@ const cases: readonly { format: Format; levels: readonly number[] }[] = [
 const dictionary = sourceText(40_000, 3);
 const inputs: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {
   ...samples,
-  "much source text": sourceText(1_500_000, 5),
+  // The modules are the same everywhere: on one runtime is enough of what takes seconds.
+  ...(isLong || runtime === "node" ? { "much source text": sourceText(1_500_000, 5) } : {}),
 };
 
 async function measured(): Promise<Record<string, string>> {
@@ -49,5 +54,7 @@ test("every format gives the recorded bytes", async () => {
     const { writeFileSync } = await import("node:fs");
     writeFileSync(recorded, `${JSON.stringify(hashes, null, 2)}\n`);
   }
-  assert.deepEqual(hashes, JSON.parse(readFileSync(recorded, "utf8")));
+  const expected = Object.entries(JSON.parse(readFileSync(recorded, "utf8")))
+    .filter(([name]) => name in hashes || "much source text" in inputs || !name.endsWith("much source text"));
+  assert.deepEqual(hashes, Object.fromEntries(expected));
 });

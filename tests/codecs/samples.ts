@@ -1,38 +1,5 @@
-/** Inputs that are the same on every machine, for tests that compare bytes. */
-
-/** A linear congruential generator: numbers from 0 up to, but not including, `below`. */
-export function randomNumbers(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
-/** `size` bytes that look like source text: words of a vocabulary, indentation, punctuation and numbers. */
-export function sourceText(size: number, seed = 1): Uint8Array<ArrayBuffer> {
-  const random = randomNumbers(seed);
-  const vocabulary = Array.from(
-    { length: 400 },
-    () => Array.from({ length: 2 + random(9) }, () => String.fromCharCode(97 + random(26))).join(""),
-  );
-  const marks = [" ", " ", " ", "(", ") ", ", ", " = ", ";\n", ".", " {\n  ", "\n}\n", ' "', '" '];
-  const parts: string[] = [];
-  for (let length = 0; length < size;) {
-    // Low indices more often, as in real text.
-    const word = random(12) === 0 ? String(random(100_000)) : vocabulary[random(random(vocabulary.length) + 1)]!;
-    const part = word + marks[random(marks.length)]!;
-    parts.push(part);
-    length += part.length;
-  }
-  return new TextEncoder().encode(parts.join("")).slice(0, size);
-}
-
-/** `size` bytes without any structure. */
-export function noise(size: number, seed = 1): Uint8Array<ArrayBuffer> {
-  const random = randomNumbers(seed);
-  return Uint8Array.from({ length: size }, () => random(256));
-}
+import { isLong } from "../support/long_run.ts";
+import { concatenated, noise, sourceText } from "../support/bytes.ts";
 
 /** Named inputs of every kind that codecs treat in their own way. */
 export const samples: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {
@@ -50,51 +17,14 @@ export const samples: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {
   ]),
 };
 
-/** The bytes of `parts` one after the other. */
-export function concatenated(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const result = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
-  let position = 0;
-  for (const part of parts) {
-    result.set(part, position);
-    position += part.length;
-  }
-  return result;
-}
-
-/** `bytes` in pieces of up to `most` bytes. */
-export function piecesOf(bytes: Uint8Array<ArrayBuffer>, most: number, seed = 1): Uint8Array<ArrayBuffer>[] {
-  const random = randomNumbers(seed);
-  const pieces: Uint8Array<ArrayBuffer>[] = [];
-  for (let start = 0; start < bytes.length;) {
-    const end = Math.min(bytes.length, start + 1 + random(most));
-    pieces.push(bytes.subarray(start, end));
-    start = end;
-  }
-  return pieces;
-}
-
-/** A stream of `pieces`. */
-export function streamOf<T>(pieces: Iterable<T>): ReadableStream<T> {
-  const iterator = pieces[Symbol.iterator]();
-  return new ReadableStream<T>({
-    pull(controller): void {
-      const { done, value } = iterator.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-  });
-}
-
-/** Everything that `stream` delivers, in one piece. */
-export async function collected(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Uint8Array[] = [];
-  const reader = stream.getReader();
-  for (let result = await reader.read(); !result.done; result = await reader.read()) parts.push(result.value);
-  return concatenated(parts);
-}
-
-/** The SHA-256 of `bytes` in hexadecimal. */
-export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
+/**
+ * The samples that a level of a format is tried with: at its first, middle and last level all of them, at the others
+ * those of text and noise; in a long run all at every level.
+ */
+export function samplesAt(level: number, { min, max }: { readonly min: number; readonly max: number }): typeof samples {
+  if (isLong || [min, Math.floor((min + max) / 2), max].includes(level)) return samples;
+  return {
+    "one byte": samples["one byte"],
+    "text between noise": samples["text between noise"].subarray(20_000, 80_000),
+  };
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { compress, CompressionStream, DecompressionStream, formats } from "../../lib/codecs/mod.ts";
-import { collected, concatenated, noise, sourceText, streamOf } from "./samples.ts";
+import { collected, streamOf } from "../support/streams.ts";
+import { concatenated, noise, sourceText } from "../support/bytes.ts";
 
 test("DecompressionStream() produces only what the reader asks for, however much a chunk holds", async () => {
   const bomb = await compress(new Uint8Array(64 * 2 ** 20), { format: "zstd", level: 3 });

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { asking, loaded, textOf } from "./responses.ts";
+import { tries } from "../support/long_run.ts";
 
 const PREFERRED = ["zstd", "br", "gzip"] as const;
 const PAGE = textOf(3000);
@@ -95,6 +96,6 @@ test("2,000 random requests and responses are answered as the model says", async
       });
       await made.body?.cancel();
     }),
-    { numRuns: 2000, seed: 9110 },
+    { numRuns: tries(2000), seed: 9110 },
   );
 });

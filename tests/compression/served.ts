@@ -21,6 +21,8 @@ export interface Asked {
   readonly method?: string;
   readonly path?: string;
   readonly accepted?: string | undefined;
+  /** More header fields. */
+  readonly fields?: Readonly<Record<string, string>>;
 }
 
 /** A server of one protocol, and what asks it. */
@@ -57,18 +59,22 @@ async function serveHttp1(handle: Handler): Promise<Served> {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
-  return {
-    port,
-    open: ({ method = "GET", path = "/", accepted }) =>
-      new Promise((resolve, reject) => {
-        const headers = accepted === undefined ? {} : { "accept-encoding": accepted };
-        const sent = request({ host: "127.0.0.1", port, method, path, headers, agent: false }, (response) => {
-          resolve({ status: response.statusCode!, headers: response.headers, body: response });
-        });
-        sent.on("error", reject);
-        sent.end();
-      }),
-  };
+  return { port, open: (asked) => openHttp1(port, asked) };
+}
+
+/** Asks a server on 127.0.0.1, on a connection of its own. */
+export function openHttp1(
+  port: number,
+  { method = "GET", path = "/", accepted, fields }: Asked,
+): ReturnType<Served["open"]> {
+  return new Promise((resolve, reject) => {
+    const headers = accepted === undefined ? { ...fields } : { ...fields, "accept-encoding": accepted };
+    const sent = request({ host: "127.0.0.1", port, method, path, headers, agent: false }, (response) => {
+      resolve({ status: response.statusCode!, headers: response.headers, body: response });
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
 }
 
 async function serveHttp2(handle: Handler): Promise<Served> {
@@ -82,9 +88,9 @@ async function serveHttp2(handle: Handler): Promise<Served> {
   });
   return {
     port,
-    open: async ({ method = "GET", path = "/", accepted }) => {
-      const fields = accepted === undefined ? {} : { "accept-encoding": accepted };
-      const body = session.request({ ":method": method, ":path": path, ...fields });
+    open: async ({ method = "GET", path = "/", accepted, fields }) => {
+      const coding = accepted === undefined ? {} : { "accept-encoding": accepted };
+      const body = session.request({ ":method": method, ":path": path, ...fields, ...coding });
       body.on("error", () => {});
       const [headers] = await once(body, "response");
       return { status: headers[":status"], headers, body };

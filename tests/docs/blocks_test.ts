@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { after, before, test } from "node:test";
-import { root, runtime } from "../e2e/consumer.ts";
+import { root, runtime } from "../support/runtime.ts";
 import {
   type Block,
   checkBlocks,
@@ -10,6 +10,7 @@ import {
   type PeerServer,
   readBlocks,
   runBlock,
+  runBlocks,
   startPeerServer,
 } from "./blocks.ts";
 import { differences, expectedOutput, matches } from "./expected_output.ts";
@@ -34,6 +35,18 @@ function runCode(code: string, language: "ts" | "js" = "ts"): Promise<string[]> 
   const block: Block = { path: "page.md", line: 10, language, runtimes: [runtime], code };
   return runBlock(block, { runtime, executable: process.execPath, project: project.folder, origin: peer.origin });
 }
+
+test("blocks that share a process are told apart, and those beside one that fails pass", async () => {
+  const codes = ["console.log(1); // 1", "console.log(1); // 2", "throw new RangeError();", "console.log(3); // 3"];
+  const blocks = codes.map((code, i): Block => {
+    return { path: "page.md", line: 10 * i, language: "ts", runtimes: [runtime], code };
+  });
+  const options = { runtime, executable: process.execPath, project: project.folder, origin: peer.origin };
+  const problems = await Promise.all(runBlocks(blocks, options));
+  assert.deepEqual(problems.map(({ length }) => length), [0, 1, 1, 0]);
+  assert.equal(problems[1][0], `page.md:10 (${runtime}): printed "1", expected "2"`);
+  assert.match(problems[2][0], /^page\.md:20 .*RangeError/s);
+});
 
 test("a page's blocks of ts and js are found with their lines, those of other languages are not", () => {
   const blocks = markdown(

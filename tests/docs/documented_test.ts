@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { root, runtime } from "../e2e/consumer.ts";
+import { root, runtime } from "../support/runtime.ts";
 import { readBlocks } from "./blocks.ts";
 import { type PublicSymbol, publicSymbols } from "./public_symbols.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { after, test } from "node:test";
-import { root, runtime } from "../e2e/consumer.ts";
+import { root, runtime } from "../support/runtime.ts";
 import {
   checkBlocks,
   denoCheckBlocks,

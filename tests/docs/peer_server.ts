@@ -44,8 +44,27 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
   if (pathname === "/page.html") send(response, 200, "text/html; charset=utf-8", page);
   else if (pathname === "/large") send(response, 200, "application/octet-stream", large);
+  else if (pathname === "/log") log(response);
+  else if (pathname === "/busy") busy(response);
   else if (pathname === "/redirect") response.writeHead(302, { location: "/page.html" }).end();
   else send(response, 404, "text/plain; charset=utf-8", "not found\n");
+}
+
+let asked = 0;
+
+/** Refuses every other request. */
+function busy(response: ServerResponse): void {
+  if (asked++ % 2 === 0) response.writeHead(503, { "retry-after": "0" }).end();
+  else send(response, 200, "text/plain", "ready\n");
+}
+
+/** Early hints, a body without a length, and a trailer. */
+function log(response: ServerResponse): void {
+  response.writeEarlyHints({ link: "</style.css>; rel=preload" });
+  response.writeHead(200, { "content-type": "text/plain", trailer: "x-lines" });
+  response.write("one\ntwo\n");
+  response.addTrailers({ "x-lines": "2" });
+  response.end();
 }
 
 function json(response: ServerResponse, status: number, value: unknown): void {

@@ -29,25 +29,44 @@ interface Ended {
  * its comments say.
  */
 export async function runBlock(block: Block, options: RunOptions): Promise<string[]> {
-  const folder = await makeWorkFolder(`${basename(block.path)}-${block.line}`, options);
+  return (await runTogether([block], options))[0];
+}
+
+/**
+ * Runs blocks one after the other in one process, each in a fresh copy of the fixture.
+ *
+ * @returns For each what {@linkcode runBlock} says; what one leaves behind may fail another.
+ */
+export async function runTogether(blocks: readonly Block[], options: RunOptions): Promise<string[][]> {
+  const folders: WorkFolder[] = [];
   try {
-    return await runIn(folder, block, options);
+    for (const { path, line } of blocks) folders.push(await makeWorkFolder(`${basename(path)}-${line}`, options));
+    return await runIn(folders, blocks, options);
   } finally {
-    folder.remove();
+    for (const folder of folders) folder.remove();
   }
 }
 
-async function runIn(folder: WorkFolder, block: Block, options: RunOptions): Promise<string[]> {
+async function runIn(
+  folders: readonly WorkFolder[],
+  blocks: readonly Block[],
+  options: RunOptions,
+): Promise<string[][]> {
   const { runtime, executable } = options;
-  const code = withStandIns(block.code, folder.standIns);
-  const example = writeModule(join(folder.path, "example"), block.language, code, runtime);
-  const start = writeModule(join(folder.outer, "start"), "ts", startCode, runtime);
-  const report = join(folder.outer, "report");
-  writeFileSync(report, "");
-  const args = [...leadingArguments[runtime], start, example, report];
-  const ended = await runProcess(executable, args, folder.path, environment(options, folder));
-  return problems(code, ended, readFileSync(report, "utf8"))
-    .map(({ line, text }) => `${block.path}:${block.line + line - 1} (${runtime}): ${text}`);
+  const [first] = folders;
+  const codes = blocks.map(({ code }, i) => withStandIns(code, folders[i].standIns));
+  const start = writeModule(join(first.outer, "start"), "ts", startCode, runtime);
+  const reports = folders.map(({ outer }) => join(outer, "report"));
+  const words = blocks.flatMap(({ language }, i) => {
+    writeFileSync(reports[i], "");
+    return [writeModule(join(folders[i].path, "example"), language, codes[i], runtime), reports[i]];
+  });
+  const args = [...leadingArguments[runtime], start, ...words];
+  const ended = await runProcess(executable, args, first.path, environment(options, first));
+  return blocks.map(({ path, line }, i) =>
+    problems(codes[i], ended, readFileSync(reports[i], "utf8"))
+      .map((print) => `${path}:${line + print.line - 1} (${runtime}): ${print.text}`)
+  );
 }
 
 function problems(code: string, { how, output }: Ended, report: string): Print[] {

@@ -1,23 +1,51 @@
 import type { Block } from "./block.ts";
-import { runBlock } from "./run_block.ts";
+import { runBlock, runTogether } from "./run_block.ts";
 import type { RunOptions } from "./work_folder.ts";
 
-/** How many blocks run at a time. */
+/** How many processes run at a time. */
 const AT_A_TIME = 3;
 
+/** How many blocks a process runs: to start one takes longer than most blocks do. */
+const TOGETHER = 12;
+
+/** Blocks that listen, stay, or change what all of a process share run alone. */
+const alone =
+  /\b(?:listen|serve|createServer|process|Deno|Bun|(?:un)?install|globalThis|addEventListener|setInterval|onmessage)\b/;
+
 /**
- * Runs blocks, a few at a time, in their order.
+ * Runs blocks, most of them some in a process and a few processes at a time, in their order. One that fails beside
+ * others is run again alone: that decides.
  *
  * @returns For each block what {@linkcode runBlock} says, when it has ended.
  */
 export function runBlocks(blocks: readonly Block[], options: RunOptions): Promise<string[]>[] {
   const outcomes = blocks.map(() => Promise.withResolvers<string[]>());
-  let next = 0;
+  const groups = grouped(blocks);
+  const runGroup = async (group: readonly number[]): Promise<void> => {
+    const problems = group.length === 1 ? [] : await runTogether(group.map((i) => blocks[i]), options);
+    for (const [at, i] of group.entries()) {
+      outcomes[i].resolve(problems[at]?.length === 0 ? [] : await runBlock(blocks[i], options));
+    }
+  };
   const runNext = async (): Promise<void> => {
-    for (let i = next++; i < blocks.length; i = next++) {
-      await runBlock(blocks[i], options).then(outcomes[i].resolve, outcomes[i].reject);
+    for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
+      await runGroup(group).catch((error) => group!.forEach((i) => outcomes[i].reject(error)));
     }
   };
   for (let i = 0; i < AT_A_TIME; i++) void runNext();
   return outcomes.map(({ promise }) => promise);
+}
+
+/** The places of the blocks that share a process. */
+function grouped(blocks: readonly Block[]): number[][] {
+  const groups: number[][] = [];
+  let open: number[] = [];
+  for (const [i, { code }] of blocks.entries()) {
+    if (alone.test(code)) groups.push([i]);
+    else {
+      if (open.length % TOGETHER === 0) groups.push(open = []);
+      open.push(i);
+    }
+  }
+  return groups;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import { after, before, test } from "node:test";
-import { root, runtime } from "../e2e/consumer.ts";
+import { root, runtime } from "../support/runtime.ts";
 import { noCurl } from "../e2e/same_tree/curl.ts";
 import { makeProject, type PeerServer, runShellBlock, startPeerServer } from "./blocks.ts";
 import { shellBlocksOf } from "./shell_block.ts";

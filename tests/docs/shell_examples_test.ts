@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { after, before, test } from "node:test";
 import { noCurl } from "../e2e/same_tree/curl.ts";
-import { root, runtime } from "../e2e/consumer.ts";
+import { root, runtime } from "../support/runtime.ts";
 import {
   documentationFiles,
   makeProject,

@@ -1,14 +1,16 @@
 /**
- * Runs one block in a process of its own: `start.ts BLOCK REPORT`. Copied beside the block, as everything it imports is
- * the runtime's. What the block prints is noted in the report with its line, and its end.
+ * Runs blocks one after the other, each in its folder: `start.ts BLOCK REPORT [BLOCK REPORT ...]`. Copied beside a block,
+ * as everything it imports is the runtime's. What a block prints is noted in its report with its line, and its end.
  */
 import { appendFileSync } from "node:fs";
 import process from "node:process";
 import { setTimeout } from "node:timers";
+import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { format } from "node:util";
 
-const [block, report] = process.argv.splice(2);
+const words = process.argv.splice(2);
+let report = "";
 const MOMENT = 150; // ms for errors to come after the end, if something, as a server, keeps the process
 
 function note(event: object): void {
@@ -31,6 +33,10 @@ for (const method of ["log", "info", "warn", "error", "debug"] as const) {
   };
 }
 
-await import(pathToFileURL(block).href);
-note({ ended: true });
+for (let i = 0; i < words.length; i += 2) {
+  report = words[i + 1];
+  process.chdir(dirname(words[i]));
+  await import(pathToFileURL(words[i]).href);
+  note({ ended: true });
+}
 setTimeout(() => process.exit(), MOMENT).unref();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { serve } from "../../lib/runtime/mod.ts";
 import { createStaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
-import { inFolder, writeTree } from "../precompress/site.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
 import { noChromium, openBrowser } from "./chromium.ts";
 
 /** What a script sees of another origin's answer; its error where it may not read it. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { createCompression } from "../../lib/compression/mod.ts";
 import { closeAll, protocols } from "../compression/served.ts";
-import { inFolder } from "../precompress/site.ts";
+import { inFolder } from "../support/folders.ts";
 import { noChromium, openBrowser } from "./chromium.ts";
 
 const EVENTS = 5;

@@ -7,7 +7,7 @@ import { precompress } from "../../lib/precompress/mod.ts";
 import { serve } from "../../lib/runtime/mod.ts";
 import { createStaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
 import { pagesOfSite } from "../precompress/pages.ts";
-import { inFolder, listed, writeTree } from "../precompress/site.ts";
+import { inFolder, listed, writeTree } from "../support/folders.ts";
 import { ConnectChain } from "../static/connect_chain.ts";
 import { serveOnHttp } from "../static/served_handler.ts";
 import { type Exchange, noChromium, openBrowser } from "./chromium.ts";

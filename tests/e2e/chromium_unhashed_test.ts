@@ -7,8 +7,8 @@ import test from "node:test";
 import { precompress } from "../../lib/precompress/mod.ts";
 import { serve } from "../../lib/runtime/mod.ts";
 import { createStaticHandler } from "../../lib/static/mod.ts";
-import { sourceText } from "../codecs/samples.ts";
-import { writeTree } from "../precompress/site.ts";
+import { sourceText } from "../support/bytes.ts";
+import { writeTree } from "../support/folders.ts";
 import { noChromium, openBrowser } from "./chromium.ts";
 
 /** A script of 60 kB. */

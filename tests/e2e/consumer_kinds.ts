@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import process from "node:process";
-import { output } from "./consumer.ts";
+import { output } from "../support/processes.ts";
 import { bin, type Published } from "./published.ts";
 
 /** A way to use the package, in the words that README has for it. */

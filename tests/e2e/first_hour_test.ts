@@ -7,15 +7,16 @@ import { createHash } from "node:crypto";
 import { cp, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import test, { after, before, describe } from "node:test";
-import { run, runtime } from "./consumer.ts";
+import { run } from "../support/processes.ts";
+import { runtime } from "../support/runtime.ts";
 import { type Consumer, makeConsumer, npmKinds, onPath, runWords } from "./consumer_kinds.ts";
 import { publishCopy, type Published } from "./published.ts";
 import { type ServingCommand, startServing } from "./serving_command.ts";
 import { scriptOf, ViteProject } from "./vite_project.ts";
+import { pause } from "../support/waits.ts";
 
 const BROWSER = { "accept-encoding": "gzip, deflate, br, zstd" };
 const LIMIT = 20_000;
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe("the first hour with a Vite application", {
   skip: runtime !== "node" && "it runs the commands of all runtimes itself",

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
-import { root } from "./consumer.ts";
+import { root } from "../support/runtime.ts";
 import { packTarball } from "./tarball.ts";
 
 /** A registry that takes packages from `npm publish` and serves them to npm, Bun and Deno. */

@@ -1,7 +1,8 @@
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { output, root } from "./consumer.ts";
+import { output } from "../support/processes.ts";
+import { root } from "../support/runtime.ts";
 import { type JsrRegistry, startJsrRegistry } from "./jsr_registry.ts";
 import { type NpmRegistry, startNpmRegistry } from "./npm_registry.ts";
 

@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
-import { pause } from "../node/loopback.ts";
+import { pause } from "../support/waits.ts";
 import { content } from "../upload/faults/good_uploads.ts";
 import { sha256 } from "../upload/faults/upload_messages.ts";
 import { type Logged, type UploadEntry, UploadProcess } from "../upload/faults/upload_process.ts";
-import { type Ended, run } from "./consumer.ts";
+import { type Ended, run } from "../support/processes.ts";
 import { noCurl } from "./same_tree/curl.ts";
 
 const skip = noCurl;

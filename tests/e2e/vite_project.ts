@@ -1,7 +1,8 @@
 import { cp, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { noise } from "../codecs/samples.ts";
-import { output, root } from "./consumer.ts";
+import { noise } from "../support/bytes.ts";
+import { output } from "../support/processes.ts";
+import { root } from "../support/runtime.ts";
 import { bin } from "./published.ts";
 
 /** A Vite application in a consumer's folder, as somebody begins with it: a page, a script, a style and a photo. */

@@ -2,7 +2,7 @@ import type { build as Build, Plugin } from "esbuild";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
-import { root } from "./consumer.ts";
+import { root } from "../support/runtime.ts";
 
 // Deno imports what package.json lists as a development dependency only so.
 const { build } = createRequire(import.meta.url)("esbuild") as { build: typeof Build };

@@ -11,8 +11,8 @@ import {
   isTemporaryName,
   temporaryPath,
 } from "../../lib/files/mod.ts";
-import { noise } from "../codecs/samples.ts";
-import { inFolder } from "../precompress/site.ts";
+import { noise } from "../support/bytes.ts";
+import { inFolder } from "../support/folders.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
 
 test("AtomicFile puts all bytes under the name at commit(), with the mode and time asked for", () =>

@@ -6,8 +6,9 @@ import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { temporaryPath } from "../../lib/files/mod.ts";
-import { type Ended, root, run } from "../e2e/consumer.ts";
-import { inFolder } from "../precompress/site.ts";
+import { type Ended, run } from "../support/processes.ts";
+import { root } from "../support/runtime.ts";
+import { inFolder } from "../support/folders.ts";
 
 const elsewhere = "deno" in process.versions ? false : "permissions of this kind are Deno's";
 const program = fileURLToPath(new URL("permitted_operations.ts", import.meta.url));

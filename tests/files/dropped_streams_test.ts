@@ -4,9 +4,10 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { noise } from "../codecs/samples.ts";
-import { type Ended, root, run, runtime } from "../e2e/consumer.ts";
-import { inFolder } from "../precompress/site.ts";
+import { noise } from "../support/bytes.ts";
+import { type Ended, run } from "../support/processes.ts";
+import { root, runtime } from "../support/runtime.ts";
+import { inFolder } from "../support/folders.ts";
 import { cannotListOpenFiles } from "./written.ts";
 
 const withGarbageCollector = {

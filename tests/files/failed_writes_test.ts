@@ -15,8 +15,8 @@ import {
   RotatingFileWritable,
 } from "../../lib/files/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
-import { noise } from "../codecs/samples.ts";
-import { inFolder } from "../precompress/site.ts";
+import { noise } from "../support/bytes.ts";
+import { inFolder } from "../support/folders.ts";
 import { cannotListOpenFiles, cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -6,8 +6,9 @@ import { join } from "node:path";
 import test from "node:test";
 import fc from "fast-check";
 import { NumberFileWriter, openFileWritable, RotatingFileWritable } from "../../lib/files/mod.ts";
-import { inFolder } from "../precompress/site.ts";
+import { inFolder } from "../support/folders.ts";
 import { cannotMount, contents, expectedFiles, onSmallDisk, openFilesIn, Outcomes, turns } from "./written.ts";
+import { tries } from "../support/long_run.ts";
 
 interface Options {
   directory: string;
@@ -156,7 +157,7 @@ for (const kind of kinds) {
           if (end === "close") assert.equal(files.join("").length, writes.map((_, i) => kind.text(i)).join("").length);
           assert.deepEqual(openFilesIn(directory), []);
         })),
-      { numRuns: 100 },
+      { numRuns: tries(100) },
     ));
 }
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { NumberFileWriter, RotatingFileWritable, type RotationOptions } from "../../lib/files/mod.ts";
-import { inFolder, writeTree } from "../precompress/site.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
 import { contents, openFilesIn } from "./written.ts";
 
 /** Writes items to files of one byte more than each takes. */

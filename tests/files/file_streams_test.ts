@@ -5,10 +5,10 @@ import { join } from "node:path";
 import test from "node:test";
 import fc from "fast-check";
 import { openFileReadable, openFileWritable } from "../../lib/files/mod.ts";
-import { noise } from "../codecs/samples.ts";
+import { noise } from "../support/bytes.ts";
 import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
-import { inFolder } from "../precompress/site.ts";
+import { inFolder } from "../support/folders.ts";
 import { cannotListOpenFiles, openFilesIn, turns } from "./written.ts";
 
 const text = (words: string) => new TextEncoder().encode(words);

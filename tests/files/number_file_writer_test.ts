@@ -4,8 +4,9 @@ import test from "node:test";
 import fc from "fast-check";
 import { NumberFileWriter, type NumberFileWriterOptions } from "../../lib/files/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
-import { inFolder } from "../precompress/site.ts";
+import { inFolder } from "../support/folders.ts";
 import { contents, expectedFiles, openFilesIn, turns } from "./written.ts";
+import { tries } from "../support/long_run.ts";
 
 const lines = (numbers: readonly number[]): string[] => numbers.map((number) => `${number}\n`);
 
@@ -44,7 +45,7 @@ test("NumberFileWriter gives the same files whatever the batches, with no line s
           assert.deepEqual(openFilesIn(directory), []);
         }),
     ),
-    { numRuns: 150 },
+    { numRuns: tries(150) },
   ));
 
 test("NumberFileWriter rotates inside large batches at the very byte", () =>

@@ -6,7 +6,7 @@ import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { removeAbandonedTemporaries, temporaryPath } from "../../lib/files/mod.ts";
-import { inFolder } from "../precompress/site.ts";
+import { inFolder } from "../support/folders.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
 
 /** A path as a process that has ended gave it here. */

@@ -6,7 +6,7 @@ import process from "node:process";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { AtomicFile, type AtomicFileOptions, copyFileAtomic, openFileWritable } from "../../lib/files/mod.ts";
-import { inFolder } from "../precompress/site.ts";
+import { inFolder } from "../support/folders.ts";
 
 type Options = Pick<AtomicFileOptions, "mode" | "followLinks">;
 

@@ -5,8 +5,9 @@ import test from "node:test";
 import fc from "fast-check";
 import { RotatingFileWritable, type RotationOptions } from "../../lib/files/mod.ts";
 import { ByteLengthQueuingStrategy, CountQueuingStrategy, ReadableStream } from "../../lib/streams/mod.ts";
-import { inFolder } from "../precompress/site.ts";
+import { inFolder } from "../support/folders.ts";
 import { contents, expectedFiles, openFilesIn, turns } from "./written.ts";
+import { tries } from "../support/long_run.ts";
 
 type Item = Uint8Array | string;
 
@@ -50,7 +51,7 @@ test("RotatingFileWritable never splits an item and begins a file when the next 
         assert.deepEqual(files, expectedFiles(parts, maxFileSize));
         assert.deepEqual(openFilesIn(folder), []);
       })),
-    { numRuns: 150 },
+    { numRuns: tries(150) },
   ));
 
 test("RotatingFileWritable writes a batch that fills its buffer many times over", () =>

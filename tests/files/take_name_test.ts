@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { takeName } from "../../lib/files/take_name.ts";
-import { inFolder } from "../precompress/site.ts";
+import { inFolder } from "../support/folders.ts";
 
 for (const atOnce of [false, true]) {
   const way = atOnce ? "takeName() at once" : "takeName()";

@@ -34,7 +34,8 @@ Targets:
 ${targets.map(({ name, what }) => `  ${name.padEnd(14)}${what}`).join("\n")}
   ${STREAMS.padEnd(14)}random programs of stream operations, against the reference implementation and native streams
 
-Inputs that end in a new way go to tests/fuzz/found/, which git ignores, and are tried first the next time; so do
+On Node, inputs that reach code of lib/ that none reached before are gone on from, and kept, as those that end in a new
+way are: they go to tests/fuzz/found/, which git ignores, and are tried first the next time; so do
 failures, made small. Exit code: 0 nothing failed, 1 something did, 2 wrong usage.`;
 
 function refuse(message: string): never {
@@ -90,8 +91,11 @@ async function keepNew(name: string): Promise<number> {
   return count;
 }
 
-function report(runtime: string, name: string, { tried, endings, saved, failures }: Tally): void {
-  const counts = `${String(tried).padStart(9)} tried${endings > 0 ? `, ${endings} endings, ${saved} of them new` : ""}`;
+function report(runtime: string, name: string, { tried, endings, saved, covered, failures }: Tally): void {
+  const kinds = endings > 0
+    ? `, ${endings} endings, ${saved} inputs kept, ${covered} of them for code not reached before`
+    : "";
+  const counts = `${String(tried).padStart(9)} tried${kinds}`;
   console.log(
     `${runtime.padEnd(5)} ${name.padEnd(14)}${counts}${failures.length > 0 ? `, ${failures.length} FAILED` : ""}`,
   );

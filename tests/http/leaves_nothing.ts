@@ -5,7 +5,7 @@ import process from "node:process";
 import { HttpClient, type HttpClientOptions } from "../../lib/http/mod.ts";
 import { certificates } from "./certificates.ts";
 import { Listener, type ListenerOptions } from "./faults/listener.ts";
-import { until, within } from "./faults/patience.ts";
+import { until, within } from "../support/waits.ts";
 
 const unhandled: unknown[] = [];
 process.on("unhandledRejection", (reason) => unhandled.push(reason));

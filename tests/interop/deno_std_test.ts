@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { root, run, runtime } from "../e2e/consumer.ts";
+import { root, runtime } from "../support/runtime.ts";
+import { run } from "../support/processes.ts";
 
 /** A checkout of denoland/std; its own workspace resolves what its packages import. */
 const std = process.env.DENO_STD_ROOT ? resolve(process.env.DENO_STD_ROOT) : undefined;

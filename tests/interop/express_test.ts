@@ -4,9 +4,9 @@ import test from "node:test";
 import { CompressionStream } from "../../lib/codecs/mod.ts";
 import { fromNodeWritable } from "../../lib/node/mod.ts";
 import { pipeTo, ReadableStream } from "../../lib/streams/mod.ts";
-import { until } from "../node/loopback.ts";
+import { until } from "../support/waits.ts";
 import { serveOnHttp } from "../static/served_handler.ts";
-import { asks } from "./asked.ts";
+import { asks } from "../support/asked.ts";
 import { makeServedSite, script, type ServedSite } from "./served_site.ts";
 import { checkFiles, checkUploads } from "./site_checks.ts";
 

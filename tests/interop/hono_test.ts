@@ -8,10 +8,10 @@ import { etag } from "hono/etag";
 import { stream } from "hono/streaming";
 import { CompressionStream } from "../../lib/codecs/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
-import { runtime } from "../e2e/consumer.ts";
+import { runtime } from "../support/runtime.ts";
 import { serveNatively } from "../static/native_server.ts";
 import { serveOnHttp } from "../static/served_handler.ts";
-import { asks } from "./asked.ts";
+import { asks } from "../support/asked.ts";
 import { makeServedSite, type ServedSite } from "./served_site.ts";
 import { checkFiles, checkUploads } from "./site_checks.ts";
 

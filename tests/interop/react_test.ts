@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import test, { describe } from "node:test";
 import { fileURLToPath } from "node:url";
-import { run, runtime } from "../e2e/consumer.ts";
+import { run } from "../support/processes.ts";
+import { runtime } from "../support/runtime.ts";
 import { cases } from "./react/cases.ts";
 import { unavailable } from "./react/react.ts";
 

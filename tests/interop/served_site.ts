@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
 import { createUploadHandler, type UploadHandler } from "../../lib/upload/mod.ts";
-import { writeTree } from "../precompress/site.ts";
+import { writeTree } from "../support/folders.ts";
 import { contentsOf } from "../upload/handler/serving_handler.ts";
 
 export const script: Buffer = Buffer.from("console.log('the mill turns');\n".repeat(100));

@@ -6,7 +6,8 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
-import { root, run, runtime } from "../e2e/consumer.ts";
+import { root, runtime } from "../support/runtime.ts";
+import { run } from "../support/processes.ts";
 import { exclusions } from "./sirv_exclusions.ts";
 
 /** A checkout of lukeed/sirv. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
-import { type Answer, asks } from "./asked.ts";
+import { type Answer, asks } from "../support/asked.ts";
 import { large, script, type ServedSite } from "./served_site.ts";
 
 /** Checks that files below `base` are sent as they are without a framework around: whole, in part, compressed, not at all. */

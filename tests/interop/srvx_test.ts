@@ -4,8 +4,8 @@ import { serve, type ServerHandler, type ServerMiddleware } from "srvx";
 import { CompressionStream } from "../../lib/codecs/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
 import { LineStream } from "../../lib/text/mod.ts";
-import { until } from "../node/loopback.ts";
-import { asks } from "./asked.ts";
+import { until } from "../support/waits.ts";
+import { asks } from "../support/asked.ts";
 import { makeServedSite, type ServedSite } from "./served_site.ts";
 import { checkFiles, checkUploads } from "./site_checks.ts";
 

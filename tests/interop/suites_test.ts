@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { runtime } from "../e2e/consumer.ts";
+import { runtime } from "../support/runtime.ts";
 import { lost } from "./suites/cases.ts";
 import { type Suite, suites } from "./suites/suites.ts";
 

@@ -5,7 +5,8 @@ import { it } from "node:test";
 import fc from "fast-check";
 import { fromNodeReadable, fromNodeWritable } from "../../lib/node/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
-import { within } from "./loopback.ts";
+import { within } from "../support/waits.ts";
+import { tries } from "../support/long_run.ts";
 
 type Chunk = string | Uint8Array;
 
@@ -41,7 +42,7 @@ it("any chunks, at any times, arrive at a writable whole, in order and once", as
       await within(source.pipeTo(fromNodeWritable<Chunk>(writable, { highWaterMark })), "the pipe");
       assert.deepEqual(joined(written), joined(all.map(([, one]) => one)));
     }),
-    { numRuns: 150 },
+    { numRuns: tries(150) },
   );
 });
 
@@ -53,6 +54,6 @@ it("any chunks, at any times, arrive from a readable whole, in order and once", 
       for await (const bytes of fromNodeReadable(readable)) read.push(bytes);
       assert.deepEqual(joined(read), joined(all.map(([, one]) => one)));
     }),
-    { numRuns: 150 },
+    { numRuns: tries(150) },
   );
 });

@@ -4,7 +4,8 @@ import type { Writable } from "node:stream";
 import { describe, it } from "node:test";
 import { fromNodeWritable } from "../../lib/node/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
-import { pause, until, withHttp2Server } from "./loopback.ts";
+import { pause, until } from "../support/waits.ts";
+import { withHttp2Server } from "./loopback.ts";
 
 const page = Array.from({ length: 40 }, (_, i) => `<li>${i}: é</li>\n`);
 

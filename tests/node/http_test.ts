@@ -4,7 +4,8 @@ import { request, type ServerResponse } from "node:http";
 import { describe, it } from "node:test";
 import { fromNodeWritable } from "../../lib/node/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
-import { get, pause, recordWrites, until, visitor, withHttpServer } from "./loopback.ts";
+import { get, recordWrites, visitor, withHttpServer } from "./loopback.ts";
+import { pause, until } from "../support/waits.ts";
 
 const page = Array.from({ length: 40 }, (_, i) => `<li>${i}: é</li>\n`);
 const encoder = new TextEncoder();

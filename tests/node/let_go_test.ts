@@ -13,7 +13,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createGzip, gunzipSync } from "node:zlib";
 import { fromNodeReadable, fromNodeWritable } from "../../lib/node/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
-import { get, until, visitor, withHttp2Server, withHttpServer, within, withTcpServer } from "./loopback.ts";
+import { get, visitor, withHttp2Server, withHttpServer, withTcpServer } from "./loopback.ts";
+import { until, within } from "../support/waits.ts";
 
 /** More than any buffer on the way holds. */
 const body = Uint8Array.from({ length: 3_000_000 }, (_, i) => i % 251);

@@ -8,34 +8,7 @@ import {
   type Http2Server,
 } from "node:http2";
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
-
-const LIMIT = 10_000;
-
-/** What a promise gives, unless it takes so long that something must hang. */
-export async function within<T>(promise: Promise<T>, what: string): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took more than ${LIMIT} ms`)), LIMIT);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Waits until a condition holds. */
-export async function until(condition: () => boolean, what: string): Promise<void> {
-  const start = Date.now();
-  while (!condition()) {
-    if (Date.now() - start > LIMIT) throw new Error(`${what}: not within ${LIMIT} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
-export function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
+import { within } from "../support/waits.ts";
 
 async function listen(server: Server | Http2Server): Promise<number> {
   server.listen(0, "127.0.0.1");

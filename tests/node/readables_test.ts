@@ -5,7 +5,8 @@ import { PassThrough, Readable } from "node:stream";
 import { describe, it } from "node:test";
 import { fromNodeReadable, fromNodeWritable } from "../../lib/node/mod.ts";
 import { WritableStream } from "../../lib/streams/mod.ts";
-import { pause, until, withHttp2Server, withHttpServer, within } from "./loopback.ts";
+import { pause, until, within } from "../support/waits.ts";
+import { withHttp2Server, withHttpServer } from "./loopback.ts";
 
 async function chunksOf<T>(stream: AsyncIterable<T>): Promise<T[]> {
   const chunks: T[] = [];

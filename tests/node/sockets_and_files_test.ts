@@ -19,7 +19,8 @@ import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { fromNodeReadable, fromNodeWritable } from "../../lib/node/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
-import { allOf, until, within, withTcpServer } from "./loopback.ts";
+import { allOf, withTcpServer } from "./loopback.ts";
+import { until, within } from "../support/waits.ts";
 
 function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-node-"));

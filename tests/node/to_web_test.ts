@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import { PassThrough, Readable, Writable } from "node:stream";
 import { describe, it } from "node:test";
 import { fromNodeReadable, fromNodeWritable } from "../../lib/node/mod.ts";
-import { within } from "./loopback.ts";
+import { within } from "../support/waits.ts";
 
 type ToReadable = (readable: Readable) => ReadableStream<unknown>;
 type ToWritable = (writable: Writable) => WritableStream<unknown>;

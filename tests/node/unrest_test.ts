@@ -4,7 +4,8 @@ import type { Writable } from "node:stream";
 import { it } from "node:test";
 import { fromNodeWritable } from "../../lib/node/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
-import { pause, until, visitor, withHttp2Server, withHttpServer } from "./loopback.ts";
+import { pause, until } from "../support/waits.ts";
+import { visitor, withHttp2Server, withHttpServer } from "./loopback.ts";
 
 const VISITS = 100;
 

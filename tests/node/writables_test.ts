@@ -3,7 +3,8 @@ import { PassThrough, Writable } from "node:stream";
 import { describe, it } from "node:test";
 import { fromNodeWritable } from "../../lib/node/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
-import { recordWrites, until, within } from "./loopback.ts";
+import { recordWrites } from "./loopback.ts";
+import { until, within } from "../support/waits.ts";
 
 /** A writable that keeps what it is given, each chunk as long as `hold` says. */
 function collector(

@@ -5,9 +5,12 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import type { PrecompressReport } from "../../lib/precompress/mod.ts";
-import { pause } from "../node/loopback.ts";
-import { sourceText } from "../codecs/samples.ts";
-import { inFolder, listed, millrace, writeSite, writeTree } from "./site.ts";
+import { pause } from "../support/waits.ts";
+import { sourceText } from "../support/bytes.ts";
+import { inFolder, listed, writeTree } from "../support/folders.ts";
+import { millrace } from "../support/command.ts";
+import { writeSite } from "./site.ts";
+import { mainHere } from "../cli/main_here.ts";
 
 const quick = ["--level-brotli", "5", "--level-zstd", "3", "--level-gzip", "6"];
 
@@ -97,7 +100,7 @@ test("wrong usage exits with 2 and says what is wrong", () =>
       [[folder, "--check", "--clean"], /--check and --clean exclude each other/],
     ];
     for (const [words, message] of cases) {
-      const { status, stderr } = await millrace(words);
+      const { status, stderr } = await mainHere(words);
       assert.equal(status, 2, `${words.join(" ")}: ${stderr}`);
       assert.match(stderr, message);
     }
@@ -188,7 +191,7 @@ test("numbers of bytes may have a unit, in capitals or not", () =>
     for (const size of ["0", "3300", "3k", "3K", "3.2k"]) assert.equal(await isCompressed(size), true, size);
     for (const size of ["3301", "3.25K", "1M", "1m", "0.5g", "1G"]) assert.equal(await isCompressed(size), false, size);
     for (const size of ["", "1.5", "-1", "1kk", "1 k", "k", ".5k", "1.k", "1e3", "1T", "0x10"]) {
-      const { status, stderr } = await millrace([folder, `--min-size=${size}`]);
+      const { status, stderr } = await mainHere([folder, `--min-size=${size}`]);
       assert.equal(status, 2, size);
       assert.match(stderr, /^millrace: --min-size .* is not a number of bytes: use 500, 2k, 1\.5M or 1G\n/);
     }
@@ -238,7 +241,7 @@ test(
         await writeTree(site, { "a.js": sourceText(300_000, 1), "b.js": sourceText(200_000, 2) });
         const { status, stderr } = await millrace([site, ...quick, "--out", out]);
         assert.equal(status, 1);
-        assert.match(stderr, /no space left on the device: free some and run again/);
+        assert.match(stderr, /no space is left on the device: free some and run again/);
         assert.ok(!(await listed(out)).some((path) => path.endsWith(".tmp")));
         mount(["-o", "remount,size=4m", out]);
         assert.equal((await millrace([site, ...quick, "--out", out])).status, 0);

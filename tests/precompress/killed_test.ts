@@ -5,8 +5,10 @@ import process from "node:process";
 import test from "node:test";
 import { isOwnName } from "../../lib/precompress/internal.ts";
 import { manifestName } from "../../lib/precompress/mod.ts";
-import { sourceText } from "../codecs/samples.ts";
-import { contents, inFolder, listed, millrace, writeSite, writeTree } from "./site.ts";
+import { sourceText } from "../support/bytes.ts";
+import { contents, inFolder, listed, writeTree } from "../support/folders.ts";
+import { millrace } from "../support/command.ts";
+import { writeSite } from "./site.ts";
 
 /** More of them: `MILLRACE_KILLS=50 npm test -- node tests/precompress/killed_test.ts`. */
 const KILLS = Number(process.env.MILLRACE_KILLS ?? 4);

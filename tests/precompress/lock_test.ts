@@ -11,8 +11,9 @@ import {
   precompress,
   type VariantFormat,
 } from "../../lib/precompress/mod.ts";
-import { sourceText } from "../codecs/samples.ts";
-import { inFolder, millrace, writeTree } from "./site.ts";
+import { sourceText } from "../support/bytes.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
+import { millrace } from "../support/command.ts";
 
 const journal = ".millrace.journal";
 const inTheWay = /\.millrace\.journal is in the way of a run's journal, and none: remove it and run again$/;

@@ -5,8 +5,9 @@ import process from "node:process";
 import test from "node:test";
 import { decompress } from "../../lib/codecs/mod.ts";
 import { cleanPrecompressed, manifestName, precompress, readManifest } from "../../lib/precompress/mod.ts";
-import { sourceText } from "../codecs/samples.ts";
-import { changedAt, contents, inFolder, listed, writeSite, writeTree } from "./site.ts";
+import { sourceText } from "../support/bytes.ts";
+import { changedAt, contents, inFolder, listed, writeTree } from "../support/folders.ts";
+import { writeSite } from "./site.ts";
 
 /** Levels that make tests quick; the bytes are then still the codecs'. */
 const quick = { levels: { brotli: 5, zstd: 3, gzip: 6 } } as const;

@@ -6,8 +6,8 @@ import test from "node:test";
 import { decompress } from "../../lib/codecs/mod.ts";
 import { precompress, readManifest } from "../../lib/precompress/mod.ts";
 import { withoutHash } from "../../lib/precompress/previous.ts";
-import { concatenated, sourceText } from "../codecs/samples.ts";
-import { inFolder, listed, writeTree } from "./site.ts";
+import { concatenated, sourceText } from "../support/bytes.ts";
+import { inFolder, listed, writeTree } from "../support/folders.ts";
 
 test("withoutHash() sees the hash part of a name, and no hash where there is none", () => {
   const cases: Record<string, string> = {

@@ -3,9 +3,11 @@ import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { concatenated, sourceText } from "../codecs/samples.ts";
+import { concatenated, sourceText } from "../support/bytes.ts";
+import { changedAt, contents, inFolder, listed, writeTree } from "../support/folders.ts";
+import { millraceOn } from "../support/command.ts";
 import { pagesOfSite } from "./pages.ts";
-import { changedAt, contents, inFolder, listed, millraceOn, writeSite, writeTree } from "./site.ts";
+import { writeSite } from "./site.ts";
 
 const runtimes = ["node", "bun", "deno"] as const;
 const bin = (name: string) => fileURLToPath(new URL(`../../node_modules/.bin/${name}`, import.meta.url));

@@ -5,7 +5,7 @@ import test from "node:test";
 import { decompress } from "../../lib/codecs/mod.ts";
 import { cleanPrecompressed, type Manifest, precompress, readManifest } from "../../lib/precompress/mod.ts";
 import { pagesOfSite } from "./pages.ts";
-import { contents, inFolder, listed, writeTree } from "./site.ts";
+import { contents, inFolder, listed, writeTree } from "../support/folders.ts";
 
 const QUICK = { formats: ["brotli", "zstd"] as const, levels: { brotli: 5, zstd: 3 }, jobs: 1 };
 const WITH = { ...QUICK, siteDictionary: true };

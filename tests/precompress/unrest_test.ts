@@ -5,8 +5,9 @@ import process from "node:process";
 import test from "node:test";
 import { decompress } from "../../lib/codecs/mod.ts";
 import { manifestName, precompress, type PrecompressProgress, readManifest } from "../../lib/precompress/mod.ts";
-import { sourceText } from "../codecs/samples.ts";
-import { inFolder, listed, millrace, writeTree } from "./site.ts";
+import { sourceText } from "../support/bytes.ts";
+import { inFolder, listed, writeTree } from "../support/folders.ts";
+import { millrace } from "../support/command.ts";
 
 const quick = { levels: { brotli: 5, zstd: 3, gzip: 6 } } as const;
 const variantsOf = async (folder: string, path: string) =>

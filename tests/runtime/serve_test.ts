@@ -4,9 +4,9 @@ import { networkInterfaces } from "node:os";
 import process from "node:process";
 import test from "node:test";
 import { type RunningServer, serve, type ServeOptions } from "../../lib/runtime/mod.ts";
-import { inFolder } from "../precompress/site.ts";
-import { canMakeCertificates, makeCertificate } from "./certificate.ts";
-import { Connection } from "./connection.ts";
+import { inFolder } from "../support/folders.ts";
+import { canMakeCertificates, makeCertificate } from "../support/certificate.ts";
+import { Connection } from "../support/connection.ts";
 
 const isDeno = "deno" in process.versions;
 

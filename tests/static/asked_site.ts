@@ -1,6 +1,6 @@
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
-import { type Answer, asks } from "../interop/asked.ts";
-import { inFolder, writeTree } from "../precompress/site.ts";
+import { type Answer, asks } from "../support/asked.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
 import { type Entry, serveHandler } from "./served_handler.ts";
 
 /** A handler that is served, and the way to put requests to it. */

@@ -8,8 +8,8 @@ import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { manifestName, precompress } from "../../lib/precompress/mod.ts";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
-import { sourceText } from "../codecs/samples.ts";
-import { inFolder, writeTree } from "../precompress/site.ts";
+import { sourceText } from "../support/bytes.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
 
 const LEVELS = { brotli: 2, zstd: 1, gzip: 1 };
 const app = new TextDecoder().decode(sourceText(9000, 1));

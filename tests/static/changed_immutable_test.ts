@@ -9,8 +9,8 @@ import {
   type StaticHandlerOptions,
   type StaticWarning,
 } from "../../lib/static/mod.ts";
-import { pause } from "../node/loopback.ts";
-import { writeTree } from "../precompress/site.ts";
+import { pause } from "../support/waits.ts";
+import { writeTree } from "../support/folders.ts";
 
 const SCRIPT = "assets/app-3f9a1c0b.js";
 const STYLE = "assets/app-9d8b7a6f.css";

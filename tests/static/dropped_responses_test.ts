@@ -5,8 +5,9 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { root, run, runtime } from "../e2e/consumer.ts";
-import { writeTree } from "../precompress/site.ts";
+import { root, runtime } from "../support/runtime.ts";
+import { run } from "../support/processes.ts";
+import { writeTree } from "../support/folders.ts";
 
 const withGarbageCollector = {
   node: ["--expose-gc"],

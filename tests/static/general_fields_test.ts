@@ -3,10 +3,10 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
-import { runtime } from "../e2e/consumer.ts";
-import type { Answer } from "../interop/asked.ts";
+import { runtime } from "../support/runtime.ts";
+import type { Answer } from "../support/asked.ts";
 import { askingSite } from "./asked_site.ts";
-import { exchange, requestBytes } from "./raw_exchange.ts";
+import { exchange, requestBytes } from "../support/raw_exchange.ts";
 import { entries } from "./served_handler.ts";
 
 const script = "console.log('the mill turns');\n".repeat(100);

@@ -22,7 +22,7 @@ export interface Generation {
 }
 
 /** How many generations are remembered. */
-const KEPT = 10;
+const KEPT = 100; // an answer may be on its way while many deploys follow
 
 /** Deploys of a site in which no byte tells of two of them: each file in each coding says which one it is of. */
 export class Generations {

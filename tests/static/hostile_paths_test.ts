@@ -12,7 +12,7 @@ import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } fr
 import { hostileTargets } from "./hostile_targets.ts";
 import { type HostileTree, makeHostileTree, PUBLIC, SECRET } from "./hostile_tree.ts";
 import { serveFetch } from "./fetch_server.ts";
-import { exchange, forEachOf, requestBytes } from "./raw_exchange.ts";
+import { exchange, forEachOf, requestBytes } from "../support/raw_exchange.ts";
 
 /** What of an answer can do harm. */
 interface Outcome {

@@ -1,4 +1,4 @@
-import { randomNumbers } from "../codecs/samples.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
 
 type Random = (below: number) => number;
 

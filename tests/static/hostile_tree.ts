@@ -4,7 +4,7 @@ import { mkdir, symlink } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
-import { writeTree } from "../precompress/site.ts";
+import { writeTree } from "../support/folders.ts";
 
 /** Stands in every file that no answer may give away. */
 export const SECRET = "SECRET-7c1f0a";

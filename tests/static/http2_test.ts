@@ -18,9 +18,9 @@ import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { gzipSync } from "node:zlib";
 import { createStaticHandler, type StaticHandler } from "../../lib/static/mod.ts";
-import { pause } from "../node/loopback.ts";
-import { writeTree } from "../precompress/site.ts";
-import { canMakeCertificates, type Certificate, makeCertificate } from "../runtime/certificate.ts";
+import { pause } from "../support/waits.ts";
+import { writeTree } from "../support/folders.ts";
+import { canMakeCertificates, type Certificate, makeCertificate } from "../support/certificate.ts";
 
 const script = Buffer.from("console.log('the mill turns');\n".repeat(100));
 const compressed = gzipSync(script);

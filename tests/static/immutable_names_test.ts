@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { createStaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
-import { writeTree } from "../precompress/site.ts";
+import { writeTree } from "../support/folders.ts";
 
 const HASHED = ["assets/index-BuI5BPdA.js", "assets/index-BbuESAja.css", "assets/Home-B0URxVl7.js"];
 const IMAGE = "assets/hero-E7CUn6gX.png";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
 import { createStaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
-import { inFolder } from "../precompress/site.ts";
+import { inFolder } from "../support/folders.ts";
 import { askingSite } from "./asked_site.ts";
 import { entries } from "./served_handler.ts";
 
@@ -52,7 +52,7 @@ for (const entry of entries) {
     askingSite(entry, { "app.js": script, "large.js": script.repeat(1000) }, {
       headers: (path) => withNames(path || "folder"),
     }, async ({ port }) => {
-      const { exchange, requestBytes } = await import("./raw_exchange.ts");
+      const { exchange, requestBytes } = await import("../support/raw_exchange.ts");
       for (
         const [method, path, of] of [
           ["GET", "/app.js", "app.js"],

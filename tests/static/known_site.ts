@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { precompress } from "../../lib/precompress/mod.ts";
-import { concatenated, noise, sourceText } from "../codecs/samples.ts";
-import { listed, writeTree } from "../precompress/site.ts";
+import { concatenated, noise, sourceText } from "../support/bytes.ts";
+import { listed, writeTree } from "../support/folders.ts";
 
 /** What stands for a file in one coding. */
 export interface KnownRepresentation {

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { gzipSync } from "node:zlib";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
-import { pause, until } from "../node/loopback.ts";
-import { writeTree } from "../precompress/site.ts";
+import { pause, until } from "../support/waits.ts";
+import { writeTree } from "../support/folders.ts";
 import { ConnectChain, type Middleware } from "./connect_chain.ts";
 import { PersistentConnection, type ReceivedAnswer } from "./persistent_connection.ts";
-import { exchange, requestBytes } from "./raw_exchange.ts";
+import { exchange, requestBytes } from "../support/raw_exchange.ts";
 import { serveOnHttp } from "./served_handler.ts";
 
 const script = Buffer.from("console.log('the mill turns');\n".repeat(100));

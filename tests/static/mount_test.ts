@@ -6,11 +6,11 @@ import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { precompress } from "../../lib/precompress/mod.ts";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
-import { sourceText } from "../codecs/samples.ts";
-import { type Answer, asks } from "../interop/asked.ts";
-import { writeTree } from "../precompress/site.ts";
+import { sourceText } from "../support/bytes.ts";
+import { type Answer, asks } from "../support/asked.ts";
+import { writeTree } from "../support/folders.ts";
 import { ConnectChain, type Middleware } from "./connect_chain.ts";
-import { exchange, requestBytes } from "./raw_exchange.ts";
+import { exchange, requestBytes } from "../support/raw_exchange.ts";
 import { serveOnHttp } from "./served_handler.ts";
 
 const former = sourceText(30_000, 1);

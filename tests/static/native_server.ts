@@ -1,4 +1,4 @@
-import { runtime } from "../e2e/consumer.ts";
+import { runtime } from "../support/runtime.ts";
 
 /** A server of the runtime's own, for fetch handlers. */
 export interface NativeServer {

@@ -5,8 +5,8 @@ import { mkdir, open, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { createStaticHandler, type StaticHandler } from "../../lib/static/mod.ts";
-import { pause } from "../node/loopback.ts";
-import { writeTree } from "../precompress/site.ts";
+import { pause } from "../support/waits.ts";
+import { writeTree } from "../support/folders.ts";
 
 /** Ways to put a new build in the place of the one before. */
 export const kinds = ["removed and written", "written file by file", "renamed", "switched by a link"] as const;

@@ -1,7 +1,7 @@
 import process from "node:process";
 import test from "node:test";
-import { randomNumbers } from "../codecs/samples.ts";
-import { inFolder } from "../precompress/site.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
+import { inFolder } from "../support/folders.ts";
 import { kinds, RebuiltSite } from "./rebuilds.ts";
 
 /** In all; more of them: `MILLRACE_REBUILDS=500 npm run test:node -- tests/static/rebuilds_test.ts`. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after } from "node:test";
-import { runtime } from "../e2e/consumer.ts";
+import { runtime } from "../support/runtime.ts";
 import { type Entry, Handlers, questionOf, type Reply } from "./rfc/ask.ts";
 import { checkHead, checkReply, type Standard } from "./rfc/check.ts";
 import { filledInExpected, filledInFields } from "./rfc/fill_in.ts";

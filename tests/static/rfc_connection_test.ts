@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after } from "node:test";
 import { createStaticHandler } from "../../lib/static/mod.ts";
-import { writeTree } from "../precompress/site.ts";
+import { writeTree } from "../support/folders.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "millrace-test-"));
 after(() => rm(folder, { recursive: true }));

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { StaticHandler } from "../../lib/static/mod.ts";
-import { runtime } from "../e2e/consumer.ts";
+import { runtime } from "../support/runtime.ts";
 import { type NativeServer, serveNatively } from "./native_server.ts";
 
 /** The ways to a handler: its two entry points. */

@@ -5,7 +5,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { StaticHandlerOptions, StaticWarning } from "../../lib/static/mod.ts";
-import { root, runtime } from "../e2e/consumer.ts";
+import { root, runtime } from "../support/runtime.ts";
 import type { Entry } from "./served_handler.ts";
 
 /** Why nothing can be found out about a process from outside, if so. */

@@ -7,7 +7,7 @@ import test, { after, before } from "node:test";
 import { precompress, readManifest } from "../../lib/precompress/mod.ts";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
 import { pagesOfSite } from "../precompress/pages.ts";
-import { writeTree } from "../precompress/site.ts";
+import { writeTree } from "../support/folders.ts";
 import { ConnectChain } from "./connect_chain.ts";
 import { serveOnHttp } from "./served_handler.ts";
 

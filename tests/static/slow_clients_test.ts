@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { manifestName } from "../../lib/precompress/mod.ts";
-import { pause } from "../node/loopback.ts";
+import { pause } from "../support/waits.ts";
 import { entries } from "./served_handler.ts";
 import { cannotLookInside, ServerProcess } from "./server_process.ts";
 

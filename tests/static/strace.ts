@@ -4,7 +4,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { root, runtime } from "../e2e/consumer.ts";
+import { root, runtime } from "../support/runtime.ts";
 
 /** Why no process can be traced here, if so. */
 export const cannotTrace: string | false = reason();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import test, { after, before } from "node:test";
 import { createStaticHandler } from "../../lib/static/mod.ts";
-import { writeTree } from "../precompress/site.ts";
+import { writeTree } from "../support/folders.ts";
 import { PUBLIC, SECRET } from "./hostile_tree.ts";
 
 const hidesWarnings = { onWarning: () => {} };

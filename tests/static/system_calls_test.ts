@@ -6,7 +6,7 @@ import test, { after, before } from "node:test";
 import { hostileTargets } from "./hostile_targets.ts";
 import { makeHostileTree } from "./hostile_tree.ts";
 import { type KnownSite, makeKnownSite } from "./known_site.ts";
-import { exchange, forEachOf, requestBytes } from "./raw_exchange.ts";
+import { exchange, forEachOf, requestBytes } from "../support/raw_exchange.ts";
 import { between, cannotTrace, isAboutFile, TracedServer } from "./strace.ts";
 
 let folder = "";

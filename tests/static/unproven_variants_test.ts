@@ -6,9 +6,9 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { compress } from "../../lib/codecs/mod.ts";
 import { manifestName, precompress } from "../../lib/precompress/mod.ts";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
-import { sourceText } from "../codecs/samples.ts";
-import { pause } from "../node/loopback.ts";
-import { inFolder, writeTree } from "../precompress/site.ts";
+import { sourceText } from "../support/bytes.ts";
+import { pause } from "../support/waits.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
 
 const content = sourceText(20_000, 1);
 const other = sourceText(20_000, 2);

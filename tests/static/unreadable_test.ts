@@ -6,7 +6,7 @@ import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { inFolder, writeTree } from "../precompress/site.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
 import type { Outcome } from "./unreadable_site.ts";
 
 const script = fileURLToPath(new URL("./unreadable_site.ts", import.meta.url));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { pause } from "../node/loopback.ts";
+import { pause } from "../support/waits.ts";
 import type { Generations, StoredForm } from "./generations.ts";
 import { PersistentConnection, type ReceivedAnswer } from "./persistent_connection.ts";
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { createStaticHandler, type StaticHandler } from "../../lib/static/mod.ts";
-import { pause } from "../node/loopback.ts";
-import { writeTree } from "../precompress/site.ts";
+import { pause } from "../support/waits.ts";
+import { writeTree } from "../support/folders.ts";
 import { entries } from "./served_handler.ts";
 import { ServerProcess } from "./server_process.ts";
 

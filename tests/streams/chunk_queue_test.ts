@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { checkedSize, ChunkQueue } from "../../lib/streams/chunk_queue.ts";
+import { checkedSize, ChunkQueue } from "../../lib/streams/queuing/chunk_queue.ts";
 
 /** Sizes of chunks: mostly 1, as where no strategy is given, so that programs begin without a ring of sizes. */
 const size = fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.nat(100));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { runtime } from "../e2e/consumer.ts";
+import { runtime } from "../support/runtime.ts";
 import { native, ours, type StreamClasses } from "./drop_in_implementations.ts";
 
 /** What a body saw: plain data, with errors by name unless they are the body's own. */

@@ -88,6 +88,21 @@ for (const [way, transfer] of Object.entries(ways)) {
     return await joined(watched(native, pieces).stream.pipeThrough(received));
   }, { skip: skip.transform, expected: `${text.toUpperCase()}END` });
 
+  sameAsNative(
+    `a transform stream that went through ${way} is locked at both ends and cannot go again`,
+    async (streams) => {
+      const stream = new streams.TransformStream();
+      const received = await transfer(stream);
+      const state = {
+        locked: [stream.readable.locked, stream.writable.locked],
+        again: await failure(() => structuredClone(stream, { transfer: [stream] })),
+      };
+      await received.writable.abort();
+      return state;
+    },
+    { skip: skip.transform },
+  );
+
   sameAsNative(`an error goes through ${way} with its name`, async (streams) => {
     const { stream } = watched(streams, pieces, { failure: new RangeError("source broke") });
     return await failure(async () => joined(await transfer(stream)));
@@ -162,3 +177,20 @@ sameAsNative("a worker reads one transferred stream and writes another", through
   skip: skip.readable || skip.writable,
   expected: text.toUpperCase(),
 });
+
+for (const end of ["readable", "writable"] as const) {
+  sameAsNative(
+    `a transform stream does not go with its ${end} end as another, nor when that is locked`,
+    async (streams) => {
+      const both = new streams.TransformStream();
+      const locked = new streams.TransformStream();
+      if (end === "readable") locked.readable.getReader();
+      else locked.writable.getWriter();
+      return [
+        await failure(() => structuredClone([both, both[end]], { transfer: [both, both[end]] })),
+        await failure(() => structuredClone(locked, { transfer: [locked] })),
+      ];
+    },
+    { skip: skip.transform },
+  );
+}

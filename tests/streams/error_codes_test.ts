@@ -4,7 +4,8 @@ import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import * as streams from "../../lib/streams/mod.ts";
-import { output, runtime } from "../e2e/consumer.ts";
+import { output } from "../support/processes.ts";
+import { runtime } from "../support/runtime.ts";
 import { native, type StreamClasses } from "./differential/implementations.ts";
 
 interface Coded {

@@ -1,5 +1,6 @@
 import { fromNative, toNative } from "../../lib/streams/mod.ts";
 import { nativeSet, type StreamSet } from "./stream_sets.ts";
+import { turn } from "../support/waits.ts";
 
 /** Something goes wrong, and everything that a caller is given a promise of is handled. */
 export type Failure = (set: StreamSet) => unknown;
@@ -13,7 +14,6 @@ const rejectLater = async (): Promise<never> => {
   return fail();
 };
 const ignore = (): void => {};
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A stream of a chunk a pull(), which fails the fourth time. */
 function failingSource({ ReadableStream }: StreamSet, end: () => unknown = fail): ReadableStream<number> {

@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import test, { before } from "node:test";
 import { fileURLToPath } from "node:url";
-import { output, runtime } from "../e2e/consumer.ts";
+import { output } from "../support/processes.ts";
+import { runtime } from "../support/runtime.ts";
 import type { Installed } from "./installed.ts";
 import type { Seen } from "./when_installed.ts";
 

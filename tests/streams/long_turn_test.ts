@@ -7,7 +7,7 @@ import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pipeTo, ReadableStream, WritableStream } from "../../lib/streams/mod.ts";
-import { runtime } from "../e2e/consumer.ts";
+import { runtime } from "../support/runtime.ts";
 import type { Stopped } from "./endless_pipes.ts";
 import type { Turns } from "./waited_turns.ts";
 

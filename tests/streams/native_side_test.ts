@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeNativeSideLazily } from "../../lib/streams/native/lazy_side.ts";
+import { makeNativeSideLazily } from "../../lib/streams/native/lazy/lazy_side.ts";
 import { ReadableStream, TransformStream, WritableStream } from "../../lib/streams/mod.ts";
 
 const nativeLocked = getterOf(globalThis.ReadableStream.prototype, "locked");

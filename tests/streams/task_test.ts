@@ -4,8 +4,10 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { Task } from "../../lib/streams/task.ts";
-import { output, runtime } from "../e2e/consumer.ts";
+import { Task } from "../../lib/streams/shortcuts/task.ts";
+import { output } from "../support/processes.ts";
+import { runtime } from "../support/runtime.ts";
+import { turn } from "../support/waits.ts";
 
 class Steps extends Task {
   readonly #steps: () => void;
@@ -18,11 +20,6 @@ class Steps extends Task {
   override run(): void {
     this.#steps();
   }
-}
-
-/** Lets all microtasks run. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve));
 }
 
 test("tasks run in the order in which they are woken, and never at once", async () => {

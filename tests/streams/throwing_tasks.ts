@@ -3,7 +3,7 @@
  * own: a test runner would count the errors as failures.
  */
 import process from "node:process";
-import { Task } from "../../lib/streams/task.ts";
+import { Task } from "../../lib/streams/shortcuts/task.ts";
 
 const seen: string[] = [];
 const reported: string[] = [];

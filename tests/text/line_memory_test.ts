@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { output, root, runtime } from "../e2e/consumer.ts";
+import { output } from "../support/processes.ts";
+import { root, runtime } from "../support/runtime.ts";
 import type { Fed } from "./line_process.ts";
 
 const MEBIBYTE = 2 ** 20;

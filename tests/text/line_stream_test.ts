@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { ReadableStream } from "../../lib/streams/mod.ts";
 import { LineStream, type LineStreamOptions } from "../../lib/text/mod.ts";
 import { bytewise, cutAt, places, through, utf8 } from "./chunkings.ts";
+import { tries } from "../support/long_run.ts";
 
 /** The lines of a text, by the simplest means. */
 function linesOf(text: string, { allowCR = false }: LineStreamOptions): string[] {
@@ -29,7 +30,7 @@ test("LineStream gives the same lines however the bytes are cut", async () => {
       assert.deepEqual(await lines(cutAt(utf8(text), places), options), expected);
       assert.deepEqual(await lines(bytewise(utf8(text)), options), expected);
     }),
-    { numRuns: 500 },
+    { numRuns: tries(500) },
   );
 });
 
@@ -58,7 +59,7 @@ test("LineStream decodes any bytes as a TextDecoder does, however they are cut",
       const expected = linesOf(new TextDecoder().decode(bytes), options);
       assert.deepEqual(await lines(cutAt(bytes, places), options), expected);
     }),
-    { numRuns: 1000 },
+    { numRuns: tries(1000) },
   );
 });
 
@@ -143,7 +144,7 @@ test("LineStream takes lines of maxLineLength bytes and no more, however they ar
         assert.deepEqual(await lines(chunks, options).catch(String), expected);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: tries(2000) },
   );
 });
 

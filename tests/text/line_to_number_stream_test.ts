@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { ReadableStream } from "../../lib/streams/mod.ts";
 import { type InvalidLine, LineToNumberStream, type LineToNumberStreamOptions } from "../../lib/text/mod.ts";
 import { bytewise, cutAt, places, through, utf8 } from "./chunkings.ts";
+import { tries } from "../support/long_run.ts";
 
 const numbers = (text: string, options?: LineToNumberStreamOptions): Promise<number[]> =>
   through([utf8(text)], new LineToNumberStream(options));
@@ -51,7 +52,7 @@ test("LineToNumberStream reads what Number() reads, whatever is around it and wh
         assert.deepEqual(await through(chunks, new LineToNumberStream()), expected);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: tries(500) },
   );
 });
 
@@ -80,7 +81,7 @@ test("LineToNumberStream does the same with any bytes, wherever the chunks end",
       assert.deepEqual(await outcome(cutAt(utf8(text), places), asks), expected);
       assert.deepEqual(await outcome(bytewise(utf8(text)), asks), expected);
     }),
-    { numRuns: 1000 },
+    { numRuns: tries(1000) },
   );
 });
 
@@ -101,7 +102,7 @@ test("LineToNumberStream takes exactly the texts that are decimal numbers", asyn
       else if (Math.abs(number) > Number.MAX_SAFE_INTEGER) assert.deepEqual([reasons, numbers], [["too large"], []]);
       else assert.deepEqual([reasons, numbers], [[], [number]]);
     }),
-    { numRuns: 1000 },
+    { numRuns: tries(1000) },
   );
 });
 

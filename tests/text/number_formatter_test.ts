@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { LONGEST_LINE, NumberFormatter } from "../../lib/text/internal.ts";
+import { tries } from "../support/long_run.ts";
 
 function formatted(numbers: readonly unknown[], formatter = new NumberFormatter()): string {
   const bytes = new Uint8Array((numbers.length + 1) * LONGEST_LINE);
@@ -21,7 +22,7 @@ const number = fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.integer({ min: -20
 
 test("NumberFormatter writes numbers as String() does", () => {
   fc.assert(fc.property(fc.array(number), (numbers) => assert.equal(formatted(numbers), lines(numbers))), {
-    numRuns: 1000,
+    numRuns: tries(1000),
   });
 });
 

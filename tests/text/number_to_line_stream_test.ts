@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { ReadableStream, WritableStream } from "../../lib/streams/mod.ts";
 import { LineToNumberStream, NumberToLineStream, type NumberToLineStreamOptions } from "../../lib/text/mod.ts";
 import { cutAt, places, through } from "./chunkings.ts";
+import { tries } from "../support/long_run.ts";
 
 async function linesOf(numbers: readonly unknown[], options?: NumberToLineStreamOptions): Promise<string> {
   const chunks = await through(numbers as number[], new NumberToLineStream(options)) as Uint8Array<ArrayBuffer>[];
@@ -25,7 +26,7 @@ test("NumberToLineStream writes lines that LineToNumberStream reads back", async
       const chunks = cutAt(new TextEncoder().encode(text), places);
       assert.deepEqual(await through(chunks, new LineToNumberStream()), numbers);
     }),
-    { numRuns: 300 },
+    { numRuns: tries(300) },
   );
 });
 

@@ -3,9 +3,11 @@ import test from "node:test";
 import zlib from "node:zlib";
 import fc from "fast-check";
 import { CompressionStream } from "../../lib/codecs/mod.ts";
-import { decodedBody } from "../../lib/upload/decoded_body.ts";
-import { UploadError } from "../../lib/upload/upload_error.ts";
-import { collected, concatenated, noise, piecesOf, samples, sourceText, streamOf } from "../codecs/samples.ts";
+import { decodedBody } from "../../lib/upload/body/decoded_body.ts";
+import { UploadError } from "../../lib/upload/body/upload_error.ts";
+import { collected, streamOf } from "../support/streams.ts";
+import { concatenated, noise, piecesOf, sourceText } from "../support/bytes.ts";
+import { samples } from "../codecs/samples.ts";
 import { bodyOf, type ManualBody, readAll } from "./manual_body.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;

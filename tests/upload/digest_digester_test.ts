@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import test from "node:test";
-import { Digester, verifyDigests } from "../../lib/upload/digester.ts";
-import { noise } from "../codecs/samples.ts";
+import { Digester, verifyDigests } from "../../lib/upload/body/digester.ts";
+import { noise } from "../support/bytes.ts";
 import { chunksOf } from "./bodies.ts";
 
 const bytes = noise(300_000);

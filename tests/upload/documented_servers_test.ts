@@ -12,11 +12,10 @@ import { after, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { pathToFileURL } from "node:url";
 import { readBlocks } from "../docs/blocks.ts";
-import { root, runtime } from "../e2e/consumer.ts";
-import { pause } from "../node/loopback.ts";
-import { canMakeCertificates, makeCertificate } from "../runtime/certificate.ts";
+import { root, runtime } from "../support/runtime.ts";
+import { pause, until } from "../support/waits.ts";
+import { canMakeCertificates, makeCertificate } from "../support/certificate.ts";
 import { RawClient } from "./handler/raw_client.ts";
-import { until } from "./handler/serving_handler.ts";
 
 const PAGE = "lib/upload/README.md";
 const folder = mkdtempSync(join(tmpdir(), "millrace-documented-"));
@@ -131,11 +130,13 @@ async function assertStored(port: number): Promise<void> {
 
 const examples = [
   ...readBlocks([PAGE], root).filter(({ code }) => code.includes("createServer(")),
-  ...readBlocks(["lib/upload/create_upload_handler.ts"], root).filter(({ code }) => code.includes("createServer(")),
+  ...readBlocks(["lib/upload/handler/create_upload_handler.ts"], root).filter(({ code }) =>
+    code.includes("createServer(")
+  ),
 ];
 
 test("the page and the handler's comment have a server each", () => {
-  assert.deepEqual(examples.map(({ path }) => path), [PAGE, "lib/upload/create_upload_handler.ts"]);
+  assert.deepEqual(examples.map(({ path }) => path), [PAGE, "lib/upload/handler/create_upload_handler.ts"]);
 });
 
 for (const { path, line, code } of examples) {

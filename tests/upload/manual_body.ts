@@ -1,5 +1,5 @@
-import type { BodyReader } from "../../lib/upload/body_reader.ts";
-import { concatenated } from "../codecs/samples.ts";
+import type { BodyReader } from "../../lib/upload/body/body_reader.ts";
+import { concatenated } from "../support/bytes.ts";
 
 /** A body that gives what it was told, as strictly as its interface allows, and remembers how it was cancelled. */
 export interface ManualBody extends BodyReader {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { Announced } from "../../lib/upload/announced.ts";
-import { MeteredBody } from "../../lib/upload/metered_body.ts";
-import { pause } from "../node/loopback.ts";
+import type { Announced } from "../../lib/upload/body/announced.ts";
+import { MeteredBody } from "../../lib/upload/body/metered_body.ts";
+import { pause } from "../support/waits.ts";
 import { bodyOf } from "./manual_body.ts";
 
 const announced: Announced = { expectedBytes: undefined, digests: new Map(), trailerDigests: undefined };

@@ -15,11 +15,11 @@ import {
   saveForm,
   UploadError,
 } from "../../lib/upload/mod.ts";
-import type { InnerOptions } from "../../lib/upload/save_options.ts";
-import { noise } from "../codecs/samples.ts";
-import { runtime } from "../e2e/consumer.ts";
-import { pause } from "../node/loopback.ts";
-import { inFolder, listed } from "../precompress/site.ts";
+import type { InnerOptions } from "../../lib/upload/body/save_options.ts";
+import { noise } from "../support/bytes.ts";
+import { runtime } from "../support/runtime.ts";
+import { pause } from "../support/waits.ts";
+import { inFolder, listed } from "../support/folders.ts";
 import { serveFetch } from "../static/fetch_server.ts";
 import { RawClient } from "./handler/raw_client.ts";
 import { entries, serving } from "./handler/serving_handler.ts";

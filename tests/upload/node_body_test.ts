@@ -9,9 +9,9 @@ import { PassThrough } from "node:stream";
 import test from "node:test";
 import { HttpClient } from "../../lib/http/mod.ts";
 import { saveBody, type SaveBodyOptions, UploadError } from "../../lib/upload/mod.ts";
-import { noise } from "../codecs/samples.ts";
-import { inFolder } from "../precompress/site.ts";
-import { Connection } from "../runtime/connection.ts";
+import { noise } from "../support/bytes.ts";
+import { inFolder } from "../support/folders.ts";
+import { Connection } from "../support/connection.ts";
 
 const bytes = noise(3_000_003, 3);
 

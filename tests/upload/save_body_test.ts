@@ -15,10 +15,11 @@ import {
   UploadError,
   type UploadProgress,
 } from "../../lib/upload/mod.ts";
-import { noise } from "../codecs/samples.ts";
+import { noise } from "../support/bytes.ts";
 import { cannotListOpenFiles, openFilesIn } from "../files/written.ts";
-import { inFolder } from "../precompress/site.ts";
+import { inFolder } from "../support/folders.ts";
 import { chunksOf, requestOf, streamOf } from "./bodies.ts";
+import { until } from "../support/waits.ts";
 
 const bytes = noise(1_000_003, 7);
 const sha256 = createHash("sha256").update(bytes).digest("base64");
@@ -70,7 +71,7 @@ test("a file has its name only when it is complete, and a failure leaves what wa
     const source = new ReadableStream<Uint8Array>({ start: (given) => void (controller = given) });
     const saving = saveBody(source, path, { overwrite: true });
     controller.enqueue(bytes);
-    await until(async () => (await readdir(folder)).length === 2);
+    await until(async () => (await readdir(folder)).length === 2, "two entries");
     assert.equal(await readFile(path, "utf8"), "old");
     controller.error(new Error("the source has failed"));
     await assert.rejects(saving, { message: "the source has failed" });
@@ -214,7 +215,7 @@ for (const { name, source = sources["a native stream"], options, code, status, m
       });
       assert.match(error.message, message);
       assert.deepEqual(await readdir(folder), []);
-      if (!cannotListOpenFiles) await until(() => Promise.resolve(openFilesIn(folder).length === 0));
+      if (!cannotListOpenFiles) await until(() => openFilesIn(folder).length === 0, "closed files");
     }));
 }
 
@@ -265,7 +266,7 @@ test("a signal ends an upload with its reason, before, during and at the end of 
     await assert.rejects(saveBody(streamOf(["a"]), path, { signal: AbortSignal.abort(reason) }), reason);
     const controller = new AbortController();
     const saving = saveBody(silent(), path, { signal: controller.signal });
-    await until(async () => (await readdir(folder)).length === 1);
+    await until(async () => (await readdir(folder)).length === 1, "one entry");
     controller.abort(reason);
     await assert.rejects(saving, reason);
     const late = new AbortController();
@@ -341,7 +342,7 @@ test("a source is held back while the destination is slow", async () => {
   const controller = new AbortController();
   const stuck = new WritableStream<Uint8Array>({ write: () => new Promise(() => {}) });
   const saving = saveBody(source, stuck, { signal: controller.signal });
-  await until(() => Promise.resolve(pulled > 100_000));
+  await until(() => pulled > 100_000, "100,000 pulls");
   await new Promise((resolve) => setTimeout(resolve, 20));
   assert.ok(pulled < 2_000_000, `${pulled} bytes were read ahead`);
   controller.abort(new Error("enough"));
@@ -457,12 +458,4 @@ function locked(): ReadableStream<Uint8Array> {
 
 async function rejection(promise: Promise<unknown>): Promise<unknown> {
   return await promise.then(() => assert.fail("it was fulfilled"), (error) => error);
-}
-
-/** Waits for something to hold, for 10 s. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !(await holds());) {
-    assert.ok(Date.now() < deadline, "it did not come to hold");
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
 }

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
-import { root as repository, runtime as current } from "../e2e/consumer.ts";
+import { root as repository, runtime as current } from "../support/runtime.ts";
 import { isExcluded } from "./exclusions.ts";
 import type { Mode } from "./mode.ts";
 import { type FileResult, type Line, MARK, type Subtest } from "./result.ts";

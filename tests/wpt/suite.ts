@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
-import { output, root } from "../e2e/consumer.ts";
+import { output } from "../support/processes.ts";
+import { root } from "../support/runtime.ts";
 
 /** The web platform tests at the commit that ours are measured against. */
 const pinned = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { noChromium } from "../e2e/chromium.ts";
-import { runtime } from "../e2e/consumer.ts";
+import { runtime } from "../support/runtime.ts";
 import type { Mode } from "./mode.ts";
 import { failures, totals } from "./result.ts";
 import { runSuite, type Runtime } from "./run_suite.ts";

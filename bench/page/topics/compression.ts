@@ -1,3 +1,5 @@
+import type { Row } from "../results.ts";
+import { say, span } from "../say.ts";
 import { barRows, plotOf, type Topic } from "../topic.ts";
 
 const TOPIC = "compression";
@@ -5,7 +7,7 @@ const TOPIC = "compression";
 /** What compressing a response adds to a request. */
 export const compression: Topic = {
   title: "Compression of dynamic responses",
-  scenarios: ["compression"],
+  scenarios: ["compression", "event_channel"],
   what:
     "The CPU time that compressing a response adds to a request, on the server alone: that of the usual middleware with " +
     "gzip divided by that of ours with each coding, in the same framework. The bytes of each are in `RESULTS.md`: about as " +
@@ -22,8 +24,16 @@ export const compression: Topic = {
       topic: TOPIC,
     }, groups);
   },
-  notes() {
+  notes(results) {
+    const ofChannels = (ask: (row: Row) => number | undefined): string | undefined =>
+      span(["gzip", "zstd"].flatMap((coding) => results.numbers("event_channel", "", `channel, ${coding}`, ask)));
     return [
+      say`An event channel with 10,000 subscribers takes ${
+        ofChannels((row) => row.number("of plain's"))
+      } of the CPU time
+        of a plain server, which writes each event to each response, and ${
+        ofChannels((row) => row.number("above plain"))
+      } bytes of memory a subscriber more.`,
       "On Bun, `hono/compress` uses the runtime's own gzip, which no WebAssembly is as fast as.",
       "Deno's `automaticCompression` uses gzip at a low level, for a third more bytes of JSON.",
     ];

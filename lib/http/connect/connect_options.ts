@@ -1,4 +1,6 @@
 import type { LookupFunction } from "node:net";
+import type { HttpConnectFunction } from "../connect_function.ts";
+import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { HttpTlsOptions } from "../tls_options.ts";
 
 /** Where to connect to. */
@@ -16,9 +18,28 @@ export interface ConnectOptions {
   readonly tls: HttpTlsOptions;
   /** The protocols that ALPN offers, the best first. */
   readonly alpn: readonly string[];
-  /** Most milliseconds for look-up, TCP and TLS together; 0: no limit. */
+  /** Most milliseconds for all of it: look-up, TCP, the proxy and TLS together; 0: no limit. */
   readonly timeout: number;
   readonly lookup?: LookupFunction | undefined;
   /** Gives the attempt up. */
   readonly signal?: AbortSignal | undefined;
+  /** Where the connection goes first, and how. */
+  readonly via?: ProxyHop | undefined;
+  /** A Unix socket to connect to instead of the target's host and port. */
+  readonly socketPath?: string | undefined;
+  /** Makes connections in place of `node:net`. */
+  readonly connect?: HttpConnectFunction | undefined;
+}
+
+/** A proxy on the way to a server. */
+export interface ProxyHop {
+  readonly proxy: ProxyServer;
+  /** As {@link ConnectOptions.tls}, of an `https:` proxy. */
+  readonly tls: HttpTlsOptions;
+  /** Whether the proxy is asked to connect to the target; else it is sent the requests themselves. */
+  readonly tunnels: boolean;
+  /** Whether what answers there may send bytes before it is asked, as a server of HTTP/2 without TLS may. */
+  readonly serverSpeaksFirst: boolean;
+  /** Most bytes of its answer. */
+  readonly maxHeaderSize: number;
 }

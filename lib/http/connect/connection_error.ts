@@ -1,5 +1,6 @@
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
-import { explainTlsFailure } from "./tls_failure.ts";
+import { originPeer, type Peer } from "./peer.ts";
+import { explainTlsFailure } from "./secure/tls_failure.ts";
 
 /** Codes of the system, of getaddrinfo and of TLS, by what they mean. Tried in this order. */
 const meanings: readonly (readonly [HttpErrorCode, RegExp])[] = [
@@ -49,36 +50,30 @@ function messageOf(system: SystemError): string {
   return typeof message === "string" && message !== "" ? message : codeOf(system) || String(system);
 }
 
-/** Host and port of an origin in words, for messages. */
-function placeOf(origin: string): string {
-  const { hostname, port, protocol } = new URL(origin);
-  return `${hostname}, port ${port || (protocol === "https:" ? 443 : 80)}`;
-}
-
 /** Deno says no more than this of a permission that it was not given. */
 function wayOutOf({ code, syscall }: SystemError): string {
   return code === "EPERM" && syscall === "getaddrinfo" ? "; on Deno, run again with the --allow-net flag" : "";
 }
 
-function explain(meaning: HttpErrorCode, system: SystemError, origin: string): string {
+function explain(meaning: HttpErrorCode, system: SystemError, { name, place, host, tlsOption }: Peer): string {
   const said = messageOf(system);
   switch (meaning) {
     case "DNS_FAILED":
-      return `Cannot look up the name ${new URL(origin).hostname} of ${origin}: ${said}`;
+      return `Cannot look up the name ${host} of ${name}: ${said}`;
     case "CONNECTION_REFUSED":
-      return `Cannot connect to ${placeOf(origin)}: ${said}${wayOutOf(system)}`;
+      return `Cannot connect to ${place}: ${said}${wayOutOf(system)}`;
     case "CONNECT_TIMEOUT":
-      return `Cannot connect to ${placeOf(origin)}: no answer (${said})`;
+      return `Cannot connect to ${place}: no answer (${said})`;
     case "CERTIFICATE_EXPIRED":
-      return `The certificate of ${origin} is not valid now: ${said}`;
+      return `The certificate of ${name} is not valid now: ${said}`;
     case "CERTIFICATE_HOST_MISMATCH":
-      return `The certificate of ${origin} is for other names: ${said}`;
+      return `The certificate of ${name} is for other names: ${said}`;
     case "CERTIFICATE_UNTRUSTED":
-      return `The certificate of ${origin} cannot be trusted: ${said}`;
+      return `The certificate of ${name} cannot be trusted: ${said}`;
     case "TLS_FAILED":
-      return `TLS with ${placeOf(origin)} failed: ${explainTlsFailure(codeOf(system), said)}`;
+      return `TLS with ${place} failed: ${explainTlsFailure(codeOf(system), said, tlsOption)}`;
     default:
-      return `The connection to ${placeOf(origin)} was lost: ${said}`;
+      return `The connection to ${place} was lost: ${said}`;
   }
 }
 
@@ -86,11 +81,20 @@ function explain(meaning: HttpErrorCode, system: SystemError, origin: string): s
  * What a socket's error means to a request, whether it comes while connecting or later.
  *
  * @param error As `node:net` or `node:tls` has it; undefined if the server closed the connection without one.
- * @param origin The origin that the connection is to.
+ * @param to The server, or the origin that it is of.
  */
-export function toConnectionError(error: unknown, origin: string): HttpError {
+export function toConnectionError(error: unknown, to: Peer | string): HttpError {
   if (error instanceof HttpError) return error;
-  if (error === undefined) return new HttpError("CONNECTION_LOST", `${origin} closed the connection`, { origin });
+  const peer = typeof to === "string" ? originPeer(to) : to;
+  const { origin, name } = peer;
+  if (error === undefined) {
+    return new HttpError("CONNECTION_LOST", `${sentence(name)} closed the connection`, { origin });
+  }
   const meaning = meaningOf(error);
-  return new HttpError(meaning, explain(meaning, Object(error) as SystemError, origin), { origin, cause: error });
+  return new HttpError(meaning, explain(meaning, Object(error) as SystemError, peer), { origin, cause: error });
+}
+
+/** A name where a sentence begins. */
+function sentence(name: string): string {
+  return name.replace(/^the /, "The ");
 }

@@ -1,13 +1,27 @@
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { holdTlsReads } from "../../runtime/mod.ts";
 import type { Transport, TransportEvents } from "../transport.ts";
-import type { TlsAttempt } from "./tls_socket.ts";
+import type { TlsAttempt } from "./secure/tls_attempt.ts";
 
-/** A transport over a connected socket of `node:net` or `node:tls`. */
+/** What a transport's stream is made of. */
+export interface SocketLayers {
+  /** The stream below all others, if TLS is spoken on one that was there; else the stream itself. */
+  readonly bottom: Duplex;
+  /** What is known of TLS with the origin's server, if it is spoken. */
+  readonly tls?: TlsAttempt;
+}
+
+/** A stream, which keeps the process alive if it is a socket. */
+type Layer = Duplex & Partial<Pick<Socket, "ref" | "unref">>;
+
+/** A transport over a connected socket of `node:net` or `node:tls`, or over another stream. */
 export class SocketTransport implements Transport {
   readonly alpnProtocol: string | undefined;
   readonly remoteAddress: string | undefined;
-  readonly #socket: Socket;
+  readonly remotePort: number | undefined;
+  readonly #socket: Duplex;
+  readonly #bottom: Duplex;
   readonly #tls: TlsAttempt | undefined;
   #events: TransportEvents | undefined;
   #error: Error | undefined;
@@ -18,19 +32,24 @@ export class SocketTransport implements Transport {
   /**
    * Takes a socket over. Nobody has listened to its data yet, so that it holds back what comes until {@link attach}.
    *
-   * @param socket A connected socket.
-   * @param tls What is known of it, if TLS is spoken on it.
+   * @param socket A connected stream.
    */
-  constructor(socket: Socket, tls: TlsAttempt | undefined) {
+  constructor(socket: Duplex, { bottom, tls }: SocketLayers) {
     this.#socket = socket;
+    this.#bottom = bottom;
     this.#tls = tls;
     this.alpnProtocol = tls?.socket.alpnProtocol || undefined;
-    this.remoteAddress = socket.remoteAddress;
+    const { remoteAddress, remotePort } = bottom as Partial<Socket>;
+    this.remoteAddress = remoteAddress ?? (socket as Partial<Socket>).remoteAddress;
+    this.remotePort = remotePort ?? (socket as Partial<Socket>).remotePort;
+    this.#closed = socket.closed;
+    this.#error = socket.errored ?? undefined;
     socket.on("error", (error) => {
       this.#error ??= error;
     });
     socket.on("close", () => {
       this.#closed = true;
+      bottom.destroy();
       this.#events?.onClose(this.#error);
     });
   }
@@ -83,13 +102,17 @@ export class SocketTransport implements Transport {
   destroy(): void {
     this.#destroyed = true;
     this.#socket.destroy();
+    this.#bottom.destroy();
   }
 
   hold(alive: boolean): void {
     if (alive === this.#held) return;
     this.#held = alive;
-    if (alive) this.#socket.ref();
-    else this.#socket.unref();
+    // TLS over a stream does not pass that on everywhere.
+    for (const layer of new Set<Layer>([this.#socket, this.#bottom])) {
+      if (alive) layer.ref?.();
+      else layer.unref?.();
+    }
   }
 
   covers(host: string): boolean {

@@ -13,18 +13,14 @@ import type { Transport, TransportEvents } from "../transport.ts";
 import type { BodyWriter, BodyWriterEvents } from "./body_writer.ts";
 import { type ExchangeHost, Http1Exchange } from "./http1_exchange.ts";
 import { IdleWatch } from "./idle_watch.ts";
-import { RequestPipeline } from "./request_pipeline.ts";
+import { type PipelineOptions, RequestPipeline } from "./request_pipeline.ts";
 import { ResponseFault } from "./response_fault.ts";
 import type { ParsedHead } from "./response_head.ts";
 import { ResponseReader, type ResponseSink } from "./response_reader.ts";
 import { SilenceProof } from "./silence_proof.ts";
 
 /** How an HTTP/1.1 connection behaves. */
-export interface Http1Options {
-  /** Of the server, for errors. */
-  origin: string;
-  /** Most requests that are sent before the first of them is answered: GET, HEAD and OPTIONS without a body only. */
-  pipelining: number;
+export interface Http1Options extends PipelineOptions {
   /** Bytes of a response that may wait for their reader before the connection is no longer read from. */
   highWaterMark: number;
   /** Most bytes of a response's head, and of its trailers. */
@@ -80,7 +76,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     this.#options = options;
     this.#owner = owner;
     this.#idleTimeout = options.idleTimeout;
-    this.#pipeline = new RequestPipeline(transport, options.pipelining, this, options.origin);
+    this.#pipeline = new RequestPipeline(transport, options, this);
     this.#reader = new ResponseReader(this, options.maxHeaderSize);
     this.#idle = new IdleWatch(() => this.#finish());
     this.#silence = new SilenceProof(() => this.#send());

@@ -3,6 +3,7 @@ import { malformed, ResponseFault } from "./response_fault.ts";
 const LF = 10;
 const CR = 13;
 const FIRST_SIZE = 1024;
+const PROTOCOL = "HTTP/1.";
 
 /**
  * Finds the CRLF CRLF that ends a header section.
@@ -65,6 +66,20 @@ export class HeaderSection {
     if (end < 0) return -1;
     this.length = end;
     return at + end - before;
+  }
+
+  /**
+   * Sees that the section is a response's head as far as it has come: what cannot become a status line is not waited for.
+   *
+   * @throws {ResponseFault} if it is something else.
+   */
+  rejectOtherProtocol(): void {
+    const { bytes, length } = this;
+    let at = 0;
+    while (at < length && at < PROTOCOL.length && bytes[at] === PROTOCOL.charCodeAt(at)) at++;
+    if (at === length || at === PROTOCOL.length) return;
+    const found = new TextDecoder("latin1").decode(bytes.subarray(0, Math.min(length, 60)));
+    throw malformed("the answer is not HTTP/1.1", found);
   }
 
   #rejectBareLineFeed(from: number, to: number): void {

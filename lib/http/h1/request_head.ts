@@ -25,6 +25,16 @@ function take(size: number): Buffer {
   return bytes;
 }
 
+/** What requests have that a proxy is to send on (RFC 9112 section 3.2.2). */
+export interface Forwarding {
+  /** Before the path. */
+  readonly origin: string;
+  /** Of the origin: the Host field has no other there. */
+  readonly authority: string;
+  /** Field lines for the proxy alone. */
+  readonly fields: string;
+}
+
 /** What to send first: the head of a request, and all of its body if that is small. */
 export interface RequestStart {
   readonly bytes: Uint8Array;
@@ -37,10 +47,15 @@ export interface RequestStart {
  *
  * @param head Validated: nothing is checked here.
  * @param body As the connection got it.
+ * @param forwarding If a proxy is to send it on.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-3}
  */
-export function writeRequestStart(head: RequestHead, body: RequestBody | undefined): RequestStart {
-  const text = headText(head, body);
+export function writeRequestStart(
+  head: RequestHead,
+  body: RequestBody | undefined,
+  forwarding?: Forwarding | undefined,
+): RequestStart {
+  const text = headText(head, body, forwarding);
   const content = body?.bytes;
   const withBody = content !== undefined && content.length <= MAX_JOINED;
   const bytes = take(text.length + (withBody ? content.length : 0));
@@ -51,10 +66,17 @@ export function writeRequestStart(head: RequestHead, body: RequestBody | undefin
   return { bytes, withBody };
 }
 
-function headText({ method, path, authority, headers, closes }: RequestHead, body: RequestBody | undefined): string {
+function headText(
+  { method, path, authority, headers, closes }: RequestHead,
+  body: RequestBody | undefined,
+  forwarding: Forwarding | undefined,
+): string {
   // `keep-alive` is the default, but some servers tell how long they keep the connection only to those who say it.
   const connection = closes ? "close" : "keep-alive";
-  let text = `${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\nconnection: ${connection}\r\n`;
+  let text = forwarding === undefined
+    ? `${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\nconnection: ${connection}\r\n`
+    : `${method} ${forwarding.origin}${path} HTTP/1.1\r\nhost: ${forwarding.authority}\r\n` +
+      `connection: ${connection}\r\n${forwarding.fields}`;
   for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
   return text + bodyFields(method, body);
 }

@@ -1,7 +1,17 @@
 import type { Transport } from "../transport.ts";
 import { BodyWriter, type BodyWriterEvents } from "./body_writer.ts";
 import type { Http1Exchange } from "./http1_exchange.ts";
-import { writeRequestStart } from "./request_head.ts";
+import { type Forwarding, writeRequestStart } from "./request_head.ts";
+
+/** How a pipeline behaves. */
+export interface PipelineOptions {
+  /** Of the server, for errors. */
+  readonly origin: string;
+  /** Most requests that are sent before the first of them is answered: GET, HEAD and OPTIONS without a body only. */
+  readonly pipelining: number;
+  /** What requests have besides if a proxy is to send them on. */
+  readonly forwarding?: Forwarding | undefined;
+}
 
 /** The requests of a connection in the order of their responses. Those that are sent come first. */
 export class RequestPipeline {
@@ -9,20 +19,20 @@ export class RequestPipeline {
   readonly #limit: number;
   readonly #events: BodyWriterEvents;
   readonly #origin: string;
+  readonly #forwarding: Forwarding | undefined;
   readonly #exchanges: Http1Exchange[] = [];
 
   /**
    * Makes an empty one.
    *
-   * @param limit How many there may be (`Http1Options.pipelining`).
    * @param events Told of bodies that break.
-   * @param origin For errors.
    */
-  constructor(transport: Transport, limit: number, events: BodyWriterEvents, origin: string) {
+  constructor(transport: Transport, { pipelining, origin, forwarding }: PipelineOptions, events: BodyWriterEvents) {
     this.#transport = transport;
-    this.#limit = Math.max(1, limit);
+    this.#limit = Math.max(1, pipelining);
     this.#events = events;
     this.#origin = origin;
+    this.#forwarding = forwarding;
   }
 
   /** How many there are. */
@@ -80,7 +90,7 @@ export class RequestPipeline {
   #send(exchange: Http1Exchange): void {
     exchange.sent = true;
     const { head, body } = exchange;
-    const { bytes, withBody } = writeRequestStart(head, body);
+    const { bytes, withBody } = writeRequestStart(head, body, this.#forwarding);
     if (body === undefined || withBody) return this.#transport.write(bytes);
     if (body.bytes !== undefined) {
       this.#transport.write(bytes);

@@ -34,21 +34,45 @@ const STATUS_LINE = /^HTTP\/1\.(\d) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/
  */
 export function readResponseHead(bytes: Uint8Array, start: number, end: number): ParsedHead {
   const text = latin1(bytes, start, end);
-  const lineEnd = text.indexOf("\r\n");
-  const line = text.slice(0, lineEnd);
-  const match = STATUS_LINE.exec(line);
-  if (match === null) throw malformed("the answer does not begin with a status line of HTTP/1.1", line);
-  const headers = readFieldLines(bytes, start + lineEnd + 2, end - 2, text, start);
-  const minor = match[1] === "0" ? 0 : 1;
-  const framing = new Framing(minor);
+  const line = readStatusLine(text);
+  const headers = readFieldLines(bytes, start + line.end, end - 2, text, start);
+  const framing = new Framing(line.minor);
   for (let i = 0; i < headers.length; i += 2) framing.read(headers[i], headers[i + 1]);
   return {
-    status: Number(match[2]),
-    statusText: match[3] ?? "",
+    status: line.status,
+    statusText: line.statusText,
     headers,
     length: framing.bodyLength(),
     keepsAlive: framing.keepsAlive(),
     keepAliveTimeout: framing.timeout,
+  };
+}
+
+/** The first line of a response. */
+export interface StatusLine {
+  readonly minor: 0 | 1;
+  readonly status: number;
+  readonly statusText: string;
+  /** Where it ends, after its CRLF. */
+  readonly end: number;
+}
+
+/**
+ * Reads the status line of a response's head.
+ *
+ * @param text The head.
+ * @throws {ResponseFault} if it is none of HTTP/1.
+ */
+export function readStatusLine(text: string): StatusLine {
+  const lineEnd = text.indexOf("\r\n");
+  const line = text.slice(0, lineEnd);
+  const match = STATUS_LINE.exec(line);
+  if (match === null) throw malformed("the answer does not begin with a status line of HTTP/1.1", line);
+  return {
+    minor: match[1] === "0" ? 0 : 1,
+    status: Number(match[2]),
+    statusText: match[3] ?? "",
+    end: lineEnd + 2,
   };
 }
 

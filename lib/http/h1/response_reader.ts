@@ -4,7 +4,7 @@ import { ChunkFraming } from "./chunk_framing.ts";
 import { readFieldLines } from "./field_lines.ts";
 import { findSectionEnd, HeaderSection, tooLarge } from "./header_section.ts";
 import { CHUNKED, latin1, type ParsedHead, readResponseHead, UNTIL_CLOSE } from "./response_head.ts";
-import { malformed, ResponseFault } from "./response_fault.ts";
+import { ResponseFault } from "./response_fault.ts";
 
 /** What a {@link ResponseReader} tells. It may be stopped within each call. Heads are shared: nobody changes their fields. */
 export interface ResponseSink {
@@ -26,7 +26,6 @@ type Stage = "nothing" | "head" | "length" | "chunked" | "trailers" | "untilClos
 
 const HEAD_NAME = "response's head";
 const TRAILERS_NAME = "response's trailers";
-const PROTOCOL = "HTTP/1.";
 /**
  * Data of a chunk up to this size is moved to that of the chunk before it, over the lines between them, if they were read together:
  * a server that sends a million small chunks is handled as one that sends a few large ones.
@@ -150,7 +149,7 @@ export class ResponseReader {
 
   #readHeadPiece(section: HeaderSection, chunk: Uint8Array, at: number): number {
     const after = section.add(chunk, at);
-    rejectOtherProtocol(section);
+    section.rejectOtherProtocol();
     if (after < 0) return chunk.length;
     this.#section = undefined;
     this.#onHead(readResponseHead(section.bytes, 0, section.length), chunk.length > after);
@@ -237,11 +236,4 @@ export class ResponseReader {
 function move(bytes: Uint8Array, from: number, to: number, size: number): void {
   if (size > 32) bytes.copyWithin(to, from, from + size);
   else for (let i = 0; i < size; i++) bytes[to + i] = bytes[from + i];
-}
-
-/** What cannot become a status line is not waited for. */
-function rejectOtherProtocol({ bytes, length }: HeaderSection): void {
-  const begin = latin1(bytes, 0, Math.min(length, PROTOCOL.length));
-  if (PROTOCOL.startsWith(begin)) return;
-  throw malformed("the answer is not HTTP/1.1", latin1(bytes, 0, Math.min(length, 60)));
 }

@@ -19,16 +19,18 @@ export interface AliasTerms {
 
 /**
  * Open sessions that may carry the requests of an origin as far as certificates go: of https origins with the same port, with a
- * certificate that was verified and covers the host. Sessions whose address was found to be another are left out.
+ * certificate that was verified and covers the host. Sessions whose address was found to be another are left out; so are those by a
+ * proxy, of which the address is not known.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-9.1.1}
  */
 export function aliasCandidates(origin: Origin, others: Iterable<Origin>): AliasCandidate[] {
-  const { secure, host, port } = origin.target;
+  const { secure, host, port, proxy } = origin.target;
   const candidates: AliasCandidate[] = [];
-  if (!secure) return candidates;
+  if (!secure || proxy !== undefined) return candidates;
   for (const other of others) {
-    if (other === origin || !other.target.secure || other.target.port !== port) continue;
+    if (other === origin || other.target.proxy !== undefined) continue;
+    if (!other.target.secure || other.target.port !== port) continue;
     for (const pooled of other.sessionsCovering(host)) candidates.push({ origin: other, pooled });
   }
   return candidates;

@@ -1,8 +1,10 @@
 import { openTransport } from "../connect/open_transport.ts";
 import type { Connection, ConnectionOwner } from "../exchange.ts";
 import { openHttp1Connection } from "../h1/connection.ts";
+import type { Forwarding } from "../h1/request_head.ts";
 import { openHttp2Session } from "../h2/session.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
+import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { Transport } from "../transport.ts";
 
 /** Where an origin's server is. */
@@ -12,6 +14,8 @@ export interface Target {
   /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
+  /** Which its connections go by, and its requests. */
+  readonly proxy: ProxyServer | undefined;
 }
 
 /**
@@ -32,7 +36,24 @@ export function connectTo(
     timeout: options.connectTimeout,
     lookup: options.lookup,
     signal,
+    socketPath: options.socketPath,
+    connect: options.connect,
+    via: target.proxy && {
+      proxy: target.proxy,
+      tls: options.proxyTls,
+      tunnels: !forwards(target, options),
+      serverSpeaksFirst: !target.secure && options.h2c,
+      maxHeaderSize: options.maxHeaderSize,
+    },
   });
+}
+
+/**
+ * Whether a proxy is sent the requests themselves, as HTTP proxies are that are for http origins. HTTP/2 without TLS needs a tunnel: a
+ * proxy would speak HTTP/1.1 to the server.
+ */
+function forwards({ secure, proxy }: Target, { h2c }: ResolvedOptions): boolean {
+  return proxy?.protocol === "http" && !secure && !h2c;
 }
 
 /**
@@ -72,5 +93,13 @@ function http2Options(target: Target, options: ResolvedOptions, allowedAtFirst: 
 
 function http1Options(target: Target, options: ResolvedOptions): Parameters<typeof openHttp1Connection>[1] {
   const { pipelining, streamWindow: highWaterMark, maxHeaderSize } = options;
-  return { origin: target.origin, pipelining, highWaterMark, maxHeaderSize, idleTimeout: options.http1IdleTimeout };
+  const forwarding = forwards(target, options) ? forwardingOf(target) : undefined;
+  const idleTimeout = options.http1IdleTimeout;
+  return { origin: target.origin, pipelining, highWaterMark, maxHeaderSize, idleTimeout, forwarding };
+}
+
+function forwardingOf({ origin, proxy }: Target): Forwarding {
+  const { authorization } = proxy!;
+  const fields = authorization === undefined ? "" : `proxy-authorization: ${authorization}\r\n`;
+  return { origin, authority: origin.slice("http://".length), fields };
 }

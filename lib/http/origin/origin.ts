@@ -1,8 +1,10 @@
+import { openConnectionTrace } from "../diagnostics/connection_trace.ts";
 import type { Connection } from "../exchange.ts";
-import { HttpError } from "../http_error.ts";
-import type { HttpOriginStats } from "../http_client_stats.ts";
-import type { HttpClientEvent } from "../http_events.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
+import type { HttpOriginStats } from "../http_client_stats.ts";
+import { HttpError } from "../http_error.ts";
+import type { HttpClientEvent } from "../http_events.ts";
+import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { Transport } from "../transport.ts";
 import { type AliasCandidate, AliasSearch } from "./alias_search.ts";
 import { ConnectionSet } from "./connection_set.ts";
@@ -19,6 +21,11 @@ export interface OriginHost {
   onIdle(origin: Origin): void;
   /** Sessions of other origins that may carry this one's requests, as far as their certificates go. */
   aliasCandidates(origin: Origin): AliasCandidate[];
+}
+
+/** Tells origins apart, by where they are and by the way to them. */
+export function originKey(origin: string, proxy: ProxyServer | undefined): string {
+  return proxy === undefined ? origin : `${origin} ${proxy.key}`;
 }
 
 /** How long it is tried to open a connection while others are busy if connections have no timeout, in ms. */
@@ -56,6 +63,11 @@ export class Origin implements ConnectionPool {
     this.#missed = new MissedAttempts(host.options.connectTimeout || PATIENCE, () => this.#grow());
     if (!target.secure) this.#protocol = host.options.h2c ? "h2" : "http/1.1";
     else if (!host.options.http2) this.#protocol = "http/1.1";
+  }
+
+  /** What it is known by: origins that are reached by several proxies are several, each with connections of its own. */
+  get key(): string {
+    return originKey(this.target.origin, this.target.proxy);
   }
 
   /** Whether nothing is under way, and no connection open. */
@@ -134,6 +146,7 @@ export class Origin implements ConnectionPool {
   stats(): HttpOriginStats {
     return {
       origin: this.target.origin,
+      proxy: this.target.proxy?.url,
       protocol: this.#protocol,
       ...this.#connections.counts(),
       connecting: this.#attempts.size,
@@ -238,15 +251,18 @@ export class Origin implements ConnectionPool {
     this.#attempts.add(attempt);
     const began = performance.now();
     const http1Only = this.#http1Only;
+    const trace = openConnectionTrace(this.target, this.#host.options.tls.servername);
     connectTo(this.target, this.#host.options, { signal: attempt.signal, http1Only }).then(
       (transport) => {
         this.#attempts.delete(attempt);
+        trace?.onConnected(transport);
         const connection = this.#onConnected(transport, performance.now() - began);
         // It was given up in the same turn in which it succeeded.
         if (attempt.signal.aborted && this.#waiting.length === 0) connection.close();
       },
       (error) => {
         this.#attempts.delete(attempt);
+        if (!attempt.signal.aborted) trace?.onError(error);
         this.#onNotOpened(error, attempt.signal.aborted);
       },
     );
@@ -266,13 +282,16 @@ export class Origin implements ConnectionPool {
     this.#searched = false;
     this.#protocol = protocol;
     this.#connections.add(owner);
-    this.#host.emit({ type: "connect", origin: target.origin, protocol, remoteAddress: transport.remoteAddress, ms });
+    const { origin, proxy } = target;
+    const { remoteAddress } = transport;
+    this.#host.emit({ type: "connect", origin, proxy: proxy?.url, protocol, remoteAddress, ms });
     this.onReady(owner);
     return connection;
   }
 
   #onNotOpened(error: unknown, aborted: boolean): void {
-    if (!aborted) this.#host.emit({ type: "connectFailed", origin: this.target.origin, error });
+    const { origin, proxy } = this.target;
+    if (!aborted) this.#host.emit({ type: "connectFailed", origin, proxy: proxy?.url, error });
     if (aborted) this.#grow();
     else if (this.#waiting.length > 0) this.#onMissed(error);
     this.#host.onIdle(this);

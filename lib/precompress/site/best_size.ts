@@ -5,8 +5,8 @@ import { coverOf, joinedPieces, type Pause } from "./cover.ts";
 const SIZES: readonly number[] = Array.from({ length: 13 }, (_, i) => Math.round(8 * 2 ** (i / 2)) * 1024);
 /** The level that dictionaries are tried with: it takes a small part of brotli 11's time. */
 const QUICK = 5;
-/** What brotli 11 saves by a dictionary, of what that level does. Measured: 0.80 to 0.86. */
-const SHARE_AT_BEST = 0.8;
+/** What brotli 11 saves by a dictionary, of what that level does. Measured: 0.80 to 0.87. */
+const SHARE_AT_BEST = 0.85;
 /** A dictionary has to have saved what it costs when a visitor has seen this many pages with it. */
 const PAID_AFTER = 9;
 /** How many pages a visitor reads while a browser keeps it, over all visits: what counts for its size. */
@@ -54,16 +54,18 @@ export class Trial {
   async best(sample: readonly Uint8Array[], pause: Pause): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const pieces = await coverOf(sample, SIZES.at(-1)!, pause);
     let best: Uint8Array<ArrayBuffer> | undefined;
-    let most = 0;
+    let [most, last] = [0, 0];
     for (const size of SIZES) {
       const dictionary = joinedPieces(pieces, size);
-      if (dictionary.length === 0 || dictionary.length === best?.length) break;
-      const cost = compressSync(dictionary, { format: "brotli", level: 9 }).length;
+      if (dictionary.length === last) break; // there are no more pieces
+      last = dictionary.length;
+      const cost = compressSync(dictionary, { format: "brotli" }).length;
+      await pause();
       const saving = await this.savingOf(dictionary, pause);
       // The first page comes without it.
       const [pages, paying] = [PAGES_READ, PAID_AFTER].map((most) => Math.min(most, this.#count - 1));
-      if (saving * paying! < cost) break;
-      if (saving * pages! - cost <= most) continue;
+      if (saving * paying! < cost / 2) break; // and larger ones are further off
+      if (saving * paying! < cost || saving * pages! - cost <= most) continue;
       best = dictionary;
       most = saving * pages! - cost;
     }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync } from "node:fs";
 import type { decompressSync } from "../../codecs/mod.ts";
-import type { openContentDecoder } from "../../codecs/internal.ts";
+import { ContentDecoder, type StoredCoding, storedCodings, type UndoableCoding } from "../../semantics/mod.ts";
 import { openToRead, PIECE, readFully, sha256 } from "./file_bytes.ts";
 import { readVerified } from "./read_verified.ts";
 import type { Representation } from "./representation.ts";
@@ -10,18 +10,14 @@ import type { Turns } from "./turns.ts";
 /** The codecs, loaded when the first variant is to be proven: most trees have a manifest. */
 export interface Codecs {
   readonly decompressSync: typeof decompressSync;
-  readonly openContentDecoder: typeof openContentDecoder;
 }
 
 /** Loads the codecs. */
 export async function loadCodecs(): Promise<Codecs> {
   const { decompressSync, ready } = await import("../../codecs/mod.ts");
-  const { openContentDecoder } = await import("../../codecs/internal.ts");
   await ready(["brotli", "zstd", "gzip"], "decompress");
-  return { decompressSync, openContentDecoder };
+  return { decompressSync };
 }
-
-const formats = { br: "brotli", zstd: "zstd", gzip: "gzip", dcb: "dcb", dcz: "dcz" } as const;
 
 /**
  * Whether a small variant decodes to the content of `original`.
@@ -29,14 +25,18 @@ const formats = { br: "brotli", zstd: "zstd", gzip: "gzip", dcb: "dcb", dcz: "dc
  * @param dictionary The content that it is a delta of, if it is one.
  */
 export function isProvenAtOnce(
-  variant: Representation & { readonly coding: keyof typeof formats },
+  variant: Representation & { readonly coding: StoredCoding },
   original: Representation,
   dictionary: Uint8Array<ArrayBuffer> | undefined,
   { decompressSync }: Codecs,
 ): boolean {
   const bytes = readVerified(variant);
   if (bytes === undefined) return false;
-  const options = { format: formats[variant.coding], maxSize: original.size, ...(dictionary && { dictionary }) };
+  const options = {
+    format: storedCodings[variant.coding].format,
+    maxSize: original.size,
+    ...(dictionary && { dictionary }),
+  };
   try {
     return sha256(decompressSync(bytes, options)) === original.sha256;
   } catch {
@@ -46,32 +46,31 @@ export function isProvenAtOnce(
 
 /** Whether a variant decodes to the content of `original`; read and decoded in pieces, in constant memory. */
 export async function isProvenInTurns(
-  variant: Representation & { readonly coding: "br" | "zstd" | "gzip" },
+  variant: Representation & { readonly coding: UndoableCoding },
   original: Representation,
   turns: Turns,
-  { openContentDecoder }: Codecs,
 ): Promise<boolean> {
   const hash = createHash("sha256");
   const [input, output] = [new Uint8Array(PIECE), new Uint8Array(PIECE)];
-  const decoder = await openContentDecoder(variant.coding, undefined);
+  const decoder = await ContentDecoder.open(variant.coding, undefined);
   let file: number | undefined;
   let size = 0;
   try {
     file = openToRead(variant.file);
     while (true) {
       const length = readFully(file, input, PIECE);
-      const isLast = length < PIECE;
       decoder.write(input.subarray(0, length));
+      if (length < PIECE) decoder.end();
       do {
-        const made = isLast ? decoder.finish(output) : decoder.read(output);
+        const made = decoder.read(output);
         hash.update(output.subarray(0, made));
         size += made;
         if (size > original.size) return false;
         if (turns.isOver) await turns.next();
-      } while (decoder.more);
-      if (isLast) break;
+      } while (!decoder.needsInput && !decoder.isDone);
+      if (decoder.isDone) break;
     }
-    return hash.digest("base64") === original.sha256;
+    return decoder.trailing === undefined && hash.digest("base64") === original.sha256;
   } catch {
     return false; // corrupt, or gone
   } finally {

@@ -1,16 +1,13 @@
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EPERM: "permission denied",
+import { reasonOf as systemReasonOf } from "../../files/internal.ts";
+
+/** What the codes mean for a file that was there a moment ago, and is opened without following links. */
+const ofFoundFile: Readonly<Record<string, string>> = {
   ENOENT: "it is gone, or its name is not UTF-8",
   ELOOP: "it is a loop of symbolic links, or has become a link",
-  ENAMETOOLONG: "its path is too long for the system",
-  EMFILE: "too many open files: raise the limit (ulimit -n)",
-  ENFILE: "too many open files on this machine",
 };
+const wayOut: Readonly<Record<string, string>> = { EMFILE: "raise the limit (ulimit -n)" };
 
-/** Why the file system refused, in plain words. */
+/** Returns the reason for which the file system refused, in plain words. */
 export function reasonOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code === "string" && Object.hasOwn(reasons, code)) return reasons[code];
-  return error instanceof Error ? error.message : String(error);
+  return systemReasonOf(error, ofFoundFile, wayOut);
 }

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { ContentCoding } from "../../semantics/mod.ts";
+import type { StoredCoding } from "../../semantics/mod.ts";
 import { NumberColumn } from "./number_column.ts";
 import { readVerified } from "./read_verified.ts";
 import type { Representation } from "./representation.ts";
@@ -17,7 +17,7 @@ export interface MemoryOptions {
   /** How much may be kept, in bytes. */
   readonly limit: number;
   /** Whether representations in that coding are sent at all. */
-  readonly isSent: (coding: ContentCoding) => boolean;
+  readonly isSent: (coding: StoredCoding | "identity") => boolean;
 }
 
 /**

@@ -87,7 +87,7 @@ export class Proofs {
   async #isProven(file: TreeFile, variant: Representation, turns: Turns): Promise<boolean> {
     const { coding } = variant;
     if (coding !== "br" && coding !== "zstd" && coding !== "gzip") return this.#isProvenAtOnce(file, variant);
-    return await isProvenInTurns({ ...variant, coding }, file.identity, turns, this.#codecs!);
+    return await isProvenInTurns({ ...variant, coding }, file.identity, turns);
   }
 
   #conclude(file: TreeFile, variant: Representation, isProven: boolean): void {

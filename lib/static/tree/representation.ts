@@ -1,4 +1,4 @@
-import type { ContentCoding } from "../../semantics/mod.ts";
+import type { StoredCoding } from "../../semantics/mod.ts";
 
 /** A form in which a file can be sent: as it is, compressed, or as a delta against a former version. */
 export interface Representation {
@@ -6,7 +6,7 @@ export interface Representation {
   readonly index: number;
   /** The absolute path to open; no part of it was a symbolic link when it was found. */
   readonly file: string;
-  readonly coding: ContentCoding;
+  readonly coding: StoredCoding | "identity";
   /** In bytes. */
   readonly size: number;
   /** Of its bytes, in base64. */

@@ -1,13 +1,13 @@
-import { lockedError, mustBe } from "../errors.ts";
-import { construct } from "../shell.ts";
+import { lockedError, mustBe } from "../language/errors.ts";
+import { construct } from "../language/shell.ts";
 import { ByteControllerState } from "../readable/byte_controller_state.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "../readable/lockable.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
 import { checkWritableStreamFree, writableStreamStateOf } from "../writable/lockable.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { setUpWritableStreamDefaultWriter, WriterState } from "../writable/writer_state.ts";
-import { FromNativeByteSource } from "./from_native_bytes.ts";
-import { fromNativeSink } from "./from_native_sink.ts";
+import { FromNativeByteSource } from "./ends/from_native_bytes.ts";
+import { fromNativeSink } from "./ends/from_native_sink.ts";
 import {
   hasNativeByteStreams,
   isNativeReadableStream,
@@ -16,10 +16,10 @@ import {
   isNativeWritableStreamLocked,
   NativeReadableStream,
   NativeWritableStream,
-} from "./native_classes.ts";
-import { NativeReadableEnd } from "./readable_end.ts";
-import { ToNativeSource } from "./to_native_source.ts";
-import { WritableFeed } from "./writable_feed.ts";
+} from "../language/native_classes.ts";
+import { NativeReadableEnd } from "./ends/readable_end.ts";
+import { ToNativeSource } from "./feeds/to_native_source.ts";
+import { WritableFeed } from "./feeds/writable_feed.ts";
 
 /** How many chunks, or bytes of a byte stream, a stream made by {@linkcode toNative} takes from ours at once. */
 const BATCH_OF_CHUNKS = 16;

@@ -11,7 +11,4 @@ export function adoptOwnClosedPromise(): void {}
 export function answerNode(): void {}
 
 /** Does nothing. */
-export function showInNode(): void {}
-
-/** Does nothing. */
 export function closeIfEmpty(): void {}

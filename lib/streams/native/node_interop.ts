@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { mustBe } from "../errors.ts";
-import { type EndedPromise, LazyPromise, markAsHandled } from "../promises.ts";
+import { mustBe } from "../language/errors.ts";
+import { type EndedPromise, LazyPromise, markAsHandled } from "../language/promises.ts";
 import { readableStreamClose, type ReadableStreamState } from "../readable/stream_state.ts";
 import { UnderlyingSourceAlgorithms } from "../readable/underlying_source.ts";
 
@@ -91,30 +91,6 @@ function ended(state: AskedState): Promise<void> {
 function settleIfEnded({ state, storedError }: AskedState, ended: EndedPromise): void {
   if (state === "closed") ended.resolve();
   else if (state === "errored") ended.reject(storedError);
-}
-
-interface InspectOptions {
-  readonly depth: number | null;
-}
-type Inspect = (value: object, options: InspectOptions) => string;
-
-/**
- * Lets Node's `util.inspect()`, which the other runtimes have as well, show these members of a class, which are getters.
- *
- * @see {@link https://nodejs.org/api/util.html#utilinspectcustom}
- */
-export function showInNode(
-  { prototype, name }: { prototype: object; name: string },
-  ...members: readonly string[]
-): void {
-  Object.defineProperty(prototype, Symbol.for("nodejs.util.inspect.custom"), {
-    value(this: object, depth: number, options: InspectOptions, inspect: Inspect): unknown {
-      if (depth < 0 || this === prototype) return this;
-      const shown = Object.fromEntries(members.map((each) => [each, Reflect.get(this, each)]));
-      return `${name} ${inspect(shown, { ...options, depth: options.depth === null ? null : options.depth - 1 })}`;
-    },
-    configurable: true,
-  });
 }
 
 /** Deno's constructors set some of these, for their side of the stream: the setter lets that pass. */

@@ -1,5 +1,5 @@
-import { endedError } from "../errors.ts";
-import { Deferred, queueReaction, react, waitForAll } from "../promises.ts";
+import { endedError } from "../language/errors.ts";
+import { Deferred, queueReaction, react, waitForAll } from "../language/promises.ts";
 import { DefaultControllerState } from "../readable/default_controller_state.ts";
 import type { RunningPipe } from "../readable/pull_run.ts";
 import type { ReadRequest } from "../readable/read_requests.ts";
@@ -20,9 +20,9 @@ import {
 import type { PendingWrites, ReadableEnd, WritableEnd } from "./pipe_ends.ts";
 import { PipeReaderState, PipeWriterState } from "./pipe_locks.ts";
 import type { PipeOptions } from "./pipe_options.ts";
-import { countAsMany } from "../long_turn.ts";
-import { holdForRecycling, recycle, type Recycling, recyclingBetween } from "../recycling.ts";
-import { Task } from "../task.ts";
+import { countAsMany } from "../shortcuts/long_turn.ts";
+import { holdForRecycling, recycle, type Recycling, recyclingBetween } from "../shortcuts/recycling.ts";
+import { Task } from "../shortcuts/task.ts";
 
 /** What a pipe is rejected with. */
 interface Failure {
@@ -44,7 +44,7 @@ const RUN = 16;
  * @see {@link https://streams.spec.whatwg.org/#readable-stream-pipe-to}
  */
 export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrites, RunningPipe {
-  readonly fused = true;
+  readonly settlesAtOnce = true;
   readonly #source: ReadableStreamState;
   readonly #destination: WritableStreamState;
   readonly #sourceEnd: ReadableEnd;
@@ -113,6 +113,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     const { controller } = source;
     const destination = this.#destination;
     let budget = BUDGET;
+    // Departures "how far a pipe had come when something failed" and "reading for a destination that is failing".
     // The destination cannot be closing: whoever has locked it is this pipe.
     while (!this.#isReading && !destination.backpressure && source.state === "readable") {
       if (destination.state !== "writable" || this.#shuttingDown) break;
@@ -193,6 +194,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
 
   /** Errors before closes, forward before backward, as the standard has it; returns whether the pipe is ending. */
   #shutDownIfNeeded(): boolean {
+    // Departures "which of two failures in one turn a pipe saw first", "whether a pipe's end or a failure in it came first".
     if (this.#shuttingDown) return true;
     const source = this.#source;
     const destination = this.#destination;

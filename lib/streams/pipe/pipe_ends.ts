@@ -1,10 +1,10 @@
-import { mustBe } from "../errors.ts";
-import { isNativeReadableStream, isNativeWritableStream } from "../native/native_classes.ts";
-import { NativeReadableEnd } from "../native/readable_end.ts";
-import { NativeWritableEnd } from "../native/writable_end.ts";
+import { mustBe } from "../language/errors.ts";
+import { isNativeReadableStream, isNativeWritableStream } from "../language/native_classes.ts";
+import { NativeReadableEnd } from "../native/ends/readable_end.ts";
+import { NativeWritableEnd } from "../native/ends/writable_end.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "../readable/lockable.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
-import { toDictionary } from "../webidl.ts";
+import { toDictionary } from "../language/webidl.ts";
 import { checkWritableStreamFree, writableStreamStateOf } from "../writable/lockable.ts";
 import type { WritableStreamState } from "../writable/stream_state.ts";
 

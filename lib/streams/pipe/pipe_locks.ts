@@ -1,11 +1,11 @@
 import { DefaultReaderState } from "../readable/reader_state.ts";
-import type { Task } from "../task.ts";
+import type { Task } from "../shortcuts/task.ts";
 import { WriterState } from "../writable/writer_state.ts";
 
 /** The reader of a pipe: what happens to the stream wakes the pipe. Nobody sees its promise. */
 export class PipeReaderState extends DefaultReaderState {
   readonly #pipe: Task;
-  override readonly fused = true;
+  override readonly endsPullsAtOnce = true;
 
   constructor(pipe: Task) {
     super();

@@ -1,5 +1,5 @@
-import { mustBe } from "../errors.ts";
-import { isAbortSignal, toDictionary } from "../webidl.ts";
+import { mustBe } from "../language/errors.ts";
+import { isAbortSignal, toDictionary } from "../language/webidl.ts";
 
 /** StreamPipeOptions after conversion. */
 export interface PipeOptions {

@@ -3,8 +3,8 @@ import {
   isNativeWritableStream,
   nativePipeThrough,
   nativePipeTo,
-} from "../native/native_classes.ts";
-import { markAsHandled, promiseRejectedWith } from "../promises.ts";
+} from "../language/native_classes.ts";
+import { markAsHandled, promiseRejectedWith } from "../language/promises.ts";
 import { readableStreamStateOf } from "../readable/lockable.ts";
 import { writableStreamStateOf } from "../writable/lockable.ts";
 import { Pipe } from "./pipe.ts";

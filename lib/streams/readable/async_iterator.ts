@@ -1,5 +1,5 @@
-import { wrongThis } from "../errors.ts";
-import { Deferred, inAMicrotask, promiseRejectedWith, promiseResolvedWith, react } from "../promises.ts";
+import { wrongThis } from "../language/errors.ts";
+import { Deferred, inAMicrotask, promiseRejectedWith, promiseResolvedWith, react } from "../language/promises.ts";
 import { readBufferedHoldingPull, takeHeldPull } from "./controller_state.ts";
 import type { ReadRequest } from "./read_requests.ts";
 import {
@@ -8,7 +8,7 @@ import {
   readableStreamReaderGenericCancel,
   readableStreamReaderRelease,
 } from "./reader_state.ts";
-import { isObject } from "../webidl.ts";
+import { isObject } from "../language/webidl.ts";
 
 const NAME = "ReadableStream AsyncIterator";
 

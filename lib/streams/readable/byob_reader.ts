@@ -1,8 +1,8 @@
-import { NOT_EMPTY, toArrayBufferView, viewKind, type ViewSlots } from "../array_buffers.ts";
-import { badValue, cannot, outOfRange, releasedError } from "../errors.ts";
-import { hasNativeByteStreams, NativeReadableStreamBYOBReader } from "../native/native_classes.ts";
-import { promiseRejectedWith } from "../promises.ts";
-import { defineInterface, isObject, toDictionary, toUnsignedLongLong } from "../webidl.ts";
+import { NOT_EMPTY, toArrayBufferView, viewKind, type ViewSlots } from "../language/array_buffers.ts";
+import { badValue, cannot, outOfRange, releasedError } from "../language/errors.ts";
+import { hasNativeByteStreams, NativeReadableStreamBYOBReader } from "../language/native_classes.ts";
+import { promiseRejectedWith } from "../language/promises.ts";
+import { defineInterface, isObject, toDictionary, toUnsignedLongLong } from "../language/webidl.ts";
 import { ByteControllerState } from "./byte_controller_state.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
 import { PromiseReadRequest } from "./read_requests.ts";

@@ -1,8 +1,8 @@
-import { isDetachedBuffer, NOT_EMPTY, toArrayBufferView, viewSlots } from "../array_buffers.ts";
-import { cannot, wrongThis } from "../errors.ts";
-import { showInNode } from "../native/node_interop.ts";
-import { requireState } from "../shell.ts";
-import { defineInterface, isObject, toUnsignedLongLong } from "../webidl.ts";
+import { isDetachedBuffer, NOT_EMPTY, toArrayBufferView, viewSlots } from "../language/array_buffers.ts";
+import { cannot, wrongThis } from "../language/errors.ts";
+import { showInNode } from "../language/inspection.ts";
+import { requireState } from "../language/shell.ts";
+import { defineInterface, isObject, toUnsignedLongLong } from "../language/webidl.ts";
 import type { ByobRequestState, ByteControllerState } from "./byte_controller_state.ts";
 import {
   readableByteStreamControllerRespond,

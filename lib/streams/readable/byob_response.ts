@@ -1,5 +1,5 @@
-import { transferArrayBuffer, viewSlots } from "../array_buffers.ts";
-import { cannot, outOfRange } from "../errors.ts";
+import { transferArrayBuffer, viewSlots } from "../language/array_buffers.ts";
+import { cannot, outOfRange } from "../language/errors.ts";
 import {
   ByobRequestState,
   type ByteControllerState,

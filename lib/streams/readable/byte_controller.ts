@@ -1,8 +1,8 @@
-import { NOT_EMPTY, toArrayBufferView } from "../array_buffers.ts";
-import { cannot, wrongThis } from "../errors.ts";
-import { showInNode } from "../native/node_interop.ts";
-import { construct, requireState } from "../shell.ts";
-import { defineInterface, isObject } from "../webidl.ts";
+import { NOT_EMPTY, toArrayBufferView } from "../language/array_buffers.ts";
+import { cannot, wrongThis } from "../language/errors.ts";
+import { showInNode } from "../language/inspection.ts";
+import { construct, requireState } from "../language/shell.ts";
+import { defineInterface, isObject } from "../language/webidl.ts";
 import { ReadableStreamBYOBRequest } from "./byob_request.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
 import { readableByteStreamControllerGetByobRequest } from "./byob_response.ts";

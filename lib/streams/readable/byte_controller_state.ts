@@ -4,9 +4,9 @@ import {
   isDetachedBuffer,
   transferArrayBuffer,
   ViewSlots,
-} from "../array_buffers.ts";
-import { cannot } from "../errors.ts";
-import { Ring } from "../ring.ts";
+} from "../language/array_buffers.ts";
+import { cannot } from "../language/errors.ts";
+import { Ring } from "../queuing/ring.ts";
 import { ReadableControllerState, type SourceAlgorithms } from "./controller_state.ts";
 import { PullIntoDescriptor } from "./pull_into.ts";
 import type { ReadIntoRequest, ReadRequest } from "./read_requests.ts";

@@ -1,6 +1,6 @@
-import { cloneAsUint8Array, viewSlots } from "../array_buffers.ts";
-import { queueReaction, react } from "../promises.ts";
-import { holdTasks, runTasks } from "../task.ts";
+import { cloneAsUint8Array, viewSlots } from "../language/array_buffers.ts";
+import { queueReaction, react } from "../language/promises.ts";
+import { holdTasks, runTasks } from "../shortcuts/task.ts";
 import {
   readableByteStreamControllerGetByobRequest,
   readableByteStreamControllerRespond,
@@ -54,6 +54,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
    * The standard has both branches wait for ever then; here they end.
    */
   #endRead(reader: DefaultReaderState | ByobReaderState): void {
+    // Departure "a byte tee whose source closes and does not answer for a view"
     if (reader !== this.#reader || !(reader instanceof ByobReaderState) || reader.requests.length === 0) return;
     try {
       readableByteStreamControllerRespond(this.stream.controller as ByteControllerState, 0);

@@ -1,5 +1,5 @@
-import { CLEARED } from "../cleared.ts";
-import { endedControllerError } from "../errors.ts";
+import { CLEARED } from "../shortcuts/cleared.ts";
+import { endedControllerError } from "../language/errors.ts";
 import {
   attempt,
   isThenableLike,
@@ -9,9 +9,9 @@ import {
   queueReaction,
   react,
   settle,
-} from "../promises.ts";
-import { PARKED } from "../parked.ts";
-import type { RecyclingSource } from "../recycling.ts";
+} from "../language/promises.ts";
+import { PARKED } from "../shortcuts/parked.ts";
+import type { RecyclingSource } from "../shortcuts/recycling.ts";
 import type { ReadRequest } from "./read_requests.ts";
 import { readableStreamClose, readableStreamError, type ReadableStreamState } from "./stream_state.ts";
 
@@ -202,9 +202,34 @@ export function checkCanCloseOrEnqueue(controller: ReadableControllerState, acti
   if (!controller.canCloseOrEnqueue) throw endedControllerError(action, controller.stream.state);
 }
 
+/*
+ * The life of a pull. `pulling` is true from callPull() to its end, and whatever would have pulled meanwhile sets
+ * `pullAgain`.
+ *
+ *     callPullIfNeeded()            only where shouldCallPull(), and no pull is under way
+ *            |
+ *        callPull() ---> source.pull() returned ...
+ *            |
+ *            |-- PARKED ...................... nothing: the source calls onPulled() itself
+ *            |
+ *            |-- a promise, or it threw ...... settle(): onPulled() or onPullFailed() when the promise has settled
+ *            |
+ *            `-- anything else ............... what a promise that is resolved would have come to:
+ *                  |
+ *                  |-- a user reads .......... reactToPull(): onPulled() a microtask later
+ *                  |     |
+ *                  |     `-- and the pull came of a read whose caller queues a reaction of its own at once (MAY_BE_HELD):
+ *                  |         it is held (IS_HELD), taken by takeHeldPull(), and run first in that reaction
+ *                  |
+ *                  `-- nobody sees it ........ the pull has ended: endPull() pulls again, as long as that is asked for and
+ *                      (endsPullsAtOnce)       up to MOST_PULLS_AT_ONCE times, then as for a user
+ *
+ * onPulled() also follows start. It ends the pull, and calls callPullIfNeeded() if `pullAgain` is set.
+ */
+
 /**
- * Calls the source's pull, and reacts to its end as its promise would have: a microtask later, or, if a pipe reads and
- * the source returned no promise, at once.
+ * Calls the source's pull, and reacts to its end as its promise would have: a microtask later, or, if nobody sees the
+ * reads and the source returned no promise, at once.
  */
 function callPull(controller: ReadableControllerState): void {
   const result = pullFrom(controller);
@@ -213,7 +238,7 @@ function callPull(controller: ReadableControllerState): void {
     return;
   }
   const { reader } = controller.stream;
-  if (!reader?.fused) reactToPull(controller);
+  if (!reader?.endsPullsAtOnce) reactToPull(controller);
   else if (controller.pullAgain) endPull(controller, undefined);
   else controller.pulling = false;
 }
@@ -240,7 +265,7 @@ function endPull(controller: ReadableControllerState, firstResult: unknown): voi
       return;
     }
     const { reader } = controller.stream;
-    if (!reader?.fused || pulls === MOST_PULLS_AT_ONCE) {
+    if (!reader?.endsPullsAtOnce || pulls === MOST_PULLS_AT_ONCE) {
       reactToPull(controller);
       return;
     }

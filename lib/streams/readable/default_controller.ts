@@ -1,7 +1,7 @@
-import { wrongThis } from "../errors.ts";
-import { showInNode } from "../native/node_interop.ts";
-import { requireState } from "../shell.ts";
-import { defineInterface, isObject } from "../webidl.ts";
+import { wrongThis } from "../language/errors.ts";
+import { showInNode } from "../language/inspection.ts";
+import { requireState } from "../language/shell.ts";
+import { defineInterface, isObject } from "../language/webidl.ts";
 import { checkCanCloseOrEnqueue } from "./controller_state.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
 

@@ -1,7 +1,7 @@
-import { releasedError } from "../errors.ts";
-import { NativeReadableStreamDefaultReader } from "../native/native_classes.ts";
-import { promiseRejectedWith } from "../promises.ts";
-import { defineInterface, isObject } from "../webidl.ts";
+import { releasedError } from "../language/errors.ts";
+import { NativeReadableStreamDefaultReader } from "../language/native_classes.ts";
+import { promiseRejectedWith } from "../language/promises.ts";
+import { defineInterface, isObject } from "../language/webidl.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
 import { PromiseReadRequest, servedRead } from "./read_requests.ts";
 import {

@@ -1,5 +1,5 @@
-import { queueReaction, react } from "../promises.ts";
-import { holdTasks, runTasks } from "../task.ts";
+import { queueReaction, react } from "../language/promises.ts";
+import { holdTasks, runTasks } from "../shortcuts/task.ts";
 import { createReadableStream, type DefaultControllerState } from "./default_controller_state.ts";
 import type { ReadRequest } from "./read_requests.ts";
 import {

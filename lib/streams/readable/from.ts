@@ -1,7 +1,13 @@
-import { mustBe } from "../errors.ts";
-import { PARKED } from "../parked.ts";
-import { isThenableLike, promiseRejectedWith, promiseResolvedWith, queueReaction, react } from "../promises.ts";
-import { toObject } from "../webidl.ts";
+import { mustBe } from "../language/errors.ts";
+import { PARKED } from "../shortcuts/parked.ts";
+import {
+  isThenableLike,
+  promiseRejectedWith,
+  promiseResolvedWith,
+  queueReaction,
+  react,
+} from "../language/promises.ts";
+import { toObject } from "../language/webidl.ts";
 import type { SourceAlgorithms } from "./controller_state.ts";
 import { createReadableStream, type DefaultControllerState } from "./default_controller_state.ts";
 import type { ReadableStreamState } from "./stream_state.ts";
@@ -159,7 +165,7 @@ export class SyncIteratorSource extends IteratorSource {
    * once where a pipe reads.
    */
   #giveLater(done: boolean, value: unknown): unknown {
-    if (this.controller.stream.reader?.fused) {
+    if (this.controller.stream.reader?.endsPullsAtOnce) {
       this.give(done, value);
       return undefined;
     }

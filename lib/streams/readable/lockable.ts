@@ -1,6 +1,6 @@
-import { lockedError } from "../errors.ts";
-import { isNativeReadableStreamLocked } from "../native/native_classes.ts";
-import { FeedReaderState, releaseReadableFeed } from "../native/readable_feed.ts";
+import { lockedError } from "../language/errors.ts";
+import { isNativeReadableStreamLocked } from "../language/native_classes.ts";
+import { FeedReaderState, releaseReadableFeed } from "../native/feeds/readable_feed.ts";
 import type { ReadableStreamState } from "./stream_state.ts";
 
 type StateOf = (stream: unknown) => ReadableStreamState | undefined;

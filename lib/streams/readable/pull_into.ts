@@ -1,4 +1,4 @@
-import { byteLengthOf, viewKind, type ViewSlots } from "../array_buffers.ts";
+import { byteLengthOf, viewKind, type ViewSlots } from "../language/array_buffers.ts";
 
 /**
  * A buffer that the source is to fill, and for whom.

@@ -1,5 +1,5 @@
-import { RUN_LENGTH, takeRun } from "../number_runs.ts";
-import { isThenableLike, markAsHandled } from "../promises.ts";
+import { RUN_LENGTH, takeRun } from "../shortcuts/number_runs.ts";
+import { isThenableLike, markAsHandled } from "../language/promises.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
 import { SyncIteratorSource } from "./from.ts";
 

@@ -1,7 +1,7 @@
-import type { ViewSlots } from "../array_buffers.ts";
-import { releasedError } from "../errors.ts";
-import { LazyPromise, promiseRejectedWith } from "../promises.ts";
-import { Ring } from "../ring.ts";
+import type { ViewSlots } from "../language/array_buffers.ts";
+import { releasedError } from "../language/errors.ts";
+import { LazyPromise, promiseRejectedWith } from "../language/promises.ts";
+import { Ring } from "../queuing/ring.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
 import type { ReadIntoRequest, ReadRequest } from "./read_requests.ts";
 import { readableStreamCancel, type ReadableStreamState } from "./stream_state.ts";
@@ -16,8 +16,11 @@ abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> {
   readonly closed: LazyPromise = new LazyPromise();
   /** Whether a user holds it: then it has locked the native side too. */
   isPublic = false;
-  /** Whether it belongs to a pipe, which lets a source go on at once where a promise would take a microtask. */
-  readonly fused: boolean = false;
+  /**
+   * Whether no user sees its reads: the end of a pull that returned no promise then takes effect at once, and not a
+   * microtask later.
+   */
+  readonly endsPullsAtOnce: boolean = false;
   requests: Ring<Request> = new Ring();
 
   streamErrored(error: unknown): void {

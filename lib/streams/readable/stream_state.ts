@@ -1,4 +1,4 @@
-import { type EndedPromise, promiseRejectedWith, promiseResolvedWith, react } from "../promises.ts";
+import { type EndedPromise, promiseRejectedWith, promiseResolvedWith, react } from "../language/promises.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
 import type { ByobReaderState, DefaultReaderState } from "./reader_state.ts";

@@ -1,4 +1,4 @@
-import { Deferred } from "../promises.ts";
+import { Deferred } from "../language/promises.ts";
 import type { SourceAlgorithms } from "./controller_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "./stream_state.ts";
 

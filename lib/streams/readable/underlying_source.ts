@@ -1,6 +1,6 @@
-import { callbackResult } from "../promises.ts";
-import { recyclerOf, type RecyclingSource } from "../recycling.ts";
-import { type Callback, toCallback, toDictionary, toUnsignedLongLong } from "../webidl.ts";
+import { callbackResult } from "../language/promises.ts";
+import { recyclerOf, type RecyclingSource } from "../shortcuts/recycling.ts";
+import { type Callback, toCallback, toDictionary, toUnsignedLongLong } from "../language/webidl.ts";
 import type { SourceAlgorithms } from "./controller_state.ts";
 
 /**

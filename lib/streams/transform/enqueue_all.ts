@@ -1,5 +1,5 @@
 import { checkCanCloseOrEnqueue } from "../readable/controller_state.ts";
-import { enqueueRun } from "../run_queue.ts";
+import { enqueueRun } from "../shortcuts/run_queue.ts";
 import { type TransformStreamDefaultController, transformStreamStateOf } from "./default_controller.ts";
 
 /**

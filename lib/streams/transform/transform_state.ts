@@ -1,6 +1,6 @@
-import { CLEARED } from "../cleared.ts";
-import { cannot, endedControllerError } from "../errors.ts";
-import { PARKED } from "../parked.ts";
+import { CLEARED } from "../shortcuts/cleared.ts";
+import { cannot, endedControllerError } from "../language/errors.ts";
+import { PARKED } from "../shortcuts/parked.ts";
 import {
   attempt,
   Deferred,
@@ -11,7 +11,7 @@ import {
   queueReaction,
   react,
   settle,
-} from "../promises.ts";
+} from "../language/promises.ts";
 import type { SourceAlgorithms } from "../readable/controller_state.ts";
 import type { DefaultControllerState } from "../readable/default_controller_state.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
@@ -96,6 +96,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     if (this.#finishPromise !== undefined) return this.#finishPromise;
     const finished = new Deferred<void>();
     this.#finishPromise = finished.promise;
+    // Departure "algorithms of a transform that are gone": after terminate() and the like this is CLEARED's, and answers.
     const result = attempt(() => this.transformer[method](reason));
     this.transformer = CLEARED;
     settle(result, () => {
@@ -183,7 +184,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     this.backpressure = true;
     if (!this.#hasParkedPull) return;
     this.#hasParkedPull = false;
-    if (reader?.fused) {
+    if (reader?.endsPullsAtOnce) {
       controller.pulling = false;
       controller.pullAgain = false;
     } else {
@@ -196,12 +197,12 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     this.backpressure = false;
     if (!this.#hasParkedWrite) return;
     this.#hasParkedWrite = false;
-    if (!this.writable.inFlightWriteRequest!.fused) this.#resumeExactWrite();
-    else if (this.readable.reader?.fused || this.writable.state === "erroring") this.#resumeFusedWrite();
-    else queueReaction(() => this.#resumeFusedWrite());
+    if (!this.writable.inFlightWriteRequest!.settlesAtOnce) this.#resumeWriteInMicrotask();
+    else if (this.readable.reader?.endsPullsAtOnce || this.writable.state === "erroring") this.#resumeWrite();
+    else queueReaction(() => this.#resumeWrite());
   }
 
-  #resumeExactWrite(): void {
+  #resumeWriteInMicrotask(): void {
     const { controller } = this.writable;
     const written = inAMicrotask(() => {
       const chunk = this.#takeParkedChunk();
@@ -211,7 +212,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     settle(written, controller.onWritten, controller.onWriteFailed);
   }
 
-  #resumeFusedWrite(): void {
+  #resumeWrite(): void {
     const chunk = this.#takeParkedChunk();
     if (this.writable.state === "erroring") {
       writableStreamFinishInFlightWriteWithError(this.writable, this.writable.storedError);
@@ -238,14 +239,14 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
    * @see {@link https://streams.spec.whatwg.org/#transform-stream-default-controller-perform-transform}
    */
   #performTransform(chunk: unknown): Promise<void> | undefined {
-    const { fused } = this.writable.inFlightWriteRequest!;
+    const { settlesAtOnce } = this.writable.inFlightWriteRequest!;
     let transformed: Promise<unknown>;
     try {
       const result = this.transformer.transform(chunk);
-      if (fused && !isThenableLike(result)) return undefined;
+      if (settlesAtOnce && !isThenableLike(result)) return undefined;
       transformed = promiseResolvedWith(result);
     } catch (error) {
-      if (fused) return this.#transformFailed(error);
+      if (settlesAtOnce) return this.#transformFailed(error);
       transformed = promiseRejectedWith(error);
     }
     this.#onTransformFailed ??= (error) => this.#transformFailed(error);

@@ -1,13 +1,18 @@
-import { makeNativeSideLazily } from "../native/lazy_side.ts";
-import { NativeTransformStream } from "../native/native_classes.ts";
-import { TransformFeed } from "../native/transform_feed.ts";
-import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../promises.ts";
+import { makeNativeSideLazily, withEndsOf } from "../native/lazy/lazy_side.ts";
+import { NativeTransformStream } from "../language/native_classes.ts";
+import { TransformFeed } from "../native/feeds/transform_feed.ts";
+import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../language/promises.ts";
 import { DefaultControllerState } from "../readable/default_controller_state.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
 import { ReadableStreamState } from "../readable/stream_state.ts";
-import { construct, giveState } from "../shell.ts";
-import { type ConvertedStrategy, extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing_strategy.ts";
-import { defineInterface, isObject, toObject } from "../webidl.ts";
+import { construct, giveState } from "../language/shell.ts";
+import {
+  type ConvertedStrategy,
+  extractHighWaterMark,
+  extractSizeAlgorithm,
+  toStrategy,
+} from "../queuing/queuing_strategy.ts";
+import { defineInterface, isObject, toObject } from "../language/webidl.ts";
 import { createWritableStream, writableStreamDefaultControllerStartFailed } from "../writable/controller_state.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { TransformStreamDefaultController } from "./default_controller.ts";
@@ -75,8 +80,7 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
   static {
     nativeSideOf = (stream) => {
       if (!(#state in stream)) return undefined;
-      const state = stream.#state;
-      return state.nativeSide ??= new NativeTransformStream(new TransformFeed(state));
+      return stream.#state.nativeSide ??= withEndsOf(stream, new NativeTransformStream());
     };
   }
 }

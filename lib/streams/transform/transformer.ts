@@ -1,7 +1,7 @@
-import { outOfRange } from "../errors.ts";
-import { callbackResult } from "../promises.ts";
-import { releasesChunks } from "../recycling.ts";
-import { type Callback, toCallback, toDictionary } from "../webidl.ts";
+import { outOfRange } from "../language/errors.ts";
+import { callbackResult } from "../language/promises.ts";
+import { releasesChunks } from "../shortcuts/recycling.ts";
+import { type Callback, toCallback, toDictionary } from "../language/webidl.ts";
 import type { TransformerAlgorithms, TransformStreamState } from "./transform_state.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { CLEARED } from "../cleared.ts";
-import { checkedSize, ChunkQueue } from "../chunk_queue.ts";
-import { PARKED } from "../parked.ts";
+import { CLEARED } from "../shortcuts/cleared.ts";
+import { checkedSize, ChunkQueue } from "../queuing/chunk_queue.ts";
+import { PARKED } from "../shortcuts/parked.ts";
 import {
   attempt,
   isThenableLike,
@@ -9,10 +9,10 @@ import {
   queueReaction,
   react,
   settle,
-} from "../promises.ts";
-import { holdTasks, runTasks } from "../task.ts";
-import type { SizeAlgorithm } from "../queuing_strategy.ts";
-import type { Batching } from "./batching.ts";
+} from "../language/promises.ts";
+import { holdTasks, runTasks } from "../shortcuts/task.ts";
+import type { SizeAlgorithm } from "../queuing/queuing_strategy.ts";
+import type { Batching } from "./batches/batching.ts";
 import {
   writableStreamCloseQueuedOrInFlight,
   writableStreamFinishErroring,
@@ -251,7 +251,7 @@ function processWrite(controller: WritableControllerState, chunk: unknown): bool
   stream.inFlightWriteRequest = request;
   const result = callWrite(controller, chunk);
   if (result === PARKED) return false;
-  if (request.fused && !isThenableLike(result) && stream.state === "writable") {
+  if (request.settlesAtOnce && !isThenableLike(result) && stream.state === "writable") {
     finishWrite(controller);
     return true;
   }

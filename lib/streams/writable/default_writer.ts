@@ -1,7 +1,7 @@
-import { endedError, releasedError } from "../errors.ts";
-import { NativeWritableStreamDefaultWriter } from "../native/native_classes.ts";
-import { promiseRejectedWith } from "../promises.ts";
-import { defineInterface, isObject } from "../webidl.ts";
+import { endedError, releasedError } from "../language/errors.ts";
+import { NativeWritableStreamDefaultWriter } from "../language/native_classes.ts";
+import { promiseRejectedWith } from "../language/promises.ts";
+import { defineInterface, isObject } from "../language/webidl.ts";
 import { checkWritableStreamFree, writableStreamStateOf } from "./lockable.ts";
 import { writableStreamAbort, writableStreamClose, writableStreamCloseQueuedOrInFlight } from "./stream_state.ts";
 import {

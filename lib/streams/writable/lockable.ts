@@ -1,6 +1,6 @@
-import { lockedError } from "../errors.ts";
-import { isNativeWritableStreamLocked } from "../native/native_classes.ts";
-import { FeedWriterState, releaseWritableFeed } from "../native/writable_feed.ts";
+import { lockedError } from "../language/errors.ts";
+import { isNativeWritableStreamLocked } from "../language/native_classes.ts";
+import { FeedWriterState, releaseWritableFeed } from "../native/feeds/writable_feed.ts";
 import type { WritableStreamState } from "./stream_state.ts";
 
 type StateOf = (stream: unknown) => WritableStreamState | undefined;

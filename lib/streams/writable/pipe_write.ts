@@ -1,5 +1,5 @@
-import { PARKED } from "../parked.ts";
-import { isThenableLike, settle } from "../promises.ts";
+import { PARKED } from "../shortcuts/parked.ts";
+import { isThenableLike, settle } from "../language/promises.ts";
 import {
   callWrite,
   finishWrite,

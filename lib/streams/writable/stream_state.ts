@@ -1,19 +1,19 @@
-import { endedError } from "../errors.ts";
-import { Deferred, type EndedPromise, promiseRejectedWith, promiseResolvedWith, settle } from "../promises.ts";
-import { Ring } from "../ring.ts";
+import { endedError } from "../language/errors.ts";
+import { Deferred, type EndedPromise, promiseRejectedWith, promiseResolvedWith, settle } from "../language/promises.ts";
+import { Ring } from "../queuing/ring.ts";
 import type { WritableControllerState } from "./controller_state.ts";
 import type { WriterState } from "./writer_state.ts";
 
 /** What waits for a chunk to be written: the promise of a `write()`, or a pipe. */
 export interface WriteRequest {
-  /** Whether the writer is a pipe, which takes a result that is no promise without waiting for a microtask. */
-  readonly fused: boolean;
+  /** Whether no user sees when it settles: a write whose sink returned no promise is then finished at once. */
+  readonly settlesAtOnce: boolean;
   resolve(): void;
   reject(reason: unknown): void;
 }
 
 /** A write in flight, or a pipe's, whose end nobody waits for: the stream's own error tells of its failure. */
-export const UNWATCHED_WRITE: WriteRequest = { fused: true, resolve() {}, reject() {} };
+export const UNWATCHED_WRITE: WriteRequest = { settlesAtOnce: true, resolve() {}, reject() {} };
 
 interface PendingAbortRequest {
   readonly deferred: Deferred<void>;

@@ -1,6 +1,6 @@
-import { outOfRange } from "../errors.ts";
-import { callbackResult } from "../promises.ts";
-import { type Callback, toCallback, toDictionary } from "../webidl.ts";
+import { outOfRange } from "../language/errors.ts";
+import { callbackResult } from "../language/promises.ts";
+import { type Callback, toCallback, toDictionary } from "../language/webidl.ts";
 import type { SinkAlgorithms } from "./controller_state.ts";
 
 /**

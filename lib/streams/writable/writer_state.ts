@@ -1,5 +1,5 @@
-import { endedError, releasedError } from "../errors.ts";
-import { PARKED } from "../parked.ts";
+import { endedError, releasedError } from "../language/errors.ts";
+import { PARKED } from "../shortcuts/parked.ts";
 import {
   Deferred,
   inAMicrotask,
@@ -9,7 +9,7 @@ import {
   promiseResolvedWith,
   queueReaction,
   settle,
-} from "../promises.ts";
+} from "../language/promises.ts";
 import {
   callWrite,
   isIdle,
@@ -69,11 +69,11 @@ export class WriterState {
 
 /** The request behind the promise that `write()` returns. */
 class PromiseWriteRequest extends Deferred<void> implements WriteRequest {
-  readonly fused = false;
+  readonly settlesAtOnce = false;
 }
 
 /** Stands for a write in flight whose promise settles by itself. */
-const SETTLES_BY_ITSELF: WriteRequest = { fused: false, resolve() {}, reject() {} };
+const SETTLES_BY_ITSELF: WriteRequest = { settlesAtOnce: false, resolve() {}, reject() {} };
 
 /** @see {@link https://streams.spec.whatwg.org/#set-up-writable-stream-default-writer} */
 export function setUpWritableStreamDefaultWriter(writer: WriterState, stream: WritableStreamState): void {

@@ -1,8 +1,8 @@
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { parseHTTPDate } from "../../semantics/mod.ts";
-import { fieldOf } from "../body_source.ts";
-import { UploadError } from "../upload_error.ts";
+import { ifMatchHolds, ifNoneMatchLists, ifUnmodifiedSinceHolds } from "../../semantics/mod.ts";
+import { fieldOf } from "../body/body_source.ts";
+import { UploadError } from "../body/upload_error.ts";
 import type { Incoming } from "./incoming.ts";
 import { Refusal } from "./problem.ts";
 
@@ -49,24 +49,20 @@ function requireFolder(directory: string, name: string): void {
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2}
  */
 export function requireConditions({ source }: Incoming, status: Stats | undefined): void {
-  const ifMatch = fieldOf(source, "if-match")?.trim();
-  if (ifMatch !== undefined && (ifMatch !== "*" || status === undefined)) throw conditionFailed("If-Match");
+  const ifMatch = fieldOf(source, "if-match");
+  if (ifMatch !== undefined && (status === undefined || !ifMatchHolds(ifMatch, undefined))) {
+    throw conditionFailed("If-Match");
+  }
   const since = ifMatch === undefined ? fieldOf(source, "if-unmodified-since") : undefined;
-  // What is no date of HTTP does not count (RFC 9110, section 13.1.4).
-  const time = since === undefined ? undefined : parseHTTPDate(since);
-  const hasChanged = status !== undefined && time !== undefined && wholeSeconds(status.mtimeMs) > time;
+  const hasChanged = status && since !== undefined && !ifUnmodifiedSinceHolds(since, status.mtimeMs);
   if (hasChanged) throw conditionFailed("If-Unmodified-Since");
   if (status && wantsNone(source)) throw conditionFailed("If-None-Match");
 }
 
-/** A time in ms as a date of HTTP tells it, without fractions of a second. */
-function wholeSeconds(ms: number): number {
-  return Math.floor(ms / 1000) * 1000;
-}
-
 /** Whether the file must not be there. */
 export function wantsNone(source: Incoming["source"]): boolean {
-  return fieldOf(source, "if-none-match")?.trim() === "*";
+  const field = fieldOf(source, "if-none-match");
+  return field !== undefined && ifNoneMatchLists(field, undefined);
 }
 
 /** The refusal that a precondition asks for. */

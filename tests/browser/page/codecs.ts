@@ -1,4 +1,4 @@
-import { noise, piecesOf, sha256, sourceText } from "../../codecs/samples.ts";
+import { noise, piecesOf, sha256, sourceText } from "../../support/bytes.ts";
 import { assertEqual, type Check, type Library, rejection } from "./check.ts";
 
 const bytes = sourceText(300_000, 9);

@@ -1,4 +1,6 @@
-import { collected, piecesOf, samples, sha256, sourceText, streamOf } from "../../codecs/samples.ts";
+import { collected, streamOf } from "../../support/streams.ts";
+import { piecesOf, sha256, sourceText } from "../../support/bytes.ts";
+import { samples } from "../../codecs/samples.ts";
 import type { Format } from "../../../mod.ts";
 import { assertEqual, type Check, type Library } from "./check.ts";
 

@@ -1,6 +1,6 @@
 import { HttpClient, type HttpClientEvent, type HttpClientOptions } from "../../../lib/http/mod.ts";
 import { certificates } from "../../http/certificates.ts";
-import { within } from "../../node/loopback.ts";
+import { within } from "../../support/waits.ts";
 import type { Origins } from "./application.ts";
 
 /** What servers are asked to do; not each can do all. */

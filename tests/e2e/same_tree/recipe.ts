@@ -2,7 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import process from "node:process";
-import { output, root, runtime } from "../consumer.ts";
+import { output } from "../../support/processes.ts";
+import { root, runtime } from "../../support/runtime.ts";
 
 const page = "lib/precompress/deploy.md";
 

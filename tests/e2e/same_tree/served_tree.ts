@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { precompress } from "../../../lib/precompress/mod.ts";
-import { noise, sourceText } from "../../codecs/samples.ts";
-import { listed, writeTree } from "../../precompress/site.ts";
+import { noise, sourceText } from "../../support/bytes.ts";
+import { listed, writeTree } from "../../support/folders.ts";
 
 /** A precompressed tree for several servers to serve. */
 export interface ServedTree {

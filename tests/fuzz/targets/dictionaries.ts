@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { parseDictionary } from "../../../lib/upload/structured_dictionary.ts";
+import { parseDictionary } from "../../../lib/semantics/structured_fields.ts";
 import { ending, type Target } from "../target.ts";
 
 /** RFC 9651 as one pattern, without what a pattern cannot tell: whether bytes are whole and texts UTF-8. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { dataFrame, headFrame, response } from "../../http/h2/memory_peer.ts";
-import { type Answer, ask, openSession, turn } from "../../http/h2/opened_session.ts";
+import { type Answer, ask, openSession } from "../../http/h2/opened_session.ts";
+import { turn } from "../../support/waits.ts";
 import { ScriptedBody } from "../../http/h2/scripted_body.ts";
 import { frame, goawayFrame, numberFrame, settingsFrame } from "../../http/faults/http2_frames.ts";
 import { choices, cut, ending, type Target } from "../target.ts";

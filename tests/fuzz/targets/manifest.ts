@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { checkedRecord } from "../../../lib/precompress/file_records.ts";
+import { checkedRecord } from "../../../lib/precompress/manifest_format.ts";
 import { manifestName, readManifest } from "../../../lib/precompress/mod.ts";
 import { readManifestLines } from "../../../lib/static/tree/manifest_lines.ts";
 import { Turns } from "../../../lib/static/tree/turns.ts";

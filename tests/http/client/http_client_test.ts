@@ -3,6 +3,7 @@ import process from "node:process";
 import test from "node:test";
 import { HttpClient, type HttpClientEvent, type HttpClientOptions, HttpError } from "../../../lib/http/mod.ts";
 import { certificates } from "../certificates.ts";
+import { until } from "../../support/waits.ts";
 import { type Answer, type OriginOptions, startOrigin, type TestOrigin } from "./origins.ts";
 
 /** What of node:http2's responses the tests use. */
@@ -138,10 +139,11 @@ test(
     await withOrigin(
       answers,
       { protocol: "h2", maxConcurrentStreams: 1, client: { connections: 1 } },
-      async (client, { url }) => {
+      async (client, origin) => {
+        const { url } = origin;
         const [first, second] = [new AbortController(), new AbortController()];
         const underWay = client.fetch(url, { signal: first.signal });
-        await later(20);
+        await until(() => origin.requests === 1, "the first request");
         const waiting = client.fetch(url, { signal: second.signal });
         assert.equal(client.stats().queued, 1);
         second.abort(new Error("no longer"));
@@ -207,10 +209,10 @@ test("a reader that takes its time is not a server that is late", { skip: noHttp
 
 test("headersTimeout does not count while the body is being sent", async () => {
   const answer: Answer = (request, response) => void request.resume().on("end", () => response.end("all there"));
-  await withOrigin(answer, { protocol: "http/1.1", client: { headersTimeout: 80 } }, async (client, { url }) => {
+  await withOrigin(answer, { protocol: "http/1.1", client: { headersTimeout: 800 } }, async (client, { url }) => {
     const body = async function* (): AsyncGenerator<Uint8Array> {
       for (let i = 0; i < 8; i++) {
-        await later(25);
+        await later(125);
         yield new Uint8Array(10);
       }
     };

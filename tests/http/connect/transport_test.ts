@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import type { LookupFunction, Socket } from "node:net";
+import { connect, type LookupFunction, type Socket } from "node:net";
 import process from "node:process";
 import test from "node:test";
 import type { TLSSocket } from "node:tls";
@@ -32,6 +32,12 @@ const addresses = (...list: string[]): LookupFunction => (_name, options, callba
 const kinds = [
   { name: "TCP", serve: serveTcp, connect: (port: number) => connectTcp(port) },
   { name: "TLS", serve: (onSocket: (socket: Socket) => void) => serveTls({}, onSocket), connect: connectTls },
+  {
+    name: "TLS over a socket",
+    serve: (onSocket: (socket: Socket) => void) => serveTls({}, onSocket),
+    connect: (port: number) =>
+      connectTls(port, trusting, { connect: ({ hostname, port }) => connect({ host: hostname, port, noDelay: true }) }),
+  },
 ];
 
 for (const { name, serve, connect } of kinds) {
@@ -71,7 +77,7 @@ for (const { name, serve, connect } of kinds) {
     let peer: Socket | undefined;
     const hold = (socket: Socket): void => {
       socket.pause();
-      if (name === "TLS") holdTlsReads(socket as TLSSocket, true); // Deno's servers read on, too
+      if (name !== "TCP") holdTlsReads(socket as TLSSocket, true); // Deno's servers read on, too
       peer = socket;
     };
     return during(serve(hold), async ({ port }) => {
@@ -87,7 +93,7 @@ for (const { name, serve, connect } of kinds) {
       }
       let read = 0;
       record.order.length = 0;
-      if (name === "TLS") holdTlsReads(peer as TLSSocket, false);
+      if (name !== "TCP") holdTlsReads(peer as TLSSocket, false);
       peer!.on("data", (chunk) => read += chunk.length).resume();
       await record.until(() => record.order.includes("drain"));
       assert.equal(transport.full, false);

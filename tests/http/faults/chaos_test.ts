@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import test from "node:test";
 import type { HttpClient } from "../../../lib/http/mod.ts";
 import { HttpError, type HttpRequestInit } from "../../../lib/http/mod.ts";
-import { pause, until, within } from "./patience.ts";
+import { pause, until, within } from "../../support/waits.ts";
 import { ChaosOrigin } from "./chaos_origin.ts";
 import { Ledger, type Outcome } from "./ledger.ts";
 import type { Protocol } from "./origin.ts";

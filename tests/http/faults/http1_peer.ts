@@ -86,6 +86,7 @@ class Http1PeerRequest implements ServerRequest {
   #left: number;
   #queue: Uint8Array[] = [];
   #isEnding = false;
+  #trailers = "";
   #answersChunked = false;
   #isLast = false;
 
@@ -109,12 +110,15 @@ class Http1PeerRequest implements ServerRequest {
     else this.socket.resume();
   }
 
+  inform(status: number, fields: Readonly<Record<string, string>> = {}): void {
+    if (!this.isGone) this.socket.write(`HTTP/1.1 ${status} Wait\r\n${fieldLines(fields)}\r\n`, "latin1");
+  }
+
   head(status: number, fields: Readonly<Record<string, string>> = {}): void {
     this.#isLast = fields.connection === "close";
     this.#answersChunked = fields["content-length"] === undefined && !this.#isLast && status !== 204 && status !== 304;
     const all = this.#answersChunked ? { ...fields, "transfer-encoding": "chunked" } : fields;
-    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-    if (!this.isGone) this.socket.write(`HTTP/1.1 ${status} Because\r\n${lines.join("")}\r\n`, "latin1");
+    if (!this.isGone) this.socket.write(`HTTP/1.1 ${status} Because\r\n${fieldLines(all)}\r\n`, "latin1");
   }
 
   data(bytes: Uint8Array): void {
@@ -124,8 +128,9 @@ class Http1PeerRequest implements ServerRequest {
     this.pump();
   }
 
-  end(): void {
+  end(trailers: Readonly<Record<string, string>> = {}): void {
     this.#isEnding = true;
+    this.#trailers = fieldLines(trailers);
     this.pump();
   }
 
@@ -143,7 +148,7 @@ class Http1PeerRequest implements ServerRequest {
     }
     if (!this.#isEnding || this.#queue.length > 0 || this.hasEnded || this.isGone) return;
     this.hasEnded = true;
-    if (this.#answersChunked) this.socket.write("0\r\n\r\n", "latin1");
+    if (this.#answersChunked) this.socket.write(`0\r\n${this.#trailers}\r\n`, "latin1");
     if (this.#isLast) this.socket.end();
     else this.#peer.leave();
   }
@@ -194,4 +199,8 @@ class Http1PeerRequest implements ServerRequest {
     this.onWhole?.();
     this.#peer.leave();
   }
+}
+
+function fieldLines(fields: Readonly<Record<string, string>>): string {
+  return Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`).join("");
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { HttpRequestInit } from "../../../lib/http/mod.ts";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import { pause, until } from "./patience.ts";
+import { pause, until } from "../../support/waits.ts";
 import { ErrorCode, Setting } from "./http2_frames.ts";
 import type { Http2PeerStream } from "./http2_peer_stream.ts";
 import { respond, type ServerRequest, whenWhole } from "./server_request.ts";

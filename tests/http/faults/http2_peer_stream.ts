@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
-import { Flag, frame, FrameType, numberFrame } from "./http2_frames.ts";
+import { Flag, frame, FrameType, headerBlock, numberFrame } from "./http2_frames.ts";
 import type { Http2Peer } from "./http2_peer.ts";
 import type { ServerRequest } from "./server_request.ts";
 
@@ -30,6 +30,7 @@ export class Http2PeerStream implements ServerRequest {
   #held = 0;
   #queue: Uint8Array[] = [];
   #isEnding = false;
+  #trailers: [string, string][] = [];
   #hasEnded = false;
 
   constructor(peer: Http2Peer, id: number, fields: ReadonlyMap<string, string>) {
@@ -55,6 +56,10 @@ export class Http2PeerStream implements ServerRequest {
     if (!isHolding && this.#held > 0) this.#giveRoom();
   }
 
+  inform(status: number, fields: Readonly<Record<string, string>> = {}): void {
+    this.head(status, fields);
+  }
+
   head(status: number, fields: Readonly<Record<string, string>> = {}): void {
     if (!this.isGone) this.peer.sendHead(this.id, status, fields);
   }
@@ -66,8 +71,9 @@ export class Http2PeerStream implements ServerRequest {
     this.peer.pump();
   }
 
-  end(): void {
+  end(trailers: Readonly<Record<string, string>> = {}): void {
     if (this.isGone) return;
+    this.#trailers = Object.entries(trailers);
     this.#isEnding = true;
     this.peer.pump();
     if (this.backlog === 0) this.#finish();
@@ -89,9 +95,10 @@ export class Http2PeerStream implements ServerRequest {
     this.backlog -= size;
     if (size === first.length) this.#queue.shift();
     else this.#queue[0] = first.subarray(size);
-    const isLast = this.#isEnding && this.backlog === 0;
+    const isLast = this.#isEnding && this.backlog === 0 && this.#trailers.length === 0;
     this.peer.send(frame(FrameType.data, isLast ? Flag.endStream : 0, this.id, first.subarray(0, size)));
     if (isLast) this.#leave();
+    else if (this.#isEnding && this.backlog === 0) this.#finish();
     return true;
   }
 
@@ -137,7 +144,10 @@ export class Http2PeerStream implements ServerRequest {
 
   #finish(): void {
     if (this.#hasEnded) return;
-    this.peer.send(frame(FrameType.data, Flag.endStream, this.id, Buffer.alloc(0)));
+    const ending = this.#trailers.length === 0
+      ? frame(FrameType.data, Flag.endStream, this.id, Buffer.alloc(0))
+      : frame(FrameType.headers, Flag.endStream | Flag.endHeaders, this.id, headerBlock(this.#trailers));
+    this.peer.send(ending);
     this.#leave();
   }
 

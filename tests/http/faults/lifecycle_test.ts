@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { pause, until, within } from "./patience.ts";
+import { pause, until, within } from "../../support/waits.ts";
 import { Child } from "./child.ts";
 import { Setting } from "./http2_frames.ts";
 import { Origin } from "./origin.ts";

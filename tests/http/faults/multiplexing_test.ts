@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { pause, until } from "./patience.ts";
+import { pause, until } from "../../support/waits.ts";
 import { ErrorCode, Setting } from "./http2_frames.ts";
 import type { Origin } from "./origin.ts";
 import type { ServerRequest } from "./server_request.ts";

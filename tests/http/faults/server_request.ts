@@ -23,10 +23,13 @@ export interface ServerRequest {
   onGone: (() => void) | undefined;
   /** While true, the client is given no more room for its body. */
   isHolding: boolean;
+  /** An informational response. */
+  inform(status: number, fields?: Readonly<Record<string, string>>): void;
   head(status: number, fields?: Readonly<Record<string, string>>): void;
   /** Sent as the client has room for it; not copied. */
   data(bytes: Uint8Array): void;
-  end(): void;
+  /** @param trailers Sent after the body, which must have no length in HTTP/1.1. */
+  end(trailers?: Readonly<Record<string, string>>): void;
   /** Gives it up: RST_STREAM with a code, in HTTP/1.1 the end of the socket. */
   reset(code: number): void;
 }

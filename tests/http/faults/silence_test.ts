@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { pause, until, within } from "./patience.ts";
+import { pause, until, within } from "../../support/waits.ts";
 import { Setting } from "./http2_frames.ts";
 import { Listener } from "./listener.ts";
 import { Origin } from "./origin.ts";
@@ -150,7 +150,7 @@ test("a TLS handshake that is cut ends with one typed error for each request, an
 
 for (const protocol of ["h2", "http/1.1"] as const) {
   test(`a server that takes requests and never answers: HEADERS_TIMEOUT, and the slot is free (${protocol})`, () =>
-    trial(protocol, { client: { headersTimeout: 100, connections: 10 } }, async (scene) => {
+    trial(protocol, { client: { headersTimeout: 1000, connections: 10 } }, async (scene) => {
       const { origin } = scene;
       const outcomes = await Promise.all(burst(scene, 10, () => ({ method: "POST", body: "once" })).map(outcomeOf));
       assert.deepEqual(tally(outcomes), { HEADERS_TIMEOUT: 10 });
@@ -173,7 +173,7 @@ for (const protocol of ["h2", "http/1.1"] as const) {
     }));
 
   test(`a body that comes byte by byte, slower than bodyTimeout in all, is whole (${protocol})`, () =>
-    trial(protocol, { client: { bodyTimeout: 400 } }, async (scene) => {
+    trial(protocol, { client: { bodyTimeout: 2000 } }, async (scene) => {
       scene.origin.onRequest = (request) => {
         request.head(200);
         let sent = 0;
@@ -182,7 +182,7 @@ for (const protocol of ["h2", "http/1.1"] as const) {
           if (++sent < 25) return;
           clearInterval(timer);
           request.end();
-        }, 20);
+        }, 90);
       };
       const texts = await Promise.all(burst(scene, 10).map(async (response) => (await response).text()));
       assert.deepEqual(texts, Array(10).fill(pattern.toString("latin1", 0, 25)));

@@ -8,7 +8,7 @@ import {
   type HttpRequestInit,
 } from "../../../lib/http/mod.ts";
 
-import { until, within } from "./patience.ts";
+import { until, within } from "../../support/waits.ts";
 import { certificates } from "../certificates.ts";
 import { Origin, type OriginOptions, type Protocol } from "./origin.ts";
 import { respond, type ServerRequest } from "./server_request.ts";

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { HttpError } from "../../../lib/http/http_error.ts";
 import { bytesBody, PiecesBody } from "./recorder.ts";
 import { settled, Talk } from "./talk.ts";
+import { tries } from "../../support/long_run.ts";
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
 
@@ -465,7 +466,7 @@ describe("responses in a pipeline", () => {
         await talk.end();
       },
     );
-    await fc.assert(property, { numRuns: 150 });
+    await fc.assert(property, { numRuns: tries(150) });
   });
 });
 

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { textOf } from "./memory_transport.ts";
 import { Recorder, requestHead } from "./recorder.ts";
 import { answerTo, settled, Talk } from "./talk.ts";
+import { tries } from "../../support/long_run.ts";
 
 interface Expected {
   method?: string;
@@ -188,7 +189,7 @@ describe("a response", () => {
         await talk.end();
       },
     );
-    await fc.assert(property, { numRuns: 150 });
+    await fc.assert(property, { numRuns: tries(150) });
   });
 
   it("in many small chunks is handed out in few pieces, none of which changes later", async () => {
@@ -372,7 +373,7 @@ describe("a server that sends", () => {
       await owner.closed;
       assert.match(recorder.calls.at(-1)!, /onEnd|onFail/);
     });
-    await fc.assert(property, { numRuns: 300 });
+    await fc.assert(property, { numRuns: tries(300) });
   });
 
   it("a head with exactly as many bytes as allowed is understood", async () => {

@@ -3,8 +3,10 @@ import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import fc from "fast-check";
 import { frame, headerBlock } from "../faults/http2_frames.ts";
-import { ask, openSession, turn } from "./opened_session.ts";
+import { ask, openSession } from "./opened_session.ts";
+import { turn } from "../../support/waits.ts";
 import { ScriptedBody } from "./scripted_body.ts";
+import { tries } from "../../support/long_run.ts";
 
 const heads = [
   headerBlock([[":status", "200"]]),
@@ -46,7 +48,7 @@ test("whatever a server sends, however it is cut, every request is told its end 
       assert.equal(session.active, 0);
       assert.deepEqual(owner.calls.slice(-1), ["closed"]);
     }),
-    { numRuns: 1500 },
+    { numRuns: tries(1500) },
   );
 });
 
@@ -60,6 +62,6 @@ test("bytes that are no frames end the session, or wait for more", async () => {
       await owner.closed;
       assert.equal(answer.isEnded, answer.error === undefined);
     }),
-    { numRuns: 500 },
+    { numRuns: tries(500) },
   );
 });

@@ -11,6 +11,7 @@ import type {
 } from "../../../lib/http/exchange.ts";
 import type { Http2Options, Http2Session } from "../../../lib/http/h2/http2_options.ts";
 import { openHttp2Session } from "../../../lib/http/h2/session.ts";
+import { turn } from "../../support/waits.ts";
 import type { HttpError } from "../../../lib/http/http_error.ts";
 import type { Transport } from "../../../lib/http/transport.ts";
 import { MemoryPeer } from "./memory_peer.ts";
@@ -166,14 +167,4 @@ export async function openSession(
   peer.take();
   opened.owner.calls.length = 0;
   return { ...opened, peer };
-}
-
-/** Lets everything happen that is due now. */
-export function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-/** Waits, in ms. */
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { HttpError } from "../../../lib/http/http_error.ts";
 import { ErrorCode, FrameType, Setting } from "../faults/http2_frames.ts";
 import { dataFrame, headFrame, MemoryPeer, response } from "./memory_peer.ts";
-import { type Answer, ask, openOn, openSession, pause, turn } from "./opened_session.ts";
+import { type Answer, ask, openOn, openSession } from "./opened_session.ts";
+import { pause, turn } from "../../support/waits.ts";
 import { ScriptedBody, WholeBody } from "./scripted_body.ts";
 
 const LAST_STREAM = 2 ** 31 - 1;

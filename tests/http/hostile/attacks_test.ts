@@ -17,7 +17,7 @@ import {
   WINDOW_UPDATE,
 } from "../../../lib/http/h2/frame_types.ts";
 import type { HttpRequestInit } from "../../../lib/http/mod.ts";
-import { until } from "../../node/loopback.ts";
+import { until } from "../../support/waits.ts";
 import { field } from "../hpack/blocks.ts";
 import { type Attack, attackOne, failureOf, NOTHING, OK, times } from "./encounter.ts";
 import { frame, numberFrame, settingsFrame, splitHeaders } from "./hostile_server.ts";

@@ -17,10 +17,12 @@ import {
   WINDOW_UPDATE,
 } from "../../../lib/http/h2/frame_types.ts";
 import { HttpError } from "../../../lib/http/http_error.ts";
-import { type Answer, ask, openSession, turn } from "../h2/opened_session.ts";
+import { type Answer, ask, openSession } from "../h2/opened_session.ts";
+import { turn } from "../../support/waits.ts";
 import { field } from "../hpack/blocks.ts";
 import { frame, settingsFrame } from "./hostile_server.ts";
 import { nonsense } from "./nonsense.ts";
+import { tries } from "../../support/long_run.ts";
 
 const STATUS = Buffer.from([0x88]);
 
@@ -149,7 +151,7 @@ test("frames that make no sense end in the same way in whatever pieces they come
         pieces.texts.forEach((text, i) => assert.ok(text.startsWith(whole.texts[i])));
       },
     ),
-    { numRuns: 300 },
+    { numRuns: tries(300) },
   );
 });
 
@@ -158,7 +160,7 @@ test("random bytes end in a typed error", async () => {
     fc.asyncProperty(fc.uint8Array({ minLength: 9, maxLength: 200 }), async (noise) => {
       await outcome(Buffer.from(noise), []);
     }),
-    { numRuns: 200 },
+    { numRuns: tries(200) },
   );
 });
 

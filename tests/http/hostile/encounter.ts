@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import { HttpClient, type HttpClientOptions, HttpError, type HttpRequestInit } from "../../../lib/http/mod.ts";
-import { until, within } from "../../node/loopback.ts";
+import { until, within } from "../../support/waits.ts";
 import { type Asked, HostileServer } from "./hostile_server.ts";
 
 const unhandled: unknown[] = [];

@@ -17,7 +17,7 @@ import {
   WINDOW_UPDATE,
 } from "../../../lib/http/h2/frame_types.ts";
 import type { HttpClientOptions, HttpRequestInit } from "../../../lib/http/mod.ts";
-import { pause, until } from "../../node/loopback.ts";
+import { pause, until } from "../../support/waits.ts";
 import { field } from "../hpack/blocks.ts";
 import { encounter, failureOf, NOTHING, OK, times } from "./encounter.ts";
 import {

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { DATA, END_STREAM } from "../../../lib/http/h2/frame_types.ts";
 import { HttpError } from "../../../lib/http/mod.ts";
-import { pause, until, within } from "../../node/loopback.ts";
+import { pause, until, within } from "../../support/waits.ts";
 import { encounter } from "./encounter.ts";
 import { type Asked, frame } from "./hostile_server.ts";
 import { nonsense } from "./nonsense.ts";

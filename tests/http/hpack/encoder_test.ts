@@ -7,6 +7,7 @@ import { HpackEncoder } from "../../../lib/http/h2/hpack/encoder.ts";
 import { encodeHuffman, huffmanLength } from "../../../lib/http/h2/hpack/huffman_encoding.ts";
 import { hex } from "./blocks.ts";
 import { ReferenceDecoder } from "./reference_decoder.ts";
+import { tries } from "../../support/long_run.ts";
 
 const HEADERS = ["accept", "*/*", "accept-encoding", "zstd, br, gzip", "user-agent", "a test", "x-of-mine", "1"];
 
@@ -265,7 +266,7 @@ test("HpackEncoder's blocks tell a plain decoder the fields, whatever they are a
         for (let i = 0; i < times; i++) pair.send(request({ method, path, headers }), length);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: tries(100) },
   );
 });
 
@@ -283,6 +284,6 @@ test("HpackDecoder decodes what HpackEncoder made of responses", () => {
       assert.equal(decoder.status, status);
       assert.equal(decoder.malformed, "");
     }),
-    { numRuns: 300 },
+    { numRuns: tries(300) },
   );
 });

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import test from "node:test";
 import { HpackDecoder } from "../../../lib/http/h2/hpack/decoder.ts";
 import { HpackEncoder } from "../../../lib/http/h2/hpack/encoder.ts";
-import { runtime } from "../../e2e/consumer.ts";
+import { runtime } from "../../support/runtime.ts";
 import { Flag, type Frame, frame, FrameType, PREFACE, readSettings, Setting } from "../faults/http2_frames.ts";
 
 /** As much of a client as it takes to send header blocks to a real server, and to get its own. */

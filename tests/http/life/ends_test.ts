@@ -1,48 +1,19 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import type { Socket } from "node:net";
 import test from "node:test";
-import type { HttpClient, HttpClientEvent, HttpClientOptions, HttpRequestInit } from "../../../lib/http/mod.ts";
-import { pause, until } from "../faults/patience.ts";
+import type { HttpClient, HttpClientEvent, HttpRequestInit } from "../../../lib/http/mod.ts";
+import { pause, until } from "../../support/waits.ts";
 import { Http2Peer } from "../faults/http2_peer.ts";
 import { respond, type ServerRequest } from "../faults/server_request.ts";
 import { Http1Peer } from "../faults/http1_peer.ts";
 import { failureOf, outcomeOf } from "../faults/trial.ts";
-import { leavesNothing, type Scene } from "../leaves_nothing.ts";
+import { leavesNothing } from "../leaves_nothing.ts";
+import { PROTOCOLS, scene } from "../scene.ts";
 
 /** A stream that never ends, and takes its time. */
 async function drip(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
   await pause(5);
   controller.enqueue(new Uint8Array(9));
-}
-
-const PROTOCOLS = ["http/1.1", "h2c"] as const;
-type Protocol = (typeof PROTOCOLS)[number];
-
-/** A client with one connection to a server that does as it is told; `/fine` is always answered. */
-function scene(
-  protocol: Protocol,
-  client: HttpClientOptions,
-  onRequest: (request: ServerRequest) => void,
-  act: (scene: Scene & { requests: ServerRequest[] }) => Promise<void>,
-): Promise<void> {
-  const requests: ServerRequest[] = [];
-  const owner = {
-    settings: {},
-    violations: [],
-    onRequest: (request: ServerRequest): void => {
-      requests.push(request);
-      if (request.path.startsWith("/fine")) respond(request, 200, Buffer.from("fine"));
-      else onRequest(request);
-    },
-  };
-  const onSocket = (socket: Socket): void =>
-    void (protocol === "h2c" ? new Http2Peer(socket, owner) : new Http1Peer(socket, owner));
-  const options = { h2c: protocol === "h2c", connections: 1, maxConcurrentStreams: 1, ...client };
-  return leavesNothing({ client: options, onSocket }, async (made) => {
-    await act({ ...made, requests });
-    assert.equal(await (await made.client.fetch(`${made.url}/fine/after`)).text(), "fine");
-  });
 }
 
 for (const protocol of PROTOCOLS) {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import test from "node:test";
 import type { HttpClient, HttpRequestInit } from "../../../lib/http/mod.ts";
 import { Child } from "../faults/child.ts";
-import { pause, within } from "../faults/patience.ts";
+import { pause, within } from "../../support/waits.ts";
 import { newClient } from "../faults/trial.ts";
 import { leavesNothing } from "../leaves_nothing.ts";
 

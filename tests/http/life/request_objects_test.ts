@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import test from "node:test";
 import { HttpClient } from "../../../lib/http/mod.ts";
-import { pause, within } from "../faults/patience.ts";
+import { pause, within } from "../../support/waits.ts";
 
 interface Came {
   readonly path: string;

@@ -10,7 +10,7 @@ import { Http1Peer } from "../faults/http1_peer.ts";
 import { frame } from "../faults/http2_frames.ts";
 import { Http2Peer } from "../faults/http2_peer.ts";
 import type { Http2PeerStream } from "../faults/http2_peer_stream.ts";
-import { until } from "../faults/patience.ts";
+import { until } from "../../support/waits.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 import { failureOf } from "../faults/trial.ts";
 import { leavesNothing } from "../leaves_nothing.ts";

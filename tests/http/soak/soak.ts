@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { getEventListeners } from "node:events";
 import { HttpClient } from "../../../lib/http/mod.ts";
-import { until, within } from "../faults/patience.ts";
+import { until, within } from "../../support/waits.ts";
 import { certificates } from "../certificates.ts";
 import { Child } from "../faults/child.ts";
 import type { Protocol } from "../faults/origin.ts";

@@ -1,4 +1,4 @@
-import type { runtime } from "../../e2e/consumer.ts";
+import type { runtime } from "../../support/runtime.ts";
 
 type Runtime = typeof runtime;
 

@@ -5,7 +5,7 @@
  *   node [--import lib/streams/install.ts] tests/interop/applications/drive.ts react
  */
 import process from "node:process";
-import { within } from "../../node/loopback.ts";
+import { within } from "../../support/waits.ts";
 import { type Application, toText, turns } from "./recorded.ts";
 
 /** What an application's scenarios came to. */

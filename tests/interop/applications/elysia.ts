@@ -1,10 +1,10 @@
 import { load } from "./packages.ts";
 import { answerOf, type Application, received, turns } from "./recorded.ts";
+import { pause } from "../../support/waits.ts";
 
 const { Elysia, sse } = await load("elysia");
 
 const notes: string[] = [];
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const source = (...texts: string[]): ReadableStream<Uint8Array<ArrayBuffer>> =>
   new ReadableStream({
     start(controller) {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { root } from "../../e2e/consumer.ts";
+import { root } from "../../support/runtime.ts";
 
 /** The folder that `run.ts` installs the applications into. */
 export const folder: string = join(root, "node_modules/.cache/applications");

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { within } from "../../node/loopback.ts";
+import { within } from "../../support/waits.ts";
 
 /** A module that drives an application: its scenarios by name, each of which resolves with what JSON can hold. */
 export interface Application {

@@ -1,5 +1,6 @@
 import { load } from "./packages.ts";
 import { answerOf, type Application, settled, turns } from "./recorded.ts";
+import { pause } from "../../support/waits.ts";
 
 const { initTRPC, sse, tracked, TRPCError } = await load("@trpc/server");
 const { fetchRequestHandler } = await load("@trpc/server/adapters/fetch");
@@ -7,7 +8,6 @@ const client = await load("@trpc/client");
 const { z } = await load("zod");
 
 const notes: string[] = [];
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const t = initTRPC.create({ sse: { ping: { enabled: false } } });
 const router = t.router({

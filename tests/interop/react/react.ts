@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { runtime } from "../../e2e/consumer.ts";
+import { runtime } from "../../support/runtime.ts";
 
 /** A part of a page, as React has it. */
 export type Element = object;

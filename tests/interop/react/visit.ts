@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { get, type IncomingMessage } from "node:http";
 import { DecompressionStream, type Format } from "../../../lib/codecs/mod.ts";
 import { fromNodeReadable } from "../../../lib/node/mod.ts";
-import { within } from "../../node/loopback.ts";
+import { within } from "../../support/waits.ts";
 
 /** Asks for a page. */
 export function ask(port: number): Promise<IncomingMessage> {

@@ -7,7 +7,8 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
-import { type Ended, root, run, type runtime } from "../../e2e/consumer.ts";
+import { type Ended, run } from "../../support/processes.ts";
+import { root, type runtime } from "../../support/runtime.ts";
 import { type Cases, junitCases, tapCases, vitestCases } from "./cases.ts";
 
 /** A project whose tests can be run. */
@@ -137,10 +138,6 @@ export const suites: readonly Suite[] = [
     differences: [
       { test: /^test-(whatwg-readablestream|webstreams-pipeto-write-request)\.js$/, reason: internals },
       { test: /^test-whatwg-webstreams-adapters-to-stream(duplex|writable)\.js$/, reason: internals },
-      {
-        test: /^test-whatwg-webstreams-(transfer|transform-stream-members)\.js$/,
-        reason: "the ends of a transform of ours have native sides of their own",
-      },
       { test: /^test-structuredClone-global\.js$/, reason: "Node itself makes the streams that are received" },
       {
         test: /^test-webstream-readablestream-pipeto\.js$/,

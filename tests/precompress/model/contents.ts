@@ -2,7 +2,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { compressSync, ready } from "../../../lib/codecs/mod.ts";
 import type { DeltaFormat, VariantFormat } from "../../../lib/precompress/mod.ts";
 import { codecOf } from "../../../lib/precompress/options.ts";
-import { noise, sourceText } from "../../codecs/samples.ts";
+import { noise, sourceText } from "../../support/bytes.ts";
 import { hashOf } from "./snapshot.ts";
 
 /** Contents that files of the model have: of all sizes around the limits, some of which nothing can be saved of. */

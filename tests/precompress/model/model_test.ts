@@ -1,6 +1,6 @@
 import process from "node:process";
 import test from "node:test";
-import { inFolder } from "../site.ts";
+import { inFolder } from "../../support/folders.ts";
 import { World } from "./world.ts";
 
 /** More of them: `MILLRACE_STEPS=20000 npm run test:node -- tests/precompress/model`. */

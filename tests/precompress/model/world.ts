@@ -14,7 +14,7 @@ import {
   type PrecompressReport,
 } from "../../../lib/precompress/mod.ts";
 import { journalName } from "../../../lib/precompress/own_names.ts";
-import { randomNumbers } from "../../codecs/samples.ts";
+import { randomNumbers } from "../../support/random_numbers.ts";
 import { codecsReady, contents } from "./contents.ts";
 import { edit, loseManifest, oneOf, type Random } from "./edits.ts";
 import { type Expectation, expectationOf, type RunOptions } from "./expectation.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { NumberFileWriter, openFileReadable, openFileWritable, RotatingFileWritable } from "../../../lib/files/mod.ts";
 import { ReadableStream } from "../../../lib/streams/mod.ts";
-import { noise } from "../../codecs/samples.ts";
+import { noise } from "../../support/bytes.ts";
 import type { Scene } from "../scene.ts";
 
 export const files: Scene = {

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cleanPrecompressed, precompress } from "../../../lib/precompress/mod.ts";
-import { sourceText } from "../../codecs/samples.ts";
+import { sourceText } from "../../support/bytes.ts";
 import type { Scene } from "../scene.ts";
 
 export const precompressing: Scene = {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createStaticHandler } from "../../../lib/static/mod.ts";
-import { noise, sourceText } from "../../codecs/samples.ts";
+import { noise, sourceText } from "../../support/bytes.ts";
 import type { Scene } from "../scene.ts";
 
 const ORIGIN = "http://site.example";

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isTemporaryName } from "../../../lib/files/mod.ts";
 import { createUploadHandler, UploadError } from "../../../lib/upload/mod.ts";
-import { noise } from "../../codecs/samples.ts";
+import { noise } from "../../support/bytes.ts";
 import type { Scene } from "../scene.ts";
 
 const body = noise(300_000);

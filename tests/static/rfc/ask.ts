@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import http2, { type ClientHttp2Session, type Http2Server } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { createStaticHandler, type StaticHandler } from "../../../lib/static/mod.ts";
-import { exchange } from "../raw_exchange.ts";
+import { exchange } from "../../support/raw_exchange.ts";
 import { serveFetch } from "../fetch_server.ts";
 import type { FieldLines, Particulars, SiteName } from "./rfc_case.ts";
 import { sites } from "./rfc_case.ts";

@@ -4,8 +4,8 @@ import { readFile, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { decompress } from "../../../lib/codecs/mod.ts";
 import { precompress } from "../../../lib/precompress/mod.ts";
-import { noise, sourceText } from "../../codecs/samples.ts";
-import { listed, writeTree } from "../../precompress/site.ts";
+import { noise, sourceText } from "../../support/bytes.ts";
+import { listed, writeTree } from "../../support/folders.ts";
 
 /** A content coding, by its name in HTTP. */
 export type Coding = "identity" | "br" | "zstd" | "gzip" | "dcb" | "dcz";

@@ -11,9 +11,10 @@ import { manifestName, precompress } from "../../../lib/precompress/mod.ts";
 import { readManifestLines } from "../../../lib/static/tree/manifest_lines.ts";
 import { readVerified } from "../../../lib/static/tree/read_verified.ts";
 import { Turns } from "../../../lib/static/tree/turns.ts";
-import { inFolder, writeTree } from "../../precompress/site.ts";
-import { noise, sourceText } from "../../codecs/samples.ts";
+import { inFolder, writeTree } from "../../support/folders.ts";
+import { noise, sourceText } from "../../support/bytes.ts";
 import { all, codingsOf, scanned, variantsOf } from "./scanned.ts";
+import { tries } from "../../support/long_run.ts";
 
 const LEVELS = { brotli: 2, zstd: 1, gzip: 1 };
 const sha256 = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("base64");
@@ -253,7 +254,7 @@ test(
             }
           }
         }),
-        { numRuns: 150 },
+        { numRuns: tries(150) },
       );
     }),
 );
@@ -281,7 +282,7 @@ test(
             assert.equal(files.get(name)?.identity.sha256, identity.sha256);
           }
         }),
-        { numRuns: 150 },
+        { numRuns: tries(150) },
       );
     }),
 );

@@ -7,7 +7,7 @@ import process from "node:process";
 import test from "node:test";
 import type { Representation } from "../../../lib/static/tree/representation.ts";
 import { readVerified } from "../../../lib/static/tree/read_verified.ts";
-import { inFolder } from "../../precompress/site.ts";
+import { inFolder } from "../../support/folders.ts";
 
 const content = "what the scan found";
 

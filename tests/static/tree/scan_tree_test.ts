@@ -6,7 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { scanTree } from "../../../lib/static/tree/scan_tree.ts";
-import { inFolder, writeTree } from "../../precompress/site.ts";
+import { inFolder, writeTree } from "../../support/folders.ts";
 import { codingsOf, scanned, variantsOf } from "./scanned.ts";
 
 const sha256 = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("base64");

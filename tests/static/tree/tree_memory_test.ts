@@ -6,7 +6,7 @@ import { TreeMemory } from "../../../lib/static/tree/memory.ts";
 import type { Representation } from "../../../lib/static/tree/representation.ts";
 import { scanTree } from "../../../lib/static/tree/scan_tree.ts";
 import type { Tree } from "../../../lib/static/tree/tree.ts";
-import { inFolder, writeTree } from "../../precompress/site.ts";
+import { inFolder, writeTree } from "../../support/folders.ts";
 import { all } from "./scanned.ts";
 
 /** A tree of files of these sizes, each full of its own letter. */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as endOfTurn } from "node:timers/promises";
-import { randomNumbers } from "../../codecs/samples.ts";
+import { randomNumbers } from "../../support/random_numbers.ts";
 import type { StreamClasses } from "../differential/implementations.ts";
 
 /** The streams that programs are made of. */

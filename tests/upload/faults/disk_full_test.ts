@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import { inFolder } from "../../precompress/site.ts";
-import { forEachOf } from "../../static/raw_exchange.ts";
+import { inFolder } from "../../support/folders.ts";
+import { forEachOf } from "../../support/raw_exchange.ts";
 import { content } from "./good_uploads.ts";
 import { cannotMount, onSmallDisk } from "./small_disk.ts";
 import { assertUnhurt, type Fault } from "./unhurt.ts";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { randomFillSync } from "node:crypto";
-import { pause } from "../../node/loopback.ts";
+import { pause } from "../../support/waits.ts";
 import { type UploadAnswer, UploadConnection } from "./upload_connection.ts";
 import { chunked, digestField, form, formType, head, sha256 } from "./upload_messages.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { HttpClient } from "../../../lib/http/mod.ts";
-import { pause } from "../../node/loopback.ts";
-import { inFolder } from "../../precompress/site.ts";
-import { forEachOf } from "../../static/raw_exchange.ts";
+import { pause } from "../../support/waits.ts";
+import { inFolder } from "../../support/folders.ts";
+import { forEachOf } from "../../support/raw_exchange.ts";
 import { content } from "./good_uploads.ts";
 import { assertStored, TIMES } from "./unhurt.ts";
 import { sha256 } from "./upload_messages.ts";

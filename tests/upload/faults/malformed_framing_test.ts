@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import { pause } from "../../node/loopback.ts";
-import { inFolder, listed } from "../../precompress/site.ts";
-import { forEachOf } from "../../static/raw_exchange.ts";
+import { pause } from "../../support/waits.ts";
+import { inFolder, listed } from "../../support/folders.ts";
+import { forEachOf } from "../../support/raw_exchange.ts";
 import { content, GoodUploads } from "./good_uploads.ts";
 import { assertStored, TIMES } from "./unhurt.ts";
 import { UploadConnection } from "./upload_connection.ts";

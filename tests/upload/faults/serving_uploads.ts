@@ -11,7 +11,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { serve } from "../../../lib/runtime/mod.ts";
 import { createUploadHandler, type UploadHandler } from "../../../lib/upload/mod.ts";
-import { runtime } from "../../e2e/consumer.ts";
+import { runtime } from "../../support/runtime.ts";
 import type { Logged, UploadEntry } from "./upload_process.ts";
 
 const [directory, entry, options] = process.argv.slice(2);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { runtime } from "../../e2e/consumer.ts";
-import { pause } from "../../node/loopback.ts";
-import { inFolder } from "../../precompress/site.ts";
+import { runtime } from "../../support/runtime.ts";
+import { pause } from "../../support/waits.ts";
+import { inFolder } from "../../support/folders.ts";
 import { content, GoodUploads } from "./good_uploads.ts";
 import { assertStored } from "./unhurt.ts";
 import { UploadConnection } from "./upload_connection.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { pause } from "../../node/loopback.ts";
-import { inFolder } from "../../precompress/site.ts";
+import { pause } from "../../support/waits.ts";
+import { inFolder } from "../../support/folders.ts";
 import { content } from "./good_uploads.ts";
 import { assertUnhurt } from "./unhurt.ts";
 import { UploadConnection } from "./upload_connection.ts";

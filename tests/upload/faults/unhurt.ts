@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runtime } from "../../e2e/consumer.ts";
-import { pause } from "../../node/loopback.ts";
-import { listed } from "../../precompress/site.ts";
-import { forEachOf } from "../../static/raw_exchange.ts";
+import { runtime } from "../../support/runtime.ts";
+import { pause } from "../../support/waits.ts";
+import { listed } from "../../support/folders.ts";
+import { forEachOf } from "../../support/raw_exchange.ts";
 import type { UploadErrorCode } from "../../../lib/upload/mod.ts";
 import { GoodUploads, type GoodUploadsOptions } from "./good_uploads.ts";
 import { sha256 } from "./upload_messages.ts";

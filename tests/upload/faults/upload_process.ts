@@ -6,7 +6,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { UploadHandlerOptions } from "../../../lib/upload/mod.ts";
-import { root, runtime } from "../../e2e/consumer.ts";
+import { root, runtime } from "../../support/runtime.ts";
 
 /** The ways to a handler: its two entry points, one of them on two protocols. */
 export type UploadEntry = "node" | "fetch" | "http2";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { inFolder } from "../../precompress/site.ts";
+import { inFolder } from "../../support/folders.ts";
 import { content } from "./good_uploads.ts";
 import { assertUnhurt } from "./unhurt.ts";
 import { UploadConnection } from "./upload_connection.ts";

@@ -5,7 +5,7 @@ import test from "node:test";
 import { serve } from "../../../lib/runtime/mod.ts";
 import { type BodySource, saveForm } from "../../../lib/upload/mod.ts";
 import { noChromium, openBrowser } from "../../e2e/chromium.ts";
-import { inFolder } from "../../precompress/site.ts";
+import { inFolder } from "../../support/folders.ts";
 
 const page = `<!doctype html><title>form</title><form method="post" enctype="multipart/form-data" action="/">
 <input type="hidden" name="_charset_">

@@ -5,10 +5,10 @@ import test from "node:test";
 import { RotatingFileWritable } from "../../../lib/files/mod.ts";
 import type { FormDestination } from "../../../lib/upload/form/form_destination.ts";
 import type { SaveFormOptions } from "../../../lib/upload/form/form_options.ts";
-import { saveForm } from "../../../lib/upload/save_form.ts";
-import { noise } from "../../codecs/samples.ts";
+import { saveForm } from "../../../lib/upload/form/save_form.ts";
+import { noise } from "../../support/bytes.ts";
 import { openFilesIn } from "../../files/written.ts";
-import { inFolder } from "../../precompress/site.ts";
+import { inFolder } from "../../support/folders.ts";
 import { requestOf, streamOf } from "../bodies.ts";
 import { BOUNDARY, form, TYPE } from "./forms.ts";
 
@@ -269,14 +269,19 @@ test("a stream that takes nothing ends with the sender", () =>
   inFolder(async (folder) => {
     const gone = new Error("gone");
     let reason: unknown;
+    let fail!: () => void;
     const source = new ReadableStream<Uint8Array>({
       start(controller) {
         for (const piece of [head("a"), bytes, lineEnd, head("b"), bytes]) controller.enqueue(piece);
-        setTimeout(() => controller.error(gone), 50);
+        fail = () => controller.error(gone);
       },
     });
     const stalled = new WritableStream<Uint8Array>({
-      write: (_, { signal }) => new Promise(() => signal.addEventListener("abort", () => reason = signal.reason)),
+      write: (_, { signal }) =>
+        new Promise(() => {
+          signal.addEventListener("abort", () => reason = signal.reason);
+          setTimeout(fail, 20);
+        }),
     });
     const destination: FormDestination = ({ name }) => name === "b" ? stalled : join(folder, name);
     await assertNothingLeft(folder, source, destination, gone, { contentType: TYPE });

@@ -8,9 +8,9 @@ import { connect, type Socket } from "node:net";
 import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { noise } from "../../codecs/samples.ts";
-import { root, runtime } from "../../e2e/consumer.ts";
-import { inFolder } from "../../precompress/site.ts";
+import { noise } from "../../support/bytes.ts";
+import { root, runtime } from "../../support/runtime.ts";
+import { inFolder } from "../../support/folders.ts";
 import { BOUNDARY, TYPE } from "./forms.ts";
 
 const MEBIBYTE = 2 ** 20;

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import test from "node:test";
 import { FormParser } from "../../../lib/upload/form/form_parser.ts";
 import { checkFormOptions } from "../../../lib/upload/form/form_options.ts";
-import { noise } from "../../codecs/samples.ts";
+import { noise } from "../../support/bytes.ts";
 import { BOUNDARY, form, formOf, parse, TYPE, type Understood, understoodOf } from "./forms.ts";
 
 const malformed = { name: "UploadError", code: "MALFORMED", status: 400 };

@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import test from "node:test";
 import fc from "fast-check";
 import { BOUNDARY, parse, TYPE, type Understood, understoodOf } from "./forms.ts";
+import { tries } from "../../support/long_run.ts";
 
 const encoder = new TextEncoder();
 
@@ -91,7 +92,7 @@ test("what fetch() makes of any form is understood as it was meant, however it i
       ]);
       assert.deepEqual(parse(pieces, { maxNameBytes: 2000 }, boundary), meant);
     }),
-    { numRuns: 1000 },
+    { numRuns: tries(1000) },
   );
 });
 
@@ -128,7 +129,7 @@ test("raw forms with all kinds of bytes are understood as formData() understands
       const found = parse(cut(whole, at)).map(([name, filename, , body]) => [name, filename, body]);
       assert.deepEqual(found, expected);
     }),
-    { numRuns: 500 },
+    { numRuns: tries(500) },
   );
 });
 
@@ -163,6 +164,6 @@ test("whatever bytes come, they are understood or refused as malformed, alike ho
       assert.deepEqual(outcome(cut(whole, at)), expected);
       assert.deepEqual(outcome([...whole].map((byte) => Uint8Array.of(byte))), expected);
     }),
-    { numRuns: 3000 },
+    { numRuns: tries(3000) },
   );
 });

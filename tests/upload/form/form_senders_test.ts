@@ -7,12 +7,12 @@ import { join } from "node:path";
 import test from "node:test";
 import { serve } from "../../../lib/runtime/mod.ts";
 import type { SaveFormOptions } from "../../../lib/upload/form/form_options.ts";
-import { saveForm } from "../../../lib/upload/save_form.ts";
-import { noise } from "../../codecs/samples.ts";
-import { run } from "../../e2e/consumer.ts";
+import { saveForm } from "../../../lib/upload/form/save_form.ts";
+import { noise } from "../../support/bytes.ts";
+import { run } from "../../support/processes.ts";
 import { noCurl } from "../../e2e/same_tree/curl.ts";
 import { withHttpServer } from "../../node/loopback.ts";
-import { inFolder } from "../../precompress/site.ts";
+import { inFolder } from "../../support/folders.ts";
 
 const bytes = noise(3_000_001, 11);
 const text = "line\nline\r\n--\r\n";

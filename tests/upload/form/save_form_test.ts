@@ -9,12 +9,13 @@ import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { WritableStream as OurWritableStream } from "../../../lib/streams/mod.ts";
 import type { BodySource } from "../../../lib/upload/mod.ts";
-import { type SavedForm, saveForm } from "../../../lib/upload/save_form.ts";
-import { noise } from "../../codecs/samples.ts";
+import { type SavedForm, saveForm } from "../../../lib/upload/form/save_form.ts";
+import { noise } from "../../support/bytes.ts";
 import { cannotListOpenFiles, openFilesIn } from "../../files/written.ts";
-import { inFolder } from "../../precompress/site.ts";
+import { inFolder } from "../../support/folders.ts";
 import { chunksOf, requestOf, streamOf } from "../bodies.ts";
 import { BOUNDARY, form, TYPE } from "./forms.ts";
+import { until } from "../../support/waits.ts";
 
 const large = noise(1_000_003, 5);
 
@@ -140,10 +141,13 @@ test("files appear together when the form is complete, and are closed as soon as
     controller.enqueue(half);
     controller.enqueue(form(`\nContent-Disposition: form-data; name="b"; filename="b"\n\ntwo\n--${BOUNDARY}`));
     const visible = async () => (await readdir(folder)).filter((name) => name.startsWith("file"));
-    await until(async () => (await readdir(folder)).length === 2 && openFilesIn(`${folder}/`).length <= 1);
+    await until(
+      async () => (await readdir(folder)).length === 2 && openFilesIn(`${folder}/`).length <= 1,
+      "two entries, one of them open",
+    );
     assert.deepEqual(await visible(), []);
     controller.enqueue(form("--\nand what follows"));
-    await until(() => Promise.resolve(openFilesIn(`${folder}/`).length === 0));
+    await until(() => openFilesIn(`${folder}/`).length === 0, "closed files");
     assert.deepEqual([(await readdir(folder)).length, await visible()], [2, []]);
     controller.close();
     assert.equal((await saving).files.length, 2);
@@ -304,7 +308,3 @@ test("no file is open after a form", { skip: cannotListOpenFiles }, () =>
     await saveForm(request(), folder);
     assert.deepEqual(openFilesIn(`${folder}/`), []);
   }));
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!await isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
-}

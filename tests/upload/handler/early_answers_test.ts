@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { writeTree } from "../../precompress/site.ts";
-import { runtime } from "../../e2e/consumer.ts";
+import { writeTree } from "../../support/folders.ts";
+import { runtime } from "../../support/runtime.ts";
 import { chunkOf, RawClient } from "./raw_client.ts";
-import { contentsOf, entries, serving, until } from "./serving_handler.ts";
+import { contentsOf, entries, serving } from "./serving_handler.ts";
+import { until } from "../../support/waits.ts";
 
 const MIB = 1024 * 1024;
 /** What a sender who does not stop has to send, which Bun would take. */

@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { createUploadHandler } from "../../../lib/upload/mod.ts";
-import { exchange } from "../../static/raw_exchange.ts";
+import { exchange } from "../../support/raw_exchange.ts";
 import { bytesOf } from "./request_case.ts";
 import { contentsOf, entries, inUploads } from "./serving_handler.ts";
 

@@ -6,7 +6,7 @@ import test from "node:test";
 import { promisify } from "node:util";
 import { serve } from "../../../lib/runtime/mod.ts";
 import { createUploadHandler } from "../../../lib/upload/mod.ts";
-import { canMakeCertificates, makeCertificate } from "../../runtime/certificate.ts";
+import { canMakeCertificates, makeCertificate } from "../../support/certificate.ts";
 import { contentsOf, inUploads } from "./serving_handler.ts";
 
 const MIB = 1024 * 1024;

@@ -3,7 +3,8 @@ import process from "node:process";
 import test from "node:test";
 import type { UploadLogEntry } from "../../../lib/upload/mod.ts";
 import { RawClient } from "./raw_client.ts";
-import { contentsOf, entries, serving, until } from "./serving_handler.ts";
+import { contentsOf, entries, serving } from "./serving_handler.ts";
+import { until } from "../../support/waits.ts";
 
 const FORM = '--limit\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\nhello';
 const ways: Readonly<Record<string, (client: RawClient) => void>> = {

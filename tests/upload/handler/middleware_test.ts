@@ -6,7 +6,7 @@ import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { cors } from "hono/cors";
 import { createUploadHandler, type UploadHandler, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
-import { runtime } from "../../e2e/consumer.ts";
+import { runtime } from "../../support/runtime.ts";
 import { ConnectChain, type MountedRequest } from "../../static/connect_chain.ts";
 import { serveNatively } from "../../static/native_server.ts";
 import { serveOnHttp } from "../../static/served_handler.ts";

@@ -6,7 +6,8 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { temporaryPath } from "../../../lib/files/mod.ts";
 import { createUploadHandler, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
-import { contentsOf, inUploads, until } from "./serving_handler.ts";
+import { contentsOf, inUploads } from "./serving_handler.ts";
+import { until } from "../../support/waits.ts";
 
 const wrongTypes: Readonly<Record<string, unknown[]>> = {
   directory: [undefined, "", 7, "a\0b", new URL("http://localhost/")],

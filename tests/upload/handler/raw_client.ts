@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { until } from "./serving_handler.ts";
+import { until } from "../../support/waits.ts";
 
 /** An answer as it came. */
 export interface ClientAnswer {

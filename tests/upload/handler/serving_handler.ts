@@ -11,7 +11,7 @@ import {
   type UploadHandlerOptions,
   type UploadLogEntry,
 } from "../../../lib/upload/mod.ts";
-import { writeTree } from "../../precompress/site.ts";
+import { writeTree } from "../../support/folders.ts";
 import { serveFetch } from "../../static/fetch_server.ts";
 
 interface Server {
@@ -99,13 +99,4 @@ export async function contentsOf(folder: string): Promise<Record<string, string>
     for (const [name, content] of Object.entries(await contentsOf(path))) contents[`${entry.name}/${name}`] = content;
   }
   return contents;
-}
-
-/** Waits until `condition` holds; rejects if it does not within 15 s. */
-export async function until(condition: () => boolean, what: string): Promise<void> {
-  const end = performance.now() + 15_000;
-  while (!condition()) {
-    if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }

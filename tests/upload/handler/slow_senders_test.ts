@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { runtime } from "../../e2e/consumer.ts";
-import { pause } from "../../node/loopback.ts";
+import { runtime } from "../../support/runtime.ts";
+import { pause } from "../../support/waits.ts";
 import { RawClient } from "./raw_client.ts";
 import { contentsOf, entries, serving } from "./serving_handler.ts";
 

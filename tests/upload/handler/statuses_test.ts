@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { writeTree } from "../../precompress/site.ts";
+import { writeTree } from "../../support/folders.ts";
 import { type ClientAnswer, RawClient } from "./raw_client.ts";
 import { nameCases } from "./name_cases.ts";
 import { otherCases } from "./other_cases.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { runtime } from "../../e2e/consumer.ts";
+import { runtime } from "../../support/runtime.ts";
 import { digestField } from "../faults/upload_messages.ts";
 import { RawClient } from "./raw_client.ts";
 import { END, file, FORM } from "./sent_form.ts";

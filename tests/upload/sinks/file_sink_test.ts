@@ -7,10 +7,10 @@ import process from "node:process";
 import test from "node:test";
 import fc from "fast-check";
 import { isTemporaryName, temporaryPath } from "../../../lib/files/mod.ts";
-import { openSink } from "../../../lib/upload/open_sink.ts";
-import { noise } from "../../codecs/samples.ts";
+import { openSink } from "../../../lib/upload/sink/open_sink.ts";
+import { noise } from "../../support/bytes.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "../../files/written.ts";
-import { inFolder } from "../../precompress/site.ts";
+import { inFolder } from "../../support/folders.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

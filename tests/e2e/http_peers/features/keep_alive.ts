@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { pause } from "../../../node/loopback.ts";
+import { pause } from "../../../support/waits.ts";
 import { connectionsMade, optionsFor, visiting } from "../endpoint.ts";
 import type { HardServer } from "../hard_servers.ts";
 import { pattern } from "../pattern.ts";

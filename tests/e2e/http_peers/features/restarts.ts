@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { pause } from "../../../node/loopback.ts";
+import { pause } from "../../../support/waits.ts";
 import { connectionsMade, optionsFor, type Visit, visiting } from "../endpoint.ts";
 import { pattern } from "../pattern.ts";
 import { sha256 } from "./bodies.ts";

@@ -1,0 +1,186 @@
+import { type Encoder, openEncoder } from "../../codecs/internal.ts";
+import { joinBytes } from "../../streams/internal.ts";
+import { crc32, shifted } from "./crc32.ts";
+import type { Feed, Opening, Subscriber } from "./feed.ts";
+import { type ChannelCoding, formatOfChannel } from "./options.ts";
+
+/** Subscribers that read the same bytes. */
+class Lane {
+  readonly members = new Set<Subscriber>();
+  #encoder: Encoder | undefined;
+  readonly #open: () => Encoder;
+
+  constructor(open: () => Encoder) {
+    this.#open = open;
+  }
+
+  /** Whether the next text refers to nothing before it. */
+  get isClosed(): boolean {
+    return this.#encoder === undefined;
+  }
+
+  /** Encodes text, so that it can be decoded at once. */
+  encode(text: Uint8Array): Uint8Array {
+    this.#encoder ??= this.#open();
+    return joined([...this.#encoder.write(text), ...this.#encoder.flush()]);
+  }
+
+  /** Frees the encoder: the next text begins anew. */
+  close(): void {
+    this.#encoder?.close();
+    this.#encoder = undefined;
+  }
+}
+
+/** What is particular to a coding. An encoder is never completed: a reader is given what stands for the end. */
+interface Traits {
+  readonly level: number;
+  readonly windowLog?: number;
+  /** What begins a response. */
+  readonly header: Uint8Array;
+  /** What ends an encoder's output, which was flushed, before that of another one; nothing if they go together. */
+  readonly partEnd: Uint8Array;
+}
+
+const traitsOf: Readonly<Record<ChannelCoding, Traits>> = {
+  // An encoder's output is a frame; an empty raw block marked as the last one ends it (RFC 8878, section 3.1.1.2).
+  zstd: { level: 3, windowLog: 17, header: new Uint8Array(0), partEnd: Uint8Array.of(1, 0, 0) },
+  // Its outputs are blocks of one deflate stream, since each begins and ends at a whole byte (RFC 1951).
+  gzip: { level: 6, header: Uint8Array.of(31, 139, 8, 0, 0, 0, 0, 0, 0, 255), partEnd: new Uint8Array(0) },
+};
+
+/** An empty block of deflate that is marked as the last one. */
+const LAST_BLOCK = Uint8Array.of(3, 0);
+
+/**
+ * Events in a coding that a reader can join where an encoder begins anew, which costs everybody the references to earlier
+ * events. So newcomers share a second encoder, which begins anew for each of them, until they have missed as much by that
+ * as all others would by beginning anew with them.
+ */
+export class EncodedFeed implements Feed {
+  readonly #coding: ChannelCoding;
+  readonly #traits: Traits;
+  readonly #settled: Lane;
+  readonly #newcomers: Lane;
+  readonly #joining = new Set<Subscriber>();
+  /** How many texts were sent to newcomers without reference to earlier ones. */
+  #missed = 0;
+  /** Of all text so far. */
+  #crc = 0;
+  #length = 0;
+  readonly #warn: (reason: string) => void;
+
+  /** The codec has to be loaded. */
+  constructor(coding: ChannelCoding, warn: (reason: string) => void) {
+    this.#coding = coding;
+    this.#traits = traitsOf[coding];
+    this.#warn = warn;
+    this.#settled = new Lane(() => this.#openEncoder());
+    this.#newcomers = new Lane(() => this.#openEncoder());
+  }
+
+  #openEncoder(): Encoder {
+    const { level, windowLog } = this.#traits;
+    return openEncoder(formatOfChannel[this.#coding], { level, windowLog });
+  }
+
+  open(text: Uint8Array): Opening {
+    const { header, partEnd } = this.#traits;
+    const encoder = this.#openEncoder();
+    try {
+      const bytes = joined([header, ...encoder.write(text), ...encoder.flush(), partEnd]);
+      return { bytes, crc: crc32(0, text), length: text.length };
+    } finally {
+      encoder.close();
+    }
+  }
+
+  join(subscriber: Subscriber, opening?: Opening): void {
+    const { place } = subscriber;
+    if (opening) Object.assign(place, { crc: opening.crc, length: opening.length });
+    place.crc ^= this.#crc;
+    place.joinedAt = this.#length;
+    this.#joining.add(subscriber);
+  }
+
+  leave(subscriber: Subscriber): void {
+    const sets = [this.#settled.members, this.#newcomers.members, this.#joining];
+    if (!sets.map((set) => set.delete(subscriber)).includes(true)) return;
+    const { place } = subscriber;
+    const length = this.#length - place.joinedAt;
+    // Its own text and the channel's were both followed by the same.
+    place.crc = (shifted(place.crc, length) ^ this.#crc) >>> 0;
+    place.length += length;
+  }
+
+  send(text: Uint8Array): Subscriber[] {
+    const slow: Subscriber[] = [];
+    this.#seat();
+    if (this.#coding === "gzip") this.#crc = crc32(this.#crc, text);
+    this.#length += text.length;
+    for (const lane of [this.#settled, this.#newcomers]) {
+      try {
+        this.#sendTo(lane, text, slow);
+      } catch (error) {
+        const reason = (error as Error).message;
+        this.#warn(`subscribers of a channel are cut off: ${reason}`);
+        lane.close();
+        for (const member of [...lane.members]) member.drop(reason);
+      }
+    }
+    return slow;
+  }
+
+  /** Gives newcomers their lane. */
+  #seat(): void {
+    if (this.#joining.size === 0) return;
+    this.#missed += this.#newcomers.members.size + this.#joining.size;
+    if (this.#missed < this.#settled.members.size) {
+      moveTo(this.#newcomers, this.#joining);
+      return this.#newcomers.close();
+    }
+    this.#missed = 0;
+    moveTo(this.#settled, this.#newcomers.members);
+    moveTo(this.#settled, this.#joining);
+    this.#settled.close();
+  }
+
+  /** @throws {RangeError} if memory runs out. */
+  #sendTo(lane: Lane, text: Uint8Array, slow: Subscriber[]): void {
+    const { members } = lane;
+    if (members.size === 0) return lane.close();
+    const { partEnd } = this.#traits;
+    const isPartEnded = lane.isClosed;
+    const bytes = lane.encode(text);
+    const afterEnd = isPartEnded && partEnd.length > 0 ? joined([partEnd, bytes]) : bytes;
+    for (const member of members) {
+      const isWithin = member.place.isWithin;
+      member.place.isWithin = true;
+      if (!member.write(isWithin ? afterEnd : bytes)) slow.push(member);
+    }
+  }
+
+  ending(subscriber: Subscriber): Uint8Array {
+    this.leave(subscriber);
+    const { isWithin, crc, length } = subscriber.place;
+    if (this.#coding === "zstd") return isWithin ? this.#traits.partEnd : new Uint8Array(0);
+    const trailer = new DataView(new ArrayBuffer(8));
+    trailer.setUint32(0, crc, true);
+    trailer.setUint32(4, length % 2 ** 32, true);
+    return joined([LAST_BLOCK, new Uint8Array(trailer.buffer)]);
+  }
+
+  close(): void {
+    this.#settled.close();
+    this.#newcomers.close();
+  }
+}
+
+function moveTo(lane: Lane, subscribers: Set<Subscriber>): void {
+  for (const subscriber of subscribers) lane.members.add(subscriber);
+  subscribers.clear();
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  return joinBytes(pieces, pieces.reduce((length, piece) => length + piece.length, 0));
+}

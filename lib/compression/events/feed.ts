@@ -1,0 +1,92 @@
+/** A client of a channel. */
+export interface Subscriber {
+  /** The feed's notes about it. */
+  readonly place: Place;
+  /** Sends what it gets first, which does not count as waiting for it. */
+  begin(bytes: Uint8Array): void;
+  /** Sends `bytes`, which are shared with others; returns whether it keeps up. */
+  write(bytes: Uint8Array): boolean;
+  /** Sends `bytes` and ends the response. */
+  end(bytes: Uint8Array): void;
+  /** Cuts the response off. */
+  drop(reason: string): void;
+}
+
+/** A subscriber's place in its feed. */
+export interface Place {
+  /** Whether its reader is within a part of the coding that has to be ended. */
+  isWithin: boolean;
+  /** gzip's checksum of everything that was sent before it joined; once it has, XORed with that of the channel then. */
+  crc: number;
+  /** The length in bytes of everything that was sent before it joined. */
+  length: number;
+  /** The length of the channel's text then. */
+  joinedAt: number;
+}
+
+/** The first thing that a subscriber is sent: text of its own, encoded. */
+export interface Opening {
+  readonly bytes: Uint8Array;
+  /** Of the text. */
+  readonly crc: number;
+  /** Of the text, in bytes. */
+  readonly length: number;
+}
+
+/** The events of a channel in one content coding, encoded once for all that read it. */
+export interface Feed {
+  /**
+   * Encodes text for a subscriber that is about to join.
+   *
+   * @throws {RangeError} if memory runs out.
+   */
+  open(text: Uint8Array): Opening;
+  /** Has a subscriber get everything from the next text on; `opening` is left out if it was here before. */
+  join(subscriber: Subscriber, opening?: Opening): void;
+  /** Has it get nothing more, until it joins again. */
+  leave(subscriber: Subscriber): void;
+  /** Sends text to all, and returns the subscribers that don't keep up. */
+  send(text: Uint8Array): Subscriber[];
+  /** Returns the bytes that complete a subscriber's response. */
+  ending(subscriber: Subscriber): Uint8Array;
+  /** Frees the codec. */
+  close(): void;
+}
+
+/** Makes the place of a subscriber that has yet to join. */
+export function newPlace(): Place {
+  return { isWithin: false, crc: 0, length: 0, joinedAt: 0 };
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Events as they are. */
+export class PlainFeed implements Feed {
+  readonly #subscribers = new Set<Subscriber>();
+
+  open(text: Uint8Array): Opening {
+    return { bytes: text, crc: 0, length: 0 };
+  }
+
+  join(subscriber: Subscriber): void {
+    this.#subscribers.add(subscriber);
+  }
+
+  leave(subscriber: Subscriber): void {
+    this.#subscribers.delete(subscriber);
+  }
+
+  send(text: Uint8Array): Subscriber[] {
+    const slow: Subscriber[] = [];
+    for (const subscriber of this.#subscribers) if (!subscriber.write(text)) slow.push(subscriber);
+    return slow;
+  }
+
+  ending(): Uint8Array {
+    return NOTHING;
+  }
+
+  close(): void {
+    this.#subscribers.clear();
+  }
+}

@@ -1,0 +1,156 @@
+import { isEncoderLoaded } from "../../codecs/internal.ts";
+import { ready } from "../../codecs/mod.ts";
+import { requireKnown } from "../../streams/internal.ts";
+import { retryText } from "./event_text.ts";
+
+/**
+ * A content coding that the subscribers of a channel can share: brotli is none, since a reader cannot begin in the middle
+ * of it.
+ *
+ * @example Use gzip alone
+ * ```ts
+ * import { type ChannelCoding, createEventChannel } from "@millrace/streams/compression";
+ *
+ * const codings: ChannelCoding[] = ["gzip"];
+ * const channel = createEventChannel({ codings });
+ * channel.close();
+ * ```
+ */
+export type ChannelCoding = "zstd" | "gzip";
+
+/**
+ * Options of {@linkcode createEventChannel}.
+ *
+ * @example Keep more events for clients that connect again
+ * ```ts
+ * import { createEventChannel, type EventChannelOptions } from "@millrace/streams/compression";
+ *
+ * const options: EventChannelOptions = { history: 1000, retry: 2000 };
+ * const channel = createEventChannel(options);
+ * channel.close();
+ * ```
+ */
+export interface EventChannelOptions {
+  /**
+   * The codings to use; of those that a client likes equally well, the first is chosen.
+   *
+   * @default ["zstd", "gzip"]
+   */
+  codings?: readonly ChannelCoding[];
+  /**
+   * The number of events kept for clients that connect again; 0 keeps none.
+   *
+   * @default 100
+   */
+  history?: number;
+  /**
+   * The length of these events together, in UTF-16 code units.
+   *
+   * @default 1048576
+   */
+  historyLength?: number;
+  /**
+   * The time in ms without an event after which a comment is sent, so that nothing between takes the connection for
+   * dead; 0 sends none.
+   *
+   * @default 15000
+   */
+  heartbeat?: number;
+  /** The time in ms that clients wait before they connect again. Default: theirs, some seconds. */
+  retry?: number;
+  /**
+   * Decides about subscribers that read too slowly, which have more than `maxBuffered` bytes to read: `drop` ends their
+   * connection, and clients connect again and get what they missed from the history; `skip` leaves out events until they
+   * have read everything.
+   *
+   * @default "drop"
+   */
+  slow?: "drop" | "skip";
+  /**
+   * The number of compressed bytes that may wait for each subscriber, beside what the system buffers.
+   *
+   * @default 65536
+   */
+  maxBuffered?: number;
+  /**
+   * Called with the reason if events are sent uncompressed, or subscribers dropped, because a codec cannot be used.
+   *
+   * @default console.warn
+   */
+  onWarning?: (reason: string) => void;
+}
+
+/** Checked options. */
+export interface ChannelSettings {
+  readonly codings: readonly ChannelCoding[];
+  readonly history: number;
+  readonly historyLength: number;
+  readonly heartbeat: number;
+  /** The first thing that a subscriber gets: it tells the client that the connection stands. */
+  readonly greeting: string;
+  readonly slow: "drop" | "skip";
+  readonly maxBuffered: number;
+  readonly warn: (reason: string) => void;
+}
+
+const CODINGS: readonly ChannelCoding[] = ["zstd", "gzip"];
+/** The longest time that timers take, in ms. */
+const LONGEST_TIME = 2 ** 31 - 1;
+const KNOWN = {
+  codings: true,
+  history: true,
+  historyLength: true,
+  heartbeat: true,
+  retry: true,
+  slow: true,
+  maxBuffered: true,
+  onWarning: true,
+};
+
+/** @throws {TypeError | RangeError} if an option is not what it should be. */
+export function channelSettings(options: EventChannelOptions): ChannelSettings {
+  requireKnown(options, KNOWN, "createEventChannel()");
+  const { codings = CODINGS, slow = "drop", retry, onWarning = (reason) => console.warn(reason) } = options;
+  if (!Array.isArray(codings)) throw new TypeError(`codings must be an array, not ${String(codings)}`);
+  const other = codings.find((coding) => !CODINGS.includes(coding));
+  if (other !== undefined) {
+    throw new TypeError(`"${String(other)}" is no coding that subscribers can share: use ${CODINGS.join(", ")}`);
+  }
+  if (slow !== "drop" && slow !== "skip") throw new TypeError(`slow must be "drop" or "skip", not ${String(slow)}`);
+  if (typeof onWarning !== "function") throw new TypeError("onWarning must be a function");
+  return {
+    codings: [...new Set(codings)],
+    history: count("history", options.history, 100),
+    historyLength: count("historyLength", options.historyLength, 1024 * 1024),
+    heartbeat: Math.min(count("heartbeat", options.heartbeat, 15_000), LONGEST_TIME),
+    greeting: `${retry === undefined ? "" : retryText(retry)}:\n\n`,
+    slow,
+    maxBuffered: count("maxBuffered", options.maxBuffered, 64 * 1024),
+    warn: onWarning,
+  };
+}
+
+/** Loads the codecs; a warning tells if one cannot be used here. */
+export async function loadChannelCodecs({ codings, warn }: ChannelSettings): Promise<void> {
+  await Promise.all(codings.map(async (coding) => {
+    try {
+      await ready([formatOfChannel[coding]], "compress");
+    } catch (error) {
+      warn(`events are not compressed with ${coding}: ${(error as Error).message}`);
+    }
+  }));
+}
+
+/** The codecs' formats of the codings: gzip's header and trailer are each subscriber's own. */
+export const formatOfChannel = { zstd: "zstd", gzip: "deflate-raw" } as const;
+
+/** Whether a coding's codec is loaded. */
+export function isChannelCodingLoaded(coding: ChannelCoding): boolean {
+  return isEncoderLoaded(formatOfChannel[coding]);
+}
+
+function count(name: string, value: number | undefined, otherwise: number): number {
+  if (value === undefined) return otherwise;
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new RangeError(`${name} ${String(value)} is out of range: use a whole number from 0`);
+}

@@ -1,0 +1,289 @@
+import type { ClientCore } from "../client_core.ts";
+import type { Deadline, Deadlines } from "../deadlines.ts";
+import type { RequestTrace } from "../diagnostics/request_trace.ts";
+import type { Exchange, ExchangeHandler, HeaderList, ResponseHead } from "../exchange.ts";
+import { HttpError } from "../http_error.ts";
+import type { PooledConnection } from "../origin/pooled_connection.ts";
+import type { FetchRequest } from "../request/fetch_request.ts";
+import { type BodyControl, type Failure, ResponseBody } from "../response/response_body.ts";
+import { ResponseHeaders } from "../response/response_headers.ts";
+import type { AttemptBody } from "./attempt_body.ts";
+
+/** The owner of an attempt, told how it goes. Told of one end, unless it gave the attempt up or let it go. */
+export interface AttemptOwner {
+  onHead(head: ResponseHead): void;
+  /** The last byte of the response has come, or its reader wants no more, or enough of what is discarded has come. */
+  onReceived(): void;
+  /** There is no response. */
+  onLost(error: HttpError, untouched: boolean): void;
+  /** There is no whole response, and no other attempt will help: it was cut off, or came too late. */
+  onBroken(reason: unknown): void;
+}
+
+/** Informational (1xx) responses to one request; their fields share the limit of a head. */
+const MOST_INFORMATIONAL = 1000;
+/** Bytes of a body that nobody reads which are received, so that the connection can be used again. */
+const DISCARDED_BYTES = 65_536;
+/** For how many ms they are waited for. */
+const DISCARDED_WITHIN = 1000;
+
+/**
+ * A request on its way over one connection, from its first byte to the last of the response. Its deadline is for one thing at a time:
+ * the response's head, the next byte that a reader waits for, or the end of a body that nobody reads.
+ */
+export class Attempt implements ExchangeHandler, Deadline, BodyControl {
+  // Of Deadline: an attempt is one itself, so that it costs no object a request.
+  expiresAt = 0;
+  previousDeadline: Deadline | undefined = undefined;
+  nextDeadline: Deadline | undefined = undefined;
+  /** The body of the response; undefined before it is wanted, and if it is discarded. */
+  responseBody: ResponseBody | undefined = undefined;
+  readonly #core: ClientCore;
+  readonly #request: FetchRequest;
+  readonly #trace: RequestTrace | undefined;
+  readonly #upload: AttemptBody | undefined;
+  /** The connection. */
+  readonly pooled: PooledConnection;
+  #owner: AttemptOwner | undefined;
+  #deadlines: Deadlines | undefined = undefined;
+  #exchange: Exchange | undefined = undefined;
+  #hasHead = false;
+  /** Informational responses so far, and the size of their fields. */
+  #informational = 0;
+  #informationalBytes = 0;
+  #isDelivered = false;
+  #isOver = false;
+  #holds = false;
+  /** Whether a reader waits for bytes. */
+  #isWanted = false;
+  #discards = false;
+  #discarded = 0;
+
+  /**
+   * Prepares an attempt.
+   *
+   * @param upload The request's body, if it has one.
+   * @param trace Tells subscribers how it goes, and has the request with the fields that they have added.
+   * @param owner Told how it goes, never within {@link start}.
+   */
+  constructor(
+    core: ClientCore,
+    request: FetchRequest,
+    upload: AttemptBody | undefined,
+    pooled: PooledConnection,
+    trace: RequestTrace | undefined,
+    owner: AttemptOwner,
+  ) {
+    this.#core = core;
+    this.#request = trace?.request ?? request;
+    this.#trace = trace;
+    this.#upload = upload;
+    this.pooled = pooled;
+    this.#owner = owner;
+  }
+
+  /** Sends the request. */
+  start(): void {
+    this.#exchange = this.pooled.connection.start(this.#request, this.#upload, this);
+    this.#hold(true);
+    this.#startDeadline(this.#headersTimeout);
+    if (this.#trace !== undefined) this.#traceBody(this.#trace);
+  }
+
+  /** The rest of the response is wanted: it comes as {@link responseBody}. */
+  receive(): ResponseBody {
+    return this.responseBody = new ResponseBody(this);
+  }
+
+  /** Nobody reads the rest of the response. A little of it is received for the connection's sake, and its end is not waited for long. */
+  discard(): void {
+    if (this.#isOver) return;
+    this.#discards = true;
+    this.#startDeadline(DISCARDED_WITHIN);
+  }
+
+  /** Discards the rest of the response, of which the owner is told nothing any more. What is left of the request is not sent. */
+  letGo(): void {
+    if (this.#upload?.pending) {
+      return this.giveUp(new TypeError("The response came before the request's body had ended"));
+    }
+    this.#owner = undefined;
+    this.#trace?.onEnd();
+    this.#hold(false);
+    this.discard();
+  }
+
+  /** The caller has the response: from now on only a reader who waits keeps the process alive. */
+  onDelivered(): void {
+    this.#isDelivered = true;
+    if (!this.#isWanted && !this.#upload?.pending) this.#hold(false);
+  }
+
+  /** Ends it, whatever state it is in. The owner is not told. */
+  giveUp(reason: unknown): void {
+    this.#owner = undefined;
+    this.#exchange?.cancel(reason);
+    this.#end();
+    this.#trace?.onError(reason);
+    this.responseBody?.fail(reason);
+  }
+
+  // What the connection tells.
+
+  onInformational(status: number, fields: HeaderList): void {
+    if (status === 100) this.#upload?.proceed();
+    let size = 0;
+    for (const part of fields) size += part.length;
+    this.#informationalBytes += size;
+    if (++this.#informational > MOST_INFORMATIONAL || this.#informationalBytes > this.#core.options.maxHeaderSize) {
+      const message =
+        `${this.#request.url.href} was answered with more informational responses than maxHeaderSize allows`;
+      return this.#stop(this.#error("LIMIT_EXCEEDED", message));
+    }
+    const told = this.#request.onInformational ?? this.#core.options.onInformational;
+    if (told !== undefined) this.#core.tell(() => told(status, new ResponseHeaders(fields)));
+  }
+
+  onHead(head: ResponseHead): void {
+    this.pooled.onAnswer();
+    this.#stopDeadline();
+    this.#hasHead = true;
+    if (head.status < 300) this.#upload?.proceed(); // it may answer as the body comes
+    this.#owner!.onHead(head);
+  }
+
+  onData(chunk: Uint8Array): void {
+    if (this.responseBody === undefined) return this.#discard(chunk.length);
+    this.#stopDeadline();
+    this.#isWanted = false;
+    this.responseBody.push(chunk);
+    if (!this.#isWanted && this.#isDelivered && !this.#upload?.pending) this.#hold(false);
+  }
+
+  onEnd(trailers: HeaderList | undefined): void {
+    this.#end();
+    this.#trace?.onEnd(trailers);
+    this.responseBody?.end(trailers);
+    this.#owner?.onReceived();
+  }
+
+  onFail(error: HttpError, untouched: boolean): void {
+    this.#end();
+    this.#trace?.onError(error);
+    // What goes wrong with a body that nobody reads is told as long as somebody waits for the response.
+    if (this.#discards && this.#isDelivered) return this.#owner?.onReceived();
+    if (this.#hasHead) return this.#break(error);
+    this.pooled.onNoAnswer();
+    this.#owner?.onLost(error, untouched);
+  }
+
+  onExpired(): void {
+    const { href } = this.#request.url;
+    // While the request's body is being sent, the time is counted from its last piece.
+    if (!this.#hasHead || this.#discards) { // a response without a body may come early
+      const ms = this.#hasHead ? DISCARDED_WITHIN : this.#headersTimeout;
+      if (this.#upload?.pending && performance.now() - this.#upload.readAt < ms) return this.#deadlines!.start(this);
+    }
+    if (this.#discards) this.#stopDiscarding();
+    else if (this.#hasHead) {
+      this.#stop(this.#error("BODY_TIMEOUT", `No byte of the body of ${href} came for ${this.#bodyTimeout} ms`));
+    } else this.#stop(this.#error("HEADERS_TIMEOUT", `${href} was not answered within ${this.#headersTimeout} ms`));
+  }
+
+  // What the response's body tells.
+
+  consumed(bytes: number): void {
+    this.#exchange?.consumed(bytes);
+  }
+
+  /** A reader waits: only now is the server late. */
+  wanted(): void {
+    if (this.#isOver) return;
+    this.#isWanted = true;
+    this.#hold(true);
+    if (this.expiresAt === 0) this.#startDeadline(this.#bodyTimeout);
+  }
+
+  cancel(reason: unknown): void {
+    this.#exchange?.cancel(reason);
+    this.#end();
+    this.#trace?.onEnd();
+    this.#owner?.onReceived();
+  }
+
+  revoked(): Failure | undefined {
+    const { signal, origin } = this.#request;
+    if (signal?.aborted) return { reason: signal.reason };
+    return this.#core.destroyed ? { reason: this.#core.closedError(origin) } : undefined;
+  }
+
+  #discard(bytes: number): void {
+    this.#discarded += bytes;
+    if (this.#discarded <= DISCARDED_BYTES) this.#exchange!.consumed(bytes);
+    else this.#stopDiscarding();
+  }
+
+  /** It takes too long, or is too much. */
+  #stopDiscarding(): void {
+    this.#exchange?.cancel(undefined);
+    this.#end();
+    this.#trace?.onEnd();
+    this.#owner?.onReceived();
+  }
+
+  /** Gives the exchange up of our own accord. */
+  #stop(reason: unknown): void {
+    this.#exchange?.cancel(reason);
+    this.#end();
+    this.#trace?.onError(reason);
+    this.#break(reason);
+  }
+
+  #traceBody(trace: RequestTrace): void {
+    if (this.#upload === undefined || !this.#upload.pending) trace.onBodySent();
+    else this.#upload.onSent = () => trace.onBodySent();
+  }
+
+  #break(reason: unknown): void {
+    this.responseBody?.fail(reason);
+    this.#owner?.onBroken(reason);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#exchange = undefined;
+    this.#stopDeadline();
+    this.#hold(false);
+  }
+
+  /** Whether the connection keeps the process alive for this request. */
+  #hold(holds: boolean): void {
+    if (holds === this.#holds) return;
+    this.#holds = holds;
+    if (holds) this.pooled.hold();
+    else this.pooled.release();
+  }
+
+  get #headersTimeout(): number {
+    return this.#request.headersTimeout ?? this.#core.options.headersTimeout;
+  }
+
+  get #bodyTimeout(): number {
+    return this.#request.bodyTimeout ?? this.#core.options.bodyTimeout;
+  }
+
+  #startDeadline(ms: number): void {
+    this.#stopDeadline();
+    if (ms === 0) return;
+    this.#deadlines = this.#core.deadlinesOf(ms);
+    this.#deadlines.start(this);
+  }
+
+  #stopDeadline(): void {
+    if (this.expiresAt !== 0) this.#deadlines!.stop(this);
+  }
+
+  #error(code: "HEADERS_TIMEOUT" | "BODY_TIMEOUT" | "LIMIT_EXCEEDED", message: string): HttpError {
+    return new HttpError(code, message, { origin: this.#request.origin });
+  }
+}

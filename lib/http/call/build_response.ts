@@ -1,0 +1,62 @@
+import type { ResponseHead } from "../exchange.ts";
+import { HttpError } from "../http_error.ts";
+import type { FetchRequest } from "../request/fetch_request.ts";
+import { decodedBody } from "../response/decoded_body.ts";
+import { createResponse, type HttpResponse } from "../response/http_response.ts";
+import { asksForDigest, verifiedBody } from "../response/integrity.ts";
+import type { ResponseBody } from "../response/response_body.ts";
+import { joinedField } from "../response/response_headers.ts";
+
+/** Settings for the response of one call. */
+export interface ResponseTerms {
+  /** Whether content codings are undone. */
+  readonly decompress: boolean;
+  /** Bytes that the decoded body may have. */
+  readonly maxResponseSize: number;
+  /** Whether it is not the first response. */
+  readonly redirected: boolean;
+}
+
+/**
+ * Makes the response that the caller gets: its body decoded, limited and verified, as it is read.
+ *
+ * @param body The body as it is received; undefined where there can be none (HEAD, 204, 304).
+ * @throws {HttpError} INTEGRITY_MISMATCH if the request asks for a digest, and there is no body.
+ */
+export function buildResponse(
+  request: FetchRequest,
+  head: ResponseHead,
+  body: ResponseBody | undefined,
+  terms: ResponseTerms,
+): HttpResponse {
+  const { url, integrity, origin } = request;
+  const received = body;
+  if (body !== undefined) {
+    const codings = terms.decompress ? joinedField(head.headers, "content-encoding") : "";
+    if (codings !== "") body = decodedBody(body, codings, origin);
+    limit(body, request, head, terms.maxResponseSize);
+    if (integrity !== "") body = verifiedBody(body, integrity, origin);
+  } else if (asksForDigest(integrity)) {
+    const message = `${url.href} has a response without a body, and integrity asks for one`;
+    throw new HttpError("INTEGRITY_MISMATCH", message, { origin });
+  }
+  return createResponse(head, body, { url: withoutFragment(url), redirected: terms.redirected, received });
+}
+
+/** The caller gets no more of the body, as it is read, than was said. */
+function limit(body: ResponseBody, { url, origin }: FetchRequest, { headers }: ResponseHead, most: number): void {
+  if (most === Infinity) return;
+  const error = (): HttpError => {
+    const message = `The response of ${url.href} is larger than ${most} bytes (maxResponseSize)`;
+    return new HttpError("LIMIT_EXCEEDED", message, { origin });
+  };
+  body.limit(most, error);
+  const announced = body.isDecoded ? 0 : Number(joinedField(headers, "content-length"));
+  if (announced > most) body.cancel(error());
+}
+
+/** Gives the URL of a response: without the fragment, as the standard has it. */
+function withoutFragment({ href }: URL): string {
+  const hash = href.indexOf("#");
+  return hash < 0 ? href : href.slice(0, hash);
+}

@@ -1,0 +1,424 @@
+import type { ClientCore, LiveCall } from "../client_core.ts";
+import type { Deadline, Deadlines } from "../deadlines.ts";
+import { openTrace, type RequestTrace, tracedContext } from "../diagnostics/request_trace.ts";
+import type { ResponseHead } from "../exchange.ts";
+import { wantsHttp1 } from "../h2/error_codes.ts";
+import { HttpError } from "../http_error.ts";
+import type { Origin } from "../origin/origin.ts";
+import type { PooledConnection } from "../origin/pooled_connection.ts";
+import type { WaitingRequest, WaitingRoom } from "../origin/waiting_list.ts";
+import type { FetchRequest } from "../request/fetch_request.ts";
+import { redirected } from "../request/redirect.ts";
+import type { BodySource } from "../request/request_body.ts";
+import type { HttpResponse } from "../response/http_response.ts";
+import type { ResponseBody } from "../response/response_body.ts";
+import { joinedField } from "../response/response_headers.ts";
+import { Attempt, type AttemptOwner } from "./attempt.ts";
+import { AttemptBody } from "./attempt_body.ts";
+import { buildResponse } from "./build_response.ts";
+import { deliverSoon } from "./delivery.ts";
+import { FailedAttempts, type RetryTerms } from "./failed_attempts.ts";
+import { retryAfter } from "./retry_after.ts";
+import { TotalDeadline } from "./total_deadline.ts";
+
+/** The caller, who waits for a response. */
+export interface Caller {
+  resolve(response: HttpResponse): void;
+  reject(reason: unknown): void;
+}
+
+/** Who keeps the calls that have not ended: the client, or an intercepted call of it. */
+export interface CallOwner {
+  onBegin(call: OwnedCall): void;
+  onEnd(call: OwnedCall): void;
+}
+
+/** A call that its owner can end. */
+export interface OwnedCall extends LiveCall {
+  abort(reason: unknown): void;
+}
+
+/** The caller of a call that was answered. */
+const ANSWERED: Caller = { resolve: () => {}, reject: () => {} };
+
+/**
+ * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns the request's life:
+ * whatever ends it (the response, the signal, a timeout, the client, the server, a hook), it ends once, in `#end`, which lets go of all that it has.
+ */
+export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
+  readonly #core: ClientCore;
+  #request: FetchRequest;
+  #caller: Caller;
+  readonly #owner: CallOwner;
+  #origin: Origin;
+  // Of WaitingRequest and Deadline (its time in the queue): a call is both itself, so that neither costs an object a request.
+  previousWaiting: WaitingRequest | undefined = undefined;
+  nextWaiting: WaitingRequest | undefined = undefined;
+  waitingAt: WaitingRoom | undefined = undefined;
+  host: string;
+  pipelinable: boolean;
+  expiresAt = 0;
+  previousDeadline: Deadline | undefined = undefined;
+  nextDeadline: Deadline | undefined = undefined;
+  #deadlines: Deadlines | undefined = undefined;
+  #total: TotalDeadline | undefined = undefined;
+  /** The request's body, if one was opened. */
+  #upload: AttemptBody | undefined = undefined;
+  #attempt: Attempt | undefined = undefined;
+  #head: ResponseHead | undefined = undefined;
+  #responseBody: ResponseBody | undefined = undefined;
+  #redirects = 0;
+  #isReceived = false;
+  #isAnswered = false;
+  #isOver = false;
+  #failures: FailedAttempts | undefined = undefined;
+  #since = 0;
+  #trace: RequestTrace | undefined = undefined;
+  /** The caller's asynchronous context, if anybody traces requests. */
+  #context: unknown = undefined;
+  #backoff: ReturnType<typeof setTimeout> | undefined = undefined;
+
+  constructor(core: ClientCore, request: FetchRequest, caller: Caller, owner: CallOwner = core) {
+    this.#core = core;
+    this.#request = request;
+    this.#caller = caller;
+    this.#owner = owner;
+    this.#origin = core.originOf(request.origin, request.url);
+    this.host = this.#origin.target.host;
+    this.pipelinable = isPipelinable(request);
+  }
+
+  /** Begins. */
+  start(): void {
+    const { signal, timeout = this.#core.options.timeout } = this.#request;
+    this.#context = tracedContext();
+    this.#owner.onBegin(this);
+    if (signal?.aborted) return this.#fail(signal.reason);
+    signal?.addEventListener("abort", this);
+    if (timeout > 0) this.#total = new TotalDeadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
+    const settling = this.#request.body?.settle?.();
+    if (settling === undefined) this.#schedule();
+    else settling.then((body) => this.#onSettled(body));
+  }
+
+  /** Ends it, whatever state it is in. */
+  abort(reason: unknown): void {
+    this.#fail(reason);
+  }
+
+  /** The signal's "abort": an object that listens needs no closure. */
+  handleEvent(): void {
+    this.#fail(this.#request.signal!.reason);
+  }
+
+  // What the origin tells while it waits.
+
+  startOn(pooled: PooledConnection): void {
+    // A session of another origin carries this request only if its certificate and its address are good for both.
+    if (pooled.pool !== this.#origin && !pooled.carries(this.host)) return this.#leaveAlias();
+    this.#stopDeadline();
+    if (this.#core.options.onEvent !== undefined || this.#trace !== undefined) {
+      this.#announce(pooled);
+      if (this.#isOver) return;
+      // A hook may have started another request there, or closed the connection.
+      if (!pooled.takes(this)) return this.#queueAgain();
+    }
+    const { body } = this.#request;
+    if (body !== undefined && !this.#openBody(body)) return;
+    this.#attempt = new Attempt(this.#core, this.#request, this.#upload, pooled, this.#trace, this);
+    this.#attempt.start();
+  }
+
+  onNoConnection(error: unknown, origin: string): void {
+    if (origin === this.#request.origin) this.#fail(error);
+    else this.#leaveAlias();
+  }
+
+  /** It was in the queue for too long. */
+  onExpired(): void {
+    const ms = this.#queueTimeout;
+    this.#fail(
+      this.#error("QUEUE_TIMEOUT", `${this.#request.url.href} got no connection within ${ms} ms (queueTimeout)`),
+    );
+  }
+
+  onDestroyed(): void {
+    this.#fail(this.#core.closedError(this.#request.origin));
+  }
+
+  // What the attempt tells.
+
+  onHead(head: ResponseHead): void {
+    this.#head = head;
+    this.#trace?.onHeaders(head);
+    if (this.#isOver) return;
+    if (this.#core.options.onEvent !== undefined) this.#emitResponse(head.status);
+    if (this.#isOver) return;
+    const attempt = this.#attempt!;
+    if (head.status === 421 && this.#origin.refuseAlias() && this.#mayRepeat()) return this.#leaveFor(this.#request);
+    if (this.#retryStatus(head)) return;
+    this.#upload?.abandon();
+    if (head.status >= 300 && head.status < 400 && this.#redirect(head)) return;
+    if (this.#request.method === "HEAD" || isNullBody(head.status)) attempt.discard();
+    else this.#responseBody = attempt.receive();
+    deliverSoon(this);
+  }
+
+  onReceived(): void {
+    this.#isReceived = true;
+    if (this.#isAnswered) this.#end();
+  }
+
+  onLost(error: HttpError, untouched: boolean): void {
+    if (wantsHttp1(error)) this.#attempt!.pooled.pool.requireHttp1();
+    if (!this.#retry(error, untouched)) this.#fail(error);
+  }
+
+  onBroken(reason: unknown): void {
+    this.#fail(reason);
+  }
+
+  /** Gives the caller the response. */
+  deliver(): void {
+    if (this.#isOver) return; // aborted, or failed, in the same turn
+    const { decompress } = this.#core.options;
+    const maxResponseSize = this.#request.maxResponseSize ?? this.#core.options.maxResponseSize;
+    const terms = { decompress, maxResponseSize, redirected: this.#redirects > 0 };
+    let response: HttpResponse;
+    try {
+      response = buildResponse(this.#request, this.#head!, this.#responseBody, terms);
+    } catch (error) {
+      return this.#fail(error);
+    }
+    const { resolve } = this.#caller;
+    // The connection holds this call: nothing of it may lead to the response, or nobody could see that it was dropped.
+    this.#caller = ANSWERED;
+    this.#isAnswered = true;
+    resolve(response);
+    if (this.#isReceived) this.#end();
+    else this.#attempt?.onDelivered();
+  }
+
+  /** It is known how the body is to be sent. */
+  #onSettled(body: BodySource): void {
+    if (this.#isOver) return;
+    this.#request = { ...this.#request, body };
+    this.#schedule();
+  }
+
+  /** Whether there is a body for the next attempt; else the request has failed. */
+  #openBody(body: BodySource): boolean {
+    try {
+      const { origin, expectsContinue } = this.#request;
+      this.#upload = this.#upload?.renew() ?? new AttemptBody(body.open(), origin, expectsContinue);
+      return true;
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    }
+  }
+
+  /** Follows a redirect; false if the response is the caller's. */
+  #redirect(head: ResponseHead): boolean {
+    const { maxRedirects } = this.#core.options;
+    try {
+      const next = redirected(this.#request, head.status, joinedField(head.headers, "location") || undefined);
+      if (next === undefined) return false;
+      if (this.#redirects >= maxRedirects) {
+        throw this.#error("REDIRECT_FAILED", `${this.#request.url.href} is one redirect more than ${maxRedirects}`);
+      }
+      this.#redirects++;
+      this.#leaveFor(next);
+    } catch (error) {
+      this.#fail(error);
+    }
+    return true;
+  }
+
+  /** Goes on with another request. What is left of this one's response is of no use. */
+  #leaveFor(next: FetchRequest): void {
+    this.#attempt!.letGo();
+    this.#attempt = undefined;
+    this.#upload = undefined;
+    this.#failures = undefined;
+    // The same request stays where it is, whatever the function `proxy` would say now.
+    if (next !== this.#request) this.#origin = this.#core.originOf(next.origin, next.url);
+    this.#request = next;
+    this.host = this.#origin.target.host;
+    this.pipelinable = isPipelinable(next);
+    // At the end of the turn that response has usually ended, so that an HTTP/1.1 connection is there for this one.
+    deliverSoon({ deliver: () => this.#schedule() });
+  }
+
+  #schedule(): void {
+    if (this.#isOver) return;
+    this.#since = performance.now();
+    this.#trace = openTrace(this.#request, this.#context);
+    if (this.#isOver) return this.#trace?.onError(undefined);
+    this.#core.remember(this.#origin);
+    this.#origin.schedule(this);
+    this.#watchQueue();
+  }
+
+  #queueAgain(): void {
+    this.#trace ??= openTrace(this.#request, this.#context);
+    if (this.#isOver) return this.#trace?.onError(undefined);
+    this.#core.remember(this.#origin);
+    this.#origin.scheduleAgain(this);
+    this.#watchQueue();
+  }
+
+  /** The session that this was to go out on, another origin's, is not there for it. */
+  #leaveAlias(): void {
+    this.#origin.refuseAlias();
+    this.#queueAgain();
+  }
+
+  #watchQueue(): void {
+    const ms = this.#queueTimeout;
+    if (this.waitingAt === undefined || this.expiresAt !== 0 || ms === 0) return;
+    this.#deadlines = this.#core.deadlinesOf(ms);
+    this.#deadlines.start(this);
+  }
+
+  #mayRepeat(): boolean {
+    const { body } = this.#request;
+    return body === undefined || body.replayable || !this.#upload!.begun;
+  }
+
+  /** Whether there is to be another attempt after one that got no response. */
+  #retry(error: HttpError, untouched: boolean): boolean {
+    if (!this.#mayRepeat()) return false;
+    const pause = this.#failedAttempts.add(error, untouched, this.#retryTerms);
+    if (pause === undefined) return false;
+    this.#tryAgain(pause, error, undefined);
+    return true;
+  }
+
+  /** Whether there is to be another attempt after one with a status that is to be retried. */
+  #retryStatus({ status, headers }: ResponseHead): boolean {
+    const { options } = this.#core;
+    const { retryStatuses = options.retryStatuses, maxRetryAfter = options.maxRetryAfter } = this.#request;
+    if (!retryStatuses.includes(status) || !this.#mayRepeat()) return false;
+    const pause = this.#failedAttempts.addAnswered(retryAfter(headers), maxRetryAfter, this.#retryTerms);
+    // Who would only see the timeout has more of the response.
+    if (pause === undefined || (this.#total !== undefined && pause >= this.#total.left)) return false;
+    if (this.#request.body?.replayable) this.#upload?.abandon();
+    this.#attempt!.letGo();
+    this.#tryAgain(pause, undefined, status);
+    return true;
+  }
+
+  get #failedAttempts(): FailedAttempts {
+    return this.#failures ??= new FailedAttempts();
+  }
+
+  get #retryTerms(): RetryTerms {
+    const { idempotent, retries = this.#core.options.retries } = this.#request;
+    const { kept, pool: { fruitless } } = this.#attempt!.pooled;
+    return { retries, idempotent, fruitless, kept };
+  }
+
+  /** @param pause In ms. */
+  #tryAgain(pause: number, error: HttpError | undefined, status: number | undefined): void {
+    const { method, url, body } = this.#request;
+    this.#attempt = undefined;
+    this.#trace = undefined;
+    // A body in memory is opened anew; a stream of which nothing was read goes over to the next attempt.
+    if (body?.replayable) this.#upload = undefined;
+    this.#core.retries++;
+    const attempt = this.#failedAttempts.count;
+    this.#core.emit({ type: "retry", method, url: url.href, attempt, error, status, ms: pause });
+    if (this.#isOver) return;
+    if (pause === 0) this.#queueAgain();
+    else this.#backoff = setTimeout(() => this.#queueAgain(), pause);
+  }
+
+  #onTimeout(ms: number): void {
+    this.#fail(this.#error("TIMEOUT", `${this.#request.url.href} took more than ${ms} ms (timeout)`));
+  }
+
+  get #queueTimeout(): number {
+    return this.#request.queueTimeout ?? this.#core.options.queueTimeout;
+  }
+
+  #stopDeadline(): void {
+    if (this.expiresAt !== 0) this.#deadlines!.stop(this);
+  }
+
+  #fail(reason: unknown): void {
+    this.#end({ reason });
+  }
+
+  /** The end of the request, and the only one. */
+  #end(failure?: { readonly reason: unknown }): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.waitingAt?.withdraw(this);
+    this.#stopDeadline();
+    this.#total?.stop();
+    this.#request.signal?.removeEventListener("abort", this);
+    if (this.#backoff !== undefined) clearTimeout(this.#backoff);
+    if (failure !== undefined) this.#giveUp(failure.reason);
+    this.#trace = undefined;
+    this.#context = undefined;
+    this.#attempt = undefined;
+    this.#owner.onEnd(this);
+  }
+
+  #giveUp(reason: unknown): void {
+    this.#attempt?.giveUp(reason);
+    this.#trace?.onError(reason);
+    this.#releaseBody(reason);
+    if (this.#core.options.onEvent !== undefined) {
+      const { method, url } = this.#request;
+      this.#core.emit({ type: "failed", method, url: url.href, error: reason });
+    }
+    const { reject } = this.#caller;
+    this.#caller = ANSWERED;
+    reject(reason);
+  }
+
+  /** Nobody sends the rest of the body: a stream is told. */
+  #releaseBody(reason: unknown): void {
+    const { body } = this.#request;
+    if (this.#upload !== undefined) {
+      this.#upload.cancel(reason);
+      this.#upload.abandon();
+    } else if (body !== undefined && !body.replayable) {
+      try {
+        body.open().cancel(reason);
+      } catch {
+        // One that cannot be opened, which may be why it fails, has nothing to cancel.
+      }
+    }
+  }
+
+  #error(code: "TIMEOUT" | "QUEUE_TIMEOUT" | "REDIRECT_FAILED", message: string): HttpError {
+    return new HttpError(code, message, { origin: this.#request.origin });
+  }
+
+  /** Tells hooks that the request is about to be sent. */
+  #announce({ connection: { protocol }, transport }: PooledConnection): void {
+    const { method, url } = this.#request;
+    const now = performance.now();
+    this.#core.emit({ type: "request", method, url: url.href, protocol, queuedMs: now - this.#since });
+    this.#since = now;
+    if (!this.#isOver) this.#trace?.onSend(transport);
+  }
+
+  #emitResponse(status: number): void {
+    const { method, url } = this.#request;
+    this.#core.emit({ type: "response", method, url: url.href, status, ms: performance.now() - this.#since });
+  }
+}
+
+/** Whether a request may share an HTTP/1.1 connection with others. */
+function isPipelinable({ idempotent, body }: FetchRequest): boolean {
+  return idempotent && body === undefined;
+}
+
+/** Whether responses of a status have no body (fetch: null body status). */
+function isNullBody(status: number): boolean {
+  return status === 204 || status === 205 || status === 304;
+}

@@ -1,0 +1,101 @@
+import type { Duplex } from "node:stream";
+import { HttpError } from "../http_error.ts";
+
+/** The part of a connection's making that is under way, in words, for the error that says what took too long. */
+export type ConnectStage =
+  | "the look-up of its name"
+  | "the look-up of the proxy's name"
+  | "the connect function"
+  | "TCP"
+  | "TCP to the proxy"
+  | "the Unix socket"
+  | "TLS"
+  | "TLS with the proxy"
+  | "the proxy's answer";
+
+/** How long an attempt may take, and who gives it up. */
+interface Terms {
+  readonly timeout: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The life of one attempt to connect: its deadline, its signal, and the sockets that are destroyed unless it succeeds. Steps of it
+ * wait for events of their socket; as that is destroyed with the attempt, none waits for longer.
+ */
+export class ConnectAttempt {
+  /** The origin that the connection is for. */
+  readonly origin: string;
+  /** Set by the step that is under way. */
+  stage: ConnectStage = "TCP";
+  readonly #terms: Terms;
+  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #sockets: Duplex[] = [];
+  #controller: AbortController | undefined = undefined;
+  #reject: (reason: unknown) => void = () => {};
+  #isOver = false;
+
+  constructor(origin: string, terms: Terms) {
+    this.origin = origin;
+    this.#terms = terms;
+    const { timeout, signal } = terms;
+    if (timeout > 0) this.#timer = setTimeout(() => this.#end(this.#timedOut()), timeout);
+    signal?.addEventListener("abort", this.#onAbort);
+  }
+
+  /**
+   * Carries out the steps; once it has settled nothing of the attempt is left but what they gave.
+   *
+   * @throws what a step throws, or a HttpError CONNECT_TIMEOUT, or the signal's reason.
+   */
+  run<T>(steps: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#reject = reject;
+      steps().then((result) => {
+        this.#release();
+        resolve(result);
+      }, (error) => this.#end(error));
+    });
+  }
+
+  /** Aborted once the attempt has failed: for steps that have no socket yet. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#isOver) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  /** Has the attempt own a socket, from its first moment on. */
+  own<S extends Duplex>(socket: S): S {
+    socket.on("error", ignore); // who waits for the socket is told; after that it is late news
+    if (this.#isOver) socket.destroy();
+    else this.#sockets.push(socket);
+    return socket;
+  }
+
+  readonly #onAbort = (): void => this.#end(this.#terms.signal?.reason);
+
+  #timedOut(): HttpError {
+    const { origin } = this;
+    const message =
+      `No connection to ${origin} within ${this.#terms.timeout} ms (connectTimeout): ${this.stage} took too long`;
+    return new HttpError("CONNECT_TIMEOUT", message, { origin });
+  }
+
+  #end(reason: unknown): void {
+    if (this.#isOver) return;
+    this.#release();
+    // The outermost first, so that TLS has no socket to say anything on.
+    for (const socket of this.#sockets.reverse()) socket.destroy();
+    this.#reject(reason);
+    this.#controller?.abort(reason);
+  }
+
+  #release(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#terms.signal?.removeEventListener("abort", this.#onAbort);
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,139 @@
+import { connect, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from "node:net";
+import type { Duplex } from "node:stream";
+import type { HttpConnectFunction } from "../connect_function.ts";
+import { HttpError } from "../http_error.ts";
+import type { ConnectAttempt } from "./connect_attempt.ts";
+import { toConnectionError } from "./connection_error.ts";
+import type { Peer } from "./peer.ts";
+import { socketEvent } from "./socket_event.ts";
+
+/** Where a connection's first socket leads. */
+export interface DialTarget {
+  /** A name or an address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly peer: Peer;
+}
+
+/** Gives the options of `node:net` and `node:tls` for a TCP connection, of which the attempt is told how far it is. */
+export function tcpOptions(
+  { host, port, peer }: DialTarget,
+  lookup: LookupFunction | undefined,
+  attempt: ConnectAttempt,
+): TcpNetConnectOpts {
+  const toProxy = peer.tlsOption === "proxyTls";
+  const tcpStage = toProxy ? "TCP to the proxy" : "TCP";
+  attempt.stage = isIP(host) !== 0 ? tcpStage : toProxy ? "the look-up of the proxy's name" : "the look-up of its name";
+  const tcp: TcpNetConnectOpts = { host, port, noDelay: true, autoSelectFamily: true };
+  if (lookup) tcp.lookup = guarded(lookup, () => attempt.stage = tcpStage);
+  return tcp;
+}
+
+/** Has an attempt told when a socket of `node:net` has looked its name up. */
+export function watchLookup(socket: Socket, attempt: ConnectAttempt): void {
+  socket.on("lookup", (error) => {
+    if (!error) attempt.stage = attempt.stage.includes("proxy") ? "TCP to the proxy" : "TCP";
+  });
+}
+
+/**
+ * Connects over TCP.
+ *
+ * @throws {HttpError} if there is no connection.
+ */
+export async function dialTcp(
+  target: DialTarget,
+  lookup: LookupFunction | undefined,
+  attempt: ConnectAttempt,
+): Promise<Socket> {
+  const socket = attempt.own(connect(tcpOptions(target, lookup, attempt)));
+  watchLookup(socket, attempt);
+  try {
+    await socketEvent(socket, "connect");
+    return socket;
+  } catch (error) {
+    throw dialError(error, target.peer, attempt);
+  }
+}
+
+/**
+ * Connects to a Unix socket.
+ *
+ * @throws {HttpError} if there is no connection.
+ */
+export async function dialUnixSocket(path: string, peer: Peer, attempt: ConnectAttempt): Promise<Socket> {
+  attempt.stage = "the Unix socket";
+  try {
+    const socket = attempt.own(connect({ path }));
+    await socketEvent(socket, "connect");
+    return socket;
+  } catch (error) {
+    throw refused(error, peer);
+  }
+}
+
+/**
+ * Has a function of the user's connect.
+ *
+ * @throws {HttpError} if it throws, or gives no open stream.
+ */
+export async function dialByFunction(
+  connectBy: HttpConnectFunction,
+  { host, port, peer }: DialTarget,
+  attempt: ConnectAttempt,
+): Promise<Duplex> {
+  attempt.stage = "the connect function";
+  const { origin } = peer;
+  try {
+    const stream = await connectBy({ origin, hostname: host, port }, { signal: attempt.signal });
+    if (!isDuplex(stream)) throw new TypeError("the connect function gave no stream of node:stream that is a Duplex");
+    attempt.own(stream);
+    if ((stream as Socket).connecting) await socketEvent(stream, "connect");
+    if (stream.destroyed || !stream.readable || !stream.writable) {
+      throw stream.errored ?? new Error("the stream of the connect function was closed");
+    }
+    return stream;
+  } catch (error) {
+    throw refused(error, peer);
+  }
+}
+
+/** What a dialling socket's error means. */
+export function dialError(error: unknown, peer: Peer, attempt: ConnectAttempt): HttpError {
+  const meaning = toConnectionError(error, peer);
+  if (meaning.code !== "CONNECTION_LOST" || !attempt.stage.startsWith("the look-up")) return meaning;
+  const { origin, name } = peer;
+  // What a lookup of the options said.
+  const message = `Cannot look up the name of ${name}: ${error instanceof Error ? error.message : String(error)}`;
+  return new HttpError("DNS_FAILED", message, { origin, cause: error });
+}
+
+/** Functions may throw anything, and a socket's file may be missing: whatever it is, nothing is connected. */
+function refused(error: unknown, peer: Peer): HttpError {
+  const meaning = toConnectionError(error, peer);
+  if (meaning.code !== "CONNECTION_LOST" || error instanceof HttpError) return meaning;
+  const { origin, place } = peer;
+  const reason = error instanceof Error ? error.message : error === undefined ? "it was closed" : String(error);
+  return new HttpError("CONNECTION_REFUSED", `Cannot connect to ${place}: ${reason}`, { origin, cause: error });
+}
+
+function isDuplex(value: unknown): value is Duplex {
+  const { write, read, on } = Object(value) as Partial<Duplex>;
+  return typeof write === "function" && typeof read === "function" && typeof on === "function";
+}
+
+/** The look-up of the options, which may answer at once, with one address where all are asked for, or throw. */
+function guarded(lookup: LookupFunction, onFound: () => void): LookupFunction {
+  return (name, options, callback) => {
+    try {
+      lookup(name, options, (error, found, family) => {
+        if (!error) onFound();
+        // The sockets ask for all addresses, and fail in odd ways if they get one.
+        const single = options.all && typeof found === "string" && !error;
+        callback(error, single ? [{ address: found, family: family ?? isIP(found) }] : found, family);
+      });
+    } catch (error) {
+      queueMicrotask(() => callback(error as NodeJS.ErrnoException, "", 0));
+    }
+  };
+}

@@ -1,0 +1,102 @@
+import { Buffer } from "node:buffer";
+import { isIP } from "node:net";
+
+/** The ports of proxies whose URLs name none. */
+const defaultPorts: Readonly<Record<string, number>> = {
+  "http:": 80,
+  "https:": 443,
+  "socks5:": 1080,
+  "socks5h:": 1080,
+};
+
+/** RFC 1929 has a byte for their lengths. */
+const LONGEST_OF_SOCKS = 255;
+
+/** A proxy: where it is, what it speaks and, in private fields so that nothing prints them, the credentials it is shown. */
+export class ProxyServer {
+  readonly protocol: "http" | "socks5";
+  /** Whether TLS is spoken with it. */
+  readonly secure: boolean;
+  /** Whether it looks names up itself, as all do but those of `socks5:`. */
+  readonly resolves: boolean;
+  /** A name or an address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** Scheme, host and port: all that may be shown of it. */
+  readonly url: string;
+  readonly #user: Buffer | undefined;
+  readonly #password: Buffer;
+
+  /**
+   * Reads a URL.
+   *
+   * @param given An absolute URL with the scheme http, https, socks5 or socks5h.
+   * @param what Its name in errors.
+   * @throws {TypeError} if it names no proxy. The message has neither user nor password.
+   */
+  constructor(given: string | URL, what: string) {
+    const url = parse(given, what);
+    const { protocol, hostname } = url;
+    const ports = defaultPorts[protocol];
+    if (ports === undefined) {
+      throw new TypeError(`${what} has the scheme ${protocol} use a URL of http:, https:, socks5: or socks5h:`);
+    }
+    if (hostname === "") throw new TypeError(`${what} names no host: use a URL such as http://proxy.example:3128`);
+    this.protocol = protocol.startsWith("socks5") ? "socks5" : "http";
+    this.secure = protocol === "https:";
+    this.resolves = protocol !== "socks5:";
+    this.host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
+    this.port = url.port === "" ? ports : Number(url.port);
+    this.url = `${protocol}//${isIP(this.host) === 6 ? `[${this.host}]` : this.host}:${this.port}`;
+    const user = decoded(url.username, what);
+    this.#password = decoded(url.password, what);
+    this.#user = user.length > 0 || this.#password.length > 0 ? user : undefined;
+    this.#checkCredentials(what);
+  }
+
+  /** The value of Proxy-Authorization; undefined without credentials. */
+  get authorization(): string | undefined {
+    if (this.#user === undefined) return undefined;
+    return `Basic ${Buffer.concat([this.#user, Buffer.from(":"), this.#password]).toString("base64")}`;
+  }
+
+  /** What tells it from others, credentials included: for the keys of Maps, and never to be shown. */
+  get key(): string {
+    return this.#user === undefined ? this.url : `${this.url} ${this.authorization}`;
+  }
+
+  /** User and password, which may be empty, as SOCKS5 sends them. */
+  get credentials(): { readonly user: Uint8Array; readonly password: Uint8Array } | undefined {
+    return this.#user && { user: this.#user, password: this.#password };
+  }
+
+  #checkCredentials(what: string): void {
+    if (this.#user === undefined) return;
+    // https://www.rfc-editor.org/rfc/rfc7617#section-2
+    if (this.protocol === "http" && this.#user.includes(":")) {
+      throw new TypeError(`${what} has a user name with a colon, which Basic authentication cannot send`);
+    }
+    const longest = Math.max(this.#user.length, this.#password.length);
+    if (this.protocol === "socks5" && longest > LONGEST_OF_SOCKS) {
+      throw new TypeError(`${what} has a user name or password of more than 255 bytes, which SOCKS5 cannot send`);
+    }
+  }
+}
+
+function parse(given: string | URL, what: string): URL {
+  try {
+    return new URL(given);
+  } catch {
+    // Without what was thrown and without the text: there may be a password in both.
+    throw new TypeError(`${what} is no absolute URL: use one such as http://proxy.example:3128`);
+  }
+}
+
+/** Percent-decodes a part of the userinfo, as UTF-8. */
+function decoded(part: string, what: string): Buffer {
+  try {
+    return Buffer.from(decodeURIComponent(part));
+  } catch {
+    throw new TypeError(`${what} has a user name or password that is not percent-encoded UTF-8: write % as %25`);
+  }
+}

@@ -1,0 +1,110 @@
+import type { HttpInterceptor } from "../http_interceptor.ts";
+
+/**
+ * What may be sent as a request's body.
+ *
+ * @example Bytes as they are made
+ * ```ts
+ * import { HttpClient, type HttpRequestBody } from "@millrace/streams/http";
+ *
+ * async function* film(): AsyncGenerator<Uint8Array> {
+ *   for (let i = 0; i < 3; i++) yield new Uint8Array(1000).fill(i);
+ * }
+ * const body: HttpRequestBody = film();
+ * const client = new HttpClient();
+ * const response = await client.fetch("https://api.example.com/films", { method: "POST", body });
+ * console.log(response.status); // 201
+ * await response.body?.cancel();
+ * await client.close();
+ * ```
+ */
+export type HttpRequestBody =
+  | string
+  | ArrayBufferLike
+  | ArrayBufferView
+  | Blob
+  | URLSearchParams
+  | FormData
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>
+  | Iterable<Uint8Array>;
+
+/**
+ * What a request may say besides its URL: what fetch knows, and more. Members of the standard's `RequestInit` that are not listed
+ * here (`mode`, `credentials`, `cache`, `referrer` and so on) are accepted and have no meaning.
+ *
+ * @see {@link https://fetch.spec.whatwg.org/#requestinit}
+ * @example A POST that may be sent twice, and must be answered soon
+ * ```ts
+ * import { HttpClient, type HttpRequestInit } from "@millrace/streams/http";
+ *
+ * const init: HttpRequestInit = {
+ *   method: "POST",
+ *   headers: { "content-type": "application/json", "idempotency-key": "f3a9" },
+ *   body: JSON.stringify({ title: "The mill" }),
+ *   idempotent: true,
+ *   headersTimeout: 5000,
+ * };
+ * const client = new HttpClient();
+ * const response = await client.fetch("https://api.example.com/films", init);
+ * console.log(response.status); // 201
+ * await response.body?.cancel();
+ * await client.close();
+ * ```
+ */
+export interface HttpRequestInit
+  extends Omit<RequestInit, "body" | "headers" | "method" | "redirect" | "signal" | "integrity" | "duplex"> {
+  /**
+   * The method; `get`, `post` and the like are sent in upper case, others as they are.
+   *
+   * @default "GET"
+   */
+  method?: string;
+  /** Header fields; `host` is sent as the authority. */
+  headers?: Headers | Record<string, string> | Iterable<readonly [string, string]>;
+  /** What is sent. A stream may go on while the response comes. Buffers are copied. */
+  body?: HttpRequestBody | null;
+  /**
+   * What happens with a redirect: it is followed, given as it is, or an error.
+   *
+   * @default "follow"
+   */
+  redirect?: "follow" | "manual" | "error";
+  /** Gives the request up, and the body of its response. */
+  signal?: AbortSignal | null;
+  /**
+   * What the response's body must be, as subresource integrity has it: `sha256-…`. Who reads the body as a whole gets it only if it is
+   * that; a stream gives the bytes as they come, and fails at its end.
+   *
+   * @default none; neither are digests by other algorithms than SHA-256, SHA-384 and SHA-512 checked
+   */
+  integrity?: string;
+  /** Accepted, as fetch asks for it with streams. The response never waits for the body's end. */
+  duplex?: "half" | "full";
+  /** As the client's option, for this request. */
+  timeout?: number;
+  /** As the client's option, for this request. */
+  queueTimeout?: number;
+  /** As the client's option, for this request. */
+  headersTimeout?: number;
+  /** As the client's option, for this request. */
+  bodyTimeout?: number;
+  /** As the client's option, for this request. */
+  maxResponseSize?: number;
+  /** As the client's option, for this request. */
+  retries?: number;
+  /** As the client's option, for this request. */
+  retryStatuses?: readonly number[];
+  /** As the client's option, for this request. */
+  maxRetryAfter?: number;
+  /** As the client's option, for this request; called within the client's own. */
+  intercept?: readonly HttpInterceptor[];
+  /** As the client's option, for this request. */
+  onInformational?: (status: number, headers: Headers) => void;
+  /**
+   * Whether the request may be sent twice, so that it is sent again if a connection is lost.
+   *
+   * @default true for GET, HEAD, OPTIONS, PUT and DELETE
+   */
+  idempotent?: boolean;
+}

@@ -1,0 +1,160 @@
+import { HttpError } from "../http_error.ts";
+
+/** Where a request goes. */
+export interface RequestTarget {
+  /** Nobody changes it: requests share it. */
+  readonly url: URL;
+  readonly origin: string;
+  readonly scheme: "http" | "https";
+  /** Host and port. */
+  readonly authority: string;
+  /** Path and query. */
+  readonly path: string;
+}
+
+interface KnownTarget {
+  readonly text: string;
+  readonly target: RequestTarget;
+}
+
+/**
+ * Targets of late and the text they were parsed from, since parsing takes most of the time of reading a request. A place a text, which
+ * the next text for it takes: to look in vain costs 0.02 µs, where a Map that is cleared now and then costs 1 µs.
+ */
+const places: (KnownTarget | undefined)[] = [];
+/** Ports of protocols that a request could be mistaken for. @see {@link https://fetch.spec.whatwg.org/#port-blocking} */
+const badPorts: ReadonlySet<number> = new Set([
+  ...[
+    0,
+    1,
+    7,
+    9,
+    11,
+    13,
+    15,
+    17,
+    19,
+    20,
+    21,
+    22,
+    23,
+    25,
+    37,
+    42,
+    43,
+    53,
+    69,
+    77,
+    79,
+    87,
+    95,
+    101,
+    102,
+    103,
+    104,
+    109,
+    110,
+  ],
+  ...[
+    111,
+    113,
+    115,
+    117,
+    119,
+    123,
+    135,
+    137,
+    139,
+    143,
+    161,
+    179,
+    389,
+    427,
+    465,
+    512,
+    513,
+    514,
+    515,
+    526,
+    530,
+    531,
+    532,
+  ],
+  ...[540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061],
+  ...[6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
+]);
+
+/** How many there are, a power of two. */
+const PLACES = 256;
+/** Longer URLs are not kept. */
+const LONGEST_KEPT = 512;
+
+/**
+ * Reads a URL.
+ *
+ * @throws {HttpError} INVALID_URL if it is none that can be fetched.
+ */
+export function targetOf(text: string): RequestTarget {
+  const { length } = text;
+  const place = (length + 31 * text.charCodeAt(length - 1) + 37 * text.charCodeAt(length >> 1)) & (PLACES - 1);
+  const found = places[place];
+  if (found !== undefined && found.text === text) return found.target;
+  const target = targetOfUrl(parse(text));
+  if (length <= LONGEST_KEPT) places[place] = { text, target };
+  return target;
+}
+
+/**
+ * The same of a URL that is parsed, and that nobody changes.
+ *
+ * @throws {HttpError} INVALID_URL if it is none that can be fetched.
+ */
+export function targetOfUrl(url: URL): RequestTarget {
+  // One getter, whose form the standard fixes: its parts, asked for one by one, take six times as long as the parsing.
+  const { href } = url;
+  const scheme = href.startsWith("https://") ? "https" : href.startsWith("http://") ? "http" : undefined;
+  if (scheme === undefined) {
+    throw new HttpError("INVALID_URL", `Cannot fetch ${shown(href)}: use a URL of http: or https:`);
+  }
+  const start = scheme.length + 3;
+  const slash = href.indexOf("/", start);
+  const authority = href.slice(start, slash);
+  if (authority.includes("@")) {
+    const bare = `${href.slice(0, start)}${authority.slice(authority.lastIndexOf("@") + 1)}${href.slice(slash)}`;
+    const advice = "send what it says in an authorization header";
+    throw new HttpError(
+      "INVALID_URL",
+      `Cannot fetch ${shown(bare)} with a user name or password in the URL: ${advice}`,
+    );
+  }
+  const port = /:([0-9]+)$/.exec(authority)?.[1];
+  if (port !== undefined && badPorts.has(Number(port))) {
+    throw new HttpError("INVALID_URL", `Cannot fetch ${shown(href)}: port ${port} is one of those that fetch forbids`);
+  }
+  const hash = href.indexOf("#", slash);
+  const path = hash < 0 ? href.slice(slash) : href.slice(slash, hash);
+  return { url, origin: href.slice(0, slash), scheme, authority, path };
+}
+
+/**
+ * Reads a URL of data: or blob:, which leads to no server.
+ *
+ * @throws {HttpError} INVALID_URL if it cannot be parsed.
+ */
+export function localTargetOf(text: string): RequestTarget {
+  const url = parse(text);
+  return { url, origin: url.origin, scheme: "http", authority: "", path: "" };
+}
+
+function parse(text: string): URL {
+  try {
+    return new URL(text);
+  } catch {
+    // Without what was thrown, which says less, and on Deno has no code.
+    throw new HttpError("INVALID_URL", `Cannot fetch ${shown(text)}: it is no absolute URL`);
+  }
+}
+
+function shown(url: string): string {
+  return JSON.stringify(url.length > 200 ? `${url.slice(0, 200)}…` : url);
+}

@@ -1,0 +1,169 @@
+import { copyOf, freshBytes } from "../fresh_bytes.ts";
+
+/** So many chunks are kept as they came: most bodies have no more. */
+const MOST_VIEWS = 4;
+/** The most bytes of a block, unless one chunk has more. */
+const MOST_BLOCK = 16 * 1024;
+/** The least bytes of a block. */
+const LEAST_BLOCK = 4 * 1024;
+
+/** What is in the place of a piece that was taken. */
+const EMPTY = new Uint8Array();
+
+/**
+ * Bytes in pieces, appended at the end and taken from the front.
+ *
+ * The first few chunks are kept as they came. If there are more they are copied into blocks, so that the memory that a connection
+ * read them into is free at once: what waits for a slow reader would hold many times as much, and be too old for a quick collection
+ * by the time it is read (410 MB for a large body where it is 180 now on Node, 340 and 70 on Bun).
+ */
+export class ChunkList {
+  /** Views of the memory of others, or full blocks of our own. */
+  #pieces: Uint8Array[] = [];
+  #areViews = false;
+  /** Where the first piece is that was not taken. */
+  #first = 0;
+  /** The block behind these, while there is room in it. */
+  #tail: Uint8Array | undefined = undefined;
+  #tailStart = 0;
+  #tailEnd = 0;
+  #length = 0;
+
+  /** In bytes. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Appends bytes: a view that nobody writes to again. */
+  push(chunk: Uint8Array): void {
+    if (this.#length === 0) this.#areViews = true;
+    if (this.#areViews && this.#pieces.length < MOST_VIEWS) this.#pieces.push(chunk);
+    else this.#copy(chunk);
+    this.#length += chunk.length;
+  }
+
+  /** The first piece, at most so long; undefined if there is none. It may be a view of what was pushed. */
+  take(most: number): Uint8Array | undefined {
+    const piece = this.#pieces[this.#first];
+    if (piece === undefined) return this.#takeTail(most);
+    if (piece.length > most) {
+      this.#pieces[this.#first] = piece.subarray(most);
+      this.#length -= most;
+      return piece.subarray(0, most);
+    }
+    this.#length -= piece.length;
+    this.#pieces[this.#first++] = EMPTY; // a list that never runs empty would else keep all that was ever in it
+    if (this.#first === this.#pieces.length) {
+      this.#pieces = [];
+      this.#first = 0;
+    } else if (this.#first >= 32 && 2 * this.#first >= this.#pieces.length) {
+      this.#pieces.splice(0, this.#first);
+      this.#first = 0;
+    }
+    return piece;
+  }
+
+  /** At most so many bytes from the front, in memory in which there is nothing else; undefined if there are none. */
+  takeOwn(most: number): Uint8Array<ArrayBuffer> | undefined {
+    if (this.#areViews && this.#length > 0) {
+      const own = freshBytes(Math.min(this.#length, most));
+      this.takeInto(own);
+      return own;
+    }
+    const piece = this.take(most);
+    if (piece === undefined || piece.length < piece.buffer.byteLength) return piece && copyOf(piece);
+    return piece as Uint8Array<ArrayBuffer>;
+  }
+
+  /** Fills a buffer as far as there is something; returns how many bytes that were. */
+  takeInto(target: Uint8Array): number {
+    let length = 0;
+    while (length < target.length) {
+      const piece = this.take(target.length - length);
+      if (piece === undefined) break;
+      target.set(piece, length);
+      length += piece.length;
+    }
+    return length;
+  }
+
+  /** All of it in one piece, which may be a view of what was pushed. */
+  takeAll(): Uint8Array {
+    return this.#pieces.length - this.#first === 1 && this.#tail === undefined ? this.take(Infinity)! : this.copyAll();
+  }
+
+  /** All of it in one piece of memory of its own. */
+  copyAll(): Uint8Array<ArrayBuffer> {
+    const whole = freshBytes(this.#length);
+    this.takeInto(whole);
+    return whole;
+  }
+
+  /** The pieces, which stay here; whoever gets them must not change them. */
+  get pieces(): readonly Uint8Array[] {
+    const pieces = this.#pieces.slice(this.#first);
+    if (this.#tail !== undefined) pieces.push(this.#tail.subarray(this.#tailStart, this.#tailEnd));
+    return pieces;
+  }
+
+  /** Drops everything. */
+  clear(): void {
+    this.#pieces = [];
+    this.#first = 0;
+    this.#tail = undefined;
+    this.#length = 0;
+  }
+
+  #takeTail(most: number): Uint8Array | undefined {
+    const tail = this.#tail;
+    if (tail === undefined) return undefined;
+    const start = this.#tailStart;
+    const end = Math.min(this.#tailEnd, start + most);
+    if (end === this.#tailEnd) this.#tail = undefined;
+    else this.#tailStart = end;
+    this.#length -= end - start;
+    return tail.subarray(start, end);
+  }
+
+  #copy(chunk: Uint8Array): void {
+    if (this.#areViews) {
+      const views = this.pieces;
+      this.#areViews = false;
+      this.#pieces = [];
+      this.#first = 0;
+      for (const view of views) this.#append(view);
+    }
+    this.#append(chunk);
+  }
+
+  /** Fills what room there is, and then another block. */
+  #append(chunk: Uint8Array): void {
+    let rest = chunk;
+    if (this.#tail !== undefined) {
+      const room = this.#tail.length - this.#tailEnd;
+      if (chunk.length < room) {
+        this.#tail.set(chunk, this.#tailEnd);
+        this.#tailEnd += chunk.length;
+        return;
+      }
+      this.#tail.set(chunk.subarray(0, room), this.#tailEnd);
+      this.#pieces.push(this.#tailStart === 0 ? this.#tail : this.#tail.subarray(this.#tailStart));
+      this.#tail = undefined;
+      rest = chunk.subarray(room);
+    }
+    if (rest.length > 0) this.#begin(rest);
+  }
+
+  /** Begins a block, the larger the more is there already. */
+  #begin(chunk: Uint8Array): void {
+    const size = Math.min(Math.max(2 * this.#length, LEAST_BLOCK), MOST_BLOCK);
+    if (chunk.length >= size) {
+      this.#pieces.push(copyOf(chunk));
+      return;
+    }
+    this.#tail = freshBytes(size);
+    this.#tail.set(chunk);
+    this.#tailStart = 0;
+    this.#tailEnd = chunk.length;
+  }
+}

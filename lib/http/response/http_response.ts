@@ -1,0 +1,213 @@
+import { type NativeSide, ResponseShell } from "../../runtime/mod.ts";
+import { ReadableStream } from "../../streams/mod.ts";
+import type { ResponseHead } from "../exchange.ts";
+import { ChunkList } from "./chunk_list.ts";
+import { ReadableBody } from "./readable_body.ts";
+import type { ResponseBody } from "./response_body.ts";
+import { fieldsToSendOn, ResponseHeaders } from "./response_headers.ts";
+import { convertWhole, type WholeKind } from "./whole_body.ts";
+
+/**
+ * A Response as {@link HttpClient.fetch} gives it.
+ *
+ * @example Fields that come after the body
+ * ```ts
+ * import { HttpClient, type HttpResponse } from "@millrace/streams/http";
+ *
+ * const client = new HttpClient();
+ * const response: HttpResponse = await client.fetch("https://api.example.com/log");
+ * console.log((await response.text()).length); // 8
+ * console.log((await response.trailers).get("x-lines")); // 2
+ * await client.close();
+ * ```
+ */
+export interface HttpResponse extends Response {
+  /**
+   * The trailer fields, which a server sends after the body: empty if there are none. Settles once the whole body has been received,
+   * so read it first; rejects with what the body failed with, or was cancelled with. Always the same promise, which nobody has to
+   * handle.
+   */
+  readonly trailers: Promise<Headers>;
+  /** The response once more, to be read on its own; with the same trailers. */
+  clone(): HttpResponse;
+}
+
+/** What a response knows of its request. */
+export interface ResponseInfo {
+  /** Without the fragment. */
+  readonly url: string;
+  /** Whether it is not the first response. */
+  readonly redirected: boolean;
+  /** The body as it is received, with its trailers; undefined where there can be none. */
+  readonly received?: ResponseBody | undefined;
+}
+
+/** Gives a response of somebody else's the member that those of a client have besides, unless it is frozen. */
+export function withTrailers(response: Response): HttpResponse {
+  if (!("trailers" in response)) {
+    const value = Promise.resolve(new ResponseHeaders([]));
+    Reflect.defineProperty(response, "trailers", { value, configurable: true });
+  }
+  return response as HttpResponse;
+}
+
+type Inspect = (value: unknown, options?: unknown) => string;
+
+/**
+ * Makes the Response that a fetch gives.
+ *
+ * @param body What is read; undefined where there can be none (HEAD, 204, 304).
+ */
+export function createResponse(head: ResponseHead, body: ResponseBody | undefined, info: ResponseInfo): HttpResponse {
+  const readable = body === undefined ? undefined : new ReadableBody(body);
+  const response = new FetchedResponse(head, readable, info);
+  readable?.watch(response);
+  return response;
+}
+
+/** A Response whose parts are made when somebody asks for them. */
+class FetchedResponse extends ResponseShell implements HttpResponse, NativeSide {
+  readonly #head: ResponseHead;
+  readonly #body: ReadableBody | undefined;
+  readonly #info: ResponseInfo;
+  #headers: Headers | undefined = undefined;
+  #noTrailers: Promise<Headers> | undefined = undefined;
+
+  constructor(head: ResponseHead, body: ReadableBody | undefined, info: ResponseInfo) {
+    super(() => ({
+      status: statusToSendOn(head.status),
+      statusText: head.statusText,
+      headers: fieldsToSendOn(head.headers, body?.isDecoded === true),
+      body: body ?? null,
+    }));
+    this.#head = head;
+    this.#body = body;
+    this.#info = info;
+  }
+
+  override get status(): number {
+    return this.#head.status;
+  }
+
+  override get statusText(): string {
+    return this.#head.statusText;
+  }
+
+  override get ok(): boolean {
+    return this.#head.status >= 200 && this.#head.status <= 299;
+  }
+
+  override get url(): string {
+    return this.#info.url;
+  }
+
+  override get redirected(): boolean {
+    return this.#info.redirected;
+  }
+
+  override get type(): ResponseType {
+    return "basic";
+  }
+
+  override get headers(): Headers {
+    return this.#headers ??= new ResponseHeaders(this.#head.headers);
+  }
+
+  get trailers(): Promise<Headers> {
+    return this.#info.received?.trailers ?? (this.#noTrailers ??= Promise.resolve(new ResponseHeaders([])));
+  }
+
+  override get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
+    return this.#body?.stream ?? null;
+  }
+
+  override get bodyUsed(): boolean {
+    return this.#body?.isUsed ?? false;
+  }
+
+  override text(): Promise<string> {
+    return this.#read("text") as Promise<string>;
+  }
+
+  // deno-lint-ignore no-explicit-any -- as in the platform's own types
+  override json(): Promise<any> {
+    return this.#read("json");
+  }
+
+  override bytes(): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#read("bytes") as Promise<Uint8Array<ArrayBuffer>>;
+  }
+
+  override arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#read("arrayBuffer") as Promise<ArrayBuffer>;
+  }
+
+  override blob(): Promise<Blob> {
+    return this.#read("blob") as Promise<Blob>;
+  }
+
+  override formData(): Promise<FormData> {
+    return this.#read("formData") as Promise<FormData>;
+  }
+
+  /** The body as text, piece by piece: https://fetch.spec.whatwg.org/#dom-body-textstream */
+  textStream(): globalThis.ReadableStream<string> {
+    const stream = this.body ?? ReadableStream.from([]);
+    return stream.pipeThrough(new TextDecoderStream());
+  }
+
+  override clone(): HttpResponse {
+    const copy = this.#body?.clone();
+    const response = new FetchedResponse(this.#head, copy, this.#info);
+    this.#body?.watch(this);
+    copy?.watch(response);
+    return response;
+  }
+
+  makeNativeSide(): Response {
+    const { statusText, headers } = this.#head;
+    const status = statusToSendOn(this.#head.status);
+    const body = this.#body;
+    const native = new Response(body === undefined ? null : body.takeArrived() ?? body.stream, { status, statusText });
+    const fields = fieldsToSendOn(headers, body?.isDecoded === true);
+    for (let at = 0; at < fields.length; at += 2) native.headers.append(fields[at], fields[at + 1]);
+    return native;
+  }
+
+  /** How `console.log` shows it on Node and Bun. */
+  [Symbol.for("nodejs.util.inspect.custom")](_depth: number, options: unknown, inspect: Inspect): string {
+    return this.#shown(inspect, options);
+  }
+
+  /** How `console.log` shows it on Deno. */
+  [Symbol.for("Deno.customInspect")](inspect: Inspect, options: unknown): string {
+    return this.#shown(inspect, options);
+  }
+
+  #read(kind: WholeKind): Promise<unknown> {
+    const contentType = kind === "blob" || kind === "formData" ? this.headers.get("content-type") ?? "" : "";
+    if (this.#body !== undefined) return this.#body.readWhole(kind, contentType);
+    return new Promise((resolve) => resolve(convertWhole(new ChunkList(), kind, contentType)));
+  }
+
+  /** Not with the body's stream, which is made only if somebody wants it. */
+  #shown(inspect: Inspect, options: unknown): string {
+    const { status, statusText, bodyUsed, ok, redirected, type, url } = this;
+    const headers = Object.fromEntries(this.headers); // Bun's inspect() shows nothing of Headers
+    const body = this.#body === undefined ? null : this.#body.madeStream ?? "[ReadableStream]";
+    const members = { status, statusText, headers, body, bodyUsed, ok, redirected, type, url };
+    return `Response ${inspect(members, options)}`;
+  }
+}
+
+/** No response of a server's own may have a status above 599, which clients take for 5xx (RFC 9110 section 15). */
+function statusToSendOn(status: number): number {
+  return status > 599 ? 500 : status;
+}
+
+// For those who make another response of the class of this one.
+Object.defineProperty(FetchedResponse.prototype, "constructor", {
+  value: Response,
+  writable: true,
+  configurable: true,
+});

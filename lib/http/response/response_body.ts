@@ -1,0 +1,259 @@
+import { ReadableStream } from "../../streams/mod.ts";
+import type { HeaderList } from "../exchange.ts";
+import { BodyStreamSource } from "./body_stream_source.ts";
+import { ChunkList } from "./chunk_list.ts";
+import { ResponseTrailers } from "./response_trailers.ts";
+
+/** The reason for which a body failed. */
+export interface Failure {
+  readonly reason: unknown;
+}
+
+/** Whom a body tells what becomes of it. */
+export interface BodyControl {
+  /** So many bytes of what was pushed were taken: there is room for as many more. May be called within `push`. */
+  consumed(bytes: number): void;
+  /** Nobody reads the rest. Not called after the end, nor after a failure. */
+  cancel(reason: unknown): void;
+  /** Somebody waits for bytes, and there are none. */
+  wanted?(): void;
+  /** Why nobody may have the bytes any more, even if they are here; undefined as long as they may be read. */
+  revoked?(): Failure | undefined;
+}
+
+/** Who takes a body's bytes. */
+export interface BodyConsumer {
+  /** There is something to take, or the end, or a failure. */
+  onReady(): void;
+}
+
+/** Who looks after bodies that are not over. */
+export interface BodyObserver {
+  onOver(): void;
+}
+
+/**
+ * The body of a response on its way from a connection to its reader. Bytes wait here until somebody takes them: as a whole without
+ * a stream between, as a stream, or piece by piece.
+ *
+ * Connections hold it. It holds its reader only while that waits, so that a response which nobody knows any more can be found out.
+ */
+export class ResponseBody {
+  readonly #control: BodyControl;
+  readonly #chunks: ChunkList = new ChunkList();
+  /** Who waits. */
+  #consumer: BodyConsumer | undefined = undefined;
+  /** Who wants to know of the end, without having asked for bytes. */
+  #watcher: BodyConsumer | undefined = undefined;
+  #hasEnded = false;
+  #failure: Failure | undefined = undefined;
+  /** Bytes that may still be pushed. */
+  #room = Infinity;
+  #tooLarge: (() => unknown) | undefined = undefined;
+  #isTaken = false;
+  /** Whether content codings were undone, so that some fields of the head are not about these bytes. */
+  isDecoded = false;
+  #trailers: HeaderList | undefined = undefined;
+  #awaitedTrailers: ResponseTrailers | undefined = undefined;
+  /** Told when nothing more is to come. */
+  observer: BodyObserver | undefined = undefined;
+
+  /**
+   * Makes the body of one response.
+   *
+   * @param control Who is told what becomes of it.
+   */
+  constructor(control: BodyControl) {
+    this.#control = control;
+  }
+
+  /** A body that is nothing but an error. */
+  static failed(error: unknown): ResponseBody {
+    const body = new ResponseBody(NO_CONTROL);
+    body.fail(error);
+    return body;
+  }
+
+  /** Appends bytes: a view that nobody writes to again. Does nothing after the end. */
+  push(chunk: Uint8Array): void {
+    if (this.isOver || chunk.length === 0) return;
+    this.#room -= chunk.length;
+    if (this.#room < 0) return this.cancel(this.#tooLarge!());
+    this.#chunks.push(chunk);
+    this.#tell();
+  }
+
+  /** Nothing more comes but the trailers. Does nothing after the end. */
+  end(trailers?: HeaderList): void {
+    if (this.isOver) return;
+    this.#hasEnded = true;
+    this.#trailers = trailers;
+    this.#finish();
+  }
+
+  /**
+   * Sets how many bytes it may have, those included that are here. It fails as soon as there are more.
+   *
+   * @param error Makes the error.
+   */
+  limit(bytes: number, error: () => unknown): void {
+    this.#room = bytes - this.#chunks.length;
+    this.#tooLarge = error;
+    if (this.#room < 0) this.cancel(error());
+  }
+
+  /** The rest will not come; what was not taken yet is dropped. Does nothing after the end. */
+  fail(error: unknown): void {
+    if (!this.isOver) this.#drop(error);
+  }
+
+  /** Gives the rest up. Whoever reads gets the reason as an error. */
+  cancel(reason: unknown): void {
+    const wasOver = this.isOver;
+    this.#drop(reason);
+    if (!wasOver) this.#control.cancel(reason);
+  }
+
+  /** Whether nothing more is to come: it has ended, failed, or was cancelled. */
+  get isOver(): boolean {
+    return this.#hasEnded || this.#failure !== undefined;
+  }
+
+  /** Whether the end has come, and everything before it was taken. */
+  get isDone(): boolean {
+    return this.#hasEnded && this.#chunks.length === 0;
+  }
+
+  /** What went wrong. */
+  get failure(): Failure | undefined {
+    return this.#failure;
+  }
+
+  /** Why nobody may have the bytes any more that are here: the request was aborted, or the client destroyed. */
+  get revoked(): Failure | undefined {
+    return this.#control.revoked?.();
+  }
+
+  /** Bytes that can be taken now. */
+  get available(): number {
+    return this.#chunks.length;
+  }
+
+  /** Whether somebody has a claim to its bytes: a reader of the whole, or a stream. */
+  get isTaken(): boolean {
+    return this.#isTaken;
+  }
+
+  /** Marks it as somebody's. */
+  claim(): void {
+    this.#isTaken = true;
+  }
+
+  /** Fields that come after the body: settled with its end, rejected with its failure. Always the same. */
+  get trailers(): Promise<Headers> {
+    if (this.#awaitedTrailers === undefined) {
+      this.#awaitedTrailers = new ResponseTrailers();
+      if (this.isOver) this.#settleTrailers();
+    }
+    return this.#awaitedTrailers.promise;
+  }
+
+  /** Waits for bytes or the end; told at once if they are there. Told once, unless it asks again. */
+  want(consumer: BodyConsumer): void {
+    this.#consumer = consumer;
+    if (this.#chunks.length === 0 && !this.isOver) return this.#control.wanted?.();
+    const { revoked } = this;
+    if (revoked !== undefined) this.#drop(revoked.reason);
+    // A failure has told.
+    this.#tell();
+  }
+
+  /** Is told of the end, also if it does not wait then. */
+  watch(consumer: BodyConsumer): void {
+    if (!this.isOver) this.#watcher = consumer;
+  }
+
+  /** The next piece, a view of what was pushed; undefined if there is none now. */
+  take(most: number = Infinity): Uint8Array | undefined {
+    const chunk = this.#chunks.take(most);
+    if (chunk !== undefined) this.#control.consumed(chunk.length);
+    return chunk;
+  }
+
+  /** The next piece in memory of its own, in which there is nothing else. */
+  takeOwn(most: number): Uint8Array<ArrayBuffer> | undefined {
+    const chunk = this.#chunks.takeOwn(most);
+    if (chunk !== undefined) this.#control.consumed(chunk.length);
+    return chunk;
+  }
+
+  /** Fills a buffer with what there is; returns how many bytes. */
+  takeInto(target: Uint8Array): number {
+    const length = this.#chunks.takeInto(target);
+    if (length > 0) this.#control.consumed(length);
+    return length;
+  }
+
+  /** Another body with the same content, if all of it is here and nobody has begun to take it. */
+  copy(): ResponseBody | undefined {
+    if (!this.#hasEnded) return undefined;
+    const copy = new ResponseBody({ ...NO_CONTROL, revoked: () => this.revoked });
+    for (const chunk of this.#chunks.pieces) copy.push(chunk);
+    copy.end();
+    return copy;
+  }
+
+  /** Makes the stream that reads this body. Once, unless `claim()` has been called before. */
+  makeStream(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const source = new BodyStreamSource(this);
+    const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(source, { highWaterMark: 0 });
+    this.claim();
+    if (!this.isOver) this.watch(new WeakConsumer(source));
+    return stream;
+  }
+
+  /** Drops everything that was not taken yet, even if all of it has come. */
+  #drop(reason: unknown): void {
+    if (this.#failure !== undefined || this.isDone) return;
+    this.#failure = { reason };
+    this.#chunks.clear();
+    this.#finish();
+  }
+
+  #finish(): void {
+    this.#tell();
+    this.#watcher?.onReady();
+    this.#watcher = undefined;
+    this.#settleTrailers();
+    this.observer?.onOver();
+    this.observer = undefined;
+  }
+
+  /** Trailers that have come stay, whatever becomes of the bytes before them. */
+  #settleTrailers(): void {
+    if (this.#hasEnded) this.#awaitedTrailers?.resolve(this.#trailers ?? []);
+    else this.#awaitedTrailers?.reject(this.#failure!.reason);
+  }
+
+  #tell(): void {
+    const consumer = this.#consumer;
+    if (consumer === undefined) return;
+    this.#consumer = undefined;
+    consumer.onReady();
+  }
+}
+
+/** A stream's source, which nobody has to keep for the sake of the end. */
+class WeakConsumer implements BodyConsumer {
+  readonly #consumer: WeakRef<BodyConsumer>;
+
+  constructor(consumer: BodyConsumer) {
+    this.#consumer = new WeakRef(consumer);
+  }
+
+  onReady(): void {
+    this.#consumer.deref()?.onReady();
+  }
+}
+
+const NO_CONTROL: BodyControl = { consumed() {}, cancel() {} };

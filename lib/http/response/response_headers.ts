@@ -1,0 +1,57 @@
+import type { HeaderList } from "../exchange.ts";
+
+/** The fields of a response, which nobody can change, as those of fetch. */
+export class ResponseHeaders extends Headers {
+  /** @param list Flat: name, value, name, value. */
+  constructor(list: HeaderList) {
+    super();
+    for (let at = 0; at < list.length; at += 2) super.append(list[at], list[at + 1]);
+  }
+
+  override append(): void {
+    throw immutable("append to");
+  }
+
+  override set(): void {
+    throw immutable("set");
+  }
+
+  override delete(): void {
+    throw immutable("delete from");
+  }
+}
+
+function immutable(action: string): TypeError {
+  return new TypeError(
+    `Cannot ${action} the headers of a response that was fetched: copy them with new Headers(headers)`,
+  );
+}
+
+/** Fields that end at the next hop: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */
+const ofConnection = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
+/** What is not so of a body whose codings were undone. */
+const ofCoding = new Set(["content-encoding", "content-length"]);
+
+/**
+ * The fields with which a server of the runtime sends a response on, whose framing is the server's own.
+ *
+ * @param isDecoded Whether the body's codings were undone.
+ */
+export function fieldsToSendOn(list: HeaderList, isDecoded: boolean): HeaderList {
+  let kept: HeaderList | undefined = undefined;
+  for (let at = 0; at < list.length; at += 2) {
+    const isDropped = ofConnection.has(list[at]) || (isDecoded && ofCoding.has(list[at]));
+    if (isDropped) kept ??= list.slice(0, at);
+    else kept?.push(list[at], list[at + 1]);
+  }
+  return kept ?? list;
+}
+
+/** The values of a field, joined; empty if there is none. */
+export function joinedField(headers: HeaderList, name: string): string {
+  let values = "";
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at] === name) values = values === "" ? headers[at + 1] : `${values}, ${headers[at + 1]}`;
+  }
+  return values;
+}

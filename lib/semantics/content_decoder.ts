@@ -1,0 +1,117 @@
+import { type Decoder, faultOf, openDecoder } from "../codecs/internal.ts";
+import type { UndoableCoding } from "./content_coding.ts";
+
+/** log2 of the largest zstd window, 8 MiB: RFC 9659 forbids larger ones in this coding. */
+const ZSTD_WINDOW_LOG = 23;
+
+/** The most bytes that are written at once: the decoder has a copy of them. */
+export const MOST_INPUT: number = 64 * 1024;
+
+/**
+ * A stepper that undoes a content coding: input in, output out, until it is done. Holds WASM memory until it is closed,
+ * done or has failed.
+ */
+export class ContentDecoder {
+  /** The coding that it undoes. */
+  readonly coding: UndoableCoding;
+  #decoder: Decoder | undefined;
+  #isInputComplete = false;
+  #isDone = false;
+  #trailing: Error | undefined = undefined;
+
+  /** Takes over a decoder. */
+  private constructor(coding: UndoableCoding, decoder: Decoder) {
+    this.coding = coding;
+    this.#decoder = decoder;
+  }
+
+  /**
+   * Opens a stepper.
+   *
+   * @param first The first byte that is to be decoded, which says what kind of deflate it is; undefined if there is none.
+   * @throws {RangeError} if memory runs out.
+   */
+  static async open(coding: UndoableCoding, first: number | undefined): Promise<ContentDecoder> {
+    return new ContentDecoder(coding, await openFormatDecoder(coding, first));
+  }
+
+  /** Whether it goes on only with more input, or none to come. */
+  get needsInput(): boolean {
+    return !this.#isInputComplete && this.#decoder?.more === false;
+  }
+
+  /** Whether all output was given: after the end of the input, or of the coding where something follows it. */
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  /** The decoder's error about bytes that follow the end of the coding, if it is done because of them. */
+  get trailing(): Error | undefined {
+    return this.#trailing;
+  }
+
+  /** Takes a copy of up to {@linkcode MOST_INPUT} bytes, when it needs input. */
+  write(input: Uint8Array): void {
+    this.#decoder?.write(input);
+  }
+
+  /** Ends the input, when it needs some. */
+  end(): void {
+    this.#isInputComplete = true;
+  }
+
+  /**
+   * Decodes into `target`.
+   *
+   * @returns how many bytes of it are filled.
+   * @throws {TypeError} if the data is corrupt or ends too early. Bytes behind its end are no error here.
+   * @throws {RangeError} if memory runs out.
+   */
+  read(target: Uint8Array): number {
+    const decoder = this.#decoder;
+    if (decoder === undefined) return 0;
+    try {
+      const length = this.#isInputComplete ? decoder.finish(target) : decoder.read(target);
+      if (this.#isInputComplete && !decoder.more) this.#finish();
+      return length;
+    } catch (error) {
+      this.close();
+      if (faultOf(error) !== "trailing") throw error;
+      this.#trailing = error as Error;
+      this.#isDone = true;
+      return 0;
+    }
+  }
+
+  /** Frees the codec's memory. Further calls do nothing. */
+  close(): void {
+    this.#decoder?.close();
+    this.#decoder = undefined;
+  }
+
+  #finish(): void {
+    this.close();
+    this.#isDone = true;
+  }
+}
+
+function openFormatDecoder(coding: UndoableCoding, first: number | undefined): Promise<Decoder> {
+  switch (coding) {
+    case "br":
+      return openDecoder("brotli");
+    case "zstd":
+      return openDecoder("zstd", { windowLog: ZSTD_WINDOW_LOG });
+    case "gzip":
+      return openDecoder("gzip");
+    case "deflate":
+      return openDecoder(isUnwrapped(first) ? "deflate-raw" : "deflate");
+  }
+}
+
+/**
+ * Whether data of the coding `deflate` lacks its zlib wrapper, as some servers leave it out. That begins with the number 8 for the
+ * method (RFC 1950, section 2.2); deflate data itself does not: it would begin with a stored block whose padding is not zero.
+ */
+function isUnwrapped(first: number | undefined): boolean {
+  return first !== undefined && (first & 15) !== 8;
+}

@@ -1,0 +1,135 @@
+import { Buffer } from "node:buffer";
+import { parseItem } from "./structured_fields.ts";
+
+const HASH_LENGTH = 32;
+/** Browsers send 46 characters. */
+const LONGEST = 512;
+
+/**
+ * The SHA-256 of the dictionary that a client has, by its `Available-Dictionary` field: in base64 as it is written
+ * canonically, of 44 characters. `undefined` if the field is malformed and thus to be ignored.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-2.2}
+ */
+export function availableDictionary(field: string): string | undefined {
+  if (field.length > LONGEST) return undefined;
+  let hash: Uint8Array | undefined;
+  try {
+    hash = parseItem(field);
+  } catch {
+    return undefined;
+  }
+  return hash?.length === HASH_LENGTH ? Buffer.from(hash.buffer).toString("base64") : undefined;
+}
+
+/** What stands encoded in the path of a URL: the path percent-encode set of the URL standard, and `\`. */
+// deno-lint-ignore no-control-regex
+const NOT_IN_PATH = /[\x00-\x20"#<>?\\`{}\x7f-\u{10ffff}]/gu;
+/** What means something in the pattern of a URL's path. Braces, backslashes and question marks are encoded by then. */
+const PATTERN_SYNTAX = /[+*:()]/g;
+
+const MATCH = 'match="';
+
+/**
+ * The `Use-As-Dictionary` field of a response, which asks the client to keep it as a dictionary for the next version.
+ * For `/js/app.1a2b3c4d.js`, whose hash is from 8 to 16, it is `match="/js/app.*.js"`.
+ *
+ * @param path The response's path, decoded, from its first slash on.
+ * @param hash The part of `path` that differs from version to version; none if the next version has the same path.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-2.1}
+ */
+export function useAsDictionary(path: string, hash?: { readonly start: number; readonly end: number }): string {
+  const pattern = hash === undefined
+    ? literally(path)
+    : `${literally(path.slice(0, hash.start))}*${literally(path.slice(hash.end))}`;
+  return `${MATCH}${quoted(pattern)}"`;
+}
+
+/** A field of {@linkcode useAsDictionary} for pages that a browser navigates to, and for no other requests. */
+export function forDocuments(field: string): string {
+  return `${field}, match-dest=("document")`;
+}
+
+/** The `Use-As-Dictionary` field of a dictionary for all pages below `basePath`, which is decoded and ends in a slash. */
+export function siteDictionaryField(basePath: string): string {
+  return forDocuments(useAsDictionary(basePath, { start: basePath.length, end: basePath.length }));
+}
+
+const RELATION = '>; rel="compression-dictionary"';
+
+/**
+ * The `Link` field by which a page has a browser load a dictionary once it is idle.
+ *
+ * @param path The dictionary's path, decoded, from its first slash on.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-3}
+ */
+export function linkToDictionary(path: string): string {
+  return `<${encodedPath(path.replaceAll("%", "%25"))}${RELATION}`;
+}
+
+/** The value of a `Link` field, with the link to a dictionary at its end for a path below `prefix`, encoded. */
+export function linkToDictionaryBelow(prefix: string, field: string): string {
+  if (!field.endsWith(RELATION)) return field;
+  const start = field.lastIndexOf("<") + 1;
+  return field.slice(0, start) + prefix + field.slice(start);
+}
+
+/** A pattern within a string: its backslashes are escaped in their turn (RFC 9651, section 3.3.3). */
+function quoted(pattern: string): string {
+  return pattern.replaceAll("\\", "\\\\");
+}
+
+/**
+ * A field of {@linkcode useAsDictionary} for the same file, where all paths are below `prefix`.
+ *
+ * @param prefix A path as it is in a request's target, encoded, without a slash at its end.
+ */
+export function useAsDictionaryBelow(prefix: string, field: string): string {
+  return field.replace(MATCH, (match) => match + quoted(encodedLiterally(prefix)));
+}
+
+/** `text`, decoded, as a pattern (https://urlpattern.spec.whatwg.org/) that matches it and nothing else. */
+function literally(text: string): string {
+  return encodedLiterally(text.replaceAll("%", "%25"));
+}
+
+/** The same of text that is encoded: `%` stands for itself. */
+function encodedLiterally(text: string): string {
+  return encodedPath(text)
+    // A colon needs a group around it: a parser that looks for the end of a scheme sees it even if it is escaped.
+    .replace(PATTERN_SYNTAX, (character) => character === ":" ? "{\\:}" : `\\${character}`);
+}
+
+/** `text`, in which `%` stands for itself, as it is in the path of a URL. */
+function encodedPath(text: string): string {
+  return text.toWellFormed().replace(NOT_IN_PATH, (character) => encodeURIComponent(character));
+}
+
+/** The fields that say whether a script of another origin may read a response; absent ones are null or undefined. */
+export interface CrossOriginFields {
+  /** The request's `Sec-Fetch-Site`. */
+  readonly site: string | null | undefined;
+  /** The request's `Sec-Fetch-Mode`. */
+  readonly mode: string | null | undefined;
+  /** The request's `Origin`. */
+  readonly origin: string | null | undefined;
+  /** The response's `Access-Control-Allow-Origin`. */
+  readonly allowOrigin: string | null | undefined;
+}
+
+/**
+ * Whether a response to this request may be compressed with a dictionary: not if the page that asks is of another
+ * origin and is not allowed to read it, as the size would tell it about the content.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-9.3.3}
+ */
+export function mayUseDictionary({ site, mode, origin, allowOrigin }: CrossOriginFields): boolean {
+  if (isAbsent(site) || site === "same-origin") return true;
+  if (isAbsent(mode) || mode === "navigate" || mode === "same-origin") return true;
+  if (mode !== "cors" || isAbsent(allowOrigin) || isAbsent(origin)) return false;
+  return allowOrigin === "*" || allowOrigin === origin;
+}
+
+function isAbsent(field: string | null | undefined): field is null | undefined {
+  return field === null || field === undefined;
+}

@@ -1,0 +1,95 @@
+import { described } from "../streams/internal.ts";
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`;
+const PARAMETER = `[ \\t]*;[ \\t]*(${TOKEN})=(${TOKEN}|${QUOTED})`;
+
+/** A member: a media range, and its parameters (RFC 9110, section 12.5.1). */
+const MEMBER = new RegExp(`^[ \\t]*(${TOKEN}/${TOKEN})((?:${PARAMETER})*)[ \\t]*$`);
+const WEIGHT = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/;
+
+/** Longer members are skipped, whatever is in them, so that time is linear. */
+const LONGEST_MEMBER = 256;
+
+/** The ranges that HTML is in, the most specific first: that one counts. */
+const RANGES = ["text/html", "text/*", "*/*"];
+
+/**
+ * Whether a request allows an answer in HTML, by its `Accept` field. Members that are not well-formed are skipped; of
+ * several weights for a range the first counts.
+ *
+ * @param field The field's value; `null`, `undefined` or empty if there is none, which allows everything.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1}
+ */
+export function acceptsHTML(field: string | null | undefined): boolean {
+  if (!field) return true;
+  const weights = new Map<string, number>();
+  for (let start = 0; start <= field.length;) {
+    const comma = field.indexOf(",", start);
+    const end = comma < 0 ? field.length : comma;
+    if (end - start <= LONGEST_MEMBER) readMember(field.slice(start, end), weights);
+    start = end + 1;
+  }
+  const range = RANGES.find((each) => weights.has(each));
+  return range !== undefined && weights.get(range)! > 0;
+}
+
+function readMember(member: string, weights: Map<string, number>): void {
+  const match = MEMBER.exec(member);
+  const range = match?.[1].toLowerCase();
+  if (range === undefined || !RANGES.includes(range) || weights.has(range)) return;
+  const weight = weightIn(match![2]);
+  if (weight !== undefined) weights.set(range, weight);
+}
+
+/** Undefined if it is malformed. */
+function weightIn(parameters: string): number | undefined {
+  for (const [, name, value] of parameters.matchAll(new RegExp(PARAMETER, "g"))) {
+    if (name === "q" || name === "Q") return WEIGHT.test(value) ? Number(value) : undefined;
+  }
+  return 1;
+}
+
+/** A media type or range, such as `text/csv` or `image/*`, in lower case. */
+const RANGE = new RegExp(`^${TOKEN}/${TOKEN}$`);
+
+/** The media types that are accepted. */
+export class MediaRanges {
+  readonly #ranges: readonly string[];
+
+  /**
+   * Takes what `Accept` may hold, as one text or in a list. Weights and parameters do not count.
+   *
+   * @throws {TypeError} if something else is in it, or nothing.
+   */
+  constructor(accept: string | readonly string[]) {
+    const given: readonly unknown[] = typeof accept === "string" ? accept.split(",") : accept;
+    if (!Array.isArray(given) || given.length === 0) throw notRanges(accept);
+    this.#ranges = given.map((range) => {
+      const type = typeof range === "string" ? essenceOf(range) : "";
+      if (!RANGE.test(type) || type.startsWith("*/") && type !== "*/*") throw notRanges(range);
+      return type;
+    });
+  }
+
+  /** Whether files of this type are accepted. */
+  accepts(contentType: string): boolean {
+    const type = essenceOf(contentType);
+    const group = `${type.slice(0, type.indexOf("/"))}/*`;
+    return this.#ranges.some((range) => range === type || range === group || range === "*/*");
+  }
+
+  /** As a value of `Accept`. */
+  toString(): string {
+    return this.#ranges.join(", ");
+  }
+}
+
+/** A media type without its parameters, in lower case. */
+export function essenceOf(contentType: string): string {
+  const end = contentType.indexOf(";");
+  return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
+}
+
+function notRanges(value: unknown): TypeError {
+  return new TypeError(`accept must name media types, such as "image/*" or "text/csv", not ${described(value)}`);
+}

@@ -1,0 +1,151 @@
+/** A value of a member or an item: the bytes of a byte sequence; undefined for a value of any other type. */
+export type DictionaryValue = Uint8Array | undefined;
+
+const KEY = /[a-z*][a-z0-9_.*-]*/y;
+const BYTES = /:([A-Za-z0-9+/]*)(={0,2}):/y;
+const DISPLAY_STRING = /%"((?:[ !#$&-~]|%[0-9a-f]{2})*)"/y;
+/** The other bare items, of which only the end has to be found: numbers and dates, strings, tokens, booleans. */
+const OTHERS = [
+  /-?(?:\d{1,12}\.\d{1,3}|\d{1,15})/y,
+  /@-?\d{1,15}/y,
+  /"(?:[ !#-[\]-~]|\\["\\])*"/y,
+  /[A-Za-z*][A-Za-z0-9:/!#$%&'*+.^_`|~-]*/y,
+  /\?[01]/y,
+];
+const SPACES = / */y;
+const OPTIONAL_WHITESPACE = /[ \t]*/y;
+
+/**
+ * Parses a Structured Fields dictionary whose members of interest are byte sequences. The whole of it must be right,
+ * also values of other types and parameters, which are passed over. The last of several members of one key counts.
+ *
+ * Base64 may lack its padding and may have pad bits that are not zero, as the standard would have it.
+ *
+ * @throws {SyntaxError} that tells what is wrong and where.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9651#section-4.2.2}
+ */
+export function parseDictionary(text: string): Map<string, DictionaryValue> {
+  return new Parser(text).dictionary();
+}
+
+/**
+ * Parses a Structured Fields item that is to be a byte sequence, as {@linkcode parseDictionary} does its members.
+ *
+ * @throws {SyntaxError} that tells what is wrong and where.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9651#section-4.2}
+ */
+export function parseItem(text: string): DictionaryValue {
+  return new Parser(text).item();
+}
+
+class Parser {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  dictionary(): Map<string, DictionaryValue> {
+    const members = new Map<string, DictionaryValue>();
+    this.#take(SPACES);
+    while (this.#at < this.#text.length) {
+      members.set(this.#key(), this.#member());
+      this.#take(OPTIONAL_WHITESPACE);
+      if (this.#at === this.#text.length) break;
+      this.#require(",");
+      this.#take(OPTIONAL_WHITESPACE);
+      if (this.#at === this.#text.length) throw this.#error("a member after the comma");
+    }
+    return members;
+  }
+
+  item(): DictionaryValue {
+    this.#take(SPACES);
+    const value = this.#bareItem();
+    this.#parameters();
+    this.#take(SPACES);
+    if (this.#at < this.#text.length) throw this.#error("the end");
+    return value;
+  }
+
+  #key(): string {
+    return (this.#take(KEY) ?? this.#fail("a key"))[0];
+  }
+
+  /** What follows a key; none stands for the boolean true. */
+  #member(): DictionaryValue {
+    let value: DictionaryValue;
+    if (this.#skip("=")) value = this.#skip("(") ? this.#innerList() : this.#bareItem();
+    this.#parameters();
+    return value;
+  }
+
+  #innerList(): undefined {
+    this.#take(SPACES);
+    while (!this.#skip(")")) {
+      this.#bareItem();
+      this.#parameters();
+      const spaces = this.#take(SPACES)![0];
+      if (spaces === "" && this.#text[this.#at] !== ")") throw this.#error('" " or ")"');
+    }
+  }
+
+  #parameters(): void {
+    while (this.#skip(";")) {
+      this.#take(SPACES);
+      this.#key();
+      if (this.#skip("=")) this.#bareItem();
+    }
+  }
+
+  #bareItem(): DictionaryValue {
+    const bytes = this.#take(BYTES);
+    if (bytes) return this.#decoded(bytes[1]!, bytes[2]!);
+    const display = this.#take(DISPLAY_STRING);
+    if (display) return this.#requireUtf8(display[1]!);
+    if (!OTHERS.some((pattern) => this.#take(pattern))) throw this.#error("a value");
+    return undefined;
+  }
+
+  #decoded(base64: string, padding: string): Uint8Array {
+    const isWhole = base64.length % 4 !== 1 && (padding === "" || (base64.length + padding.length) % 4 === 0);
+    if (!isWhole) throw new SyntaxError(`base64 of no whole number of bytes before position ${this.#at}`);
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  }
+
+  #requireUtf8(text: string): undefined {
+    try {
+      decodeURIComponent(text);
+    } catch (cause) {
+      throw new SyntaxError(`a display string that is not UTF-8 before position ${this.#at}`, { cause });
+    }
+  }
+
+  /** What of the text fits `pattern` here, which is sticky; goes on behind it. */
+  #take(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#text);
+    if (match) this.#at += match[0].length;
+    return match ?? undefined;
+  }
+
+  #skip(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  #require(character: string): void {
+    if (!this.#skip(character)) throw this.#error(`"${character}"`);
+  }
+
+  #fail(expected: string): never {
+    throw this.#error(expected);
+  }
+
+  #error(expected: string): SyntaxError {
+    const found = this.#at < this.#text.length ? JSON.stringify(this.#text[this.#at]) : "the end";
+    return new SyntaxError(`${expected} is missing at position ${this.#at}, where ${found} is`);
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * The runtime's own classes and the methods we use of them, taken when this module loads, so that `install` can put
+ * ours in their place, and patches of their prototypes change nothing here.
+ *
+ * @module
+ */
+import { getterOf } from "./getter_of.ts";
+import { hasBrand, isObject } from "./webidl.ts";
+
+/** The runtime's own ReadableStream. */
+export const NativeReadableStream: typeof globalThis.ReadableStream = globalThis.ReadableStream;
+/** The runtime's own WritableStream. */
+export const NativeWritableStream: typeof globalThis.WritableStream = globalThis.WritableStream;
+/** The runtime's own TransformStream. */
+export const NativeTransformStream: typeof globalThis.TransformStream = globalThis.TransformStream;
+
+const readable: globalThis.ReadableStream = NativeReadableStream.prototype;
+const writable: globalThis.WritableStream = NativeWritableStream.prototype;
+
+/** The runtime's own `ReadableStream.prototype.getReader`. */
+export const nativeGetReader: globalThis.ReadableStream["getReader"] = readable.getReader;
+/** The runtime's own `ReadableStream.prototype.pipeThrough`. */
+export const nativePipeThrough: globalThis.ReadableStream["pipeThrough"] = readable.pipeThrough;
+/** The runtime's own `ReadableStream.prototype.pipeTo`. */
+export const nativePipeTo: globalThis.ReadableStream["pipeTo"] = readable.pipeTo;
+/** The runtime's own `WritableStream.prototype.getWriter`. */
+export const nativeGetWriter: globalThis.WritableStream["getWriter"] = writable.getWriter;
+
+const readableLocked = getterOf(readable, "locked");
+const writableLocked = getterOf(writable, "locked");
+
+type Reader = globalThis.ReadableStreamDefaultReader;
+type ByobReader = globalThis.ReadableStreamBYOBReader;
+type Writer = globalThis.WritableStreamDefaultWriter;
+
+/** The runtime's own ReadableStreamDefaultReader. */
+export const NativeReadableStreamDefaultReader: typeof globalThis.ReadableStreamDefaultReader =
+  globalThis.ReadableStreamDefaultReader;
+/** The runtime's own WritableStreamDefaultWriter. */
+export const NativeWritableStreamDefaultWriter: typeof globalThis.WritableStreamDefaultWriter =
+  globalThis.WritableStreamDefaultWriter;
+
+const reader: Reader = NativeReadableStreamDefaultReader.prototype;
+const writer: Writer = NativeWritableStreamDefaultWriter.prototype;
+
+/** Whether the runtime has byte streams: WebKitGTK 2.50 has none. */
+export const hasNativeByteStreams: boolean = "ReadableStreamBYOBReader" in globalThis;
+
+// What locks the native side of our streams in its place; our class, which is to extend a global, takes it away again.
+if (!hasNativeByteStreams) {
+  class ReadableStreamBYOBReader {
+    readonly #reader: Reader;
+    constructor(stream: globalThis.ReadableStream) {
+      this.#reader = nativeGetReader.call(stream) as Reader;
+    }
+    get closed(): Promise<void> {
+      return nativeReaderClosed.call(this.#reader);
+    }
+    releaseLock(): void {
+      nativeReader.releaseLock.call(this.#reader);
+    }
+  }
+  Object.defineProperty(globalThis, "ReadableStreamBYOBReader", {
+    value: ReadableStreamBYOBReader,
+    configurable: true,
+  });
+}
+
+/** The runtime's own ReadableStreamBYOBReader. */
+export const NativeReadableStreamBYOBReader: typeof globalThis.ReadableStreamBYOBReader =
+  globalThis.ReadableStreamBYOBReader;
+
+const byobReader: ByobReader = NativeReadableStreamBYOBReader.prototype;
+
+/** The methods of the runtime's own ReadableStreamDefaultReader. */
+export const nativeReader: Pick<Reader, "cancel" | "read" | "releaseLock"> = {
+  cancel: reader.cancel,
+  read: reader.read,
+  releaseLock: reader.releaseLock,
+};
+/** The methods of the runtime's own ReadableStreamBYOBReader. */
+export const nativeByobReader: Pick<ByobReader, "cancel" | "read"> = {
+  cancel: byobReader.cancel,
+  read: byobReader.read,
+};
+/** The methods of the runtime's own WritableStreamDefaultWriter. */
+export const nativeWriter: Pick<Writer, "abort" | "close" | "releaseLock" | "write"> = {
+  abort: writer.abort,
+  close: writer.close,
+  releaseLock: writer.releaseLock,
+  write: writer.write,
+};
+
+/** `closed` of a reader of the runtime. */
+export const nativeReaderClosed: (this: Reader) => Promise<void> = getterOf(reader, "closed");
+/** `closed` of a BYOB reader of the runtime. */
+export const nativeByobReaderClosed: (this: ByobReader) => Promise<void> = getterOf(byobReader, "closed");
+/** `closed` of a writer of the runtime. */
+export const nativeWriterClosed: (this: Writer) => Promise<void> = getterOf(writer, "closed");
+/** `desiredSize` of a writer of the runtime. */
+export const nativeWriterDesiredSize: (this: Writer) => number | null = getterOf(writer, "desiredSize");
+/** `ready` of a writer of the runtime. */
+export const nativeWriterReady: (this: Writer) => Promise<void> = getterOf(writer, "ready");
+
+/** Whether the runtime's own side of a stream is locked. */
+export function isNativeReadableStreamLocked(stream: object): boolean {
+  return readableLocked.call(stream);
+}
+
+/** Whether the runtime's own side of a stream is locked. */
+export function isNativeWritableStreamLocked(stream: object): boolean {
+  return writableLocked.call(stream);
+}
+
+/** Whether the runtime takes a value for its own ReadableStream, as it does with ours. */
+export function isNativeReadableStream(value: unknown): value is globalThis.ReadableStream {
+  return isObject(value) && hasBrand(readableLocked, value);
+}
+
+/** Whether the runtime takes a value for its own WritableStream, as it does with ours. */
+export function isNativeWritableStream(value: unknown): value is globalThis.WritableStream {
+  return isObject(value) && hasBrand(writableLocked, value);
+}
+
+/** Makes the objects of a class bare dictionaries to the runtime: what is on Object.prototype is no member of theirs. */
+export function inheritNothing({ prototype }: { prototype: object }): void {
+  Object.setPrototypeOf(prototype, null);
+}

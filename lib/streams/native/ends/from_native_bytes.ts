@@ -1,0 +1,73 @@
+import { viewSlots } from "../../language/array_buffers.ts";
+import { react } from "../../language/promises.ts";
+import { type ByteControllerState, createReadableByteStream } from "../../readable/byte_controller_state.ts";
+import { readableByteStreamControllerRespond } from "../../readable/byob_response.ts";
+import type { SourceAlgorithms } from "../../readable/controller_state.ts";
+import type { ReadableStreamState } from "../../readable/stream_state.ts";
+import {
+  hasNativeByteStreams,
+  nativeByobReader,
+  nativeByobReaderClosed,
+  nativeGetReader,
+} from "../../language/native_classes.ts";
+
+const BUFFER_SIZE = 65_536;
+
+/** The underlying source of a byte stream of ours that reads one of the runtime's into large buffers. */
+export class FromNativeByteSource implements SourceAlgorithms {
+  readonly state: ReadableStreamState;
+  readonly #reader: globalThis.ReadableStreamBYOBReader;
+  readonly #controller: ByteControllerState;
+  #isReading = false;
+  #hasClosed = false;
+
+  private constructor(reader: globalThis.ReadableStreamBYOBReader) {
+    this.#reader = reader;
+    this.state = createReadableByteStream(this);
+    this.#controller = this.state.controller as ByteControllerState;
+    react(nativeByobReaderClosed.call(reader), this.#onClosed, this.#onErrored);
+  }
+
+  /** Locks a stream, which must be free, if it is a byte stream; nothing tells but the attempt. */
+  static open(stream: globalThis.ReadableStream): FromNativeByteSource | undefined {
+    if (!hasNativeByteStreams) return undefined;
+    let reader: globalThis.ReadableStreamBYOBReader;
+    try {
+      reader = nativeGetReader.call(stream, { mode: "byob" }) as globalThis.ReadableStreamBYOBReader;
+    } catch {
+      return undefined;
+    }
+    return new FromNativeByteSource(reader);
+  }
+
+  pull(): unknown {
+    this.#isReading = true;
+    const read = nativeByobReader.read.call(this.#reader, new Uint8Array(BUFFER_SIZE));
+    return react(read as Promise<ReadableStreamReadResult<ArrayBufferView<ArrayBuffer>>>, this.#onRead);
+  }
+
+  cancel(reason: unknown): Promise<void> {
+    return nativeByobReader.cancel.call(this.#reader, reason);
+  }
+
+  readonly #onRead = ({ done, value }: ReadableStreamReadResult<ArrayBufferView<ArrayBuffer>>): void => {
+    this.#isReading = false;
+    if (!done) this.#controller.enqueue(viewSlots(value));
+    if (done || this.#hasClosed) this.#close();
+  };
+
+  /** As in NativeReadableEnd. */
+  readonly #onClosed = (): void => {
+    this.#hasClosed = true;
+    if (!this.#isReading) this.#close();
+  };
+
+  #close(): void {
+    if (this.state.state !== "readable") return;
+    this.#controller.close();
+    // Views that our readers lent wait in the queue of pull-intos until they are answered.
+    if (this.#controller.pendingPullIntos.length > 0) readableByteStreamControllerRespond(this.#controller, 0);
+  }
+
+  readonly #onErrored = (error: unknown): void => this.#controller.error(error);
+}

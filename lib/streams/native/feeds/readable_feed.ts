@@ -1,0 +1,109 @@
+import { inheritNothing } from "../../language/native_classes.ts";
+import { lockedError } from "../../language/errors.ts";
+import type { ReadRequest } from "../../readable/read_requests.ts";
+import {
+  DefaultReaderState,
+  readableStreamDefaultReaderRead,
+  readableStreamReaderGenericInitialize,
+  readableStreamReaderRelease,
+} from "../../readable/reader_state.ts";
+import { readableStreamCancel, type ReadableStreamState } from "../../readable/stream_state.ts";
+
+/** The native side holds nothing: it asks for a chunk when a native consumer does. */
+export const NO_BUFFER: QueuingStrategy = Object.assign(Object.create(null), { highWaterMark: 0 });
+
+type NativeController = globalThis.ReadableStreamDefaultController<unknown> | globalThis.ReadableByteStreamController;
+
+/**
+ * The underlying source of a readable stream's native side: what a native consumer asks of it is read from ours, by the
+ * reader that has locked both, or, if there is none, by one of its own.
+ */
+export class ReadableFeed implements ReadRequest {
+  readonly type: "bytes" | undefined;
+  readonly #stream: ReadableStreamState;
+  #controller: NativeController | undefined;
+  /** The reader that was found at the last pull. */
+  #reader: DefaultReaderState | undefined;
+  #isReading = false;
+  /** Whether our stream closed; where a read takes its last chunk, it does so before it gives it. */
+  #hasClosed = false;
+  #ended = false;
+
+  constructor(stream: ReadableStreamState, type: "bytes" | undefined) {
+    this.type = type;
+    this.#stream = stream;
+  }
+
+  /** Tells the native stream from now on what becomes of ours. */
+  watch(controller: NativeController): void {
+    this.#controller = controller;
+    this.#stream.feed = this;
+    const { state, storedError } = this.#stream;
+    if (state === "closed") this.closeSteps();
+    else if (state === "errored") this.errorSteps(storedError);
+  }
+
+  pull(controller: NativeController): void {
+    this.#controller = controller;
+    if (!this.#reader || this.#reader !== this.#stream.reader) this.#reader = this.#lock();
+    if (this.#ended) return;
+    this.#isReading = true;
+    readableStreamDefaultReaderRead(this.#reader, this);
+    this.#isReading = false;
+    if (this.#hasClosed) this.closeSteps();
+  }
+
+  cancel(reason: unknown): Promise<void> {
+    this.#ended = true;
+    this.#lock();
+    return readableStreamCancel(this.#stream, reason);
+  }
+
+  chunkSteps(chunk: unknown): void {
+    this.#controller!.enqueue(chunk as never);
+  }
+
+  closeSteps(): void {
+    this.#hasClosed = true;
+    if (this.#ended || this.#isReading) return;
+    this.#ended = true;
+    this.#controller?.close();
+    (this.#controller as Partial<globalThis.ReadableByteStreamController> | undefined)?.byobRequest?.respond(0);
+  }
+
+  errorSteps(error: unknown): void {
+    if (this.#ended || this.#stream.state !== "errored") return; // a read that a released reader left is no error
+    this.#ended = true;
+    this.#controller?.error(error);
+  }
+
+  #lock(): DefaultReaderState {
+    const stream = this.#stream;
+    stream.feed = this;
+    if (!stream.reader) readableStreamReaderGenericInitialize(new FeedReaderState(), stream);
+    const { reader } = stream;
+    if (reader instanceof DefaultReaderState && (reader.isPublic || reader instanceof FeedReaderState)) return reader;
+    throw lockedError("read");
+  }
+}
+inheritNothing(ReadableFeed);
+
+/** The same for a native side that is made when the runtime looks for it: that shows at all times what ours is. */
+export class WatchedReadableFeed extends ReadableFeed {
+  start(controller: NativeController): void {
+    this.watch(controller);
+  }
+}
+
+/** A reader that no user sees. */
+export class UnseenReaderState extends DefaultReaderState {
+  override readonly endsPullsAtOnce = true;
+}
+
+/** The reader by which the native side locks our stream, for as long as a native consumer locks the native side. */
+export class FeedReaderState extends UnseenReaderState {}
+
+/** Gives our stream back, when the native side is not locked any longer. */
+export function releaseReadableFeed(stream: ReadableStreamState): void {
+  if (stream.reader instanceof FeedReaderState) readableStreamReaderRelease(stream.reader);
+}

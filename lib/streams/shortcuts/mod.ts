@@ -1,0 +1,42 @@
+/**
+ * All shortcuts of the streams. Each ends in the standard's own operation, and none of them can be observed by a program:
+ * the web platform tests (`tests/wpt`), the differential runner (`tests/streams/differential_test.ts`) and the programs in
+ * 50 asynchronous contexts (`tests/streams/contexts/contexts_test.ts`) hold all of them. The test that is named below is
+ * the one that shows what a shortcut would break first.
+ *
+ * | shortcut | where | may be taken | must not change | held by |
+ * | --- | --- | --- | --- | --- |
+ * | no promise for what is none | `language/promises.ts` `settle` | an algorithm returned neither an object nor a function | the microtask of the reaction | `tests/streams/differential_test.ts` |
+ * | promises made on demand | `language/promises.ts` `LazyPromise` | nobody has looked at `closed` or `ready` | identity, order and handled rejections | `tests/streams/unhandled_rejection_test.ts` |
+ * | sizes that are all 1 | `queuing/chunk_queue.ts` `ChunkQueue` | no chunk has had another size | `desiredSize` | `tests/streams/chunk_queue_test.ts` |
+ * | a size function that is not called | `queuing/queuing_strategy.ts` `extractSizeAlgorithm` | it is CountQueuingStrategy's own | calls of a user's size function | `tests/streams/differential_test.ts` |
+ * | a read that is served at once | `readable/default_reader.ts` `servedRead` | a chunk is buffered | the order of answers | `tests/streams/differential_test.ts` |
+ * | an iteration without a request | `readable/async_iterator.ts` `readBufferedHoldingPull` | a chunk is buffered, and no call is under way | the order of answers and pulls | `tests/streams/differential_test.ts` |
+ * | a pull that ends at once | `readable/controller_state.ts` `endPull` | the reader's `endsPullsAtOnce`, and no promise was returned | the order of pulls, and that others get their turn | `tests/streams/high_water_mark_test.ts` |
+ * | an iterator without a promise for each item | `readable/from.ts` `SyncIteratorSource` | the item is no thenable | `then` is looked up once, in the same microtask | `tests/streams/differential_test.ts` |
+ * | a run pulled from an iterator | `readable/pull_run.ts` `pullRun` | a pipe asks, nothing is buffered, no pull is under way | the items taken ahead of the destination | `tests/batch/iterable_source_test.ts` |
+ * | a write that passes the queue | `writable/writer_state.ts` `writeAtOnce` | the sink is idle and the size is 1 | `desiredSize` and `ready` in the call | `tests/streams/differential_test.ts` |
+ * | a write that settles at once | `writable/controller_state.ts` `processWrite` | the request's `settlesAtOnce`, and no promise was returned | when a later write starts | `tests/streams/aborted_pipe_test.ts` |
+ * | a pipe's write past the queue | `writable/pipe_write.ts` `writableStreamPipeWrite` | the sink is idle | where an end that comes meanwhile falls | `tests/streams/aborted_pipe_test.ts` |
+ * | batches as chunks of the queue | `writable/batches/batched_writes.ts` `BatchedWrites` | the sink takes batches | `desiredSize`, acknowledgement and order | `tests/batch/model_test.ts` |
+ * | whole runs into a batch | `writable/batches/batched_writes.ts` `moveForPipe` | a pipe of chunks of size 1 | order, and the limits of queue and batch | `tests/batch/chunkings_test.ts` |
+ * | a transform that waits without a promise | `transform/transform_state.ts` `PARKED` | always | the microtask in which it goes on | `tests/streams/differential_test.ts` |
+ * | a transform between two pipes | `transform/transform_state.ts` `endsPullsAtOnce` | both ends belong to pipes | where backpressure starts and ends | `tests/streams/high_water_mark_test.ts` |
+ * | many chunks enqueued in one call | `transform/enqueue_all.ts` `enqueueAll` | no reader waits, no size function | that each is enqueued in order | `tests/streams/enqueue_all_test.ts` |
+ * | arrays kept as they came | `shortcuts/run_queue.ts` `RunQueue` | chunks of size 1 come many at once | order and totals | `tests/streams/run_queue_test.ts` |
+ * | arrays of numbers used again | `shortcuts/number_runs.ts` `giveBackNumberRun` | the array holds nothing but numbers, and nobody else has it | a chunk that somebody holds | `tests/files/number_file_writer_test.ts` |
+ * | buffers used again | `shortcuts/recycling.ts` `Recycling` | source and transformer are ours, and all writes have ended | bytes that somebody still reads | `tests/files/used_again_test.ts` |
+ * | tasks that share a microtask | `shortcuts/task.ts` `holdTasks` | a microtask of ours is under way, with no user's code below it | contexts, and that promises of others get their turn | `tests/streams/task_test.ts` |
+ * | no look at the clock for each task | `shortcuts/long_turn.ts` `isLongTurn` | few tasks have run since the last look | that timers and sockets get their turn | `tests/streams/long_turn_test.ts` |
+ * | entering a context by the cheapest way | `shortcuts/async_context.ts` `runIn` | the runtime has that way | the context that callbacks run in | `tests/streams/contexts/contexts_test.ts` |
+ * | a pipe's locks without promises | `pipe/pipe_locks.ts` `PipeReaderState` | always | what others see of a locked stream | `tests/streams/idle_error_test.ts` |
+ * | a native side that is made when it is looked for | `native/lazy/lazy_side.ts` `makeNativeSideLazily` | the runtime marks its streams by properties | what the runtime sees of a stream | `tests/streams/native_side_test.ts` |
+ * | chunks that cross in batches | `native/feeds/to_native_source.ts` `ToNativeSource` | `toNative()` was asked for | order, close, error and cancel | `tests/streams/bridge_batch_test.ts` |
+ * | a writer of the runtime that is not awaited | `native/ends/from_native_sink.ts` `FromNativeSink` | the native stream has room | backpressure and errors | `tests/streams/bridge_test.ts` |
+ *
+ * @module
+ */
+export { type Context, currentContext, runIn } from "./async_context.ts";
+export { atEndOfTurn } from "./end_of_turn.ts";
+export { giveBackNumberRun, RUN_LENGTH, takeRun } from "./number_runs.ts";
+export { RecyclingSource, ReleasingTransformer } from "./recycling.ts";

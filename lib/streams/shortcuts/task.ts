@@ -1,0 +1,71 @@
+import { type Context, currentContext, runIn } from "./async_context.ts";
+import { inAnotherTurn, isLongTurn } from "./long_turn.ts";
+import { queueReaction } from "../language/promises.ts";
+
+/** How many tasks run in one microtask before the promises of others get their turn. */
+const BUDGET = 256;
+
+/** Tasks that wait, from `next` on, behind those that have run. */
+const tasks: Task[] = [];
+let next = 0;
+/** Whether a microtask that runs tasks is queued or under way, or will be in another turn. */
+let isAwake = false;
+
+/**
+ * Steps that run in a microtask whenever something has woken them, always in the asynchronous context that they were made
+ * in, whoever wakes them.
+ *
+ * Tasks that become ready meanwhile share the microtask: chunks go down a chain of pipes without one for each hop.
+ */
+export abstract class Task {
+  readonly #context: Context = currentContext();
+  #isAwake = false;
+
+  /** Has the steps run soon, and never at once, if they are not to run yet. */
+  wake(): void {
+    if (this.#isAwake) return;
+    this.#isAwake = true;
+    tasks.push(this);
+    if (isAwake) return;
+    isAwake = true;
+    queueReaction(runTasks);
+  }
+
+  abstract run(): void;
+
+  static runNext(): void {
+    const task = tasks[next++]!;
+    task.#isAwake = false;
+    runIn(task.#context, task);
+  }
+}
+
+/**
+ * Keeps tasks that become ready until {@linkcode runTasks}, which runs them without a microtask of their own: for
+ * where a microtask of ours is under way, with no code of users below it. Returns whether the caller is to release them.
+ */
+export function holdTasks(): boolean {
+  if (isAwake) return false;
+  isAwake = true;
+  return true;
+}
+
+/** Runs the tasks that wait, as those that {@linkcode holdTasks} kept. */
+export function runTasks(): void {
+  const end = next + BUDGET;
+  let isLong = false;
+  try {
+    while (next < tasks.length && next < end && !isLong) {
+      Task.runNext();
+      isLong = isLongTurn();
+    }
+  } finally {
+    const isDone = next === tasks.length;
+    if (isDone) tasks.length = 0;
+    else tasks.splice(0, next);
+    next = 0;
+    if (isLong) inAnotherTurn(runTasks);
+    else if (isDone) isAwake = false;
+    else queueReaction(runTasks);
+  }
+}

@@ -1,0 +1,198 @@
+import { checkedSize } from "../../queuing/chunk_queue.ts";
+import type { DefaultControllerState } from "../../readable/default_controller_state.ts";
+import { pullRun, type RunningPipe } from "../../readable/pull_run.ts";
+import { atEndOfTurn } from "../../shortcuts/end_of_turn.ts";
+import { RUN_LENGTH } from "../../shortcuts/number_runs.ts";
+import { dequeueSome } from "../../shortcuts/run_queue.ts";
+import {
+  type SinkAlgorithms,
+  updateBackpressure,
+  type WritableControllerState,
+  writableStreamDefaultControllerAdvanceQueueIfNeeded,
+  writableStreamDefaultControllerErrorIfNeeded,
+} from "../controller_state.ts";
+import type { WriteRequest } from "../stream_state.ts";
+import { Batch, type BatchOwner } from "./batch.ts";
+import type { BatchedSinkAlgorithms } from "./batched_sink.ts";
+import type { Batching } from "./batching.ts";
+import { OutrunningProducer } from "./outrunning_producer.ts";
+
+/**
+ * How a stream queues chunks for a sink that takes batches; and the sink that the rest of the stream sees, which passes
+ * the batches on.
+ *
+ * A batch starts when the queue is full or the stream is closing, else at the end of the turn: so a producer that goes
+ * on when the last batch has ended can fill the queue again first. Without that wait, one small batch would leave the
+ * next one room for little more than the rest of the queue, and small and large ones would take turns for ever. For the
+ * same reason the wait is longer where a producer has shown to be faster than the sink.
+ */
+export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
+  readonly #sink: BatchedSinkAlgorithms;
+  readonly #maxBatch: number;
+  #controller: WritableControllerState = undefined as never; // set by attach()
+  /** The last batch of the queue, which grows. */
+  #open: Batch | undefined = undefined;
+  #awaitsEndOfTurn = false;
+  /** Whether what is queued is to be written without a wait for more. */
+  #isUrgent = false;
+  readonly #producer = new OutrunningProducer();
+  /** Whether a pipe will close the stream when all that is queued is written. */
+  #closes = false;
+
+  constructor(sink: BatchedSinkAlgorithms) {
+    this.#sink = sink;
+    this.#maxBatch = sink.maxBatch;
+  }
+
+  attach(controller: WritableControllerState): void {
+    this.#controller = controller;
+    controller.batching = this;
+  }
+
+  enqueue(chunk: unknown, size: number): Promise<void> {
+    const batch = this.#batchFor(size);
+    const { promise } = batch;
+    this.#add(batch, chunk, size);
+    return promise;
+  }
+
+  enqueueForPipe(chunk: unknown, size: number, request: WriteRequest): void {
+    const batch = this.#batchFor(size);
+    batch.addPipe(request);
+    this.#add(batch, chunk, size);
+  }
+
+  moveForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean {
+    if (!source.hasBuffered) return this.#pullForPipe(source, pipe);
+    const { queue } = this.#controller;
+    const batch = this.#batchFor(1);
+    batch.addPipe(pipe);
+    for (let room = this.#room(); room > 0 && source.hasBuffered;) {
+      const some = dequeueSome(source.queue, room);
+      room -= some.length;
+      batch.addAll(some);
+      queue.totalSize += some.length;
+    }
+    source.afterDequeue(); // may pull, as it does after a read
+    this.#advance();
+    return true;
+  }
+
+  #pullForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean {
+    // Not into the open batch, which may start meanwhile: the iterator's code may end the pipe.
+    const run = pullRun(source, Math.min(this.#room(), RUN_LENGTH), pipe);
+    if (run.length === 0) return false;
+    const { stream, queue } = this.#controller;
+    if (stream.state !== "writable") {
+      pipe.reject(stream.storedError);
+      return true;
+    }
+    const batch = this.#batchFor(1);
+    batch.addPipe(pipe);
+    batch.addAll(run);
+    queue.totalSize += run.length;
+    this.#advance();
+    return true;
+  }
+
+  /** How many chunks of size 1 the queue and the open batch have room for; at least one. */
+  #room(): number {
+    const { queue, highWaterMark } = this.#controller;
+    const ofBatch = this.#maxBatch - (this.#open?.size ?? 0);
+    return Math.max(1, Math.min(Math.ceil(highWaterMark - queue.totalSize), Math.floor(ofBatch)));
+  }
+
+  isDue(): boolean {
+    const { stream, queue, highWaterMark } = this.#controller;
+    if (this.#isUrgent || queue.length > 1 || stream.closeRequest !== undefined) return true;
+    if (queue.totalSize >= highWaterMark || this.#open!.size >= this.#maxBatch) return true;
+    if (!this.#awaitsEndOfTurn) this.#awaitEndOfTurn();
+    return false;
+  }
+
+  #awaitEndOfTurn(): void {
+    this.#awaitsEndOfTurn = true;
+    atEndOfTurn(this.#onEndOfTurn);
+  }
+
+  hurry(closes: boolean): void {
+    if (closes) this.#closes = true;
+    if (this.#controller.queue.length === 0) return;
+    this.#isUrgent = true;
+    writableStreamDefaultControllerAdvanceQueueIfNeeded(this.#controller);
+  }
+
+  readonly #onEndOfTurn = (): void => {
+    this.#awaitsEndOfTurn = false;
+    // What waits behind a batch in flight has its own wait when that has ended.
+    if (this.#controller.stream.inFlightWriteRequest !== undefined) return;
+    const { queue, highWaterMark } = this.#controller;
+    const isFilling = this.#producer.isPaused(queue.totalSize, highWaterMark) ||
+      this.#producer.isFilling(queue.totalSize);
+    if (isFilling) this.#awaitEndOfTurn();
+    else this.hurry(false);
+  };
+
+  batchWritten(batch: Batch): void {
+    const hadToWait = this.#producer.batchWritten(this.#controller.queue.totalSize - batch.size);
+    if (hadToWait && !this.#awaitsEndOfTurn) this.#awaitEndOfTurn();
+  }
+
+  /** The batch for a chunk of that size: the one that grows, unless it has no room for it. */
+  #batchFor(size: number): Batch {
+    const open = this.#open;
+    if (open !== undefined && open.size + size <= this.#maxBatch) return open;
+    const batch = this.#open = new Batch(this);
+    this.#controller.stream.writeRequests.push(batch);
+    this.#controller.queue.push(batch); // its size is added as it grows
+    return batch;
+  }
+
+  #add(batch: Batch, chunk: unknown, size: number): void {
+    if (size !== 1 && !this.#isSize(size)) return;
+    const { queue, highWaterMark } = this.#controller;
+    batch.add(chunk, size);
+    queue.totalSize += size;
+    // Whoever has looked in this turn need not look again before the queue, this batch or the one before it is full.
+    if (
+      !this.#awaitsEndOfTurn || queue.totalSize >= highWaterMark || batch.size >= this.#maxBatch || queue.length > 1
+    ) {
+      this.#advance();
+    }
+  }
+
+  #isSize(size: number): boolean {
+    try {
+      checkedSize(size);
+      return true;
+    } catch (error) {
+      writableStreamDefaultControllerErrorIfNeeded(this.#controller, error);
+      return false;
+    }
+  }
+
+  #advance(): void {
+    updateBackpressure(this.#controller);
+    if (this.#controller.stream.backpressure) this.#producer.mustWait();
+    writableStreamDefaultControllerAdvanceQueueIfNeeded(this.#controller);
+  }
+
+  write(chunk: unknown): unknown {
+    const batch = chunk as Batch;
+    const { queue, stream } = this.#controller;
+    queue.takenSize = batch.size;
+    if (queue.length > 0) return this.#sink.writev(batch, false);
+    this.#open = undefined;
+    this.#isUrgent = false;
+    this.#producer.batchGiven(stream.backpressure);
+    return this.#sink.writev(batch, this.#closes || stream.closeRequest !== undefined);
+  }
+
+  close(): unknown {
+    return this.#sink.close();
+  }
+
+  abort(reason: unknown): unknown {
+    return this.#sink.abort(reason);
+  }
+}

@@ -1,0 +1,34 @@
+/** How long a test waits for anything, in ms: what takes longer hangs, however busy the machine is. */
+export const LIMIT = 60_000;
+
+/** Waits, in ms. */
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** Lets everything happen that is due in this turn of the event loop. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Gives the value of a promise, unless it takes so long that something must hang. */
+export async function within<T>(promise: Promise<T>, what: string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what}: not within ${LIMIT} ms`)), LIMIT);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Waits until a condition holds. */
+export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const start = performance.now();
+  while (!await condition()) {
+    if (performance.now() - start > LIMIT) throw new Error(`${what}: not within ${LIMIT} ms`);
+    await pause(2);
+  }
+}
