@@ -12,7 +12,7 @@ import { redirected } from "../request/redirect.ts";
 import type { BodySource } from "../request/request_body.ts";
 import type { HttpResponse } from "../response/http_response.ts";
 import type { ResponseBody } from "../response/response_body.ts";
-import { joinedField } from "../response/response_headers.ts";
+import { hasField, joinedField } from "../response/response_headers.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { AttemptBody } from "./attempt_body.ts";
 import { buildResponse } from "./build_response.ts";
@@ -222,7 +222,8 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
   #redirect(head: ResponseHead): boolean {
     const { maxRedirects } = this.#core.options;
     try {
-      const next = redirected(this.#request, head.status, joinedField(head.headers, "location") || undefined);
+      const location = hasField(head.headers, "location") ? joinedField(head.headers, "location") : undefined;
+      const next = redirected(this.#request, head.status, location);
       if (next === undefined) return false;
       if (this.#redirects >= maxRedirects) {
         throw this.#error("REDIRECT_FAILED", `${this.#request.url.href} is one redirect more than ${maxRedirects}`);
