@@ -5,7 +5,7 @@ import { Duplex } from "node:stream";
 import test from "node:test";
 import { type HttpClientOptions, type HttpConnectFunction, HttpError } from "../../../lib/http/mod.ts";
 import { Origin, type Protocol } from "../faults/origin.ts";
-import { until, within } from "../faults/patience.ts";
+import { until, within } from "../../support/waits.ts";
 import { respond, whenWhole } from "../faults/server_request.ts";
 import { newClient, pattern, trial } from "../faults/trial.ts";
 import { leavesNothing } from "../leaves_nothing.ts";

@@ -11,7 +11,7 @@ import { HttpClient, type HttpClientOptions, HttpError } from "../../../lib/http
 import { certificates } from "../certificates.ts";
 import { Http1Peer } from "../faults/http1_peer.ts";
 import { Http2Peer } from "../faults/http2_peer.ts";
-import { until, within } from "../faults/patience.ts";
+import { until, within } from "../../support/waits.ts";
 import { respond, type ServerRequest } from "../faults/server_request.ts";
 
 const skip = process.platform === "win32" ? "Windows has named pipes instead" : false;

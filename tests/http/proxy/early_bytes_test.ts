@@ -5,7 +5,7 @@ import test from "node:test";
 import { certificates } from "../certificates.ts";
 import { Listener } from "../faults/listener.ts";
 import { Http2Peer } from "../faults/http2_peer.ts";
-import { until } from "../faults/patience.ts";
+import { until } from "../../support/waits.ts";
 import { respond, type ServerRequest } from "../faults/server_request.ts";
 import { leavesNothing } from "../leaves_nothing.ts";
 import { trusting } from "./by_proxy.ts";

@@ -5,7 +5,7 @@ import test from "node:test";
 import { HttpError, type HttpErrorCode } from "../../../lib/http/mod.ts";
 import { certificates } from "../certificates.ts";
 import { Listener } from "../faults/listener.ts";
-import { until } from "../faults/patience.ts";
+import { until } from "../../support/waits.ts";
 import { leavesNothing } from "../leaves_nothing.ts";
 import { trusting } from "./by_proxy.ts";
 

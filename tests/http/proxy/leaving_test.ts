@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import test from "node:test";
 import { Child } from "../faults/child.ts";
 import { Origin } from "../faults/origin.ts";
-import { within } from "../faults/patience.ts";
+import { within } from "../../support/waits.ts";
 import { respond } from "../faults/server_request.ts";
 import { type ProxyScheme, TestProxy } from "./test_proxy.ts";
 
