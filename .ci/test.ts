@@ -1,16 +1,20 @@
 /**
- * Runs the static checks and every test on Node, Bun and Deno, goes on after a failure, and ends with the errors of what failed and one
- * line for all: `N passed, N failed`. Many files run in parts, some at the same time, since most tests wait more than
- * they compute.
+ * Runs the static checks and every test on Node, Bun and Deno, goes on after a failure, and ends with the errors of what
+ * failed and one line for all: `N passed, N failed`. Many files run in parts, some at the same time, since most tests
+ * wait more than they compute.
  *
  *   npm test                                everything
  *   npm run test:bun -- tests/codecs        one runtime, tests whose path starts so
+ *   npm test -- --changed                   on Node, the tests of what differs from main
+ *   npm test -- --changed=COMMIT deno       on Deno, the tests of what differs from a commit
+ *   npm run test:long                       everything, random programs in their full number
  */
-import { spawn, spawnSync, type SpawnSyncOptions } from "node:child_process";
+import { spawn } from "node:child_process";
 import { closeSync, globSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { changedFiles, readGraph, testsOf } from "./changed.ts";
 import { type Counts, type Failure, junitCounts, nodeCounts, shortened } from "./test_counts.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -53,21 +57,6 @@ const checks: Readonly<Record<string, string[]>> = {
   "manifests, docs and no slow types": ["npm", "run", "--silent", "check:publish"],
 };
 
-/** Runs a command of node_modules/.bin or the system with the terminal as its own; says why it failed, if so. */
-function run([command, ...args]: string[], minutes: number): string | undefined {
-  console.log(`\n$ ${command} ${args.join(" ")}`);
-  const env = { ...process.env, PATH: [bin, process.env.PATH].join(delimiter) };
-  const options: SpawnSyncOptions = {
-    cwd: root,
-    env,
-    stdio: ["ignore", "inherit", "inherit"],
-    timeout: minutes * MINUTE,
-  };
-  const { status, signal, error } = spawnSync(command, args, options);
-  if (status === 0) return undefined;
-  return error ? error.message : signal ? `ended by ${signal}` : `exit code ${status}`;
-}
-
 /** Node's compiled modules: each test file is a process of its own, and many start others. */
 const compiled = mkdtempSync(join(tmpdir(), "millrace-compiled-"));
 process.once("exit", () => rmSync(compiled, { recursive: true, force: true }));
@@ -78,12 +67,16 @@ interface Part {
   readonly files: readonly string[];
 }
 
+/** How many parts run at a time. */
+const LANES = 2 * availableParallelism();
+
 /** Most files of a part: small enough for parts to end at about the same time, on all processors. */
 const MOST_FILES = 40;
 
 /** The files for each runtime in parts. Each begins elsewhere, so that hardly any file runs twice at a time. */
 function partsOf(names: readonly string[], files: readonly string[]): Part[] {
-  const count = Math.ceil(files.length / MOST_FILES);
+  // A few files are shared among all lanes, too.
+  const count = Math.min(files.length, Math.max(Math.ceil(files.length / MOST_FILES), Math.ceil(LANES / names.length)));
   const parts = Array.from({ length: count }, (_, i) => {
     return files.slice(Math.floor(files.length * i / count), Math.floor(files.length * (i + 1) / count));
   });
@@ -123,20 +116,25 @@ const MOST_REPEATED = 5;
 /** Failures of a runtime's tests that passed when their part ran again with nothing beside it. */
 const passedAlone: { readonly name: string; readonly failure: Failure }[] = [];
 
+type Job = () => Promise<void>;
+
 /**
- * Runs all parts, two for each processor at a time. Where but a few tests failed, their parts run once more, one by one:
+ * Runs all parts, and what is to run before them, two for each processor at a time. Where but a few tests failed, their parts run once more, one by one:
  * some tests time what they test, and come too late when something else takes the machine. What fails again has failed;
  * the others are told by name, as they may race.
  */
-async function runParts(parts: readonly Part[]): Promise<Map<string, Counts>> {
+async function runParts(parts: readonly Part[], before: readonly Job[]): Promise<Map<string, Counts>> {
   const counted = new Map<Part, Counts>();
-  const waiting = [...parts];
-  const lane = async (): Promise<void> => {
-    for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+  const waiting = [
+    ...before,
+    ...parts.map((part) => async () => {
       counted.set(part, await runPart(part, parts.length === 1 ? "live" : "after"));
-    }
+    }),
+  ];
+  const lane = async (): Promise<void> => {
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) await job();
   };
-  await Promise.all(Array.from({ length: 2 * availableParallelism() }, lane));
+  await Promise.all(Array.from({ length: LANES }, lane));
   const failed = [...counted].filter(([, counts]) => counts.failed > 0);
   const failures = failed.reduce((count, [, counts]) => count + counts.failed, 0);
   for (const [part, { failures: former }] of parts.length > 1 && failures <= MOST_REPEATED ? failed : []) {
@@ -160,7 +158,11 @@ function sum(one: Counts | undefined, other: Counts): Counts {
   };
 }
 
-/** As {@link run}, with what is printed in a file first if one is named. */
+/**
+ * Runs a command of node_modules/.bin or the system, and prints what it does; says why it failed, if so.
+ *
+ * @param log A file for what is printed until the command has ended.
+ */
 async function runTests([command, ...args]: string[], log: string | undefined): Promise<string | undefined> {
   const line = `\n$ ${command} ${args.join(" ")}`;
   if (log === undefined) console.log(line);
@@ -180,30 +182,52 @@ async function runTests([command, ...args]: string[], log: string | undefined): 
   return fault;
 }
 
-function checkAll(): Counts {
-  const failed = Object.entries(checks).filter(([, command]) => run(command, 5) !== undefined).map(([name]) => name);
-  const failures = failed.map((name) => ({ name, report: "" })); // printed above, at the beginning
-  return { passed: Object.keys(checks).length - failed.length, failed: failed.length, skipped: 0, failures };
+/** Runs the static checks, one after the other: two compilers at a time would want too much memory. */
+async function checkAll(): Promise<Counts> {
+  const counts: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] };
+  const folder = mkdtempSync(join(tmpdir(), "millrace-check-"));
+  for (const [name, command] of Object.entries(checks)) {
+    const log = join(folder, "log");
+    if (await runTests(command, log) === undefined) counts.passed++;
+    else {
+      counts.failed++;
+      counts.failures.push({ name, report: readFileSync(log, "utf8").split("\n").slice(-60).join("\n") });
+    }
+  }
+  rmSync(folder, { recursive: true });
+  return counts;
 }
 
 function line({ passed, failed, skipped }: Omit<Counts, "failures">): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 }
 
-const named = process.argv.slice(2).filter((argument) => argument in runtimes);
-const prefixes = process.argv.slice(2).filter((argument) => !(argument in runtimes))
+const words = process.argv.slice(2);
+const named = words.filter((word) => word in runtimes);
+const options = words.filter((word) => word.startsWith("--"));
+const prefixes = words.filter((word) => !named.includes(word) && !options.includes(word))
   .map((prefix) => prefix.replace(/^\.\//, ""));
-const files = globSync("tests/**/*_test.ts", { cwd: root }).sort()
-  .filter((file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)));
+const [, isChanged, base] = /(--changed)(?:=(.+))?$/.exec(options.join(" ")) ?? [];
+if (options.includes("--long")) process.env.MILLRACE_LONG = "1";
+
+/** The test files that the command line asks for. */
+function chosenFiles(): string[] {
+  const all = globSync("tests/**/*_test.ts", { cwd: root }).map((file) => file.replaceAll("\\", "/")).sort();
+  const below = all.filter((file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)));
+  return isChanged ? testsOf(changedFiles(root, base), below, readGraph(root)) : below;
+}
+
+const files = chosenFiles();
 if (files.length === 0) {
-  console.error(`no test file starts with ${prefixes.join(" or ")}`);
-  process.exit(2);
+  console.error(isChanged ? "nothing changed that has tests" : `no test file starts with ${prefixes.join(" or ")}`);
+  process.exit(isChanged ? 0 : 2);
 }
 
 const results = new Map<string, Counts>();
-if (named.length === 0 && prefixes.length === 0) results.set("checks", checkAll());
-const chosen = named.length > 0 ? named : Object.keys(runtimes);
-const counted = await runParts(partsOf(chosen, files));
+const chosen = named.length > 0 ? named : isChanged ? ["node"] : Object.keys(runtimes);
+const isWhole = named.length === 0 && prefixes.length === 0 && !isChanged;
+const check = async (): Promise<void> => void results.set("checks", await checkAll());
+const counted = await runParts(partsOf(chosen, files), isWhole ? [check] : []);
 for (const name of chosen) results.set(name, counted.get(name)!);
 
 /** Most failures whose reports are printed again. */

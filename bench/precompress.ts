@@ -34,7 +34,7 @@ function freshSite(): string {
 }
 
 function ours(site: string): Promise<Measured> {
-  return runMeasured("lib/precompress/cli.ts", ["precompress", site, "--quiet"]);
+  return runMeasured("lib/cli/cli.ts", ["precompress", site, "--quiet"]);
 }
 
 function native(site: string): Promise<Measured> {

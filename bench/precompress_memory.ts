@@ -50,7 +50,7 @@ try {
   const rows: string[][] = [];
   for (const [label, make] of sites) {
     const site = make();
-    const { seconds, peakMemory } = await runMeasured("lib/precompress/cli.ts", [
+    const { seconds, peakMemory } = await runMeasured("lib/cli/cli.ts", [
       "precompress",
       site,
       "--quiet",

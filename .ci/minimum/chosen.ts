@@ -16,7 +16,10 @@ export const chosen: readonly string[] = [
   ...inFolder("static/tree", "manifest path_index scan_tree"),
   ...inFolder("upload", "digest_fields node_body save_body form/form_parser form/save_form"),
   ...inFolder("upload", "handler/middleware handler/options handler/statuses"),
-  ...inFolder("http", "connect/errors connect/tls_options request/redirect response/response_body h1/responses h2/response"),
+  ...inFolder(
+    "http",
+    "connect/errors connect/tls_options request/redirect response/response_body h1/responses h2/response",
+  ),
   ...inFolder("precompress", "precompress previous"),
 ];
 

@@ -8,6 +8,8 @@ export interface EncoderOptions {
   readonly level: number;
   /** log2 of the window in bytes. Default: chosen by the codec. */
   readonly windowLog?: number;
+  /** Bytes that the reader has too. */
+  readonly dictionary?: Uint8Array;
 }
 
 /** The most input that one step takes, in bytes: it is copied into memory that the codec holds as long as it is open. */
@@ -22,8 +24,8 @@ const NOTHING = new Uint8Array(0);
  *
  * @throws {RangeError} if memory runs out.
  */
-export function openEncoder(format: Format, { level, windowLog }: EncoderOptions): Encoder {
-  const parameters = compressParameters({ format, level, windowLog }, -1, false);
+export function openEncoder(format: Format, { level, windowLog, dictionary }: EncoderOptions): Encoder {
+  const parameters = compressParameters({ format, level, windowLog, dictionary }, -1, false);
   return new Encoder(new Session(encoders.loaded(parameters.family)!, parameters));
 }
 

@@ -51,6 +51,8 @@ interface Traits {
 }
 
 const BROTLI_LEVELS: LevelRange = { min: 0, max: 11, default: 11 };
+/** Below 5 the encoder takes a dictionary and does not look at it. */
+const DCB_LEVELS: LevelRange = { min: 5, max: 11, default: 11 };
 const ZSTD_LEVELS: LevelRange = { min: 1, max: 22, default: 19 };
 const DEFLATE_LEVELS: LevelRange = { min: 1, max: 12, default: 12 };
 const BROTLI_WINDOWS = { min: 10, max: 24 };
@@ -63,7 +65,7 @@ const traits: Readonly<Record<Format, Traits>> = {
   gzip: { family: "deflate", index: 0, levels: DEFLATE_LEVELS, dictionary: "none" },
   deflate: { family: "deflate", index: 1, levels: DEFLATE_LEVELS, dictionary: "none" },
   "deflate-raw": { family: "deflate", index: 2, levels: DEFLATE_LEVELS, dictionary: "none" },
-  dcb: { family: "brotli", index: 1, levels: BROTLI_LEVELS, windowLogs: BROTLI_WINDOWS, dictionary: "required" },
+  dcb: { family: "brotli", index: 1, levels: DCB_LEVELS, windowLogs: BROTLI_WINDOWS, dictionary: "required" },
   dcz: { family: "zstd", index: 1, levels: ZSTD_LEVELS, windowLogs: ZSTD_WINDOWS, dictionary: "required" },
 };
 

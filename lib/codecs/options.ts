@@ -1,3 +1,4 @@
+import { bytesOfView, described } from "../streams/internal.ts";
 import { type Family, type Format, traitsOf } from "./format.ts";
 
 /**
@@ -19,7 +20,8 @@ export interface CompressOptions {
   /** The format to write. */
   format: Format;
   /**
-   * How hard to try: brotli 0 to 11, zstd 1 to 22, the deflate formats 1 to 12 (streams use at most 9 of these).
+   * How hard to try: brotli 0 to 11 (with a dictionary 5 to 11), zstd 1 to 22, the deflate formats 1 to 12 (streams use at
+   * most 9 of these).
    *
    * @default the best for build time: 11 for brotli, 19 for zstd, 12 for deflate
    */
@@ -109,6 +111,7 @@ export function compressParameters(options: CompressOptions, size: number, whole
   const { family, index, levels, windowLogs } = traitsOf(format);
   const level = options.level ?? levels.default;
   requireInteger("level", level, levels, format);
+  if (format === "brotli" && options.dictionary !== undefined) requireDictionaryLevel(level);
   if (options.windowLog !== undefined) {
     if (!windowLogs) throw new RangeError(`windowLog does not apply to ${format}: its window has 32 KiB`);
     requireInteger("windowLog", options.windowLog, windowLogs, format);
@@ -147,11 +150,7 @@ export function decompressParameters(options: DecompressOptions, whole: boolean)
 
 function formatIn(options: { readonly format: Format }): Format {
   if (typeof options === "object" && options !== null) return options.format;
-  throw new TypeError(`the options must name a format, as in { format: "zstd" }, and not be ${quoted(options)}`);
-}
-
-function quoted(value: unknown): string {
-  return typeof value === "string" ? `"${value}"` : String(value);
+  throw new TypeError(`the options must name a format, as in { format: "zstd" }, and not be ${described(options)}`);
 }
 
 /** @throws {RangeError} if `maxSize` is not a number of bytes. */
@@ -162,17 +161,16 @@ export function checkedMaxSize(maxSize: number = Infinity): number {
 
 /** @throws {TypeError} if `checksum` is no boolean, or the format's checksum is nobody's choice. */
 function checkedChecksum(format: Format, checksum: boolean = false): boolean {
-  if (typeof checksum !== "boolean") throw new TypeError(`checksum must be true or false, not ${quoted(checksum)}`);
+  if (typeof checksum !== "boolean") throw new TypeError(`checksum must be true or false, not ${described(checksum)}`);
   if (!checksum || traitsOf(format).family === "zstd") return checksum;
   throw new TypeError(`checksum does not apply to ${format}: use zstd or dcz`);
 }
 
 /** @throws {TypeError} if `source` is neither a buffer, shared or not, nor a view on one. */
 export function bytesOf(source: ArrayBufferView | ArrayBufferLike, name: string): Uint8Array {
-  if (source instanceof Uint8Array) return source;
-  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+  if (ArrayBuffer.isView(source)) return bytesOfView(source);
   if (source instanceof ArrayBuffer || isShared(source)) return new Uint8Array(source);
-  throw new TypeError(`${name} must be a Uint8Array, another view or an ArrayBuffer, not ${nameOfType(source)}`);
+  throw new TypeError(`${name} must be a Uint8Array, another view or an ArrayBuffer, not ${described(source)}`);
 }
 
 /** Whether it is a shared buffer: what it holds is copied. Pages that are not isolated have no such class. */
@@ -180,13 +178,16 @@ function isShared(source: ArrayBufferLike): source is SharedArrayBuffer {
   return typeof SharedArrayBuffer === "function" && source instanceof SharedArrayBuffer;
 }
 
-function nameOfType(value: unknown): string {
-  return value === null ? "null" : typeof value === "object" ? value.constructor?.name ?? "an object" : typeof value;
-}
-
 function requireInteger(name: string, value: number, range: { min: number; max: number }, format: Format): void {
   if (Number.isInteger(value) && value >= range.min && value <= range.max) return;
   throw new RangeError(`${name} ${String(value)} is out of range for ${format}: use ${range.min} to ${range.max}`);
+}
+
+/** @throws {RangeError} if brotli would not look at a dictionary. */
+function requireDictionaryLevel(level: number): void {
+  const { min, max } = traitsOf("dcb").levels;
+  if (level >= min) return;
+  throw new RangeError(`level ${level} is out of range for brotli with a dictionary: use ${min} to ${max}`);
 }
 
 function checkedDictionary(

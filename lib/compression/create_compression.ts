@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { answerWithTemplate, templateResponse } from "./dictionaries/template_answer.ts";
 import { compressNode } from "./node_response.ts";
 import { type CompressionOptions, loadCodecs, settingsOf } from "./options.ts";
 import { compressReady, compressResponse } from "./respond.ts";
@@ -55,6 +56,7 @@ export interface Compression {
  * @param options.levels How hard to try. Default: zstd 3, br 4, gzip 6.
  * @param options.threshold The length in bytes below which responses are sent as they are. Default: 1024.
  * @param options.filter Returns whether a response may be compressed. Default: all may.
+ * @param options.dictionaries Which dictionaries to use (RFC 9842). Default: none.
  * @param options.onWarning Called if a codec cannot be used. Default: console.warn.
  * @throws {TypeError | RangeError} if an option is not what it should be.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3}
@@ -75,13 +77,21 @@ export function createCompression(options: CompressionOptions = {}): Compression
   const settings = settingsOf(options);
   const loading = loadCodecs(settings);
   return {
-    respond: (request, response) => compressResponse(settings, request, response),
+    respond: (request, response) => {
+      const template = templateResponse(settings, request);
+      if (template === undefined) return compressResponse(settings, request, response);
+      void response.body?.cancel().catch(() => {}); // that nothing is there
+      return template;
+    },
     fetch: (handler) => async (request, ...rest) => {
+      const template = templateResponse(settings, request);
+      if (template !== undefined) return template;
       const response = await handler(request, ...rest);
       // Bun's handlers return nothing for a connection that has become a WebSocket.
       return response ? await compressReady(settings, request, response) : response;
     },
     node: (req, res, next) => {
+      if (answerWithTemplate(settings, req, res)) return;
       compressNode(settings, req, res);
       next?.();
     },

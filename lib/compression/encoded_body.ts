@@ -1,5 +1,5 @@
-import type { Encoder } from "../codecs/internal.ts";
-import { atEndOfTurn } from "../streams/internal.ts";
+import { atEndOfTurn, bytesOfView, described } from "../streams/internal.ts";
+import type { BodyEncoder } from "./encoding.ts";
 
 /** The beginning of a body that is read already, and the rest of it. */
 export interface BodySource {
@@ -26,7 +26,7 @@ export function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof PAUSED> {
  * Returns the stream of a body's compressed form. Whenever the source pauses, everything it gave can be decompressed by
  * the client; while the client does not read, nothing is read from the source.
  */
-export function encodedBody(source: BodySource, encoder: Encoder): ReadableStream<Uint8Array> {
+export function encodedBody(source: BodySource, encoder: BodyEncoder): ReadableStream<Uint8Array> {
   const body = new EncodedBody(source, encoder);
   return new globalThis.ReadableStream<Uint8Array>({
     pull: (controller) => body.pull(controller),
@@ -40,9 +40,9 @@ export function encodedBody(source: BodySource, encoder: Encoder): ReadableStrea
  * @throws {TypeError} if it has none.
  */
 export function chunkBytes(chunk: unknown): Uint8Array {
-  if (ArrayBuffer.isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  if (ArrayBuffer.isView(chunk)) return bytesOfView(chunk);
   if (typeof chunk === "string") return new TextEncoder().encode(chunk);
-  throw new TypeError(`a response's body must give bytes, not ${chunk === null ? "null" : typeof chunk}`);
+  throw new TypeError(`a response's body must give bytes, not ${described(chunk)}`);
 }
 
 /** Returns the stream of a body as it is. */
@@ -62,7 +62,7 @@ export function plainBody({ reader, begun, reading }: BodySource): ReadableStrea
 
 class EncodedBody {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-  readonly #encoder: Encoder;
+  readonly #encoder: BodyEncoder;
   readonly #begun: Uint8Array[];
   #reading: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
   /** Whether the encoder holds something that was not put out. */
@@ -71,7 +71,7 @@ class EncodedBody {
   /** The source's failure, kept until everything that it gave has been put out. */
   #failure: { readonly error: unknown } | undefined;
 
-  constructor({ reader, begun, reading }: BodySource, encoder: Encoder) {
+  constructor({ reader, begun, reading }: BodySource, encoder: BodyEncoder) {
     this.#reader = reader;
     this.#begun = [...begun];
     this.#reading = reading;

@@ -1,6 +1,20 @@
-import { type Encoder, openEncoder } from "../codecs/internal.ts";
-import { compressSync } from "../codecs/mod.ts";
+import { openEncoder } from "../codecs/internal.ts";
+import { compressSync, type Format, levels as ranges } from "../codecs/mod.ts";
+import type { BodyRecorder } from "./dictionaries/dictionaries.ts";
 import { type CompressionCoding, formatOf, type Settings } from "./options.ts";
+import type { Encoding } from "./policy.ts";
+
+/** An encoder of one body. */
+export interface BodyEncoder {
+  /** Encodes `bytes`, which may be changed afterwards, and returns the output that is there so far: often none. */
+  write(bytes: Uint8Array): Uint8Array[];
+  /** Returns the output that makes everything decodable that was written. */
+  flush(): Uint8Array[];
+  /** Completes the body and frees the codec's memory. */
+  finish(): Uint8Array[];
+  /** Frees the codec's memory. Further calls do nothing. */
+  close(): void;
+}
 
 /** How streams are encoded. */
 interface StreamLimits {
@@ -24,16 +38,31 @@ const LASTING: Readonly<Record<CompressionCoding, StreamLimits>> = {
   gzip: { level: 6 },
 };
 
+/** The coding whose limits and level another one has. */
+const KIN: Readonly<Record<Encoding["coding"], CompressionCoding>> = {
+  zstd: "zstd",
+  br: "br",
+  gzip: "gzip",
+  dcz: "zstd",
+  dcb: "br",
+};
+
 /**
  * Opens an encoder for a body that comes in pieces. The codec has to be loaded.
  *
  * @param type The body's `Content-Type`.
  * @throws {RangeError} if memory runs out.
  */
-export function openBodyEncoder({ levels }: Settings, coding: CompressionCoding, type: string | undefined): Encoder {
+export function openBodyEncoder(settings: Settings, encoding: Encoding, type: string | undefined): BodyEncoder {
+  const { coding, dictionary, recorder } = encoding;
   const limits = type?.toLowerCase().startsWith("text/event-stream") ? LASTING : PASSING;
-  const { windowLog, level } = limits[coding];
-  return openEncoder(formatOf[coding], { level: Math.min(levels[coding], level), windowLog });
+  const { windowLog, level } = limits[KIN[coding]];
+  const encoder = openEncoder(formatIn(encoding), {
+    level: levelOf(settings, encoding, level),
+    windowLog: dictionary === undefined ? windowLog : windowOver(dictionary.length, windowLog!),
+    dictionary,
+  });
+  return recorder === undefined ? encoder : new RecordingEncoder(encoder, recorder);
 }
 
 /**
@@ -41,16 +70,63 @@ export function openBodyEncoder({ levels }: Settings, coding: CompressionCoding,
  *
  * @throws {RangeError} if memory runs out.
  */
-export function encodeWhole(
-  { levels }: Settings,
-  coding: CompressionCoding,
-  bytes: Uint8Array,
-): Uint8Array<ArrayBuffer> {
-  return compressSync(bytes, { format: formatOf[coding], level: levels[coding] });
+export function encodeWhole(settings: Settings, encoding: Encoding, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { dictionary, recorder } = encoding;
+  const level = levelOf(settings, encoding, Infinity);
+  const small = compressSync(bytes, { format: formatIn(encoding), level, dictionary });
+  recorder?.write(bytes);
+  recorder?.end();
+  return small;
+}
+
+function formatIn({ coding }: Encoding): Format {
+  return coding === "dcz" || coding === "dcb" ? coding : formatOf[coding];
+}
+
+/** brotli does not use a dictionary below a certain level. */
+function levelOf({ levels }: Settings, encoding: Encoding, most: number): number {
+  return Math.max(Math.min(levels[KIN[encoding.coding]], most), ranges[formatIn(encoding)].min);
+}
+
+/** log2 of a window in which the dictionary can be referred to from as much as the window would hold without it. */
+function windowOver(dictionary: number, windowLog: number): number {
+  return Math.min(Math.ceil(Math.log2(dictionary + 2 ** windowLog)), MOST_WINDOW_LOG);
+}
+
+/** 8 MiB: browsers refuse larger ones (RFC 9659). */
+const MOST_WINDOW_LOG = 23;
+
+/** An encoder whose input is taken down. */
+class RecordingEncoder implements BodyEncoder {
+  readonly #encoder: BodyEncoder;
+  readonly #recorder: BodyRecorder;
+
+  constructor(encoder: BodyEncoder, recorder: BodyRecorder) {
+    this.#encoder = encoder;
+    this.#recorder = recorder;
+  }
+
+  write(bytes: Uint8Array): Uint8Array[] {
+    this.#recorder.write(bytes);
+    return this.#encoder.write(bytes);
+  }
+
+  flush(): Uint8Array[] {
+    return this.#encoder.flush();
+  }
+
+  finish(): Uint8Array[] {
+    this.#recorder.end();
+    return this.#encoder.finish();
+  }
+
+  close(): void {
+    this.#encoder.close();
+  }
 }
 
 /** Returns what `encode` returns; undefined, with a warning, if it throws: the response is sent as it is then. */
-export function unlessItFails<T>({ warn }: Settings, coding: CompressionCoding, encode: () => T): T | undefined {
+export function unlessItFails<T>({ warn }: Settings, { coding }: Encoding, encode: () => T): T | undefined {
   try {
     return encode();
   } catch (error) {

@@ -3,12 +3,11 @@ import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:h
 import type { Http2ServerResponse } from "node:http2";
 import process from "node:process";
 import { types } from "node:util";
-import type { Encoder } from "../codecs/internal.ts";
 import { atEndOfTurn } from "../streams/internal.ts";
-import { encodeWhole, openBodyEncoder, unlessItFails } from "./encoding.ts";
+import { type BodyEncoder, encodeWhole, openBodyEncoder, unlessItFails } from "./encoding.ts";
 import { NodeFields } from "./node_fields.ts";
-import type { CompressionCoding, Settings } from "./options.ts";
-import { chooseCoding, markEncoded } from "./policy.ts";
+import type { Settings } from "./options.ts";
+import { chooseCoding, type Encoding, markEncoded } from "./policy.ts";
 
 type Written = (error?: Error | null) => void;
 
@@ -42,9 +41,9 @@ class NodeResponse {
   readonly #res: ServerResponse;
   readonly #plain: Methods;
   #isDecided = false;
-  #coding: CompressionCoding | undefined;
+  #encoding: Encoding | undefined;
   /** For a body that is written in pieces. */
-  #encoder: Encoder | undefined;
+  #encoder: BodyEncoder | undefined;
   /** The body's compressed form, if all of it was given to `end()`. */
   #whole: Uint8Array | undefined;
   #isEnded = false;
@@ -100,21 +99,22 @@ class NodeResponse {
     const { originalUrl } = this.#req as { originalUrl?: string }; // of Express: url lacks the path of the router
     const url = originalUrl ?? this.#req.url ?? "";
     const accepted = headers["accept-encoding"] as string | undefined;
-    const exchange = { method, url, accepted, status: res.statusCode, fields };
+    const request = (name: string): string | undefined => headers[name] as string | undefined;
+    const exchange = { method, url, accepted, status: res.statusCode, request, fields };
     const isKnown = body instanceof Uint8Array && (body.length > 0 || method !== "HEAD");
-    const coding = chooseCoding(settings, exchange, isKnown ? body.length : undefined);
-    if (coding === undefined) return;
-    if (method === "HEAD") return markEncoded(fields, coding);
+    const encoding = chooseCoding(settings, exchange, isKnown ? body.length : undefined);
+    if (encoding === undefined) return;
+    if (method === "HEAD") return markEncoded(fields, encoding.coding);
     if (body === "piece") {
-      this.#encoder = unlessItFails(settings, coding, () => this.#open(coding));
+      this.#encoder = unlessItFails(settings, encoding, () => this.#open(encoding));
       if (this.#encoder === undefined) return;
     }
     if (body instanceof Uint8Array && body.length <= MOST_AT_ONCE) {
-      this.#whole = unlessItFails(settings, coding, () => encodeWhole(settings, coding, body));
+      this.#whole = unlessItFails(settings, encoding, () => encodeWhole(settings, encoding, body));
       if (this.#whole === undefined) return;
     }
-    this.#coding = coding;
-    markEncoded(fields, coding);
+    this.#encoding = encoding;
+    markEncoded(fields, encoding.coding);
     const isChunked = res.hasHeader("transfer-encoding") || res.hasHeader("trailer");
     if (this.#whole && !isChunked) fields.set("content-length", String(this.#whole.length));
   }
@@ -137,7 +137,7 @@ class NodeResponse {
     const { chunk, encoding, written } = argumentsOf(given);
     const bytes = bytesOf(chunk, encoding);
     if (bytes !== undefined) this.#decide("piece");
-    if (bytes === undefined || this.#coding === undefined || this.#isEnded || this.#isClosed) {
+    if (bytes === undefined || this.#encoding === undefined || this.#isEnded || this.#isClosed) {
       return this.#plain.write(chunk, encoding, written); // what cannot be written throws there
     }
     if (bytes.length > MOST_AT_ONCE || this.#queue.length > 0) {
@@ -145,7 +145,7 @@ class NodeResponse {
       return false;
     }
     try {
-      this.#encoder ??= this.#open(this.#coding);
+      this.#encoder ??= this.#open(this.#encoding);
       this.#put(this.#encoder.write(bytes), written);
     } catch (error) {
       return this.#fail(error);
@@ -158,7 +158,7 @@ class NodeResponse {
     const { chunk, encoding, written } = argumentsOf(given);
     const bytes = chunk === undefined || chunk === null ? new Uint8Array(0) : bytesOf(chunk, encoding);
     if (bytes !== undefined) this.#decide(bytes);
-    if (bytes === undefined || this.#coding === undefined || this.#isEnded || this.#isClosed) {
+    if (bytes === undefined || this.#encoding === undefined || this.#isEnded || this.#isClosed) {
       return this.#plain.end(...given);
     }
     this.#isEnded = true;
@@ -168,7 +168,7 @@ class NodeResponse {
     }
     try {
       const output = this.#encoder === undefined
-        ? [this.#whole ?? encodeWhole(this.#settings, this.#coding, bytes)]
+        ? [this.#whole ?? encodeWhole(this.#settings, this.#encoding, bytes)]
         : [...this.#encoder.write(bytes), ...this.#encoder.finish()];
       return this.#endWith(output, written);
     } catch (error) {
@@ -191,7 +191,7 @@ class NodeResponse {
 
   /** Encodes what waits, some in each turn, as fast as the client reads. */
   async #encodeQueue(): Promise<void> {
-    const encoder = this.#encoder ??= this.#open(this.#coding!);
+    const encoder = this.#encoder ??= this.#open(this.#encoding!);
     while (this.#queue.length > 0) {
       const { bytes, written, isLast } = this.#queue[0];
       for (let start = 0; start < bytes.length; start += MOST_AT_ONCE) {
@@ -220,8 +220,8 @@ class NodeResponse {
   }
 
   /** @throws {RangeError} if memory runs out. */
-  #open(coding: CompressionCoding): Encoder {
-    return openBodyEncoder(this.#settings, coding, new NodeFields(this.#res).get("content-type"));
+  #open(encoding: Encoding): BodyEncoder {
+    return openBodyEncoder(this.#settings, encoding, new NodeFields(this.#res).get("content-type"));
   }
 
   #flush(): void {

@@ -1,6 +1,8 @@
+import { requireKnown } from "../streams/internal.ts";
 import { type Format, levels, ready } from "../codecs/mod.ts";
-import { requireKnown } from "../options/mod.ts";
 import { storedCodings } from "../semantics/mod.ts";
+import { Dictionaries } from "./dictionaries/dictionaries.ts";
+import type { DictionaryOptions } from "./dictionaries/options.ts";
 
 /**
  * A content coding that responses are compressed with, by its name in HTTP: RFC 8878, RFC 7932 and RFC 1952.
@@ -70,6 +72,13 @@ export interface CompressionOptions {
   /** Returns whether a response may be compressed. Asked only if everything else allows it. Default: all may. */
   filter?: (response: CompressibleResponse) => boolean;
   /**
+   * Compresses with dictionaries that clients have (RFC 9842): former versions of public responses, and templates of
+   * routes.
+   *
+   * @default none
+   */
+  dictionaries?: DictionaryOptions;
+  /**
    * Called with the reason if responses are sent uncompressed because a codec cannot be used.
    *
    * @default console.warn
@@ -83,6 +92,7 @@ export interface Settings {
   readonly levels: Readonly<Record<CompressionCoding, number>>;
   readonly threshold: number;
   readonly filter: ((response: CompressibleResponse) => boolean) | undefined;
+  readonly dictionaries: Dictionaries | undefined;
   readonly warn: (reason: string) => void;
 }
 
@@ -95,7 +105,7 @@ export const formatOf: Readonly<Record<CompressionCoding, Format>> = {
 
 const CODINGS: readonly CompressionCoding[] = ["zstd", "br", "gzip"];
 const LEVELS: Readonly<Record<CompressionCoding, number>> = { zstd: 3, br: 4, gzip: 6 };
-const KNOWN = { codings: true, levels: true, threshold: true, filter: true, onWarning: true };
+const KNOWN = { codings: true, levels: true, threshold: true, filter: true, dictionaries: true, onWarning: true };
 
 /** @throws {TypeError | RangeError} if an option is not what it should be. */
 export function settingsOf(options: CompressionOptions): Settings {
@@ -110,7 +120,14 @@ export function settingsOf(options: CompressionOptions): Settings {
   for (const [name, value] of Object.entries({ filter, onWarning })) {
     if (value !== undefined && typeof value !== "function") throw new TypeError(`${name} must be a function`);
   }
-  return { codings: [...new Set(codings)], levels: checkedLevels(options.levels), threshold, filter, warn: onWarning };
+  return {
+    codings: [...new Set(codings)],
+    levels: checkedLevels(options.levels),
+    threshold,
+    filter,
+    dictionaries: options.dictionaries && new Dictionaries(options.dictionaries),
+    warn: onWarning,
+  };
 }
 
 function checkedLevels(given: CompressionOptions["levels"] = {}): Settings["levels"] {

@@ -1,6 +1,7 @@
 import isCompressible from "compressible";
 import { isEncoderLoaded } from "../codecs/internal.ts";
 import { acceptedCodings, joinedNames, namesNotWith } from "../semantics/mod.ts";
+import type { BodyRecorder } from "./dictionaries/dictionaries.ts";
 import { type CompressionCoding, formatOf, type Settings } from "./options.ts";
 
 /** The header fields of a response, to be read and changed. Names are in lower case. */
@@ -17,8 +18,22 @@ export interface Exchange {
   /** The request's `Accept-Encoding`. */
   readonly accepted: string | null | undefined;
   readonly status: number;
+  /** Returns a field of the request; names are in lower case. */
+  readonly request: (name: string) => string | null | undefined;
   readonly fields: ResponseFields;
 }
+
+/** How a body is encoded. */
+export interface Encoding {
+  readonly coding: CompressionCoding | DictionaryCoding;
+  /** Of a {@linkcode DictionaryCoding}. */
+  readonly dictionary: Uint8Array | undefined;
+  /** Takes the body, if it may become a dictionary. */
+  readonly recorder: BodyRecorder | undefined;
+}
+
+/** A content coding with a dictionary (RFC 9842). */
+export type DictionaryCoding = "dcz" | "dcb";
 
 /** Fields that describe the bytes of the body: of the identity, not of what is sent. */
 const OF_THE_BYTES = namesNotWith("encoded");
@@ -29,18 +44,38 @@ const OF_THE_BYTES = namesNotWith("encoded");
  * @param length The body's length in bytes, if it is known and there may be no `Content-Length`.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3}
  */
-export function chooseCoding(settings: Settings, exchange: Exchange, length?: number): CompressionCoding | undefined {
+export function chooseCoding(settings: Settings, exchange: Exchange, length?: number): Encoding | undefined {
   const { status, fields } = exchange;
   if (status === 304) return void revalidate(settings, exchange);
   if (!mayBeCoded(exchange) || !isAllowed(settings, exchange)) return undefined;
   addToVary(fields, "Accept-Encoding");
+  const use = settings.dictionaries?.useFor(exchange);
   const known = lengthIn(fields) ?? length;
   if (known !== undefined && (known < settings.threshold || known === 0)) return undefined;
-  return preferred(settings, exchange.accepted);
+  const coding = preferred(settings, exchange.accepted);
+  const delta = use?.dictionary && withDictionary(settings, exchange.accepted, coding);
+  if (coding === undefined && delta === undefined) return undefined;
+  use?.offer();
+  const dictionary = delta && use!.dictionary!.bytes;
+  return { coding: delta ?? coding!, dictionary, recorder: use?.recorder };
+}
+
+/** The coding with a dictionary that the client likes best, if it likes one as well as `other`. */
+function withDictionary(
+  { codings }: Settings,
+  accepted: string | null | undefined,
+  other: CompressionCoding | undefined,
+): DictionaryCoding | undefined {
+  const weights = acceptedCodings(accepted);
+  const usable = codings.filter((coding) => coding !== "gzip" && isEncoderLoaded(formatOf[coding]))
+    .map((coding): DictionaryCoding => coding === "zstd" ? "dcz" : "dcb");
+  const [best] = usable.toSorted((a, b) => weights[b] - weights[a]);
+  if (best === undefined || weights[best] === 0) return undefined;
+  return weights[best] >= weights[other ?? "identity"] ? best : undefined;
 }
 
 /** Changes the header fields of a response whose body is sent in `coding`. */
-export function markEncoded(fields: ResponseFields, coding: CompressionCoding): void {
+export function markEncoded(fields: ResponseFields, coding: Encoding["coding"]): void {
   for (const name of OF_THE_BYTES) fields.delete(name);
   fields.set("content-encoding", coding);
   weakenTag(fields);
@@ -65,7 +100,7 @@ function isAllowed({ filter, warn }: Settings, { method, url, status, fields }: 
 }
 
 /** Returns the coding of {@linkcode likedBest} whose codec is loaded. */
-function preferred({ codings }: Settings, accepted: string | null | undefined): CompressionCoding | undefined {
+export function preferred({ codings }: Settings, accepted: string | null | undefined): CompressionCoding | undefined {
   return likedBest(codings, accepted, (coding) => isEncoderLoaded(formatOf[coding]));
 }
 

@@ -1,8 +1,8 @@
 import { joinBytes } from "../streams/internal.ts";
 import { type BodySource, chunkBytes, encodedBody, inThisTurn, PAUSED, plainBody } from "./encoded_body.ts";
 import { encodeWhole, openBodyEncoder, unlessItFails } from "./encoding.ts";
-import type { CompressionCoding, Settings } from "./options.ts";
-import { chooseCoding, markEncoded, type ResponseFields } from "./policy.ts";
+import type { Settings } from "./options.ts";
+import { chooseCoding, type Encoding, markEncoded, type ResponseFields } from "./policy.ts";
 
 /** The largest body in bytes that is compressed in one call: it is held in memory, and the thread is busy meanwhile. */
 const LARGEST_WHOLE = 256 * 1024;
@@ -49,7 +49,9 @@ class HeaderFields implements ResponseFields {
 
   /** Makes a response with the changes and another body. */
   make({ status, statusText }: Response, body: BodyInit | null): Response {
-    return new Response(body, { status, statusText, headers: this.headers });
+    const made = new Response(body, { status, statusText, headers: this.headers });
+    this.#copy = made.headers; // what is added to them later counts
+    return made;
   }
 
   #changed(): Headers {
@@ -60,46 +62,54 @@ class HeaderFields implements ResponseFields {
 /** Returns `response` with a compressed body, or as it is. */
 export function compressResponse(settings: Settings, request: Request, response: Response): Response {
   const fields = new HeaderFields(response.headers);
-  const coding = codingFor(settings, request, response, fields);
-  if (coding === undefined) return fields.giveTo(response);
-  if (request.method === "HEAD") return headOnly(coding, fields, response);
+  const encoding = encodingFor(settings, request, response, fields);
+  if (encoding === undefined) return fields.giveTo(response);
+  if (request.method === "HEAD") return headOnly(encoding, fields, response);
   const reader: BodySource["reader"] = response.body!.getReader();
-  return stream(settings, coding, fields, response, { reader, begun: [], reading: undefined });
+  return stream(settings, encoding, fields, response, { reader, begun: [], reading: undefined });
 }
 
 /** As {@linkcode compressResponse}, but a body that is there within this turn is compressed in one call. */
 export async function compressReady(settings: Settings, request: Request, response: Response): Promise<Response> {
   const fields = new HeaderFields(response.headers);
-  const coding = codingFor(settings, request, response, fields);
-  if (coding === undefined) return fields.giveTo(response);
-  if (request.method === "HEAD") return headOnly(coding, fields, response);
+  const encoding = encodingFor(settings, request, response, fields);
+  if (encoding === undefined) return fields.giveTo(response);
+  if (request.method === "HEAD") return headOnly(encoding, fields, response);
   const source = await begin(response.body!.getReader());
-  if (source instanceof Uint8Array) return whole(settings, coding, fields, response, source);
-  return stream(settings, coding, fields, response, source);
+  if (source instanceof Uint8Array) return whole(settings, encoding, fields, response, source);
+  return stream(settings, encoding, fields, response, source);
 }
 
-function codingFor(
+function encodingFor(
   settings: Settings,
   request: Request,
   response: Response,
   fields: HeaderFields,
-): CompressionCoding | undefined {
+): Encoding | undefined {
   const { method, url, headers } = request;
   const { status } = response;
-  const coding = chooseCoding(settings, { method, url, accepted: headers.get("accept-encoding"), status, fields });
-  if (coding === undefined) return undefined;
+  const accepted = headers.get("accept-encoding");
+  const encoding = chooseCoding(settings, {
+    method,
+    url,
+    accepted,
+    status,
+    request: (name) => headers.get(name),
+    fields,
+  });
+  if (encoding === undefined) return undefined;
   // Not looked at any earlier: a body that has been looked at is a stream for Deno.serve(), whose length is not known.
   if (response.body === null && method !== "HEAD") return undefined;
-  if (!response.bodyUsed && !response.body?.locked) return coding;
+  if (!response.bodyUsed && !response.body?.locked) return encoding;
   settings.warn("a response is sent as it is: its body has been read already, or is being read");
   return undefined;
 }
 
 /** A stream, since servers tell of a body that is null that its length is 0, which it isn't for GET. */
-function headOnly(coding: CompressionCoding, fields: HeaderFields, response: Response): Response {
+function headOnly(encoding: Encoding, fields: HeaderFields, response: Response): Response {
   void response.body?.cancel().catch(() => {});
   return encoded(
-    coding,
+    encoding,
     fields,
     response,
     new globalThis.ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 }),
@@ -129,33 +139,37 @@ function isChunk(value: unknown): boolean {
 
 function whole(
   settings: Settings,
-  coding: CompressionCoding,
+  encoding: Encoding,
   fields: HeaderFields,
   response: Response,
   bytes: Uint8Array,
 ): Response {
   const small = bytes.length < settings.threshold
     ? undefined
-    : unlessItFails(settings, coding, () => encodeWhole(settings, coding, bytes));
+    : unlessItFails(settings, encoding, () => encodeWhole(settings, encoding, bytes));
   if (small === undefined) return fields.make(response, bytes as BodyInit);
-  markEncoded(fields, coding);
+  markEncoded(fields, encoding.coding);
   fields.set("content-length", String(small.length));
   return fields.make(response, small);
 }
 
 function stream(
   settings: Settings,
-  coding: CompressionCoding,
+  encoding: Encoding,
   fields: HeaderFields,
   response: Response,
   source: BodySource,
 ): Response {
-  const encoder = unlessItFails(settings, coding, () => openBodyEncoder(settings, coding, fields.get("content-type")));
+  const encoder = unlessItFails(
+    settings,
+    encoding,
+    () => openBodyEncoder(settings, encoding, fields.get("content-type")),
+  );
   if (encoder === undefined) return fields.make(response, plainBody(source));
-  return encoded(coding, fields, response, encodedBody(source, encoder));
+  return encoded(encoding, fields, response, encodedBody(source, encoder));
 }
 
-function encoded(coding: CompressionCoding, fields: HeaderFields, response: Response, body: BodyInit | null): Response {
-  markEncoded(fields, coding);
+function encoded(encoding: Encoding, fields: HeaderFields, response: Response, body: BodyInit | null): Response {
+  markEncoded(fields, encoding.coding);
   return fields.make(response, body);
 }

@@ -1,7 +1,7 @@
 import { unlink } from "node:fs";
 import * as promises from "node:fs/promises";
 import { dirname } from "node:path";
-import { requireKnown } from "../options/mod.ts";
+import { requireKnown } from "../streams/internal.ts";
 import { writeStream } from "../runtime/mod.ts";
 import { fileFailure } from "./failure.ts";
 import { filePath } from "./file_path.ts";

@@ -1,6 +1,6 @@
 import { rename, rm, stat } from "node:fs/promises";
+import { requireKnown } from "../streams/internal.ts";
 import type { AtomicFileOptions } from "./atomic_file.ts";
-import { requireKnown } from "../options/mod.ts";
 import { copyToTemporary } from "./copy_to_temporary.ts";
 import { fileFailure } from "./failure.ts";
 import { filePath } from "./file_path.ts";

@@ -1,23 +1,4 @@
-import { constants } from "node:os";
-
-/** What the system's codes mean, in words. */
-const meanings: Readonly<Record<string, string>> = {
-  EACCES: "permission is denied",
-  EDQUOT: "the user's disk quota is used up",
-  EEXIST: "there is a file of that name already",
-  EFBIG: "the file would be larger than the file system or the process may make it",
-  EIO: "the device has failed",
-  EISDIR: "it is a directory",
-  ELOOP: "its symbolic links lead in a circle",
-  EMFILE: "the process has too many files open",
-  ENAMETOOLONG: "the name is too long",
-  ENFILE: "the system has too many files open",
-  ENOENT: "the directory is missing",
-  ENOSPC: "no space is left on the device",
-  ENOTDIR: "a part of the path is a file, not a directory",
-  EPERM: "the operation is not permitted",
-  EROFS: "the file system is read-only",
-};
+import { codeOf, messageOf, wordsOf } from "./errno.ts";
 
 /** The system's error behind each one that names its file. */
 const causes = new WeakMap<Error, unknown>();
@@ -40,19 +21,7 @@ export function fileFailure(action: string, path: string, error: unknown): Error
 }
 
 function meaningOf(code: string, action: string): string | undefined {
-  return code === "ENOENT" && action === "read" ? "there is no such file" : meanings[code];
-}
-
-function codeOf(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | undefined)?.code;
-  if (typeof code === "string") return code;
-  // Deno has some errors that only their words tell, as in "File too large (os error 27)".
-  const number = Number(/\(os error (\d+)\)$/.exec(messageOf(error))?.[1]);
-  return Object.entries(constants.errno).find(([, known]) => known === number)?.[0];
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return code === "ENOENT" && action === "read" ? "there is no such file" : wordsOf(code);
 }
 
 /**

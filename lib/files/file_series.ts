@@ -1,6 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { extname, join } from "node:path";
+import { described } from "../streams/internal.ts";
 import { fileFailure } from "./failure.ts";
 
 /** Digits of a file's number; later ones have more. */
@@ -40,7 +41,7 @@ export class FileSeries {
   take(number: number): string {
     const name = this.#nameOf(number);
     if (this.#used.has(name)) {
-      throw new TypeError(`name(${number}) is ${quoted(name)}, as of a file before: each file needs its own name`);
+      throw new TypeError(`name(${number}) is ${described(name)}, as of a file before: each file needs its own name`);
     }
     this.#used.add(name);
     return join(this.directory, name);
@@ -93,9 +94,5 @@ export class FileSeries {
 
 function checkedName(name: unknown, what: string): string {
   if (typeof name === "string" && !/^(?:|\.|\.\.)$|[/\\\0]/.test(name)) return name;
-  throw new TypeError(`${what} must be a plain file name without a path, not ${quoted(name)}`);
-}
-
-function quoted(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value) : String(value);
+  throw new TypeError(`${what} must be a plain file name without a path, not ${described(name)}`);
 }

@@ -4,6 +4,7 @@
  * @module
  */
 export { OpenFile } from "./open_file.ts";
+export { reasonOf } from "./errno.ts";
 export { fileFailure } from "./failure.ts";
 export { openOutputFile, type OutputFile, type OutputFileOptions } from "./output_file.ts";
 export { copyToTemporary } from "./copy_to_temporary.ts";

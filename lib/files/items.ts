@@ -1,4 +1,4 @@
-import { kindOf } from "../streams/internal.ts";
+import { bytesOfView, kindOf } from "../streams/internal.ts";
 import { withoutFrames } from "./failure.ts";
 
 /** Most bytes of UTF-8 for a unit of a string. */
@@ -31,8 +31,7 @@ export function checkedItems(items: readonly unknown[], maxSize: number): (Uint8
 }
 
 function toBytes(item: unknown): Uint8Array {
-  if (item instanceof Uint8Array) return item;
-  if (ArrayBuffer.isView(item)) return new Uint8Array(item.buffer, item.byteOffset, item.byteLength);
+  if (ArrayBuffer.isView(item)) return bytesOfView(item);
   const words = `Cannot write a chunk: it must be a Uint8Array or a string, not of type ${kindOf(item)}`;
   throw withoutFrames(new TypeError(words), toBytes);
 }

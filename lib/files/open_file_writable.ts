@@ -1,5 +1,5 @@
+import { requireKnown } from "../streams/internal.ts";
 import { BatchedWritableStream } from "../batch/mod.ts";
-import { requireKnown } from "../options/mod.ts";
 import type { AtomicFileOptions } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
 import { filePath } from "./file_path.ts";

@@ -1,4 +1,4 @@
-import { requireKnown } from "../options/mod.ts";
+import { requireKnown } from "../streams/internal.ts";
 import { fileFailure } from "./failure.ts";
 import { filePath } from "./file_path.ts";
 import { FileSeries } from "./file_series.ts";

@@ -1,8 +1,8 @@
-import { Call } from "./call/call.ts";
+import { startCall } from "./call/start_call.ts";
 import { ClientCore } from "./client_core.ts";
 import { type HttpClientOptions, resolveOptions } from "./http_client_options.ts";
 import type { HttpClientStats } from "./http_client_stats.ts";
-import { readRequest } from "./request/fetch_request.ts";
+import { installFetch } from "./install_fetch.ts";
 import type { HttpRequestInit } from "./request/http_request_init.ts";
 import type { HttpResponse } from "./response/http_response.ts";
 
@@ -45,7 +45,7 @@ export class HttpClient {
   /**
    * Sends a request. It can be taken from the client and called as a function.
    *
-   * @param input A URL of http or https, or a Request. Its body, which shows as a stream, is read ahead: if all of it is there at once it can be
+   * @param input A URL of http, https, data or blob, or a Request. Its body, which shows as a stream, is read ahead: if all of it is there at once it can be
    * sent again by retries and redirects, and else not. Give what is larger than 1 MiB as `init.body` if they are to have it.
    * @param init What fetch knows, and `idempotent`, `timeout`, `queueTimeout`, `headersTimeout` and `bodyTimeout`.
    * @returns The response, as soon as its headers are there. Its body comes as it is read: a byte stream. While nobody reads it, at
@@ -54,13 +54,27 @@ export class HttpClient {
    * @throws the reason of `init.signal`, as it is, once that is aborted.
    */
   fetch(input: string | URL | Request, init?: HttpRequestInit): Promise<HttpResponse> {
-    const core = this.#core;
-    return new Promise((resolve, reject) => {
-      const request = readRequest(input, init, core.options);
-      if (core.closed) throw core.closedError(request.origin);
-      core.requests++;
-      new Call(core, request, { resolve, reject }).start();
-    });
+    return new Promise((resolve, reject) => startCall(this.#core, input, init, { resolve, reject }));
+  }
+
+  /**
+   * Makes {@link fetch} the global `fetch`, for all code that calls that. URLs of other schemes than http, https, data and blob go to
+   * the global one before. The client must stay open as long.
+   *
+   * @returns a function that puts the global one before back. Call those of several clients in reverse order.
+   * @example Libraries that call fetch
+   * ```ts
+   * import { HttpClient } from "@millrace/streams/http";
+   *
+   * const client = new HttpClient();
+   * const restore = client.install();
+   * console.log((await (await fetch("https://api.example.com/users/1")).json()).id, client.stats().requests); // 1 1
+   * restore();
+   * await client.close();
+   * ```
+   */
+  install(): () => void {
+    return installFetch(this.fetch);
   }
 
   /**

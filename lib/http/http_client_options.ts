@@ -1,8 +1,9 @@
 import type { LookupFunction } from "node:net";
-import { requireKnown } from "../options/mod.ts";
+import { described, requireKnown } from "../streams/internal.ts";
 import type { HttpConnectFunction } from "./connect_function.ts";
 import { checkTlsOptions } from "./connect/secure/check_tls_options.ts";
 import type { HttpClientEvent } from "./http_events.ts";
+import type { HttpInterceptor } from "./http_interceptor.ts";
 import { type ProxyChoice, readProxyOption } from "./proxy/proxy_choice.ts";
 import type { HttpTlsOptions } from "./tls_options.ts";
 
@@ -198,6 +199,12 @@ export interface HttpClientOptions {
    */
   maxRedirects?: number;
   /**
+   * Functions around each request, the outermost first; those of a request come after the client's.
+   *
+   * @default none
+   */
+  intercept?: readonly HttpInterceptor[];
+  /**
    * Resolves host names, with the signature of node:dns `lookup`.
    *
    * @default the system's
@@ -270,7 +277,7 @@ type NumberOption =
 
 const flags = ["http2", "h2c", "coalesce", "decompress"] as const;
 const callbacks = ["lookup", "onInformational", "onEvent", "connect"] as const;
-const others = ["tls", "retryStatuses", "proxy", "proxyTls", "socketPath"] as const;
+const others = ["tls", "retryStatuses", "intercept", "proxy", "proxyTls", "socketPath"] as const;
 
 const known = Object.fromEntries(
   [...others, ...Object.keys(ranges), ...flags, ...callbacks].map((name) => [name, true]),
@@ -319,6 +326,7 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
     streamWindow: options.streamWindow ?? 2 ** 20,
     decompress: options.decompress ?? true,
     maxRedirects: options.maxRedirects ?? 20,
+    intercept: checkInterceptors(options.intercept),
     lookup: options.lookup,
     onInformational: options.onInformational,
     onEvent: options.onEvent,
@@ -333,7 +341,7 @@ export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
 export function checkNumber(name: NumberOption, value: unknown): void {
   if (value === undefined) return;
   const [least, most] = ranges[name];
-  if (typeof value !== "number") throw new TypeError(`${name} must be a number, not ${String(value)}`);
+  if (typeof value !== "number") throw new TypeError(`${name} must be a number, not ${described(value)}`);
   const whole = Number.isInteger(value) || value === Infinity;
   if (whole && value >= least && value <= most) return;
   throw new RangeError(`${name} ${value} is out of range: use a whole number from ${least} to ${most}`);
@@ -353,6 +361,18 @@ export function checkStatuses(statuses: readonly number[] | undefined): readonly
   throw new RangeError(`retryStatuses cannot have ${String(wrong)}: use whole numbers from 400 to 999`);
 }
 
+/**
+ * Checks interceptors.
+ *
+ * @returns a copy; empty if there are none.
+ * @throws {TypeError} if they are no list of functions.
+ */
+export function checkInterceptors(interceptors: readonly HttpInterceptor[] | undefined): readonly HttpInterceptor[] {
+  if (interceptors === undefined) return [];
+  if (Array.isArray(interceptors) && interceptors.every((each) => typeof each === "function")) return [...interceptors];
+  throw new TypeError("intercept must be an array of functions");
+}
+
 function checkSocketPath({ socketPath, proxy, connect }: HttpClientOptions): void {
   if (socketPath === undefined) return;
   if (typeof socketPath !== "string" || socketPath === "") {
@@ -364,5 +384,5 @@ function checkSocketPath({ socketPath, proxy, connect }: HttpClientOptions): voi
 
 function checkType(name: string, value: unknown, type: "boolean" | "function" | "object"): void {
   if (value === undefined || (typeof value === type && value !== null)) return;
-  throw new TypeError(`${name} must be ${type === "object" ? "an object" : `a ${type}`}, not ${String(value)}`);
+  throw new TypeError(`${name} must be ${type === "object" ? "an object" : `a ${type}`}, not ${described(value)}`);
 }

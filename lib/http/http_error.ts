@@ -3,7 +3,7 @@
  *
  * | code | |
  * |---|---|
- * | `INVALID_URL` | the URL cannot be parsed, is neither http nor https, names a port that fetch forbids, or has a user name or password |
+ * | `INVALID_URL` | the URL cannot be parsed, has another scheme than http, https, data and blob, stands for nothing (data, blob), names a port that fetch forbids, or has a user name or password |
  * | `INVALID_METHOD` | the method is no token, or one that fetch does not send (CONNECT, TRACE, TRACK) |
  * | `INVALID_HEADER` | a header's name or value cannot be sent, or contradicts the body |
  * | `INVALID_BODY` | the body cannot be sent: locked, used, of a wrong type, with GET or HEAD |

@@ -19,6 +19,7 @@
 export { HttpClient } from "./http_client.ts";
 export type { HttpConnectFunction, HttpConnectTarget } from "./connect_function.ts";
 export type { HttpClientOptions } from "./http_client_options.ts";
+export type { HttpInterceptor, HttpNext, HttpRequest } from "./http_interceptor.ts";
 export type { HttpResponse } from "./response/http_response.ts";
 export type { HttpRequestBody, HttpRequestInit } from "./request/http_request_init.ts";
 export type { HttpClientStats, HttpCounts, HttpOriginStats } from "./http_client_stats.ts";

@@ -4,6 +4,8 @@ export interface Transport {
   readonly alpnProtocol: string | undefined;
   /** The server's address, as the system has it; undefined if unknown. */
   readonly remoteAddress: string | undefined;
+  /** The port there; undefined if unknown. */
+  readonly remotePort?: number | undefined;
   /** Whether bytes that were written wait, so that whoever can should wait for onDrain. */
   readonly full: boolean;
   /** Whether all that was written is sent, or copied: its memory may be written to again. */

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { kindOf } from "../streams/internal.ts";
+import { bytesOfView, kindOf } from "../streams/internal.ts";
 
 /** What a writable takes in one `write()`. */
 export type Joined = string | Uint8Array;
@@ -54,8 +54,8 @@ function encodeRuns(chunks: readonly Joined[]): Uint8Array[] {
 }
 
 function toJoined(chunk: unknown): Joined {
-  if (typeof chunk === "string" || chunk instanceof Uint8Array) return chunk;
-  if (ArrayBuffer.isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  if (typeof chunk === "string") return chunk;
+  if (ArrayBuffer.isView(chunk)) return bytesOfView(chunk);
   if (chunk instanceof ArrayBuffer || chunk instanceof SharedArrayBuffer) return new Uint8Array(chunk);
   throw new TypeError(`Cannot write a chunk of type ${kindOf(chunk)}: use a string, an ArrayBuffer or a view of one`);
 }

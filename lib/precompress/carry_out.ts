@@ -3,7 +3,7 @@ import { temporaryPath } from "../files/mod.ts";
 import type { Context } from "./context.ts";
 import { discard } from "./discard.ts";
 import type { Job, Outcome } from "./job.ts";
-import type { VariantRecord } from "./manifest.ts";
+import type { VariantRecord } from "./records.ts";
 import { type DeltaFormat, deltaOf, extensions, type VariantFormat } from "./options.ts";
 import type { Work } from "./plan.ts";
 import { inTheWay, isDelta, type PlannedVariant } from "./planned_variant.ts";

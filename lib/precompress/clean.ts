@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { requireKnown } from "../streams/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
-import { requireKnown } from "../options/mod.ts";
 import { discard } from "./discard.ts";
 import { manifestName } from "./own_names.ts";
 import { explain, type Problem } from "./problem.ts";

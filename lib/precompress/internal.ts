@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { ManifestLines } from "./manifest_format.ts";
 export { settingsOf } from "./options.ts";
 export { isOwnName } from "./own_names.ts";
 export { explain } from "./problem.ts";

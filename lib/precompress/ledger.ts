@@ -1,4 +1,4 @@
-import type { FileRecord } from "./manifest.ts";
+import type { FileRecord } from "./records.ts";
 import { explain, type Problem } from "./problem.ts";
 
 /** An account of what a run found and did. */

@@ -12,7 +12,7 @@
  * @module
  */
 export { type CleanOptions, cleanPrecompressed, type CleanReport } from "./clean.ts";
-export type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./manifest.ts";
+export type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
 export { readManifest } from "./manifest.ts";
 export { manifestName } from "./own_names.ts";
 export {

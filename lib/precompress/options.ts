@@ -1,5 +1,5 @@
+import { requireKnown } from "../streams/internal.ts";
 import { type Format, levels } from "../codecs/mod.ts";
-import { requireKnown } from "../options/mod.ts";
 import { storedCodings } from "../semantics/mod.ts";
 
 /**

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isCompressedByName } from "./compressible.ts";
 import { type Content, LARGE_FILE, readContent } from "./content.ts";
 import type { Context } from "./context.ts";
-import type { DictionaryRecord } from "./manifest.ts";
+import type { DictionaryRecord } from "./records.ts";
 import { deltaOf } from "./options.ts";
 import { isAlike } from "./occupant.ts";
 import { type PlannedVariant, planVariant } from "./planned_variant.ts";

@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { type Content, readContent } from "./content.ts";
 import type { Context } from "./context.ts";
 import { isFormOf } from "./form.ts";
-import type { DictionaryRecord, VariantRecord } from "./manifest.ts";
+import type { DictionaryRecord, VariantRecord } from "./records.ts";
 import { FOLDER_IN_THE_WAY, isAlike, type OccupantFile } from "./occupant.ts";
 import type { DeltaFormat, VariantFormat } from "./options.ts";
 import type { Plan } from "./plan.ts";

@@ -1,3 +1,5 @@
+import { reasonOf } from "../files/internal.ts";
+
 /**
  * A file that could not be handled, and why.
  *
@@ -22,26 +24,32 @@ export interface Problem {
 /** The message for a file that is not what it was a moment ago. */
 export const CHANGED = "it changed during the run: run again once the folder is at rest";
 
-const advice: Readonly<Record<string, string>> = {
-  EACCES: "permission denied: change its permissions or exclude it",
-  EPERM: "permission denied: change its permissions or exclude it",
-  ENOENT: "it vanished during the run: run again once the folder is at rest",
-  ENOSPC: "no space left on the device: free some and run again",
-  EDQUOT: "the disk quota is used up: free some and run again",
-  EROFS: "the file system is read-only: write elsewhere with --out",
-  ELOOP: "it is part of a loop of symbolic links: remove the link or exclude it",
-  EMFILE: "too many open files: raise the limit (ulimit -n) and run again",
-  ENOTDIR: "a file is in the way of a folder: remove it and run again",
-  EEXIST: "a file is in the way of a folder: remove it and run again",
-  EISDIR: "a folder is in the way: remove it and run again",
-  ENAMETOOLONG: "its name is too long for the file system: shorten or exclude it",
+/** What is in the way of a run, where the system's code alone does not tell. */
+const inTheWay: Readonly<Record<string, string>> = {
+  ENOENT: "it vanished during the run",
+  ENOTDIR: "a file is in the way of a folder",
+  EEXIST: "a file is in the way of a folder",
+  EISDIR: "a folder is in the way",
 };
 
-/** What to tell the user about `error`. */
+const wayOut: Readonly<Record<string, string>> = {
+  EACCES: "change its permissions or exclude it",
+  EPERM: "change its permissions or exclude it",
+  ENOENT: "run again once the folder is at rest",
+  ENOSPC: "free some and run again",
+  EDQUOT: "free some and run again",
+  EROFS: "write elsewhere with --out",
+  ELOOP: "remove the link or exclude it",
+  EMFILE: "raise the limit (ulimit -n) and run again",
+  ENOTDIR: "remove it and run again",
+  EEXIST: "remove it and run again",
+  EISDIR: "remove it and run again",
+  ENAMETOOLONG: "shorten or exclude it",
+};
+
+/** Returns what to tell the user about `error`. */
 export function explain(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code === "string" && Object.hasOwn(advice, code)) return advice[code]!;
-  return error instanceof Error ? error.message : String(error);
+  return reasonOf(error, inTheWay, wayOut);
 }
 
 /** The error of a run whose folder cannot be written to. */

@@ -1,5 +1,5 @@
 import type { FoundJournal, JournalEntry } from "./journal.ts";
-import type { FileRecord, Manifest } from "./manifest.ts";
+import type { FileRecord, Manifest } from "./records.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./options.ts";
 import type { RealPlaces } from "./real_places.ts";
 

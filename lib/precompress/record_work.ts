@@ -1,6 +1,6 @@
 import type { Context } from "./context.ts";
 import type { Ledger } from "./ledger.ts";
-import type { FileRecord, VariantRecord } from "./manifest.ts";
+import type { FileRecord, VariantRecord } from "./records.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./options.ts";
 import type { Copy, Plan, Work } from "./plan.ts";
 import { variantPath } from "./tree_files.ts";

@@ -2,14 +2,9 @@ import { chmod, lstat, mkdir, rm, rmdir, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { flushFolder, takeName } from "../files/internal.ts";
 import { changedMeanwhile, type FoundJournal, Journal, type JournalEntry, readJournal } from "./journal.ts";
-import {
-  type FileRecord,
-  type Manifest,
-  manifestText,
-  parseManifest,
-  readManifestText,
-  writeManifest,
-} from "./manifest.ts";
+import { readManifestText, writeManifest } from "./manifest.ts";
+import { manifestText, parseManifest } from "./manifest_format.ts";
+import type { FileRecord, Manifest } from "./records.ts";
 import { obstacle, type Occupant, occupantAt } from "./occupant.ts";
 import { manifestName } from "./own_names.ts";
 import { cannotWrite } from "./problem.ts";

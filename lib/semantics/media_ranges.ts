@@ -1,3 +1,4 @@
+import { described } from "../streams/internal.ts";
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`;
 const PARAMETER = `[ \\t]*;[ \\t]*(${TOKEN})=(${TOKEN}|${QUOTED})`;
@@ -90,6 +91,5 @@ export function essenceOf(contentType: string): string {
 }
 
 function notRanges(value: unknown): TypeError {
-  const found = typeof value === "string" ? JSON.stringify(value) : String(value);
-  return new TypeError(`accept must name media types, such as "image/*" or "text/csv", not ${found}`);
+  return new TypeError(`accept must name media types, such as "image/*" or "text/csv", not ${described(value)}`);
 }

@@ -4,15 +4,21 @@
  * @module
  */
 export { joinBytes } from "./language/array_buffers.ts";
+export { described, quoted } from "./language/described.ts";
+export { requireKnown } from "./language/known_options.ts";
 export { Deferred } from "./language/promises.ts";
+export { bytesOfView } from "./language/view_bytes.ts";
 export { defineInterface, kindOf } from "./language/webidl.ts";
 export { checkedSize } from "./queuing/chunk_queue.ts";
 export {
   atEndOfTurn,
+  type Context,
+  currentContext,
   giveBackNumberRun,
   RecyclingSource,
   ReleasingTransformer,
   RUN_LENGTH,
+  runIn,
   takeRun,
 } from "./shortcuts/mod.ts";
 export { enqueueAll } from "./transform/enqueue_all.ts";

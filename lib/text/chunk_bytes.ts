@@ -1,4 +1,4 @@
-import { described } from "./described.ts";
+import { bytesOfView, described } from "../streams/internal.ts";
 
 /**
  * The bytes of a chunk, without a copy.
@@ -6,8 +6,7 @@ import { described } from "./described.ts";
  * @throws {TypeError} if it is no Uint8Array, other view or ArrayBuffer.
  */
 export function bytesOfChunk(chunk: unknown): Uint8Array {
-  if (chunk instanceof Uint8Array) return chunk;
-  if (ArrayBuffer.isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  if (ArrayBuffer.isView(chunk)) return bytesOfView(chunk);
   if (isArrayBuffer(chunk)) return new Uint8Array(chunk);
   const wayOut = typeof chunk === "string" ? ": pipe text through a TextEncoderStream first" : "";
   throw new TypeError(`a chunk must be a Uint8Array or another BufferSource, not ${described(chunk)}${wayOut}`);

@@ -1,4 +1,4 @@
-import { quoted } from "./described.ts";
+import { quoted } from "../streams/internal.ts";
 
 /**
  * Why a line is invalid: it is no number, longer than any, a number that is infinite as a double, or one beyond

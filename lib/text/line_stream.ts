@@ -1,6 +1,5 @@
-import { requireKnown } from "../options/mod.ts";
+import { described, requireKnown } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
-import { described } from "./described.ts";
 import { LineSplitter } from "./line_splitter.ts";
 
 /** As many bytes as the longest string of V8 has characters: a line that is not longer is a string on every runtime. */

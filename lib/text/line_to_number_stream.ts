@@ -1,4 +1,4 @@
-import { requireKnown } from "../options/mod.ts";
+import { requireKnown } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
 import type { OnInvalidLine } from "./invalid_line.ts";
 import { NumberReader } from "./number_reader.ts";

@@ -1,4 +1,4 @@
-import { described } from "./described.ts";
+import { described } from "../streams/internal.ts";
 import { prepareDigits, writeDigits, writeEightDigits, writeInt32Line } from "./digits.ts";
 import { writeFraction } from "./fraction.ts";
 

@@ -1,7 +1,6 @@
-import { ReleasingTransformer } from "../streams/internal.ts";
+import { described, ReleasingTransformer } from "../streams/internal.ts";
 import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
 import { bytesOfChunk } from "./chunk_bytes.ts";
-import { described } from "./described.ts";
 import { GatheredChunks } from "./gathered_chunks.ts";
 import {
   type InvalidLine,

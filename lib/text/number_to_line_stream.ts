@@ -1,5 +1,5 @@
+import { requireKnown } from "../streams/internal.ts";
 import { batchedTransform } from "../batch/internal.ts";
-import { requireKnown } from "../options/mod.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 import { NumberFormatter, type OnInvalidNumber } from "./number_formatter.ts";
 

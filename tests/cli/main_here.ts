@@ -1,5 +1,5 @@
 import process from "node:process";
-import { main } from "../../lib/cli/mod.ts";
+import { main } from "../../lib/cli/main.ts";
 import type { Ended } from "../support/command.ts";
 
 /** Runs the command line in this process, for words that are wrong or ask for help: a process would take far longer. */

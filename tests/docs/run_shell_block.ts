@@ -52,7 +52,7 @@ function commandEnvironment(options: ShellRunOptions, folder: WorkFolder): NodeJ
   const bin = join(folder.outer, "bin");
   mkdirSync(bin);
   const tools = join(root, "node_modules/.bin");
-  const cli = join(root, "lib/precompress/cli.ts");
+  const cli = join(root, "lib/cli/cli.ts");
   for (const [name, runtime] of [["npx", "node"], ["bunx", "bun"]]) {
     const code = `#!/bin/sh\n[ "$1" = @millrace/streams ] || exit 2\nshift\nexec ${tools}/${runtime} ${cli} "$@"\n`;
     writeFileSync(join(bin, name), code, { mode: 0o755 });

@@ -1,5 +1,6 @@
 import { Random } from "../streams/differential/random.ts";
 import { found, kept, loadInputs, saveInput } from "./corpus.ts";
+import type { Coverage } from "./coverage.ts";
 import { mutate, type Others } from "./mutate.ts";
 import type { StateFile } from "./state_file.ts";
 import { ending, type Target } from "./target.ts";
@@ -16,12 +17,16 @@ export interface Tally {
   endings: number;
   /** Of these, how many are saved that were new. */
   saved: number;
+  /** Of these, how many reached code that nothing had reached before. */
+  covered: number;
   readonly failures: Failure[];
 }
 
 /** Failures that are looked at; a target with more is broken altogether. */
 const MOST_FAILURES = 5;
 const MOST_SAVED = 400;
+/** Inputs between two looks at the coverage, which take some ms each. */
+const BATCH = 64;
 /** How long the smallest input that fails is looked for, in ms. */
 const SHRINKING = 5000;
 
@@ -49,9 +54,12 @@ export class Fuzzer {
   readonly #others: { readonly pool: Uint8Array[]; readonly tokens: readonly Uint8Array[] } & Others;
   readonly #endings = new Set<string>();
   readonly #broken = new Set<string>();
-  readonly tally: Tally = { tried: 0, endings: 0, saved: 0, failures: [] };
+  readonly #coverage: Coverage | undefined;
+  readonly tally: Tally = { tried: 0, endings: 0, saved: 0, covered: 0, failures: [] };
 
-  constructor(target: Target, seed: number, state: StateFile) {
+  /** @param coverage Guides the choice of inputs to go on from, where the runtime has it. */
+  constructor(target: Target, seed: number, state: StateFile, coverage: Coverage | undefined) {
+    this.#coverage = coverage;
     this.#target = target;
     this.#state = state;
     this.#random = new Random(seed);
@@ -67,13 +75,34 @@ export class Fuzzer {
     const { name, maxSize } = this.#target;
     const saved = [kept, found].flatMap((folder) => loadInputs(folder, name).map(({ input }) => input));
     for (const input of [...await this.#target.seeds(), ...saved]) await this.#try(input, "known");
+    this.#coverage?.grew(true);
     const end = performance.now() + milliseconds;
     while (performance.now() < end && this.tally.failures.length < MOST_FAILURES) {
-      await this.#try(mutate(this.#random.pick(this.#others.pool), this.#random, this.#others, maxSize), "new");
+      const batch = Array.from(
+        { length: BATCH },
+        () => mutate(this.#random.pick(this.#others.pool), this.#random, this.#others, maxSize),
+      );
+      for (const input of batch) await this.#try(input, "new");
       // Timers and what nobody handles have their turn.
-      if (this.tally.tried % 64 === 0) await new Promise((resolve) => setTimeout(resolve));
+      await new Promise((resolve) => setTimeout(resolve));
+      if (this.#coverage?.grew(false)) await this.#keepCovering(batch, this.#coverage);
     }
     return this.tally;
+  }
+
+  /** Tries each input of a batch again, alone, and goes on from those that reach new code. */
+  async #keepCovering(batch: readonly Uint8Array[], coverage: Coverage): Promise<void> {
+    for (const input of batch) {
+      await faultOf(this.#target, input);
+      if (!coverage.grew(true)) continue;
+      this.tally.covered++;
+      this.#keep(input);
+    }
+  }
+
+  #keep(input: Uint8Array): void {
+    this.#others.pool.push(input);
+    if (this.tally.saved++ < MOST_SAVED) saveInput(found, this.#target.name, "", input);
   }
 
   async #try(input: Uint8Array, origin: "known" | "new"): Promise<void> {
@@ -86,8 +115,7 @@ export class Fuzzer {
     this.#endings.add(ending);
     this.tally.endings++;
     if (origin === "known") return;
-    this.#others.pool.push(input);
-    if (this.tally.saved++ < MOST_SAVED) saveInput(found, this.#target.name, "", input);
+    this.#keep(input);
   }
 
   async #fail(input: Uint8Array, ending: string, error: unknown): Promise<void> {

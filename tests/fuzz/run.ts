@@ -10,7 +10,7 @@ import { dirname, join, relative } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { found, kept, loadInputs, saveInput } from "./corpus.ts";
+import { found, kept, loadInputs, saveInput, writeEndings } from "./corpus.ts";
 import { faultOf, type Tally } from "./fuzzer.ts";
 import { fuzz, fuzzStreams, runtimes } from "./session.ts";
 import { targets } from "./targets/mod.ts";
@@ -28,13 +28,15 @@ const usage = `npm run fuzz -- [options]
   --runtime NAME    node (default), bun or deno; may be repeated
   --seed S          begins as a former run with this seed did (default: by the clock)
   --input FILE      tries this one input of --target, on the runtime that runs this
-  --keep            moves the inputs found that end as none of the corpus does into it, if they are small
+  --keep            moves the inputs found that end as none of the corpus does into it, if they are small, and writes
+                    down how each of the corpus ends
 
 Targets:
 ${targets.map(({ name, what }) => `  ${name.padEnd(14)}${what}`).join("\n")}
   ${STREAMS.padEnd(14)}random programs of stream operations, against the reference implementation and native streams
 
-Inputs that end in a new way go to tests/fuzz/found/, which git ignores, and are tried first the next time; so do
+On Node, inputs that reach code of lib/ that none reached before are gone on from, and kept, as those that end in a new
+way are: they go to tests/fuzz/found/, which git ignores, and are tried first the next time; so do
 failures, made small. Exit code: 0 nothing failed, 1 something did, 2 wrong usage.`;
 
 function refuse(message: string): never {
@@ -87,11 +89,17 @@ async function keepNew(name: string): Promise<number> {
     renameSync(join(found, name, file), saveInput(kept, name, "", input));
     if (++count >= MOST_KEPT) break;
   }
+  const table: Record<string, string> = {};
+  for (const { name: file, input } of loadInputs(kept, name)) table[file] = (await faultOf(target, input)).ending;
+  if (Object.keys(table).length > 0) writeEndings(name, table);
   return count;
 }
 
-function report(runtime: string, name: string, { tried, endings, saved, failures }: Tally): void {
-  const counts = `${String(tried).padStart(9)} tried${endings > 0 ? `, ${endings} endings, ${saved} of them new` : ""}`;
+function report(runtime: string, name: string, { tried, endings, saved, covered, failures }: Tally): void {
+  const kinds = endings > 0
+    ? `, ${endings} endings, ${saved} inputs kept, ${covered} of them for code not reached before`
+    : "";
+  const counts = `${String(tried).padStart(9)} tried${kinds}`;
   console.log(
     `${runtime.padEnd(5)} ${name.padEnd(14)}${counts}${failures.length > 0 ? `, ${failures.length} FAILED` : ""}`,
   );

@@ -67,7 +67,7 @@ export async function fuzz(runtime: string, target: string, milliseconds: number
       : `it ended with ${ended.signal ?? ended.code}`;
     const path = saveInput(found, target, "failure-", state.input);
     const failure: Failure = { message: `${how}\n${ended.stderr.trim()}`, path };
-    return { tried: state.count, endings: 0, saved: 0, failures: [failure] };
+    return { tried: state.count, endings: 0, saved: 0, covered: 0, failures: [failure] };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -84,7 +84,7 @@ function stateOf(file: string): { count: number; input: Uint8Array } {
 /** Programs of stream operations against the reference and native streams, as many as fit into the time. */
 export async function fuzzStreams(runtime: string, milliseconds: number, seed: number): Promise<Tally> {
   const end = Date.now() + milliseconds;
-  const tally: Tally = { tried: 0, endings: 0, saved: 0, failures: [] };
+  const tally: Tally = { tried: 0, endings: 0, saved: 0, covered: 0, failures: [] };
   const script = join(here, "../streams/differential/run.ts");
   for (let first = seed, programs = 500; Date.now() < end && tally.failures.length === 0; first += programs) {
     const began = Date.now();

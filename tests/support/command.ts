@@ -10,7 +10,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-const cli = fileURLToPath(new URL("../../lib/precompress/cli.ts", import.meta.url));
+const cli = fileURLToPath(new URL("../../lib/cli/cli.ts", import.meta.url));
 const isDeno = "deno" in process.versions;
 
 /** Runs the command line on the runtime that runs the tests; `during` is given the process once it has started. */

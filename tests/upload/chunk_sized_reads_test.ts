@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ChunkSizedReads } from "../../lib/upload/chunk_sized_reads.ts";
+import { ChunkSizedReads } from "../../lib/upload/body/byte_stream_body.ts";
 
 const MOST = 128 * 1024;
 

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import http2, { type Http2ServerRequest } from "node:http2";
 import net, { type AddressInfo, type Server } from "node:net";
 import test from "node:test";
-import { announcedOf } from "../../lib/upload/announced.ts";
+import { announcedOf } from "../../lib/upload/body/announced.ts";
 
 const sha256 = createHash("sha256").update("abc").digest("base64");
 const sha512 = createHash("sha512").update("abc").digest("base64");

@@ -130,11 +130,13 @@ async function assertStored(port: number): Promise<void> {
 
 const examples = [
   ...readBlocks([PAGE], root).filter(({ code }) => code.includes("createServer(")),
-  ...readBlocks(["lib/upload/create_upload_handler.ts"], root).filter(({ code }) => code.includes("createServer(")),
+  ...readBlocks(["lib/upload/handler/create_upload_handler.ts"], root).filter(({ code }) =>
+    code.includes("createServer(")
+  ),
 ];
 
 test("the page and the handler's comment have a server each", () => {
-  assert.deepEqual(examples.map(({ path }) => path), [PAGE, "lib/upload/create_upload_handler.ts"]);
+  assert.deepEqual(examples.map(({ path }) => path), [PAGE, "lib/upload/handler/create_upload_handler.ts"]);
 });
 
 for (const { path, line, code } of examples) {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { Announced } from "../../lib/upload/announced.ts";
-import type { StreamTaker } from "../../lib/upload/body_sink.ts";
-import { transfer } from "../../lib/upload/transfer.ts";
+import type { Announced } from "../../lib/upload/body/announced.ts";
+import type { StreamTaker } from "../../lib/upload/sink/body_sink.ts";
+import { transfer } from "../../lib/upload/sink/transfer.ts";
 
 const announced: Announced = { expectedBytes: undefined, digests: new Map(), trailerDigests: undefined };
 

@@ -1,6 +1,6 @@
 import { isEncoderLoaded } from "../../codecs/internal.ts";
 import { ready } from "../../codecs/mod.ts";
-import { requireKnown } from "../../options/mod.ts";
+import { requireKnown } from "../../streams/internal.ts";
 import { retryText } from "./event_text.ts";
 
 /**

@@ -1,5 +1,6 @@
 import type { ClientCore } from "../client_core.ts";
 import type { Deadline, Deadlines } from "../deadlines.ts";
+import type { RequestTrace } from "../diagnostics/request_trace.ts";
 import type { Exchange, ExchangeHandler, HeaderList, ResponseHead } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
 import type { PooledConnection } from "../origin/pooled_connection.ts";
@@ -39,6 +40,7 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
   responseBody: ResponseBody | undefined = undefined;
   readonly #core: ClientCore;
   readonly #request: FetchRequest;
+  readonly #trace: RequestTrace | undefined;
   readonly #upload: AttemptBody | undefined;
   /** The connection. */
   readonly pooled: PooledConnection;
@@ -61,6 +63,7 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
    * Prepares an attempt.
    *
    * @param upload The request's body, if it has one.
+   * @param trace Tells subscribers how it goes, and has the request with the fields that they have added.
    * @param owner Told how it goes, never within {@link start}.
    */
   constructor(
@@ -68,10 +71,12 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
     request: FetchRequest,
     upload: AttemptBody | undefined,
     pooled: PooledConnection,
+    trace: RequestTrace | undefined,
     owner: AttemptOwner,
   ) {
     this.#core = core;
-    this.#request = request;
+    this.#request = trace?.request ?? request;
+    this.#trace = trace;
     this.#upload = upload;
     this.pooled = pooled;
     this.#owner = owner;
@@ -82,6 +87,7 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
     this.#exchange = this.pooled.connection.start(this.#request, this.#upload, this);
     this.#hold(true);
     this.#startDeadline(this.#headersTimeout);
+    if (this.#trace !== undefined) this.#traceBody(this.#trace);
   }
 
   /** The rest of the response is wanted: it comes as {@link responseBody}. */
@@ -102,6 +108,7 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
       return this.giveUp(new TypeError("The response came before the request's body had ended"));
     }
     this.#owner = undefined;
+    this.#trace?.onEnd();
     this.#hold(false);
     this.discard();
   }
@@ -117,6 +124,7 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
     this.#owner = undefined;
     this.#exchange?.cancel(reason);
     this.#end();
+    this.#trace?.onError(reason);
     this.responseBody?.fail(reason);
   }
 
@@ -154,12 +162,14 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
 
   onEnd(trailers: HeaderList | undefined): void {
     this.#end();
+    this.#trace?.onEnd(trailers);
     this.responseBody?.end(trailers);
     this.#owner?.onReceived();
   }
 
   onFail(error: HttpError, untouched: boolean): void {
     this.#end();
+    this.#trace?.onError(error);
     // What goes wrong with a body that nobody reads is told as long as somebody waits for the response.
     if (this.#discards && this.#isDelivered) return this.#owner?.onReceived();
     if (this.#hasHead) return this.#break(error);
@@ -197,6 +207,7 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
   cancel(reason: unknown): void {
     this.#exchange?.cancel(reason);
     this.#end();
+    this.#trace?.onEnd();
     this.#owner?.onReceived();
   }
 
@@ -216,6 +227,7 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
   #stopDiscarding(): void {
     this.#exchange?.cancel(undefined);
     this.#end();
+    this.#trace?.onEnd();
     this.#owner?.onReceived();
   }
 
@@ -223,7 +235,13 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
   #stop(reason: unknown): void {
     this.#exchange?.cancel(reason);
     this.#end();
+    this.#trace?.onError(reason);
     this.#break(reason);
+  }
+
+  #traceBody(trace: RequestTrace): void {
+    if (this.#upload === undefined || !this.#upload.pending) trace.onBodySent();
+    else this.#upload.onSent = () => trace.onBodySent();
   }
 
   #break(reason: unknown): void {

@@ -19,6 +19,9 @@ export class AttemptBody implements RequestBody {
   begun = false;
   /** Whether the connection may take more of it, so that the server cannot be expected to answer. */
   pending = true;
+  /** Told once all of it was read, or is there as bytes. */
+  onSent: (() => void) | undefined = undefined;
+  #bytesRead = 0;
   /** When the last piece was read, of `performance.now()`. */
   readAt = 0;
   #cancelled = false;
@@ -45,6 +48,8 @@ export class AttemptBody implements RequestBody {
     this.begun = true;
     const piece = await this.#read();
     this.readAt = performance.now();
+    this.#bytesRead += piece?.length ?? 0;
+    if (piece === undefined || this.#bytesRead === this.length) this.onSent?.();
     if (piece === undefined) this.pending = false;
     return piece;
   }

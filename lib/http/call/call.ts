@@ -1,5 +1,6 @@
 import type { ClientCore, LiveCall } from "../client_core.ts";
 import type { Deadline, Deadlines } from "../deadlines.ts";
+import { openTrace, type RequestTrace, tracedContext } from "../diagnostics/request_trace.ts";
 import type { ResponseHead } from "../exchange.ts";
 import { wantsHttp1 } from "../h2/error_codes.ts";
 import { HttpError } from "../http_error.ts";
@@ -11,7 +12,7 @@ import { redirected } from "../request/redirect.ts";
 import type { BodySource } from "../request/request_body.ts";
 import type { HttpResponse } from "../response/http_response.ts";
 import type { ResponseBody } from "../response/response_body.ts";
-import { joinedField } from "../response/response_headers.ts";
+import { hasField, joinedField } from "../response/response_headers.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { AttemptBody } from "./attempt_body.ts";
 import { buildResponse } from "./build_response.ts";
@@ -26,6 +27,17 @@ export interface Caller {
   reject(reason: unknown): void;
 }
 
+/** Who keeps the calls that have not ended: the client, or an intercepted call of it. */
+export interface CallOwner {
+  onBegin(call: OwnedCall): void;
+  onEnd(call: OwnedCall): void;
+}
+
+/** A call that its owner can end. */
+export interface OwnedCall extends LiveCall {
+  abort(reason: unknown): void;
+}
+
 /** The caller of a call that was answered. */
 const ANSWERED: Caller = { resolve: () => {}, reject: () => {} };
 
@@ -33,10 +45,11 @@ const ANSWERED: Caller = { resolve: () => {}, reject: () => {} };
  * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns the request's life:
  * whatever ends it (the response, the signal, a timeout, the client, the server, a hook), it ends once, in `#end`, which lets go of all that it has.
  */
-export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
+export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
   readonly #core: ClientCore;
   #request: FetchRequest;
   #caller: Caller;
+  readonly #owner: CallOwner;
   #origin: Origin;
   // Of WaitingRequest and Deadline (its time in the queue): a call is both itself, so that neither costs an object a request.
   previousWaiting: WaitingRequest | undefined = undefined;
@@ -60,12 +73,16 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   #isOver = false;
   #failures: FailedAttempts | undefined = undefined;
   #since = 0;
+  #trace: RequestTrace | undefined = undefined;
+  /** The caller's asynchronous context, if anybody traces requests. */
+  #context: unknown = undefined;
   #backoff: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  constructor(core: ClientCore, request: FetchRequest, caller: Caller) {
+  constructor(core: ClientCore, request: FetchRequest, caller: Caller, owner: CallOwner = core) {
     this.#core = core;
     this.#request = request;
     this.#caller = caller;
+    this.#owner = owner;
     this.#origin = core.originOf(request.origin, request.url);
     this.host = this.#origin.target.host;
     this.pipelinable = isPipelinable(request);
@@ -74,13 +91,19 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   /** Begins. */
   start(): void {
     const { signal, timeout = this.#core.options.timeout } = this.#request;
-    this.#core.onBegin(this);
+    this.#context = tracedContext();
+    this.#owner.onBegin(this);
     if (signal?.aborted) return this.#fail(signal.reason);
     signal?.addEventListener("abort", this);
     if (timeout > 0) this.#total = new TotalDeadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
     const settling = this.#request.body?.settle?.();
     if (settling === undefined) this.#schedule();
     else settling.then((body) => this.#onSettled(body));
+  }
+
+  /** Ends it, whatever state it is in. */
+  abort(reason: unknown): void {
+    this.#fail(reason);
   }
 
   /** The signal's "abort": an object that listens needs no closure. */
@@ -94,15 +117,15 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     // A session of another origin carries this request only if its certificate and its address are good for both.
     if (pooled.pool !== this.#origin && !pooled.carries(this.host)) return this.#leaveAlias();
     this.#stopDeadline();
-    if (this.#core.options.onEvent !== undefined) {
-      this.#emitRequest(pooled.connection.protocol);
+    if (this.#core.options.onEvent !== undefined || this.#trace !== undefined) {
+      this.#announce(pooled);
       if (this.#isOver) return;
-      // The hook may have started another request there, or closed the connection.
+      // A hook may have started another request there, or closed the connection.
       if (!pooled.takes(this)) return this.#queueAgain();
     }
     const { body } = this.#request;
     if (body !== undefined && !this.#openBody(body)) return;
-    this.#attempt = new Attempt(this.#core, this.#request, this.#upload, pooled, this);
+    this.#attempt = new Attempt(this.#core, this.#request, this.#upload, pooled, this.#trace, this);
     this.#attempt.start();
   }
 
@@ -127,6 +150,8 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
 
   onHead(head: ResponseHead): void {
     this.#head = head;
+    this.#trace?.onHeaders(head);
+    if (this.#isOver) return;
     if (this.#core.options.onEvent !== undefined) this.#emitResponse(head.status);
     if (this.#isOver) return;
     const attempt = this.#attempt!;
@@ -197,7 +222,8 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   #redirect(head: ResponseHead): boolean {
     const { maxRedirects } = this.#core.options;
     try {
-      const next = redirected(this.#request, head.status, joinedField(head.headers, "location") || undefined);
+      const location = hasField(head.headers, "location") ? joinedField(head.headers, "location") : undefined;
+      const next = redirected(this.#request, head.status, location);
       if (next === undefined) return false;
       if (this.#redirects >= maxRedirects) {
         throw this.#error("REDIRECT_FAILED", `${this.#request.url.href} is one redirect more than ${maxRedirects}`);
@@ -228,12 +254,16 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   #schedule(): void {
     if (this.#isOver) return;
     this.#since = performance.now();
+    this.#trace = openTrace(this.#request, this.#context);
+    if (this.#isOver) return this.#trace?.onError(undefined);
     this.#core.remember(this.#origin);
     this.#origin.schedule(this);
     this.#watchQueue();
   }
 
   #queueAgain(): void {
+    this.#trace ??= openTrace(this.#request, this.#context);
+    if (this.#isOver) return this.#trace?.onError(undefined);
     this.#core.remember(this.#origin);
     this.#origin.scheduleAgain(this);
     this.#watchQueue();
@@ -294,6 +324,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
   #tryAgain(pause: number, error: HttpError | undefined, status: number | undefined): void {
     const { method, url, body } = this.#request;
     this.#attempt = undefined;
+    this.#trace = undefined;
     // A body in memory is opened anew; a stream of which nothing was read goes over to the next attempt.
     if (body?.replayable) this.#upload = undefined;
     this.#core.retries++;
@@ -330,12 +361,15 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     this.#request.signal?.removeEventListener("abort", this);
     if (this.#backoff !== undefined) clearTimeout(this.#backoff);
     if (failure !== undefined) this.#giveUp(failure.reason);
+    this.#trace = undefined;
+    this.#context = undefined;
     this.#attempt = undefined;
-    this.#core.onEnd(this);
+    this.#owner.onEnd(this);
   }
 
   #giveUp(reason: unknown): void {
     this.#attempt?.giveUp(reason);
+    this.#trace?.onError(reason);
     this.#releaseBody(reason);
     if (this.#core.options.onEvent !== undefined) {
       const { method, url } = this.#request;
@@ -365,11 +399,13 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, LiveCall {
     return new HttpError(code, message, { origin: this.#request.origin });
   }
 
-  #emitRequest(protocol: "h2" | "http/1.1"): void {
+  /** Tells hooks that the request is about to be sent. */
+  #announce({ connection: { protocol }, transport }: PooledConnection): void {
     const { method, url } = this.#request;
     const now = performance.now();
     this.#core.emit({ type: "request", method, url: url.href, protocol, queuedMs: now - this.#since });
     this.#since = now;
+    if (!this.#isOver) this.#trace?.onSend(transport);
   }
 
   #emitResponse(status: number): void {

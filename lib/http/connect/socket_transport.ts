@@ -19,6 +19,7 @@ type Layer = Duplex & Partial<Pick<Socket, "ref" | "unref">>;
 export class SocketTransport implements Transport {
   readonly alpnProtocol: string | undefined;
   readonly remoteAddress: string | undefined;
+  readonly remotePort: number | undefined;
   readonly #socket: Duplex;
   readonly #bottom: Duplex;
   readonly #tls: TlsAttempt | undefined;
@@ -38,7 +39,9 @@ export class SocketTransport implements Transport {
     this.#bottom = bottom;
     this.#tls = tls;
     this.alpnProtocol = tls?.socket.alpnProtocol || undefined;
-    this.remoteAddress = (bottom as Partial<Socket>).remoteAddress ?? (socket as Partial<Socket>).remoteAddress;
+    const { remoteAddress, remotePort } = bottom as Partial<Socket>;
+    this.remoteAddress = remoteAddress ?? (socket as Partial<Socket>).remoteAddress;
+    this.remotePort = remotePort ?? (socket as Partial<Socket>).remotePort;
     this.#closed = socket.closed;
     this.#error = socket.errored ?? undefined;
     socket.on("error", (error) => {

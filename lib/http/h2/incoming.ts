@@ -7,6 +7,7 @@ import {
   FLOW_CONTROL_ERROR,
   FRAME_SIZE_ERROR,
   PROTOCOL_ERROR,
+  STREAM_CLOSED,
 } from "./error_codes.ts";
 import { FieldBlock } from "./field_block.ts";
 import type { FrameOutput } from "./frame_output.ts";
@@ -99,8 +100,8 @@ export class Incoming implements FrameEvents {
     if (size > 0) this.#windows.onConnectionData(size);
     const stream = this.#streams.get(id);
     if (stream === undefined) {
-      this.#requireKnown(id, DATA);
-      if (size === 0 && start === end) this.#noise.count();
+      // The parts of a frame that come later were judged with it.
+      if (size > 0 || start === end) this.#onClosedStream(id, DATA, size > 0);
       return;
     }
     if (size > 0 && !this.#windows.onStreamData(stream, size)) {
@@ -147,7 +148,8 @@ export class Incoming implements FrameEvents {
     }
     if ((flags & HAS_PRIORITY) !== 0) start += 5;
     if (start > end) {
-      throw new ConnectionFault(FRAME_SIZE_ERROR, "the server sent HEADERS that are too short for their padding");
+      const code = (flags & PADDED) !== 0 ? PROTOCOL_ERROR : FRAME_SIZE_ERROR;
+      throw new ConnectionFault(code, "the server sent HEADERS that are too short for their padding");
     }
     const endsStream = (flags & END_STREAM) !== 0;
     if ((flags & END_HEADERS) !== 0) return this.#onBlock(id, chunk, start, end, endsStream);
@@ -179,7 +181,7 @@ export class Incoming implements FrameEvents {
       if (error instanceof CompressionError) throw new ConnectionFault(COMPRESSION_ERROR, error.message);
       throw error;
     }
-    if (stream === undefined) return this.#noise.count();
+    if (stream === undefined) return this.#onClosedStream(id, HEADERS, false);
     if (decoder.tooLarge) {
       const words = "its header section is larger than maxHeaderSize allows";
       return this.#ends.reject(stream, PROTOCOL_ERROR, words, true);
@@ -228,8 +230,14 @@ export class Incoming implements FrameEvents {
     if (id === 0) throw new ConnectionFault(PROTOCOL_ERROR, "the server sent PRIORITY for the connection");
     this.#noise.count();
     const stream = this.#streams.get(id);
-    if (size !== 5 && stream !== undefined) {
+    if (size === 5) return;
+    if (stream !== undefined) {
       this.#ends.reject(stream, FRAME_SIZE_ERROR, `PRIORITY of ${size} bytes came`, false);
+    } else if (this.#streams.isKnown(id)) {
+      this.#noise.countAnswer(this.#transport.full);
+      this.#output.addReset(id, FRAME_SIZE_ERROR);
+    } else {
+      throw wrongSize(PRIORITY, size);
     }
   }
 
@@ -263,6 +271,21 @@ export class Incoming implements FrameEvents {
     this.#noise.count();
     const debug = String.fromCharCode(...chunk.subarray(start + 8, Math.min(end, start + 8 + 200)));
     this.#events.onGoaway(readNumber(chunk, start) & 0x7fffffff, readNumber(chunk, start + 4) >>> 0, debug);
+  }
+
+  /**
+   * DATA or HEADERS for a stream that is not under way.
+   *
+   * @param isBounded Whether the windows bound how many may come.
+   */
+  #onClosedStream(id: number, type: number, isBounded: boolean): void {
+    this.#requireKnown(id, type);
+    if (this.#ends.closed.judge(id, type)) {
+      this.#noise.countAnswer(this.#transport.full);
+      this.#output.addReset(id, STREAM_CLOSED);
+    } else if (!isBounded) {
+      this.#noise.count();
+    }
   }
 
   #requireKnown(id: number, type: number): void {

@@ -1,6 +1,7 @@
 import type { HeaderList } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
 import type { BodySender } from "./body_sender.ts";
+import { ClosedStreams } from "./closed_streams.ts";
 import { CANCEL, HTTP_1_1_REQUIRED, NO_ERROR, REFUSED_STREAM } from "./error_codes.ts";
 import { goawayError, resetError, responseError } from "./failures.ts";
 import type { FrameOutput } from "./frame_output.ts";
@@ -11,6 +12,8 @@ import type { StreamTable } from "./stream_table.ts";
 export class StreamEnds {
   /** Whether a request ended; for the session, which sets it back. */
   hasFreed = false;
+  /** Streams that were reset. */
+  readonly closed: ClosedStreams = new ClosedStreams();
   readonly #streams: StreamTable;
   readonly #output: FrameOutput;
   readonly #sender: BodySender;
@@ -43,7 +46,7 @@ export class StreamEnds {
   /** The caller gives the request up; its handler is told nothing. */
   giveUp(stream: Http2Stream, reason: unknown): void {
     this.#remove(stream);
-    this.#output.addReset(stream.id, CANCEL);
+    this.#reset(stream, CANCEL);
     stream.body?.cancel(reason);
   }
 
@@ -54,26 +57,29 @@ export class StreamEnds {
    */
   reject(stream: Http2Stream, code: number, message: string, isTooLarge: boolean): void {
     if (stream.isOver) return;
-    this.#output.addReset(stream.id, code);
+    this.#reset(stream, code);
     this.fail(stream, responseError(this.#origin, code, message, isTooLarge), false);
   }
 
   /** The server sent RST_STREAM. */
   reset(stream: Http2Stream, code: number): void {
+    this.closed.addTheirs(stream.id);
     const isUntouched = (code === REFUSED_STREAM || code === HTTP_1_1_REQUIRED) && !stream.hasHead;
     this.fail(stream, resetError(this.#origin, code, isUntouched), isUntouched);
   }
 
   /** The body of the request broke. */
   breakOff(stream: Http2Stream, error: HttpError): void {
-    this.#output.addReset(stream.id, CANCEL);
+    this.#reset(stream, CANCEL);
     this.fail(stream, error, false);
   }
 
   /** The server said in GOAWAY that it does not look at streams above `last`. */
   refuseAbove(last: number, code: number, debug: string): void {
     for (const stream of this.#streams.all()) {
-      if (stream.id > last) this.fail(stream, goawayError(this.#origin, code, debug), true);
+      if (stream.id <= last) continue;
+      this.closed.addOurs(stream.id);
+      this.fail(stream, goawayError(this.#origin, code, debug), true);
     }
   }
 
@@ -89,6 +95,11 @@ export class StreamEnds {
     this.#remove(stream);
     stream.body?.cancel(error);
     stream.handler.onFail(error, isUntouched);
+  }
+
+  #reset(stream: Http2Stream, code: number): void {
+    this.closed.addOurs(stream.id);
+    this.#output.addReset(stream.id, code);
   }
 
   #remove(stream: Http2Stream): void {

@@ -1,8 +1,9 @@
+import { openConnectionTrace } from "../diagnostics/connection_trace.ts";
 import type { Connection } from "../exchange.ts";
-import { HttpError } from "../http_error.ts";
-import type { HttpOriginStats } from "../http_client_stats.ts";
-import type { HttpClientEvent } from "../http_events.ts";
 import type { ResolvedOptions } from "../http_client_options.ts";
+import type { HttpOriginStats } from "../http_client_stats.ts";
+import { HttpError } from "../http_error.ts";
+import type { HttpClientEvent } from "../http_events.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { Transport } from "../transport.ts";
 import { type AliasCandidate, AliasSearch } from "./alias_search.ts";
@@ -250,15 +251,18 @@ export class Origin implements ConnectionPool {
     this.#attempts.add(attempt);
     const began = performance.now();
     const http1Only = this.#http1Only;
+    const trace = openConnectionTrace(this.target, this.#host.options.tls.servername);
     connectTo(this.target, this.#host.options, { signal: attempt.signal, http1Only }).then(
       (transport) => {
         this.#attempts.delete(attempt);
+        trace?.onConnected(transport);
         const connection = this.#onConnected(transport, performance.now() - began);
         // It was given up in the same turn in which it succeeded.
         if (attempt.signal.aborted && this.#waiting.length === 0) connection.close();
       },
       (error) => {
         this.#attempts.delete(attempt);
+        if (!attempt.signal.aborted) trace?.onError(error);
         this.#onNotOpened(error, attempt.signal.aborted);
       },
     );

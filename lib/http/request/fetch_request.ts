@@ -3,7 +3,7 @@ import { checkNumber, checkStatuses } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "./http_request_init.ts";
 import { type BodySource, extractBody } from "./request_body.ts";
-import { RequestContent } from "./request_content.ts";
+import { keptContent, RequestContent } from "./request_content.ts";
 import { HeaderReader } from "./request_headers.ts";
 import { checkedMethod, isIdempotent } from "./request_method.ts";
 import { type RequestTarget, targetOf } from "./request_target.ts";
@@ -53,16 +53,17 @@ export interface RequestDefaults {
  * @param input A URL, or a Request whose body is taken.
  * @param init What rules over the members of a Request.
  * @param defaults What the client adds.
+ * @param target Where it goes.
  * @throws {HttpError} INVALID_URL, INVALID_METHOD, INVALID_HEADER, INVALID_BODY or INVALID_OPTION.
  */
 export function readRequest(
   input: string | URL | Request,
   init: HttpRequestInit | undefined,
   defaults: RequestDefaults,
+  target: RequestTarget = targetOf(isRequest(input) ? input.url : String(input)),
 ): FetchRequest {
   if (init !== undefined && init !== null) checkInit(init);
   const request = isRequest(input) ? input : undefined;
-  const target = targetOf(request?.url ?? String(input));
   try {
     return readFor(target, request, init, defaults);
   } catch (error) {
@@ -106,7 +107,9 @@ function readFor(
     }
     // After all else, because it locks a stream.
     const isOwn = request !== undefined && content === request.body && headers.contentLength === undefined;
-    if (isOwn) body = new RequestContent(new StreamBody(content as ReadableStream<Uint8Array>, undefined));
+    const kept = keptContent(content);
+    if (kept !== undefined && headers.contentLength === undefined) body = kept;
+    else if (isOwn) body = new RequestContent(new StreamBody(content as ReadableStream<Uint8Array>, undefined));
     else ({ source: body, type } = extractBody(content, headers.contentLength));
   }
   checkLength(body, headers.contentLength, target);
@@ -148,8 +151,8 @@ function checkProxyFields(headers: HeaderList): void {
   throw new HttpError("INVALID_HEADER", `The header proxy-authorization is the proxy's alone: ${advice}`);
 }
 
-/** Also of another realm, or a library's. */
-function isRequest(input: unknown): input is Request {
+/** Whether a value is a Request, also of another realm or a library's. */
+export function isRequest(input: unknown): input is Request {
   return typeof input === "object" && input !== null && "headers" in input && "url" in input;
 }
 
@@ -168,7 +171,7 @@ function checkedRedirect(redirect: FetchRequest["redirect"]): FetchRequest["redi
   throw new HttpError("INVALID_OPTION", `redirect ${JSON.stringify(redirect)} is unknown: ${advice}`);
 }
 
-function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+export function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
   if (signal === undefined) return undefined;
   const { aborted, addEventListener } = signal as Partial<AbortSignal>;
   if (typeof aborted === "boolean" && typeof addEventListener === "function") return signal;
@@ -184,7 +187,7 @@ type NumberMember =
   | "bodyTimeout"
   | "maxResponseSize";
 
-function checkedNumber(name: NumberMember, value: number | undefined): number | undefined {
+export function checkedNumber(name: NumberMember, value: number | undefined): number | undefined {
   if (value !== undefined) checkedOption(() => checkNumber(name, value));
   return value;
 }
@@ -193,8 +196,12 @@ function checkedStatuses(statuses: readonly number[] | undefined): readonly numb
   return statuses === undefined ? undefined : checkedOption(() => checkStatuses(statuses));
 }
 
-/** What the check of a client's option gives. */
-function checkedOption<T>(check: () => T): T {
+/**
+ * Gives what the check of a client's option gives, for a request.
+ *
+ * @throws {HttpError} INVALID_OPTION if the check throws.
+ */
+export function checkedOption<T>(check: () => T): T {
   try {
     return check();
   } catch (cause) {

@@ -1,3 +1,5 @@
+import type { HttpInterceptor } from "../http_interceptor.ts";
+
 /**
  * What may be sent as a request's body.
  *
@@ -95,6 +97,8 @@ export interface HttpRequestInit
   retryStatuses?: readonly number[];
   /** As the client's option, for this request. */
   maxRetryAfter?: number;
+  /** As the client's option, for this request; called within the client's own. */
+  intercept?: readonly HttpInterceptor[];
   /** As the client's option, for this request. */
   onInformational?: (status: number, headers: Headers) => void;
   /**

@@ -1,9 +1,10 @@
 import { setImmediate } from "node:timers";
 import { joinBytes } from "../../streams/internal.ts";
 import type { RequestBody } from "../exchange.ts";
+import { HttpError } from "../http_error.ts";
 import type { BodySource } from "./request_body.ts";
 import { BytesBody } from "./request_body.ts";
-import type { StreamBody } from "./stream_body.ts";
+import { StreamBody } from "./stream_body.ts";
 
 /** The most bytes that are read ahead. */
 const MOST_AHEAD = 1024 * 1024;
@@ -21,6 +22,8 @@ export class RequestContent implements BodySource {
   readonly length = undefined;
   readonly replayable = false;
   readonly #stream: StreamBody;
+  #settled: Promise<BodySource> | undefined = undefined;
+  #isOpen = false;
 
   /** @param stream Taken over. */
   constructor(stream: StreamBody) {
@@ -28,11 +31,21 @@ export class RequestContent implements BodySource {
   }
 
   open(): RequestBody {
+    this.#isOpen = true;
     return this.#stream;
   }
 
-  /** Reads ahead; gives what is to be sent in this one's place. Never rejects: what fails does so again when it is sent. */
+  /**
+   * Reads ahead; gives what is to be sent in this one's place. Never rejects: what fails does so again when it is sent. An interceptor
+   * may have it sent again: then it is only bytes that there are another time.
+   */
   async settle(): Promise<BodySource> {
+    const isFirst = this.#settled === undefined;
+    const body = await (this.#settled ??= this.#readAhead());
+    return !this.#isOpen && (isFirst || body.replayable) ? body : SPENT;
+  }
+
+  async #readAhead(): Promise<BodySource> {
     const pieces: Uint8Array[] = [];
     let size = 0;
     while (size <= MOST_AHEAD) {
@@ -45,6 +58,36 @@ export class RequestContent implements BodySource {
     }
     return new BegunBody(pieces, undefined, this.#stream);
   }
+}
+
+/** The content of a Request that was sent before, or given up. */
+const SPENT: BodySource = {
+  length: undefined,
+  replayable: false,
+  open() {
+    throw new HttpError("INVALID_BODY", "The body of the Request cannot be sent twice: it is a stream, or large");
+  },
+};
+
+/** Contents of Requests that interceptors may have sent more than once, by their streams; null before the first time. */
+const kept = new WeakMap<object, RequestContent | null>();
+
+/** Says that a stream is the body of a Request. */
+export function keepContent(stream: object): void {
+  if (!kept.has(stream)) kept.set(stream, null);
+}
+
+/**
+ * The content of a Request whose body a stream is; undefined of all else.
+ *
+ * @throws {HttpError} INVALID_BODY if somebody reads the stream.
+ */
+export function keptContent(stream: unknown): RequestContent | undefined {
+  const known = kept.get(stream as object);
+  if (known !== null) return known;
+  const content = new RequestContent(new StreamBody(stream as ReadableStream<Uint8Array>, undefined));
+  kept.set(stream as object, content);
+  return content;
 }
 
 /** A stream of which a part was read. */

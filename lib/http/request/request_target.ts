@@ -136,6 +136,16 @@ export function targetOfUrl(url: URL): RequestTarget {
   return { url, origin: href.slice(0, slash), scheme, authority, path };
 }
 
+/**
+ * Reads a URL of data: or blob:, which leads to no server.
+ *
+ * @throws {HttpError} INVALID_URL if it cannot be parsed.
+ */
+export function localTargetOf(text: string): RequestTarget {
+  const url = parse(text);
+  return { url, origin: url.origin, scheme: "http", authority: "", path: "" };
+}
+
 function parse(text: string): URL {
   try {
     return new URL(text);

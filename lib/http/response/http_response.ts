@@ -42,6 +42,15 @@ export interface ResponseInfo {
   readonly received?: ResponseBody | undefined;
 }
 
+/** Gives a response of somebody else's the member that those of a client have besides, unless it is frozen. */
+export function withTrailers(response: Response): HttpResponse {
+  if (!("trailers" in response)) {
+    const value = Promise.resolve(new ResponseHeaders([]));
+    Reflect.defineProperty(response, "trailers", { value, configurable: true });
+  }
+  return response as HttpResponse;
+}
+
 type Inspect = (value: unknown, options?: unknown) => string;
 
 /**

@@ -47,6 +47,14 @@ export function fieldsToSendOn(list: HeaderList, isDecoded: boolean): HeaderList
   return kept ?? list;
 }
 
+/** Whether there is a field of this name, which may be empty. */
+export function hasField(headers: HeaderList, name: string): boolean {
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at] === name) return true;
+  }
+  return false;
+}
+
 /** The values of a field, joined; empty if there is none. */
 export function joinedField(headers: HeaderList, name: string): string {
   let values = "";

@@ -1,5 +1,5 @@
-import { type BodySource, fieldOf } from "../body_source.ts";
-import { UploadError } from "../upload_error.ts";
+import { type BodySource, fieldOf } from "../body/body_source.ts";
+import { UploadError } from "../body/upload_error.ts";
 import { parseParameters } from "./field_parameters.ts";
 import { malformed, shown } from "./form_errors.ts";
 

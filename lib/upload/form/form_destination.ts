@@ -1,8 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { BodyDestination } from "../open_sink.ts";
+import mime from "mime-types";
+import type { BodyDestination } from "../sink/open_sink.ts";
 import type { FormPart } from "./form_part.ts";
-import { randomName } from "./random_name.ts";
 
 /**
  * Where the files of a form go: a folder, as a path or a `file:` URL, where each gets a random name with the extension
@@ -39,4 +40,18 @@ export function destineBy(destination: FormDestination): Destine {
   }
   const folder = typeof destination === "string" ? destination : fileURLToPath(destination);
   return ({ filename, contentType }) => join(folder, randomName(filename, contentType));
+}
+
+/**
+ * A new name for a file that was sent: a random UUID, and the extension that its name or, if that has none, its type
+ * has.
+ *
+ * @param filename The name that the sender gave it. Nothing of it is taken over but an extension of 1 to 16 letters
+ * and digits of ASCII, in lower case.
+ * @param contentType Its media type, with or without parameters.
+ */
+export function randomName(filename: string, contentType: string): string {
+  const [, own] = /\.([\da-z]{1,16})$/i.exec(filename) ?? [];
+  const extension = own?.toLowerCase() ?? (mime.extension(contentType) || undefined);
+  return extension === undefined ? randomUUID() : `${randomUUID()}.${extension}`;
 }

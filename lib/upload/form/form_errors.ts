@@ -1,4 +1,4 @@
-import { UploadError } from "../upload_error.ts";
+import { UploadError } from "../body/upload_error.ts";
 
 /** The failure of a form that is not what RFC 7578 says. */
 export function malformed(words: string, cause?: unknown): UploadError {

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { shown, tooLarge } from "./form_errors.ts";
 import type { FormLimits } from "./form_options.ts";
-import type { PartTarget } from "./part_target.ts";
+import type { PartTarget } from "./form_part.ts";
 
 /** UTF-8 always: neither a field `_charset_` nor a part's `charset` changes that, as in `Request.formData()`. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

@@ -1,13 +1,14 @@
-import type { BodySink } from "../body_sink.ts";
-import type { SavedBody } from "../save_body.ts";
-import { type BodyDestination, openSink } from "../open_sink.ts";
-import { UploadError } from "../upload_error.ts";
-import { commitSink, type CommittedFile, removeCommitted } from "./committed_file.ts";
-import { FilePart } from "./file_part.ts";
+import { lstat, unlink } from "node:fs/promises";
+import { type DigestAlgorithm, formatDigest } from "../../semantics/mod.ts";
+import type { BodySink } from "../sink/body_sink.ts";
+import { Digester } from "../body/digester.ts";
+import { type BodyDestination, openSink } from "../sink/open_sink.ts";
+import type { SavedBody } from "../sink/save_body.ts";
+import { UploadError } from "../body/upload_error.ts";
 import type { Destine } from "./form_destination.ts";
-import { shown } from "./form_errors.ts";
+import { shown, tooLarge } from "./form_errors.ts";
 import type { FormLimits, SaveFormOptions } from "./form_options.ts";
-import type { FormPart } from "./form_part.ts";
+import type { FormPart, PartTarget } from "./form_part.ts";
 
 /**
  * A file of a form that was stored.
@@ -101,4 +102,98 @@ export class FormFiles {
 
 function isStream(destination: BodyDestination): boolean {
   return typeof destination === "object" && !(destination instanceof URL);
+}
+
+/** A file that has its name, and what is needed to take it away again. */
+interface CommittedFile {
+  readonly path: string | undefined;
+  /** Whether there was something before: a file, that is gone, so that this one has to stay; or a device. */
+  readonly isReplacement: boolean;
+  /** Which file it is, whatever is under its name later. */
+  readonly identity: string | undefined;
+}
+
+/** Gives a file its name. */
+async function commitSink(sink: BodySink): Promise<CommittedFile> {
+  const { path } = sink;
+  const isReplacement = path !== undefined && await identityOf(path) !== undefined;
+  await sink.commit();
+  return { path, isReplacement, identity: path === undefined ? undefined : await identityOf(path) };
+}
+
+/** Removes a file again that did not replace another, and is still there. Never rejects. */
+async function removeCommitted({ path, isReplacement, identity }: CommittedFile): Promise<void> {
+  if (path === undefined || isReplacement || identity === undefined) return;
+  if (await identityOf(path) !== identity) return;
+  await unlink(path).catch(() => {}); // the failure that led here is the one to tell
+}
+
+async function identityOf(path: string): Promise<string | undefined> {
+  const stats = await lstat(path, { bigint: true }).catch(() => undefined);
+  return stats && `${stats.dev}:${stats.ino}`;
+}
+
+/** A file of a form while it is received, and after. */
+class FilePart implements PartTarget {
+  readonly #part: FormPart;
+  readonly #open: () => Promise<BodySink | undefined>;
+  readonly #limits: FormLimits;
+  readonly #algorithm: DigestAlgorithm | undefined;
+  #digester: Digester | undefined;
+  #isOpen = false;
+  #sink: BodySink | undefined = undefined;
+  #bytes = 0;
+  #saved: FormPart & SavedBody | undefined = undefined;
+
+  /** @param open Finds out where the file goes, and opens that; undefined if it is skipped. */
+  constructor(
+    part: FormPart,
+    open: () => Promise<BodySink | undefined>,
+    limits: FormLimits,
+    algorithm: DigestAlgorithm | undefined,
+  ) {
+    this.#part = part;
+    this.#open = open;
+    this.#limits = limits;
+    this.#algorithm = algorithm;
+  }
+
+  /** What was stored; undefined if nothing was. */
+  get saved(): FormPart & SavedBody | undefined {
+    return this.#saved;
+  }
+
+  /** @throws {UploadError} `TOO_LARGE` if the file is. */
+  async write(pieces: readonly Uint8Array[]): Promise<void> {
+    const sink = await this.#opened();
+    if (sink === undefined) return;
+    for (const piece of pieces) this.#bytes += piece.length;
+    const { maxFileBytes } = this.#limits;
+    if (this.#bytes > maxFileBytes) {
+      const what = `The file ${shown(this.#part.filename)} of the field ${shown(this.#part.name)} has`;
+      throw tooLarge(what, maxFileBytes, "bytes", "maxFileBytes");
+    }
+    const writing = sink.write(pieces);
+    this.#digester?.update(pieces);
+    await writing;
+  }
+
+  async end(): Promise<void> {
+    // A browser sends this for an <input type="file"> where nothing was chosen.
+    if (!this.#isOpen && this.#part.filename === "") return;
+    const sink = await this.#opened();
+    if (sink === undefined) return;
+    await sink.end();
+    const digest = this.#digester && formatDigest(this.#algorithm!, this.#digester.finish().get(this.#algorithm!)!);
+    const { path } = sink;
+    this.#saved = { ...this.#part, bytes: this.#bytes, ...(digest && { digest }), ...(path !== undefined && { path }) };
+  }
+
+  async #opened(): Promise<BodySink | undefined> {
+    if (this.#isOpen) return this.#sink;
+    this.#isOpen = true;
+    this.#sink = await this.#open();
+    if (this.#sink && this.#algorithm) this.#digester = new Digester([this.#algorithm]);
+    return this.#sink;
+  }
 }

@@ -1,4 +1,4 @@
-import { checkSaveOptions, requireLimit, type SaveBodyOptions } from "../save_options.ts";
+import { checkSaveOptions, type FormOption, requireLimit, type SaveBodyOptions } from "../body/save_options.ts";
 
 /**
  * Options of {@linkcode saveForm}. `maxBytes`, `expectedBytes`, `verify`, `timeout` and the other options of what is
@@ -61,12 +61,7 @@ export interface SaveFormOptions extends SaveBodyOptions {
 }
 
 /** How much of everything a form may have. */
-export type FormLimits = Required<
-  Pick<
-    SaveFormOptions,
-    "maxParts" | "maxFileBytes" | "maxFieldBytes" | "maxFieldsBytes" | "maxNameBytes" | "maxHeaderBytes"
-  >
->;
+export type FormLimits = Required<Pick<SaveFormOptions, Exclude<FormOption, "contentType">>>;
 
 /** More than that the parser of header fields does not take. */
 const MOST_HEADER_BYTES = 16 * 1024;

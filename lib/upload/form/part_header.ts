@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { make, type ReturnValue } from "multipasta/HeadersParser";
-import { UploadError } from "../upload_error.ts";
+import { UploadError } from "../body/upload_error.ts";
 import { parseParameters } from "./field_parameters.ts";
 import { malformed, shown, tooLarge } from "./form_errors.ts";
 import type { FormLimits } from "./form_options.ts";

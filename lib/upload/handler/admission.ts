@@ -1,18 +1,17 @@
-import { announcedOf } from "../announced.ts";
-import { fieldOf } from "../body_source.ts";
-import { requireCodings } from "../decoded_body.ts";
+import { announcedOf } from "../body/announced.ts";
+import { fieldOf } from "../body/body_source.ts";
+import { requireCodings } from "../body/decoded_body.ts";
 import { boundaryOf } from "../form/form_boundary.ts";
-import { randomName } from "../form/random_name.ts";
-import { UploadError } from "../upload_error.ts";
+import { randomName } from "../form/form_destination.ts";
+import { UploadError } from "../body/upload_error.ts";
 import { requireOwnSite } from "./cross_site.ts";
 import type { UploadInfo } from "./handler_options.ts";
-import type { Settings } from "./settings.ts";
+import { type Settings, typeOf } from "./settings.ts";
 import { headersOf, type Incoming } from "./incoming.ts";
 import { essenceOf } from "../../semantics/mod.ts";
 import { decodePath, pathBelow, requireName, shown } from "./naming.ts";
 import { requireConditions, statusOfPlace } from "./place.ts";
 import { Refusal } from "./problem.ts";
-import { typeOf } from "./type_of.ts";
 
 /** The methods that are answered, as a value of `Allow`. */
 export const ALLOWED = "OPTIONS, POST, PUT";

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { fieldOf } from "../body_source.ts";
+import { fieldOf } from "../body/body_source.ts";
 import type { Incoming } from "./incoming.ts";
 import { Refusal } from "./problem.ts";
 

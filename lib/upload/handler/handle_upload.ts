@@ -1,4 +1,4 @@
-import type { BodySource } from "../body_source.ts";
+import type { BodySource } from "../body/body_source.ts";
 import { admit, ALLOWED } from "./admission.ts";
 import type { Answer } from "./answer.ts";
 import type { Settings } from "./settings.ts";

@@ -1,8 +1,6 @@
 import { readsOnAfterAnswer, writeStream } from "../../runtime/mod.ts";
 import type { Answer } from "./answer.ts";
 import type { Handled } from "./handle_upload.ts";
-import { Countdown, LITTLE, MOST_BYTES } from "./lingering.ts";
-import { RestOfBody } from "./rest_of_body.ts";
 
 /**
  * How long, in ms, {@linkcode LITTLE} is waited for, and the end of an answer is held back. Bun does not tell the
@@ -108,4 +106,92 @@ function isLittle(request: Request): boolean {
 function lengthOf({ headers }: Request): number {
   const length = headers.get("content-length");
   return length === null ? headers.has("transfer-encoding") ? Infinity : 0 : Number(length);
+}
+
+/** Most bytes that are still taken from a sender who has been answered. */
+export const MOST_BYTES: number = 1024 * 1024;
+/**
+ * How long a sender has, in ms, to notice that it was answered. A connection that is closed while it sends is reset,
+ * and what it has not read then may be lost.
+ */
+export const MOST_MS = 2000;
+/** Fewest bytes that end a connection: less is waited for, so that it can be used again. */
+export const LITTLE: number = 64 * 1024;
+
+/** A time that will be over. */
+export class Countdown {
+  /** Fulfilled when it is over. */
+  readonly over: Promise<void>;
+  readonly #timer: ReturnType<typeof setTimeout>;
+
+  constructor(ms: number) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.over = promise;
+    this.#timer = setTimeout(resolve, ms);
+  }
+
+  /** Nobody waits for it any more. */
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** What comes of a body that nobody wants any more. */
+class RestOfBody {
+  /** Undefined if somebody else holds it. */
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
+  #reading: Promise<number | undefined> | undefined = undefined;
+  #isReading = false;
+
+  constructor(body: ReadableStream<Uint8Array>) {
+    if (body.locked) return;
+    this.#reader = body.getReader();
+    this.#reader.closed.catch(() => {}); // the sender has left
+  }
+
+  /** Whether somebody else holds it. */
+  get isHeld(): boolean {
+    return this.#reader === undefined;
+  }
+
+  /** Whether a read waits for more. */
+  get isReading(): boolean {
+    return this.#isReading;
+  }
+
+  /**
+   * Reads and drops up to `maxBytes`, as long as `over` is not fulfilled.
+   *
+   * @returns whether it has ended, or there is more.
+   */
+  async drop(maxBytes: number, over: Promise<unknown>): Promise<"ended" | "more"> {
+    if (this.#reader === undefined) return "more";
+    const stopped = over.then(() => "stopped" as const);
+    for (let bytes = 0; bytes < maxBytes;) {
+      this.#reading ??= this.#read(this.#reader);
+      const read = await Promise.race([this.#reading, stopped]);
+      if (read === "stopped") return "more";
+      this.#reading = undefined;
+      if (read === undefined) return "ended";
+      bytes += read;
+    }
+    return "more";
+  }
+
+  /** The bytes that a read gives; undefined at the end. */
+  async #read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<number | undefined> {
+    this.#isReading = true;
+    try {
+      return (await reader.read()).value?.length;
+    } catch {
+      return undefined;
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  /** Lets go of it. */
+  async cancel(): Promise<void> {
+    await this.#reader?.cancel().catch(() => {}); // it has failed already
+  }
 }

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { UploadError } from "../upload_error.ts";
+import { UploadError } from "../body/upload_error.ts";
 
 /** Most bytes of a part of a path: what file systems take. */
 const MOST_BYTES = 255;

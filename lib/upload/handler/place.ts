@@ -1,8 +1,8 @@
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { ifMatchHolds, ifNoneMatchLists, ifUnmodifiedSinceHolds } from "../../semantics/mod.ts";
-import { fieldOf } from "../body_source.ts";
-import { UploadError } from "../upload_error.ts";
+import { fieldOf } from "../body/body_source.ts";
+import { UploadError } from "../body/upload_error.ts";
 import type { Incoming } from "./incoming.ts";
 import { Refusal } from "./problem.ts";
 

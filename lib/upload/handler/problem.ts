@@ -1,5 +1,5 @@
-import { ACCEPTED_CODINGS } from "../decoded_body.ts";
-import { UploadError, type UploadErrorCode } from "../upload_error.ts";
+import { ACCEPTED_CODINGS } from "../body/decoded_body.ts";
+import { UploadError, type UploadErrorCode } from "../body/upload_error.ts";
 import { type Answer, jsonAnswer } from "./answer.ts";
 
 /** What else than {@linkcode UploadErrorCode} says a request is refused for. */

@@ -1,10 +1,10 @@
 import { relative, sep } from "node:path";
-import type { BodySource } from "../body_source.ts";
-import { randomName } from "../form/random_name.ts";
-import { saveBody } from "../save_body.ts";
-import { saveForm } from "../save_form.ts";
+import type { BodySource } from "../body/body_source.ts";
+import { randomName } from "../form/form_destination.ts";
+import { saveBody } from "../sink/save_body.ts";
+import { saveForm } from "../form/save_form.ts";
 import type { SaveFormOptions } from "../form/form_options.ts";
-import { UploadError } from "../upload_error.ts";
+import { UploadError } from "../body/upload_error.ts";
 import { type Admitted, nameOf, requireExtension, requireType } from "./admission.ts";
 import { type Answer, jsonAnswer } from "./answer.ts";
 import type { Settings } from "./settings.ts";

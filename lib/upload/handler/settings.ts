@@ -1,15 +1,14 @@
 import { mkdirSync } from "node:fs";
-import { resolve } from "node:path";
+import { extname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { requireKnown } from "../../options/mod.ts";
+import mime from "mime-types";
+import { essenceOf, MediaRanges } from "../../semantics/mod.ts";
+import { described, requireKnown } from "../../streams/internal.ts";
 import { checkFormOptions, type SaveFormOptions } from "../form/form_options.ts";
-import { type InnerOptions, knownOptions, requireType } from "../save_options.ts";
+import { type InnerOptions, knownOptions, requireType } from "../body/save_options.ts";
 import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
-import { Extensions } from "./extensions.ts";
 import type { UploadHandlerOptions } from "./handler_options.ts";
 import { type UploadLogEntry, warnOfFailures } from "./log.ts";
-import { MediaRanges } from "../../semantics/mod.ts";
-import { typeOf } from "./type_of.ts";
 
 /** {@linkcode UploadHandlerOptions} with their defaults, checked. */
 export interface Settings {
@@ -110,4 +109,64 @@ function basePathOf(path: unknown): string {
 /** An option that is undefined is one that is not given. */
 function withoutUndefined(options: object): object {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+/** An extension as users write it, with or without its dot: `png`, `.png`, `tar.gz`. */
+const EXTENSION = /^\.?[^\s./\\*?]+(?:\.[^\s./\\*?]+)*$/;
+/** How many are named in a message. */
+const MOST_SHOWN = 10;
+
+/** The extensions that the names of files may have. */
+class Extensions {
+  /** In lower case, each with its dot. */
+  readonly #endings: readonly string[];
+
+  /** @throws {TypeError} if it is no list, an empty one, or something else than an extension is in it. */
+  constructor(extensions: readonly string[]) {
+    if (!Array.isArray(extensions) || extensions.length === 0) throw notExtensions(extensions);
+    this.#endings = extensions.map((extension: unknown) => {
+      if (typeof extension !== "string" || !EXTENSION.test(extension)) throw notExtensions(extension);
+      return `.${extension.replace(/^\./, "").toLowerCase()}`;
+    });
+  }
+
+  /** Whether a file may be called so: its last extension counts, in capitals too. */
+  accepts(name: string): boolean {
+    const last = name.slice(name.lastIndexOf("/") + 1).toLowerCase();
+    return this.#endings.some((ending) => last.endsWith(ending) && last.length > ending.length);
+  }
+
+  /** For messages. */
+  toString(): string {
+    const shown = this.#endings.slice(0, MOST_SHOWN).join(", ");
+    return this.#endings.length > MOST_SHOWN ? `${shown}, …` : shown;
+  }
+}
+
+function notExtensions(value: unknown): TypeError {
+  return new TypeError(`extensions must be a list of extensions, such as ["png", "pdf"], not ${described(value)}`);
+}
+
+/** What senders give as the type who know none; curl gives the second of whatever it sends with `--data-binary`. */
+const UNKNOWN: readonly string[] = ["application/octet-stream", "application/x-www-form-urlencoded"];
+
+/**
+ * The media type that a file counts as: the one that its sender gives. Where only some are accepted, and the sender
+ * gives none or one that says nothing, it is that of the name's extension.
+ *
+ * @param accept The types that are accepted; undefined: all.
+ * @param given What the sender says; undefined if nothing.
+ * @param name What the sender calls the file.
+ * @param otherwise The type of a file of which nothing is known.
+ */
+export function typeOf(
+  accept: MediaRanges | undefined,
+  given: string | undefined,
+  name: string,
+  otherwise: string,
+): string {
+  const type = given ?? otherwise;
+  const isKnown = given !== undefined && !UNKNOWN.includes(essenceOf(given));
+  if (accept === undefined || isKnown || accept.accepts(type)) return type;
+  return mime.lookup(extname(name)) || type;
 }

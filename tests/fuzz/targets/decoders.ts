@@ -91,7 +91,7 @@ export const decoders: Target = {
     ];
     const seeds: Uint8Array[] = [];
     for (const [index, format] of formats.entries()) {
-      for (const level of [1, 9]) {
+      for (const level of [5, 9]) { // brotli uses dictionaries from 5 on
         for (const bytes of inputs) {
           const small = await compress(bytes, { ...optionsOf(format), format, level });
           if (small.length < this.maxSize) seeds.push(concatenated([Uint8Array.of(index), small]));

@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { compress, CompressionStream, decompress, type Format, formats } from "../../../lib/codecs/mod.ts";
+import {
+  compress,
+  CompressionStream,
+  decompress,
+  type Format,
+  formats,
+  levels as levelRanges,
+} from "../../../lib/codecs/mod.ts";
 import { concatenated, noise, sourceText } from "../../support/bytes.ts";
 import { streamOf } from "../../support/streams.ts";
 import { choices, cut, type Target } from "../target.ts";
@@ -28,7 +35,7 @@ function optionsOf(
   const hasDictionary = format === "dcb" || format === "dcz" || (!isDeflate && third % 3 === 0);
   return {
     format,
-    level: isDeflate || format === "dcz" ? Math.max(1, level) : level,
+    level: Math.max(level, hasDictionary && !format.includes("z") ? levelRanges.dcb.min : levelRanges[format].min),
     ...(windowLog === undefined ? {} : { windowLog }),
     ...(hasDictionary ? { dictionary } : {}),
   };

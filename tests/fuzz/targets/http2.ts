@@ -7,9 +7,12 @@ import { ScriptedBody } from "../../http/h2/scripted_body.ts";
 import { frame, goawayFrame, numberFrame, settingsFrame } from "../../http/faults/http2_frames.ts";
 import { choices, cut, ending, type Target } from "../target.ts";
 
-/** What was told of a request, the bytes of its body joined. */
+/**
+ * What was told of a request, the bytes of its body joined. What of a body came before a fault depends on where the bytes are cut.
+ */
 function told({ informational, head, text, trailers, isEnded, error }: Answer): string {
-  return JSON.stringify([informational, head, text, trailers, isEnded, error === undefined ? "" : ending(error)]);
+  const body = error === undefined ? text : "";
+  return JSON.stringify([informational, head, body, trailers, isEnded, error === undefined ? "" : ending(error)]);
 }
 
 /** Sends bytes to a session with three requests under way, and says what they were told. */

@@ -1,4 +1,5 @@
 import type { Target } from "../target.ts";
+import { bodies } from "./bodies.ts";
 import { decoders } from "./decoders.ts";
 import { dictionaries } from "./dictionaries.ts";
 import { encoders } from "./encoders.ts";
@@ -13,6 +14,7 @@ import { text } from "./text.ts";
 
 /** All that bytes of strangers get to. Stream operations are not bytes: `streams` of run.ts. */
 export const targets: readonly Target[] = [
+  bodies,
   decoders,
   encoders,
   http1,

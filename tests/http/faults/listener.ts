@@ -7,6 +7,8 @@ export interface ListenerOptions {
   readonly certificate?: { readonly cert: string; readonly key: string };
   /** What ALPN offers. */
   readonly alpn?: readonly string[];
+  /** Where it listens; default: 127.0.0.1. */
+  readonly address?: string;
 }
 
 /** A server of sockets that counts them, and can be stopped hard and started again on its port. */
@@ -28,6 +30,11 @@ export class Listener {
     this.#onSocket = onSocket;
   }
 
+  /** Whether it takes connections. */
+  get listening(): boolean {
+    return this.#server !== undefined;
+  }
+
   get origin(): string {
     return `${this.#options.certificate ? "https" : "http"}://127.0.0.1:${this.port}`;
   }
@@ -47,7 +54,7 @@ export class Listener {
     this.#server = server;
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen(this.port, "127.0.0.1", () => resolve());
+      server.listen(this.port, this.#options.address ?? "127.0.0.1", () => resolve());
     });
     this.port = (server.address() as AddressInfo).port;
     return this;

@@ -16,6 +16,7 @@ import { dataFrame, headFrame, MemoryPeer, response } from "./memory_peer.ts";
 import { ask, openOn, openSession } from "./opened_session.ts";
 import { turn } from "../../support/waits.ts";
 
+const streamClosed = 5;
 const frameSize = 6;
 const compression = 9;
 const NOTHING = new Uint8Array(0);
@@ -101,6 +102,10 @@ const BROKEN: Readonly<Record<string, Attack>> = {
   },
   "HEADERS with more padding than bytes": {
     chunks: [frame(FrameType.headers, Flag.padded | Flag.endHeaders, 1, Buffer.from([9, 0x88]))],
+    code: ErrorCode.protocol,
+  },
+  "HEADERS that are too short for their priority": {
+    chunks: [frame(FrameType.headers, Flag.priority | Flag.endHeaders, 1, Buffer.alloc(4))],
     code: frameSize,
   },
   "a field block that is no HPACK": {
@@ -132,6 +137,14 @@ const FLOODS: Readonly<Record<string, Attack>> = {
     chunks: [head, ...times(3000, frame(FrameType.data, Flag.padded, 1, Buffer.from([0])))],
     code: ErrorCode.enhanceYourCalm,
   },
+  "empty DATA of a request that was given up": {
+    chunks: times(3000, dataFrame(3, "")),
+    code: ErrorCode.enhanceYourCalm,
+  },
+  "HEADERS of a request that was given up": {
+    chunks: times(3000, headFrame(3, [OK])),
+    code: ErrorCode.enhanceYourCalm,
+  },
   "resets of streams that are gone": {
     chunks: times(3000, numberFrame(FrameType.reset, 1, 8)),
     code: ErrorCode.enhanceYourCalm,
@@ -148,6 +161,71 @@ const FLOODS: Readonly<Record<string, Attack>> = {
   "frames of no known type": { chunks: times(3000, frame(99, 0, 0, NOTHING)), code: ErrorCode.enhanceYourCalm },
   "GOAWAYs": { chunks: times(3000, goawayFrame(2 ** 31 - 1, 0)), code: ErrorCode.enhanceYourCalm },
 };
+
+const OVER: Readonly<Record<string, Uint8Array>> = {
+  DATA: dataFrame(1, "more"),
+  "empty DATA": dataFrame(1, "", true),
+  HEADERS: headFrame(1, [OK], true),
+};
+
+for (const [words, more] of Object.entries(OVER)) {
+  test(`${words} after the response's end ends the session with STREAM_CLOSED`, async () => {
+    const { session, peer, owner } = await openSession();
+    const [answer, other] = [ask(session), ask(session)];
+    await turn();
+    peer.take();
+    peer.send(response(1, "whole"), more);
+    assert.deepEqual([answer.text, answer.isEnded], ["whole", true]);
+    assert.equal(other.error?.code, "PROTOCOL_ERROR");
+    await turn();
+    assert.equal(peer.takeOf(FrameType.goaway)[0]?.payload.readUInt32BE(4), streamClosed);
+    peer.finish();
+    await owner.closed;
+  });
+
+  test(`${words} after the server's RST_STREAM is answered with STREAM_CLOSED, once`, async () => {
+    const { session, peer } = await openSession();
+    const [answer, other] = [ask(session), ask(session)];
+    await turn();
+    peer.take();
+    peer.send(head);
+    peer.reset(1, ErrorCode.cancel);
+    peer.send(more, more);
+    await turn();
+    const resets = peer.takeOf(FrameType.reset);
+    assert.deepEqual(resets.map(({ stream, payload }) => [stream, payload.readUInt32BE(0)]), [[1, streamClosed]]);
+    peer.send(response(3, "other"));
+    assert.deepEqual([answer.error?.code, other.text], ["RESET", "other"]);
+    assert.equal(session.closing, false);
+  });
+
+  test(`${words} that was under way when the request was given up is ignored`, async () => {
+    const { session, peer } = await openSession();
+    ask(session).exchange.cancel(new Error("enough"));
+    for (let i = 0; i < 2000; i++) ask(session).exchange.cancel(new Error("enough")); // more than are remembered
+    await turn();
+    peer.take();
+    peer.send(more);
+    await turn();
+    assert.deepEqual(peer.take(), []);
+    assert.equal(session.closing, false);
+  });
+}
+
+test("PRIORITY of 4 bytes resets a stream that is over, and ends the session for one that was not opened", async () => {
+  const { session, peer, owner } = await openSession();
+  ask(session);
+  await turn();
+  peer.take();
+  peer.send(response(1, "whole"), frame(FrameType.priority, 0, 1, Buffer.alloc(4)));
+  await turn();
+  assert.deepEqual(peer.takeOf(FrameType.reset).map(({ payload }) => payload.readUInt32BE(0)), [frameSize]);
+  peer.send(frame(FrameType.priority, 0, 99, Buffer.alloc(4)));
+  await turn();
+  assert.equal(peer.takeOf(FrameType.goaway)[0]?.payload.readUInt32BE(4), frameSize);
+  peer.finish();
+  await owner.closed;
+});
 
 /** Sends it to a session with three requests: 1 is the one it is about, 3 and 5 are gone already. */
 async function attack({ chunks, code }: Attack): Promise<HttpErrorCode | undefined> {

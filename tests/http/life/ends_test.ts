@@ -205,3 +205,16 @@ for (const protocol of PROTOCOLS) {
     });
   });
 }
+
+for (const protocol of PROTOCOLS) {
+  test(`a redirect to nothing leads to itself, until it is one too many (${protocol})`, () =>
+    scene(
+      protocol,
+      { maxRedirects: 3 },
+      (request) => respond(request, 302, Buffer.alloc(0), { location: "" }),
+      async (made) => {
+        assert.equal(await failureOf(made.client.fetch(`${made.url}/circle`)), "REDIRECT_FAILED");
+        assert.deepEqual(made.requests.map(({ path }) => path), Array(4).fill("/circle"));
+      },
+    ));
+}

@@ -10,7 +10,7 @@ const bytes = sourceText(60_000);
 async function session(index: number): Promise<void> {
   const format = formats[index % formats.length];
   const options = format === "dcb" || format === "dcz" ? { dictionary } : {};
-  const encoder = new CompressionStream(format, { ...options, level: 3, flush: index % 2 === 0 });
+  const encoder = new CompressionStream(format, { ...options, level: 5, flush: index % 2 === 0 });
   const small = streamOf([bytes.subarray(0, 30_000), bytes.subarray(30_000)]).pipeThrough(encoder);
   const kind = index % 6;
   if (kind === 0) {

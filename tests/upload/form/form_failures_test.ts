@@ -5,7 +5,7 @@ import test from "node:test";
 import { RotatingFileWritable } from "../../../lib/files/mod.ts";
 import type { FormDestination } from "../../../lib/upload/form/form_destination.ts";
 import type { SaveFormOptions } from "../../../lib/upload/form/form_options.ts";
-import { saveForm } from "../../../lib/upload/save_form.ts";
+import { saveForm } from "../../../lib/upload/form/save_form.ts";
 import { noise } from "../../support/bytes.ts";
 import { openFilesIn } from "../../files/written.ts";
 import { inFolder } from "../../support/folders.ts";

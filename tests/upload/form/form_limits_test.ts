@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import test from "node:test";
-import { saveForm } from "../../../lib/upload/save_form.ts";
+import { saveForm } from "../../../lib/upload/form/save_form.ts";
 import type { SaveFormOptions } from "../../../lib/upload/form/form_options.ts";
 import { inFolder } from "../../support/folders.ts";
 import { requestOf } from "../bodies.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { serve } from "../../../lib/runtime/mod.ts";
 import type { SaveFormOptions } from "../../../lib/upload/form/form_options.ts";
-import { saveForm } from "../../../lib/upload/save_form.ts";
+import { saveForm } from "../../../lib/upload/form/save_form.ts";
 import { noise } from "../../support/bytes.ts";
 import { run } from "../../support/processes.ts";
 import { noCurl } from "../../e2e/same_tree/curl.ts";

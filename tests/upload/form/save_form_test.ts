@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { WritableStream as OurWritableStream } from "../../../lib/streams/mod.ts";
 import type { BodySource } from "../../../lib/upload/mod.ts";
-import { type SavedForm, saveForm } from "../../../lib/upload/save_form.ts";
+import { type SavedForm, saveForm } from "../../../lib/upload/form/save_form.ts";
 import { noise } from "../../support/bytes.ts";
 import { cannotListOpenFiles, openFilesIn } from "../../files/written.ts";
 import { inFolder } from "../../support/folders.ts";

@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import process from "node:process";
 import { serve } from "../../../lib/runtime/mod.ts";
-import { saveForm } from "../../../lib/upload/save_form.ts";
+import { saveForm } from "../../../lib/upload/form/save_form.ts";
 
 const [folder] = process.argv.slice(2);
 let count = 0;

@@ -7,7 +7,7 @@ import process from "node:process";
 import test from "node:test";
 import fc from "fast-check";
 import { isTemporaryName, temporaryPath } from "../../../lib/files/mod.ts";
-import { openSink } from "../../../lib/upload/open_sink.ts";
+import { openSink } from "../../../lib/upload/sink/open_sink.ts";
 import { noise } from "../../support/bytes.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "../../files/written.ts";
 import { inFolder } from "../../support/folders.ts";
@@ -299,7 +299,7 @@ test("the first file of a folder has what killed processes left there removed, i
     const left = temporaryPath(join(root, "file")).replace(`.${process.pid}-`, `.${pid}-`);
     await writeFile(left, "");
     const first = await openSink("first", { root });
-    const deadline = Date.now() + 10_000;
+    const deadline = Date.now() + 60_000;
     while (existsSync(left) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5));
     assert.ok(!existsSync(left));
     await first.end();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import test from "node:test";
 import fc from "fast-check";
 import { RotatingFileWritable } from "../../../lib/files/mod.ts";
-import { openSink } from "../../../lib/upload/open_sink.ts";
+import { openSink } from "../../../lib/upload/sink/open_sink.ts";
 import { noise } from "../../support/bytes.ts";
 import { cannotMount, contents, onSmallDisk, openFilesIn } from "../../files/written.ts";
 import { inFolder } from "../../support/folders.ts";

@@ -5,8 +5,7 @@ import { PassThrough } from "node:stream";
 import test from "node:test";
 import { openFileWritable } from "../../../lib/files/mod.ts";
 import { ReadableStream as OurReadable, WritableStream as OurWritable } from "../../../lib/streams/mod.ts";
-import type { BodyDestination } from "../../../lib/upload/open_sink.ts";
-import { openSink } from "../../../lib/upload/open_sink.ts";
+import { type BodyDestination, openSink } from "../../../lib/upload/sink/open_sink.ts";
 import { openFilesIn } from "../../files/written.ts";
 import { inFolder } from "../../support/folders.ts";
 

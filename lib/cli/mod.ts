@@ -1,6 +1,0 @@
-/**
- * The commands of `millrace`.
- *
- * @module
- */
-export { main } from "./main.ts";

@@ -1,0 +1,183 @@
+import { atEndOfTurn, joinBytes } from "../../streams/internal.ts";
+import { availableDictionary, mayUseDictionary, useAsDictionary, useAsDictionaryBelow } from "../../semantics/mod.ts";
+import { addToVary, type Exchange, type ResponseFields } from "../policy.ts";
+import { Dictionary } from "./dictionary.ts";
+import { FormerVersions } from "./former_versions.ts";
+import { type DictionaryOptions, type DictionarySettings, dictionarySettings, type RouteSettings } from "./options.ts";
+import { isForNobodyAlone, isPublic } from "./privacy.ts";
+import { TemplateMaker } from "./template.ts";
+
+/** The largest body in bytes that is kept, or that a template is made from. */
+const LARGEST_BODY = 512 * 1024;
+/** The digits of a dictionary's hash in its path. */
+const NAME_LENGTH = 32;
+
+/** A template as it is served. */
+export interface ServedTemplate {
+  readonly bytes: Uint8Array;
+  /** Header fields, with names in lower case. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** What dictionaries mean to one response. */
+export interface DictionaryUse {
+  /** A dictionary that the client has, and the response may be compressed with. */
+  readonly dictionary: Dictionary | undefined;
+  /** Takes the body, if it may become one. */
+  readonly recorder: BodyRecorder | undefined;
+  /** Adds the fields that tell the client of dictionaries for later. */
+  offer(): void;
+}
+
+/** A route, and its template once there is one. */
+class Route {
+  readonly settings: RouteSettings;
+  readonly maker = new TemplateMaker();
+  template: Dictionary | undefined;
+
+  constructor(settings: RouteSettings) {
+    this.settings = settings;
+    if (settings.template !== undefined) this.template = new Dictionary(settings.template);
+  }
+
+  /** Whether a template is to be made. */
+  get isOpen(): boolean {
+    return this.template === undefined && !this.maker.isDone;
+  }
+
+  matches(path: string): boolean {
+    const { before, after } = this.settings;
+    if (after === undefined) return path === before;
+    return path.length >= before.length + after.length && path.startsWith(before) && path.endsWith(after);
+  }
+
+  /** The field that tells for which paths the template is. */
+  useAsDictionary(): string {
+    const { path, before, after } = this.settings;
+    const star = { start: before.length, end: before.length + 1 };
+    return useAsDictionary(path, after === undefined ? undefined : star);
+  }
+}
+
+/** Collects a body as it passes. */
+export class BodyRecorder {
+  #chunks: Uint8Array[] = [];
+  #length = 0;
+  readonly #onEnd: (body: Uint8Array) => void;
+
+  constructor(onEnd: (body: Uint8Array) => void) {
+    this.#onEnd = onEnd;
+  }
+
+  /** Takes a copy. */
+  write(chunk: Uint8Array): void {
+    this.#length += chunk.length;
+    if (this.#length <= LARGEST_BODY) this.#chunks.push(chunk.slice());
+    else this.#chunks = [];
+  }
+
+  /** The body is complete. It is used in a later turn: sessions set their cookies when the head is sent. */
+  end(): void {
+    if (this.#length === 0 || this.#length > LARGEST_BODY) return;
+    atEndOfTurn(() => this.#onEnd(joinBytes(this.#chunks, this.#length)));
+  }
+}
+
+/** The dictionaries of routes and of former versions: which response may use which, and which may become one. */
+export class Dictionaries {
+  readonly #settings: DictionarySettings;
+  readonly #routes: readonly Route[];
+  readonly #former: FormerVersions;
+
+  /** @throws {TypeError | RangeError} if an option is not what it should be. */
+  constructor(options: DictionaryOptions) {
+    this.#settings = dictionarySettings(options);
+    this.#routes = this.#settings.routes.map((route) => new Route(route));
+    this.#former = new FormerVersions(this.#settings.memory);
+  }
+
+  /** Returns the template that is served at the URL of a request. */
+  served(url: string): ServedTemplate | undefined {
+    const path = pathOf(url);
+    if (!path.startsWith(this.#settings.path)) return undefined;
+    const route = this.#routes.find(({ template }) => template && this.#pathOf(template) === path);
+    if (route === undefined) return undefined;
+    return {
+      bytes: route.template!.bytes,
+      fields: {
+        "content-type": "application/octet-stream",
+        "cache-control": "public, max-age=31536000, immutable", // its path has its hash
+        "use-as-dictionary": route.useAsDictionary(),
+        "x-content-type-options": "nosniff",
+      },
+    };
+  }
+
+  #pathOf({ hash }: Dictionary): string {
+    return this.#settings.path + hash.replace(/[^0-9A-Za-z]/g, "_").slice(0, NAME_LENGTH);
+  }
+
+  /** Returns what dictionaries mean to a response, and adds to its `Vary`; undefined if nothing. */
+  useFor(exchange: Exchange): DictionaryUse | undefined {
+    const { url, request, fields } = exchange;
+    const path = pathOf(url);
+    const route = this.#routes.find((each) => each.matches(path));
+    const mayBeKept = this.#settings.memory > 0 && fields.get("use-as-dictionary") === undefined && isPublic(exchange);
+    if (route === undefined && !mayBeKept) return undefined;
+    addToVary(fields, "Available-Dictionary");
+    const resource = mayBeKept ? `${request("host") ?? ""} ${path}` : undefined;
+    const hash = hashIn(exchange);
+    return {
+      dictionary: hash === undefined ? undefined : this.#find(hash, route, resource),
+      recorder: this.#recorder(exchange, route?.isOpen && isForNobodyAlone(exchange) ? route : undefined, resource),
+      offer: () => {
+        if (route?.template !== undefined && route.template.hash !== hash) {
+          addLink(fields, `<${this.#pathOf(route.template)}>; rel="compression-dictionary"`);
+        }
+        if (mayBeKept) fields.set("use-as-dictionary", useAsDictionaryBelow(path, useAsDictionary("")));
+      },
+    };
+  }
+
+  #find(hash: string, route: Route | undefined, resource: string | undefined): Dictionary | undefined {
+    if (route?.template?.hash === hash) return route.template;
+    return resource === undefined ? undefined : this.#former.find(resource, hash);
+  }
+
+  #recorder(exchange: Exchange, route: Route | undefined, resource: string | undefined): BodyRecorder | undefined {
+    if (route === undefined && resource === undefined) return undefined;
+    return new BodyRecorder((body) => {
+      // Both are asked again: fields may have been added since.
+      const fits = body.length <= this.#settings.memory;
+      if (resource !== undefined && fits && isPublic(exchange)) this.#former.add(resource, body);
+      if (route === undefined || !isForNobodyAlone(exchange)) return;
+      const template = route.maker.add(body);
+      if (template !== undefined) route.template = new Dictionary(template);
+    });
+  }
+}
+
+/** The hash of the dictionary that the client has, if the page that asks could read the response. */
+function hashIn({ request, fields }: Exchange): string | undefined {
+  const field = request("available-dictionary");
+  if (!field) return undefined;
+  const mayUse = mayUseDictionary({
+    site: request("sec-fetch-site"),
+    mode: request("sec-fetch-mode"),
+    origin: request("origin"),
+    allowOrigin: fields.get("access-control-allow-origin"),
+  });
+  return mayUse ? availableDictionary(field) : undefined;
+}
+
+function addLink(fields: ResponseFields, link: string): void {
+  const others = fields.get("link");
+  fields.set("link", others === undefined || others === "" ? link : `${others}, ${link}`);
+}
+
+/** The path of a URL, or of a request's target. */
+function pathOf(url: string): string {
+  if (!url.startsWith("/")) return URL.canParse(url) ? new URL(url).pathname : "";
+  const end = url.search(/[?#]/);
+  return end < 0 ? url : url.slice(0, end);
+}

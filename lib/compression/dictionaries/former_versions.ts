@@ -1,0 +1,47 @@
+import { Buffer } from "node:buffer";
+import { Dictionary } from "./dictionary.ts";
+
+/** The most versions of one resource that are kept. */
+const MOST_VERSIONS = 4;
+
+/** The last versions of public responses, within a number of bytes. */
+export class FormerVersions {
+  readonly #most: number;
+  /** By the resource, the least recently used first; the newest version is last. */
+  readonly #versions = new Map<string, Dictionary[]>();
+  #held = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Keeps a version, unless it is the newest. */
+  add(resource: string, bytes: Uint8Array): void {
+    const versions = this.#take(resource);
+    const newest = versions.at(-1)?.bytes;
+    if (newest === undefined || !Buffer.from(newest.buffer, newest.byteOffset, newest.length).equals(bytes)) {
+      versions.push(new Dictionary(bytes));
+      this.#held += bytes.length;
+      if (versions.length > MOST_VERSIONS) this.#held -= versions.shift()!.bytes.length;
+    }
+    this.#versions.set(resource, versions);
+    for (const [oldest, dropped] of this.#versions) {
+      if (this.#held <= this.#most) break;
+      this.#versions.delete(oldest);
+      for (const { bytes } of dropped) this.#held -= bytes.length;
+    }
+  }
+
+  /** Returns a resource's version with that hash. */
+  find(resource: string, hash: string): Dictionary | undefined {
+    const versions = this.#take(resource);
+    if (versions.length > 0) this.#versions.set(resource, versions);
+    return versions.find((version) => version.hash === hash);
+  }
+
+  #take(resource: string): Dictionary[] {
+    const versions = this.#versions.get(resource) ?? [];
+    this.#versions.delete(resource);
+    return versions;
+  }
+}

@@ -1,0 +1,80 @@
+/** HTTP white space. */
+const SPACE = "\t\n\r ";
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const QUOTED = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * Writes a MIME type as it is sent, in lower case and with quotes where they are needed; undefined if it is none.
+ *
+ * @see {@link https://mimesniff.spec.whatwg.org/#parsing-a-mime-type}
+ * @see {@link https://mimesniff.spec.whatwg.org/#serializing-a-mime-type}
+ */
+export function serializedMimeType(text: string): string | undefined {
+  const input = trimmed(text);
+  const end = indexOrEnd(input, ";", 0);
+  const essence = trimmed(input.slice(0, end)).toLowerCase();
+  const [type, subtype, ...more] = essence.split("/");
+  if (!TOKEN.test(type) || subtype === undefined || !TOKEN.test(subtype) || more.length > 0) return undefined;
+  let serialized = essence;
+  for (const [name, value] of parametersOf(input, end)) {
+    const isPlain = TOKEN.test(value);
+    serialized += `;${name}=${isPlain ? value : `"${value.replace(/["\\]/g, "\\$&")}"`}`;
+  }
+  return serialized;
+}
+
+/** The parameters behind the essence; of those of one name the first counts. */
+function parametersOf(input: string, from: number): Map<string, string> {
+  const parameters = new Map<string, string>();
+  let at = from;
+  while (at < input.length) {
+    at++; // the semicolon
+    while (at < input.length && SPACE.includes(input[at])) at++;
+    const [name] = input.slice(at, indexOrEnd(input, ";", at)).toLowerCase().split("=", 1);
+    at += name.length;
+    if (input[at] !== "=") continue;
+    at++;
+    let value: string;
+    if (input[at] === '"') {
+      ({ value, at } = quoted(input, at));
+      at = indexOrEnd(input, ";", at);
+    } else {
+      const end = indexOrEnd(input, ";", at);
+      value = input.slice(at, end);
+      value = value.slice(0, value.length - spaceAtEnd(value));
+      at = end;
+      if (value === "") continue;
+    }
+    if (TOKEN.test(name) && QUOTED.test(value) && !parameters.has(name)) parameters.set(name, value);
+  }
+  return parameters;
+}
+
+/** https://fetch.spec.whatwg.org/#collect-an-http-quoted-string */
+function quoted(input: string, start: number): { value: string; at: number } {
+  let value = "";
+  let at = start + 1;
+  for (; at < input.length && input[at] !== '"'; at++) {
+    if (input[at] === "\\" && at + 1 < input.length) at++;
+    value += input[at];
+  }
+  return { value, at: at + 1 };
+}
+
+/** Without the white space around it. Not by a regular expression: that would take quadratic time with much of it inside. */
+export function trimmed(text: string, space: string = SPACE): string {
+  let start = 0;
+  while (start < text.length && space.includes(text[start])) start++;
+  return text.slice(start, Math.max(start, text.length - spaceAtEnd(text, space)));
+}
+
+function spaceAtEnd(text: string, space: string = SPACE): number {
+  let end = text.length;
+  while (end > 0 && space.includes(text[end - 1])) end--;
+  return text.length - end;
+}
+
+function indexOrEnd(text: string, search: string, from: number): number {
+  const index = text.indexOf(search, from);
+  return index < 0 ? text.length : index;
+}

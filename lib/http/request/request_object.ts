@@ -1,0 +1,40 @@
+import { HttpError } from "../http_error.ts";
+import type { HttpRequest } from "../http_interceptor.ts";
+import { checkedNumber, checkedSignal, isRequest } from "./fetch_request.ts";
+import type { HttpRequestInit } from "./http_request_init.ts";
+import { keepContent } from "./request_content.ts";
+
+/**
+ * Makes one object of what fetch was called with. Takes nothing of a body.
+ *
+ * @throws {HttpError} INVALID_HEADER or INVALID_OPTION if it has members that nobody can have.
+ */
+export function requestObject(input: string | URL | Request, init: HttpRequestInit | undefined): HttpRequest {
+  const { intercept: _, ...members } = init ?? {};
+  checkedNumber("timeout", members.timeout);
+  checkedSignal(members.signal ?? undefined);
+  if (!isRequest(input)) {
+    return { ...members, url: String(input), method: init?.method ?? "GET", headers: headersOf(init?.headers) };
+  }
+  const { url, method, headers, redirect, signal, integrity } = input;
+  const body = init?.body ?? input.body;
+  if (body !== null && body === input.body) keepContent(body);
+  return {
+    redirect,
+    signal,
+    integrity,
+    ...members,
+    body,
+    url,
+    method: init?.method ?? method,
+    headers: headersOf(init?.headers ?? headers),
+  };
+}
+
+function headersOf(given: HttpRequestInit["headers"]): Headers {
+  try {
+    return new Headers(given as HeadersInit | undefined);
+  } catch (cause) {
+    throw new HttpError("INVALID_HEADER", `The headers cannot be sent: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,137 @@
+import { type DigestAlgorithm, parseDigests } from "../../semantics/mod.ts";
+import { type BodySource, fieldOf, isDecoded } from "./body_source.ts";
+import type { ReceiveOptions } from "./save_options.ts";
+import { UploadError } from "./upload_error.ts";
+
+/** What is known of a body before its first byte. */
+export interface Announced {
+  /** How many bytes there will be; undefined if nobody said. */
+  readonly expectedBytes: number | undefined;
+  /** The digests that its bytes must have, by the field that says so. */
+  readonly digests: Digests;
+  /** What gives, at the end of the body, the digests that follow it; undefined if none are announced. */
+  readonly trailerDigests: (() => Digests) | undefined;
+}
+
+type Digests = ReadonlyMap<string, ReadonlyMap<DigestAlgorithm, string>>;
+
+/**
+ * What the sender and the options say of a body.
+ *
+ * @throws {UploadError} `BAD_LENGTH`, `BAD_DIGEST`, `TRAILER_DIGEST`, `LENGTH_REQUIRED`, or `TOO_LARGE` if it is not worth
+ * to begin.
+ */
+export function announcedOf(source: BodySource, options: ReceiveOptions): Announced {
+  const { maxBytes = Infinity, requireLength = false, verify = true } = options;
+  const field = (name: string): string | undefined => isDecoded(source) ? undefined : fieldOf(source, name);
+  const expectedBytes = options.expectedBytes ?? contentLength(field("content-length"));
+  if (expectedBytes === undefined && requireLength) {
+    throw new UploadError("LENGTH_REQUIRED", "The length of the body must be announced: send Content-Length");
+  }
+  if (expectedBytes !== undefined && expectedBytes > maxBytes) {
+    throw new UploadError("TOO_LARGE", `The body has ${expectedBytes} bytes, and at most ${maxBytes} are accepted`);
+  }
+  const digests = new Map<string, ReadonlyMap<DigestAlgorithm, string>>();
+  for (const name of verify ? DIGEST_FIELDS : []) {
+    const value = field(name.toLowerCase());
+    if (value !== undefined) digests.set(name, parseDigestField(name, value));
+  }
+  const announced = verify ? announcedTrailerDigests(source) : [];
+  return { expectedBytes, digests, trailerDigests: trailerDigestsOf(source, announced, digests) };
+}
+
+function contentLength(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const length = Number(value);
+  if (/^\d+$/.test(value) && Number.isSafeInteger(length)) return length;
+  throw new UploadError("BAD_LENGTH", `Content-Length is ${JSON.stringify(value)}, which is no number of bytes`);
+}
+
+/**
+ * Sees that the body had as many bytes as was said.
+ *
+ * @throws {UploadError} `BAD_LENGTH` otherwise.
+ */
+export function requireExpected(bytes: number, { expectedBytes }: Announced): void {
+  if (expectedBytes === undefined || bytes === expectedBytes) return;
+  const message = bytes < expectedBytes
+    ? `The body ended after ${bytes} of the ${expectedBytes} bytes that were announced`
+    : `The body has more than the ${expectedBytes} bytes that were announced`;
+  throw new UploadError("BAD_LENGTH", message);
+}
+
+/** The fields that digests come in. */
+const DIGEST_FIELDS: readonly string[] = ["Content-Digest", "Repr-Digest"];
+
+/** Trailers as `node:http` and `node:http2` have them, at the end of the body. */
+type Trailers = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * The digest fields that the sender of a request announces for its trailer section, which follows the body. Only those
+ * are looked at: what they are made of has to be known before the first byte. A response's sender announces nothing to
+ * a server.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-6.6.2}
+ */
+function announcedTrailerDigests(source: BodySource): string[] {
+  if (source instanceof Response) return [];
+  const names = (fieldOf(source, "trailer") ?? "").toLowerCase().split(/[ \t]*,[ \t]*/);
+  return DIGEST_FIELDS.filter((name) => names.includes(name.toLowerCase()));
+}
+
+/**
+ * What gives the digests in the trailer section of a body, at its end.
+ *
+ * @param announced The fields that the sender announces for the trailer section.
+ * @param header The digests that came before the body.
+ * @returns undefined if nothing is announced, or what is announced for trailers that cannot be seen has come before.
+ * @throws {UploadError} `TRAILER_DIGEST` if a digest would come in trailers that nobody can see: a `Request` has none,
+ * those of `node:http` and `node:http2` do.
+ */
+function trailerDigestsOf(
+  source: BodySource,
+  announced: readonly string[],
+  header: Digests,
+): (() => Digests) | undefined {
+  const required = announced.filter((name) => !header.has(name));
+  const canBeSeen = (source as { trailers?: unknown } | undefined | null)?.trailers !== undefined;
+  if (canBeSeen) return announced.length > 0 ? () => digestsIn(source, required) : undefined;
+  if (required.length === 0) return undefined;
+  const message = `The ${required[0]} of the body is announced for its trailers, which this server cannot see: ` +
+    "send it in the header, or announce none";
+  throw new UploadError("TRAILER_DIGEST", message);
+}
+
+/**
+ * The digests that came after the body, by the field that has them.
+ *
+ * @throws {UploadError} `BAD_DIGEST` if a field is malformed or, of those that are required, missing: whoever announces a
+ * digest wants it checked, and proxies may drop trailers.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9530#section-6.5}
+ */
+function digestsIn(source: BodySource, required: readonly string[]): Digests {
+  const { trailers } = source as unknown as { readonly trailers: Trailers };
+  const found = new Map<string, ReadonlyMap<DigestAlgorithm, string>>();
+  for (const name of DIGEST_FIELDS) {
+    const value = trailers[name.toLowerCase()];
+    if (value !== undefined) found.set(name, parseDigestField(name, Array.isArray(value) ? value.join(", ") : value));
+  }
+  const missing = required.find((name) => !found.has(name));
+  if (missing === undefined) return found;
+  const message = `The ${missing} that the sender announced for the trailers did not come: a proxy may have dropped it`;
+  throw new UploadError("BAD_DIGEST", message);
+}
+
+/**
+ * Parses the value of `Content-Digest` or `Repr-Digest` as {@linkcode parseDigests} does.
+ *
+ * @param name The field's name, for messages.
+ * @throws {UploadError} `BAD_DIGEST` if the value is malformed or a digest of the wrong length.
+ */
+export function parseDigestField(name: string, value: string): Map<DigestAlgorithm, string> {
+  try {
+    return parseDigests(value);
+  } catch (cause) {
+    throw new UploadError("BAD_DIGEST", `${name} is malformed: ${(cause as SyntaxError).message}`, { cause });
+  }
+}

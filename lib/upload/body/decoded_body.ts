@@ -1,0 +1,228 @@
+import { setImmediate } from "node:timers";
+import { faultOf } from "../../codecs/internal.ts";
+import { contentCodings, ContentDecoder, MOST_INPUT, type UndoableCoding } from "../../semantics/mod.ts";
+import type { BodyReader } from "./body_reader.ts";
+import { UploadError } from "./upload_error.ts";
+
+/** The most codings one upon the other: each takes its share of memory and time. */
+const MOST_CODINGS = 3;
+/** The most bytes of a piece; each layer has two. */
+const MOST_OUTPUT = 64 * 1024;
+/** Bytes that may be consumed without a result before other work has its turn. */
+const MOST_IN_VAIN = 256 * 1024;
+
+/** The codings that can be undone, as a value of `Accept-Encoding`, for answers of the status 415. */
+export const ACCEPTED_CODINGS = "gzip, deflate, br, zstd";
+
+/** What {@linkcode decodedBody} is told. */
+export interface DecodeOptions {
+  /** Most bytes that may come out. */
+  readonly maxBytes: number;
+}
+
+/**
+ * A body with its content codings undone, the last one first, as it is read: of a small body that stands for
+ * gigabytes only what is read is made. Errors of `body` come through as they are.
+ *
+ * @param body What came; it is not cancelled when an error comes up here.
+ * @param contentEncoding The value of `Content-Encoding`. `deflate` may lack its zlib wrapper, as some senders have it.
+ * @param options.maxBytes Most bytes that may come out; no more are ever given.
+ * @returns a body whose reads throw an {@linkcode UploadError} `MALFORMED` if what came is corrupt, ends too early or
+ * goes on after its end, `TOO_LARGE` beyond `maxBytes`, or `UNSUPPORTED` if zstd asks for a window above 8 MiB.
+ * @throws {UploadError} `UNSUPPORTED` if a coding is unknown, or there are more than three.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-8.4}
+ */
+export function decodedBody(body: BodyReader, contentEncoding: string, options: DecodeOptions): BodyReader {
+  const { maxBytes } = options;
+  // What is coded a second time has been compressed before, so it is hardly larger than what comes out at the end.
+  const between = maxBytes + Math.ceil(maxBytes / 50) + 4096;
+  return requireCodings(contentEncoding).reduceRight<BodyReader>(
+    (layer, coding, index) => new DecodedBody(layer, coding, index === 0 ? maxBytes : between),
+    body,
+  );
+}
+
+/**
+ * Lists the codings of a `Content-Encoding` field in the order in which they were applied.
+ *
+ * @throws {UploadError} `UNSUPPORTED` if a coding is unknown, or there are more than three.
+ */
+export function requireCodings(field: string): UndoableCoding[] {
+  const found = contentCodings(field).map((coding) => {
+    if (typeof coding === "string") return coding;
+    const message = `The content coding ${JSON.stringify(coding.unknown)} is not accepted: use ${ACCEPTED_CODINGS}`;
+    throw new UploadError("UNSUPPORTED", message);
+  });
+  if (found.length <= MOST_CODINGS) return found;
+  const message = `The body has ${found.length} content codings, and at most ${MOST_CODINGS} are accepted`;
+  throw new UploadError("UNSUPPORTED", message);
+}
+
+/** A body with one coding undone. */
+class DecodedBody implements BodyReader {
+  readonly #body: BodyReader;
+  readonly #coding: UndoableCoding;
+  readonly #maxBytes: number;
+  #input = new Pieces([]);
+  #decoder: ContentDecoder | undefined = undefined;
+  /** Where results go in turn: one is filled while the other is in use. */
+  #targets: [Uint8Array?, Uint8Array?] = [];
+  #bytes = 0;
+  #isComplete = false;
+  /** Why nothing more is read. */
+  #failure: { readonly reason: unknown } | undefined = undefined;
+
+  constructor(body: BodyReader, coding: UndoableCoding, maxBytes: number) {
+    this.#body = body;
+    this.#coding = coding;
+    this.#maxBytes = maxBytes;
+  }
+
+  get isHeldBack(): boolean {
+    return this.#body.isHeldBack;
+  }
+
+  async read(): Promise<readonly Uint8Array[] | undefined> {
+    try {
+      this.#throwIfEnded();
+      const [older = new Uint8Array(MOST_OUTPUT), newer] = this.#targets;
+      this.#targets = [newer, older];
+      const length = await this.#fill(older);
+      return length > 0 ? [older.subarray(0, length)] : undefined;
+    } catch (error) {
+      this.#end(error);
+      throw error;
+    }
+  }
+
+  release(): void {
+    // What is given are our own two buffers, in turn.
+  }
+
+  async cancel(reason: unknown): Promise<void> {
+    if (!this.#isComplete) this.#end(reason);
+    await this.#body.cancel(reason);
+  }
+
+  #throwIfEnded(): void {
+    if (this.#failure) throw this.#failure.reason;
+  }
+
+  #end(reason: unknown): void {
+    this.#failure ??= { reason };
+    this.#free();
+  }
+
+  #free(): void {
+    this.#decoder?.close();
+    this.#decoder = undefined;
+    this.#input = new Pieces([]);
+  }
+
+  /** Decodes until `target` is full or there is something in it and more has to be waited for; 0 at the end. */
+  async #fill(target: Uint8Array): Promise<number> {
+    let length = 0;
+    let inVain = 0;
+    while (length < target.length && !this.#isComplete) {
+      if (this.#hasWork()) {
+        length += this.#decode(target.subarray(length));
+      } else if (length > 0) {
+        break;
+      } else {
+        inVain += await this.#receive();
+        if (inVain < MOST_IN_VAIN) continue;
+        inVain = 0;
+        await new Promise((resolve) => setImmediate(resolve));
+        this.#throwIfEnded();
+      }
+    }
+    return length;
+  }
+
+  /** Whether the decoder can go on; hands it the next input if it needs some. */
+  #hasWork(): boolean {
+    const decoder = this.#decoder;
+    if (decoder === undefined || !decoder.needsInput) return decoder !== undefined;
+    const part = this.#input.take(MOST_INPUT);
+    if (part) decoder.write(part);
+    return part !== undefined;
+  }
+
+  #decode(target: Uint8Array): number {
+    const decoder = this.#decoder!;
+    let length: number;
+    try {
+      length = decoder.read(target);
+    } catch (cause) {
+      throw decodingError(this.#coding, cause);
+    }
+    if (decoder.trailing !== undefined) throw decodingError(this.#coding, decoder.trailing);
+    this.#bytes += length;
+    if (this.#bytes > this.#maxBytes) {
+      throw new UploadError(
+        "TOO_LARGE",
+        `The decoded body has more than the ${this.#maxBytes} bytes that are accepted`,
+      );
+    }
+    this.#isComplete = decoder.isDone;
+    if (this.#isComplete) this.#free();
+    return length;
+  }
+
+  /** Reads more of the body; returns how many bytes. */
+  async #receive(): Promise<number> {
+    if (this.#input.length > 0) this.#body.release(); // the decoder has its own copy
+    const pieces = await this.#body.read();
+    this.#throwIfEnded();
+    this.#input = new Pieces(pieces ?? []);
+    if (this.#decoder === undefined) {
+      // Not earlier: a body that fails before its first byte costs nothing.
+      const decoder = await ContentDecoder.open(this.#coding, pieces?.[0]?.[0]);
+      if (this.#failure) decoder.close();
+      else this.#decoder = decoder;
+      this.#throwIfEnded();
+    }
+    if (pieces === undefined) this.#decoder!.end();
+    return this.#input.length;
+  }
+}
+
+/** Returns the error of the upload for one of its decoder. */
+function decodingError(coding: UndoableCoding, cause: unknown): unknown {
+  if (!(cause instanceof TypeError)) return cause; // out of memory, which is not the sender's fault
+  if (coding === "zstd" && faultOf(cause) === "window") {
+    const message = "The body needs a zstd window above 8 MiB, the most that HTTP allows: use a windowLog up to 23";
+    return new UploadError("UNSUPPORTED", message, { cause });
+  }
+  return new UploadError("MALFORMED", `The body is not what its coding promises: ${cause.message}`, { cause });
+}
+
+/** Pieces that are taken in parts. */
+class Pieces {
+  readonly #pieces: readonly Uint8Array[];
+  #index = 0;
+  #offset = 0;
+
+  /** Begins with the first of the pieces. */
+  constructor(pieces: readonly Uint8Array[]) {
+    this.#pieces = pieces;
+  }
+
+  /** The bytes of all pieces. */
+  get length(): number {
+    return this.#pieces.reduce((total, piece) => total + piece.length, 0);
+  }
+
+  /** The next part, of up to `most` bytes; undefined at the end. */
+  take(most: number): Uint8Array | undefined {
+    const piece = this.#pieces[this.#index];
+    const part = piece?.subarray(this.#offset, this.#offset + most);
+    if (piece === undefined || part === undefined) return undefined;
+    this.#offset += part.length;
+    if (this.#offset === piece.length) {
+      this.#index++;
+      this.#offset = 0;
+    }
+    return part;
+  }
+}

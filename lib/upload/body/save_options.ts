@@ -1,0 +1,271 @@
+import { described, requireKnown } from "../../streams/internal.ts";
+import type { DigestAlgorithm } from "../../semantics/mod.ts";
+
+/**
+ * How far a body has been received.
+ *
+ * @example Show how far an upload has come
+ * ```ts
+ * import { saveBody, type UploadProgress } from "@millrace/streams/upload";
+ *
+ * let last = "";
+ * const onProgress = ({ bytes, expectedBytes }: UploadProgress): void => {
+ *   last = `${bytes} of ${expectedBytes ?? "?"}`;
+ * };
+ * const headers = { "content-length": "9" };
+ * const request = new Request("http://localhost/", { method: "PUT", headers, body: "all of it" });
+ * await saveBody(request, "uploads/note.txt", { onProgress });
+ * console.log(last.startsWith("9 of ")); // true
+ * ```
+ */
+export interface UploadProgress {
+  /** Bytes received so far. */
+  readonly bytes: number;
+  /** Bytes that there will be, if that was announced. */
+  readonly expectedBytes: number | undefined;
+}
+
+/**
+ * What is asked of a body while it is received.
+ *
+ * @example Limits for senders whom nobody knows
+ * ```ts
+ * import { type ReceiveOptions, saveBody } from "@millrace/streams/upload";
+ *
+ * const limits: ReceiveOptions = { maxBytes: 1_000_000, idleTimeout: 10_000, timeout: 600_000, verify: true };
+ * const request = new Request("http://localhost/", { method: "PUT", body: "all of it" });
+ * console.log((await saveBody(request, "uploads/note.txt", limits)).bytes); // 9
+ * ```
+ */
+export interface ReceiveOptions {
+  /**
+   * Most bytes to receive, and to store. More is an {@linkcode UploadError} `TOO_LARGE`, before the first byte if the
+   * sender says how many there will be.
+   *
+   * @default Infinity
+   */
+  maxBytes?: number;
+  /**
+   * How many bytes there must be; another number is an {@linkcode UploadError} `BAD_LENGTH`.
+   *
+   * @default the `Content-Length` of the request
+   */
+  expectedBytes?: number;
+  /**
+   * Whether a body whose length is not known beforehand is an {@linkcode UploadError} `LENGTH_REQUIRED`.
+   *
+   * @default false
+   */
+  requireLength?: boolean;
+  /**
+   * Whether what was received is held against the request's `Content-Digest` and `Repr-Digest` fields, if it has any
+   * (RFC 9530); other bytes are an {@linkcode UploadError} `DIGEST_MISMATCH`. A digest that is announced for the trailers
+   * (`Trailer: Content-Digest`) is checked where the source has them, as requests of `node:http` and `node:http2` do; of
+   * a `Request` it is a `TRAILER_DIGEST` before the body is read.
+   *
+   * @default true
+   */
+  verify?: boolean;
+  /** Most milliseconds to wait for the next byte, then an {@linkcode UploadError} `TIMEOUT`. Default: no limit. */
+  idleTimeout?: number;
+  /**
+   * Fewest bytes a second that the sender may send, on the average of each 30 s, or of `idleTimeout` if that is longer;
+   * fewer are an {@linkcode UploadError} `TIMEOUT`. Times in which the sender is held back, because the destination is
+   * slower, do not count, nor does what is left of the last 30 s. Of a body with a coding, what is received counts.
+   *
+   * @default 0, no limit
+   */
+  minRate?: number;
+  /** Most milliseconds for the whole body, then an {@linkcode UploadError} `TIMEOUT`. Default: no limit. */
+  timeout?: number;
+  /** Ends the upload, which is rejected with the signal's reason; nothing is left of it. */
+  signal?: AbortSignal;
+  /** Told of the bytes received, as they come and when all have. What it throws ends the upload. */
+  onProgress?: (progress: UploadProgress) => void;
+  /**
+   * Whether the request's `Content-Encoding` is undone (`gzip`, `deflate`, `br`, `zstd`, also several); one that is
+   * not known is an {@linkcode UploadError} `UNSUPPORTED`. If false, bytes are stored as they come.
+   *
+   * @default false
+   */
+  decode?: boolean;
+  /**
+   * Most bytes that `decode` may make of a body, whatever it is; more is an {@linkcode UploadError} `TOO_LARGE`.
+   *
+   * @default `maxBytes`, or 1 GiB if that is without limit
+   */
+  maxDecodedBytes?: number;
+}
+
+/**
+ * How bodies are stored.
+ *
+ * @example Replace a file, for good and for its owner alone
+ * ```ts
+ * import { saveBody, type StoreOptions } from "@millrace/streams/upload";
+ *
+ * const storing: StoreOptions = { root: "uploads", overwrite: true, mode: 0o600, flush: true };
+ * for (const body of ["first", "second"]) {
+ *   const request = new Request("http://localhost/", { method: "PUT", body });
+ *   console.log((await saveBody(request, "note.txt", storing)).bytes); // 5, 6
+ * }
+ * ```
+ */
+export interface StoreOptions {
+  /**
+   * The folder that destinations are relative to and must not leave, by `..`, absolute paths or links. For names that
+   * the sender has a say in. Default: none, any path will do.
+   */
+  root?: string | URL;
+  /**
+   * Whether a file that has the name already is replaced; if not, it is an {@linkcode UploadError} `EXISTS`.
+   *
+   * @default false
+   */
+  overwrite?: boolean;
+  /** The permission bits of the file. Default: what the process gives new files. */
+  mode?: number;
+  /**
+   * Whether the file and its name are flushed to the disk before the upload counts as done, so that it outlives a loss
+   * of power.
+   *
+   * @default false
+   */
+  flush?: boolean;
+  /** The algorithm of a digest to make of what is stored. Default: none. */
+  digest?: DigestAlgorithm;
+}
+
+/**
+ * Options of {@linkcode saveBody}.
+ *
+ * @example Store what a sender compressed as it was before
+ * ```ts
+ * import { CompressionStream } from "@millrace/streams/codecs";
+ * import { saveBody, type SaveBodyOptions } from "@millrace/streams/upload";
+ *
+ * const options: SaveBodyOptions = { decode: true, maxDecodedBytes: 1_000_000 };
+ * const body = new Blob(["round and round"]).stream().pipeThrough(new CompressionStream("gzip"));
+ * const headers = { "content-encoding": "gzip" };
+ * const init: RequestInit & { duplex: "half" } = { method: "PUT", headers, body, duplex: "half" };
+ * console.log((await saveBody(new Request("http://localhost/", init), "uploads/note.txt", options)).bytes); // 15
+ * ```
+ */
+export interface SaveBodyOptions extends ReceiveOptions, StoreOptions {}
+
+/** What only our own handlers ask for. */
+export interface InnerOptions {
+  /**
+   * Whether the body of an upload that fails is left as it is, for the caller to read on, rather than cancelled: servers
+   * receive all of a body that is cancelled, as fast as it comes.
+   */
+  readonly leavesBody?: boolean;
+  /** Whether the chunks of the body are nobody else's, so that their memory can be given back at once. */
+  readonly ownsChunks?: boolean;
+  /** What `minRate` is averaged over, in ms, if it is not what users are told. */
+  readonly rateWindow?: number;
+  /** The type that a file of a form counts as, by what its sender gives, if anything, and its name. */
+  readonly typeOf?: (given: string | undefined, filename: string) => string;
+}
+
+/** The options that forms have besides. */
+export type FormOption =
+  | "maxParts"
+  | "maxFileBytes"
+  | "maxFieldBytes"
+  | "maxFieldsBytes"
+  | "maxNameBytes"
+  | "maxHeaderBytes"
+  | "contentType";
+
+/** The names of all options, those of forms included: a handler takes bodies and forms by the same. */
+export const knownOptions: Readonly<Record<keyof SaveBodyOptions | FormOption, true>> = {
+  maxBytes: true,
+  expectedBytes: true,
+  requireLength: true,
+  verify: true,
+  idleTimeout: true,
+  minRate: true,
+  timeout: true,
+  signal: true,
+  onProgress: true,
+  decode: true,
+  maxDecodedBytes: true,
+  root: true,
+  overwrite: true,
+  mode: true,
+  flush: true,
+  digest: true,
+  maxParts: true,
+  maxFileBytes: true,
+  maxFieldBytes: true,
+  maxFieldsBytes: true,
+  maxNameBytes: true,
+  maxHeaderBytes: true,
+  contentType: true,
+};
+const inner: Readonly<Record<keyof InnerOptions, false>> = {
+  leavesBody: false,
+  ownsChunks: false,
+  rateWindow: false,
+  typeOf: false,
+};
+
+const numbers = ["maxBytes", "expectedBytes", "idleTimeout", "timeout", "maxDecodedBytes"] as const;
+const switches = ["requireLength", "verify", "decode", "overwrite", "flush"] as const;
+/** The longest time that timers know, in ms. */
+const LONGEST = 2 ** 31 - 1;
+
+/**
+ * Sees that the options are what they have to be.
+ *
+ * @throws {TypeError} if one is of the wrong type.
+ * @throws {RangeError} if a number is out of range.
+ */
+export function checkSaveOptions(options: SaveBodyOptions): void {
+  requireKnown(options, { ...knownOptions, ...inner }, "an upload");
+  for (const name of numbers) requireLimit(name, options[name]);
+  requireRate(options.minRate);
+  for (const name of switches) requireType(name, options[name], "boolean");
+  requireType("onProgress", options.onProgress, "function");
+  const { signal, mode, digest, expectedBytes } = options;
+  if (expectedBytes === Infinity) throw new RangeError("expectedBytes must be a number of bytes, not Infinity");
+  if (signal !== undefined && typeof signal?.addEventListener !== "function") {
+    throw new TypeError(`signal must be an AbortSignal, not ${String(signal)}`);
+  }
+  if (mode !== undefined && !(Number.isInteger(mode) && mode >= 0 && mode <= 0o7777)) {
+    throw new RangeError(`mode must be permission bits from 0 to 0o7777, not ${String(mode)}`);
+  }
+  if (digest !== undefined && digest !== "sha-256" && digest !== "sha-512") {
+    throw new TypeError(`digest must be "sha-256" or "sha-512", not ${JSON.stringify(digest) ?? String(digest)}`);
+  }
+}
+
+/**
+ * Sees that an option is a limit: a whole number, or Infinity.
+ *
+ * @throws {TypeError} if it is no number.
+ * @throws {RangeError} if it is negative or has a fraction, or a time in ms longer than timers know (24.8 days).
+ */
+export function requireLimit(name: string, value: unknown): void {
+  if (value === undefined || value === Infinity) return;
+  if (typeof value !== "number") throw new TypeError(`${name} must be a number, not ${described(value)}`);
+  const isTime = name.toLowerCase().endsWith("timeout");
+  const isFit = isTime ? value > 0 && value <= LONGEST : Number.isSafeInteger(value) && value >= 0;
+  if (isFit) return;
+  const fit = isTime ? `a number of ms above 0 and up to ${LONGEST}` : "a whole number from 0 on";
+  throw new RangeError(`${name} must be ${fit}, or Infinity, not ${value}`);
+}
+
+function requireRate(value: unknown): void {
+  if (value === undefined) return;
+  if (typeof value !== "number") throw new TypeError(`minRate must be a number, not ${described(value)}`);
+  if (value >= 0 && value < Infinity) return;
+  throw new RangeError(`minRate must be a number of bytes a second from 0, for no limit, on, not ${value}`);
+}
+
+/** @throws {TypeError} if an option that is given is not of that type. */
+export function requireType(name: string, value: unknown, type: "boolean" | "function"): void {
+  if (value === undefined || typeof value === type) return;
+  throw new TypeError(`${name} must be a ${type}, not ${described(value)}`);
+}

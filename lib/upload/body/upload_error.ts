@@ -1,0 +1,117 @@
+import type { Readable } from "node:stream";
+
+/**
+ * What an upload did wrong:
+ *
+ * | code | status | |
+ * |---|---|---|
+ * | `ABORTED` | 499 | the sender left before the end; nobody is there to be answered, the number is for logs |
+ * | `BAD_DIGEST` | 400 | a `Content-Digest` or `Repr-Digest` field is malformed, or was announced and did not come |
+ * | `BAD_LENGTH` | 400 | the body has another length than was announced, or what was announced is no length |
+ * | `BAD_NAME` | 400 | a name that no file can have, that is reserved, or, in the handler, that begins with a dot |
+ * | `DIGEST_MISMATCH` | 422 | the bytes received are not those that the digest was made of |
+ * | `EXISTS` | 409 | there is a file of that name, and `overwrite` is false |
+ * | `LENGTH_REQUIRED` | 411 | no length was announced, and `requireLength` is true |
+ * | `MALFORMED` | 400 | the body is not what its type or its coding promises |
+ * | `NO_SPACE` | 507 | the disk or the user's quota is full, or the file too large for the file system |
+ * | `OUTSIDE_ROOT` | 400 | the path leads out of `root` |
+ * | `TIMEOUT` | 408 | the sender was too slow |
+ * | `TOO_LARGE` | 413 | more bytes, parts or fields than a limit allows |
+ * | `TRAILER_DIGEST` | 501 | a digest is announced for the trailers, which cannot be seen there |
+ * | `UNSUPPORTED` | 415 | a type of content, a content coding or an extension that is not accepted |
+ *
+ * @example Answer some of them in words of one's own
+ * ```ts
+ * import { saveBody, UploadError, type UploadErrorCode } from "@millrace/streams/upload";
+ *
+ * const words: Partial<Record<UploadErrorCode, string>> = { TOO_LARGE: "At most 4 bytes, please." };
+ * const request = new Request("http://localhost/", { method: "PUT", body: "too long" });
+ * try {
+ *   await saveBody(request, "uploads/note.txt", { maxBytes: 4 });
+ * } catch (error) {
+ *   if (error instanceof UploadError) console.log(words[error.code] ?? error.message); // At most 4 bytes, please.
+ * }
+ * ```
+ */
+export type UploadErrorCode =
+  | "ABORTED"
+  | "BAD_DIGEST"
+  | "BAD_LENGTH"
+  | "BAD_NAME"
+  | "DIGEST_MISMATCH"
+  | "EXISTS"
+  | "LENGTH_REQUIRED"
+  | "MALFORMED"
+  | "NO_SPACE"
+  | "OUTSIDE_ROOT"
+  | "TIMEOUT"
+  | "TOO_LARGE"
+  | "TRAILER_DIGEST"
+  | "UNSUPPORTED";
+
+/** The HTTP status that answers each. */
+const statuses: Readonly<Record<UploadErrorCode, number>> = {
+  ABORTED: 499,
+  BAD_DIGEST: 400,
+  BAD_LENGTH: 400,
+  BAD_NAME: 400,
+  DIGEST_MISMATCH: 422,
+  EXISTS: 409,
+  LENGTH_REQUIRED: 411,
+  MALFORMED: 400,
+  NO_SPACE: 507,
+  OUTSIDE_ROOT: 400,
+  TIMEOUT: 408,
+  TOO_LARGE: 413,
+  TRAILER_DIGEST: 501,
+  UNSUPPORTED: 415,
+};
+
+/**
+ * An upload that was refused or failed, with the HTTP status that answers it. Its message may be shown to the sender.
+ *
+ * @example Answer with its status
+ * ```ts
+ * import { saveBody, UploadError } from "@millrace/streams/upload";
+ *
+ * const request = new Request("http://localhost/", { method: "POST", body: "too long" });
+ * try {
+ *   await saveBody(request, "uploads/note.txt", { maxBytes: 4 });
+ * } catch (error) {
+ *   if (error instanceof UploadError) console.log(error.status, error.code); // 413 TOO_LARGE
+ * }
+ * ```
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-15.5}
+ */
+export class UploadError extends Error {
+  /** What went wrong, as a word for programs. */
+  readonly code: UploadErrorCode;
+  /** The HTTP status that answers it. */
+  readonly status: number;
+
+  /**
+   * Makes an error.
+   *
+   * @param code What went wrong.
+   * @param message The same in words, without anything that the sender must not know.
+   * @param options.cause What brought it about.
+   */
+  constructor(code: UploadErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "UploadError";
+    this.code = code;
+    this.status = statuses[code];
+  }
+}
+
+/** The failure of a body whose sender went away. */
+export function leftError(cause: unknown): UploadError {
+  return new UploadError("ABORTED", "The sender left before the end of the body", cause ? { cause } : undefined);
+}
+
+/** Whether the sender of a request is known to have gone away: what was its body then is over, whoever read of it. */
+export function hasLeft(request: Readable): boolean {
+  const { aborted, stream } = request as { aborted?: boolean; stream?: { aborted?: boolean } };
+  return aborted === true || stream?.aborted === true;
+}

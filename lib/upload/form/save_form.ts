@@ -1,0 +1,157 @@
+import type { BodyReader } from "../body/body_reader.ts";
+import type { BodySource } from "../body/body_source.ts";
+import { boundaryOf } from "./form_boundary.ts";
+import { destineBy, type FormDestination } from "./form_destination.ts";
+import { FormFields } from "./form_fields.ts";
+import { FormFiles, type SavedFormFile } from "./form_files.ts";
+import { checkFormOptions, type SaveFormOptions } from "./form_options.ts";
+import { type FormEvent, FormParser } from "./form_parser.ts";
+import type { PartHeader } from "./part_header.ts";
+import type { PartTarget } from "./form_part.ts";
+import { receiveBody } from "../body/receive_body.ts";
+import type { InnerOptions } from "../body/save_options.ts";
+
+/** The type of a part that has none. */
+const PLAIN_TEXT = "text/plain";
+
+/**
+ * A form that was stored.
+ *
+ * @example List what came
+ * ```ts
+ * import { saveForm, type SavedForm } from "@millrace/streams/upload";
+ *
+ * const told = ({ fields, files, bytes }: SavedForm): string =>
+ *   `${[...fields.keys()].join()}; ${files.map(({ filename }) => filename).join()}; ${bytes} bytes`;
+ * const body = new FormData();
+ * body.append("title", "Notes");
+ * body.append("file", new File(["all of them"], "note.txt"));
+ * const request = new Request("http://localhost/", { method: "POST", body });
+ * console.log(told(await saveForm(request, "uploads"))); // title; note.txt; 11 bytes
+ * ```
+ */
+export interface SavedForm {
+  /** The text fields, in their order. */
+  readonly fields: FormData;
+  /** The files that were stored, in their order. */
+  readonly files: SavedFormFile[];
+  /** Bytes of the files. */
+  readonly bytes: number;
+}
+
+/**
+ * Stores the files of a form (`multipart/form-data`) as they come in, in constant memory, and gives its text fields.
+ *
+ * All or nothing: the files appear under their names when the whole form is received and good. If a name cannot be
+ * given then (another file took it), the files of the form that have theirs are removed again, but for those that have
+ * replaced another by `overwrite`: these stay. (A process that is killed just then can leave some of the files, each of
+ * them whole.) Streams as destinations are closed after that, or aborted.
+ *
+ * Files are told from texts by having a file name, and an `<input type="file">` where nothing was chosen is skipped.
+ * Texts are UTF-8, whatever a field `_charset_` says.
+ *
+ * @param source A `Request`, a stream of bytes with the option `contentType`, or a request of `node:http` or
+ * `node:http2`.
+ * @param destination A folder, where files get random names; or a function that says for each file where it goes. Use
+ * the option `root` if it has to do with what the sender says.
+ * @param options.maxBytes Most bytes of the whole body. Default: no limit.
+ * @param options.maxParts Most files and fields. Default: 1000.
+ * @throws {UploadError} if the form is refused or the upload fails, with the HTTP status that says so.
+ * @throws {TypeError | RangeError} if an argument is not what it has to be, or the body was read before.
+ * @throws {Error} what the file system, the function or a destination says otherwise, and the signal's reason.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc7578}
+ * @example Store the files of a form
+ * ```ts
+ * import { saveForm } from "@millrace/streams/upload";
+ *
+ * const form = new FormData();
+ * form.append("title", "Notes");
+ * form.append("file", new File(["all of them, or none"], "note.txt", { type: "text/plain" }));
+ * const request = new Request("http://localhost/", { method: "POST", body: form });
+ *
+ * const { fields, files } = await saveForm(request, "uploads", { maxBytes: 1_000_000 });
+ * console.log(fields.get("title"), files[0].filename, files[0].bytes); // Notes note.txt 20
+ * ```
+ */
+export async function saveForm(
+  source: BodySource,
+  destination: FormDestination,
+  options: SaveFormOptions = {},
+): Promise<SavedForm> {
+  const limits = checkFormOptions(options);
+  const destine = destineBy(destination);
+  const parser = new FormParser(boundaryOf(source, options.contentType, options.decode ?? false), limits);
+  const { signal } = options;
+  signal?.throwIfAborted();
+  const { body } = receiveBody(source, options);
+  const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
+  const onAbort = () => stop(signal!.reason);
+  signal?.addEventListener("abort", onAbort);
+  const fields = new FormFields(limits);
+  const files = new FormFiles(destine, limits, options);
+  const store = new FormStore(fields, files, options as InnerOptions);
+  try {
+    await receiveForm(body, parser, store, stopped);
+    signal?.throwIfAborted();
+    const saved = await files.commit();
+    return { fields: fields.data, files: saved, bytes: saved.reduce((sum, { bytes }) => sum + bytes, 0) };
+  } catch (error) {
+    await body.cancel(error);
+    await files.discard(error);
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Reads a form and stores what it is made of: what has come is stored while the next is read. */
+async function receiveForm(
+  body: BodyReader,
+  parser: FormParser,
+  store: FormStore,
+  stopped: Promise<never>,
+): Promise<void> {
+  stopped.catch(() => {}); // told by the read, or by what races with it
+  let pieces = await body.read();
+  while (pieces !== undefined) {
+    const storing = store.take(parser.write(pieces));
+    const reading = body.read();
+    // A sender who leaves ends it, or the signal, though a destination may be stalled.
+    await Promise.race([storing, reading.then(() => storing), stopped]);
+    body.release();
+    pieces = await reading;
+  }
+  await Promise.race([store.take(parser.end()), stopped]);
+}
+
+/** Sends the bytes of each part to where they belong. */
+class FormStore {
+  readonly #fields: FormFields;
+  readonly #files: FormFiles;
+  readonly #typeOf: (given: string | undefined, filename: string) => string;
+  #target: PartTarget | undefined = undefined;
+
+  constructor(fields: FormFields, files: FormFiles, { typeOf = givenType }: InnerOptions) {
+    this.#fields = fields;
+    this.#files = files;
+    this.#typeOf = typeOf;
+  }
+
+  async take(events: readonly FormEvent[]): Promise<void> {
+    for (const event of events) {
+      if (event.kind === "part") this.#target = this.#begin(event.header);
+      else if (event.kind === "bytes") await this.#target!.write(event.pieces);
+      else await this.#target!.end();
+    }
+  }
+
+  #begin({ name, filename, contentType }: PartHeader): PartTarget {
+    if (filename === undefined) return this.#fields.begin(name);
+    return this.#files.begin({ name, filename, contentType: this.#typeOf(contentType, filename) });
+  }
+}
+
+/** RFC 7578, section 4.4. */
+function givenType(given: string | undefined): string {
+  return given ?? PLAIN_TEXT;
+}

@@ -1,0 +1,107 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isFromBunServer } from "../../runtime/mod.ts";
+import { removeAbandonedOnce } from "../sink/file_sink.ts";
+import { alreadyRead, handleUpload } from "./handle_upload.ts";
+import type { UploadHandlerOptions } from "./handler_options.ts";
+import type { Incoming } from "./incoming.ts";
+import { lingeringResponse, responseOf } from "./lingering_response.ts";
+import { answerNode, answerWaiting } from "./node_handler.ts";
+import { type Settings, settingsOf } from "./settings.ts";
+
+/**
+ * Answers requests that bring files.
+ *
+ * @example Let senders ask before they send
+ * ```ts
+ * import { createUploadHandler, type UploadHandler } from "@millrace/streams/upload";
+ * import { createServer } from "node:http";
+ *
+ * const uploads: UploadHandler = createUploadHandler({ directory: "uploads", maxBytes: 1_000_000 });
+ * const server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, uploads.node);
+ * server.on("checkContinue", uploads.checkContinue);
+ * server.listen(8000);
+ * ```
+ */
+export interface UploadHandler {
+  /**
+   * Answers a `Request`: for `Deno.serve()`, `Bun.serve()`, srvx, Hono. Bound, so that it can be passed on alone.
+   *
+   * @param server What the server passes besides: of Bun's, forms take less memory then.
+   * @returns The response. The promise is never rejected.
+   */
+  readonly fetch: (request: Request, server?: unknown) => Promise<Response>;
+  /**
+   * Answers a request to `node:http`, `node:https` or `node:http2`, with no `Request` in between; also in a chain of
+   * Connect or Express, before body parsers, where other paths and methods go on to `next()`. Bound.
+   */
+  readonly node: (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void) => void;
+  /**
+   * Answers a request with `Expect: 100-continue`, whose sender is asked for the body only if it is welcome:
+   * `server.on("checkContinue", handler.checkContinue)`. Without that, `node:http` asks for every body. Bound.
+   */
+  readonly checkContinue: (req: IncomingMessage, res: ServerResponse) => void;
+}
+
+/**
+ * Stores the files that come with HTTP requests in a folder, and answers:
+ *
+ * | request | |
+ * |---|---|
+ * | `PUT /name` | stores the body as `name`: 201, or 200 if it replaced a file (`overwrite`) |
+ * | `POST` with `multipart/form-data` | stores the files of the form under new names, all of them or none: 201 |
+ * | `POST` with another type | stores the body under a new name: 201 |
+ * | `OPTIONS` | 204 with `Allow` and `Accept-Post`; CORS is left to the application |
+ * | another method | 405 |
+ *
+ * What is stored is told as JSON, `{"files": [{"name", "bytes", "digest"?, "field"?, "filename"?, "contentType"}],
+ * "fields": {…}}`, with `Location` if it is one file; what is refused as `application/problem+json` (RFC 9457),
+ * `{"title", "status", "detail", "code"}`, with the code of an {@linkcode UploadError} or `CROSS_SITE` (403: a page of
+ * another site sent it), `NOT_FOUND` (404),
+ * `METHOD_NOT_ALLOWED` (405), `NO_FOLDER` (409: the folder of the name is missing), `PRECONDITION_FAILED` (412),
+ * `PARTIAL_PUT` (400), `INTERNAL` (500), `TRANSFER_CODING` (501) or `BUSY` (503). Neither tells a path of the server.
+ *
+ * What can be refused by its header alone is, before the body is read; the sender gets the answer though it may still
+ * send, and the connection ends without all of the body being read. `If-None-Match: *`, `If-Match` and
+ * `If-Unmodified-Since` are heeded by PUT. Whoever may send requests may store files: put authorisation in front of it.
+ *
+ * Temporary files that killed servers left in the folder are removed in the background.
+ *
+ * @param options.directory The folder. It is made if it is missing.
+ * @param options.name Gives files other names. Default: the path of the URL for PUT, random ones for POST.
+ * @param options.allowCrossSite Whether pages of other sites may have a visitor's browser upload. Default: false.
+ * @param options.maxBytes Most bytes of a body. Default: 1 GiB.
+ * @throws {TypeError | RangeError} if an option is not what it should be.
+ * @throws {Error} if the folder is missing and cannot be made.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110} for HTTP
+ * @see {@link https://www.rfc-editor.org/rfc/rfc7578} for forms
+ * @example Store what is sent
+ * ```ts
+ * import { createUploadHandler } from "@millrace/streams/upload";
+ *
+ * const handler = createUploadHandler({ directory: "uploads", maxBytes: 1_000_000, digest: "sha-256" });
+ * const request = new Request("http://localhost/note.txt", { method: "PUT", body: "all of it, or nothing" });
+ * const response = await handler.fetch(request);
+ * console.log(response.status, response.headers.get("location")); // 201 /note.txt
+ * ```
+ */
+export function createUploadHandler(options: UploadHandlerOptions): UploadHandler {
+  const settings = settingsOf(options);
+  removeAbandonedOnce(settings.directory);
+  return {
+    fetch: (request, server) => fetchTo(settings, request, server),
+    node: (req, res, next) => answerNode(settings, req, res, next),
+    checkContinue: (req, res) => answerWaiting(settings, req, res),
+  };
+}
+
+/** Answers a `Request`. Never rejects. */
+async function fetchTo(all: Settings, request: Request, server: unknown): Promise<Response> {
+  const ownsChunks = isFromBunServer(request, server);
+  const settings = ownsChunks ? { ...all, save: { ...all.save, ownsChunks } } : all;
+  const incoming: Incoming = { method: request.method, target: request.url, mount: "", source: request };
+  const handled = await handleUpload(settings, incoming, () => {
+    if (request.bodyUsed || request.body?.locked) throw alreadyRead();
+    return request;
+  });
+  return handled.answer.status < 300 ? responseOf(handled.answer) : await lingeringResponse(handled, request);
+}

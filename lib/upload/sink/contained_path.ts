@@ -1,0 +1,153 @@
+import { lstatSync, realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { fileFailure } from "../../files/internal.ts";
+import { isTemporaryName } from "../../files/mod.ts";
+import { UploadError } from "../body/upload_error.ts";
+
+const isWindows = process.platform === "win32";
+
+/**
+ * The absolute path of a file to write: with a root, relative to it and in it, wherever links on the way lead. The last
+ * part may be a link: the file is to take its place.
+ *
+ * Who may make links in the root can still lead a file out of it, at the moment between this and its opening.
+ *
+ * @throws {UploadError} `OUTSIDE_ROOT` if it leaves the root, `BAD_NAME` if no file can be called so, or none should.
+ * @throws {TypeError} if an argument is no path, or, without a root, the destination is one of a folder.
+ * @throws {Error} what the file system says of the folders on the way, with its `code`.
+ */
+export function containedPath(destination: string | URL, root: string | URL | undefined): string {
+  if (root === undefined) return plainPath(destination);
+  const folder = resolve(requirePlain("root", root));
+  const given = typeof destination === "string" ? destination : pathOf("destination", destination);
+  const name = shownName(given, folder);
+  const path = insideOf(folder, given, name);
+  if (dirname(path) !== folder) requireInside(folder, dirname(path), name);
+  return path;
+}
+
+function plainPath(destination: string | URL): string {
+  const path = requirePlain("destination", destination);
+  if (isFolderPath(path)) {
+    throw new TypeError(`the destination must be the path of a file, not of a folder: ${JSON.stringify(path)}`);
+  }
+  return resolve(path);
+}
+
+function requirePlain(what: string, value: string | URL): string {
+  const path = pathOf(what, value);
+  if (path !== "" && !path.includes("\0")) return path;
+  throw new TypeError(`the ${what} must be a path, not ${JSON.stringify(path)}`);
+}
+
+function pathOf(what: string, value: unknown): string {
+  if (typeof value === "string") return value;
+  if (!(value instanceof URL)) {
+    throw new TypeError(`the ${what} must be a path or a file: URL, not ${String(value)}`);
+  }
+  if (value.protocol !== "file:") throw new TypeError(`the ${what} must be a file: URL, not ${value.href}`);
+  return fileURLToPath(value);
+}
+
+function isFolderPath(path: string): boolean {
+  const last = partsOf(path).at(-1);
+  return last === "" || last === "." || last === "..";
+}
+
+function partsOf(path: string): string[] {
+  return path.split(isWindows ? /[\\/]/ : "/");
+}
+
+/** As the words say, whatever links there are. */
+function insideOf(folder: string, given: string, name: string): string {
+  if (given === "") throw new UploadError("BAD_NAME", "Cannot save a file without a name");
+  if (given.includes("\0")) throw refused("BAD_NAME", name, "the name has a zero byte");
+  // It would be stored as another name, which may be another file's.
+  if (!given.isWellFormed()) throw refused("BAD_NAME", name, "the name is no Unicode text");
+  const below = relative(folder, resolve(folder, given));
+  if (below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below)) throw outside(name);
+  if (below === "" || isFolderPath(given)) throw refused("BAD_NAME", name, "the name is one of a folder");
+  for (const part of isWindows ? below.split(sep) : []) {
+    const fault = refusedOnWindows(part);
+    if (fault !== undefined) throw refused("BAD_NAME", name, fault);
+  }
+  if (isTemporaryName(basename(below))) throw refused("BAD_NAME", name, "the name is kept for temporary files");
+  return join(folder, below);
+}
+
+/** Links on the way may lead anywhere: the folders that are there must be in the root in truth. */
+function requireInside(folder: string, parent: string, name: string): void {
+  const real = realRoot(folder);
+  const prefix = real.endsWith(sep) ? real : real + sep;
+  for (let path = parent; path !== folder; path = dirname(path)) {
+    const found = realFolder(path, name);
+    if (found === undefined) continue;
+    if (!found.startsWith(prefix) && found !== real) throw outside(name);
+    return;
+  }
+}
+
+function realRoot(folder: string): string {
+  try {
+    return realpathSync.native(folder);
+  } catch (error) {
+    throw fileFailure("open", folder, error);
+  }
+}
+
+/** Where a folder is in truth; undefined if it is missing. */
+function realFolder(path: string, name: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (code === "ENAMETOOLONG") throw refused("BAD_NAME", name, "the name is too long", error);
+    if (code !== "ENOENT") throw fileFailure("open", path, error);
+    // A link to a folder that is missing, maybe only for now.
+    if (lstatSync(path, { throwIfNoEntry: false })) throw outside(name);
+    return undefined;
+  }
+}
+
+function outside(name: string): UploadError {
+  return refused("OUTSIDE_ROOT", name, "the path leads out of the folder for uploads");
+}
+
+function refused(code: "BAD_NAME" | "OUTSIDE_ROOT", name: string, reason: string, cause?: unknown): UploadError {
+  return new UploadError(code, `Cannot save ${name}: ${reason}`, cause === undefined ? undefined : { cause });
+}
+
+/** Names that are devices on Windows in every folder, whatever their extension. */
+const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
+/** What has a meaning on Windows: streams, short names and patterns; and control characters. */
+// deno-lint-ignore no-control-regex
+const RESERVED = /[<>:"|?*\u0000-\u001f]/;
+
+/** Why a part of a path can be no name of a file on Windows, in words; undefined if it can. */
+export function refusedOnWindows(part: string): string | undefined {
+  if (RESERVED.test(part)) return "the name has a character that Windows reserves";
+  if (/[. ]$/.test(part)) return "Windows drops the full stops and spaces that the name ends with";
+  if (DEVICE.test(part)) return "Windows has a device of that name";
+  return undefined;
+}
+
+/** Most characters of a name in a message. */
+const MOST = 120;
+
+/**
+ * What a file is called in messages that the sender may see: as it was given, relative to the root; without a root its
+ * name alone, since the path is none of the sender's.
+ *
+ * @param given The path as it was given.
+ */
+export function shownName(given: string, root: string | undefined): string {
+  const name = root === undefined ? basename(given) : isAbsolute(given) ? belowRoot(given, root) : given;
+  return JSON.stringify(name.length > MOST ? `${name.slice(0, MOST)}…` : name);
+}
+
+function belowRoot(given: string, root: string): string {
+  const below = relative(resolve(root), given);
+  return below === "" || below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below) ? given : below;
+}

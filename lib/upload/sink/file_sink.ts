@@ -1,0 +1,191 @@
+import { constants, type Stats, statSync } from "node:fs";
+import { dirname } from "node:path";
+import {
+  fileFailure,
+  followedPlace,
+  OpenFile,
+  openOutputFile,
+  type OutputFile,
+  type Place,
+  placeItself,
+} from "../../files/internal.ts";
+import { AtomicFile, removeAbandonedTemporaries } from "../../files/mod.ts";
+import { writesAtOnce } from "../../runtime/mod.ts";
+import type { BodySink, StreamTaker } from "./body_sink.ts";
+import { leftError, UploadError, type UploadErrorCode } from "../body/upload_error.ts";
+import type { SaveBodyOptions } from "../body/save_options.ts";
+
+type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | "flush">;
+
+/**
+ * Opens a file that appears under its name when it is committed; or what is there already, if that is no file that
+ * could be replaced.
+ *
+ * @param name What the file is called in errors that the sender may see.
+ * @throws {UploadError} `EXISTS` if there is a file that must not be replaced, `BAD_NAME` if its name is too long.
+ * @throws {Error} what the file system says otherwise, with its `code`.
+ */
+export async function openFileSink(path: string, name: string, options: FileOptions): Promise<BodySink> {
+  try {
+    const place = options.root === undefined ? followed(path, options) : unfollowed(path);
+    const file = await openFile(place, options);
+    return file instanceof AtomicFile ? new AtomicFileSink(path, name, file) : new FileSink(path, name, file);
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (code === "ENAMETOOLONG" && options.root !== undefined) {
+      throw new UploadError("BAD_NAME", `Cannot save ${name}: the name is too long`, { cause: error });
+    }
+    throw storageFailure("create", path, name, error);
+  }
+}
+
+async function openFile({ path, status }: Place, options: FileOptions): Promise<OutputFile> {
+  if (status?.isDirectory()) throw systemError("EISDIR", "it is a directory");
+  if (status && !status.isFile() && !status.isSymbolicLink()) return await openDevice(path, status);
+  const { overwrite = false, flush = false } = options;
+  if (status && !overwrite) throw systemError("EEXIST", "file already exists");
+  const { mode } = options;
+  const file = await AtomicFile.open(path, {
+    replace: overwrite,
+    followLinks: false, // those that may be followed have been
+    flush,
+    atOnce: writesAtOnce,
+    ...(mode !== undefined && { mode }),
+  });
+  removeAbandonedOnce(dirname(path));
+  return file;
+}
+
+/** Where links lead; one that leads nowhere is in the way of what may replace nothing. */
+function followed(path: string, { overwrite }: FileOptions): Place {
+  const place = followedPlace(path);
+  return place.status === undefined && !overwrite ? placeItself(path) : place;
+}
+
+/** What has the path itself: a link to a file is replaced, as it may lead out of the root. */
+function unfollowed(path: string): Place {
+  const place = placeItself(path);
+  if (!place.status?.isSymbolicLink()) return place;
+  const target = statSync(path, { throwIfNoEntry: false });
+  return target?.isDirectory() ? { path, status: target } : place;
+}
+
+function systemError(code: string, words: string): Error {
+  return Object.assign(new Error(`${code}: ${words}`), { code });
+}
+
+/** Writes to a file, and tells what fails in the words of who sent it. */
+class FileSink implements BodySink {
+  readonly path: string;
+  readonly #name: string;
+  readonly #file: OutputFile;
+
+  constructor(path: string, name: string, file: OutputFile) {
+    this.path = path;
+    this.#name = name;
+    this.#file = file;
+  }
+
+  async write(pieces: readonly Uint8Array[]): Promise<void> {
+    await this.#file.writev(pieces).catch((error) => this.fail("write", error));
+  }
+
+  async end(): Promise<void> {
+    await this.#file.end().catch((error) => this.fail("complete", error));
+  }
+
+  async commit(): Promise<void> {
+    await this.#file.commit().catch((error) => this.fail("complete", error));
+  }
+
+  async discard(): Promise<void> {
+    await this.#file.discard().catch(() => {}); // why it is discarded is being told already
+  }
+
+  /** Throws what the file system says. */
+  protected fail(action: string, error: unknown): never {
+    throw storageFailure(action, this.path, this.#name, error);
+  }
+}
+
+/** A file that takes streams too. */
+class AtomicFileSink extends FileSink implements StreamTaker {
+  readonly #file: AtomicFile;
+
+  constructor(path: string, name: string, file: AtomicFile) {
+    super(path, name, file);
+    this.#file = file;
+  }
+
+  writeStream(stream: ReadableStream<Uint8Array>): Promise<number> {
+    return this.#file.writeStream(stream).catch((error) => {
+      // A connection's errors have no code of the file system, which are of fs's calls.
+      if (typeof error?.syscall !== "string") throw leftError(error);
+      return this.fail("write", error);
+    });
+  }
+
+  size(): number {
+    return this.#file.size;
+  }
+
+  readBack(buffer: Uint8Array, position: number): number {
+    return this.#file.readBack(buffer, position);
+  }
+}
+
+/**
+ * Opens a device or a pipe to write to. What it was given stays there: discarding takes nothing back.
+ *
+ * @throws {Error} what the system says, with its `code`: `ENXIO` of a pipe that nobody reads, and of a socket.
+ */
+async function openDevice(path: string, status: Stats): Promise<OutputFile> {
+  if (!status.isFIFO()) return await openOutputFile(path, {});
+  // Opening a pipe waits for a reader, in one of the few threads for files: it would wait for ever if nobody reads. A
+  // reader stays as long as there is somebody to write.
+  const probe = await OpenFile.open(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  try {
+    return await openOutputFile(path, {});
+  } finally {
+    await probe.close();
+  }
+}
+
+/** What the system says that is the upload's fault, or answered like it. */
+const codes: Readonly<Record<string, UploadErrorCode>> = {
+  EDQUOT: "NO_SPACE",
+  EEXIST: "EXISTS",
+  EFBIG: "NO_SPACE",
+  ENOSPC: "NO_SPACE",
+};
+
+/**
+ * What the file system says of an upload, as the error that is told.
+ *
+ * @param action What failed, as in "Cannot write".
+ * @param path The file's path, for errors that the sender does not see.
+ * @param name What the file is called in errors that the sender sees.
+ */
+export function storageFailure(action: string, path: string, name: string, error: unknown): Error {
+  const failure = fileFailure(action, name, error);
+  const code = codes[String((failure as { code?: unknown }).code)];
+  return code === undefined
+    ? fileFailure(action, path, error)
+    : new UploadError(code, failure.message, { cause: error });
+}
+
+/** Most folders to remember: beyond, the oldest is looked at again. */
+const MOST = 1000;
+
+const seen = new Set<string>();
+
+/**
+ * Removes, in the background, what uploads of killed processes left in a folder, when it is asked for the first time.
+ * That it fails is no fault of an upload.
+ */
+export function removeAbandonedOnce(folder: string): void {
+  if (seen.has(folder)) return;
+  seen.add(folder);
+  if (seen.size > MOST) seen.delete(seen.values().next().value!);
+  removeAbandonedTemporaries(folder).catch(() => {});
+}

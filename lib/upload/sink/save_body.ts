@@ -1,0 +1,121 @@
+import { announcedOf } from "../body/announced.ts";
+import type { BodyReader } from "../body/body_reader.ts";
+import { type BodySink, takesStreams } from "./body_sink.ts";
+import type { BodySource } from "../body/body_source.ts";
+import { formatDigest } from "../../semantics/mod.ts";
+import { Digester } from "../body/digester.ts";
+import { type BodyDestination, openSink } from "./open_sink.ts";
+import { receiveBody } from "../body/receive_body.ts";
+import { checkSaveOptions, type SaveBodyOptions } from "../body/save_options.ts";
+import { transfer, unseenStream } from "./transfer.ts";
+
+/**
+ * A body that was stored.
+ *
+ * @example Tell the sender what was stored
+ * ```ts
+ * import { saveBody, type SavedBody } from "@millrace/streams/upload";
+ *
+ * const told = ({ bytes, digest }: SavedBody): Response =>
+ *   new Response(`${bytes} bytes\n`, { status: 201, headers: { "repr-digest": digest! } });
+ * const request = new Request("http://localhost/", { method: "PUT", body: "all of it" });
+ * const response = told(await saveBody(request, "uploads/note.txt", { digest: "sha-512" }));
+ * console.log(response.status, response.headers.get("repr-digest")); // 201 sha-512=:…:
+ * ```
+ */
+export interface SavedBody {
+  /** Bytes that were stored. */
+  readonly bytes: number;
+  /** The digest that was asked for, as a value of `Repr-Digest` (RFC 9530): `sha-256=:…:`. */
+  readonly digest?: string;
+  /** The absolute path of the file, if the destination is one. */
+  readonly path?: string;
+}
+
+/**
+ * Stores a body as it comes in, in constant memory: written in batches, while at most as much again is received, and
+ * the sender is held back where the disk is slower. A file appears under its name only when it is complete; of an
+ * upload that fails nothing is left.
+ *
+ * @param source A `Request`, a stream of bytes, or a request of `node:http` or `node:http2`.
+ * @param destination A path, a `file:` URL, or a writable stream, which is closed at the end, or aborted.
+ * @param options.maxBytes Most bytes to accept. Default: no limit.
+ * @param options.overwrite Whether a file that is there is replaced. Default: false.
+ * @returns the bytes stored, and their digest if that was asked for.
+ * @throws {UploadError} if the upload is refused or fails, with the HTTP status that says so.
+ * @throws {TypeError | RangeError} if an argument is not what it has to be, or the body was read before.
+ * @throws {Error} what the file system or the destination says otherwise, and the signal's reason.
+ * @example Store a body under a name from outside
+ * ```ts
+ * import { saveBody } from "@millrace/streams/upload";
+ *
+ * const request = new Request("http://localhost/note.txt", { method: "PUT", body: "all of it, or nothing" });
+ * const name = new URL(request.url).pathname.slice(1);
+ * const options = { root: "uploads", maxBytes: 1_000_000, digest: "sha-256" } as const;
+ * const { bytes, digest } = await saveBody(request, name, options);
+ * console.log(bytes, digest); // 21 sha-256=:…:
+ * ```
+ */
+export async function saveBody(
+  source: BodySource,
+  destination: BodyDestination,
+  options: SaveBodyOptions = {},
+): Promise<SavedBody> {
+  checkSaveOptions(options);
+  const { digest: algorithm, signal } = options;
+  signal?.throwIfAborted();
+  const announced = announcedOf(source, options);
+  const unseen = unseenStream(source, announced, options);
+  let received = unseen ? undefined : receiveBody(source, options, announced);
+  let sink: BodySink | undefined;
+  try {
+    sink = await openSink(destination, options);
+    if (unseen && takesStreams(sink)) {
+      const { bytes, digests } = await transfer(unseen, sink, announced, options);
+      return await stored(sink, bytes, options, algorithm && digests.get(algorithm));
+    }
+    received ??= receiveBody(source, options, announced);
+    const verified = algorithm && received.digests.get(algorithm);
+    const digester = algorithm && verified === undefined ? new Digester([algorithm]) : undefined;
+    const bytes = await copy(received.body, sink, digester);
+    return await stored(sink, bytes, options, verified ?? digester?.finish().get(algorithm!));
+  } catch (error) {
+    await received?.body.cancel(error);
+    await sink?.discard(error);
+    throw error;
+  }
+}
+
+/** Gives what is written its name. */
+async function stored(
+  sink: BodySink,
+  bytes: number,
+  { digest: algorithm, signal }: SaveBodyOptions,
+  digest?: string,
+): Promise<SavedBody> {
+  await sink.end();
+  signal?.throwIfAborted();
+  await sink.commit();
+  return {
+    bytes,
+    ...(algorithm && digest && { digest: formatDigest(algorithm, digest) }),
+    ...(sink.path !== undefined && { path: sink.path }),
+  };
+}
+
+/** Writes all of a body, each batch while the next is read; returns how many bytes there were. */
+async function copy(body: BodyReader, sink: BodySink, digester: Digester | undefined): Promise<number> {
+  let bytes = 0;
+  let pieces = await body.read();
+  while (pieces !== undefined) {
+    for (const piece of pieces) bytes += piece.length;
+    const writing = sink.write(pieces);
+    digester?.update(pieces);
+    const reading = body.read();
+    // A sender who leaves ends it though the sink may be stalled; what happens to the other of the two is told nobody.
+    await Promise.race([writing, reading.then(() => writing)]);
+    body.release();
+    pieces = await reading;
+  }
+  return bytes;
+}

@@ -1,0 +1,67 @@
+import { globSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { root } from "../../.ci/root.ts";
+
+const { resolve } = createRequire(import.meta.url);
+
+/** A member of a class or an interface of ours, as the formatter lays it out. */
+const MEMBER = /^ {2}(?:(?:readonly|override|abstract|protected|get|set|async) )*(\w+)[?!]?(?:[:;(<]| =)/gm;
+
+/** A member of an interface of the platform, or a variable, however far it is indented. */
+const PLATFORM_MEMBER = /^(?: +|declare var )(?:(?:readonly|get|set) )*"?(\w+)"?\??[:;(<]/gm;
+
+/** A class or an interface, from its first line to its last. */
+const DECLARATION = /^(?:export )?(?:abstract )?(class|interface) (\w+)[^]*?^}/gm;
+
+/**
+ * The names of properties that only our own streams know: what the classes below `lib/streams/` declare, without what the
+ * language and the platform have, what is public, and what modules that are not built use. The build gives them short
+ * names, which makes pages smaller.
+ */
+export function internalNames(): string[] {
+  const known = new Set([...platformNames(), ...publicNames(), ...namesOutside()]);
+  const classes = sources("lib/streams/**/*.ts").flatMap((text) => declarationsOf(text, "class"));
+  return [...new Set(classes.flatMap(({ members }) => members))].filter((name) => !known.has(name)).sort();
+}
+
+function declarationsOf(text: string, kind: "class" | ""): { name: string; members: string[] }[] {
+  return [...withoutComments(text).matchAll(DECLARATION)]
+    .filter(([, keyword]) => keyword.startsWith(kind))
+    .map(([declaration, , name]) => ({ name, members: membersOf(declaration) }));
+}
+
+function sources(pattern: string): string[] {
+  return globSync(pattern, { cwd: root }).map((path) => readFileSync(join(root, path), "utf8"));
+}
+
+function membersOf(text: string, member = MEMBER): string[] {
+  return [...text.matchAll(member)].map(([, name]) => name);
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[^]*?\*\//g, "");
+}
+
+/** Whatever TypeScript's libraries declare, of whatever object. */
+function platformNames(): string[] {
+  const typescript = createRequire(resolve("typescript/package.json"));
+  const platform = typescript.resolve(`@typescript/typescript-${process.platform}-${process.arch}/package.json`);
+  const libraries = globSync(join(dirname(platform), "lib/lib.*.d.ts"));
+  const declared = libraries.flatMap((path) => membersOf(withoutComments(readFileSync(path, "utf8")), PLATFORM_MEMBER));
+  if (!declared.includes("getReader")) throw new Error(`${platform} has no libraries with the names of the platform`);
+  return [...declared, ...Object.getOwnPropertyNames(globalThis)];
+}
+
+/** Members of what a `mod.ts` exports. */
+function publicNames(): string[] {
+  const exported = new Set(sources("lib/*/mod.ts").flatMap((text) => withoutComments(text).match(/\w+/g) ?? []));
+  const declarations = sources("lib/**/*.ts").flatMap((text) => declarationsOf(text, ""));
+  return declarations.filter(({ name }) => exported.has(name)).flatMap(({ members }) => members);
+}
+
+/** Every word of the codecs' modules, which come as they are. */
+function namesOutside(): string[] {
+  return sources("lib/codecs/wasm/*.js").flatMap((text) => text.match(/[A-Za-z_]\w*/g) ?? []);
+}
