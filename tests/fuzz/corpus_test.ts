@@ -14,11 +14,12 @@ for (const target of targets) {
     }
   });
 
-  for (const [row, known] of knownInputs(target.name).entries()) {
-    test(`${target.name}, row ${row + 1}: ${known.why}${known.ending === null ? "" : `: ${known.ending}`}`, async () => {
+  test(`what the fuzzer of ${target.name} has found ends as its table says`, async () => {
+    for (const [index, known] of knownInputs(target.name).entries()) {
+      const row = `row ${index + 1} of tests/fuzz/corpus/${target.name}.json (${known.why})`;
       const { error, ending } = await faultOf(target, bytesOf(known));
-      if (error !== undefined) throw error;
-      if (known.ending !== null) assert.equal(ending, known.ending);
-    });
-  }
+      if (error !== undefined) throw new Error(row, { cause: error });
+      if (known.ending !== null) assert.equal(ending, known.ending, row);
+    }
+  });
 }
