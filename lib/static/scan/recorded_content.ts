@@ -1,0 +1,54 @@
+import type { VariantKind } from "./variant_kinds.ts";
+
+/** What a manifest says that a file holds. */
+export interface RecordedContent {
+  /** In bytes. */
+  readonly size: number;
+  /** In hexadecimal, as far as its length tells: whoever reads the digits sees the rest. */
+  readonly sha256: string;
+}
+
+/** Digits of a SHA-256 in hexadecimal. */
+const DIGITS = 64;
+/** The states of variants that are there and decode to their file. */
+const isThere: ReadonlySet<unknown> = new Set(["kept", "found"]);
+
+/** What a record of a manifest says; undefined if it makes no sense: it was read from a file, so anything may be in it. */
+export function recordedContent(record: unknown): RecordedContent | undefined {
+  const size = ownValue(record, "size");
+  const sha256 = hashIn(record);
+  if (sha256 === undefined || !Number.isSafeInteger(size) || (size as number) < 0) return undefined;
+  return { size: size as number, sha256 };
+}
+
+/** What the record of a file says of a variant that is to be there. */
+export function recordedVariant(record: unknown, { format }: VariantKind): RecordedContent | undefined {
+  const variant = ownValue(ownValue(record, "variants"), format);
+  return isThere.has(ownValue(variant, "state")) ? recordedContent(variant) : undefined;
+}
+
+/** Whether a record is that of the dictionary of the site. */
+export function isOfSiteDictionary(record: unknown): boolean {
+  return typeof ownValue(record, "madeOf") === "string";
+}
+
+/** The SHA-256 of a dictionary that a file has deltas against, in base64. */
+export function recordedDictionary(record: unknown, of: "former" | "site"): string | undefined {
+  const hex = of === "former" ? hashIn(ownValue(record, "dictionary")) : hashAt(record, "siteDictionary");
+  const hash = hex === undefined ? undefined : Buffer.from(hex, "hex");
+  return hash?.length === DIGITS / 2 ? hash.toString("base64") : undefined;
+}
+
+function hashIn(record: unknown): string | undefined {
+  return hashAt(record, "sha256");
+}
+
+function hashAt(record: unknown, key: string): string | undefined {
+  const hex = ownValue(record, key);
+  return typeof hex === "string" && hex.length === DIGITS ? hex : undefined;
+}
+
+function ownValue(object: unknown, key: string): unknown {
+  if (typeof object !== "object" || object === null || !Object.hasOwn(object, key)) return undefined;
+  return (object as Record<string, unknown>)[key];
+}

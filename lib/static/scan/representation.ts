@@ -1,0 +1,45 @@
+import type { StoredCoding } from "../../semantics/mod.ts";
+
+/** A form in which a file can be sent: as it is, compressed, or as a delta against a former version. */
+export interface Representation {
+  /** Its number in the tree. */
+  readonly index: number;
+  /** The absolute path to open; no part of it was a symbolic link when it was found. */
+  readonly file: string;
+  readonly coding: StoredCoding | "identity";
+  /** In bytes. */
+  readonly size: number;
+  /** Of its bytes, in base64. */
+  readonly sha256: string;
+  /** When it was last changed, in ms since 1970; undefined if it was not looked at, but vouched for by the manifest. */
+  readonly mtimeMs: number | undefined;
+  /** The number that the file system has for the file; undefined if it was not looked at. */
+  readonly ino: number | undefined;
+  /** The SHA-256 of the dictionary that a `dcb` or `dcz` needs, in base64. */
+  readonly dictionary: string | undefined;
+}
+
+/** A file of the tree with all that can be sent for it. */
+export interface TreeFile {
+  /** Below the folder, with `/` between its parts. */
+  readonly path: string;
+  /** When the file itself was last changed, in ms since 1970. */
+  readonly mtimeMs: number;
+  /** The file itself. */
+  readonly identity: Representation;
+  /** Its compressed forms: `br`, `zstd` and `gzip`, as far as there are such. */
+  readonly variants: readonly Representation[];
+  /** Its deltas: `dcb` and `dcz`, as far as there are such. */
+  readonly deltas: readonly Representation[];
+}
+
+/** The dictionary that the pages of a tree have deltas against. */
+export interface SiteDictionary {
+  /** Below the folder, with `/` between its parts. */
+  readonly path: string;
+  /** Of its bytes, in base64. */
+  readonly sha256: string;
+}
+
+/** Told of what is left out, or is not as it should be; `path` is below the folder, empty for the folder itself. */
+export type Warn = (path: string, message: string) => void;

@@ -1,0 +1,171 @@
+import type { FoundFiles } from "./found_files.ts";
+import type { Representation, SiteDictionary, TreeFile } from "./representation.ts";
+import { variantKinds } from "./variant_kinds.ts";
+
+/**
+ * What there is to serve. Files and representations have numbers; objects are made of them as they are asked for, since
+ * most files of a large tree never are.
+ */
+export class Tree implements Iterable<TreeFile> {
+  readonly #found: FoundFiles;
+
+  constructor(found: FoundFiles) {
+    this.#found = found;
+  }
+
+  /** How many numbers of files there are; some may have been left out. */
+  get length(): number {
+    return this.#found.length;
+  }
+
+  /** How many numbers of representations there are, of all files. */
+  get representations(): number {
+    return this.#found.contents.length;
+  }
+
+  /** How many files there are. */
+  count(): number {
+    let count = 0;
+    for (let i = 0; i < this.length; i++) if (this.#has(i)) count++;
+    return count;
+  }
+
+  /** The paths of all files, below the folder. */
+  *paths(): Generator<string> {
+    for (let i = 0; i < this.length; i++) if (this.#has(i)) yield this.#found.paths.at(i);
+  }
+
+  /** The path of a file that `former` has with other bytes; undefined if it has the same or none. */
+  changedPath(file: number, former: Tree): string | undefined {
+    if (!this.#has(file)) return undefined;
+    const path = this.#found.paths.at(file);
+    const before = former.find(path);
+    if (before === undefined) return undefined;
+    const [now, then] = [this.#found, former.#found];
+    const isSame = now.contents.isSame(now.firstOf(file), then.contents, then.firstOf(before));
+    return isSame ? undefined : path;
+  }
+
+  /** The number of the file at a path below the folder; undefined if there is none. */
+  find(path: string): number | undefined {
+    const file = this.#found.paths.find(path);
+    return file !== undefined && this.#has(file) ? file : undefined;
+  }
+
+  /** Whether all its files are in another state of the folder. */
+  isWithin(state: { has(path: string): boolean }): boolean {
+    for (let i = 0; i < this.length; i++) if (this.#has(i) && !state.has(this.#found.paths.at(i))) return false;
+    return true;
+  }
+
+  /** The file with a number; undefined if it was left out. */
+  at(file: number): TreeFile | undefined {
+    if (!this.#has(file)) return undefined;
+    const [identity, ...others] = this.representationsOf(file);
+    const variants = others.filter(({ dictionary }) => dictionary === undefined);
+    const deltas = others.filter(({ dictionary }) => dictionary !== undefined);
+    return { path: this.#found.paths.at(file), mtimeMs: identity.mtimeMs!, identity, variants, deltas };
+  }
+
+  /** The variant at a path below the folder as a file of its own, as who links to it means it; deltas are none. */
+  variantAt(path: string): TreeFile | undefined {
+    const kind = variantKinds.find(({ extension, dictionary }) => !dictionary && path.endsWith(extension));
+    const original = kind && this.find(path.slice(0, -kind.extension.length));
+    if (original === undefined) return undefined;
+    const [variant] = this.#all(original, (each) => this.#found.kindOf(each) === kind);
+    if (!variant) return undefined;
+    const mtimeMs = variant.mtimeMs ?? this.at(original)!.mtimeMs;
+    return { path, mtimeMs, identity: { ...variant, coding: "identity" }, variants: [], deltas: [] };
+  }
+
+  /** Those representations of a file, itself first, that `isWanted` picks by number; none if it was left out. */
+  representationsOf(file: number, isWanted: (representation: number) => boolean = () => true): Representation[] {
+    return this.#all(file, (each) => !this.#found.unfit.has(each) && isWanted(each));
+  }
+
+  /** In bytes; undefined if the representation was left out. */
+  sizeOf(representation: number): number | undefined {
+    const { contents, unfit } = this.#found;
+    return contents.has(representation) && !unfit.has(representation) ? contents.sizeOf(representation) : undefined;
+  }
+
+  /** A file with that SHA-256 in base64, if there is one. */
+  originalOf(sha256: string): Representation | undefined {
+    for (let i = 0; i < this.length; i++) {
+      const first = this.#found.firstOf(i);
+      if (this.#has(i) && this.#found.contents.sha256Of(first) === sha256) return this.#representation(i, first);
+    }
+    return undefined;
+  }
+
+  /** The dictionary of the site, if there is one and it is what the manifest says. */
+  get siteDictionary(): SiteDictionary | undefined {
+    const { siteDictionary, paths, contents } = this.#found;
+    if (siteDictionary === undefined) return undefined;
+    return { path: paths.at(siteDictionary), sha256: contents.sha256Of(this.#found.firstOf(siteDictionary)) };
+  }
+
+  /** How many variants are still to be decoded and compared. */
+  get unproven(): number {
+    return this.#found.unproven.size;
+  }
+
+  /** Whether a representation is still to be decoded and compared. */
+  isOpen(representation: number): boolean {
+    return this.#found.unproven.has(representation);
+  }
+
+  /** Takes note that a variant is a form of its file. */
+  prove(representation: number): void {
+    this.#found.unproven.delete(representation);
+  }
+
+  /** Takes note that a variant is not a form of its file. */
+  disprove(representation: number): void {
+    this.#found.unproven.delete(representation);
+    this.#found.unfit.add(representation);
+  }
+
+  codingOf(representation: number): Representation["coding"] {
+    return this.#found.kindOf(representation)?.coding ?? "identity";
+  }
+
+  *[Symbol.iterator](): Generator<TreeFile> {
+    for (let i = 0; i < this.length; i++) {
+      const file = this.at(i);
+      if (file) yield file;
+    }
+  }
+
+  #all(file: number, isWanted: (representation: number) => boolean): Representation[] {
+    const representations: Representation[] = [];
+    const end = this.#found.firstOf(file + 1);
+    for (let i = this.#found.firstOf(file); i < end; i++) {
+      if (this.#found.contents.has(i) && isWanted(i)) representations.push(this.#representation(file, i));
+    }
+    return representations;
+  }
+
+  /** A file that cannot be read was left out, with all that was made of it. */
+  #has(file: number): boolean {
+    return this.#found.contents.has(this.#found.firstOf(file));
+  }
+
+  #representation(file: number, index: number): Representation {
+    const { contents, times, inos, dictionaries } = this.#found;
+    return {
+      index,
+      file: this.#found.realPathOf(file, index),
+      coding: this.codingOf(index),
+      size: contents.sizeOf(index),
+      sha256: contents.sha256Of(index),
+      mtimeMs: known(times.at(index)),
+      ino: known(inos.at(index)),
+      dictionary: dictionaries.get(index),
+    };
+  }
+}
+
+function known(value: number): number | undefined {
+  return Number.isNaN(value) ? undefined : value;
+}
