@@ -5,10 +5,41 @@ import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** Inputs that are kept with the sources: each ending once, and what was a bug. A test replays them. */
-export const kept: string = join(here, "corpus");
-/** What the runs on this machine found; git ignores it. */
+/** The folder of what the runs on this machine found; git ignores it. */
 export const found: string = join(here, "found");
+
+/** A row of a target's table in `corpus/`: a test holds the target to it. */
+export interface KnownInput {
+  /** The bytes, a character each. */
+  readonly input: string;
+  /** How the target ends with it, as `Target.check()` says; null if that is up to the runtime. */
+  readonly ending: string | null;
+  /** The reason why it is kept. */
+  readonly why: string;
+}
+
+/** The path of a target's table. */
+function tablePath(target: string): string {
+  return join(here, "corpus", `${target}.json`);
+}
+
+/** Reads the table of a target. */
+export function knownInputs(target: string): KnownInput[] {
+  const path = tablePath(target);
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : [];
+}
+
+/** Writes the table of a target, a row a line. */
+export function writeKnownInputs(target: string, rows: readonly KnownInput[]): void {
+  const visible = (row: KnownInput): string =>
+    JSON.stringify(row).replace(/[\x7f-\xff]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
+  writeFileSync(tablePath(target), `[\n${rows.map((row) => `  ${visible(row)}`).join(",\n")}\n]\n`);
+}
+
+/** The bytes that a text has a character each for. */
+export function bytesOf({ input }: KnownInput): Uint8Array {
+  return Uint8Array.from(input, (character) => character.charCodeAt(0));
+}
 
 /** An input and its file's name. */
 export interface SavedInput {
@@ -16,30 +47,17 @@ export interface SavedInput {
   readonly input: Uint8Array;
 }
 
-const TABLE = "endings.json";
-
-/** How the kept inputs of a target end, by their names; undefined if that is not written down. */
-export function expectedEndings(target: string): Readonly<Record<string, string>> | undefined {
-  const path = join(kept, target, TABLE);
-  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) as Record<string, string> : undefined;
-}
-
-/** Writes down how the kept inputs of a target end. */
-export function writeEndings(target: string, endings: Readonly<Record<string, string>>): void {
-  writeFileSync(join(kept, target, TABLE), `${JSON.stringify(endings, undefined, 2)}\n`);
-}
-
-/** The inputs of a target in one of the folders, failures left out. */
-export function loadInputs(folder: string, target: string): SavedInput[] {
-  const place = join(folder, target);
+/** The inputs of a target that were found here, failures left out. */
+export function foundInputs(target: string): SavedInput[] {
+  const place = join(found, target);
   if (!existsSync(place)) return [];
-  return readdirSync(place).filter((name) => !name.startsWith("failure") && name !== TABLE).sort()
+  return readdirSync(place).filter((name) => !name.startsWith("failure")).sort()
     .map((name) => ({ name, input: Uint8Array.from(readFileSync(join(place, name))) }));
 }
 
-/** Writes an input into a folder, under a name that is the same for the same input. Returns its path. */
-export function saveInput(folder: string, target: string, prefix: string, input: Uint8Array): string {
-  const place = join(folder, target);
+/** Saves an input that was found, under a name that is the same for the same input. Returns its path. */
+export function saveInput(target: string, prefix: string, input: Uint8Array): string {
+  const place = join(found, target);
   mkdirSync(place, { recursive: true });
   const path = join(place, `${prefix}${createHash("sha256").update(input).digest("hex").slice(0, 12)}`);
   writeFileSync(path, input);

@@ -1,5 +1,5 @@
 import { Random } from "../streams/differential/random.ts";
-import { found, kept, loadInputs, saveInput } from "./corpus.ts";
+import { bytesOf, foundInputs, knownInputs, saveInput } from "./corpus.ts";
 import type { Coverage } from "./coverage.ts";
 import { mutate, type Others } from "./mutate.ts";
 import type { StateFile } from "./state_file.ts";
@@ -64,16 +64,16 @@ export class Fuzzer {
     this.#state = state;
     this.#random = new Random(seed);
     // Their characters stand for bytes; those beyond are UTF-8.
-    const bytesOf = (token: string): Uint8Array =>
+    const tokenBytes = (token: string): Uint8Array =>
       /^[\0-\xff]*$/.test(token)
         ? Uint8Array.from(token, (character) => character.charCodeAt(0))
         : new TextEncoder().encode(token);
-    this.#others = { pool: [], tokens: (target.tokens ?? []).map(bytesOf) };
+    this.#others = { pool: [], tokens: (target.tokens ?? []).map(tokenBytes) };
   }
 
   async run(milliseconds: number): Promise<Tally> {
     const { name, maxSize } = this.#target;
-    const saved = [kept, found].flatMap((folder) => loadInputs(folder, name).map(({ input }) => input));
+    const saved = [...knownInputs(name).map(bytesOf), ...foundInputs(name).map(({ input }) => input)];
     for (const input of [...await this.#target.seeds(), ...saved]) await this.#try(input, "known");
     this.#coverage?.grew(true);
     const end = performance.now() + milliseconds;
@@ -102,7 +102,7 @@ export class Fuzzer {
 
   #keep(input: Uint8Array): void {
     this.#others.pool.push(input);
-    if (this.tally.saved++ < MOST_SAVED) saveInput(found, this.#target.name, "", input);
+    if (this.tally.saved++ < MOST_SAVED) saveInput(this.#target.name, "", input);
   }
 
   async #try(input: Uint8Array, origin: "known" | "new"): Promise<void> {
@@ -122,7 +122,7 @@ export class Fuzzer {
     if (this.#broken.has(ending)) return;
     this.#broken.add(ending);
     const smallest = await this.#shrunk(input, ending);
-    const path = saveInput(found, this.#target.name, "failure-", smallest);
+    const path = saveInput(this.#target.name, "failure-", smallest);
     const message = String((error as Error)?.stack ?? error).split("\n").slice(0, 12).join("\n");
     this.tally.failures.push({ message, path });
     if (this.#others.pool.length === 0) this.#others.pool.push(new Uint8Array(0));

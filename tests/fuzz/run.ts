@@ -5,12 +5,12 @@
  *   npm run fuzz -- --minutes 60 --runtime bun --runtime deno --target http1
  *   npm run fuzz -- --target http1 --input FILE           one input again, as a failure says
  */
-import { mkdirSync, readFileSync, renameSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { found, kept, loadInputs, saveInput, writeEndings } from "./corpus.ts";
+import { bytesOf, found, foundInputs, knownInputs, writeKnownInputs } from "./corpus.ts";
 import { faultOf, type Tally } from "./fuzzer.ts";
 import { fuzz, fuzzStreams, runtimes } from "./session.ts";
 import { targets } from "./targets/mod.ts";
@@ -28,8 +28,7 @@ const usage = `npm run fuzz -- [options]
   --runtime NAME    node (default), bun or deno; may be repeated
   --seed S          begins as a former run with this seed did (default: by the clock)
   --input FILE      tries this one input of --target, on the runtime that runs this
-  --keep            moves the inputs found that end as none of the corpus does into it, if they are small, and writes
-                    down how each of the corpus ends
+  --keep            moves the inputs found that end as none of the corpus does into it, if they are small
 
 Targets:
 ${targets.map(({ name, what }) => `  ${name.padEnd(14)}${what}`).join("\n")}
@@ -76,22 +75,21 @@ async function keepNew(name: string): Promise<number> {
   const target = targets.find((target) => target.name === name)!;
   const endings = new Set<string>();
   for (const input of await target.seeds()) endings.add((await faultOf(target, input)).ending);
-  for (const { input } of loadInputs(kept, name)) endings.add((await faultOf(target, input)).ending);
+  const rows = knownInputs(name);
+  for (const row of rows) endings.add((await faultOf(target, bytesOf(row))).ending);
   let count = 0;
-  const bySize = loadInputs(found, name).sort((one, other) => one.input.length - other.input.length);
-  let room = 4096 - loadInputs(kept, name).reduce((sum, { input }) => sum + input.length, 0);
+  const bySize = foundInputs(name).sort((one, other) => one.input.length - other.input.length);
+  let room = 4096 - rows.reduce((sum, { input }) => sum + input.length, 0);
   for (const { name: file, input } of bySize) {
     const { error, ending } = await faultOf(target, input);
     if (error !== undefined || endings.has(ending) || input.length > 400 || input.length > room) continue;
     endings.add(ending);
     room -= input.length;
-    mkdirSync(join(kept, name), { recursive: true });
-    renameSync(join(found, name, file), saveInput(kept, name, "", input));
+    rows.push({ input: Buffer.from(input).toString("latin1"), ending, why: "the first to end so" });
+    rmSync(join(found, name, file));
     if (++count >= MOST_KEPT) break;
   }
-  const table: Record<string, string> = {};
-  for (const { name: file, input } of loadInputs(kept, name)) table[file] = (await faultOf(target, input)).ending;
-  if (Object.keys(table).length > 0) writeEndings(name, table);
+  if (count > 0) writeKnownInputs(name, rows);
   return count;
 }
 

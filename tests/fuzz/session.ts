@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { found, saveInput } from "./corpus.ts";
+import { saveInput } from "./corpus.ts";
 import type { Failure, Tally } from "./fuzzer.ts";
 import { readState } from "./state_file.ts";
 
@@ -65,7 +65,7 @@ export async function fuzz(runtime: string, target: string, milliseconds: number
     const how = ended.isHung
       ? `it hangs: nothing for ${PATIENCE / 1000} s`
       : `it ended with ${ended.signal ?? ended.code}`;
-    const path = saveInput(found, target, "failure-", state.input);
+    const path = saveInput(target, "failure-", state.input);
     const failure: Failure = { message: `${how}\n${ended.stderr.trim()}`, path };
     return { tried: state.count, endings: 0, saved: 0, covered: 0, failures: [failure] };
   } finally {

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { ConnectionSet } from "../../../lib/http/origin/connection_set.ts";
+import type { PooledConnection } from "../../../lib/http/origin/pooled_connection.ts";
+import type { WaitingRequest } from "../../../lib/http/origin/waiting_list.ts";
+
+/** A connection as far as a set sees it. */
+interface Fake {
+  readonly connection: {
+    protocol: "h2" | "http/1.1";
+    free: number;
+    closing: boolean;
+    active: number;
+    peerMaxConcurrentStreams: number | undefined;
+  };
+  ready: boolean;
+  takes: (request: WaitingRequest) => boolean;
+  carries: (host: string) => boolean;
+  mayCarry: (host: string) => boolean;
+}
+
+function pooled(state: Partial<Fake["connection"]> = {}, of: Partial<Fake> = {}): PooledConnection & Fake {
+  const connection = { protocol: "h2", free: 1, closing: false, active: 0, peerMaxConcurrentStreams: 100, ...state };
+  const none = () => false;
+  const fake = { connection, ready: false, takes: () => true, carries: none, mayCarry: none, ...of };
+  return fake as unknown as PooledConnection & Fake;
+}
+
+const request = {} as WaitingRequest;
+
+function setOf(...connections: PooledConnection[]): ConnectionSet {
+  const set = new ConnectionSet();
+  for (const each of connections) {
+    set.add(each);
+    set.onReady(each);
+  }
+  return set;
+}
+
+test("ConnectionSet finds the connection that had room last, and one that is full only once it has room again", () => {
+  const [older, newer] = [pooled(), pooled()];
+  const set = setOf(older, newer);
+  assert.equal(set.find(request), newer);
+  newer.connection.free = 0;
+  assert.equal(set.find(request), older);
+  newer.connection.free = 1;
+  assert.equal(set.find(request), older);
+  set.onReady(newer);
+  set.onReady(newer); // twice is once
+  assert.equal(set.find(request), newer);
+  newer.connection.free = older.connection.free = 0;
+  assert.equal(set.find(request), undefined);
+  set.onReady(older); // it is full
+  assert.equal(older.ready, false);
+});
+
+test("ConnectionSet passes over connections that do not take a request, and forgets those that close", () => {
+  const [any, none] = [pooled(), pooled({}, { takes: () => false })];
+  const set = setOf(any, none);
+  assert.equal(set.find(request), any);
+  set.onClosing(any);
+  assert.equal(set.find(request), undefined);
+  assert.deepEqual([set.open, set.size, any.ready], [1, 2, false]);
+  set.delete(any);
+  assert.deepEqual([set.open, set.size], [1, 1]);
+  set.onClosing(pooled()); // one that is not ready
+  assert.equal(none.ready, true);
+});
+
+test("ConnectionSet awaits settings of open sessions alone", () => {
+  const unknown = { peerMaxConcurrentStreams: undefined };
+  assert.equal(setOf(pooled(unknown)).awaitsSettings, true);
+  assert.equal(setOf(pooled({ ...unknown, closing: true }), pooled()).awaitsSettings, false);
+  assert.equal(setOf(pooled({ ...unknown, protocol: "http/1.1" })).awaitsSettings, false);
+});
+
+test("ConnectionSet gives the open sessions that may carry a host, and tells whether one does", () => {
+  const covers = { mayCarry: (host: string) => host === "two.test", carries: (host: string) => host === "two.test" };
+  const [session, closing] = [pooled({}, covers), pooled({ closing: true }, covers)];
+  const set = setOf(session, closing, pooled({ protocol: "http/1.1" }, { mayCarry: () => true }), pooled());
+  assert.deepEqual([...set.sessionsCovering("two.test")], [session]);
+  assert.deepEqual([...set.sessionsCovering("three.test")], []);
+  assert.equal(set.carries("two.test"), true);
+  assert.equal(set.carries("three.test"), false);
+  set.delete(session);
+  assert.equal(set.carries("two.test"), false);
+});
+
+test("ConnectionSet counts connections, sessions and requests", () => {
+  const set = setOf(pooled({ active: 3 }), pooled({ protocol: "http/1.1", active: 1 }));
+  assert.deepEqual(set.counts(), { connections: 2, sessions: 1, active: 4 });
+});
