@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import { HttpError } from "../../../lib/http/mod.ts";
+import { HttpClient, HttpError } from "../../../lib/http/mod.ts";
 import { certificates } from "../certificates.ts";
 import type { Protocol } from "../faults/origin.ts";
 import { respond, whenWhole } from "../faults/server_request.ts";
 import { pattern } from "../faults/trial.ts";
+import { serveTls } from "../connect/servers.ts";
 import { byProxy } from "./by_proxy.ts";
 import type { ProxyScheme } from "./test_proxy.ts";
 
@@ -146,3 +147,28 @@ test("the options of `tls` are not for the proxy: neither its name nor its certi
   }));
 
 const asked: string[] = [];
+
+test("a proxy that asks for a client certificate is shown that of `proxyTls`, never that of `tls`", async () => {
+  const shown: unknown[] = [];
+  const { ca, client: certificate } = certificates;
+  const asking = { requestCert: true, rejectUnauthorized: false, ca, ALPNProtocols: ["http/1.1"] };
+  const proxy = await serveTls(asking, (socket) => {
+    shown.push(socket.getPeerCertificate()?.subject?.CN);
+    socket.on("data", () => socket.end("HTTP/1.1 403 No\r\n\r\n"));
+  });
+  try {
+    for (const proxyTls of [{ ca }, { ca, ...certificate }]) {
+      const client = new HttpClient({
+        proxy: `https://localhost:${proxy.port}`,
+        proxyTls,
+        tls: { ca, ...certificate },
+      });
+      const error = await client.fetch("https://one.test").catch((error) => error);
+      assert.equal(error.code, "PROXY_REFUSED", error.message);
+      await client.close();
+    }
+    assert.deepEqual(shown, [undefined, "A client"]);
+  } finally {
+    await proxy.close();
+  }
+});
