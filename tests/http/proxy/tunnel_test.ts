@@ -41,7 +41,9 @@ for (const scheme of schemes) {
           assert.equal(origin.listener.accepted, 1);
           const tunnelled = scheme === "socks5" ? `127.0.0.1:${origin.listener.port}` : host;
           assert.deepEqual(proxy.tunnels, isForwarded ? [] : [tunnelled]);
-          if (protocol === "h2" || protocol === "http/1.1 over TLS") assert.doesNotMatch(proxy.through, /down-the-river/);
+          if (protocol === "h2" || protocol === "http/1.1 over TLS") {
+            assert.doesNotMatch(proxy.through, /down-the-river/);
+          }
           if (isForwarded) assert.match(proxy.heads[0], new RegExp(`^GET ${url}/1 HTTP/1.1\r\nhost: ${host}\r\n`));
           const connected = events.find((event) => event.type === "connect");
           assert.equal(connected?.proxy, proxy.bareUrl);
