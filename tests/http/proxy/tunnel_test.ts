@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import { HttpError } from "../../../lib/http/mod.ts";
+import { HttpClient, HttpError } from "../../../lib/http/mod.ts";
 import { certificates } from "../certificates.ts";
 import type { Protocol } from "../faults/origin.ts";
 import { respond, whenWhole } from "../faults/server_request.ts";
 import { pattern } from "../faults/trial.ts";
+import { serveTls } from "../connect/servers.ts";
 import { byProxy } from "./by_proxy.ts";
 import type { ProxyScheme } from "./test_proxy.ts";
 
@@ -15,32 +16,40 @@ const protocols: Protocol[] = ["h2", "http/1.1 over TLS", "h2c", "http/1.1"];
 for (const scheme of schemes) {
   for (const protocol of protocols) {
     test(`by a proxy of ${scheme}: a burst and a large body over ${protocol}, of which the proxy sees no more than it must`, () =>
-      byProxy(scheme, protocol, {}, async ({ client, proxy, origin, url, events }) => {
-        const texts = await Promise.all([1, 2, 3].map(async (n) => await (await client.fetch(`${url}/${n}`)).text()));
-        const host = new URL(url).host;
-        assert.deepEqual(texts, [`/1 at ${host}`, `/2 at ${host}`, `/3 at ${host}`]);
-        origin.onRequest = (request) =>
-          whenWhole(request, () => respond(request, 200, Buffer.from(`${request.received}`)));
-        const sent = await client.fetch(`${url}/up`, { method: "PUT", body: pattern });
-        assert.equal(await sent.text(), String(pattern.length));
-        origin.onRequest = (request) => respond(request, 200, pattern);
-        const got = Buffer.from(await (await client.fetch(`${url}/down`)).arrayBuffer());
-        assert.ok(got.equals(pattern));
+      byProxy(
+        scheme,
+        protocol,
+        { client: () => ({ connections: 1 }) },
+        async ({ client, proxy, origin, url, events }) => {
+          const texts = await Promise.all([1, 2, 3].map(async (n) => await (await client.fetch(`${url}/${n}`)).text()));
+          const host = new URL(url).host;
+          assert.deepEqual(texts, [`/1 at ${host}`, `/2 at ${host}`, `/3 at ${host}`]);
+          origin.onRequest = (request) =>
+            whenWhole(request, () => respond(request, 200, Buffer.from(`${request.received}`)));
+          const sent = await client.fetch(`${url}/up`, { method: "PUT", body: pattern });
+          assert.equal(await sent.text(), String(pattern.length));
+          origin.onRequest = (request) => respond(request, 200, pattern);
+          const got = Buffer.from(await (await client.fetch(`${url}/down-the-river`)).arrayBuffer());
+          assert.ok(got.equals(pattern));
 
-        const isForwarded = scheme.startsWith("http") && protocol === "http/1.1";
-        const { connections, sessions, origins } = client.stats();
-        assert.equal(sessions, protocol.startsWith("h2") ? 1 : 0);
-        assert.equal(connections, proxy.listener.sockets.size);
-        assert.deepEqual(origins.map(({ origin, proxy }) => [origin, proxy]), [[url, proxy.bareUrl]]);
-        assert.equal(origin.listener.accepted, connections);
-        const tunnelled = scheme === "socks5" ? `127.0.0.1:${origin.listener.port}` : host;
-        assert.deepEqual(proxy.tunnels, new Array(isForwarded ? 0 : connections).fill(tunnelled));
-        if (protocol === "h2" || protocol === "http/1.1 over TLS") assert.doesNotMatch(proxy.through, /down/);
-        if (isForwarded) assert.match(proxy.heads[0], new RegExp(`^GET ${url}/1 HTTP/1.1\r\nhost: ${host}\r\n`));
-        const connected = events.find((event) => event.type === "connect");
-        assert.equal(connected?.proxy, proxy.bareUrl);
-        assert.match(connected?.remoteAddress ?? "", /127\.0\.0\.1|::1/);
-      }));
+          const isForwarded = scheme.startsWith("http") && protocol === "http/1.1";
+          const { connections, sessions, origins } = client.stats();
+          assert.equal(sessions, protocol.startsWith("h2") ? 1 : 0);
+          assert.equal(connections, 1);
+          assert.equal(proxy.listener.accepted, 1);
+          assert.deepEqual(origins.map(({ origin, proxy }) => [origin, proxy]), [[url, proxy.bareUrl]]);
+          assert.equal(origin.listener.accepted, 1);
+          const tunnelled = scheme === "socks5" ? `127.0.0.1:${origin.listener.port}` : host;
+          assert.deepEqual(proxy.tunnels, isForwarded ? [] : [tunnelled]);
+          if (protocol === "h2" || protocol === "http/1.1 over TLS") {
+            assert.doesNotMatch(proxy.through, /down-the-river/);
+          }
+          if (isForwarded) assert.match(proxy.heads[0], new RegExp(`^GET ${url}/1 HTTP/1.1\r\nhost: ${host}\r\n`));
+          const connected = events.find((event) => event.type === "connect");
+          assert.equal(connected?.proxy, proxy.bareUrl);
+          assert.match(connected?.remoteAddress ?? "", /127\.0\.0\.1|::1/);
+        },
+      ));
   }
 
   for (const protocol of ["h2", "http/1.1"] as const) {
@@ -146,3 +155,28 @@ test("the options of `tls` are not for the proxy: neither its name nor its certi
   }));
 
 const asked: string[] = [];
+
+test("a proxy that asks for a client certificate is shown that of `proxyTls`, never that of `tls`", async () => {
+  const shown: unknown[] = [];
+  const { ca, client: certificate } = certificates;
+  const asking = { requestCert: true, rejectUnauthorized: false, ca, ALPNProtocols: ["http/1.1"] };
+  const proxy = await serveTls(asking, (socket) => {
+    shown.push(socket.getPeerCertificate()?.subject?.CN);
+    socket.on("data", () => socket.end("HTTP/1.1 403 No\r\n\r\n"));
+  });
+  try {
+    for (const proxyTls of [{ ca }, { ca, ...certificate }]) {
+      const client = new HttpClient({
+        proxy: `https://localhost:${proxy.port}`,
+        proxyTls,
+        tls: { ca, ...certificate },
+      });
+      const error = await client.fetch("https://one.test").catch((error) => error);
+      assert.equal(error.code, "PROXY_REFUSED", error.message);
+      await client.close();
+    }
+    assert.deepEqual(shown, [undefined, "A client"]);
+  } finally {
+    await proxy.close();
+  }
+});
