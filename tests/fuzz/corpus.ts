@@ -16,11 +16,24 @@ export interface SavedInput {
   readonly input: Uint8Array;
 }
 
+const TABLE = "endings.json";
+
+/** How the kept inputs of a target end, by their names; undefined if that is not written down. */
+export function expectedEndings(target: string): Readonly<Record<string, string>> | undefined {
+  const path = join(kept, target, TABLE);
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) as Record<string, string> : undefined;
+}
+
+/** Writes down how the kept inputs of a target end. */
+export function writeEndings(target: string, endings: Readonly<Record<string, string>>): void {
+  writeFileSync(join(kept, target, TABLE), `${JSON.stringify(endings, undefined, 2)}\n`);
+}
+
 /** The inputs of a target in one of the folders, failures left out. */
 export function loadInputs(folder: string, target: string): SavedInput[] {
   const place = join(folder, target);
   if (!existsSync(place)) return [];
-  return readdirSync(place).filter((name) => !name.startsWith("failure")).sort()
+  return readdirSync(place).filter((name) => !name.startsWith("failure") && name !== TABLE).sort()
     .map((name) => ({ name, input: Uint8Array.from(readFileSync(join(place, name))) }));
 }
 

@@ -10,7 +10,7 @@ import { dirname, join, relative } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { found, kept, loadInputs, saveInput } from "./corpus.ts";
+import { found, kept, loadInputs, saveInput, writeEndings } from "./corpus.ts";
 import { faultOf, type Tally } from "./fuzzer.ts";
 import { fuzz, fuzzStreams, runtimes } from "./session.ts";
 import { targets } from "./targets/mod.ts";
@@ -28,7 +28,8 @@ const usage = `npm run fuzz -- [options]
   --runtime NAME    node (default), bun or deno; may be repeated
   --seed S          begins as a former run with this seed did (default: by the clock)
   --input FILE      tries this one input of --target, on the runtime that runs this
-  --keep            moves the inputs found that end as none of the corpus does into it, if they are small
+  --keep            moves the inputs found that end as none of the corpus does into it, if they are small, and writes
+                    down how each of the corpus ends
 
 Targets:
 ${targets.map(({ name, what }) => `  ${name.padEnd(14)}${what}`).join("\n")}
@@ -88,6 +89,9 @@ async function keepNew(name: string): Promise<number> {
     renameSync(join(found, name, file), saveInput(kept, name, "", input));
     if (++count >= MOST_KEPT) break;
   }
+  const table: Record<string, string> = {};
+  for (const { name: file, input } of loadInputs(kept, name)) table[file] = (await faultOf(target, input)).ending;
+  if (Object.keys(table).length > 0) writeEndings(name, table);
   return count;
 }
 

@@ -79,6 +79,9 @@ export const bodies: Target = {
     const inPieces = await read(pieces, coding, false);
     await read(pieces, coding, true);
     if (whole instanceof HttpError || inPieces instanceof HttpError) {
+      // zstd looks at the size that a frame announces in one go only, if the last block is empty.
+      const isKnown = coding.includes("zstd") && String((whole as HttpError).cause).includes("Data corruption");
+      if (isKnown) return `${coding} corrupt`;
       assert.ok(whole instanceof HttpError && inPieces instanceof HttpError, "only one way of arriving fails");
       return `${coding} ${whole.code} ${whole.cause === undefined ? "" : ending(whole.cause)}`;
     }

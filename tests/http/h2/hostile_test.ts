@@ -137,6 +137,14 @@ const FLOODS: Readonly<Record<string, Attack>> = {
     chunks: [head, ...times(3000, frame(FrameType.data, Flag.padded, 1, Buffer.from([0])))],
     code: ErrorCode.enhanceYourCalm,
   },
+  "empty DATA of a request that was given up": {
+    chunks: times(3000, dataFrame(3, "")),
+    code: ErrorCode.enhanceYourCalm,
+  },
+  "HEADERS of a request that was given up": {
+    chunks: times(3000, headFrame(3, [OK])),
+    code: ErrorCode.enhanceYourCalm,
+  },
   "resets of streams that are gone": {
     chunks: times(3000, numberFrame(FrameType.reset, 1, 8)),
     code: ErrorCode.enhanceYourCalm,

@@ -304,8 +304,6 @@ const FLOODS: Record<string, Attack> = {
   "WINDOW_UPDATE": () => times(20_000, numberFrame(WINDOW_UPDATE, 0, 1)),
   "WINDOW_UPDATE of a request that is over": () => times(20_000, numberFrame(WINDOW_UPDATE, 1, 1)),
   "RST_STREAM of a request that is over": () => times(20_000, numberFrame(RST_STREAM, 1, 8)),
-  "DATA of a request that is over": () => times(20_000, frame(DATA, 0, 1, NOTHING)),
-  "HEADERS of a request that is over": ({ connection }) => times(20_000, connection.headers(1, OK)),
   "empty DATA": (
     { connection, stream },
   ) => [connection.headers(stream, OK), ...times(20_000, frame(DATA, 0, stream, NOTHING))],
@@ -326,6 +324,11 @@ const FLOODS: Record<string, Attack> = {
     frame(HEADERS, 0, stream, STATUS),
     ...times(2000, frame(CONTINUATION, 0, stream, Buffer.alloc(16_000))),
   ],
+};
+ON_CONNECTIONS["DATA of a request that is over"] = { goaway: 5, attack: () => [frame(DATA, 0, 1, NOTHING)] };
+ON_CONNECTIONS["HEADERS of a request that is over"] = {
+  goaway: 5,
+  attack: ({ connection }) => [connection.headers(1, OK)],
 };
 for (const [what, attack] of Object.entries(FLOODS)) {
   ON_CONNECTIONS[`a flood of ${what}`] = { goaway: 11, code: "LIMIT_EXCEEDED", attack };

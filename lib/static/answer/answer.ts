@@ -1,0 +1,108 @@
+import { ReadyResponse } from "../../runtime/mod.ts";
+import { type AnswerKind, type ByteRange, goesWith, joinedNames } from "../../semantics/mod.ts";
+import type { Variant } from "./variant.ts";
+
+/** Names and values of header fields in turn, as `writeHead()` of `node:http` takes them. */
+export type Fields = readonly string[];
+
+/** The value of the field `name`, if it is among `fields`. */
+export function valueOf(fields: Fields, name: string): string | undefined {
+  const at = fields.findIndex((each, i) => i % 2 === 0 && each.toLowerCase() === name.toLowerCase());
+  return at === -1 ? undefined : fields[at + 1];
+}
+
+/** The field `name` alone, if it is among `fields`. */
+export function only(fields: Fields, name: string): Fields {
+  const value = valueOf(fields, name);
+  return value === undefined ? [] : [name, value];
+}
+
+/** `fields` without those of these names, in lower case. */
+export function without(fields: Fields, names: readonly string[]): string[] {
+  return fields.filter((_, i) => !names.includes(fields[i - i % 2].toLowerCase()));
+}
+
+/** The fields of a whole representation that go with a response of that kind. */
+export function fieldsFor(kind: AnswerKind, fields: Fields): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < fields.length; i += 2) {
+    if (goesWith(fields[i], kind)) kept.push(fields[i], fields[i + 1]);
+  }
+  return kept;
+}
+
+/** `fields` with `names`, a list, added to `Vary`. */
+export function varying(fields: Fields, names: string): Fields {
+  const vary = joinedNames(`${valueOf(fields, "Vary") ?? ""}, ${names}`);
+  return vary === "" ? fields : [...without(fields, ["vary"]), "Vary", vary];
+}
+
+/** What is sent of a file that is not in memory: ranges of its bytes, and what goes between them. */
+export interface FileParts {
+  readonly variant: Variant;
+  readonly parts: readonly (ByteRange | Uint8Array<ArrayBuffer>)[];
+}
+
+/** A status, and fields whose names are in lower case. */
+export interface AnswerInit {
+  readonly status: number;
+  readonly headers: [name: string, value: string][];
+}
+
+/** What most answers are made for: one request. */
+const never = (): boolean => false;
+
+/** An answer to a request, made once and given to any number of them, or made for one. */
+export class Answer {
+  readonly status: number;
+  readonly fields: Fields;
+  /** All of the body; undefined if there is none, or it is in `file`. */
+  readonly bytes: Uint8Array<ArrayBuffer> | undefined;
+  readonly file: FileParts | undefined;
+  readonly #hasRoomFor: (size: number) => boolean;
+  #ready: ReadyResponse | undefined;
+
+  /** @param hasRoomFor Whether a copy of so many bytes may be kept, so that more of the same answer take less time. */
+  constructor(
+    status: number,
+    fields: Fields,
+    body?: Uint8Array<ArrayBuffer> | FileParts,
+    hasRoomFor: (size: number) => boolean = never,
+  ) {
+    this.status = status;
+    this.fields = fields;
+    this.bytes = body instanceof Uint8Array ? body : undefined;
+    this.file = body instanceof Uint8Array ? undefined : body;
+    this.#hasRoomFor = hasRoomFor;
+  }
+
+  /** The same answer with `fields` added. */
+  with(fields: Fields): Answer {
+    return new Answer(this.status, [...this.fields, ...fields], this.bytes ?? this.file);
+  }
+
+  /** The same answer with `names`, a list, added to its `Vary`. */
+  varyingBy(names: string): Answer {
+    return new Answer(this.status, varying(this.fields, names), this.bytes ?? this.file);
+  }
+
+  /** A new Response with all of it, if none of it is in a file. */
+  response(): Response {
+    return (this.#ready ??= new ReadyResponse(this.bytes, this.init(), this.#hasRoomFor)).make();
+  }
+
+  /** The arguments of a Response. Pairs, because an object as a table would lose a field named `__proto__`. */
+  init(): AnswerInit {
+    const headers: [name: string, value: string][] = [];
+    // Deno takes half as long again to put names in lower case.
+    for (let i = 0; i < this.fields.length; i += 2) headers.push([this.fields[i].toLowerCase(), this.fields[i + 1]]);
+    return { status: this.status, headers };
+  }
+}
+
+/** An answer with a line of text. */
+export function textAnswer(status: number, text: string, fields: Fields = []): Answer {
+  const bytes = new TextEncoder().encode(`${text}\n`);
+  const length = String(bytes.length);
+  return new Answer(status, ["Content-Type", "text/plain; charset=utf-8", "Content-Length", length, ...fields], bytes);
+}

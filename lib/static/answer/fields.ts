@@ -1,0 +1,92 @@
+import type { Fields } from "./answer.ts";
+import { contentTypeOf } from "./content_type.ts";
+import {
+  forDocuments,
+  formatHTTPDate,
+  joinedNames,
+  requireFieldValue,
+  siteDictionaryField,
+  useAsDictionary,
+} from "../../semantics/mod.ts";
+import type { Resource } from "./resource.ts";
+import type { TreeSettings } from "./tree_settings.ts";
+
+const IMMUTABLE = "public, max-age=31536000, immutable";
+const REVALIDATE = "no-cache";
+
+/**
+ * The fields that all answers with a representation of a resource have, whichever of its variants they send.
+ *
+ * @param own What `headers()` gives for it.
+ * @throws {TypeError} if `cacheControl` gives what is no field.
+ */
+export function fieldsOf(resource: Resource, own: Headers): Fields {
+  const { file, lastModified, settings } = resource;
+  const fields: string[] = [];
+  const add = (name: string, value: string): void => {
+    if (!own.has(name) && value !== "") fields.push(name, value);
+  };
+  const cacheControl = own.get("cache-control") ?? cacheControlOf(file.path, settings);
+  const vary = varyOf(resource, own.get("vary") ?? "");
+  add("Content-Type", contentTypeOf(file.path));
+  add("Cache-Control", cacheControl);
+  add("Last-Modified", formatHTTPDate(lastModified));
+  if (vary !== "") fields.push("Vary", vary);
+  add("Use-As-Dictionary", dictionaryFieldOf(resource, cacheControl));
+  const link = linkOf(resource, own.get("link"));
+  if (link !== "") fields.push("Link", link);
+  add("X-Content-Type-Options", "nosniff");
+  for (const [name, value] of own) if (name !== "vary" && name !== "link" && value !== "") fields.push(name, value);
+  return fields;
+}
+
+function cacheControlOf(path: string, settings: TreeSettings): string {
+  if (settings.isImmutable(path)) return IMMUTABLE;
+  const own = settings.cacheControl(path) ?? REVALIDATE;
+  requireFieldValue(`cacheControl, for ${path},`, own);
+  return own;
+}
+
+/**
+ * The field that asks browsers to keep a file as a dictionary for its next version. Empty if they cannot: it is no text,
+ * or they may not use it again without a question, or nothing of its name stays when its content changes.
+ */
+function dictionaryFieldOf({ file, path, settings }: Resource, cacheControl: string): string {
+  if (!settings.dictionaries || !isFresh(cacheControl)) return "";
+  if (file.path === settings.siteDictionary?.path) return siteDictionaryField(settings.basePath);
+  if (file.variants.length === 0) return "";
+  const hash = settings.hashIn(file.path);
+  if (!hash || !path.endsWith(file.path.slice(hash.start))) {
+    // Of two that match, browsers take one for the kind of request before one for all.
+    return settings.siteDictionary && isDocument(file.path)
+      ? forDocuments(useAsDictionary(path))
+      : useAsDictionary(path);
+  }
+  if (hash.start === 0 || file.path[hash.start - 1] === "/") return "";
+  const before = path.length - file.path.length; // the folder that it is served at
+  return useAsDictionary(path, { start: before + hash.start, end: before + hash.end });
+}
+
+/** Whether a file is a page that a browser navigates to. */
+function isDocument(path: string): boolean {
+  return /^(?:text\/html|application\/xhtml\+xml)(?:;|$)/.test(contentTypeOf(path));
+}
+
+function isFresh(cacheControl: string): boolean {
+  return /\b(?:max-age|stale-while-revalidate)=0*[1-9]/i.test(cacheControl) &&
+    !/\bno-(?:cache|store)\b/i.test(cacheControl);
+}
+
+/** The link to the dictionary of the site, behind those of `headers()`; empty if that leaves it out, or there is none. */
+function linkOf({ file, settings }: Resource, own: string | null): string {
+  const link = isDocument(file.path) ? settings.dictionaryLink() : "";
+  if (own === null || own === "" || link === "") return own ?? link;
+  return `${own}, ${link}`;
+}
+
+function varyOf({ variants, deltas }: Resource, own: string): string {
+  const names = [own];
+  if (variants.length + deltas.length > 1) names.push("Accept-Encoding");
+  if (deltas.length > 0) names.push("Available-Dictionary");
+  return joinedNames(names.join(","));
+}

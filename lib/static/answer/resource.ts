@@ -1,0 +1,184 @@
+import { type Fields, valueOf, varying } from "./answer.ts";
+import { customFields, GeneralFields } from "./custom_fields.ts";
+import { fieldsOf } from "./fields.ts";
+import { type AcceptedCodings, acceptedCodings, availableDictionary, mayUseDictionary } from "../../semantics/mod.ts";
+import type { TreeMemory } from "../scan/memory.ts";
+import type { Proofs } from "../scan/proofs.ts";
+import type { Representation, TreeFile } from "../scan/representation.ts";
+import type { TreeSettings } from "./tree_settings.ts";
+import { Variant } from "./variant.ts";
+
+/** The fields of a request: `Headers`, or those of `node:http` in the same shape. */
+export interface RequestFields {
+  get(name: string): string | null | undefined;
+}
+
+/** A file of the tree with its variants, as it is answered. */
+export class Resource {
+  readonly file: TreeFile;
+  readonly settings: TreeSettings;
+  /** What is kept of its tree. */
+  readonly memory: TreeMemory;
+  /** The path that it is served at, decoded. */
+  readonly path: string;
+  /** In ms, with whole seconds as in `Last-Modified`. */
+  readonly lastModified: number;
+  /** In the order in which they are preferred where a client likes several the same; some may be open. */
+  variants: readonly Variant[];
+  deltas: readonly Variant[];
+  /** Whether it is of the deploy before the one that is served. */
+  isFormer = false;
+  /** Whether its file is not what was scanned any more, so that there is nothing to send. */
+  hasChanged = false;
+  #fields: Fields | undefined;
+  #general: GeneralFields | undefined;
+  /** The resource that this one is made of by `varyingBy()`. */
+  #original: Resource | undefined;
+  #vary = "";
+  // One cached choice: the requests for a file mostly come from browsers that accept the same.
+  #lastAccepted: AcceptedCodings | undefined;
+  #lastChoice: Variant | undefined;
+  readonly #proofs: Proofs;
+  /** Whether some of its variants may turn out to be of other content. */
+  #hasOpen: boolean;
+  /** How many variants of the tree were decided about when those of this file were last looked at. */
+  #decided = -1;
+
+  constructor(file: TreeFile, path: string, settings: TreeSettings, memory: TreeMemory, proofs: Proofs) {
+    this.file = file;
+    this.path = path;
+    this.settings = settings;
+    // Not later than Date (RFC 9110 section 8.8.2.1).
+    this.lastModified = Math.floor(Math.min(file.mtimeMs, Date.now()) / 1000) * 1000;
+    this.memory = memory;
+    const variantOf = (each: Representation) => new Variant(this, each, proofs.isOpen(each));
+    this.variants = [...inOrder(file.variants, settings), file.identity].map(variantOf);
+    this.deltas = settings.dictionaries ? file.deltas.map(variantOf) : [];
+    this.#proofs = proofs;
+    this.#hasOpen = proofs.areOpen(file);
+  }
+
+  /** The fields that all answers with a representation of it have. */
+  fields(): Fields {
+    if (this.#fields === undefined) this.#makeFields();
+    return this.#fields!;
+  }
+
+  /** The fields that all other answers about it have. */
+  general(): GeneralFields {
+    if (this.#general === undefined) this.#makeFields();
+    return this.#general!;
+  }
+
+  /** The same file, with `name` added to the `Vary` of its responses. */
+  varyingBy(name: string): Resource {
+    const resource = new Resource(this.file, this.path, this.settings, this.memory, this.#proofs);
+    resource.#original = this;
+    resource.#vary = name;
+    return resource;
+  }
+
+  /** The variant to send; undefined if the client accepts none (RFC 9110 section 12.5.3). */
+  choose(request: RequestFields): Variant | undefined {
+    if (this.#hasOpen) this.#settle();
+    const accepted = acceptedCodings(request.get("accept-encoding"));
+    if (this.deltas.length > 0) {
+      const delta = this.#chooseDelta(accepted, request);
+      if (delta) return delta;
+    }
+    if (accepted === this.#lastAccepted) return this.#lastChoice;
+    this.#lastAccepted = accepted;
+    return this.#lastChoice = best(this.variants, accepted);
+  }
+
+  /** The variant, other than the chosen one, that the client has according to `If-None-Match`, if it accepts such. */
+  owned(request: RequestFields, isListed: (tag: string) => boolean): Variant | undefined {
+    const accepted = acceptedCodings(request.get("accept-encoding"));
+    const isOwned = ({ isOpen, representation, tag }: Variant) =>
+      !isOpen && accepted[representation.coding] > 0 && isListed(tag);
+    return this.variants.find(isOwned) ?? this.deltas.find(isOwned);
+  }
+
+  /** Sends `representation` no more: its file is not what was scanned. */
+  drop(representation: Representation): void {
+    const isOther = (variant: Variant) => variant.representation !== representation;
+    this.variants = this.variants.filter(isOther);
+    this.deltas = this.deltas.filter(isOther);
+    this.#lastAccepted = undefined;
+  }
+
+  /** Has variants that nothing vouches for decided about, as far as that can be done now. */
+  #settle(): void {
+    if (this.#proofs.count === this.#decided) return;
+    this.#proofs.settle(this.file);
+    for (const variant of [...this.variants, ...this.deltas]) {
+      if (!variant.isOpen || this.#proofs.isOpen(variant.representation)) continue;
+      if (this.#proofs.isProven(variant.representation)) variant.isOpen = false;
+      else this.drop(variant.representation);
+    }
+    this.#lastAccepted = undefined;
+    this.#hasOpen = [...this.variants, ...this.deltas].some(({ isOpen }) => isOpen);
+    this.#decided = this.#proofs.count;
+  }
+
+  /** Makes both kinds of fields at once, so that `headers()` is called once. */
+  #makeFields(): void {
+    if (this.#original) {
+      this.#general = this.#original.general();
+      this.#fields = varying(this.#original.fields(), this.#vary);
+      return;
+    }
+    const custom = customFields(this.file.path, this.settings);
+    this.#general = new GeneralFields(custom);
+    this.#fields = fieldsOf(this, custom.fields);
+  }
+
+  /** The smallest delta against what the client has, unless it likes a variant more (RFC 9842). */
+  #chooseDelta(accepted: AcceptedCodings, request: RequestFields): Variant | undefined {
+    const field = request.get("available-dictionary");
+    // A part of a delta is of no use: browsers name deltas also with ranges, where they undo no other coding.
+    if (!field || request.get("range") || !this.#mayBeRead(request)) return undefined;
+    const dictionary = availableDictionary(field);
+    const usable = this.deltas.filter(({ representation }) => representation.dictionary === dictionary);
+    const delta = best(usable.toSorted(bySize), accepted);
+    const other = best(this.variants, accepted);
+    if (!delta || !other) return delta;
+    return weightOf(delta, accepted) >= weightOf(other, accepted) ? delta : undefined;
+  }
+
+  /** Whether the page that asks could read the answer, so that its size tells no more than it. */
+  #mayBeRead(request: RequestFields): boolean {
+    return mayUseDictionary({
+      site: request.get("sec-fetch-site"),
+      mode: request.get("sec-fetch-mode"),
+      origin: request.get("origin"),
+      allowOrigin: this.general().allowedOrigin(request) ?? valueOf(this.fields(), "Access-Control-Allow-Origin"),
+    });
+  }
+}
+
+function inOrder(variants: readonly Representation[], { precompressed }: TreeSettings): readonly Representation[] {
+  if (!precompressed) return variants.toSorted((a, b) => a.size - b.size);
+  return precompressed.flatMap((coding) => variants.filter((variant) => variant.coding === coding));
+}
+
+function bySize(a: Variant, b: Variant): number {
+  return a.representation.size - b.representation.size;
+}
+
+function weightOf({ representation }: Variant, accepted: AcceptedCodings): number {
+  return accepted[representation.coding];
+}
+
+/** The first of those that the client likes most; undefined if it accepts none. */
+function best(variants: readonly Variant[], accepted: AcceptedCodings): Variant | undefined {
+  let chosen: Variant | undefined;
+  let weight = 0;
+  for (const variant of variants) {
+    const other = weightOf(variant, accepted);
+    if (other <= weight || variant.isOpen) continue;
+    chosen = variant;
+    weight = other;
+  }
+  return chosen;
+}

@@ -1,0 +1,138 @@
+import { requireKnown } from "../../streams/internal.ts";
+import { type CrossOrigin, crossOriginOf } from "./cross_origin.ts";
+import { requireFieldValue } from "../../semantics/mod.ts";
+import { printable } from "./printable.ts";
+import type { PrecompressedCoding, StaticHandlerOptions, StaticWarning } from "./options.ts";
+import type { Warn } from "../scan/representation.ts";
+
+/** {@linkcode StaticHandlerOptions} with their defaults, checked. */
+export interface Settings {
+  readonly index: string | undefined;
+  readonly cleanUrls: boolean;
+  readonly fallback: StaticHandlerOptions["fallback"];
+  readonly notFound: string;
+  readonly dotfiles: boolean;
+  readonly headers: StaticHandlerOptions["headers"];
+  /** Undefined: no other origin may read anything. */
+  readonly cors: CrossOrigin | undefined;
+  /** Whether `headers` or `cacheControl` is a function. */
+  readonly hasCallbacks: boolean;
+  /** Undefined: by the names of a tree, see `settingsFor()`. */
+  readonly isImmutable: ((path: string) => boolean) | undefined;
+  readonly cacheControl: (path: string) => string | undefined;
+  /** Begins and ends with a slash. */
+  readonly basePath: string;
+  /** Undefined: the smallest first. */
+  readonly precompressed: readonly PrecompressedCoding[] | undefined;
+  readonly dictionaries: boolean;
+  readonly memoryLimit: number;
+  readonly reprDigest: boolean;
+  readonly previous: string | true | undefined;
+  readonly warn: Warn;
+}
+
+const known: Readonly<Record<keyof StaticHandlerOptions, true>> = {
+  index: true,
+  cleanUrls: true,
+  fallback: true,
+  notFound: true,
+  dotfiles: true,
+  headers: true,
+  cors: true,
+  immutable: true,
+  cacheControl: true,
+  basePath: true,
+  precompressed: true,
+  dictionaries: true,
+  memoryLimit: true,
+  reprDigest: true,
+  previous: true,
+  watch: true,
+  onWarning: true,
+};
+
+const MEMORY_LIMIT = 64 * 1024 * 1024;
+const codings: readonly PrecompressedCoding[] = ["br", "zstd", "gzip"];
+
+/**
+ * The settings that `options` ask for.
+ *
+ * @throws {TypeError | RangeError} if an option is not what it should be.
+ */
+export async function settingsOf(options: StaticHandlerOptions): Promise<Settings> {
+  requireKnown(options, known, "createStaticHandler()");
+  const { cacheControl, memoryLimit = MEMORY_LIMIT, onWarning = warnOnConsole } = options;
+  if (typeof memoryLimit !== "number" || !(memoryLimit >= 0)) {
+    throw new RangeError(`memoryLimit ${memoryLimit} is out of range: use a number of bytes from 0`);
+  }
+  for (const coding of listOf(options.precompressed)) {
+    if (!codings.includes(coding)) throw new TypeError(`unknown coding "${coding}": use ${codings.join(", ")}`);
+  }
+  if (typeof cacheControl !== "function" && cacheControl !== undefined) {
+    requireFieldValue("cacheControl", cacheControl);
+  }
+  const warn: Warn = (path, message) => onWarning({ path, message });
+  return {
+    index: options.index === false ? undefined : nameOf("index", options.index ?? "index.html"),
+    cleanUrls: options.cleanUrls ?? false,
+    fallback: fallbackOf(options.fallback),
+    notFound: pathOf("notFound", options.notFound ?? "404.html"),
+    dotfiles: options.dotfiles ?? false,
+    headers: options.headers,
+    cors: crossOriginOf(options.cors, warn),
+    hasCallbacks: typeof cacheControl === "function" || options.headers !== undefined,
+    isImmutable: await patternOf(options.immutable),
+    cacheControl: typeof cacheControl === "function" ? cacheControl : () => cacheControl,
+    basePath: basePathOf(options.basePath ?? "/"),
+    precompressed: options.precompressed,
+    dictionaries: options.dictionaries ?? true,
+    memoryLimit,
+    reprDigest: options.reprDigest ?? false,
+    previous: options.previous,
+    warn,
+  };
+}
+
+function listOf<Item>(items: readonly Item[] = []): readonly Item[] {
+  if (Array.isArray(items)) return items;
+  throw new TypeError(`precompressed ${items} is no list: use one such as ["br", "gzip"]`);
+}
+
+function nameOf(option: string, name: string): string {
+  if (typeof name === "string" && name !== "" && !name.includes("/")) return name;
+  throw new TypeError(`${option} "${name}" is not a file name: use one such as index.html`);
+}
+
+function pathOf(option: string, path: string): string {
+  const inner = String(path).replace(/^\/+/, "");
+  if (inner !== "" && !inner.split("/").includes("..")) return inner;
+  throw new TypeError(`${option} "${path}" is not a path below the folder: use one such as 404.html`);
+}
+
+function fallbackOf(fallback: StaticHandlerOptions["fallback"]): Settings["fallback"] {
+  if (fallback === undefined || typeof fallback === "function") return fallback;
+  if (typeof fallback === "string") return pathOf("fallback", fallback);
+  throw new TypeError(`fallback ${fallback} is not what it should be: use a path below the folder, or a function`);
+}
+
+function basePathOf(path: string): string {
+  if (!/[?#\\]/.test(path) && !path.includes("//")) return `/${path}/`.replace(/\/{2,}/g, "/");
+  throw new TypeError(`basePath "${path}" is not a path: use one such as /docs/`);
+}
+
+async function patternOf(pattern: StaticHandlerOptions["immutable"]): Promise<Settings["isImmutable"]> {
+  if (pattern === false) return () => false;
+  if (pattern === undefined) return undefined;
+  if (typeof pattern === "string") return (await import("picomatch")).default(pattern, { dot: true });
+  if (!(pattern instanceof RegExp)) {
+    throw new TypeError(`immutable ${pattern} is no pattern: use a regular expression, a glob, or false`);
+  }
+  return (path) => {
+    pattern.lastIndex = 0; // one with the g flag would go on where it last matched
+    return pattern.test(path);
+  };
+}
+
+function warnOnConsole({ path, message }: StaticWarning): void {
+  console.warn(printable(`${path}: ${message}`));
+}

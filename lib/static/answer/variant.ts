@@ -1,0 +1,122 @@
+import { lstatSync } from "node:fs";
+import { formatDigest } from "../../semantics/mod.ts";
+import { joinBytes } from "../../streams/internal.ts";
+import { Answer, type Fields, fieldsFor, type FileParts, valueOf, without } from "./answer.ts";
+import { readVerified } from "../scan/read_verified.ts";
+import type { Representation } from "../scan/representation.ts";
+import type { Resource } from "./resource.ts";
+
+/** How much of a SHA-256 in base64 is in an entity tag: 132 bits. */
+const TAG_LENGTH = 22;
+
+/** One of the forms that a resource is sent in, with its answers, each made when it is first asked for. */
+export class Variant {
+  readonly resource: Resource;
+  readonly representation: Representation;
+  /** Whether its bytes are to be in memory. */
+  readonly isKept: boolean;
+  /** A strong entity tag: of its own bytes, so no two variants share one. */
+  readonly tag: string;
+  /** Whether it may turn out not to be a form of the file, so that it is not sent yet. */
+  isOpen: boolean;
+  /** When its file was last changed, in ms since 1970; undefined until it was looked at. */
+  mtimeMs: number | undefined;
+  /** The number that the file system has for it; undefined until it was looked at. */
+  ino: number | undefined;
+  #fields: Fields | undefined;
+  #whole: Answer | undefined;
+  #notModified: Answer | undefined;
+
+  constructor(resource: Resource, representation: Representation, isOpen: boolean) {
+    this.isOpen = isOpen;
+    this.resource = resource;
+    this.representation = representation;
+    this.isKept = resource.memory.keeps(representation.index);
+    this.mtimeMs = representation.mtimeMs;
+    this.ino = representation.ino;
+    this.tag = `"${representation.sha256.slice(0, TAG_LENGTH)}"`;
+  }
+
+  /**
+   * Its bytes, if they are to be in memory: read at the first call.
+   *
+   * @returns undefined if its file is not what was scanned any more.
+   */
+  load(): Uint8Array<ArrayBuffer> | undefined {
+    return this.resource.memory.read(this.representation);
+  }
+
+  /** All of it, or undefined if its file is not what was scanned any more. */
+  whole(): Answer | undefined {
+    return this.#whole ??= this.answer(200, [...this.fields(), "Content-Length", String(this.representation.size)]);
+  }
+
+  /**
+   * An answer with its bytes, or with parts of these and what goes between them.
+   *
+   * @returns undefined if its file is not what was scanned any more.
+   */
+  answer(status: number, fields: Fields, parts?: FileParts["parts"]): Answer | undefined {
+    if (!this.isKept) {
+      if (!this.#isKnown()) return undefined;
+      return new Answer(status, fields, {
+        variant: this,
+        parts: parts ?? [{ start: 0, end: this.representation.size }],
+      });
+    }
+    const bytes = this.load();
+    // Only what is made once may take more memory.
+    const hasRoomFor = status === 200 ? this.resource.memory.hasRoomFor : undefined;
+    return bytes && new Answer(status, fields, parts ? joined(bytes, parts) : bytes, hasRoomFor);
+  }
+
+  notModified(): Answer {
+    return this.#notModified ??= new Answer(304, fieldsFor("unmodified", this.fields()), undefined, () => true);
+  }
+
+  /** All fields but `Content-Length`. */
+  fields(): Fields {
+    return this.#fields ??= this.#makeFields();
+  }
+
+  /** Whether its file was looked at; one that the manifest vouches for is read once before it is sent. */
+  #isKnown(): boolean {
+    if (this.mtimeMs !== undefined) return true;
+    const found = lstatSync(this.representation.file, { throwIfNoEntry: false });
+    if (readVerified(this.representation) === undefined) return false;
+    this.mtimeMs = found?.mtimeMs;
+    this.ino = found?.ino;
+    return true;
+  }
+
+  /** Who is sent a delta against the dictionary of the site has that, and needs no link to it. */
+  #resourceFields(): Fields {
+    const { settings } = this.resource;
+    const { dictionary } = this.representation;
+    const fields = this.resource.fields();
+    if (dictionary === undefined || dictionary !== settings.siteDictionary?.sha256) return fields;
+    return withoutLink(fields, settings.dictionaryLink());
+  }
+
+  #makeFields(): Fields {
+    const { coding, sha256 } = this.representation;
+    const fields = [...this.#resourceFields(), "Accept-Ranges", "bytes", "ETag", this.tag];
+    if (coding !== "identity") fields.push("Content-Encoding", coding);
+    if (this.resource.settings.reprDigest) fields.push("Repr-Digest", formatDigest("sha-256", sha256));
+    return fields;
+  }
+}
+
+/** `fields` with the `Link` as it would be without `link` at its end. */
+function withoutLink(fields: Fields, link: string): Fields {
+  const all = link === "" ? undefined : valueOf(fields, "Link");
+  if (all === undefined) return fields;
+  const others = all.slice(0, -link.length).replace(/, $/, "");
+  return [...without(fields, ["link"]), ...(others === "" ? [] : ["Link", others])];
+}
+
+function joined(bytes: Uint8Array<ArrayBuffer>, parts: FileParts["parts"]): Uint8Array<ArrayBuffer> {
+  const pieces = parts.map((part) => part instanceof Uint8Array ? part : bytes.subarray(part.start, part.end));
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  return pieces.length === 1 ? pieces[0] : joinBytes(pieces, length);
+}

@@ -1,0 +1,96 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { fetchFrom } from "./fetch_handler.ts";
+import { answerNode } from "./node_handler.ts";
+import type { StaticHandlerOptions } from "../answer/options.ts";
+import { settingsOf } from "../answer/settings.ts";
+import { Site, type StaticStats } from "./site.ts";
+
+/**
+ * Answers requests for the files of a folder.
+ *
+ * @example Ask it without a server
+ * ```ts
+ * import { createStaticHandler, type StaticHandler } from "@millrace/streams/static";
+ *
+ * const site: StaticHandler = await createStaticHandler("dist");
+ * const response = await site.fetch(new Request("http://localhost/missing.js"));
+ * console.log(response.status); // 404
+ * await site.reload(); // after a deploy
+ * console.log(site.stats().files > 0); // true
+ * await site.close();
+ * ```
+ */
+export interface StaticHandler extends AsyncDisposable {
+  /**
+   * Answers a `Request`: for `Deno.serve()`, `Bun.serve()`, srvx, Hono. Bound, so that it can be passed on alone.
+   *
+   * On Bun, one range of a file over 256 KiB is left to its server, which opens the file when it has the Response: one
+   * that is replaced by another in these microseconds is sent under the tag of the former.
+   *
+   * @returns The response; a promise of it if it is streamed from a file.
+   */
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+  /**
+   * Answers a request to `node:http`, or `node:http2`, with no `Request` in between; also in a chain of Connect or
+   * Express, where what it has no file for, and methods other than GET and HEAD, go on to `next()`; with `cors`, preflights
+   * for its files do not. Bound.
+   */
+  readonly node: (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void) => void;
+  /**
+   * Scans the folder again, and answers from what it finds as soon as that is all ready. Requests under way get what
+   * they began with. If it rejects, all stays as it was.
+   */
+  readonly reload: () => Promise<void>;
+  /** How many files there are, and how much of them is in memory. */
+  readonly stats: () => StaticStats;
+  /** Answers nothing any more, waits for what is being sent, and lets go of the memory. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Serves the files of a folder from a table of ready answers, which is built once: to answer, nothing is asked of the
+ * file system, but to read what is too large to be kept in memory.
+ *
+ * The variants that `precompress` made (or any other tool: `app.js.br`, `.zst`, `.gz` beside `app.js`) are sent to who
+ * accepts them, by the weights of `Accept-Encoding`; `.dcb` and `.dcz` deltas to browsers that have the former version
+ * (RFC 9842). Every variant has a strong `ETag` of its own bytes. Conditional requests and ranges, also of variants,
+ * follow RFC 9110.
+ *
+ * A file that is not any more what was scanned is answered with 503 and `Retry-After`, and makes the folder be scanned
+ * anew: no answer mixes two versions. Replace whole folders by switching a symbolic link, or files by renaming, then
+ * `reload()`.
+ *
+ * @param directory The folder. What lies outside it is never served, not even through a symbolic link.
+ * @param options Names of index and error pages, caching, memory: see {@linkcode StaticHandlerOptions}.
+ * @throws {TypeError} if there is no such folder, or an option is not what it should be.
+ * @throws {RangeError} if `memoryLimit` is negative.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110} for HTTP
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9842} for the deltas
+ * @example Serve a folder
+ * ```ts
+ * import { createStaticHandler } from "@millrace/streams/static";
+ * import { createServer } from "node:http";
+ *
+ * const site = await createStaticHandler("dist", { fallback: "index.html" });
+ * const server = createServer(site.node).listen(8000);
+ * await new Promise((resolve) => server.once("listening", resolve));
+ *
+ * const response = await fetch("http://localhost:8000/");
+ * console.log(response.status, response.headers.get("content-type")); // 200 text/html; charset=utf-8
+ * ```
+ */
+export async function createStaticHandler(
+  directory: string,
+  options: StaticHandlerOptions = {},
+): Promise<StaticHandler> {
+  const site = await Site.open(directory, await settingsOf(options));
+  if (options.watch) site.watch();
+  return {
+    fetch: (request) => fetchFrom(site, request),
+    node: (req, res, next) => answerNode(site, req, res, next),
+    reload: () => site.reload(),
+    stats: () => site.stats(),
+    close: () => site.close(),
+    [Symbol.asyncDispose]: () => site.close(),
+  };
+}

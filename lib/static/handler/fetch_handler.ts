@@ -1,0 +1,77 @@
+import { fileSlice } from "../../runtime/mod.ts";
+import { type Answer, type AnswerInit, type FileParts, valueOf } from "../answer/answer.ts";
+import { answerBusy } from "../answer/answer_resource.ts";
+import { fileBody } from "./file_body.ts";
+import { FileReader, isAsScanned, isShortage } from "./file_reader.ts";
+import type { Site } from "./site.ts";
+
+/** Parts of files up to this many bytes are read before the answer begins: no more than a stream would hold. */
+const READ_WHOLE = 256 * 1024;
+
+/** Answers a `Request`, at once if what it asks for is in memory. */
+export function fetchFrom(site: Site, request: Request): Response | Promise<Response> {
+  const { method, url, headers } = request;
+  const answer = site.respond({ method, target: url, fields: headers, unslashed: undefined });
+  if (method === "HEAD") return new Response(null, answer.init());
+  return answer.file ? fromFile(site, request, answer, answer.file) : answer.response();
+}
+
+function fromFile(site: Site, request: Request, answer: Answer, file: FileParts): Response | Promise<Response> {
+  const init = answer.init();
+  const length = Number(valueOf(answer.fields, "Content-Length"));
+  if (length <= READ_WHOLE) return readWhole(site, request, init, file, length);
+  const slice = bodyByServer(request, init, file);
+  try {
+    if (slice === undefined) return new Response(fileBody(file, (sending) => site.track(sending)), init);
+  } catch (error) {
+    return onFailure(error, site, request, file);
+  }
+  // At once: the server opens it when it has the Response, and would send what comes to its place in between.
+  return isAsScanned(file.variant) ? new Response(slice, init) : withoutVariant(site, request, file);
+}
+
+async function readWhole(
+  site: Site,
+  request: Request,
+  init: ResponseInit,
+  file: FileParts,
+  length: number,
+): Promise<Response> {
+  try {
+    const bytes = new Uint8Array(length);
+    const reader = new FileReader(file);
+    for (let filled = 0; reader.ahead > 0;) filled += await reader.read(bytes.subarray(filled));
+    return new Response(bytes, init);
+  } catch (error) {
+    return onFailure(error, site, request, file);
+  }
+}
+
+function onFailure(error: unknown, site: Site, request: Request, file: FileParts): Response | Promise<Response> {
+  if (!isShortage(error)) return withoutVariant(site, request, file);
+  return answerBusy(file.variant.resource, request.headers).response();
+}
+
+/** Answers from what is left when the file of a variant is not what was scanned. */
+function withoutVariant(site: Site, request: Request, { variant }: FileParts): Response | Promise<Response> {
+  site.fault(variant);
+  return fetchFrom(site, request);
+}
+
+/** Leaves it to the runtime's server to read one range of a file, where it can. */
+function bodyByServer(
+  request: Request,
+  { status, headers }: AnswerInit,
+  { parts, variant }: FileParts,
+): Blob | undefined {
+  const [part] = parts;
+  if (parts.length > 1 || part instanceof Uint8Array) return undefined;
+  // Bun's would take a range that does not count (by If-Range, say) for one that does.
+  if (status === 200 && request.headers.has("range")) return undefined;
+  const slice = fileSlice(variant.representation.file, part.start, part.end);
+  // Bun's would add one with no type, in which there is only the name.
+  const valueIn = (name: string) => headers.find(([each]) => each === name)?.[1];
+  const isUntyped = slice && valueIn("content-type") === "application/octet-stream";
+  if (isUntyped && valueIn("content-disposition") === undefined) headers.push(["content-disposition", "inline"]);
+  return slice;
+}

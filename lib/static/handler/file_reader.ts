@@ -1,0 +1,118 @@
+import { close, constants, fstatSync, openSync, read, type Stats, statSync } from "node:fs";
+import type { FileParts } from "../answer/answer.ts";
+import type { Variant } from "../answer/variant.ts";
+
+/** How much is read at once, in bytes: more gains little, and is held for each slow visitor. */
+export const PIECE: number = 128 * 1024;
+/** A link in the last place is not followed, and a pipe that came to its place does not block. Windows has neither. */
+const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** Whether the file of `variant` is still what was scanned. Opens nothing: to be asked before anything is sent. */
+export function isAsScanned(variant: Variant): boolean {
+  const found = statSync(variant.representation.file, { throwIfNoEntry: false });
+  return found !== undefined && matches(found, variant);
+}
+
+function matches(found: Stats, { mtimeMs, ino, representation }: Variant): boolean {
+  return found.isFile() && found.size === representation.size && found.mtimeMs === mtimeMs && found.ino === ino;
+}
+
+/** Reads parts of a file one after the other. Closes it at the end, on failure, and when told; never during a read. */
+export class FileReader {
+  readonly #variant: Variant;
+  readonly #parts: FileParts["parts"];
+  readonly #descriptor: number;
+  #index = 0;
+  #offset = 0;
+  #isReading = false;
+  #isClosed = false;
+
+  /** @throws {Error} if the file cannot be opened, or is not what was scanned. */
+  constructor({ variant, parts }: FileParts) {
+    this.#variant = variant;
+    this.#parts = parts;
+    this.#descriptor = openSync(variant.representation.file, FLAGS);
+    if (this.#isUnchanged()) return;
+    this.close();
+    throw this.#changed();
+  }
+
+  /** How many bytes the next piece has; 0 at the end. */
+  get ahead(): number {
+    while (this.#index < this.#parts.length) {
+      const left = lengthOf(this.#parts[this.#index]) - this.#offset;
+      if (left > 0) return Math.min(left, PIECE);
+      this.#index++;
+      this.#offset = 0;
+    }
+    return 0;
+  }
+
+  /**
+   * Reads the next `ahead` bytes to the beginning of `buffer`.
+   *
+   * @returns how many were read, which may be less; 0 if it was closed meanwhile.
+   * @throws {Error} if the file is not what was scanned any more. It is closed then.
+   */
+  async read(buffer: Uint8Array): Promise<number> {
+    const wanted = this.ahead;
+    const part = this.#parts[this.#index];
+    let length = wanted;
+    try {
+      if (part instanceof Uint8Array) buffer.set(part.subarray(this.#offset, this.#offset + wanted));
+      else length = await this.#readFile(buffer, wanted, part.start + this.#offset);
+      this.#offset += length;
+      // Only now is all of it known to be of one version: the last piece is not sent if it is not.
+      if (!this.#isClosed && this.ahead === 0 && !this.#isUnchanged()) throw this.#changed();
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    if (this.#isClosed) return 0;
+    if (this.ahead === 0) this.close();
+    return length;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (!this.#isReading) close(this.#descriptor, ignore);
+  }
+
+  #isUnchanged(): boolean {
+    return matches(fstatSync(this.#descriptor), this.#variant);
+  }
+
+  #changed(): Error {
+    return new Error(`${this.#variant.representation.file} was changed while it was sent: replace files by renaming`);
+  }
+
+  #readFile(buffer: Uint8Array, wanted: number, position: number): Promise<number> {
+    this.#isReading = true;
+    return new Promise((resolve, reject) => {
+      read(this.#descriptor, buffer, 0, wanted, position, (error, bytesRead) => {
+        this.#isReading = false;
+        if (this.#isClosed) {
+          close(this.#descriptor, ignore); // close() left it to us
+          resolve(0);
+        } else if (error || bytesRead === 0) {
+          reject(error ?? this.#changed());
+        } else {
+          resolve(bytesRead);
+        }
+      });
+    });
+  }
+}
+
+/** Whether `error` says that there are no more descriptors to be had, which tells nothing about the file. */
+export function isShortage(error: unknown): boolean {
+  return ["EMFILE", "ENFILE"].includes((error as NodeJS.ErrnoException).code ?? "");
+}
+
+/** A file that was only read loses nothing when it cannot be closed. */
+function ignore(): void {}
+
+function lengthOf(part: FileParts["parts"][number]): number {
+  return part instanceof Uint8Array ? part.length : part.end - part.start;
+}

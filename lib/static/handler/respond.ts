@@ -1,0 +1,128 @@
+import { Answer, fieldsFor, varying } from "../answer/answer.ts";
+import type { Asked } from "./asked.ts";
+import { answerResource, type OnFault } from "../answer/answer_resource.ts";
+import { isPreflight, isPreflightOfRead, PREFLIGHT } from "../answer/cross_origin.ts";
+import type { GeneralFields } from "../answer/custom_fields.ts";
+import type { FolderAnswers } from "./folder_answers.ts";
+import { acceptsHTML } from "../../semantics/mod.ts";
+import { decodeTarget } from "./request_target.ts";
+import { type RequestFields, Resource } from "../answer/resource.ts";
+import type { Redirect } from "./served_paths.ts";
+import type { Table } from "./table.ts";
+
+const ALLOW = ["Allow", "GET, HEAD, OPTIONS"];
+
+/** Answers a request from `table`. */
+export function respond(table: Table, asked: Asked, onFault: OnFault): Answer {
+  const { folder, fallback } = table;
+  const path = decodeTarget(asked.target);
+  if (path === undefined) return respondWithoutPath(folder, asked);
+  const entry = table.at(path);
+  const answer = entry && respondWith(entry, table, asked, onFault);
+  if (answer) return answer;
+  // So that the page can read the 404 that follows.
+  if (asksForOrigin(folder, asked)) return respondToMethod(folder.general, asked, PREFLIGHT);
+  const page = fallback?.at(path);
+  if (page === undefined) return respondNotFound(table, asked.fields, "", onFault);
+  if (!acceptsHTML(asked.fields.get("accept"))) return respondNotFound(table, asked.fields, "Accept", onFault);
+  return respondWithPage(page, table, asked, onFault);
+}
+
+/**
+ * Answers a request as {@linkcode respond} does, but returns undefined if the next handler of a chain is to respond:
+ * there is nothing at its path, or its method does not read.
+ */
+export function respondInChain(table: Table, asked: Asked, onFault: OnFault): Answer | undefined {
+  const { folder, fallback } = table;
+  const { method, fields } = asked;
+  const reads = method === "GET" || method === "HEAD";
+  if (!reads && !(folder.cors && isPreflightOfRead(method, fields))) return undefined;
+  const path = decodeTarget(asked.target);
+  if (path === undefined) return respondWithoutPath(folder, asked);
+  const entry = table.at(path);
+  const answer = entry && respondWith(entry, table, asked, onFault);
+  // Preflights and requests for data at paths that the fallback would take may be for routes that follow.
+  if (answer || !reads || !fallback || !acceptsHTML(fields.get("accept"))) return answer;
+  const page = fallback.at(path);
+  return page && respondWithPage(page, table, asked, onFault);
+}
+
+/** The response to every request once the handler is closed. */
+export function respondClosed({ general, closed }: FolderAnswers, { fields }: Asked): Answer {
+  return general.permit(closed, fields);
+}
+
+/** Undefined if it is a file of the previous deploy that is gone. */
+function respondWith(entry: Resource | Redirect, table: Table, asked: Asked, onFault: OnFault): Answer | undefined {
+  const { method, fields } = asked;
+  const resource = entry instanceof Resource ? entry : table.resourceNamed(entry.file)!;
+  const general = resource.general();
+  if (method !== "GET" && method !== "HEAD") {
+    return respondToMethod(general, asked, asksForOrigin(table.folder, asked) ? PREFLIGHT : []);
+  }
+  const answer = entry instanceof Resource && asked.unslashed === undefined
+    ? answerResource(entry, method, fields, onFault)
+    : redirectAnswer(entry instanceof Resource ? toMount(asked.unslashed!) : entry, asked.target, general);
+  return answer && general.permit(answer, fields);
+}
+
+function respondWithPage(page: Resource | "failed", table: Table, asked: Asked, onFault: OnFault): Answer {
+  if (page === "failed") return table.folder.general.permit(table.folder.failed, asked.fields);
+  return respondWith(page, table, asked, onFault)!;
+}
+
+function respondWithoutPath({ general, badRequest }: FolderAnswers, asked: Asked): Answer {
+  if (asked.method === "OPTIONS" && asked.target === "*") return respondToMethod(general, asked, []);
+  return general.permit(badRequest, asked.fields);
+}
+
+function respondToMethod(general: GeneralFields, { method, fields }: Asked, more: readonly string[]): Answer {
+  const answer = method === "OPTIONS"
+    ? new Answer(204, general.beside([...ALLOW, ...more]))
+    : general.text(405, "Method Not Allowed", ALLOW);
+  return general.permit(answer, fields);
+}
+
+/** Whether the request is a preflight that `cors` has a response for. */
+function asksForOrigin({ cors }: FolderAnswers, { method, fields }: Asked): boolean {
+  return cors !== undefined && isPreflight(method, fields);
+}
+
+/**
+ * The answer for a path that there is nothing at.
+ *
+ * @param vary The request field that this depends on; empty if on none.
+ */
+function respondNotFound(table: Table, request: RequestFields, vary: string, onFault: OnFault): Answer {
+  const chosen = table.notFound?.choose(request);
+  if (chosen === undefined || chosen.resource.hasChanged) {
+    const { general, notFound } = table.folder;
+    return general.permit(vary === "" ? notFound : notFound.varyingBy(vary), request);
+  }
+  const fields = varying(fieldsFor("page", chosen.fields()), vary);
+  const own = ["Cache-Control", "no-cache", "Content-Length", String(chosen.representation.size)];
+  const answer = chosen.answer(404, [...fields, ...own]);
+  if (answer) return chosen.resource.general().permit(answer, request);
+  onFault(chosen);
+  return respondNotFound(table, request, vary, onFault);
+}
+
+/** From a mount's path without its slash, as from any other folder's. */
+function toMount(name: string): Pick<Redirect, "status" | "location"> {
+  return { status: 301, location: `./${printed(name)}/` };
+}
+
+/** The query goes along. */
+function redirectAnswer(
+  { status, location }: Pick<Redirect, "status" | "location">,
+  target: string,
+  general: GeneralFields,
+): Answer {
+  const query = printed(/\?[^#]*/.exec(target)?.[0] ?? "");
+  return new Answer(status, general.beside(["Location", location + query, "Content-Length", "0"]));
+}
+
+/** A part of a request target; what a server let through that is no part of a URL is encoded. */
+function printed(part: string): string {
+  return part.replace(/[^!-~]+/g, (text) => encodeURIComponent(text.toWellFormed()));
+}

@@ -1,0 +1,87 @@
+import type { Settings } from "../answer/settings.ts";
+
+/** Where a path is answered from another one; relative to it, so that it holds behind any prefix. */
+export interface Redirect {
+  readonly status: 301 | 308;
+  readonly location: string;
+  /** The file that it leads to, below the folder. */
+  readonly file: string;
+}
+
+type PathSettings = Pick<Settings, "basePath" | "index" | "cleanUrls">;
+/** Whether there is a file at a path below the folder. */
+type Has = (file: string) => boolean;
+
+const HTML = ".html";
+
+/** Where a file is served: an index file at its folder, with clean URLs a page without its extension. */
+export function servedPathOf(file: string, settings: PathSettings): string {
+  // No target names a backslash but as it is here: none is a separator.
+  const own = settings.basePath + file.replaceAll("\\", "%5C");
+  if (isIndex(file, settings)) return own.slice(0, -settings.index!.length);
+  return isPage(file, settings) ? own.slice(0, -HTML.length) : own;
+}
+
+/** The file that is served at `path`, which is decoded. */
+export function fileServedAt(path: string, settings: PathSettings, has: Has): string | undefined {
+  for (const name of namesOf(path, settings)) {
+    const index = name === "" || name.endsWith("/") ? name + settings.index : undefined;
+    const page = index === undefined ? name + HTML : undefined;
+    if (index !== undefined && settings.index !== undefined && has(index)) return index;
+    if (page !== undefined && isPage(page, settings) && !isIndex(page, settings) && has(page)) return page;
+    if (!isIndex(name, settings) && !isPage(name, settings) && has(name)) return name;
+  }
+  return undefined;
+}
+
+/** What is answered at `path`, at which no file is served: a file that is served elsewhere too, or where to go. */
+export function otherAnswerAt(path: string, settings: PathSettings, has: Has): string | Redirect | undefined {
+  for (const name of namesOf(path, settings)) {
+    if (!has(name)) continue;
+    return isPage(name, settings) ? redirect(308, "./", lastPart(servedPathOf(name, settings)), name) : name;
+  }
+  return toFolder(path, settings, has) ?? toPage(path, settings, has);
+}
+
+/** From a folder's name without its slash. */
+function toFolder(path: string, settings: PathSettings, has: Has): Redirect | undefined {
+  if (settings.index === undefined) return undefined;
+  const index = namesOf(`${path}/`, settings).map((folder) => folder + settings.index).find(has);
+  return index === undefined ? undefined : redirect(301, "./", `${lastPart(path)}/`, index);
+}
+
+/** From a page's name with a slash after it, and from an index's name without its extension: a page has one URL. */
+function toPage(path: string, settings: PathSettings, has: Has): Redirect | undefined {
+  if (!settings.cleanUrls) return undefined;
+  const hasSlash = path.endsWith("/");
+  const name = hasSlash ? path.slice(0, -1) : path;
+  const page = namesOf(name, settings).map((each) => each + HTML).find((each) => isPage(each, settings) && has(each));
+  if (page === undefined) return undefined;
+  return redirect(308, hasSlash ? "../" : "./", lastPart(servedPathOf(page, settings)), page);
+}
+
+/** The names below the folder that `path` may mean: a backslash is only in those that have one. */
+export function namesOf(path: string, { basePath }: PathSettings): string[] {
+  if (!path.startsWith(basePath)) return [];
+  const name = path.slice(basePath.length);
+  return name.includes("%5C") ? [name, name.replaceAll("%5C", "\\")] : [name];
+}
+
+function isIndex(file: string, { index }: PathSettings): boolean {
+  return index !== undefined && file.endsWith(index) &&
+    (file.length === index.length || file.at(-index.length - 1) === "/");
+}
+
+function isPage(file: string, { cleanUrls }: PathSettings): boolean {
+  return cleanUrls && file.endsWith(HTML) && file.length > HTML.length && file.at(-HTML.length - 1) !== "/";
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** `./` keeps a name with a colon from passing for a scheme. */
+function redirect(status: 301 | 308, folder: "./" | "../", name: string, file: string): Redirect {
+  const encoded = encodeURIComponent(name.toWellFormed()).replaceAll("%2F", "/").replaceAll("%255C", "%5C");
+  return { status, location: folder + encoded, file };
+}

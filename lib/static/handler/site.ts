@@ -1,0 +1,272 @@
+import type { Answer } from "../answer/answer.ts";
+import type { Asked } from "./asked.ts";
+import { warnOfChanged } from "./changed_files.ts";
+import type { FolderAnswers } from "./folder_answers.ts";
+import { FolderWatch } from "./folder_watch.ts";
+import type { Settings } from "../answer/settings.ts";
+import { respond, respondClosed, respondInChain } from "./respond.ts";
+import { type Served, Succession } from "./succession.ts";
+import { scanTree } from "../scan/scan_tree.ts";
+import { type TreeState, treeState } from "../scan/tree_state.ts";
+import { Table } from "./table.ts";
+import { Turns } from "../scan/turns.ts";
+import type { Variant } from "../answer/variant.ts";
+
+/**
+ * What a handler serves.
+ *
+ * @example Tell what was scanned
+ * ```ts
+ * import { createStaticHandler, type StaticStats } from "@millrace/streams/static";
+ *
+ * const site = await createStaticHandler("dist");
+ * await site.reload(); // resolves when all that is to be in memory is
+ * const { files, bytesInMemory }: StaticStats = site.stats();
+ * console.log(files > 0, bytesInMemory > 1000); // true true
+ * await site.close();
+ * ```
+ */
+export interface StaticStats {
+  /** How many files there are, not counting the variants beside them. */
+  readonly files: number;
+  /** How many bytes of them and their variants are in memory so far. */
+  readonly bytesInMemory: number;
+}
+
+/** A folder as it is served: the table that answers, and the scans that replace it. */
+export class Site {
+  readonly #directory: string;
+  readonly #settings: Settings;
+  /** None once it is closed. */
+  #table: Table | undefined;
+  /** The responses of the last table, once the handler is closed. */
+  #closed: FolderAnswers | undefined;
+  #scanning: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
+  /** Whether there was a deploy since the last scan. */
+  #isDeployed = false;
+  /** Paths of files that were not what a scan said: whatever vouches for one of them, it is read. */
+  readonly #doubted = new Set<string>();
+  #watch: FolderWatch | undefined;
+  readonly #succession = new Succession(this.#served());
+  #isClosed = false;
+  readonly #sending = new Set<Promise<unknown>>();
+
+  private constructor(directory: string, settings: Settings) {
+    this.#directory = directory;
+    this.#settings = settings;
+  }
+
+  /** Scans `directory`; its small files are read meanwhile and after, or when they are first asked for. */
+  static async open(directory: string, settings: Settings): Promise<Site> {
+    const site = new Site(directory, settings);
+    const table = await site.#scan(0);
+    site.#table = table;
+    site.#scanning = site.#load(table);
+    site.#prove(table);
+    return site;
+  }
+
+  /** The response to a request. */
+  respond(asked: Asked): Answer {
+    return this.#table ? respond(this.#table, asked, this.fault) : respondClosed(this.#closed!, asked);
+  }
+
+  /** The response to a request in a chain; undefined if the next handler is to respond. */
+  respondInChain(asked: Asked): Answer | undefined {
+    if (this.#table) return respondInChain(this.#table, asked, this.fault);
+    return asked.method === "GET" || asked.method === "HEAD" ? respondClosed(this.#closed!, asked) : undefined;
+  }
+
+  /** The path that the folder is served at. */
+  get basePath(): string {
+    return this.#settings.basePath;
+  }
+
+  /** What is served now. */
+  stats(): StaticStats {
+    return { files: this.#table?.tree.count() ?? 0, bytesInMemory: this.#table?.memory.size ?? 0 };
+  }
+
+  /** Takes note that the file of `variant` is not what was scanned. */
+  readonly fault = ({ resource, representation }: Variant): void => {
+    const { path, identity } = resource.file;
+    if (representation !== identity) {
+      resource.drop(representation);
+      return this.#settings.warn(pathOf(path, representation.file, identity.file), "is not what was scanned: left out");
+    }
+    resource.hasChanged = true;
+    if (resource.isFormer) return;
+    this.#doubted.add(path);
+    this.#settings.warn(path, "is not what was scanned: the folder is scanned anew once it is at rest");
+    this.#succession.begin();
+  };
+
+  /** Waits for `sending` when it is closed. */
+  track(sending: Promise<unknown>): void {
+    const done = sending.catch(() => {}).finally(() => this.#sending.delete(done));
+    this.#sending.add(done);
+  }
+
+  /** Scans the folder after a deploy, and answers from what is found as soon as all of that is ready. */
+  reload(): Promise<void> {
+    this.#isDeployed = true;
+    return this.#rescan();
+  }
+
+  /** Looks at the folder when something in it changes. */
+  watch(): void {
+    const onChange = (): void => {
+      this.#isDeployed = true;
+      this.#follow().catch((error) => this.#settings.warn("", `cannot be scanned: ${error.message}`));
+    };
+    const onError = ({ message }: Error): void => this.#settings.warn("", `is not watched any more: ${message}`);
+    this.#watch = new FolderWatch(this.#directory, onChange, onError);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#closed ??= this.#table?.folder;
+    this.#table = undefined;
+    this.#watch?.close();
+    await Promise.all([this.#succession.stop(), this.#scanning, ...this.#sending]);
+  }
+
+  #rescan(): Promise<void> {
+    // Whoever calls during a scan may know of a change that it missed: one more follows it, for all of them.
+    return this.#next ??= this.#inTurn(async () => {
+      this.#next = undefined;
+      await this.#replaceOnce(() => true);
+      this.#succession.settle();
+    });
+  }
+
+  /** Does `job` when all scans before have ended. */
+  #inTurn<T>(job: () => Promise<T>): Promise<T> {
+    const done = this.#scanning.then(job);
+    this.#scanning = done.then(() => {}, () => {});
+    return done;
+  }
+
+  /** What is served, as the succession sees it. */
+  #served(): Served {
+    const look = () => treeState(this.#directory, this.#settings.dotfiles);
+    return {
+      look,
+      lossOf: (state) => this.#lossOf(state),
+      isComplete: (state) => this.#table?.tree.isWithin(state) ?? true,
+      adopt: (state) => this.#adopt(async () => (await look())?.digest === state.digest),
+      keep: (loss) => {
+        const wayOut = "files of before are served until it is back, or reload() is called";
+        this.#settings.warn("", `${loss}: ${wayOut}`);
+      },
+    };
+  }
+
+  /** What a state of the folder lacks of what is served. */
+  #lossOf(state: TreeState | undefined): string | undefined {
+    if (state === undefined) return "it cannot be read";
+    const missing = this.#table?.needs.find((path) => !state.has(path));
+    if (missing !== undefined) return `${missing} is missing`;
+    return state.length < (this.#table?.tree.count() ?? 0) / 2 ? "most of its files are missing" : undefined;
+  }
+
+  /** Scans the folder though nobody asked; returns whether what was found is served, or cannot be. */
+  async #adopt(isAtRest: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await this.#inTurn(() => {
+        const { needs } = this.#table ?? { needs: [] };
+        const hasAll = ({ tree }: Table) => needs.every((path) => tree.find(path) !== undefined);
+        return this.#replaceOnce(async (table) => hasAll(table) && await isAtRest());
+      });
+    } catch (error) {
+      this.#settings.warn("", `cannot be scanned: ${(error as Error).message}`);
+      return true; // it is tried again after the next change
+    }
+  }
+
+  /** Scans the folder at once if all that is served is there; else, as in the midst of a build, once it is at rest. */
+  async #follow(): Promise<void> {
+    const state = await treeState(this.#directory, this.#settings.dotfiles);
+    if (state && this.#lossOf(state) === undefined && this.#table?.tree.isWithin(state)) await this.#rescan();
+    else this.#succession.begin();
+  }
+
+  /** {@linkcode #replace} after a deploy if there was one; else the scan amends the last one, or is in the midst of the next. */
+  async #replaceOnce(isWhole: (table: Table) => boolean | Promise<boolean>): Promise<boolean> {
+    const isDeployed = this.#isDeployed;
+    this.#isDeployed = false;
+    const isReplaced = await this.#replace(isDeployed ? 1 : 0, isWhole);
+    if (!isReplaced && isDeployed) this.#isDeployed = true;
+    return isReplaced;
+  }
+
+  /**
+   * Scans the folder, and answers from what is found if `isWhole` says so; returns whether it does.
+   *
+   * @param deploys How many deploys there were since the last scan.
+   */
+  async #replace(deploys: 0 | 1, isWhole: (table: Table) => boolean | Promise<boolean>): Promise<boolean> {
+    const former = this.#table;
+    if (former === undefined) return false; // it is closed
+    const table = await this.#scan(former.deploy + deploys, former);
+    await this.#load(table);
+    if (!await isWhole(table)) return false;
+    await warnOfChanged(former, table, this.#settings.warn);
+    if (this.#isClosed) return false;
+    this.#table = table;
+    table.retireFormers();
+    this.#watch?.renew();
+    this.#prove(table);
+    return true;
+  }
+
+  /** Finds out meanwhile which variants of large files are what they should be. */
+  #prove(table: Table): void {
+    this.track(table.proofs.settleAll(new Turns(), () => this.#table !== table));
+  }
+
+  async #scan(deploy: number, former?: Table): Promise<Table> {
+    const { dotfiles, previous, warn } = this.#settings;
+    const tree = await scanTree(this.#directory, warn, { dotfiles, doubted: this.#doubted });
+    const formers = typeof previous === "string"
+      ? [await this.#scanPrevious(previous)]
+      : previous && former
+      ? former.formersFor(deploy)
+      : [];
+    const table = new Table(tree, deploy, formers, this.#settings);
+    await table.proofs.prepare();
+    return table;
+  }
+
+  /** Few files of the former deploy are asked for: they are read then. */
+  async #scanPrevious(directory: string): Promise<Table> {
+    const { dotfiles, warn } = this.#settings;
+    const settings = { ...this.#settings, memoryLimit: 0, fallback: undefined };
+    const table = new Table(await scanTree(directory, warn, { dotfiles }), 0, [], settings);
+    table.retire();
+    await table.proofs.prepare();
+    return table;
+  }
+
+  /** Reads what is to be in memory, so that no request has to wait for it. */
+  async #load(table: Table): Promise<void> {
+    const turns = new Turns();
+    const { tree, memory } = table;
+    for (let file = 0; file < tree.length; file++) {
+      if (turns.isOver) await turns.next();
+      if (this.#isClosed) return;
+      for (const representation of tree.representationsOf(file, memory.keeps)) {
+        if (memory.read(representation)) continue;
+        const variant = table.variantOf(file, representation);
+        if (variant) this.fault(variant);
+      }
+    }
+    table.isImmutable(""); // reads all names, for which otherwise the first request would wait
+  }
+}
+
+/** Where `file` is below the folder, being beside the original at `path`. */
+function pathOf(path: string, file: string, original: string): string {
+  return path + file.slice(original.length);
+}

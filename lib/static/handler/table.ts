@@ -1,0 +1,197 @@
+import { valueOf } from "../answer/answer.ts";
+import { Fallback } from "./fallback.ts";
+import { FolderAnswers } from "./folder_answers.ts";
+import { linkToDictionary } from "../../semantics/mod.ts";
+import { TreeMemory } from "../scan/memory.ts";
+import { Proofs } from "../scan/proofs.ts";
+import { readVerified } from "../scan/read_verified.ts";
+import type { Settings } from "../answer/settings.ts";
+import type { Representation } from "../scan/representation.ts";
+import { Resource } from "../answer/resource.ts";
+import { fileServedAt, namesOf, otherAnswerAt, type Redirect, servedPathOf } from "./served_paths.ts";
+import type { Tree } from "../scan/tree.ts";
+import { settingsFor, type TreeSettings } from "../answer/tree_settings.ts";
+import type { Variant } from "../answer/variant.ts";
+
+/** More than one is there only where files changed in the midst of a deploy. */
+const MOST_FORMERS = 3;
+
+/**
+ * What is answered for each path. It is replaced as a whole, so that no answer mixes two deploys. What a path is answered
+ * with is made when it is first asked for: ready answers for 10,000 files would take 40 MB of the heap.
+ */
+export class Table {
+  readonly tree: Tree;
+  readonly memory: TreeMemory;
+  readonly proofs: Proofs;
+  readonly fallback: Fallback | undefined;
+  readonly notFound: Resource | undefined;
+  /** The responses where there is no file. */
+  readonly folder: FolderAnswers;
+  /** The paths of files without which the site is none: a tree that lacks them does not stand for this one unasked. */
+  readonly needs: readonly string[];
+  readonly #settings: TreeSettings;
+  #dictionaryLink: string | undefined;
+  /** The number of the deploy that it is of: the tables that one goes through share it. */
+  readonly deploy: number;
+  /** Whose immutable files are answered where the tree has none, the latest first. */
+  #formers: readonly Table[];
+  #isFormer = false;
+  /** By decoded path: what was asked for and is there. */
+  readonly #known = new Map<string, Resource | Redirect>();
+  readonly #resources = new Map<number, Resource>();
+
+  /**
+   * The table of `tree`.
+   *
+   * @param formers Whose immutable files stay answerable, the latest first.
+   * @throws {TypeError} if the file of `fallback` is not there, or a callback of the settings gives what it should not.
+   */
+  constructor(tree: Tree, deploy: number, formers: readonly Table[], settings: Settings) {
+    this.tree = tree;
+    this.deploy = deploy;
+    this.#formers = formers;
+    this.#settings = settingsFor(tree.paths(), settings, {
+      siteDictionary: settings.dictionaries ? tree.siteDictionary : undefined,
+      dictionaryLink: () => this.#dictionaryLink ??= this.#makeDictionaryLink(),
+    });
+    const isSent = (coding: Representation["coding"]) => settings.dictionaries || !coding.startsWith("dc");
+    this.memory = new TreeMemory(tree, { limit: settings.memoryLimit, isSent });
+    this.proofs = new Proofs(tree, { warn: settings.warn, contentOf: (sha256) => this.#contentOf(sha256) });
+    if (typeof settings.fallback === "string") this.#require("fallback", settings.fallback);
+    this.fallback = this.#fallbackOf(settings.fallback);
+    this.notFound = this.#resourceOf(tree.find(settings.notFound));
+    if (settings.hasCallbacks) this.#askCallbacks();
+    this.folder = new FolderAnswers(settings);
+    const { index, fallback, notFound } = settings;
+    const named = [index, typeof fallback === "string" ? fallback : undefined, notFound];
+    this.needs = named.filter((path) => path !== undefined).filter((path) => tree.find(path) !== undefined);
+  }
+
+  /** What is answered at `path`, which is decoded; undefined if there is nothing. */
+  at(path: string): Resource | Redirect | undefined {
+    const known = this.#known.get(path);
+    if (known !== undefined) return known;
+    const found = this.#served(path) ?? this.#formerAt(path) ?? this.#other(path) ?? this.#variantAt(path);
+    if (found !== undefined) this.#known.set(path, found); // not what is missing: there is no end to it
+    return found;
+  }
+
+  /** The file at a path below the folder. */
+  resourceNamed(path: string): Resource | undefined {
+    return this.#resourceOf(this.tree.find(path));
+  }
+
+  /** Whether the file of the tree with that path is answered as one that never changes. */
+  isImmutable(path: string): boolean {
+    return this.#settings.isImmutable(path);
+  }
+
+  /**
+   * The tables that stay answerable when one of the deploy with that number stands for this: those of it and of the
+   * one before, but few, as each holds its memory.
+   */
+  formersFor(deploy: number): Table[] {
+    return [this, ...this.#formers].filter((table) => table.deploy >= deploy - 1).slice(0, MOST_FORMERS);
+  }
+
+  /** A representation of the tree as it is answered. */
+  variantOf(file: number, { index }: Representation): Variant | undefined {
+    const resource = this.#resourceOf(file);
+    if (!resource) return undefined;
+    return [...resource.variants, ...resource.deltas].find(({ representation }) => representation.index === index);
+  }
+
+  /** From now on it answers only for its immutable files, and only where another table has nothing. */
+  retire(): void {
+    this.#isFormer = true;
+    this.#formers = [];
+    for (const resource of this.#resources.values()) resource.isFormer = true;
+  }
+
+  /** Tells the tables that it stands for that nothing is answered from them any more, but what it has not. */
+  retireFormers(): void {
+    for (const former of this.#formers) former.retire();
+  }
+
+  #formerAt(path: string): Resource | undefined {
+    for (const former of this.#formers) {
+      const resource = former.#served(path);
+      if (resource && !resource.hasChanged && former.isImmutable(resource.file.path)) return resource;
+    }
+    return undefined;
+  }
+
+  #served(path: string): Resource | undefined {
+    const file = fileServedAt(path, this.#settings, this.#has);
+    return file === undefined ? undefined : this.#resourceOf(this.tree.find(file));
+  }
+
+  #other(path: string): Resource | Redirect | undefined {
+    const answer = otherAnswerAt(path, this.#settings, this.#has);
+    return typeof answer === "string" ? this.#resourceOf(this.tree.find(answer)) : answer;
+  }
+
+  /** A variant that is asked for by its own name, as `data.tar.gz` beside `data.tar`. */
+  #variantAt(path: string): Resource | undefined {
+    for (const name of namesOf(path, this.#settings)) {
+      const file = this.tree.variantAt(name);
+      if (file) return new Resource(file, path, this.#settings, this.memory, this.proofs);
+    }
+    return undefined;
+  }
+
+  /** Checks what callbacks return before anything is served, rather than at the first request. */
+  #askCallbacks(): void {
+    for (let file = 0; file < this.tree.length; file++) this.#resourceOf(file)?.fields();
+  }
+
+  /** The content of a file of this tree or of one that it stands for, by its SHA-256: the dictionary of a delta. */
+  #contentOf(sha256: string): Uint8Array<ArrayBuffer> | undefined {
+    for (const { tree } of [...this.#formers, this]) {
+      const original = tree.originalOf(sha256);
+      const bytes = original && readVerified(original);
+      if (bytes) return bytes.slice(); // the next file is read to the same memory
+    }
+    return undefined;
+  }
+
+  /** Empty if the dictionary has fields that keep browsers from keeping it: each page would have it loaded again. */
+  #makeDictionaryLink(): string {
+    const { siteDictionary } = this.#settings;
+    const resource = siteDictionary && this.resourceNamed(siteDictionary.path);
+    if (!resource || valueOf(resource.fields(), "Use-As-Dictionary") === undefined) return "";
+    return linkToDictionary(resource.path);
+  }
+
+  readonly #has = (file: string): boolean => this.tree.find(file) !== undefined;
+
+  #resourceOf(number: number | undefined): Resource | undefined {
+    if (number === undefined) return undefined;
+    const known = this.#resources.get(number);
+    if (known) return known;
+    const file = this.tree.at(number);
+    if (!file) return undefined;
+    const resource = new Resource(
+      file,
+      servedPathOf(file.path, this.#settings),
+      this.#settings,
+      this.memory,
+      this.proofs,
+    );
+    resource.isFormer = this.#isFormer;
+    this.#resources.set(number, resource);
+    return resource;
+  }
+
+  #fallbackOf(fallback: Settings["fallback"]): Fallback | undefined {
+    if (fallback === undefined) return undefined;
+    const choose = typeof fallback === "string" ? () => fallback : fallback;
+    return new Fallback(choose, (file) => this.resourceNamed(file), this.#settings);
+  }
+
+  #require(option: string, path: string): void {
+    if (this.resourceNamed(path)) return;
+    throw new TypeError(`${option} "${path}" is not among the files of the folder: name one that is, below the folder`);
+  }
+}
