@@ -49,7 +49,7 @@ export type DeltaFormat = "dcb" | "dcz" | SiteDeltaFormat;
 /**
  * A delta against the dictionary of the site.
  *
- * @example Sum up the pages as returning visitors of brotli's kind get them
+ * @example How small a page is with the dictionary of the site
  * ```ts
  * import { precompress, readManifest, type SiteDeltaFormat } from "@millrace/streams/precompress";
  * import { writeFile } from "node:fs/promises";

@@ -6,7 +6,7 @@ const SIZES: readonly number[] = Array.from({ length: 13 }, (_, i) => Math.round
 /** The level that dictionaries are tried with: it takes a small part of brotli 11's time. */
 const QUICK = 5;
 /** What brotli 11 saves by a dictionary, of what that level does. Measured: 0.80 to 0.87. */
-const SHARE_AT_BEST = 0.85;
+const SHARE_AT_BEST = 0.8;
 /** A dictionary has to have saved what it costs when a visitor has seen this many pages with it. */
 const PAID_AFTER = 9;
 /** How many pages a visitor reads while a browser keeps it, over all visits: what counts for its size. */
@@ -59,13 +59,12 @@ export class Trial {
       const dictionary = joinedPieces(pieces, size);
       if (dictionary.length === last) break; // there are no more pieces
       last = dictionary.length;
-      const cost = compressSync(dictionary, { format: "brotli" }).length;
-      await pause();
+      const cost = compressSync(dictionary, { format: "brotli", level: 9 }).length;
       const saving = await this.savingOf(dictionary, pause);
       // The first page comes without it.
       const [pages, paying] = [PAGES_READ, PAID_AFTER].map((most) => Math.min(most, this.#count - 1));
-      if (saving * paying! < cost / 2) break; // and larger ones are further off
-      if (saving * paying! < cost || saving * pages! - cost <= most) continue;
+      if (saving * paying! < cost) break;
+      if (saving * pages! - cost <= most) continue;
       best = dictionary;
       most = saving * pages! - cost;
     }
