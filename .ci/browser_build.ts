@@ -1,8 +1,9 @@
-import { cpSync, existsSync, globSync } from "node:fs";
+import { cpSync, globSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { build, type BuildOptions, type Plugin } from "esbuild";
 import { bundle, root } from "./bundle.ts";
-import { internalNames } from "./internal_names.ts";
+import { ownModules, placeOf } from "./own_modules.ts";
+import { mangledNames } from "./mangled_names.ts";
 
 /** What runs in browsers: what `.` exports. */
 const PARTS: readonly string[] = ["streams", "batch", "text", "codecs"];
@@ -11,23 +12,7 @@ const forBrowsers: BuildOptions = {
   platform: "browser",
   target: "es2022",
   legalComments: "none",
-  mangleProps: new RegExp(`^(?:${internalNames().join("|")})$`),
-};
-
-/** `X.browser.ts` stands for `X.ts` where there is one: what only servers need is left out. */
-function variantOf(path: string): string {
-  const variant = path.replace(/\.ts$/, ".browser.ts");
-  return existsSync(variant) ? variant : path;
-}
-
-const browserVariants: Plugin = {
-  name: "browser-variants",
-  setup(builder) {
-    builder.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, resolveDir }) => {
-      const source = join(resolveDir, path);
-      return variantOf(source) === source ? undefined : { path: variantOf(source), sideEffects: true };
-    });
-  },
+  mangleProps: new RegExp(`^(?:${mangledNames.join("|")})$`),
 };
 
 /**
@@ -44,7 +29,7 @@ export async function buildBrowser(outdir: string): Promise<string[]> {
     outdir,
     codecs,
     chunks: PARTS.map((part) => [part]),
-    options: { ...forBrowsers, minify: true, plugins: [browserVariants] },
+    options: { ...forBrowsers, minify: true },
   });
   const modules = globSync("*.js", { cwd: join(root, "lib/codecs/wasm") });
   for (const name of modules) cpSync(join(root, "lib/codecs/wasm", name), join(codecs, name));
@@ -75,7 +60,7 @@ export async function buildBundlerModules(outdir: string, codecs: string): Promi
     mangleCache: {},
     write: false,
     external: ["./wasm/*"],
-    plugins: [browserVariants],
+    plugins: [ownModules("browser")],
   });
   const { metafile } = await build({
     ...common,
@@ -92,12 +77,13 @@ function besideEachOther(outdir: string, codecs: string): Plugin {
   return {
     name: "beside-each-other",
     setup(builder) {
-      builder.onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir, kind }) => {
+      builder.onResolve({ filter: /^(?:\.\.?\/|#)/ }, ({ path, resolveDir, kind }) => {
         if (kind === "entry-point") return undefined;
         const place = (to: string): string =>
           relative(join(outdir, relative(root, resolveDir)), to).replaceAll("\\", "/");
         if (path.startsWith("./wasm/")) return { path: place(join(codecs, basename(path))), external: true };
-        const output = join(outdir, relative(root, variantOf(join(resolveDir, path)))).replace(/\.ts$/, ".js");
+        const source = path.startsWith("#") ? placeOf(path, "browser") : join(resolveDir, path);
+        const output = join(outdir, relative(root, source)).replace(/\.ts$/, ".js");
         return { path: place(output).replace(/^(?!\.)/, "./"), external: true };
       });
     },

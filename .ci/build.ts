@@ -44,6 +44,7 @@ function buildTypes(): void {
     const text = readFileSync(path, "utf8");
     const specifiers = /((?:from|import)[\s(]*["'])(\.\.?\/[^"']*)\.ts(["'])/g;
     for (const [, , specifier] of text.matchAll(specifiers)) reached.add(`${join(dirname(path), specifier)}.d.ts`);
+    if (/from ["']#/.test(text)) throw new Error(`${path} imports types by a name that only the sources have`);
     writeFileSync(path, text.replace(specifiers, "$1$2.js$3"));
   }
   for (const path of globSync("**/*.d.ts", { cwd: dist })) {

@@ -1,12 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { build, type BuildOptions, type BuildResult, type Plugin } from "esbuild";
+import { ownModules } from "./own_modules.ts";
+import { root } from "./root.ts";
 
-/** The repository's folder. */
-export const root: string = join(dirname(fileURLToPath(import.meta.url)), "..");
-/** The module that the pool finds by its address. */
+export { root } from "./root.ts";
+
+/** The module that the pool finds by its address, and the module that gives that. */
 export const WORKER = "lib/precompress/worker.ts";
+const WORKER_ADDRESS = "lib/precompress/worker_address.ts";
 
 /** What to bundle, and how. */
 export interface Bundle {
@@ -44,7 +46,12 @@ export async function bundle({ entries, outdir, codecs, chunks, options }: Bundl
     legalComments: "none",
     logLevel: "warning",
     ...options,
-    plugins: [ownFiles(outdir, codecs), ...(options?.plugins ?? []), wholeFolders(chunks)],
+    plugins: [
+      ownFiles(outdir, codecs),
+      ...(options?.plugins ?? []),
+      ownModules(options?.platform === "browser" ? "browser" : "default"),
+      wholeFolders(chunks),
+    ],
     write: false,
     metafile: true,
   };
@@ -109,20 +116,17 @@ function ownFiles(outdir: string, codecs: string): Plugin {
         return { path: `${PLACE}${join(codecs, basename(path))}`, external: true };
       });
       builder.onLoad({ filter: /lib[\\/].*\.ts$/, namespace: "file" }, ({ path }) => {
-        const source = readFileSync(path, "utf8");
-        const isPool = /precompress[\\/]pool\.ts$/.test(path);
-        return { contents: pastRuntimeFace(isPool ? withWorkerPlace(source, outdir) : source), loader: "ts" };
+        if (relative(root, path).replaceAll("\\", "/") === WORKER_ADDRESS) return { contents: workerAddressIn(outdir) };
+        return { contents: pastRuntimeFace(readFileSync(path, "utf8")), loader: "ts" };
       });
     },
   };
 }
 
-/** The pool starts its worker from the module that is built of it. */
-function withWorkerPlace(source: string, outdir: string): string {
+/** A module that gives the place of the worker that is built. */
+function workerAddressIn(outdir: string): string {
   const place = JSON.stringify(`${PLACE}${join(outdir, WORKER.replace(/\.ts$/, ".js"))}`);
-  const placed = source.replace(/import\.meta\.url\.replace\(.*\$1"\)/, `${place}, import.meta.url`);
-  if (placed === source) throw new Error("the pool starts its worker in a way that .ci/bundle.ts does not know");
-  return placed;
+  return `export function workerAddress() { return new URL(${place}, import.meta.url); }`;
 }
 
 /**
@@ -164,7 +168,7 @@ function write({ outputFiles, metafile }: Outputs): string[] {
   const names = chunkNames(metafile);
   const renamed = (text: string): string => text.replace(/\bchunk-[A-Z0-9]{8}\b/g, (name) => names.get(name) ?? name);
   const empty = outputFiles.filter(({ text }) => text === "").map(({ path }) => basename(path));
-  const imports = empty.map((name) => new RegExp(`^import ?"[^"]*/${name}";\n?`, "m"));
+  const imports = empty.map((name) => new RegExp(`\\bimport ?"[^"]*/${name}";\n?`));
   return outputFiles.filter(({ text }) => text !== "").map(({ path, text }) => {
     const present = imports.reduce((text, pattern) => text.replace(pattern, ""), text);
     const output = renamed(path);

@@ -1,7 +1,6 @@
 import { type Format, formats, traitsOf } from "./format.ts";
 import { type Codecs, decoders, encoders } from "./module.ts";
-import type { CompressOptions, DecompressOptions, Direction, SessionParameters } from "./options.ts";
-import { bytesOf, checkedMaxSize, compressParameters, decompressParameters } from "./options.ts";
+import { bytesOf, checkedMaxSize, type CompressOptions, compressParameters, type DecompressOptions, decompressParameters, type Direction, type SessionParameters } from "./options.ts";
 import { FINISH, MAX_OUTPUT, Session } from "./session.ts";
 
 /**

@@ -5,6 +5,7 @@ import type { Advance, Job, Outcome } from "./job.ts";
 import { discard } from "./discard.ts";
 import { LARGE_FILE } from "./content.ts";
 import { explain } from "./problem.ts";
+import { workerAddress } from "./worker_address.ts";
 
 /** The memory that running jobs may need together, in bytes; a job that needs more runs alone. */
 const MEMORY = 224 * 2 ** 20;
@@ -107,7 +108,7 @@ export class Pool {
 
   #hire(slot: Slot): Worker {
     // The same file name with the extension that this module has: .ts in the sources, .js when built.
-    const worker = startWorker(new URL(import.meta.url.replace(/pool(\.\w+)([?#].*)?$/, "worker$1")));
+    const worker = startWorker(workerAddress());
     worker.on("message", (message: Advance | Outcome) => {
       if ("bytes" in message) slot.current?.advance(message.bytes);
       else this.#end(slot, message);

@@ -3,5 +3,5 @@
  *
  * @module
  */
-export { printable } from "./printable.ts";
-export { settingsOf } from "./settings.ts";
+export { printable } from "./answer/printable.ts";
+export { settingsOf } from "./answer/settings.ts";

@@ -12,6 +12,6 @@
  *
  * @module
  */
-export { createStaticHandler, type StaticHandler } from "./create_static_handler.ts";
-export type { PrecompressedCoding, StaticHandlerOptions, StaticWarning } from "./options.ts";
-export type { StaticStats } from "./site.ts";
+export { createStaticHandler, type StaticHandler } from "./handler/create_static_handler.ts";
+export type { PrecompressedCoding, StaticHandlerOptions, StaticWarning } from "./answer/options.ts";
+export type { StaticStats } from "./handler/site.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { version } from "../../lib/cli/version.ts";
@@ -12,6 +12,7 @@ interface Manifest {
 }
 interface NpmManifest extends Manifest {
   exports: Record<string, { types: string; browser?: string; default: string }>;
+  imports: Record<string, { browser: string; default: string }>;
   bin: Record<string, string>;
   dependencies?: Record<string, string>;
 }
@@ -58,10 +59,21 @@ test("the command is the exported one", () => {
   assert.deepEqual(npm.bin, { millrace: npm.exports["./cli"].default.slice(2) });
 });
 
-test("package.json and deno.json name the same dependencies in the same versions", () => {
+test("modules with another form in browsers are all named, and both forms are there", () => {
+  const forms = Object.values(npm.imports);
+  for (const { browser, default: ordinary } of forms) {
+    assert.equal(browser, ordinary.replace(/\.ts$/, ".browser.ts"));
+    assert.ok(existsSync(join(root, browser)) && existsSync(join(root, ordinary)), ordinary);
+  }
+  const found = globSync("lib/**/*.browser.ts", { cwd: root }).map((path) => `./${path.replaceAll("\\", "/")}`);
+  assert.deepEqual(forms.map(({ browser }) => browser).sort(), found.sort());
+});
+
+test("package.json and deno.json name the same dependencies and modules", () => {
   const dependencies = Object.entries(npm.dependencies ?? {});
   const expected = Object.fromEntries(dependencies.map(([name, range]) => [name, `npm:${name}@${range}`]));
-  assert.deepEqual(deno.imports ?? {}, expected);
+  const own = Object.entries(npm.imports).map(([name, place]) => [name, place.default]);
+  assert.deepEqual(deno.imports ?? {}, { ...Object.fromEntries(own), ...expected });
 });
 
 test("the command prints the manifests' version", () => {

@@ -39,7 +39,13 @@ function readModule(path: string): Module {
   return { path, code, imports: specifiers.map((specifier) => resolved(specifier, path)) };
 }
 
+/** Places of modules that have another form in browsers, by specifier. */
+const { imports: places } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  imports: Readonly<Record<string, { readonly default: string }>>;
+};
+
 function resolved(specifier: string, from: string): string {
+  if (specifier in places) return places[specifier].default.slice(2);
   if (!specifier.startsWith(".")) return specifier;
   return relative(root, resolve(root, dirname(from), specifier)).replaceAll(sep, "/");
 }

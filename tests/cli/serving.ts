@@ -88,7 +88,7 @@ export class Serving {
 
   /** Waits until `holds`; gives up if the command ends, or after 20 s, and tells what it said. */
   async until(holds: () => boolean | Promise<boolean>): Promise<void> {
-    const deadline = Date.now() + 20_000;
+    const deadline = Date.now() + 60_000;
     while (!await holds()) {
       if (this.#hasEnded || Date.now() > deadline) {
         throw new Error(`it did not come to that; stdout: ${this.stdout}; stderr: ${this.stderr}`);

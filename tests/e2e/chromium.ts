@@ -59,7 +59,7 @@ export async function openBrowser(folder: string, args: readonly string[] = []):
 
 async function watched(context: BrowserContext): Promise<Browser> {
   const page = context.pages()[0] ?? await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   const complaints: string[] = [];
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) complaints.push(message.text());

@@ -16,7 +16,7 @@ import { scriptOf, ViteProject } from "./vite_project.ts";
 import { pause } from "../support/waits.ts";
 
 const BROWSER = { "accept-encoding": "gzip, deflate, br, zstd" };
-const LIMIT = 20_000;
+const LIMIT = 60_000;
 
 describe("the first hour with a Vite application", {
   skip: runtime !== "node" && "it runs the commands of all runtimes itself",

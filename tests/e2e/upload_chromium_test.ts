@@ -10,7 +10,7 @@ import test, { after, before } from "node:test";
 import type { Page } from "playwright-core";
 import { type RunningServer, serve } from "../../lib/runtime/mod.ts";
 import { createUploadHandler, type UploadHandler } from "../../lib/upload/mod.ts";
-import { pause, until } from "../support/waits.ts";
+import { atLast, until } from "../support/waits.ts";
 import { canMakeCertificates, makeCertificate } from "../support/certificate.ts";
 import { content } from "../upload/faults/good_uploads.ts";
 import { sha256 } from "../upload/faults/upload_messages.ts";
@@ -63,7 +63,7 @@ after(async () => {
 async function onPage(url: string, use: (page: Page) => Promise<void>): Promise<void> {
   const page = await browser.page.context().newPage();
   try {
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(60_000);
     const session = await page.context().newCDPSession(page);
     await session.send("Security.setIgnoreCertificateErrors", { ignore: true }); // ours is self-made
     await page.goto(url);
@@ -121,7 +121,7 @@ test("of a page that is closed half-way nothing is left", { skip }, async () => 
     const slow = { offline: false, latency: 0, downloadThroughput: 1e6, uploadThroughput: 1e6 };
     await cdp.send("Network.emulateNetworkConditions", slow);
     page.evaluate(postForm, 20_000_000).catch(() => {}); // its end is not awaited
-    for (let i = 0; i < 1000 && (await readdir(files)).length === before.length; i++) await pause(25);
+    await atLast(async () => (await readdir(files)).length !== before.length);
     assert.ok((await readdir(files)).length > before.length, "it has not begun");
   });
   await until(() => log.length > 0, "the upload's end");

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
-import { pause } from "../support/waits.ts";
+import { atLast } from "../support/waits.ts";
 import { content } from "../upload/faults/good_uploads.ts";
 import { sha256 } from "../upload/faults/upload_messages.ts";
 import { type Logged, type UploadEntry, UploadProcess } from "../upload/faults/upload_process.ts";
@@ -152,10 +152,7 @@ for (const entry of entries) {
     );
     assert.equal(code, 28); // it took too long
     const log: Logged[] = [];
-    for (let i = 0; i < 200 && log.length === 0; i++) {
-      await pause(25);
-      log.push(...await server.takeLog());
-    }
+    await atLast(async () => log.push(...await server.takeLog()) > 0);
     assert.deepEqual(log.map(({ path, status }) => [path, status]), [["/left.bin", 499]]);
     assert.deepEqual((await readdir(join(folder, entry))).sort(), before);
   });

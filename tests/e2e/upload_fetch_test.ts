@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
-import { pause } from "../support/waits.ts";
+import { atLast, pause } from "../support/waits.ts";
 import { listed } from "../support/folders.ts";
 import { content } from "../upload/faults/good_uploads.ts";
 import { sha256 } from "../upload/faults/upload_messages.ts";
@@ -85,10 +85,7 @@ for (const entry of uploadEntries) {
     controller.abort();
     await assert.rejects(sending);
     const log: Logged[] = [];
-    for (let i = 0; i < 200 && log.length === 0; i++) {
-      await pause(25);
-      log.push(...await server.takeLog());
-    }
+    await atLast(async () => log.push(...await server.takeLog()) > 0);
     assert.deepEqual(log.map(({ path, status }) => [path, status]), [["/aborted", 499]]);
     assert.deepEqual(await listed(join(folder, entry)), before);
   });

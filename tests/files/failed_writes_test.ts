@@ -18,6 +18,7 @@ import { ReadableStream } from "../../lib/streams/mod.ts";
 import { noise } from "../support/bytes.ts";
 import { inFolder } from "../support/folders.ts";
 import { cannotListOpenFiles, cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
+import { atLast } from "../support/waits.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -97,9 +98,7 @@ test(
             const underWay = writer.write(chunk).catch(() => {}); // it may be done or not
             await assert.rejects(writer.write(chunk));
             await underWay;
-            for (let turns = 0; turns < 100 && openFilesIn(folder).length > 0; turns++) {
-              await new Promise((resolve) => setTimeout(resolve, 10));
-            }
+            await atLast(() => openFilesIn(folder).length === 0);
             assert.deepEqual(openFilesIn(folder), [], how);
           }
         }
@@ -126,9 +125,7 @@ test("a pipe that is read is cancelled though nobody writes there", () =>
       writer.stdin!.end(); // which ends the read that is under way
       await closed;
     }
-    for (let turns = 0; turns < 100 && openFilesIn(folder).length > 0; turns++) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await atLast(() => openFilesIn(folder).length === 0);
     assert.deepEqual(openFilesIn(folder), []);
   }));
 

@@ -12,6 +12,8 @@ import { writeSite } from "./site.ts";
 
 /** More of them: `MILLRACE_KILLS=50 npm test -- node tests/precompress/killed_test.ts`. */
 const KILLS = Number(process.env.MILLRACE_KILLS ?? 4);
+/** Slow enough to be killed at something. */
+const levels = ["--level-brotli", "9", "--level-zstd", "12"];
 const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
 test("a run that is killed at any moment leaves nothing truncated, and the next one completes", () =>
@@ -21,14 +23,14 @@ test("a run that is killed at any moment leaves nothing truncated, and the next 
     for (let i = 0; i < 12; i++) await writeTree(site, { [`scripts/${i}.js`]: sourceText(20_000 + 9000 * i, i + 11) });
     const whole = join(folder, "whole");
     const started = performance.now();
-    assert.equal((await millrace([site, "--out", whole])).status, 0);
+    assert.equal((await millrace([site, ...levels, "--out", whole])).status, 0);
     const span = performance.now() - started;
     const expected = await contents(whole);
 
     for (let round = 0; round < KILLS; round++) {
       const target = join(folder, `round-${round}`);
       // In place and elsewhere in turns.
-      const words = round % 2 ? [site, "--out", target] : [target];
+      const words = [...(round % 2 ? [site, "--out", target] : [target]), ...levels];
       if (round % 2 === 0) await cp(site, target, { recursive: true, preserveTimestamps: true });
       const delay = span * Math.random();
       await millrace(words, (child) => setTimeout(() => child.kill("SIGKILL"), delay));

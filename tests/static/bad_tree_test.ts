@@ -10,6 +10,8 @@ import { manifestName, precompress } from "../../lib/precompress/mod.ts";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
 import { sourceText } from "../support/bytes.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
+import { until } from "../support/waits.ts";
+import { tries } from "../support/long_run.ts";
 
 const LEVELS = { brotli: 2, zstd: 1, gzip: 1 };
 const app = new TextDecoder().decode(sourceText(9000, 1));
@@ -52,7 +54,7 @@ function named(warnings: readonly string[]): string[] {
 function inSite(use: (folder: string) => Promise<void>): Promise<void> {
   return inFolder(async (folder) => {
     await writeTree(folder, { "app.js": app });
-    await precompress(folder, { levels: LEVELS });
+    await precompress(folder, { jobs: 1, levels: LEVELS });
     await use(folder);
   });
 }
@@ -147,7 +149,7 @@ for (const [fault, spoil] of Object.entries(spoiledVariants)) {
     inFolder(async (folder) => {
       const text = Array.from({ length: 90_000 }, (_, i) => (Math.imul(i, 0x9e3779b1) >>> 13).toString(36)).join("\n");
       await writeTree(folder, { "large.txt": text });
-      await precompress(folder, { levels: LEVELS, formats: ["brotli", "gzip"] });
+      await precompress(folder, { jobs: 1, levels: LEVELS, formats: ["brotli", "gzip"] });
       const path = join(folder, "large.txt.br");
       const { mtimeMs, size } = await stat(path);
       assert.ok(size > 64 * 1024);
@@ -212,12 +214,7 @@ test("a hash in the manifest that is not that of its file is found out, and the 
 
 /** Waits while a file is answered with 503, as it is while it is scanned anew. */
 async function untilAnswered(handler: StaticHandler, path: string): Promise<void> {
-  for (let i = 0; i < 200; i++) {
-    const { status } = await get(handler, path);
-    if (status !== 503) return;
-    await setTimeout(50);
-  }
-  assert.fail(`${path} is answered with 503 for ever`);
+  await until(async () => (await get(handler, path)).status !== 503, `another answer than 503 for ${path}`);
 }
 
 test(
@@ -245,7 +242,7 @@ test(
             assert.deepEqual(sent, await readFile(join(folder, `app.js${extension}`)));
           });
         }),
-        { numRuns: 60 },
+        { numRuns: tries(60) },
       );
     }),
 );

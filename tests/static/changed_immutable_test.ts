@@ -98,7 +98,7 @@ test("a scan that the handler makes by itself warns, too", () =>
   serving({ watch: true }, async ({ change, warnings }) => {
     await change({ [SCRIPT]: "2" });
     const found: string[] = [];
-    for (const end = Date.now() + 10_000; !found.includes(SCRIPT) && Date.now() < end; await pause(20)) {
+    for (const end = Date.now() + 60_000; !found.includes(SCRIPT) && Date.now() < end; await pause(20)) {
       found.push(...pathsOf(warnings()));
     }
     assert.deepEqual(found, [SCRIPT]);

@@ -9,7 +9,7 @@ import { gzipSync } from "node:zlib";
 import { createStaticHandler, type StaticHandler, type StaticWarning } from "../../lib/static/mod.ts";
 import { noise } from "../support/bytes.ts";
 import { runtime } from "../support/runtime.ts";
-import { pause } from "../support/waits.ts";
+import { atLast, until } from "../support/waits.ts";
 import { writeTree } from "../support/folders.ts";
 import { interrupted } from "./interrupted_download.ts";
 import { PersistentConnection, type ReceivedAnswer } from "./persistent_connection.ts";
@@ -21,7 +21,7 @@ const MIDDLE = 100_000;
 /** Streamed. */
 const LARGE = 700_000;
 /** More than two sockets' buffers hold. */
-const HUGE = 24_000_000;
+const HUGE = 16_000_000;
 
 const former = (size: number): Uint8Array => Buffer.alloc(size, "the former content\n");
 const latter = (size: number): Uint8Array => Buffer.alloc(size, "the latter content\n");
@@ -144,12 +144,12 @@ function assertIs(answer: ReceivedAnswer, expected: Uint8Array | undefined, what
 
 /** Asks again until the answer is another than 503, which it has to become. */
 async function healed(client: PersistentConnection, target: string): Promise<ReceivedAnswer> {
-  for (let i = 0; i < 600; i++) {
-    const answer = await client.ask("GET", target);
-    if (answer.status !== 503) return answer;
-    await pause(25);
-  }
-  throw new Error(`${target} is unavailable for ever`);
+  let answer = await client.ask("GET", target);
+  await until(async () => {
+    if (answer.status === 503) answer = await client.ask("GET", target);
+    return answer.status !== 503;
+  }, `another answer than 503 for ${target}`);
+  return answer;
 }
 
 const opensLater = runtime === "bun" && "the server of Bun opens the file when it is given the response";
@@ -260,10 +260,10 @@ for (const entry of entries) {
     await serving(entry, { "file.txt": content, "file.txt.gz": compressed }, async ({ site, warnings, client }) => {
       const asked = { "Accept-Encoding": "gzip" };
       let before = await client.ask("GET", "/file.txt", asked);
-      for (let i = 0; i < 400 && !before.fields.has("content-encoding"); i++) {
-        await pause(25); // no manifest vouches for it: it is decoded first
+      await atLast(async () => { // no manifest vouches for it: it is decoded first
         before = await client.ask("GET", "/file.txt", asked);
-      }
+        return before.fields.has("content-encoding");
+      });
       assert.equal(before.fields.get("content-encoding"), "gzip");
       assertIs(before, compressed, "before");
       await truncate(join(site, "file.txt.gz"), compressed.length - 1);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 /** How long an answer may take, in ms: what takes longer hangs. */
-const LIMIT = 15_000;
+const LIMIT = 60_000;
 
 /** An answer as it came over a connection that stays open. */
 export interface ReceivedAnswer {

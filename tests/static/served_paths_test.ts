@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { fileServedAt, otherAnswerAt, servedPathOf } from "../../lib/static/served_paths.ts";
+import { fileServedAt, otherAnswerAt, servedPathOf } from "../../lib/static/handler/served_paths.ts";
 
 interface PathSettings {
   readonly basePath: string;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { runtime } from "../support/runtime.ts";
-import { pause } from "../support/waits.ts";
+import { atLast } from "../support/waits.ts";
 import { writeTree } from "../support/folders.ts";
 import { PersistentConnection } from "./persistent_connection.ts";
 import { entries } from "./served_handler.ts";
@@ -57,7 +57,7 @@ for (const entry of entries) {
       assert.ok(statuses.includes(200) && statuses.some((status) => status !== 200), statuses.join());
       assert.equal((await client.ask("GET", "/small.txt")).body.toString(), "small");
       for (const socket of sockets) socket.destroy();
-      for (let i = 0; i < 200 && server.descriptorsBelow(folder) > 0; i++) await pause(20);
+      await atLast(() => server.descriptorsBelow(folder) <= 0);
       assert.equal(server.descriptorsBelow(folder), 0);
       const answer = await client.ask("GET", "/large.bin");
       assert.equal(answer.status, 200);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { manifestName } from "../../lib/precompress/mod.ts";
-import { pause } from "../support/waits.ts";
+import { atLast, pause } from "../support/waits.ts";
 import { entries } from "./served_handler.ts";
 import { cannotLookInside, ServerProcess } from "./server_process.ts";
 
@@ -115,7 +115,7 @@ for (const entry of entries) {
       await Promise.all(staying);
       clearInterval(watch);
       assert.ok(open >= CLIENTS / 2, `only ${open} descriptors were ever open: were there any clients?`);
-      for (let i = 0; i < 100 && server.descriptorsBelow(folder) > 0; i++) await pause(20);
+      await atLast(() => server.descriptorsBelow(folder) <= 0);
       assert.equal(server.descriptorsBelow(folder), 0, "descriptors that stay open");
       const figures = `${Math.round(before)} MB before, ${Math.round(most)} MB at most, ${open} descriptors at most`;
       (t as { diagnostic?: (text: string) => void } | undefined)?.diagnostic?.(figures);

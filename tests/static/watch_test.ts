@@ -9,7 +9,7 @@ import { writeTree } from "../support/folders.ts";
 import { entries } from "./served_handler.ts";
 import { ServerProcess } from "./server_process.ts";
 
-const LIMIT = 10_000;
+const LIMIT = 60_000;
 
 let folder = "";
 let folders = 0;

@@ -31,7 +31,7 @@ const closings: Readonly<Record<string, (controller: ReadableByteStreamControlle
 };
 
 for (const [name, close] of Object.entries(closings)) {
-  test(`both branches end with a source that ${name}, one of them read into views`, { timeout: 10_000 }, async () => {
+  test(`both branches end with a source that ${name}, one of them read into views`, { timeout: 60_000 }, async () => {
     const chunks = [[1, 2, 3], [4, 5]];
     const [one, two] = new ReadableStream({
       type: "bytes",
@@ -47,7 +47,7 @@ for (const [name, close] of Object.entries(closings)) {
 
 for (const at of [0, 1]) {
   test(`a branch ends though that with the view (${at + 1}) fails in the middle of an element`, {
-    timeout: 10_000,
+    timeout: 60_000,
   }, async () => {
     let source!: ReadableByteStreamController;
     const branches = new ReadableStream({ type: "bytes", start: (controller) => void (source = controller) }).tee();

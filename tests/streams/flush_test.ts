@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { mixedSets, nativeSet, ourSet, type StreamSet } from "./stream_sets.ts";
+import { isLong } from "../support/long_run.ts";
 
 /** More chunks than these are flushed at once only: under a test runner a promise costs ten times what it should. */
 const MOST_AWAITED = 7;
@@ -112,7 +113,8 @@ for (const set of [ourSet, ...mixedSets, nativeSet]) {
   for (const way of Object.keys(ways)) {
     for (const count of [1, 7, 1000]) {
       it(`${way} with ${set.name} deliver ${count} chunks enqueued by flush(), whatever the options`, async () => {
-        for (const options of optionSets) await deliver(set, count, options, way);
+        const sets = count < 1000 || isLong ? optionSets : optionSets.filter((_, i) => i === 0 || i === 15);
+        for (const options of sets) await deliver(set, count, options, way);
       });
     }
   }

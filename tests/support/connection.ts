@@ -46,9 +46,9 @@ export class Connection {
     });
   }
 
-  /** Waits until `holds`; gives up with the connection's state after 10 s. */
+  /** Waits until `holds`; gives up with the connection's state after a minute. */
   async until(holds: (connection: Connection) => boolean): Promise<this> {
-    const deadline = Date.now() + 10_000;
+    const deadline = Date.now() + 60_000;
     while (!holds(this)) {
       if (Date.now() > deadline) {
         throw new Error(`nothing more came: closed ${this.isClosed}, received ${JSON.stringify(this.received)}`);

@@ -24,6 +24,11 @@ export async function within<T>(promise: Promise<T>, what: string): Promise<T> {
   }
 }
 
+/** Waits until a condition holds, and goes on if it never does: for a test that says then what is wrong. */
+export async function atLast(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (const start = performance.now(); !await condition() && performance.now() - start < LIMIT;) await pause(5);
+}
+
 /** Waits until a condition holds. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const start = performance.now();

@@ -1,10 +1,5 @@
 import { atEndOfTurn, joinBytes } from "../../streams/internal.ts";
-import {
-  availableDictionary,
-  mayUseDictionary,
-  useAsDictionary,
-  useAsDictionaryBelow,
-} from "../../semantics/dictionaries.ts";
+import { availableDictionary, mayUseDictionary, useAsDictionary, useAsDictionaryBelow } from "../../semantics/mod.ts";
 import { addToVary, type Exchange, type ResponseFields } from "../policy.ts";
 import { Dictionary } from "./dictionary.ts";
 import { FormerVersions } from "./former_versions.ts";

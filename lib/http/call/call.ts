@@ -39,7 +39,7 @@ export interface OwnedCall extends LiveCall {
 }
 
 /** The caller of a call that was answered. */
-const ANSWERED: Caller = { resolve: () => {}, reject: () => {} };
+export const ANSWERED: Caller = { resolve: () => {}, reject: () => {} };
 
 /**
  * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns the request's life:

@@ -2,7 +2,7 @@ import type { ClientCore, LiveCall } from "../client_core.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpInterceptor, HttpRequest } from "../http_interceptor.ts";
 import { type HttpResponse, withTrailers } from "../response/http_response.ts";
-import type { Caller, CallOwner, OwnedCall } from "./call.ts";
+import { ANSWERED, type Caller, type CallOwner, type OwnedCall } from "./call.ts";
 import { send } from "./send.ts";
 import { TotalDeadline } from "./total_deadline.ts";
 
@@ -14,7 +14,7 @@ export class InterceptedCall implements CallOwner, LiveCall {
   readonly #core: ClientCore;
   readonly #request: HttpRequest;
   readonly #interceptors: readonly HttpInterceptor[];
-  readonly #caller: Caller;
+  #caller: Caller;
   readonly #calls = new Set<OwnedCall>();
   #total: TotalDeadline | undefined = undefined;
   #isAnswered = false;
@@ -85,7 +85,10 @@ export class InterceptedCall implements CallOwner, LiveCall {
   #answer(response: HttpResponse): void {
     if (this.#isAnswered) return discard(response);
     this.#isAnswered = true;
-    this.#caller.resolve(response);
+    const { resolve } = this.#caller;
+    // As in a call: nothing that a connection holds may lead to the response.
+    this.#caller = ANSWERED;
+    resolve(response);
     this.#endIfOver();
   }
 

@@ -1,6 +1,6 @@
 import { resolveObjectURL } from "node:buffer";
 import { buildResponse } from "../call/build_response.ts";
-import type { Caller, CallOwner } from "../call/call.ts";
+import { ANSWERED, type Caller, type CallOwner } from "../call/call.ts";
 import { TotalDeadline } from "../call/total_deadline.ts";
 import type { ClientCore, LiveCall } from "../client_core.ts";
 import type { HeaderList, ResponseHead } from "../exchange.ts";
@@ -22,7 +22,7 @@ type BlobReader = ReadableStreamDefaultReader<Uint8Array>;
 export class LocalCall implements LiveCall, BodyControl {
   readonly #core: ClientCore;
   readonly #request: FetchRequest;
-  readonly #caller: Caller;
+  #caller: Caller;
   readonly #owner: CallOwner;
   readonly #body: ResponseBody = new ResponseBody(this);
   #reader: BlobReader | undefined = undefined;
@@ -125,7 +125,11 @@ export class LocalCall implements LiveCall, BodyControl {
     const terms = { decompress: false, maxResponseSize, redirected: false };
     try {
       const body = this.#request.method === "HEAD" ? undefined : this.#body;
-      this.#caller.resolve(buildResponse(this.#request, head, body, terms));
+      const response = buildResponse(this.#request, head, body, terms);
+      const { resolve } = this.#caller;
+      // As in a call: nothing that the client holds may lead to the response.
+      this.#caller = ANSWERED;
+      resolve(response);
     } catch (error) {
       this.#fail(error);
     }

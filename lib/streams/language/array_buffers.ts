@@ -6,7 +6,7 @@
  */
 
 import { badValue, mustBe } from "./errors.ts";
-import { getterOf } from "./getter_of.ts";
+import { getterOf } from "#streams/getter_of";
 
 type ViewConstructor = (new (buffer: ArrayBuffer, byteOffset: number, length: number) => ArrayBufferView) & {
   readonly BYTES_PER_ELEMENT?: number;

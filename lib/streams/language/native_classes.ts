@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { getterOf } from "./getter_of.ts";
+import { getterOf } from "#streams/getter_of";
 import { hasBrand, isObject } from "./webidl.ts";
 
 /** The runtime's own ReadableStream. */

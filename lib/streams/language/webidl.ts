@@ -6,7 +6,7 @@
  */
 
 import { mustBe } from "./errors.ts";
-import { getterOf } from "./getter_of.ts";
+import { getterOf } from "#streams/getter_of";
 import { isThenableLike } from "./promises.ts";
 
 const { call } = Function.prototype;

@@ -21,7 +21,7 @@ import type { PendingWrites, ReadableEnd, WritableEnd } from "./pipe_ends.ts";
 import { PipeReaderState, PipeWriterState } from "./pipe_locks.ts";
 import type { PipeOptions } from "./pipe_options.ts";
 import { countAsMany } from "../shortcuts/long_turn.ts";
-import { holdForRecycling, recycle, type Recycling, recyclingBetween } from "../shortcuts/recycling.ts";
+import { holdForRecycling, recycle, type Recycling, recyclingBetween } from "#streams/recycling";
 import { Task } from "../shortcuts/task.ts";
 
 /** What a pipe is rejected with. */

@@ -1,5 +1,5 @@
 import { mustBe } from "../language/errors.ts";
-import { showInNode } from "../language/inspection.ts";
+import { showInNode } from "#streams/inspection";
 import { countSize } from "./queuing_strategy.ts";
 import { defineInterface, toDictionary } from "../language/webidl.ts";
 

@@ -1,6 +1,6 @@
 import { isDetachedBuffer, NOT_EMPTY, toArrayBufferView, viewSlots } from "../language/array_buffers.ts";
 import { cannot, wrongThis } from "../language/errors.ts";
-import { showInNode } from "../language/inspection.ts";
+import { showInNode } from "#streams/inspection";
 import { requireState } from "../language/shell.ts";
 import { defineInterface, isObject, toUnsignedLongLong } from "../language/webidl.ts";
 import type { ByobRequestState, ByteControllerState } from "./byte_controller_state.ts";

@@ -1,6 +1,6 @@
 import { NOT_EMPTY, toArrayBufferView } from "../language/array_buffers.ts";
 import { cannot, wrongThis } from "../language/errors.ts";
-import { showInNode } from "../language/inspection.ts";
+import { showInNode } from "#streams/inspection";
 import { construct, requireState } from "../language/shell.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";
 import { ReadableStreamBYOBRequest } from "./byob_request.ts";

@@ -1,5 +1,5 @@
 import { wrongThis } from "../language/errors.ts";
-import { showInNode } from "../language/inspection.ts";
+import { showInNode } from "#streams/inspection";
 import { requireState } from "../language/shell.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";
 import { checkCanCloseOrEnqueue } from "./controller_state.ts";

@@ -1,7 +1,7 @@
 import { badValue, lockedError, outOfRange } from "../language/errors.ts";
-import { makeNativeSideLazily } from "../native/lazy/lazy_side.ts";
+import { makeNativeSideLazily } from "#streams/lazy_side";
 import { hasNativeByteStreams, NativeReadableStream } from "../language/native_classes.ts";
-import { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "../native/node_interop.ts";
+import { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "#streams/node_interop";
 import { NO_BUFFER, ReadableFeed, releaseReadableFeed, WatchedReadableFeed } from "../native/feeds/readable_feed.ts";
 import { pipeThrough, pipeTo } from "../pipe/pipe_to.ts";
 import { promiseRejectedWith } from "../language/promises.ts";

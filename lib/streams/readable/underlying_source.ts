@@ -1,5 +1,5 @@
 import { callbackResult } from "../language/promises.ts";
-import { recyclerOf, type RecyclingSource } from "../shortcuts/recycling.ts";
+import { recyclerOf, type RecyclingSource } from "#streams/recycling";
 import { type Callback, toCallback, toDictionary, toUnsignedLongLong } from "../language/webidl.ts";
 import type { SourceAlgorithms } from "./controller_state.ts";
 

@@ -39,4 +39,4 @@
 export { type Context, currentContext, runIn } from "./async_context.ts";
 export { atEndOfTurn } from "./end_of_turn.ts";
 export { giveBackNumberRun, RUN_LENGTH, takeRun } from "./number_runs.ts";
-export { RecyclingSource, ReleasingTransformer } from "./recycling.ts";
+export { RecyclingSource, ReleasingTransformer } from "#streams/recycling";

@@ -1,4 +1,4 @@
-import { type Context, currentContext, runIn } from "./async_context.ts";
+import { type Context, currentContext, runIn } from "#streams/async_context";
 import { inAnotherTurn, isLongTurn } from "./long_turn.ts";
 import { queueReaction } from "../language/promises.ts";
 

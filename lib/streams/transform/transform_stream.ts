@@ -1,4 +1,4 @@
-import { makeNativeSideLazily, withEndsOf } from "../native/lazy/lazy_side.ts";
+import { makeNativeSideLazily, withEndsOf } from "#streams/lazy_side";
 import { NativeTransformStream } from "../language/native_classes.ts";
 import { TransformFeed } from "../native/feeds/transform_feed.ts";
 import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../language/promises.ts";

@@ -1,6 +1,6 @@
 import { outOfRange } from "../language/errors.ts";
 import { callbackResult } from "../language/promises.ts";
-import { releasesChunks } from "../shortcuts/recycling.ts";
+import { releasesChunks } from "#streams/recycling";
 import { type Callback, toCallback, toDictionary } from "../language/webidl.ts";
 import type { TransformerAlgorithms, TransformStreamState } from "./transform_state.ts";
 

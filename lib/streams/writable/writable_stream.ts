@@ -1,7 +1,7 @@
 import { endedError, lockedError } from "../language/errors.ts";
-import { makeNativeSideLazily } from "../native/lazy/lazy_side.ts";
+import { makeNativeSideLazily } from "#streams/lazy_side";
 import { NativeWritableStream } from "../language/native_classes.ts";
-import { adoptOwnClosedPromise, answerNode } from "../native/node_interop.ts";
+import { adoptOwnClosedPromise, answerNode } from "#streams/node_interop";
 import { releaseWritableFeed, WritableFeed } from "../native/feeds/writable_feed.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { giveState, takeState } from "../language/shell.ts";

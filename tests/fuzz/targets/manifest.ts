@@ -5,8 +5,8 @@ import { join } from "node:path";
 import process from "node:process";
 import { checkedRecord } from "../../../lib/precompress/manifest_format.ts";
 import { manifestName, readManifest } from "../../../lib/precompress/mod.ts";
-import { readManifestLines } from "../../../lib/static/tree/manifest_lines.ts";
-import { Turns } from "../../../lib/static/tree/turns.ts";
+import { readManifestLines } from "../../../lib/static/scan/manifest_lines.ts";
+import { Turns } from "../../../lib/static/scan/turns.ts";
 import { ending, type Target } from "../target.ts";
 
 let folder = "";

@@ -19,7 +19,11 @@ export class RealTalk {
     const talk = new RealTalk(url);
     const { protocol, hostname, port, origin } = talk.#url;
     const target = { secure: protocol === "https:", host: hostname, port: Number(port) };
-    const transport = await openTransport(target, { tls: { ca: certificates.ca }, alpn: ["http/1.1"], timeout: 5000 });
+    const transport = await openTransport(target, {
+      tls: { ca: certificates.ca },
+      alpn: ["http/1.1"],
+      timeout: 60_000,
+    });
     const defaults = { pipelining: 1, highWaterMark: 1024 * 1024, maxHeaderSize: 64 * 1024, idleTimeout: 4000 };
     talk.#connection = openHttp1Connection(transport, { origin, ...defaults, ...options }, talk.owner);
     return talk;

@@ -77,7 +77,7 @@ after(async () => {
 async function connect(name: string, options: Partial<Http2Options> = {}): Promise<Opened> {
   const target = { secure: name === "TLS", host: "127.0.0.1", port: ports[name] };
   const tls = { ca: certificates.ca };
-  return openOn(await openTransport(target, { tls, alpn: ["h2"], timeout: 10_000 }), options);
+  return openOn(await openTransport(target, { tls, alpn: ["h2"], timeout: 60_000 }), options);
 }
 
 async function finish({ session, owner }: Opened): Promise<void> {
@@ -183,7 +183,7 @@ test("a server that shuts down lets requests end, and the session closes", { ski
   server.on("stream", (stream: ServerHttp2Stream) => streams.push(stream));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const target = { secure: false, host: "127.0.0.1", port: (server.address() as AddressInfo).port };
-  const { session, owner } = openOn(await openTransport(target, { tls: {}, alpn: [], timeout: 10_000 }));
+  const { session, owner } = openOn(await openTransport(target, { tls: {}, alpn: [], timeout: 60_000 }));
   const answer = ask(session);
   while (streams.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   (await shutDown)();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { getEventListeners } from "node:events";
-import { HttpClient } from "../../../lib/http/mod.ts";
+import { HttpClient, type HttpInterceptor, type HttpRequestInit } from "../../../lib/http/mod.ts";
 import { until, within } from "../../support/waits.ts";
 import { certificates } from "../certificates.ts";
 import { Child } from "../faults/child.ts";
@@ -214,7 +214,9 @@ async function oneAbort(client: HttpClient, url: string, index: number, reason: 
 /** Responses that are dropped without a look at their bodies, each larger than what is received unasked: they must not keep streams. */
 export async function droppedResponses({ client, url, seen }: Scene, count: number): Promise<void> {
   for (let made = 0; made < count; made += 50) {
-    await Promise.all(Array.from({ length: 50 }, () => client.fetch(`${url}/bytes/3000000`)));
+    const intercept: HttpInterceptor[] = [(request, next) => next(request)];
+    const init = (i: number): HttpRequestInit => i % 2 === 0 ? {} : { intercept };
+    await Promise.all(Array.from({ length: 50 }, (_, i) => client.fetch(`${url}/bytes/3000000`, init(i))));
   }
   for (let tries = 0; (await seen()).streams > 0 || client.stats().active > 0; tries++) {
     assert.ok(tries < 300, `${client.stats().active} requests are under way for ever`);

@@ -8,9 +8,9 @@ import test from "node:test";
 import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { manifestName, precompress } from "../../../lib/precompress/mod.ts";
-import { readManifestLines } from "../../../lib/static/tree/manifest_lines.ts";
-import { readVerified } from "../../../lib/static/tree/read_verified.ts";
-import { Turns } from "../../../lib/static/tree/turns.ts";
+import { readManifestLines } from "../../../lib/static/scan/manifest_lines.ts";
+import { readVerified } from "../../../lib/static/scan/read_verified.ts";
+import { Turns } from "../../../lib/static/scan/turns.ts";
 import { inFolder, writeTree } from "../../support/folders.ts";
 import { noise, sourceText } from "../../support/bytes.ts";
 import { all, codingsOf, scanned, variantsOf } from "./scanned.ts";
@@ -24,7 +24,7 @@ const app = new TextDecoder().decode(sourceText(9000, 1));
 function inSite(use: (folder: string) => Promise<void>): Promise<void> {
   return inFolder(async (folder) => {
     await writeTree(folder, { "app.js": app, "index.html": "<p>The mill turns.</p>\n".repeat(200), "small.txt": "s" });
-    await precompress(folder, { levels: LEVELS });
+    await precompress(folder, { jobs: 1, levels: LEVELS });
     await use(folder);
   });
 }
@@ -128,7 +128,7 @@ test("a small variant that is not what the manifest says is found out when it is
   inFolder(async (folder) => {
     const text = noise(90_000, 1).reduce((text, byte) => text + byte.toString(16).padStart(2, "0"), "");
     await writeTree(folder, { "large.txt": text, "app.js": app });
-    await precompress(folder, { levels: LEVELS, formats: ["brotli", "gzip"] });
+    await precompress(folder, { jobs: 1, levels: LEVELS, formats: ["brotli", "gzip"] });
     for (const path of ["app.js.br", "large.txt.br"]) await truncate(join(folder, path), 100);
     const { files, warnings } = await scanned(folder);
     assert.deepEqual(warnings, [
@@ -204,7 +204,7 @@ test("files may be called as what every object has", () =>
       assert.deepEqual([[...files.keys()].sort(), warnings], [[...names].sort(), []]);
     }
     await rm(join(folder, manifestName));
-    await precompress(folder, { levels: LEVELS, include: ["**"] });
+    await precompress(folder, { jobs: 1, levels: LEVELS, include: ["**"] });
     const { files } = await scanned(folder);
     for (const name of names) assert.equal(files.get(name)!.identity.sha256, sha256(app), name);
   }));

@@ -5,8 +5,8 @@ import { appendFile, mkdir, rename, rm, stat, symlink, truncate, utimes, writeFi
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import type { Representation } from "../../../lib/static/tree/representation.ts";
-import { readVerified } from "../../../lib/static/tree/read_verified.ts";
+import type { Representation } from "../../../lib/static/scan/representation.ts";
+import { readVerified } from "../../../lib/static/scan/read_verified.ts";
 import { inFolder } from "../../support/folders.ts";
 
 const content = "what the scan found";

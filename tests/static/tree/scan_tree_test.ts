@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { scanTree } from "../../../lib/static/tree/scan_tree.ts";
+import { scanTree } from "../../../lib/static/scan/scan_tree.ts";
 import { inFolder, writeTree } from "../../support/folders.ts";
 import { codingsOf, scanned, variantsOf } from "./scanned.ts";
 

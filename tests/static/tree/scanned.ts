@@ -1,6 +1,6 @@
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import type { Representation, TreeFile } from "../../../lib/static/tree/representation.ts";
-import { scanTree } from "../../../lib/static/tree/scan_tree.ts";
+import type { Representation, TreeFile } from "../../../lib/static/scan/representation.ts";
+import { scanTree } from "../../../lib/static/scan/scan_tree.ts";
 import { compress } from "../../../lib/codecs/mod.ts";
 
 /** What a scan found. */

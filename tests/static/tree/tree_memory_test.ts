@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { TreeMemory } from "../../../lib/static/tree/memory.ts";
-import type { Representation } from "../../../lib/static/tree/representation.ts";
-import { scanTree } from "../../../lib/static/tree/scan_tree.ts";
-import type { Tree } from "../../../lib/static/tree/tree.ts";
+import { TreeMemory } from "../../../lib/static/scan/memory.ts";
+import type { Representation } from "../../../lib/static/scan/representation.ts";
+import { scanTree } from "../../../lib/static/scan/scan_tree.ts";
+import type { Tree } from "../../../lib/static/scan/tree.ts";
 import { inFolder, writeTree } from "../../support/folders.ts";
 import { all } from "./scanned.ts";
 

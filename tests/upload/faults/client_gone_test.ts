@@ -5,7 +5,7 @@ import test from "node:test";
 import { pause } from "../../support/waits.ts";
 import { inFolder } from "../../support/folders.ts";
 import { content } from "./good_uploads.ts";
-import { assertUnhurt } from "./unhurt.ts";
+import { assertUnhurt, TIMES } from "./unhurt.ts";
 import { type Leaving, UploadConnection } from "./upload_connection.ts";
 import { chunk, form, formType, head } from "./upload_messages.ts";
 import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process.ts";
@@ -49,7 +49,7 @@ async function leaveHalfWay(port: number, number: number): Promise<void> {
 }
 
 for (const entry of uploadEntries) {
-  const name = `${entry}: 100 clients that leave half-way leave nothing behind and hurt no other`;
+  const name = `${entry}: ${TIMES} clients that leave half-way leave nothing behind and hurt no other`;
   test(name, { skip: cannotLookInside }, () =>
     inFolder(async (folder) => {
       await mkdir(join(folder, "deep"));

@@ -5,7 +5,7 @@ import { inFolder } from "../../support/folders.ts";
 import { forEachOf } from "../../support/raw_exchange.ts";
 import { content } from "./good_uploads.ts";
 import { cannotMount, onSmallDisk } from "./small_disk.ts";
-import { assertUnhurt, type Fault } from "./unhurt.ts";
+import { assertUnhurt, type Fault, TIMES } from "./unhurt.ts";
 import { UploadConnection } from "./upload_connection.ts";
 import { chunked, form, formType, head } from "./upload_messages.ts";
 import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process.ts";
@@ -54,16 +54,17 @@ function overfill(size: number): Fault["happen"] {
 }
 
 for (const entry of uploadEntries) {
-  const full = `${entry}: 100 uploads that fill the disk are answered with 507, leave nothing behind and hurt no other`;
+  const full =
+    `${entry}: ${TIMES} uploads that fill the disk are answered with 507, leave nothing behind and hurt no other`;
   test(
     full,
     { skip: cannotLookInside || cannotMount },
     () =>
       inFolder((folder) =>
-        onSmallDisk(folder, 24, async (disk) => {
+        onSmallDisk(folder, 8, async (disk) => {
           const server = await UploadProcess.start(disk, entry);
           try {
-            const fault = { status: 507, code: "NO_SPACE", happen: overfill(25 * 2 ** 20) } as const;
+            const fault = { status: 507, code: "NO_SPACE", happen: overfill(9 * 2 ** 20) } as const;
             await assertUnhurt(server, disk, fault, { refusals: [507], largest: 65_536 });
             await assertNoLeak(server, fault.happen);
           } finally {
@@ -74,7 +75,7 @@ for (const entry of uploadEntries) {
   );
 
   const large =
-    `${entry}: 100 uploads of files larger than allowed are answered with 507, leave nothing and hurt no other`;
+    `${entry}: ${TIMES} uploads of files larger than allowed are answered with 507, leave nothing and hurt no other`;
   test(large, { skip: cannotLookInside }, () =>
     inFolder(async (folder) => {
       const server = await UploadProcess.start(folder, entry, {}, { largestFile: 2048 });

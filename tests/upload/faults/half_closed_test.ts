@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { pause } from "../../support/waits.ts";
+import { atLast } from "../../support/waits.ts";
 import { inFolder } from "../../support/folders.ts";
 import { forEachOf } from "../../support/raw_exchange.ts";
 import { content } from "./good_uploads.ts";
@@ -37,10 +37,7 @@ for (const entry of uploadEntries) {
           if (status === 201) answered.push(`/file-${number}`);
         });
         const log: Logged[] = [];
-        for (let i = 0; i < 100 && log.length < TIMES; i++) {
-          if (i > 0) await pause(50);
-          log.push(...await server.takeLog());
-        }
+        await atLast(async () => log.push(...await server.takeLog()) >= TIMES);
         const stored = new Set(log.filter(({ status }) => status === 201).map(({ path }) => path));
         assert.equal(log.filter(({ status }) => status === 499).length + stored.size, TIMES);
         for (const path of answered) assert.ok(stored.has(path), path);

@@ -3,7 +3,7 @@ import test from "node:test";
 import { pause } from "../../support/waits.ts";
 import { inFolder } from "../../support/folders.ts";
 import { content } from "./good_uploads.ts";
-import { assertUnhurt } from "./unhurt.ts";
+import { assertUnhurt, TIMES } from "./unhurt.ts";
 import { UploadConnection } from "./upload_connection.ts";
 import { chunked, form, formType, head } from "./upload_messages.ts";
 import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process.ts";
@@ -42,7 +42,7 @@ function send(requests: typeof announced): (port: number, number: number) => Pro
 const cases = { "whose length is too large": announced, "that turn out too large on the way": unannounced };
 for (const entry of uploadEntries) {
   for (const [what, requests] of Object.entries(cases)) {
-    const name = `${entry}: 100 uploads ${what} are answered with 413, leave nothing behind and hurt no other`;
+    const name = `${entry}: ${TIMES} uploads ${what} are answered with 413, leave nothing behind and hurt no other`;
     test(name, { skip: cannotLookInside }, () =>
       inFolder(async (folder) => {
         const server = await UploadProcess.start(folder, entry, { maxBytes: LIMIT });

@@ -50,7 +50,7 @@ async function sendMalformed(port: number, number: number): Promise<void> {
 }
 
 for (const entry of uploadEntries) {
-  test(`${entry}: 100 requests with malformed framing leave nothing behind and hurt no other`, {
+  test(`${entry}: ${TIMES} requests with malformed framing leave nothing behind and hurt no other`, {
     skip: cannotLookInside,
   }, () =>
     inFolder(async (folder) => {

@@ -80,7 +80,7 @@ async function temporariesIn(folder: string, except: string): Promise<string[]> 
 /** Asserts that a server on the same folder removes what a killed one left, and nothing else. */
 async function assertClearedUp(server: UploadProcess, folder: string, sent: Sent, foreign: string): Promise<void> {
   let left = await temporariesIn(folder, foreign);
-  for (const end = Date.now() + 10_000; left.length > 0 && Date.now() < end;) {
+  for (const end = Date.now() + 60_000; left.length > 0 && Date.now() < end;) {
     await pause(20);
     left = await temporariesIn(folder, foreign);
   }

@@ -3,7 +3,7 @@ import test from "node:test";
 import { pause } from "../../support/waits.ts";
 import { inFolder } from "../../support/folders.ts";
 import { content } from "./good_uploads.ts";
-import { assertUnhurt } from "./unhurt.ts";
+import { assertUnhurt, TIMES } from "./unhurt.ts";
 import { UploadConnection } from "./upload_connection.ts";
 import { chunk, form, formType, head } from "./upload_messages.ts";
 import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process.ts";
@@ -53,7 +53,8 @@ const cases = {
 };
 for (const entry of uploadEntries) {
   for (const [what, { options, happen }] of Object.entries(cases)) {
-    const name = `${entry}: 100 clients that ${what} are answered with 408, leave nothing behind and hurt no other`;
+    const name =
+      `${entry}: ${TIMES} clients that ${what} are answered with 408, leave nothing behind and hurt no other`;
     test(name, { skip: cannotLookInside }, () =>
       inFolder(async (folder) => {
         const server = await UploadProcess.start(folder, entry, options);

@@ -2,16 +2,17 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runtime } from "../../support/runtime.ts";
-import { pause } from "../../support/waits.ts";
+import { atLast, pause } from "../../support/waits.ts";
 import { listed } from "../../support/folders.ts";
 import { forEachOf } from "../../support/raw_exchange.ts";
 import type { UploadErrorCode } from "../../../lib/upload/mod.ts";
 import { GoodUploads, type GoodUploadsOptions } from "./good_uploads.ts";
 import { sha256 } from "./upload_messages.ts";
 import type { Logged, UploadProcess } from "./upload_process.ts";
+import { isLong } from "../../support/long_run.ts";
 
 /** How often each thing goes wrong. */
-export const TIMES = 100;
+export const TIMES: number = isLong ? 100 : 40;
 /** How often at once. */
 const AT_ONCE = 25;
 /**
@@ -33,7 +34,7 @@ export interface Fault {
 }
 
 /**
- * Has something go wrong 100 times, with good uploads meanwhile, and asserts that they are stored whole, that nothing
+ * Has something go wrong many times, with good uploads meanwhile, and asserts that they are stored whole, that nothing
  * else is, that the handler logged what it should, and that the server has nothing open and nothing to complain about.
  */
 export async function assertUnhurt(
@@ -81,10 +82,7 @@ async function assertLogged(server: UploadProcess, good: GoodUploads, { status, 
   expected.set(status, TIMES + good.refused);
   const all = TIMES + good.answered + good.refused;
   const log: Logged[] = [];
-  for (let i = 0; i < 100 && log.length < all; i++) {
-    if (i > 0) await pause(50);
-    log.push(...await server.takeLog());
-  }
+  await atLast(async () => log.push(...await server.takeLog()) >= all);
   const statuses = new Map<number, number>();
   for (const entry of log) statuses.set(entry.status, (statuses.get(entry.status) ?? 0) + 1);
   const others = log.filter((entry) => !expected.has(entry.status)).slice(0, 3);
@@ -96,13 +94,13 @@ async function assertLogged(server: UploadProcess, good: GoodUploads, { status, 
 /** Asserts that a folder has the files named and no others, hidden ones included. */
 export async function assertStored(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
   const expected = [...files.keys()].sort();
-  for (let i = 0; i < 100 && (await listed(folder)).length > expected.length; i++) await pause(20); // being removed
+  await atLast(async () => (await listed(folder)).length <= expected.length); // being removed
   assert.deepEqual(await listed(folder), expected);
   for (const name of expected) assert.equal(sha256(await readFile(join(folder, name))), files.get(name), name);
 }
 
 async function assertLetGo(server: UploadProcess, folder: string, most: number): Promise<void> {
-  for (let i = 0; i < 250 && server.channels.length > most; i++) await pause(40);
+  await atLast(() => server.channels.length <= most);
   assert.equal(server.descriptorsBelow(folder), 0, "files that stay open");
   assert.ok(server.channels.length <= most, `more than ${most} descriptors: ${server.channels}`);
 }

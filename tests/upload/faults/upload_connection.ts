@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 /** How long an answer may take, in ms: what takes longer hangs. */
-const LIMIT = 20_000;
+const LIMIT = 60_000;
 
 /** How a client goes: it closes the connection, resets it, or only says that it sends no more. */
 export type Leaving = "close" | "reset" | "half-close";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { inFolder } from "../../support/folders.ts";
 import { content } from "./good_uploads.ts";
-import { assertUnhurt } from "./unhurt.ts";
+import { assertUnhurt, TIMES } from "./unhurt.ts";
 import { UploadConnection } from "./upload_connection.ts";
 import { chunked, digestField, head } from "./upload_messages.ts";
 import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process.ts";
@@ -34,7 +34,7 @@ async function sendOther(port: number, number: number): Promise<void> {
 
 for (const entry of uploadEntries) {
   const name =
-    `${entry}: 100 uploads with a wrong digest are answered with 422, leave nothing behind and hurt no other`;
+    `${entry}: ${TIMES} uploads with a wrong digest are answered with 422, leave nothing behind and hurt no other`;
   test(name, { skip: cannotLookInside }, () =>
     inFolder(async (folder) => {
       const server = await UploadProcess.start(folder, entry);

@@ -17,7 +17,7 @@ const skip = !hasCurl ? "there is no curl" : !canMakeCertificates && "no certifi
 /** What curl says that it got. */
 async function upload(url: string, file: string, answer: string, ...more: string[]): Promise<string> {
   const args = ["-sS", "-k", "-T", file, "-o", answer, "-w", "%{http_code}", ...more, url];
-  const { stdout } = await run("curl", args, { timeout: 20_000 });
+  const { stdout } = await run("curl", args, { timeout: 60_000 });
   return `${stdout} ${JSON.parse(await readFile(answer, "utf8")).code}`;
 }
 

@@ -18,7 +18,7 @@ for (const entry of Object.keys(entries)) {
       serving(entry, { timeout: 300 }, async ({ port, folder }) => {
         const client = await RawClient.open(port);
         client.ask("PUT", "/note", lines);
-        for (const end = performance.now() + 15_000; !client.isOver && performance.now() < end;) {
+        for (const end = performance.now() + 60_000; !client.isOver && performance.now() < end;) {
           client.send(byte);
           await pause(50);
         }

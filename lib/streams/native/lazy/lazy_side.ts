@@ -1,14 +1,5 @@
-import { isLikeNative } from "./lazy_side_check.ts";
+import { isLikeNative, type NativeSideOf, type StreamClass } from "./lazy_side_check.ts";
 import { transferMarkOf } from "./transfer_mark.ts";
-
-/** A stream class, of ours or the runtime's. */
-export type StreamClass = new () => object;
-
-/**
- * The native side of a stream: an object of the runtime's own class that stands for it, made at the first call;
- * `undefined` for what is no stream of the class.
- */
-export type NativeSideOf = (stream: object) => object | undefined;
 
 type Properties = Record<PropertyKey, unknown>;
 

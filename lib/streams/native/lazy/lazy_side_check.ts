@@ -1,4 +1,11 @@
-import type { NativeSideOf, StreamClass } from "./lazy_side.ts";
+/** A stream class, of ours or the runtime's. */
+export type StreamClass = new () => object;
+
+/**
+ * The native side of a stream: an object of the runtime's own class that stands for it, made at the first call;
+ * `undefined` for what is no stream of the class.
+ */
+export type NativeSideOf = (stream: object) => object | undefined;
 
 /** Makes the class that is to be checked, with native sides from the given function. */
 type MakeStandIn = (sideOf: NativeSideOf) => StreamClass | undefined;

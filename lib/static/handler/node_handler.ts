@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
-import { writeHead } from "../runtime/mod.ts";
-import type { Answer, Fields, FileParts } from "./answer.ts";
-import { answerBusy } from "./answer_resource.ts";
+import { writeHead } from "../../runtime/mod.ts";
+import type { Answer, Fields, FileParts } from "../answer/answer.ts";
+import { answerBusy } from "../answer/answer_resource.ts";
 import { FileReader, isShortage } from "./file_reader.ts";
 import type { Asked } from "./asked.ts";
-import { joinedNames, useAsDictionaryBelow } from "../semantics/mod.ts";
+import { joinedNames, useAsDictionaryBelow } from "../../semantics/mod.ts";
 import { type MountedRequest, mountOf } from "./mount.ts";
 import { NodeFields } from "./node_fields.ts";
 import { sendFile } from "./send_file.ts";

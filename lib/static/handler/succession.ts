@@ -1,5 +1,5 @@
 import { clearTimeout, setTimeout } from "node:timers";
-import type { TreeState } from "./tree/tree_state.ts";
+import type { TreeState } from "../scan/tree_state.ts";
 
 /** How long nothing may have changed in a folder that has all files that it had, in ms. */
 const REST = 500;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { fetchFrom } from "./fetch_handler.ts";
 import { answerNode } from "./node_handler.ts";
-import type { StaticHandlerOptions } from "./options.ts";
-import { settingsOf } from "./settings.ts";
+import type { StaticHandlerOptions } from "../answer/options.ts";
+import { settingsOf } from "../answer/settings.ts";
 import { Site, type StaticStats } from "./site.ts";
 
 /**

@@ -1,8 +1,8 @@
-import { printable } from "./printable.ts";
-import type { Resource } from "./resource.ts";
-import type { Settings } from "./settings.ts";
-import type { Warn } from "./tree/representation.ts";
-import { warnOnce } from "./warn_once.ts";
+import { printable } from "../answer/printable.ts";
+import type { Resource } from "../answer/resource.ts";
+import type { Settings } from "../answer/settings.ts";
+import type { Warn } from "../scan/representation.ts";
+import { warnOnce } from "../answer/warn_once.ts";
 
 /** The page of an application that routes by itself: the response for paths without a file. */
 export class Fallback {

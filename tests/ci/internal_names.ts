@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import process from "node:process";
-import { root } from "./bundle.ts";
+import { root } from "../../.ci/root.ts";
 
 const { resolve } = createRequire(import.meta.url);
 
@@ -17,7 +17,7 @@ const DECLARATION = /^(?:export )?(?:abstract )?(class|interface) (\w+)[^]*?^}/g
 
 /**
  * The names of properties that only our own streams know: what the classes below `lib/streams/` declare, without what the
- * language and the platform have, what is public, and what modules that are not built use. A build may give them short
+ * language and the platform have, what is public, and what modules that are not built use. The build gives them short
  * names, which makes pages smaller.
  */
 export function internalNames(): string[] {

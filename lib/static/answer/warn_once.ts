@@ -1,4 +1,4 @@
-import type { Warn } from "./tree/representation.ts";
+import type { Warn } from "../scan/representation.ts";
 
 /** Requests provoke these warnings: their number must have an end. */
 const MOST = 100;

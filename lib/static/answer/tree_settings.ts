@@ -1,4 +1,4 @@
-import { hashedNames, type HashedPart, likelyHash } from "../names/mod.ts";
+import { hashedNames, type HashedPart, likelyHash } from "../../names/mod.ts";
 import type { Settings } from "./settings.ts";
 
 /** The settings as they are for the files of one tree, whose names tell together which of them never change. */

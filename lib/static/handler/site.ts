@@ -1,16 +1,16 @@
-import type { Answer } from "./answer.ts";
+import type { Answer } from "../answer/answer.ts";
 import type { Asked } from "./asked.ts";
 import { warnOfChanged } from "./changed_files.ts";
 import type { FolderAnswers } from "./folder_answers.ts";
 import { FolderWatch } from "./folder_watch.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "../answer/settings.ts";
 import { respond, respondClosed, respondInChain } from "./respond.ts";
 import { type Served, Succession } from "./succession.ts";
-import { scanTree } from "./tree/scan_tree.ts";
-import { type TreeState, treeState } from "./tree/tree_state.ts";
+import { scanTree } from "../scan/scan_tree.ts";
+import { type TreeState, treeState } from "../scan/tree_state.ts";
 import { Table } from "./table.ts";
-import { Turns } from "./tree/turns.ts";
-import type { Variant } from "./variant.ts";
+import { Turns } from "../scan/turns.ts";
+import type { Variant } from "../answer/variant.ts";
 
 /**
  * What a handler serves.

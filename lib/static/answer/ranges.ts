@@ -1,6 +1,6 @@
 import { type Answer, fieldsFor, only, valueOf, without } from "./answer.ts";
 import { contentTypeOf } from "./content_type.ts";
-import { multipartByteRanges, parseRange } from "../semantics/mod.ts";
+import { multipartByteRanges, parseRange } from "../../semantics/mod.ts";
 import type { Variant } from "./variant.ts";
 
 /**

@@ -1,15 +1,15 @@
 import { Fallback } from "./fallback.ts";
 import { FolderAnswers } from "./folder_answers.ts";
-import { TreeMemory } from "./tree/memory.ts";
-import { Proofs } from "./tree/proofs.ts";
-import { readVerified } from "./tree/read_verified.ts";
-import type { Settings } from "./settings.ts";
-import type { Representation } from "./tree/representation.ts";
-import { Resource } from "./resource.ts";
+import { TreeMemory } from "../scan/memory.ts";
+import { Proofs } from "../scan/proofs.ts";
+import { readVerified } from "../scan/read_verified.ts";
+import type { Settings } from "../answer/settings.ts";
+import type { Representation } from "../scan/representation.ts";
+import { Resource } from "../answer/resource.ts";
 import { fileServedAt, namesOf, otherAnswerAt, type Redirect, servedPathOf } from "./served_paths.ts";
-import type { Tree } from "./tree/tree.ts";
-import { settingsFor, type TreeSettings } from "./tree_settings.ts";
-import type { Variant } from "./variant.ts";
+import type { Tree } from "../scan/tree.ts";
+import { settingsFor, type TreeSettings } from "../answer/tree_settings.ts";
+import type { Variant } from "../answer/variant.ts";
 
 /** More than one is there only where files changed in the midst of a deploy. */
 const MOST_FORMERS = 3;

@@ -1,5 +1,5 @@
-import { ReadyResponse } from "../runtime/mod.ts";
-import { type AnswerKind, type ByteRange, goesWith, joinedNames } from "../semantics/mod.ts";
+import { ReadyResponse } from "../../runtime/mod.ts";
+import { type AnswerKind, type ByteRange, goesWith, joinedNames } from "../../semantics/mod.ts";
 import type { Variant } from "./variant.ts";
 
 /** Names and values of header fields in turn, as `writeHead()` of `node:http` takes them. */

@@ -1,6 +1,6 @@
 import { type Answer, type Fields, textAnswer, valueOf, varying } from "./answer.ts";
 import type { CrossOrigin } from "./cross_origin.ts";
-import { goesWith, isSettable, joinedNames, requireFieldValue } from "../semantics/mod.ts";
+import { goesWith, isSettable, joinedNames, requireFieldValue } from "../../semantics/mod.ts";
 import type { RequestFields } from "./resource.ts";
 import type { Settings } from "./settings.ts";
 

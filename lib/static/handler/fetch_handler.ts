@@ -1,6 +1,6 @@
-import { fileSlice } from "../runtime/mod.ts";
-import { type Answer, type AnswerInit, type FileParts, valueOf } from "./answer.ts";
-import { answerBusy } from "./answer_resource.ts";
+import { fileSlice } from "../../runtime/mod.ts";
+import { type Answer, type AnswerInit, type FileParts, valueOf } from "../answer/answer.ts";
+import { answerBusy } from "../answer/answer_resource.ts";
 import { fileBody } from "./file_body.ts";
 import { FileReader, isAsScanned, isShortage } from "./file_reader.ts";
 import type { Site } from "./site.ts";

@@ -1,6 +1,6 @@
 import type { Table } from "./table.ts";
-import type { Warn } from "./tree/representation.ts";
-import { Turns } from "./tree/turns.ts";
+import type { Warn } from "../scan/representation.ts";
+import { Turns } from "../scan/turns.ts";
 
 const MESSAGE = "has changed, but was answered as immutable: clients that have it keep it for up to a year. " +
   "Give it another name when its content changes, or set immutable to false, or to a pattern of what never changes";

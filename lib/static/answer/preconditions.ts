@@ -4,7 +4,7 @@ import {
   ifNoneMatchLists,
   ifRangeNames,
   ifUnmodifiedSinceHolds,
-} from "../semantics/mod.ts";
+} from "../../semantics/mod.ts";
 import type { RequestFields } from "./resource.ts";
 import type { Variant } from "./variant.ts";
 

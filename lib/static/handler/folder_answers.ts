@@ -1,7 +1,7 @@
-import type { Answer } from "./answer.ts";
-import { customFields, GeneralFields } from "./custom_fields.ts";
-import type { CrossOrigin } from "./cross_origin.ts";
-import type { Settings } from "./settings.ts";
+import type { Answer } from "../answer/answer.ts";
+import { customFields, GeneralFields } from "../answer/custom_fields.ts";
+import type { CrossOrigin } from "../answer/cross_origin.ts";
+import type { Settings } from "../answer/settings.ts";
 
 /** The responses where there is no file. They have the fields of `headers("")`, which stands for the folder itself. */
 export class FolderAnswers {

@@ -1,6 +1,6 @@
 import type { Fields } from "./answer.ts";
 import { contentTypeOf } from "./content_type.ts";
-import { formatHTTPDate, joinedNames, requireFieldValue, useAsDictionary } from "../semantics/mod.ts";
+import { formatHTTPDate, joinedNames, requireFieldValue, useAsDictionary } from "../../semantics/mod.ts";
 import type { Resource } from "./resource.ts";
 import type { TreeSettings } from "./tree_settings.ts";
 

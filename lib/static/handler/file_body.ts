@@ -1,4 +1,4 @@
-import type { FileParts } from "./answer.ts";
+import type { FileParts } from "../answer/answer.ts";
 import { FileReader } from "./file_reader.ts";
 
 /** How long the file of a body that nobody reads stays open, in ms. */

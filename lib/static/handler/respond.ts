@@ -1,12 +1,12 @@
-import { Answer, fieldsFor, varying } from "./answer.ts";
+import { Answer, fieldsFor, varying } from "../answer/answer.ts";
 import type { Asked } from "./asked.ts";
-import { answerResource, type OnFault } from "./answer_resource.ts";
-import { isPreflight, isPreflightOfRead, PREFLIGHT } from "./cross_origin.ts";
-import type { GeneralFields } from "./custom_fields.ts";
+import { answerResource, type OnFault } from "../answer/answer_resource.ts";
+import { isPreflight, isPreflightOfRead, PREFLIGHT } from "../answer/cross_origin.ts";
+import type { GeneralFields } from "../answer/custom_fields.ts";
 import type { FolderAnswers } from "./folder_answers.ts";
-import { acceptsHTML } from "../semantics/mod.ts";
+import { acceptsHTML } from "../../semantics/mod.ts";
 import { decodeTarget } from "./request_target.ts";
-import { type RequestFields, Resource } from "./resource.ts";
+import { type RequestFields, Resource } from "../answer/resource.ts";
 import type { Redirect } from "./served_paths.ts";
 import type { Table } from "./table.ts";
 

@@ -1,6 +1,6 @@
 import { close, constants, fstatSync, openSync, read, type Stats, statSync } from "node:fs";
-import type { FileParts } from "./answer.ts";
-import type { Variant } from "./variant.ts";
+import type { FileParts } from "../answer/answer.ts";
+import type { Variant } from "../answer/variant.ts";
 
 /** How much is read at once, in bytes: more gains little, and is held for each slow visitor. */
 export const PIECE: number = 128 * 1024;

@@ -1,9 +1,9 @@
-import { requireKnown } from "../streams/internal.ts";
+import { requireKnown } from "../../streams/internal.ts";
 import { type CrossOrigin, crossOriginOf } from "./cross_origin.ts";
-import { requireFieldValue } from "../semantics/mod.ts";
+import { requireFieldValue } from "../../semantics/mod.ts";
 import { printable } from "./printable.ts";
 import type { PrecompressedCoding, StaticHandlerOptions, StaticWarning } from "./options.ts";
-import type { Warn } from "./tree/representation.ts";
+import type { Warn } from "../scan/representation.ts";
 
 /** {@linkcode StaticHandlerOptions} with their defaults, checked. */
 export interface Settings {

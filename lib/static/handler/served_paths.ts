@@ -1,4 +1,4 @@
-import type { Settings } from "./settings.ts";
+import type { Settings } from "../answer/settings.ts";
 
 /** Where a path is answered from another one; relative to it, so that it holds behind any prefix. */
 export interface Redirect {

@@ -1,7 +1,7 @@
 import type { Answer } from "./answer.ts";
 import type { StaticHandlerOptions } from "./options.ts";
 import type { RequestFields } from "./resource.ts";
-import type { Warn } from "./tree/representation.ts";
+import type { Warn } from "../scan/representation.ts";
 import { warnOnce } from "./warn_once.ts";
 
 /** The permission that a preflight asks for. `*` stands for every request field but `Authorization`. */

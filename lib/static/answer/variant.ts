@@ -1,9 +1,9 @@
 import { lstatSync } from "node:fs";
-import { formatDigest } from "../semantics/mod.ts";
-import { joinBytes } from "../streams/internal.ts";
+import { formatDigest } from "../../semantics/mod.ts";
+import { joinBytes } from "../../streams/internal.ts";
 import { Answer, type Fields, fieldsFor, type FileParts } from "./answer.ts";
-import { readVerified } from "./tree/read_verified.ts";
-import type { Representation } from "./tree/representation.ts";
+import { readVerified } from "../scan/read_verified.ts";
+import type { Representation } from "../scan/representation.ts";
 import type { Resource } from "./resource.ts";
 
 /** How much of a SHA-256 in base64 is in an entity tag: 132 bits. */

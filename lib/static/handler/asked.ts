@@ -1,4 +1,4 @@
-import type { RequestFields } from "./resource.ts";
+import type { RequestFields } from "../answer/resource.ts";
 
 /** A request, as both handlers pass it on. */
 export interface Asked {
