@@ -6,6 +6,7 @@ import { root as repository, runtime } from "../../../support/runtime.ts";
 import { within } from "../../../support/waits.ts";
 import { runProcess } from "../../../wpt/run_suite.ts";
 
+const here = join(repository, "tests/http/conformance/wpt");
 /** Seconds that a file of tests may take. */
 const PATIENCE = 20;
 /** Processes at a time. */
@@ -33,7 +34,7 @@ function filesOf(root: string): string[] {
 /** Runs each test file twice on this runtime: with its own fetch, and with a client's. */
 export async function compareFetch(root: string, filter = ""): Promise<Comparison> {
   const node = runtime === "node" ? process.execPath : join(repository, "node_modules/.bin/node");
-  const server = spawn(node, ["--no-warnings", join(import.meta.dirname, "server.ts"), root], {
+  const server = spawn(node, ["--no-warnings", join(here, "server.ts"), root], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const comparison: Comparison = { native: new Map(), ours: new Map(), messages: new Map() };
@@ -46,7 +47,7 @@ export async function compareFetch(root: string, filter = ""): Promise<Compariso
       .flatMap((file) => (["native", "ours"] as const).map((mode) => ({ file, mode }))).values();
     await Promise.all(Array.from({ length: POOL }, async () => {
       for (const { file, mode } of runs) {
-        const child = join(import.meta.dirname, "child.ts");
+        const child = join(here, "child.ts");
         const { subtests, faults } = await runProcess(runtime, [
           child,
           root,
