@@ -20,6 +20,7 @@ usage: millrace precompress DIR [options]
   --dotfiles             take names that begin with a dot, too (.well-known always is)
   --follow-links         follow symbolic links that lead out of DIR
   --previous DIR         the previous deploy: also make .dcb and .dcz deltas against it (RFC 9842)
+  --site-dictionary      one dictionary of what the HTML pages share, and .site.dcb and .site.dcz deltas against it
   --jobs N               worker threads (default: one for each processor)
   --force                compress also what did not change, and over files that are in the way
   --check                write nothing; exit 1 if any variant is missing or stale
@@ -54,6 +55,7 @@ const flags = {
   dotfiles: { type: "boolean" },
   "follow-links": { type: "boolean" },
   previous: { type: "string" },
+  "site-dictionary": { type: "boolean" },
   jobs: { type: "string" },
   force: { type: "boolean" },
   check: { type: "boolean" },
@@ -109,6 +111,7 @@ function optionsOf(values: Parsed<typeof flags>["values"]): PrecompressOptions {
     dotfiles: values.dotfiles ?? false,
     followLinks: values["follow-links"] ?? false,
     ...(values.previous !== undefined && { previous: values.previous }),
+    siteDictionary: values["site-dictionary"] ?? false,
     ...numberOf("jobs", "jobs"),
     force: values.force ?? false,
   };

@@ -112,6 +112,8 @@ function summary(report: PrecompressReport, action: PrecompressArguments["action
   if (report.found.length > 0) parts.push(`${counted(report.found.length, "variant")} of others`);
   if (report.dotfiles > 0) parts.push(`${counted(report.dotfiles, "dotfile")} skipped`);
   if (report.problems.length > 0) parts.push(counted(report.problems.length, "problem"));
+  const { siteDictionary } = report;
+  if (siteDictionary) parts.push(`a site dictionary of ${formatBytes(siteDictionary.size)}`);
   const table = report.types.length > 0 ? `${formatTable(report)}\n` : "";
   const list = isRun ? "" : outputsOf(report).map((path) => `${path}\n`).join("");
   return `${list}${table}${counted(report.files, "file")}: ${parts.join(", ")}, in ${

@@ -6,7 +6,7 @@ import { formatBytes, formatDuration } from "./quantities.ts";
  * variants took, summed over the threads.
  */
 export function formatTable(report: PrecompressReport): string {
-  const formats = [...variantFormats, "dcb", "dcz"] as const;
+  const formats = [...variantFormats, "dcb", "dcz", "site-dcb", "site-dcz"] as const;
   const used = formats.filter((format) => report.types.some(({ variants }) => variants[format] !== undefined));
   const timed = report.types.some(({ elapsedMs }) => elapsedMs > 0);
   const total: TypeSummary = {

@@ -45,6 +45,8 @@ export class Instance {
   #module: WebAssembly.Module;
   #sessions = 0;
   #load = 0;
+  /** Whether a session was there since {@linkcode releaseIdleInstances} looked. */
+  #wasUsed = false;
 
   constructor(module: WebAssembly.Module) {
     this.#module = module;
@@ -70,6 +72,7 @@ export class Instance {
   enter(load: number): void {
     this.#sessions++;
     this.#load += load;
+    this.#wasUsed = true;
   }
 
   /** Counts a session out; drops the instance if it is the last one and much memory would lie idle. */
@@ -90,6 +93,13 @@ export class Instance {
   /** The memory that the instance holds without need. */
   get idleMemory(): number {
     return this.#sessions === 0 ? this.#memory : 0;
+  }
+
+  /** Whether it has been idle since the last call. */
+  takeIdle(): boolean {
+    const isIdle = this.#sessions === 0 && !this.#wasUsed;
+    this.#wasUsed = this.#sessions > 0;
+    return isIdle;
   }
 
   get #memory(): number {
@@ -127,4 +137,12 @@ export function instanceOf(module: WebAssembly.Module, load: number): Instance {
     pool.push(instance);
   }
   return instance;
+}
+
+/** Drops the instances that were idle since the last call, and returns whether any is left. */
+export function releaseIdleInstances(): boolean {
+  const instances = [...pools.values()].flat();
+  const idle = instances.filter((instance) => instance.takeIdle());
+  for (const instance of idle) instance.retire();
+  return idle.length < instances.length;
 }

@@ -5,4 +5,5 @@
  */
 export { Decoder, openDecoder } from "./decoder.ts";
 export { type CodecFault, faultOf } from "./fault.ts";
+export { releaseIdleInstances } from "./instance.ts";
 export { Encoder, isEncoderLoaded, openEncoder } from "./encoder.ts";

@@ -1,6 +1,15 @@
 import { type Format, formats, traitsOf } from "./format.ts";
 import { type Codecs, decoders, encoders } from "./module.ts";
-import { bytesOf, checkedMaxSize, type CompressOptions, compressParameters, type DecompressOptions, decompressParameters, type Direction, type SessionParameters } from "./options.ts";
+import {
+  bytesOf,
+  checkedMaxSize,
+  type CompressOptions,
+  compressParameters,
+  type DecompressOptions,
+  decompressParameters,
+  type Direction,
+  type SessionParameters,
+} from "./options.ts";
 import { FINISH, MAX_OUTPUT, Session } from "./session.ts";
 
 /**

@@ -58,7 +58,8 @@ export interface CompressionOptions {
    */
   codings?: readonly CompressionCoding[];
   /**
-   * How hard to try: zstd 1 to 22, brotli 0 to 11, gzip 1 to 12 (streamed bodies use at most 9 of these).
+   * How hard to try: zstd 1 to 22, brotli 0 to 11, gzip 1 to 12. Streamed bodies take
+   * lower ones where that saves much memory: gzip 9 at most, zstd 1 for 2 and 3, brotli 3 for 4.
    *
    * @default { zstd: 3, br: 4, gzip: 6 }
    */

@@ -1,6 +1,6 @@
 import { joinBytes } from "../streams/internal.ts";
 import { type BodySource, chunkBytes, encodedBody, inThisTurn, PAUSED, plainBody } from "./encoded_body.ts";
-import { encodeWhole, openBodyEncoder, unlessItFails } from "./encoding.ts";
+import { encodeWhole, LazyEncoder, openBodyEncoder, unlessItFails } from "./encoding.ts";
 import type { Settings } from "./options.ts";
 import { chooseCoding, type Encoding, markEncoded, type ResponseFields } from "./policy.ts";
 
@@ -66,7 +66,16 @@ export function compressResponse(settings: Settings, request: Request, response:
   if (encoding === undefined) return fields.giveTo(response);
   if (request.method === "HEAD") return headOnly(encoding, fields, response);
   const reader: BodySource["reader"] = response.body!.getReader();
-  return stream(settings, encoding, fields, response, { reader, begun: [], reading: undefined });
+  const type = fields.get("content-type");
+  const encoder = new LazyEncoder(() => {
+    try {
+      return openBodyEncoder(settings, encoding, type);
+    } catch (error) {
+      settings.warn(`a response was cut off: ${(error as Error).message}`);
+      throw error;
+    }
+  });
+  return encoded(encoding, fields, response, encodedBody({ reader, begun: [], reading: undefined }, encoder));
 }
 
 /** As {@linkcode compressResponse}, but a body that is there within this turn is compressed in one call. */

@@ -9,6 +9,7 @@ import { type DeltaFormat, extensions, type VariantFormat } from "./options.ts";
 import type { Copy, Plan, Work } from "./plan.ts";
 import { CHANGED } from "./problem.ts";
 import { recordExtra, recordOf, recordSettled } from "./record_work.ts";
+import { putDictionary } from "./site/put_dictionary.ts";
 import { variantPath } from "./tree_files.ts";
 
 const formats = Object.keys(extensions) as (VariantFormat | DeltaFormat)[];
@@ -23,6 +24,7 @@ export async function act(plan: Plan, context: Context, signal?: AbortSignal): P
     signal?.throwIfAborted();
     if (!await makeCopy(copy, context)) failed.add(copy.file.path);
   }
+  if (plan.newDictionary) await putDictionary(plan.newDictionary, context);
   for (const [path, file] of plan.alike) await target.align(path, file).catch((error) => ledger.fail(path, error));
   // A variant must not be beside a copy that it was not made from, nor without one.
   const works = plan.works.filter(({ file }) => !failed.has(file.path));

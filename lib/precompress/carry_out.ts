@@ -4,9 +4,9 @@ import type { Context } from "./context.ts";
 import { discard } from "./discard.ts";
 import type { Job, Outcome } from "./job.ts";
 import type { VariantRecord } from "./records.ts";
-import { type DeltaFormat, deltaOf, extensions, type VariantFormat } from "./options.ts";
+import { type DeltaFormat, deltasOf, extensions, isDelta, isSiteDelta, type VariantFormat } from "./options.ts";
 import type { Work } from "./plan.ts";
-import { inTheWay, isDelta, type PlannedVariant } from "./planned_variant.ts";
+import { inTheWay, type PlannedVariant } from "./planned_variant.ts";
 import { type Made, recordOf, recordWork } from "./record_work.ts";
 import { variantPath } from "./tree_files.ts";
 
@@ -22,10 +22,10 @@ export async function carryOut(work: Work, context: Context): Promise<void> {
   await Promise.all(formats.map(async (format) => {
     const plain = planned.get(format);
     if (plain) await settle(plain, { work, level: context.settings.levels[format], limit, made }, context);
-    const delta = deltaOf[format] && planned.get(deltaOf[format]);
-    if (!delta) return;
     const share = Math.floor((made.get(format)?.size ?? work.file.size) * DELTA_SHARE);
-    await settle(delta, { work, level: context.settings.levels[format], limit: share, made }, context);
+    for (const delta of deltasOf[format].flatMap((each) => planned.get(each) ?? [])) {
+      await settle(delta, { work, level: context.settings.levels[format], limit: share, made }, context);
+    }
   }));
   recordWork(work, made, context);
 }
@@ -116,22 +116,30 @@ async function fallBack(
   return undefined;
 }
 
-function jobFor({ format }: PlannedVariant, { work, level, limit }: Making, { places, target }: Context): Job {
-  const { file, sha256, dictionary } = work;
+function jobFor({ format }: PlannedVariant, { work, level, limit }: Making, context: Context): Job {
+  const { places, target } = context;
+  const { file, sha256 } = work;
+  const dictionary = isDelta(format) ? dictionaryFor(format, work, context) : undefined;
   return {
     path: file.path,
-    source: join(places.source, file.path),
+    source: join(work.folder ?? places.source, file.path),
     temporary: temporaryPath(join(target.folder, variantPath(file.path, format))),
     format,
     level,
-    ...(isDelta(format) && {
-      dictionary: join(places.previous!, dictionary!.path),
-      dictionarySha256: dictionary!.sha256,
-    }),
+    ...(dictionary && { dictionary: dictionary.file, dictionarySha256: dictionary.sha256 }),
     sha256,
     size: file.size,
     mtimeMs: file.mtimeMs,
     mode: file.mode,
     limit,
   };
+}
+
+function dictionaryFor(
+  format: DeltaFormat,
+  { dictionary }: Work,
+  { places, siteDictionary }: Context,
+): { readonly file: string; readonly sha256: string } {
+  if (isSiteDelta(format)) return siteDictionary!;
+  return { file: join(places.previous!, dictionary!.path), sha256: dictionary!.sha256 };
 }

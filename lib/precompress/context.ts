@@ -4,6 +4,7 @@ import type { Pool } from "./pool.ts";
 import type { PreviousFiles } from "./previous.ts";
 import type { ProgressMeter } from "./progress.ts";
 import type { Selection } from "./selection.ts";
+import type { SiteDictionary } from "./site/site_dictionary.ts";
 import type { Target } from "./target.ts";
 
 /** The folders of a run; real paths. */
@@ -25,6 +26,8 @@ export interface Context {
   readonly origin: Target;
   readonly target: Target;
   readonly previous: PreviousFiles | undefined;
+  /** The dictionary of the site and its file, once it is there; undefined if there is none. */
+  siteDictionary: SiteDictionary | undefined;
   readonly ledger: Ledger;
   readonly pool: Pool;
   readonly progress: ProgressMeter;

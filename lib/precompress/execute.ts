@@ -4,6 +4,7 @@ import { compress, CompressionStream } from "../codecs/mod.ts";
 import { AtomicFile, openFileReadable } from "../files/mod.ts";
 import { LARGE_FILE, readShared, sha256 } from "./content.ts";
 import type { Job, Outcome, Result } from "./job.ts";
+import { codecOf } from "./options.ts";
 import { CHANGED, explain } from "./problem.ts";
 
 /** Makes the variant that `job` describes, or says why there is none; long work tells `advance` of its steps in bytes. */
@@ -23,7 +24,8 @@ export async function execute(job: Job, advance: (bytes: number) => void): Promi
 async function executeWhole(job: Job): Promise<Result> {
   const bytes = await readShared(job.source, job.size);
   if (bytes.length !== job.size || sha256(bytes) !== job.sha256) throw new Error(CHANGED);
-  const { format, level } = job;
+  const format = codecOf(job.format);
+  const { level } = job;
   const dictionary = job.dictionary === undefined ? undefined : await readDictionary(job);
   const variant = await compress(bytes, { format, level, ...(dictionary && { dictionary }) });
   if (variant.length > job.limit) return { state: "unworthy" };
@@ -35,12 +37,13 @@ async function executeWhole(job: Job): Promise<Result> {
 async function readDictionary(job: Job): Promise<Uint8Array<ArrayBuffer>> {
   const dictionary = await readFile(job.dictionary!);
   if (sha256(dictionary) === job.dictionarySha256) return dictionary;
-  throw new Error(`its previous version ${job.dictionary} changed during the run: run again`);
+  throw new Error(`its dictionary ${job.dictionary} changed during the run: run again`);
 }
 
 /** In constant memory: the variant is written while the source is read, and discarded if the source turns out changed. */
 async function executeStreamed(job: Job, advance: (bytes: number) => void): Promise<Result> {
-  const { format, level, size } = job;
+  const format = codecOf(job.format);
+  const { level, size } = job;
   const seen = createHash("sha256");
   const made = createHash("sha256");
   let written = 0;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { DecompressionStream } from "../codecs/mod.ts";
 import { openFileReadable } from "../files/mod.ts";
-import type { DeltaFormat, VariantFormat } from "./options.ts";
+import { type DeltaFormat, isDelta, type VariantFormat } from "./options.ts";
 
 /**
  * Whether the file at `path` is a compressed form of one with that content. A delta counts as none: to read it takes its
@@ -15,7 +15,7 @@ export async function isFormOf(
   format: VariantFormat | DeltaFormat,
   of: { readonly size: number; readonly sha256: string },
 ): Promise<boolean> {
-  if (format === "dcb" || format === "dcz") return false;
+  if (isDelta(format)) return false;
   try {
     const hash = createHash("sha256");
     const content = (await openFileReadable(path)).pipeThrough(new DecompressionStream(format, { maxSize: of.size }));

@@ -9,7 +9,7 @@ export interface Job {
   readonly temporary: string;
   readonly format: VariantFormat | DeltaFormat;
   readonly level: number;
-  /** The previous version's file, for a delta. */
+  /** The file of the dictionary, for a delta: a previous version, or the dictionary of the site. */
   readonly dictionary?: string;
   readonly dictionarySha256?: string;
   /** Of the source, as hashed: other content at compression time is an error. */

@@ -21,6 +21,8 @@ export class Ledger {
   readonly problems: Problem[] = [];
   /** How long each file's variants took to make, in ms of one thread. */
   readonly times: Map<string, number> = new Map();
+  /** The dictionary of the site, if there is one: its path, its size in bytes, and a hash of what it was made of. */
+  siteDictionary: { readonly path: string; readonly size: number; readonly madeOf: string } | undefined;
   unchanged = 0;
   skipped = 0;
 

@@ -101,13 +101,16 @@ const states: ReadonlySet<unknown> = new Set(["kept", "found", "unworthy"]);
  * in it, and what it says decides about what is removed.
  */
 export function checkedRecord(value: unknown): FileRecord | undefined {
-  const { size, sha256, dictionary, found, variants } = (value ?? {}) as Partial<Record<keyof FileRecord, unknown>>;
+  const record = (value ?? {}) as Partial<Record<keyof FileRecord, unknown>>;
+  const { size, sha256, dictionary, siteDictionary, madeOf, found, variants } = record;
   if (!isSize(size) || !isHash(sha256)) return undefined;
   const checked = checkedDictionary(dictionary);
   return {
     size,
     sha256,
     ...(checked && { dictionary: checked }),
+    ...(isHash(siteDictionary) && { siteDictionary }),
+    ...(isHash(madeOf) && { madeOf }),
     ...(found === true && { found }),
     variants: checkedVariants(variants),
   };

@@ -20,6 +20,7 @@ export {
   extensions,
   type PrecompressOptions,
   type PrecompressProgress,
+  type SiteDeltaFormat,
   type VariantFormat,
   variantFormats,
 } from "./options.ts";

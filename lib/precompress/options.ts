@@ -31,7 +31,8 @@ export type VariantFormat = "brotli" | "zstd" | "gzip";
 export const variantFormats: readonly VariantFormat[] = ["brotli", "zstd", "gzip"];
 
 /**
- * The deltas that `previous` adds: against a former version of the same file (RFC 9842).
+ * The deltas (RFC 9842): `dcb` and `dcz`, which `previous` adds, are against a former version of the same file;
+ * `site-dcb` and `site-dcz`, which `siteDictionary` adds, are against the dictionary of the site.
  *
  * @example How large the deltas are
  * ```ts
@@ -43,7 +44,25 @@ export const variantFormats: readonly VariantFormat[] = ["brotli", "zstd", "gzip
  * console.log(smallerThanBrotli("dcb"), smallerThanBrotli("dcz")); // true true
  * ```
  */
-export type DeltaFormat = "dcb" | "dcz";
+export type DeltaFormat = "dcb" | "dcz" | SiteDeltaFormat;
+
+/**
+ * A delta against the dictionary of the site.
+ *
+ * @example Sum up the pages as returning visitors of brotli's kind get them
+ * ```ts
+ * import { precompress, readManifest, type SiteDeltaFormat } from "@millrace/streams/precompress";
+ * import { writeFile } from "node:fs/promises";
+ *
+ * const nav = Array.from({ length: 60 }, (_, i) => `<li><a href="/${i * 7919}">${i * 104729}</a>`).join("");
+ * for (let i = 0; i < 12; i++) await writeFile(`dist/${i}.html`, `<!doctype html><title>${i}</title><ul>${nav}</ul>`);
+ * await precompress("dist", { siteDictionary: true });
+ * const format: SiteDeltaFormat = "site-dcb";
+ * const { variants } = (await readManifest("dist"))!.files["7.html"];
+ * console.log(variants[format]!.size! < variants.brotli!.size! / 2); // true
+ * ```
+ */
+export type SiteDeltaFormat = "site-dcb" | "site-dcz";
 
 /**
  * The extension of each format's files, as nginx, Caddy and others expect it.
@@ -61,10 +80,31 @@ export const extensions: Readonly<Record<VariantFormat | DeltaFormat, string>> =
   gzip: storedCodings.gzip.extension,
   dcb: storedCodings.dcb.extension,
   dcz: storedCodings.dcz.extension,
+  "site-dcb": `.site${storedCodings.dcb.extension}`,
+  "site-dcz": `.site${storedCodings.dcz.extension}`,
 };
 
-/** The delta that belongs to a format. */
-export const deltaOf: Readonly<Partial<Record<VariantFormat, DeltaFormat>>> = { brotli: "dcb", zstd: "dcz" };
+/** The deltas that belong to a format. */
+export const deltasOf: Readonly<Record<VariantFormat, readonly DeltaFormat[]>> = {
+  brotli: ["dcb", "site-dcb"],
+  zstd: ["dcz", "site-dcz"],
+  gzip: [],
+};
+
+/** Whether a format is that of a delta. */
+export function isDelta(format: VariantFormat | DeltaFormat): format is DeltaFormat {
+  return format.endsWith("dcb") || format.endsWith("dcz");
+}
+
+/** Whether a format is that of a delta against the dictionary of the site. */
+export function isSiteDelta(format: VariantFormat | DeltaFormat): format is SiteDeltaFormat {
+  return format.startsWith("site-");
+}
+
+/** The codec's name of a format. */
+export function codecOf(format: VariantFormat | DeltaFormat): VariantFormat | "dcb" | "dcz" {
+  return isSiteDelta(format) ? format === "site-dcb" ? "dcb" : "dcz" : format;
+}
 
 /**
  * How far a run has come.
@@ -158,6 +198,14 @@ export interface PrecompressOptions {
   followLinks?: boolean;
   /** A folder with the previous deploy: each file's previous version becomes the dictionary of a delta. Default: none. */
   previous?: string;
+  /**
+   * Whether the HTML pages get deltas against one dictionary, which is made of what they share and written to the
+   * folder: who has read one page gets all others much smaller. There is none if it would not save more than it costs.
+   * One that an earlier run made, or that is in `previous`, is kept while it does about as well as a new one.
+   *
+   * @default false
+   */
+  siteDictionary?: boolean;
   /** How many worker threads compress. Default: as many as there are processors. */
   jobs?: number;
   /**
@@ -183,6 +231,7 @@ const known: Readonly<Record<keyof PrecompressOptions, true>> = {
   dotfiles: true,
   followLinks: true,
   previous: true,
+  siteDictionary: true,
   jobs: true,
   force: true,
   dryRun: true,
@@ -200,6 +249,7 @@ export interface Settings {
   readonly exclude: readonly string[];
   readonly dotfiles: boolean;
   readonly followLinks: boolean;
+  readonly siteDictionary: boolean;
   readonly jobs: number;
   readonly force: boolean;
   readonly dryRun: boolean;
@@ -224,10 +274,14 @@ export function settingsOf(options: PrecompressOptions, defaultJobs: number): Se
     exclude: options.exclude ?? [],
     dotfiles: options.dotfiles ?? false,
     followLinks: options.followLinks ?? false,
+    siteDictionary: options.siteDictionary ?? false,
     jobs: options.jobs ?? defaultJobs,
     force: options.force ?? false,
     dryRun: options.dryRun ?? false,
   };
+  if (settings.siteDictionary && !settings.formats.some((format) => deltasOf[format].length > 0)) {
+    throw new TypeError("siteDictionary is of no use without brotli or zstd: name one of them among formats");
+  }
   requireRange("minSize", settings.minSize, 0, Number.MAX_SAFE_INTEGER);
   requireRange("jobs", settings.jobs, 1, 256);
   if (!(settings.minSaving >= 0 && settings.minSaving < 1)) {

@@ -3,11 +3,13 @@ import { isCompressedByName } from "./compressible.ts";
 import { type Content, LARGE_FILE, readContent } from "./content.ts";
 import type { Context } from "./context.ts";
 import type { DictionaryRecord } from "./records.ts";
-import { deltaOf } from "./options.ts";
+import { deltasOf, isSiteDelta } from "./options.ts";
 import { isAlike } from "./occupant.ts";
 import { type PlannedVariant, planVariant } from "./planned_variant.ts";
 import { withoutHash } from "./previous.ts";
 import { CHANGED } from "./problem.ts";
+import { isPage } from "./site/pages.ts";
+import type { NewDictionary } from "./site/site_dictionary.ts";
 import type { TreeFiles } from "./tree_files.ts";
 import type { FoundFile } from "./walk.ts";
 
@@ -17,6 +19,10 @@ export interface Work {
   /** Of the file, in hexadecimal. */
   readonly sha256: string;
   readonly dictionary: DictionaryRecord | undefined;
+  /** The SHA-256 of the dictionary of the site, if it gets deltas against that. */
+  readonly siteDictionary?: string | undefined;
+  /** The folder that it is in, if not that of the run: a run made the file. */
+  readonly folder?: string;
   readonly variants: readonly PlannedVariant[];
   /** Whether none of them is to be made. */
   readonly isSettled: boolean;
@@ -46,6 +52,8 @@ export class Plan {
   readonly decided: Set<string> = new Set();
   /** Paths of files that could not be read, of which the target keeps what it has. */
   readonly unknown: Set<string> = new Set();
+  /** A dictionary of the site to put there, before what needs it is made. */
+  newDictionary: NewDictionary | undefined;
 
   constructor(temporaries: string[]) {
     this.temporaries = temporaries;
@@ -54,7 +62,7 @@ export class Plan {
   /** Whether nothing in the target is to be changed but its manifest. */
   get isEmpty(): boolean {
     const { works, copies, alike, stale, temporaries } = this;
-    return works.every(({ isSettled }) => isSettled) &&
+    return this.newDictionary === undefined && works.every(({ isSettled }) => isSettled) &&
       copies.length + alike.size + stale.size + temporaries.length === 0;
   }
 }
@@ -74,17 +82,31 @@ export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, con
   if (target.isCopy && !await planCopy(file, content.sha256, plan, context)) return;
   const isWorth = isWanted(file, content, context);
   const dictionary = isWorth ? await dictionaryFor(file, content.sha256, context) : undefined;
+  const siteDictionary = isWorth && isPage(file) ? context.siteDictionary?.sha256 : undefined;
   const variants: PlannedVariant[] = [];
   for (const format of isWorth ? context.settings.formats : []) {
-    const original = { file, content, plain: format, dictionary };
+    const original = { file, content, plain: format, dictionary, siteDictionary };
     const plain = await planVariant(format, original, tree, plan, context);
-    const delta = dictionary && deltaOf[format];
-    const differing = delta &&
-      await planVariant(delta, { ...original, plainRecord: plain?.record }, tree, plan, context);
-    for (const variant of [plain, differing]) if (variant) variants.push(variant);
+    if (plain) variants.push(plain);
+    for (const delta of deltasOf[format]) {
+      if ((isSiteDelta(delta) ? siteDictionary : dictionary) === undefined) continue;
+      const planned = await planVariant(delta, { ...original, plainRecord: plain?.record }, tree, plan, context);
+      if (planned) variants.push(planned);
+    }
   }
-  const isSettled = variants.every(({ record }) => record !== undefined);
-  plan.works.push({ file, sha256: content.sha256, dictionary, variants, isSettled });
+  plan.works.push({
+    file,
+    sha256: content.sha256,
+    dictionary,
+    siteDictionary,
+    variants,
+    isSettled: areSettled(variants),
+  });
+}
+
+/** Whether none of them is to be made. */
+export function areSettled(variants: readonly PlannedVariant[]): boolean {
+  return variants.every(({ record }) => record !== undefined);
 }
 
 /** Decides how a file that stands beside another comes to the target. */

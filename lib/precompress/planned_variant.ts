@@ -4,7 +4,7 @@ import type { Context } from "./context.ts";
 import { isFormOf } from "./form.ts";
 import type { DictionaryRecord, VariantRecord } from "./records.ts";
 import { FOLDER_IN_THE_WAY, isAlike, type OccupantFile } from "./occupant.ts";
-import type { DeltaFormat, VariantFormat } from "./options.ts";
+import { type DeltaFormat, isDelta, isSiteDelta, type VariantFormat } from "./options.ts";
 import type { Plan } from "./plan.ts";
 import { type TreeFiles, variantPath } from "./tree_files.ts";
 import type { FoundFile } from "./walk.ts";
@@ -32,7 +32,9 @@ interface Original {
   readonly plain: VariantFormat;
   /** For a delta: the variant in that format, if it is as it should be. */
   readonly plainRecord?: VariantRecord | undefined;
-  readonly dictionary: DictionaryRecord | undefined;
+  readonly dictionary?: DictionaryRecord | undefined;
+  /** The SHA-256 of the dictionary of the site, if the file gets deltas against it. */
+  readonly siteDictionary?: string | undefined;
 }
 
 /** Decides about a variant; undefined if there can be none, which is told. */
@@ -129,15 +131,12 @@ export function inTheWay(path: string): Error {
   return new Error(`it is in the way and not made from ${basename(path)}: remove it, exclude that, or use --force`);
 }
 
-export function isDelta(format: VariantFormat | DeltaFormat): format is DeltaFormat {
-  return format === "dcb" || format === "dcz";
-}
-
 function settingsOf(
   format: VariantFormat | DeltaFormat,
-  { plain, dictionary }: Original,
+  { plain, dictionary, siteDictionary }: Original,
   { settings }: Context,
 ): string {
   const base = `level ${settings.levels[plain]}, saving ${settings.minSaving}`;
-  return format === plain ? base : `${base}, dictionary ${dictionary!.sha256}`;
+  if (format === plain) return base;
+  return `${base}, dictionary ${isSiteDelta(format) ? siteDictionary! : dictionary!.sha256}`;
 }

@@ -4,6 +4,7 @@ import { startWorker } from "../runtime/mod.ts";
 import type { Advance, Job, Outcome } from "./job.ts";
 import { discard } from "./discard.ts";
 import { LARGE_FILE } from "./content.ts";
+import { codecOf } from "./options.ts";
 import { explain } from "./problem.ts";
 import { workerAddress } from "./worker_address.ts";
 
@@ -15,7 +16,7 @@ const REPLACED = 80 * 2 ** 20;
 /** About how much memory a job needs, in bytes: the codec's own, measured, and the file's where it is read whole. */
 export function memoryOf(job: Job): number {
   const whole = job.size > LARGE_FILE ? 0 : 2 * job.size;
-  switch (job.format) {
+  switch (codecOf(job.format)) {
     case "brotli":
     case "dcb":
       // One block of input or more; a window of 16 MiB above 4 MiB.

@@ -9,7 +9,7 @@ import { Ledger } from "./ledger.ts";
 import { type PrecompressOptions, settingsOf } from "./options.ts";
 import { isOwnName, manifestName } from "./own_names.ts";
 import { placesOf } from "./places.ts";
-import { Plan, planExtra, planFile } from "./plan.ts";
+import { Plan, planExtra, planFile, type Work } from "./plan.ts";
 import { Pool } from "./pool.ts";
 import { PreviousFiles } from "./previous.ts";
 import { cannotWrite } from "./problem.ts";
@@ -17,6 +17,7 @@ import { ProgressMeter } from "./progress.ts";
 import { dropGone, recordExtra, recordSettled } from "./record_work.ts";
 import { type PrecompressReport, summarize } from "./report.ts";
 import { requireMatch, selectionOf } from "./selection.ts";
+import { planSiteDictionary } from "./site/site_dictionary.ts";
 import { planStale } from "./stale.ts";
 import { Target } from "./target.ts";
 import { type TreeFiles, treeFilesOf } from "./tree_files.ts";
@@ -36,6 +37,7 @@ import { type Tree, walk } from "./walk.ts";
  * @param options.minSize Files smaller than this many bytes are left alone. Default: 1024.
  * @param options.minSaving The share that a variant must save. Default: 0.05.
  * @param options.previous The former deploy's folder, for deltas. Default: none.
+ * @param options.siteDictionary Whether HTML pages get deltas against one dictionary for all. Default: false.
  * @param options.signal Stops the run, leaving no temporary file.
  * @returns What was done.
  * @throws {TypeError | RangeError} if an option is not what it should be.
@@ -85,6 +87,7 @@ export async function precompress(directory: string, options: PrecompressOptions
     previous: places.previous === undefined
       ? undefined
       : await PreviousFiles.in(places.previous, { ...settings, signal }),
+    siteDictionary: undefined,
     ledger: new Ledger(target.provenance.records),
     pool,
     progress: new ProgressMeter(options.onProgress),
@@ -122,17 +125,22 @@ async function planAll(tree: Tree, files: TreeFiles, context: Context, signal?: 
   const { ledger, pool, progress, settings, target } = context;
   const plan = new Plan(await abandonedTemporaries(tree, target, signal));
   let jobs = 0;
+  const expectWork = ({ file, isSettled, variants }: Work): void => {
+    if (isSettled) return;
+    for (const { format, record } of variants) {
+      if (record) continue;
+      progress.expect(format, file.size);
+      jobs++;
+    }
+  };
+  if (settings.siteDictionary) await planSiteDictionary(files, plan, context, signal);
+  for (const work of plan.works) expectWork(work);
   // The largest first, so that no long job is left for the end.
   for (const file of files.files.toSorted((a, b) => b.size - a.size)) {
     signal?.throwIfAborted();
     await planFile(file, files, plan, context).catch((error) => ledger.fail(file.path, error));
     const work = plan.works.at(-1);
-    if (work?.file !== file || work.isSettled) continue;
-    for (const { format, record } of work.variants) {
-      if (record) continue;
-      progress.expect(format, file.size);
-      jobs++;
-    }
+    if (work?.file === file) expectWork(work);
     if (!settings.dryRun) pool.prepare(jobs); // they load meanwhile
   }
   for (const file of target.isCopy ? files.beside.values() : []) {
@@ -147,6 +155,7 @@ async function planAll(tree: Tree, files: TreeFiles, context: Context, signal?: 
 function reportPlan(plan: Plan, context: Context): void {
   const { ledger } = context;
   ledger.removed.push(...plan.stale);
+  if (plan.newDictionary) ledger.compressed.add(plan.newDictionary.file.path);
   ledger.copied.push(...plan.copies.map(({ file }) => file.path));
   for (const work of plan.works) {
     if (!work.isSettled) ledger.compressed.add(work.file.path);

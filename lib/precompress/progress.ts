@@ -6,6 +6,8 @@ const COST: Readonly<Record<VariantFormat | DeltaFormat, number>> = {
   dcb: 50,
   zstd: 12,
   dcz: 15,
+  "site-dcb": 50,
+  "site-dcz": 15,
   gzip: 10,
 };
 /** The least time between two reports, in ms. */

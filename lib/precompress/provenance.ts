@@ -36,8 +36,8 @@ export class Provenance {
       if (known) known.add(sha256);
       else hashes.set(path, new Set([sha256]));
     };
-    for (const [path, { sha256, found, variants }] of records) {
-      if (copies && manifest!.copied && !found) add(path, sha256);
+    for (const [path, { sha256, found, madeOf, variants }] of records) {
+      if ((madeOf !== undefined || copies && manifest!.copied) && !found) add(path, sha256);
       for (const [format, variant] of Object.entries(variants)) {
         if (variant.state === "kept") add(path + extensions[format as VariantFormat | DeltaFormat], variant.sha256!);
       }
@@ -46,7 +46,9 @@ export class Provenance {
       applyEntry(records, entry);
       const { path, record, made } = entry;
       if (made?.variant.state === "kept") add(path + extensions[made.format], made.variant.sha256!);
-      else if (made === undefined && copies && journal!.copied) add(path, record.sha256);
+      else if (made === undefined && (record.madeOf !== undefined || copies && journal!.copied)) {
+        if (!record.found) add(path, record.sha256);
+      }
     }
     const written = new Map<string, Set<string>>();
     for (const [path, known] of hashes) {
@@ -71,10 +73,12 @@ export class Provenance {
 function applyEntry(records: Map<string, FileRecord>, { path, record, made }: JournalEntry): void {
   const known = records.get(path);
   const base = known?.sha256 === record.sha256 ? known : { ...record, variants: {} };
-  const { dictionary } = record;
-  if (made === undefined) records.set(path, base);
-  else {
-    const variants = { ...base.variants, [made.format]: made.variant };
-    records.set(path, { ...base, ...(dictionary && { dictionary }), variants });
-  }
+  const { dictionary, siteDictionary, madeOf } = record;
+  const told = {
+    ...(dictionary && { dictionary }),
+    ...(siteDictionary && { siteDictionary }),
+    ...(madeOf && { madeOf }),
+  };
+  const variants = made ? { ...base.variants, [made.format]: made.variant } : base.variants;
+  records.set(path, { ...base, ...told, variants });
 }

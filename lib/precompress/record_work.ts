@@ -15,11 +15,20 @@ const STUCK = "stuck";
 
 /** The record of a file itself, to which its variants are added. */
 export function recordOf(
-  { file: { path, size }, sha256, dictionary }: Copy & Partial<Work>,
+  { file: { path, size }, sha256, dictionary, siteDictionary }: Copy & Partial<Work>,
   ledger: Ledger,
 ): FileRecord {
   const found = ledger.ready.has(path);
-  return { size, sha256, ...(dictionary && { dictionary }), ...(found && { found }), variants: {} };
+  const madeOf = ledger.siteDictionary?.path === path ? ledger.siteDictionary.madeOf : undefined;
+  return {
+    size,
+    sha256,
+    ...(dictionary && { dictionary }),
+    ...(siteDictionary !== undefined && { siteDictionary }),
+    ...(madeOf !== undefined && { madeOf }),
+    ...(found && { found }),
+    variants: {},
+  };
 }
 
 /** Records what became of a file, and counts it. */
@@ -38,7 +47,7 @@ export function recordWork(work: Work, made: Made, { ledger, target }: Context):
     if (ledger.stuck.has(variantPath(path, format))) variants[format] ??= { ...variant, settings: STUCK };
   }
   ledger.records.set(path, { ...recordOf(work, ledger), variants });
-  if (ledger.compressed.has(path) || ledger.troubled.has(path)) return;
+  if (ledger.compressed.has(path) || ledger.troubled.has(path) || work.folder !== undefined) return;
   if ([...made.values()].some(({ state }) => state !== "unworthy")) ledger.unchanged++;
   else ledger.skipped++;
 }

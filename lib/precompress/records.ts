@@ -71,6 +71,10 @@ export interface FileRecord {
   readonly sha256: string;
   /** The former version that its deltas are against. */
   readonly dictionary?: DictionaryRecord;
+  /** The SHA-256, in hexadecimal, of the dictionary of the site that its site deltas are against. */
+  readonly siteDictionary?: string;
+  /** Only of the dictionary of the site, which a run made: a hash of what it was made of, in hexadecimal. */
+  readonly madeOf?: string;
   /** Whether the file itself was in the copy already, put there by somebody else: no run changes or removes that. */
   readonly found?: true;
   /** What was made of it, or decided against; none if it was not worth a try. */

@@ -59,6 +59,10 @@ export interface PrecompressReport {
   readonly found: readonly string[];
   /** How many names that begin with a dot were passed over; a folder counts once. */
   readonly dotfiles: number;
+  /**
+   * The dictionary of the site, its size in bytes: with `siteDictionary`, if one saves more than it costs.
+   */
+  readonly siteDictionary?: { readonly path: string; readonly size: number };
   /** Files that could not be handled; all others are done. */
   readonly problems: readonly Problem[];
   /** By kind of file, largest first. */
@@ -77,6 +81,7 @@ const kinds: readonly [string, readonly string[]][] = [
   ["WebAssembly", ["wasm"]],
   ["XML", ["xml", "rss", "atom"]],
   ["fonts", ["ttf", "otf", "eot"]],
+  ["dictionary", ["dict"]],
   ["text", ["txt", "md", "csv", "ts", "mts", "cts", "tsx", "vue", "svelte", "scss", "less", "yaml", "yml", "toml"]],
 ];
 const kindOf = new Map(kinds.flatMap(([kind, extensions]) => extensions.map((extension) => [extension, kind])));
@@ -90,6 +95,7 @@ export function typeOf(path: string): string {
 
 /** Sums up a run over so many files. */
 export function summarize(files: number, dotfiles: number, ledger: Ledger, elapsedMs: number): PrecompressReport {
+  const { siteDictionary } = ledger;
   const byPath = (a: string, b: string) => a < b ? -1 : 1;
   return {
     files,
@@ -100,6 +106,7 @@ export function summarize(files: number, dotfiles: number, ledger: Ledger, elaps
     removed: ledger.removed.toSorted(byPath),
     found: ledger.found.toSorted(byPath),
     dotfiles,
+    ...(siteDictionary && { siteDictionary: { path: siteDictionary.path, size: siteDictionary.size } }),
     problems: ledger.problems.toSorted((a, b) => byPath(a.path, b.path)),
     types: summarizeTypes(ledger),
     elapsedMs,

@@ -49,6 +49,5 @@ async function isOutput(path: string, origin: Target): Promise<boolean> {
 }
 
 function isBeside(path: string, paths: ReadonlySet<string>): boolean {
-  const suffix = suffixes.find((suffix) => path.endsWith(suffix));
-  return suffix !== undefined && paths.has(path.slice(0, -suffix.length));
+  return suffixes.some((suffix) => path.endsWith(suffix) && paths.has(path.slice(0, -suffix.length)));
 }

@@ -45,6 +45,35 @@ export function useAsDictionary(path: string, hash?: { readonly start: number; r
   return `${MATCH}${quoted(pattern)}"`;
 }
 
+/** A field of {@linkcode useAsDictionary} for pages that a browser navigates to, and for no other requests. */
+export function forDocuments(field: string): string {
+  return `${field}, match-dest=("document")`;
+}
+
+/** The `Use-As-Dictionary` field of a dictionary for all pages below `basePath`, which is decoded and ends in a slash. */
+export function siteDictionaryField(basePath: string): string {
+  return forDocuments(useAsDictionary(basePath, { start: basePath.length, end: basePath.length }));
+}
+
+const RELATION = '>; rel="compression-dictionary"';
+
+/**
+ * The `Link` field by which a page has a browser load a dictionary once it is idle.
+ *
+ * @param path The dictionary's path, decoded, from its first slash on.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9842#section-3}
+ */
+export function linkToDictionary(path: string): string {
+  return `<${encodedPath(path.replaceAll("%", "%25"))}${RELATION}`;
+}
+
+/** The value of a `Link` field, with the link to a dictionary at its end for a path below `prefix`, encoded. */
+export function linkToDictionaryBelow(prefix: string, field: string): string {
+  if (!field.endsWith(RELATION)) return field;
+  const start = field.lastIndexOf("<") + 1;
+  return field.slice(0, start) + prefix + field.slice(start);
+}
+
 /** A pattern within a string: its backslashes are escaped in their turn (RFC 9651, section 3.3.3). */
 function quoted(pattern: string): string {
   return pattern.replaceAll("\\", "\\\\");
@@ -66,10 +95,14 @@ function literally(text: string): string {
 
 /** The same of text that is encoded: `%` stands for itself. */
 function encodedLiterally(text: string): string {
-  return text.toWellFormed()
-    .replace(NOT_IN_PATH, (character) => encodeURIComponent(character))
+  return encodedPath(text)
     // A colon needs a group around it: a parser that looks for the end of a scheme sees it even if it is escaped.
     .replace(PATTERN_SYNTAX, (character) => character === ":" ? "{\\:}" : `\\${character}`);
+}
+
+/** `text`, in which `%` stands for itself, as it is in the path of a URL. */
+function encodedPath(text: string): string {
+  return text.toWellFormed().replace(NOT_IN_PATH, (character) => encodeURIComponent(character));
 }
 
 /** The fields that say whether a script of another origin may read a response; absent ones are null or undefined. */

@@ -17,7 +17,11 @@ export { ContentDecoder, MOST_INPUT } from "./content_decoder.ts";
 export {
   availableDictionary,
   type CrossOriginFields,
+  forDocuments,
+  linkToDictionary,
+  linkToDictionaryBelow,
   mayUseDictionary,
+  siteDictionaryField,
   useAsDictionary,
   useAsDictionaryBelow,
 } from "./dictionaries.ts";

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { concatenated, sourceText } from "../support/bytes.ts";
 import { changedAt, contents, inFolder, listed, writeTree } from "../support/folders.ts";
 import { millraceOn } from "../support/command.ts";
+import { pagesOfSite } from "./pages.ts";
 import { writeSite } from "./site.ts";
 
 const runtimes = ["node", "bun", "deno"] as const;
@@ -47,4 +48,32 @@ test("a run on one runtime finds nothing to do after a run on another", () =>
       const { status, stderr } = await millraceOn(bin(name), name === "deno", [folder, ...quick, "--check"]);
       assert.equal(status, 0, `${name}: ${stderr}`);
     }
+  }));
+
+test("the dictionary of a site and the deltas against it are the same on Node, Bun and Deno, byte for byte", () =>
+  inFolder(async (folder) => {
+    const site = join(folder, "site");
+    await writeTree(site, pagesOfSite({ count: 9 }));
+    for (const path of await listed(site)) await utimes(join(site, path), 1.7e9, 1.7e9 + 0.25);
+    const options = ["--site-dictionary", "--level-brotli", "5", "--level-zstd", "3", "--formats", "brotli,zstd"];
+    for (const name of runtimes) {
+      const words = [site, "--out", join(folder, name), ...options];
+      const { status, stderr } = await millraceOn(bin(name), name === "deno", words);
+      assert.equal(status, 0, `${name}: ${stderr}`);
+    }
+    const expected = await contents(join(folder, "node"));
+    const dictionary = Object.keys(expected).find((path) => path.endsWith(".dict"))!;
+    assert.ok("index.html.site.dcb" in expected && "index.html.site.dcz" in expected);
+    for (const name of runtimes.slice(1)) {
+      assert.deepEqual(await contents(join(folder, name)), expected, name);
+      assert.equal(await changedAt(join(folder, name, dictionary)), 1.7e12, name);
+    }
+    const { status } = await millraceOn(bin("bun"), false, [
+      site,
+      "--out",
+      join(folder, "node"),
+      ...options,
+      "--check",
+    ]);
+    assert.equal(status, 0);
   }));

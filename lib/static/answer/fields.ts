@@ -1,6 +1,13 @@
 import type { Fields } from "./answer.ts";
 import { contentTypeOf } from "./content_type.ts";
-import { formatHTTPDate, joinedNames, requireFieldValue, useAsDictionary } from "../../semantics/mod.ts";
+import {
+  forDocuments,
+  formatHTTPDate,
+  joinedNames,
+  requireFieldValue,
+  siteDictionaryField,
+  useAsDictionary,
+} from "../../semantics/mod.ts";
 import type { Resource } from "./resource.ts";
 import type { TreeSettings } from "./tree_settings.ts";
 
@@ -26,8 +33,10 @@ export function fieldsOf(resource: Resource, own: Headers): Fields {
   add("Last-Modified", formatHTTPDate(lastModified));
   if (vary !== "") fields.push("Vary", vary);
   add("Use-As-Dictionary", dictionaryFieldOf(resource, cacheControl));
+  const link = linkOf(resource, own.get("link"));
+  if (link !== "") fields.push("Link", link);
   add("X-Content-Type-Options", "nosniff");
-  for (const [name, value] of own) if (name !== "vary" && value !== "") fields.push(name, value);
+  for (const [name, value] of own) if (name !== "vary" && name !== "link" && value !== "") fields.push(name, value);
   return fields;
 }
 
@@ -43,17 +52,36 @@ function cacheControlOf(path: string, settings: TreeSettings): string {
  * or they may not use it again without a question, or nothing of its name stays when its content changes.
  */
 function dictionaryFieldOf({ file, path, settings }: Resource, cacheControl: string): string {
-  if (!settings.dictionaries || file.variants.length === 0 || !isFresh(cacheControl)) return "";
+  if (!settings.dictionaries || !isFresh(cacheControl)) return "";
+  if (file.path === settings.siteDictionary?.path) return siteDictionaryField(settings.basePath);
+  if (file.variants.length === 0) return "";
   const hash = settings.hashIn(file.path);
-  if (!hash || !path.endsWith(file.path.slice(hash.start))) return useAsDictionary(path);
+  if (!hash || !path.endsWith(file.path.slice(hash.start))) {
+    // Of two that match, browsers take one for the kind of request before one for all.
+    return settings.siteDictionary && isDocument(file.path)
+      ? forDocuments(useAsDictionary(path))
+      : useAsDictionary(path);
+  }
   if (hash.start === 0 || file.path[hash.start - 1] === "/") return "";
   const before = path.length - file.path.length; // the folder that it is served at
   return useAsDictionary(path, { start: before + hash.start, end: before + hash.end });
 }
 
+/** Whether a file is a page that a browser navigates to. */
+function isDocument(path: string): boolean {
+  return /^(?:text\/html|application\/xhtml\+xml)(?:;|$)/.test(contentTypeOf(path));
+}
+
 function isFresh(cacheControl: string): boolean {
   return /\b(?:max-age|stale-while-revalidate)=0*[1-9]/i.test(cacheControl) &&
     !/\bno-(?:cache|store)\b/i.test(cacheControl);
+}
+
+/** The link to the dictionary of the site, behind those of `headers()`; empty if that leaves it out, or there is none. */
+function linkOf({ file, settings }: Resource, own: string | null): string {
+  const link = isDocument(file.path) ? settings.dictionaryLink() : "";
+  if (own === null || own === "" || link === "") return own ?? link;
+  return `${own}, ${link}`;
 }
 
 function varyOf({ variants, deltas }: Resource, own: string): string {

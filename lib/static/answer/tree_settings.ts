@@ -1,19 +1,31 @@
 import { hashedNames, type HashedPart, likelyHash } from "../../names/mod.ts";
 import type { Settings } from "./settings.ts";
+import type { SiteDictionary } from "../scan/representation.ts";
 
 /** The settings as they are for the files of one tree, whose names tell together which of them never change. */
 export interface TreeSettings extends Settings {
   readonly isImmutable: (path: string) => boolean;
   /** Finds the hash in the name of a file of the tree, by its path below the folder. */
   readonly hashIn: (path: string) => HashedPart | undefined;
+  /** The dictionary of the site, which pages offer; undefined if there is none. */
+  readonly siteDictionary: SiteDictionary | undefined;
+  /** The `Link` of a page to that dictionary; empty if browsers would not keep it. */
+  readonly dictionaryLink: () => string;
 }
 
+/** The part of {@linkcode TreeSettings} that a table adds. */
+type Added = Pick<TreeSettings, "siteDictionary" | "dictionaryLink">;
+
 /** The settings for a tree with these `paths`, which are read at the first question about one of them. */
-export function settingsFor(paths: Iterable<string>, settings: Settings): TreeSettings {
+export function settingsFor(paths: Iterable<string>, settings: Settings, added: Added): TreeSettings {
   const byName = hashedNames(paths);
-  const { isImmutable } = settings;
-  if (!isImmutable) return { ...settings, isImmutable: (path) => byName(path) !== undefined, hashIn: byName };
+  const byOption = settings.isImmutable;
+  // The name of a dictionary has its hash, and browsers use only what they may keep.
+  const isImmutable = (path: string): boolean => {
+    return path === added.siteDictionary?.path || (byOption ? byOption(path) : byName(path) !== undefined);
+  };
+  if (!byOption) return { ...settings, ...added, isImmutable, hashIn: byName };
   // A file of which the option says that it never changes has another name in each version: its hash is what differs.
-  const hashIn = (path: string) => byName(path) ?? (isImmutable(path) ? likelyHash(path) : undefined);
-  return { ...settings, isImmutable, hashIn };
+  const hashIn = (path: string) => byName(path) ?? (byOption(path) ? likelyHash(path) : undefined);
+  return { ...settings, ...added, isImmutable, hashIn };
 }

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { formatDigest } from "../../semantics/mod.ts";
 import { joinBytes } from "../../streams/internal.ts";
-import { Answer, type Fields, fieldsFor, type FileParts } from "./answer.ts";
+import { Answer, type Fields, fieldsFor, type FileParts, valueOf, without } from "./answer.ts";
 import { readVerified } from "../scan/read_verified.ts";
 import type { Representation } from "../scan/representation.ts";
 import type { Resource } from "./resource.ts";
@@ -89,13 +89,30 @@ export class Variant {
     return true;
   }
 
+  /** Who is sent a delta against the dictionary of the site has that, and needs no link to it. */
+  #resourceFields(): Fields {
+    const { settings } = this.resource;
+    const { dictionary } = this.representation;
+    const fields = this.resource.fields();
+    if (dictionary === undefined || dictionary !== settings.siteDictionary?.sha256) return fields;
+    return withoutLink(fields, settings.dictionaryLink());
+  }
+
   #makeFields(): Fields {
     const { coding, sha256 } = this.representation;
-    const fields = [...this.resource.fields(), "Accept-Ranges", "bytes", "ETag", this.tag];
+    const fields = [...this.#resourceFields(), "Accept-Ranges", "bytes", "ETag", this.tag];
     if (coding !== "identity") fields.push("Content-Encoding", coding);
     if (this.resource.settings.reprDigest) fields.push("Repr-Digest", formatDigest("sha-256", sha256));
     return fields;
   }
+}
+
+/** `fields` with the `Link` as it would be without `link` at its end. */
+function withoutLink(fields: Fields, link: string): Fields {
+  const all = link === "" ? undefined : valueOf(fields, "Link");
+  if (all === undefined) return fields;
+  const others = all.slice(0, -link.length).replace(/, $/, "");
+  return [...without(fields, ["link"]), ...(others === "" ? [] : ["Link", others])];
 }
 
 function joined(bytes: Uint8Array<ArrayBuffer>, parts: FileParts["parts"]): Uint8Array<ArrayBuffer> {

@@ -4,7 +4,7 @@ import type { Answer, Fields, FileParts } from "../answer/answer.ts";
 import { answerBusy } from "../answer/answer_resource.ts";
 import { FileReader, isShortage } from "./file_reader.ts";
 import type { Asked } from "./asked.ts";
-import { joinedNames, useAsDictionaryBelow } from "../../semantics/mod.ts";
+import { joinedNames, linkToDictionaryBelow, useAsDictionaryBelow } from "../../semantics/mod.ts";
 import { type MountedRequest, mountOf } from "./mount.ts";
 import { NodeFields } from "./node_fields.ts";
 import { sendFile } from "./send_file.ts";
@@ -67,11 +67,18 @@ function merged(fields: Fields, site: Site, req: MountedRequest, res: ServerResp
   return withFormerVary(belowMount(fields, site, req), res);
 }
 
-/** A dictionary's pattern must match paths as the browser sees them. */
+/** A dictionary's pattern, and the link to one, must be for paths as the browser sees them. */
 function belowMount(fields: Fields, { basePath }: Site, req: MountedRequest): Fields {
   const mount = basePath === "/" ? mountOf(req) : undefined;
-  const at = mount === undefined ? -1 : fields.indexOf("Use-As-Dictionary");
-  return at === -1 ? fields : fields.with(at + 1, useAsDictionaryBelow(mount!.path, fields[at + 1]));
+  if (mount === undefined) return fields;
+  let below = fields;
+  const move = (name: string, to: typeof useAsDictionaryBelow): void => {
+    const at = below.indexOf(name);
+    if (at !== -1) below = below.with(at + 1, to(mount.path, below[at + 1]));
+  };
+  move("Use-As-Dictionary", useAsDictionaryBelow);
+  move("Link", linkToDictionaryBelow);
+  return below;
 }
 
 /** Joins a `Vary` that was set before: the response depends on those fields, too. */

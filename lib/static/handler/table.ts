@@ -1,5 +1,7 @@
+import { valueOf } from "../answer/answer.ts";
 import { Fallback } from "./fallback.ts";
 import { FolderAnswers } from "./folder_answers.ts";
+import { linkToDictionary } from "../../semantics/mod.ts";
 import { TreeMemory } from "../scan/memory.ts";
 import { Proofs } from "../scan/proofs.ts";
 import { readVerified } from "../scan/read_verified.ts";
@@ -29,6 +31,7 @@ export class Table {
   /** The paths of files without which the site is none: a tree that lacks them does not stand for this one unasked. */
   readonly needs: readonly string[];
   readonly #settings: TreeSettings;
+  #dictionaryLink: string | undefined;
   /** The number of the deploy that it is of: the tables that one goes through share it. */
   readonly deploy: number;
   /** Whose immutable files are answered where the tree has none, the latest first. */
@@ -48,7 +51,10 @@ export class Table {
     this.tree = tree;
     this.deploy = deploy;
     this.#formers = formers;
-    this.#settings = settingsFor(tree.paths(), settings);
+    this.#settings = settingsFor(tree.paths(), settings, {
+      siteDictionary: settings.dictionaries ? tree.siteDictionary : undefined,
+      dictionaryLink: () => this.#dictionaryLink ??= this.#makeDictionaryLink(),
+    });
     const isSent = (coding: Representation["coding"]) => settings.dictionaries || !coding.startsWith("dc");
     this.memory = new TreeMemory(tree, { limit: settings.memoryLimit, isSent });
     this.proofs = new Proofs(tree, { warn: settings.warn, contentOf: (sha256) => this.#contentOf(sha256) });
@@ -148,6 +154,14 @@ export class Table {
       if (bytes) return bytes.slice(); // the next file is read to the same memory
     }
     return undefined;
+  }
+
+  /** Empty if the dictionary has fields that keep browsers from keeping it: each page would have it loaded again. */
+  #makeDictionaryLink(): string {
+    const { siteDictionary } = this.#settings;
+    const resource = siteDictionary && this.resourceNamed(siteDictionary.path);
+    if (!resource || valueOf(resource.fields(), "Use-As-Dictionary") === undefined) return "";
+    return linkToDictionary(resource.path);
   }
 
   readonly #has = (file: string): boolean => this.tree.find(file) !== undefined;

@@ -30,8 +30,10 @@ export async function examine(file: number, scan: Scan): Promise<void> {
     isAsRecorded = await examineOriginal(file, first, scan);
   } catch (error) {
     for (let i = first; i < end; i++) contents.clear(i);
+    if (found.siteDictionary === file) found.siteDictionary = undefined;
     return warn(found.paths.at(file), `it is left out: ${reasonOf(error)}`);
   }
+  if (!isAsRecorded && found.siteDictionary === file) found.siteDictionary = undefined;
   let areAllFit = true;
   for (let i = first + 1; i < end; i++) {
     if (!await examineVariant({ file, index: i, isAsRecorded }, scan)) areAllFit = false;

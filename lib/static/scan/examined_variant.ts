@@ -37,7 +37,7 @@ export async function examineVariant(variant: VariantToExamine, scan: Scan): Pro
     }
     if (!isVouched) found.unproven.add(index);
     const kind = found.kindOf(index)!;
-    if (kind.isDelta) found.dictionaries.set(index, dictionaryIn(content, kind));
+    if (kind.dictionary) found.dictionaries.set(index, dictionaryIn(content, kind));
   } catch (error) {
     found.contents.clear(index);
     warn(pathOf(variant, scan), `this variant is left out: ${reasonOf(error)}`);

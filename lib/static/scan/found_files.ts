@@ -25,6 +25,8 @@ export class FoundFiles {
   readonly unfit: Set<number> = new Set();
   /** By representation: the SHA-256 of the dictionary that a delta needs, in base64. */
   readonly dictionaries: Map<number, string> = new Map();
+  /** The number of the file that is the dictionary of the site, by the manifest. */
+  siteDictionary: number | undefined;
   /** Real paths of folders, with a separator at the end. */
   readonly #folders: string[] = [];
   /** Of each file: the number of its folder. */

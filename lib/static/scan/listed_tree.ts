@@ -34,10 +34,12 @@ function addFiles({ path, real, files, links }: ListedFolder, found: FoundFiles)
   const originals: string[] = [];
   const variantsOf = new Map<string, number>(); // a bit a kind: 40,000 names are put together with extensions in 50 ms
   for (const name of files) {
-    const kind = variantKinds.find(({ extension }) => name.endsWith(extension));
-    const original = kind && name.slice(0, -kind.extension.length);
-    if (original !== undefined && files.has(original)) {
-      variantsOf.set(original, (variantsOf.get(original) ?? 0) | 1 << kind!.index);
+    const kind = variantKinds.find(({ extension }) => {
+      return name.endsWith(extension) && files.has(name.slice(0, -extension.length));
+    });
+    if (kind) {
+      const original = name.slice(0, -kind.extension.length);
+      variantsOf.set(original, (variantsOf.get(original) ?? 0) | 1 << kind.index);
     } else {
       originals.push(name);
     }

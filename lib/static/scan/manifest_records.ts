@@ -5,7 +5,7 @@ import type { FileStatus } from "../../runtime/mod.ts";
 import { reasonOf } from "./failure.ts";
 import type { FoundFiles } from "./found_files.ts";
 import { readManifestLines } from "./manifest_lines.ts";
-import { recordedContent, recordedDictionary, recordedVariant } from "./recorded_content.ts";
+import { isOfSiteDictionary, recordedContent, recordedDictionary, recordedVariant } from "./recorded_content.ts";
 import type { Warn } from "./representation.ts";
 import type { Turns } from "./turns.ts";
 
@@ -68,19 +68,21 @@ function takeRecord(path: string, record: unknown, found: FoundFiles): void {
   if (file === undefined) return;
   const { contents, dictionaries } = found;
   const first = found.firstOf(file);
-  const dictionary = recordedDictionary(record);
+  if (isOfSiteDictionary(record)) found.siteDictionary = file;
   const end = found.firstOf(file + 1);
   for (let i = first; i < end; i++) {
     const kind = found.kindOf(i);
     const content = kind ? recordedVariant(record, kind) : recordedContent(record);
+    const dictionary = kind?.dictionary && recordedDictionary(record, kind.dictionary);
     contents.clear(i); // a path may be in the manifest twice
-    if (!content || (kind && !contents.has(first)) || (kind?.isDelta && dictionary === undefined)) continue;
+    if (!content || (kind && !contents.has(first)) || (kind?.dictionary && dictionary === undefined)) continue;
     contents.set(i, content.size, content.sha256, "hex");
-    if (kind?.isDelta) dictionaries.set(i, dictionary!);
+    if (dictionary !== undefined) dictionaries.set(i, dictionary);
   }
 }
 
 function clear(found: FoundFiles): void {
   for (let i = 0; i < found.contents.length; i++) found.contents.clear(i);
   found.dictionaries.clear();
+  found.siteDictionary = undefined;
 }

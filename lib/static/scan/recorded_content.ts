@@ -27,15 +27,24 @@ export function recordedVariant(record: unknown, { format }: VariantKind): Recor
   return isThere.has(ownValue(variant, "state")) ? recordedContent(variant) : undefined;
 }
 
-/** The SHA-256 of the former version of a file, in base64. */
-export function recordedDictionary(record: unknown): string | undefined {
-  const hex = hashIn(ownValue(record, "dictionary"));
+/** Whether a record is that of the dictionary of the site. */
+export function isOfSiteDictionary(record: unknown): boolean {
+  return typeof ownValue(record, "madeOf") === "string";
+}
+
+/** The SHA-256 of a dictionary that a file has deltas against, in base64. */
+export function recordedDictionary(record: unknown, of: "former" | "site"): string | undefined {
+  const hex = of === "former" ? hashIn(ownValue(record, "dictionary")) : hashAt(record, "siteDictionary");
   const hash = hex === undefined ? undefined : Buffer.from(hex, "hex");
   return hash?.length === DIGITS / 2 ? hash.toString("base64") : undefined;
 }
 
 function hashIn(record: unknown): string | undefined {
-  const hex = ownValue(record, "sha256");
+  return hashAt(record, "sha256");
+}
+
+function hashAt(record: unknown, key: string): string | undefined {
+  const hex = ownValue(record, key);
   return typeof hex === "string" && hex.length === DIGITS ? hex : undefined;
 }
 

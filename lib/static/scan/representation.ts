@@ -33,5 +33,13 @@ export interface TreeFile {
   readonly deltas: readonly Representation[];
 }
 
+/** The dictionary that the pages of a tree have deltas against. */
+export interface SiteDictionary {
+  /** Below the folder, with `/` between its parts. */
+  readonly path: string;
+  /** Of its bytes, in base64. */
+  readonly sha256: string;
+}
+
 /** Told of what is left out, or is not as it should be; `path` is below the folder, empty for the folder itself. */
 export type Warn = (path: string, message: string) => void;

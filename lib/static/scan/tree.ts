@@ -1,5 +1,5 @@
 import type { FoundFiles } from "./found_files.ts";
-import type { Representation, TreeFile } from "./representation.ts";
+import type { Representation, SiteDictionary, TreeFile } from "./representation.ts";
 import { variantKinds } from "./variant_kinds.ts";
 
 /**
@@ -69,7 +69,7 @@ export class Tree implements Iterable<TreeFile> {
 
   /** The variant at a path below the folder as a file of its own, as who links to it means it; deltas are none. */
   variantAt(path: string): TreeFile | undefined {
-    const kind = variantKinds.find(({ extension, isDelta }) => !isDelta && path.endsWith(extension));
+    const kind = variantKinds.find(({ extension, dictionary }) => !dictionary && path.endsWith(extension));
     const original = kind && this.find(path.slice(0, -kind.extension.length));
     if (original === undefined) return undefined;
     const [variant] = this.#all(original, (each) => this.#found.kindOf(each) === kind);
@@ -96,6 +96,13 @@ export class Tree implements Iterable<TreeFile> {
       if (this.#has(i) && this.#found.contents.sha256Of(first) === sha256) return this.#representation(i, first);
     }
     return undefined;
+  }
+
+  /** The dictionary of the site, if there is one and it is what the manifest says. */
+  get siteDictionary(): SiteDictionary | undefined {
+    const { siteDictionary, paths, contents } = this.#found;
+    if (siteDictionary === undefined) return undefined;
+    return { path: paths.at(siteDictionary), sha256: contents.sha256Of(this.#found.firstOf(siteDictionary)) };
   }
 
   /** How many variants are still to be decoded and compared. */

@@ -12,8 +12,8 @@ export function dictionaryIn({ head }: FileContent, { magic }: VariantKind): str
 
 /** What shows that a file cannot be a variant of one with `size` bytes, without decompressing it. */
 export function faultInBytes(content: FileContent, kind: VariantKind, size: number): string | undefined {
-  const { coding, isDelta, magic } = kind;
-  const shortest = magic.length + (isDelta ? HASH_LENGTH : 0);
+  const { coding, dictionary, magic } = kind;
+  const shortest = magic.length + (dictionary ? HASH_LENGTH : 0);
   if (content.size <= shortest || !magic.every((byte, i) => content.head[i] === byte)) return `it is not ${coding}`;
   if (coding === "zstd" && windowInZstd(content) > LARGEST_WINDOW) {
     return "its window has more than the 8 MiB that browsers take";

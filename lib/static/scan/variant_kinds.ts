@@ -1,4 +1,4 @@
-import type { DeltaFormat, VariantFormat } from "../../precompress/mod.ts";
+import { type DeltaFormat, extensions, type VariantFormat } from "../../precompress/mod.ts";
 import { type StoredCoding, storedCodings } from "../../semantics/mod.ts";
 
 /** A kind of file that stands beside others and holds a form of them. */
@@ -9,13 +9,33 @@ export interface VariantKind {
   /** The manifest's name of it. */
   readonly format: VariantFormat | DeltaFormat;
   readonly extension: string;
-  /** Whether a former version is needed to read it. */
-  readonly isDelta: boolean;
+  /** The dictionary that is needed to read it: the file's former version, or that of the site. */
+  readonly dictionary: "former" | "site" | undefined;
   /** What such a file begins with. */
   readonly magic: readonly number[];
 }
 
+/** Those by which a file stands for itself, or a former version is needed. */
+const former: readonly VariantKind[] = (Object.keys(storedCodings) as StoredCoding[]).map((coding, index) => {
+  const dictionary = coding === "dcb" || coding === "dcz" ? "former" : undefined;
+  return { index, coding, dictionary, ...storedCodings[coding] };
+});
+
 /** All kinds. */
-export const variantKinds: readonly VariantKind[] = (Object.keys(storedCodings) as StoredCoding[]).map(
-  (coding, index) => ({ index, coding, isDelta: coding === "dcb" || coding === "dcz", ...storedCodings[coding] }),
-);
+export const variantKinds: readonly VariantKind[] = [
+  ...former,
+  siteKind(former.length, "dcb"),
+  siteKind(former.length + 1, "dcz"),
+];
+
+function siteKind(index: number, coding: "dcb" | "dcz"): VariantKind {
+  const format = `site-${coding}` as const;
+  return {
+    index,
+    coding,
+    format,
+    extension: extensions[format],
+    dictionary: "site",
+    magic: storedCodings[coding].magic,
+  };
+}

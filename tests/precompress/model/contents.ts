@@ -1,6 +1,7 @@
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { compressSync, ready } from "../../../lib/codecs/mod.ts";
 import type { DeltaFormat, VariantFormat } from "../../../lib/precompress/mod.ts";
+import { codecOf } from "../../../lib/precompress/options.ts";
 import { noise, sourceText } from "../../support/bytes.ts";
 import { hashOf } from "./snapshot.ts";
 
@@ -44,7 +45,10 @@ export function variantOf(
   const key = [hashOf(content), format, level, dictionary && hashOf(dictionary)].join();
   let variant = made.get(key);
   if (!variant) {
-    made.set(key, variant = compressSync(content, { format, level, ...(dictionary && { dictionary }) }));
+    made.set(
+      key,
+      variant = compressSync(content, { format: codecOf(format), level, ...(dictionary && { dictionary }) }),
+    );
     if (!dictionary) forms.set(`${format} ${hashOf(variant)}`, hashOf(content));
   }
   return variant;

@@ -1,0 +1,171 @@
+/** Texts of so many bytes are counted: shorter ones are hardly worth a reference. Measured: 6 and 12 do no better. */
+const GRAM = 8;
+/** Pieces are chosen from blocks of so many bytes. Measured: 256 and 4096 cost more for what they save. */
+const BLOCK = 1024;
+/** The counters, a power of two; texts that share one are counted together. */
+const SLOTS = 2 ** 22;
+const MULTIPLIER = 0x9e3779b1;
+/** By how much the byte that leaves a gram counts in its hash. */
+const LEAVING = (() => {
+  let power = 1;
+  for (let i = 0; i < GRAM; i++) power = Math.imul(power, MULTIPLIER);
+  return power;
+})();
+/** How many blocks are looked at between two pauses. */
+const TURN = 512;
+
+/** Lets others have their turn; throws once the work is not wanted any more. */
+export type Pause = () => Promise<void>;
+
+/**
+ * Chooses pieces of pages that, put together, hold as much as can be of the text that many of them share: the most
+ * valuable first, up to `most` bytes. The same pieces for the same pages, everywhere.
+ *
+ * Greedy, as COVER does it: each gram of a block counts as often as other pages have it, unless a piece before holds it.
+ *
+ * @see {@link https://doi.org/10.1145/2882903.2915229} for covers by counted grams
+ */
+export async function coverOf(pages: readonly Uint8Array[], most: number, pause: Pause): Promise<Uint8Array[]> {
+  const cover = new Cover();
+  for (const [number, page] of pages.entries()) {
+    cover.count(page, number);
+    if (number % 64 === 63) await pause();
+  }
+  return await cover.choose(pages, most, pause);
+}
+
+/** The last pieces are the most valuable, as near references take fewer bits; `size` bytes at most. */
+export function joinedPieces(pieces: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(Math.min(size, pieces.reduce((sum, { length }) => sum + length, 0)));
+  let end = joined.length;
+  for (const piece of pieces) {
+    if (end === 0) break;
+    const part = piece.subarray(0, end);
+    joined.set(part, end - part.length);
+    end -= part.length;
+  }
+  return joined;
+}
+
+interface Block {
+  readonly bytes: Uint8Array;
+  /** What it was worth when it was last looked at; it can only lose. */
+  value: number;
+}
+
+class Cover {
+  /** By slot: how many pages have a gram, less the first, until a piece holds it. */
+  readonly #counts = new Uint16Array(SLOTS);
+  /** By slot: the page or the look that last came by it. */
+  readonly #seen = new Uint32Array(SLOTS);
+  #look = 0;
+
+  /** Counts the grams of the page with that number, from 0 on. */
+  count(page: Uint8Array, number: number): void {
+    const mark = number + 1;
+    eachGram(page, (slot) => {
+      if (this.#seen[slot] === mark) return;
+      // The first page that has a gram needs no dictionary for it.
+      if (this.#seen[slot] !== 0) this.#counts[slot]!++;
+      this.#seen[slot] = mark;
+    });
+    this.#look = mark;
+  }
+
+  async choose(pages: readonly Uint8Array[], most: number, pause: Pause): Promise<Uint8Array[]> {
+    const heap = await this.#blocksOf(pages, pause);
+    const pieces: Uint8Array[] = [];
+    let total = 0;
+    for (let looks = 1; heap.length > 0 && total < most; looks++) {
+      if (looks % TURN === 0) await pause();
+      const block = heap[0]!;
+      const value = this.#valueOf(block.bytes);
+      if (value === block.value && value > 0) {
+        const piece = this.#trimmed(block.bytes);
+        this.#hold(piece);
+        pieces.push(piece);
+        total += piece.length;
+      } else {
+        block.value = value;
+        if (value > 0) {
+          sink(heap, 0);
+          continue;
+        }
+      }
+      const last = heap.pop()!;
+      if (heap.length === 0) break;
+      heap[0] = last;
+      sink(heap, 0);
+    }
+    return pieces;
+  }
+
+  async #blocksOf(pages: readonly Uint8Array[], pause: Pause): Promise<Block[]> {
+    const blocks: Block[] = [];
+    for (const page of pages) {
+      for (let start = 0; start + GRAM <= page.length; start += BLOCK) {
+        const bytes = page.subarray(start, start + BLOCK);
+        blocks.push({ bytes, value: this.#valueOf(bytes) });
+        if (blocks.length % TURN === 0) await pause();
+      }
+    }
+    for (let i = blocks.length >> 1; i-- > 0;) sink(blocks, i);
+    return blocks;
+  }
+
+  #valueOf(bytes: Uint8Array): number {
+    const look = ++this.#look;
+    let value = 0;
+    eachGram(bytes, (slot) => {
+      if (this.#seen[slot] === look) return;
+      this.#seen[slot] = look;
+      value += this.#counts[slot]!;
+    });
+    return value;
+  }
+
+  /** Without what is worth nothing at its ends. */
+  #trimmed(bytes: Uint8Array): Uint8Array {
+    let [first, last] = [-1, 0];
+    eachGram(bytes, (slot, at) => {
+      if (this.#counts[slot] === 0) return;
+      if (first < 0) first = at;
+      last = at;
+    });
+    return bytes.subarray(first, last + GRAM);
+  }
+
+  /** From now on, what is in `piece` is worth nothing in others. */
+  #hold(piece: Uint8Array): void {
+    eachGram(piece, (slot) => {
+      this.#counts[slot] = 0;
+    });
+  }
+}
+
+/** Tells the slot of each gram, and where it begins. */
+function eachGram(bytes: Uint8Array, tell: (slot: number, at: number) => void): void {
+  let rolling = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    rolling = Math.imul(rolling, MULTIPLIER) + bytes[i]! + 1 | 0;
+    if (i >= GRAM) rolling = rolling - Math.imul(LEAVING, bytes[i - GRAM]! + 1) | 0;
+    if (i < GRAM - 1) continue;
+    let hash = Math.imul(rolling ^ rolling >>> 15, 0x2c1b3c6d);
+    hash ^= hash >>> 12;
+    tell(hash & SLOTS - 1, i - GRAM + 1);
+  }
+}
+
+/** Restores the order of a heap, whose most valuable block is the first, where that at `index` may have lost value. */
+function sink(heap: Block[], index: number): void {
+  const block = heap[index]!;
+  while (true) {
+    let below = 2 * index + 1;
+    if (below >= heap.length) break;
+    if (below + 1 < heap.length && heap[below + 1]!.value > heap[below]!.value) below++;
+    if (heap[below]!.value <= block.value) break;
+    heap[index] = heap[below]!;
+    index = below;
+  }
+  heap[index] = block;
+}
