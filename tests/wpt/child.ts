@@ -1,54 +1,19 @@
 /**
- * One test file in this process: `child.ts ROOT FILE MODE SECONDS`. Writes a line of JSON for each subtest as it ends, for
- * each fault outside of subtests, and at the end.
+ * One test file in this process: `child.ts ROOT FILE MODE SECONDS`.
  *
  * @module
  */
-import { readFileSync, writeSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { runInThisContext } from "node:vm";
+import { runScripts } from "./harness.ts";
 import { enter, type Mode } from "./mode.ts";
-import { type Line, MARK, type Status } from "./result.ts";
 import { scriptsOf } from "./test_file.ts";
 
-/** The functions of testharness.js that are used here. */
-interface Harness {
-  add_test_state_callback(callback: (test: HarnessTest) => void): void;
-  add_result_callback(callback: (test: HarnessTest) => void): void;
-  add_completion_callback(callback: (tests: readonly HarnessTest[], outcome: HarnessOutcome) => void): void;
-  timeout(): void;
-}
-
-interface HarnessOutcome {
-  readonly status: number;
-  readonly message: string | null;
-}
-
-interface HarnessTest extends HarnessOutcome {
-  readonly name: string;
-}
-
-/** The harness's status where it could not go on. */
-const ERROR = 1;
-/** By testharness.js's numbers. */
-const statuses: readonly Status[] = ["passed", "failed", "timed out", "not run", "unsupported"];
-
 const [root, file, mode, seconds] = process.argv.slice(2) as [string, string, Mode, string];
-await main();
-
-async function main(): Promise<void> {
-  process.on("unhandledRejection", (reason) => report({ fault: `unhandled rejection: ${explain(reason)}` }));
-  process.on("uncaughtException", (error) => report({ fault: `uncaught: ${explain(error)}` }));
-  await enter(mode);
-  prepareGlobals();
-  const scripts = scriptsOf(root, file);
-  // One turn for all: the harness takes the first microtask as the sign that everything is loaded.
-  const [harness, ...tests] = scripts.map(({ path, code }) => () => runInThisContext(code, { filename: path }));
-  withoutEvents(harness!);
-  listen(globalThis as unknown as Harness);
-  for (const test of tests) test();
-}
+await enter(mode);
+prepareGlobals();
+runScripts(scriptsOf(root, file), Number(seconds));
 
 /** What a worker's global scope has and the harness or a test looks for. */
 function prepareGlobals(): void {
@@ -61,48 +26,4 @@ function prepareGlobals(): void {
     fetch: (path: string) => Promise.resolve(new Response(readFileSync(join(root, path)))),
     gc: gc ?? (() => Bun?.gc(true)),
   });
-}
-
-/** So that an unhandled rejection, which is reported here, does not end the file for the harness on Deno alone. */
-function withoutEvents(load: () => void): void {
-  Object.defineProperty(globalThis, "addEventListener", { value: undefined, configurable: true });
-  load();
-  delete (globalThis as { addEventListener?: unknown }).addEventListener;
-}
-
-function listen(harness: Harness): void {
-  const open = new Set<HarnessTest>();
-  const tell = (test: HarnessTest): void => {
-    open.delete(test);
-    report({ name: test.name, status: statuses[test.status] ?? "failed", message: test.message ?? "" });
-  };
-  harness.add_test_state_callback((test) => open.add(test));
-  harness.add_result_callback(tell);
-  harness.add_completion_callback((_, { status, message }) => {
-    open.forEach(tell); // those that had no end
-    if (status === ERROR) report({ fault: message ?? "the harness failed" });
-    // Rejections that nobody handled are told of a little later.
-    setTimeout(() => {
-      report({ done: true });
-      process.exit();
-    }, 5);
-  });
-  setTimeout(() => harness.timeout(), Number(seconds) * 1000);
-}
-
-/** At once, since the process may be ended in the middle of a test. */
-function report(line: Line): void {
-  const bytes = new TextEncoder().encode(`\n${MARK}${JSON.stringify(line)}\n`);
-  for (let start = 0; start < bytes.length;) {
-    try {
-      start += writeSync(1, bytes, start);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1); // the pipe is full
-    }
-  }
-}
-
-function explain(reason: unknown): string {
-  return reason instanceof Error ? reason.stack ?? reason.message : String(reason);
 }

@@ -70,18 +70,25 @@ export async function runSuite(root: string, run: Run): Promise<FileResult[]> {
   return results;
 }
 
-type LocalRuntime = keyof typeof flags;
+/** A runtime that is no browser. */
+export type LocalRuntime = keyof typeof flags;
 
 function runFile(root: string, file: string, runtime: LocalRuntime, mode: Mode): Promise<Omit<FileResult, "file">> {
+  return runProcess(runtime, [join(repository, "tests/wpt/child.ts"), root, file, mode, String(PATIENCE)]);
+}
+
+/** Runs a module that prints what became of a test file; its last argument is how many seconds it takes at most. */
+export function runProcess(runtime: LocalRuntime, args: readonly string[]): Promise<Omit<FileResult, "file">> {
   const command = runtime === current ? process.execPath : join(repository, "node_modules/.bin", runtime);
-  const words = [...flags[runtime], join(repository, "tests/wpt/child.ts"), root, file, mode, String(PATIENCE)];
+  const words = [...flags[runtime], ...args];
+  const patience = Number(args.at(-1)) + GRACE;
   // Detached, so that it leads a group: what is in node_modules may be a launcher that has the runtime as its child.
   const child = spawn(command, words, { stdio: ["ignore", "pipe", "pipe"], detached: true });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => stdout += text);
   child.stderr.setEncoding("utf8").on("data", (text: string) => stderr += text);
-  const timer = setTimeout(() => process.kill(-child.pid!, "SIGKILL"), (PATIENCE + GRACE) * 1000);
+  const timer = setTimeout(() => process.kill(-child.pid!, "SIGKILL"), patience * 1000);
   return new Promise((settle, fail) => {
     child.on("error", fail);
     child.on("close", (code, signal) => {

@@ -1,0 +1,70 @@
+import { spawn } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { root as repository, runtime } from "../../../support/runtime.ts";
+import { within } from "../../../support/waits.ts";
+import { runProcess } from "../../../wpt/run_suite.ts";
+
+const here = join(repository, "tests/http/conformance/wpt");
+/** Seconds that a file of tests may take. */
+const PATIENCE = 20;
+/** Processes at a time. */
+const POOL = 2;
+
+/** Folders whose tests are run; those of `idlharness`, and over HTTP/2 only, are left out. */
+const FOLDERS = "fetch/{api,content-encoding,h1-parsing,data-urls}/**/*.{any,window}.js";
+
+/** Whether each subtest passed, natively and with ours, by `file: name`. */
+export interface Comparison {
+  readonly native: Map<string, boolean>;
+  readonly ours: Map<string, boolean>;
+  /** What ours said of a subtest that failed. */
+  readonly messages: Map<string, string>;
+}
+
+/** The test files that call fetch() and need no page. */
+function filesOf(root: string): string[] {
+  return globSync(FOLDERS, { cwd: root }).map((path) => path.replaceAll("\\", "/")).sort().filter((path) => {
+    const code = readFileSync(join(root, path), "utf8");
+    return /fetch\(|fetch-|utils|META: script/.test(code) && !/idlharness|\.h2\.|document\./.test(path + code);
+  });
+}
+
+/** Runs each test file twice on this runtime: with its own fetch, and with a client's. */
+export async function compareFetch(root: string, filter = ""): Promise<Comparison> {
+  const node = runtime === "node" ? process.execPath : join(repository, "node_modules/.bin/node");
+  const server = spawn(node, ["--no-warnings", join(here, "server.ts"), root], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const comparison: Comparison = { native: new Map(), ours: new Map(), messages: new Map() };
+  try {
+    const ports = await within(
+      new Promise<string>((resolve) => server.stdout.once("data", (text) => resolve(String(text)))),
+      "the server",
+    );
+    const runs = filesOf(root).filter((file) => file.includes(filter))
+      .flatMap((file) => (["native", "ours"] as const).map((mode) => ({ file, mode }))).values();
+    await Promise.all(Array.from({ length: POOL }, async () => {
+      for (const { file, mode } of runs) {
+        const child = join(here, "child.ts");
+        const { subtests, faults } = await runProcess(runtime, [
+          child,
+          root,
+          file,
+          mode,
+          ...ports.trim().split(" "),
+          String(PATIENCE),
+        ]);
+        for (const { name, status, message } of subtests) {
+          comparison[mode].set(`${file}: ${name}`, status === "passed");
+          if (mode === "ours") comparison.messages.set(`${file}: ${name}`, message);
+        }
+        for (const fault of faults) comparison[mode].set(`${file}: fault: ${fault.split("\n")[0]}`, false);
+      }
+    }));
+  } finally {
+    server.kill();
+  }
+  return comparison;
+}
