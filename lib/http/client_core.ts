@@ -3,18 +3,13 @@ import type { ResolvedOptions } from "./http_client_options.ts";
 import { HttpError } from "./http_error.ts";
 import type { HttpClientStats } from "./http_client_stats.ts";
 import type { HttpClientEvent } from "./http_events.ts";
+import { type LiveCall, LiveCalls } from "./live_calls.ts";
 import { type AliasCandidate, aliasCandidates } from "./origin/alias_search.ts";
 import type { Target } from "./origin/open_connection.ts";
 import { Origin, type OriginHost, originKey } from "./origin/origin.ts";
 
 /** Origins that are remembered although nothing is under way there. */
 const REMEMBERED = 1000;
-
-/** A call that has not ended. */
-export interface LiveCall {
-  /** The client is destroyed: ends it, whatever state it is in. */
-  onDestroyed(): void;
-}
 
 /** Lengths of timeouts that share a timer each. */
 const TIMEOUTS_KEPT = 64;
@@ -30,7 +25,7 @@ export class ClientCore implements OriginHost {
   requests = 0;
   retries = 0;
   /** Calls under way, redirects and retries included, up to the last byte of their responses. */
-  readonly #calls = new Set<LiveCall>();
+  readonly #calls = new LiveCalls();
   readonly #origins = new Map<string, Origin>();
   readonly #deadlines = new Map<number, Deadlines>();
   #drained: (() => void)[] = [];
@@ -119,7 +114,7 @@ export class ClientCore implements OriginHost {
     this.closed = true;
     this.destroyed = true;
     this.#reason = reason;
-    for (const call of [...this.#calls]) call.onDestroyed();
+    this.#calls.destroy();
     for (const origin of this.#origins.values()) origin.destroy(this.closedError(origin.target.origin));
   }
 
@@ -169,7 +164,7 @@ export class ClientCore implements OriginHost {
   }
 
   #tellIfDrained(): void {
-    if (this.#drained.length === 0 || this.#calls.size > 0) return;
+    if (this.#drained.length === 0 || !this.#calls.isEmpty) return;
     let idle = true;
     for (const origin of this.#origins.values()) {
       origin.close();

@@ -1,9 +1,10 @@
-import type { ClientCore, LiveCall } from "../client_core.ts";
+import type { ClientCore } from "../client_core.ts";
 import type { Deadline, Deadlines } from "../deadlines.ts";
 import { openTrace, type RequestTrace, tracedContext } from "../diagnostics/request_trace.ts";
 import type { ResponseHead } from "../exchange.ts";
 import { wantsHttp1 } from "../h2/error_codes.ts";
 import { HttpError } from "../http_error.ts";
+import type { LiveCall } from "../live_calls.ts";
 import type { Origin } from "../origin/origin.ts";
 import type { PooledConnection } from "../origin/pooled_connection.ts";
 import type { WaitingRequest, WaitingRoom } from "../origin/waiting_list.ts";
@@ -51,7 +52,9 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
   #caller: Caller;
   readonly #owner: CallOwner;
   #origin: Origin;
-  // Of WaitingRequest and Deadline (its time in the queue): a call is both itself, so that neither costs an object a request.
+  // Of LiveCall, WaitingRequest and Deadline (its time in the queue): a call is all of them itself, so that none costs an object a request.
+  previousCall: LiveCall | undefined = undefined;
+  nextCall: LiveCall | undefined = undefined;
   previousWaiting: WaitingRequest | undefined = undefined;
   nextWaiting: WaitingRequest | undefined = undefined;
   waitingAt: WaitingRoom | undefined = undefined;
@@ -253,7 +256,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
 
   #schedule(): void {
     if (this.#isOver) return;
-    this.#since = performance.now();
+    if (this.#core.options.onEvent !== undefined) this.#since = performance.now();
     this.#trace = openTrace(this.#request, this.#context);
     if (this.#isOver) return this.#trace?.onError(undefined);
     this.#core.remember(this.#origin);

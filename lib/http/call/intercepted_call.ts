@@ -1,6 +1,7 @@
-import type { ClientCore, LiveCall } from "../client_core.ts";
+import type { ClientCore } from "../client_core.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpInterceptor, HttpRequest } from "../http_interceptor.ts";
+import type { LiveCall } from "../live_calls.ts";
 import { type HttpResponse, withTrailers } from "../response/http_response.ts";
 import { ANSWERED, type Caller, type CallOwner, type OwnedCall } from "./call.ts";
 import { send } from "./send.ts";
@@ -11,6 +12,8 @@ import { TotalDeadline } from "./total_deadline.ts";
  * response or error, the signal, the timeout, the client), it answers its caller once, and takes its calls along if it fails.
  */
 export class InterceptedCall implements CallOwner, LiveCall {
+  previousCall: LiveCall | undefined = undefined;
+  nextCall: LiveCall | undefined = undefined;
   readonly #core: ClientCore;
   readonly #request: HttpRequest;
   readonly #interceptors: readonly HttpInterceptor[];

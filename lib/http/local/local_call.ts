@@ -2,7 +2,8 @@ import { resolveObjectURL } from "node:buffer";
 import { buildResponse } from "../call/build_response.ts";
 import { ANSWERED, type Caller, type CallOwner } from "../call/call.ts";
 import { TotalDeadline } from "../call/total_deadline.ts";
-import type { ClientCore, LiveCall } from "../client_core.ts";
+import type { ClientCore } from "../client_core.ts";
+import type { LiveCall } from "../live_calls.ts";
 import type { HeaderList, ResponseHead } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
@@ -20,6 +21,8 @@ type BlobReader = ReadableStreamDefaultReader<Uint8Array>;
  * @see {@link https://fetch.spec.whatwg.org/#scheme-fetch}
  */
 export class LocalCall implements LiveCall, BodyControl {
+  previousCall: LiveCall | undefined = undefined;
+  nextCall: LiveCall | undefined = undefined;
   readonly #core: ClientCore;
   readonly #request: FetchRequest;
   #caller: Caller;
