@@ -44,12 +44,15 @@ test("a proxy's credentials are percent-decoded, and nothing prints them", () =>
   const shown = `${inspect(proxy, { showHidden: true, depth: 9 })} ${JSON.stringify(proxy)} ${String(proxy)}`;
   assert.doesNotMatch(shown, /us er|us%20er|ss%|Basic/);
   assert.notEqual(proxy.key, new ProxyServer("http://us%20er:other@proxy.test", "proxy").key);
+  const [one, other] = ["socks5://a%3Ab:c@proxy.test", "socks5://a:b%3Ac@proxy.test"];
+  assert.notEqual(new ProxyServer(one, "proxy").key, new ProxyServer(other, "proxy").key);
 });
 
 for (
   const [given, says] of [
     ["proxy.test:3128", /^proxy has the scheme proxy\.test: use a URL of http:, https:, socks5: or socks5h:$/],
     ["localhost", /^proxy is no absolute URL/],
+    ["secret:u@proxy.test:3128", /^proxy is no absolute URL/],
     ["", /^proxy is no absolute URL/],
     ["ftp://u:secret@proxy.test", /^proxy has the scheme ftp:/],
     ["socks4://u:secret@proxy.test", /^proxy has the scheme socks4:/],
