@@ -17,17 +17,17 @@ export function requestObject(input: string | URL | Request, init: HttpRequestIn
     return { ...members, url: String(input), method: init?.method ?? "GET", headers: headersOf(init?.headers) };
   }
   const { url, method, headers, redirect, signal, integrity } = input;
-  const body = init?.body ?? input.body;
+  const body = members.body ?? input.body;
   if (body !== null && body === input.body) keepContent(body);
   return {
-    redirect,
-    signal,
-    integrity,
     ...members,
+    redirect: members.redirect ?? redirect,
+    signal: members.signal === undefined ? signal : members.signal,
+    integrity: members.integrity ?? integrity,
     body,
     url,
-    method: init?.method ?? method,
-    headers: headersOf(init?.headers ?? headers),
+    method: members.method ?? method,
+    headers: headersOf(members.headers ?? headers),
   };
 }
 
