@@ -103,6 +103,7 @@ const table: [string, [string, number?][], [string, number?][]][] = [
   ["fd00::/8,[fe80::]/10", [["fd12::1"], ["fe80::9"]], [["fc00::1"], ["::1"]]],
   ["10.0.0.0/33,10.0.0.0/x,/8,:80,a:b:c,[,]", [], [["10.0.0.1"], ["a"]]],
   ["example.com:99999999", [], [["example.com"]]],
+  ["fe80::1%eth0,[fe80::2%eth0],fe80::3%eth0/64,a.test", [["a.test"]], [["fe80::1"], ["fe80::2"], ["fe80::3"]]],
 ];
 
 for (const [list, direct, proxied] of table) {
