@@ -284,7 +284,16 @@ for (
     assert.match(error.message, says);
     assert.doesNotMatch(inspect(error, { depth: 9 }), /secret/);
     assert.deepEqual(client.stats().origins, []);
+    let told: unknown;
+    const body = new ReadableStream({ cancel: (reason) => void (told = reason) });
+    const failed = await client.fetch("http://one.test", { method: "PUT", body }).catch((error) => error);
+    assert.equal(failed.code, "INVALID_OPTION");
+    assert.equal(told, failed);
     await client.close();
+    const late = new ReadableStream({ cancel: (reason) => void (told = reason) });
+    const closed = await client.fetch("http://one.test", { method: "PUT", body: late }).catch((error) => error);
+    assert.equal(closed.code, "CLIENT_CLOSED");
+    assert.equal(told, closed);
   });
 }
 
