@@ -257,6 +257,25 @@ for (const protocol of PROTOCOLS) {
   });
 }
 
+test("a Request whose body was read or cancelled is refused before interceptors see it", async () => {
+  await using client = new HttpClient();
+  const intercept: HttpInterceptor[] = [
+    (_, next) => next({ url: "data:,mill", method: "GET", headers: new Headers() }),
+  ];
+  const put = (): Request => new Request("https://mill.invalid/", { method: "PUT", body: "grain" });
+  const read = put();
+  const reader = read.body!.getReader();
+  while (!(await reader.read()).done);
+  reader.releaseLock();
+  const cancelled = put();
+  await cancelled.body!.cancel();
+  for (const request of [read, cancelled]) {
+    assert.equal(await failureOf(client.fetch(request, { intercept })), "INVALID_BODY");
+  }
+  const other = await client.fetch(read, { intercept, body: "flour" });
+  assert.equal(await other.text(), "mill");
+});
+
 test("an interceptor may answer with any Response, and nothing is sent", async () => {
   await using client = new HttpClient();
   const made = Object.freeze(Response.json({ flour: 7 }, { status: 299 }));
