@@ -31,8 +31,8 @@ export interface HttpConnectTarget {
 /**
  * A function that makes connections: byte streams on which the client then speaks TLS, with the proxy, and HTTP.
  *
- * Called for each connection, and once more if a certificate was refused, for the error's message. The stream may still be
- * connecting, as the socket is that `connect()` of `node:net` returns. `signal` is aborted when the connection is no longer wanted
+ * Called for each connection, and once more if a certificate was refused, for the error's message: each time for another stream, of
+ * bytes. It may still be connecting, as the socket is that `connect()` of `node:net` returns. `signal` is aborted when the connection is no longer wanted
  * or took longer than `connectTimeout`; a stream that comes after that is destroyed.
  *
  * @example A local address of one's own choice

@@ -13,10 +13,11 @@ const OURS = new Set(["http", "https", "data", "blob"]);
 export function installFetch(own: Fetch): () => void {
   const before = Object.getOwnPropertyDescriptor(globalThis, "fetch")!;
   const { fetch: other } = globalThis;
-  function fetch(input: string | URL | Request, init?: HttpRequestInit): Promise<Response> {
+  // Asynchronous so that it never throws at once, whatever its arguments are.
+  async function fetch(input: string | URL | Request, init?: HttpRequestInit): Promise<Response> {
     const url = isRequest(input) ? input.url : String(input);
     const scheme = /^[\0-\x20]*([a-z][a-z0-9+.-]*):/i.exec(url)?.[1].toLowerCase();
-    return scheme === undefined || OURS.has(scheme) ? own(input, init) : other(input, init as RequestInit);
+    return await (scheme === undefined || OURS.has(scheme) ? own(input, init) : other(input, init as RequestInit));
   }
   const { configurable, enumerable } = before;
   Object.defineProperty(globalThis, "fetch", { value: fetch, writable: true, configurable, enumerable });

@@ -135,5 +135,6 @@ function originOf(url: string): string {
 
 /** Lets go of a response that came when nobody waited any more. */
 function discard({ body }: Response): void {
-  if (body !== null && !body.locked) body.cancel().catch(() => {});
+  // What an interceptor gives may be no more than like one.
+  if (body?.locked === false) body.cancel().catch(() => {});
 }

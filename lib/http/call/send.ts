@@ -20,8 +20,14 @@ export function send(
   const url = isRequest(input) ? input.url : String(input);
   const local = isLocal(url);
   const request = readRequest(input, init, core.options, local ? localTargetOf(url) : targetOf(url));
-  if (core.closed && owner === core) throw core.closedError(request.origin);
-  if (local) return new LocalCall(core, request, caller, owner).start();
-  core.requests++;
-  new Call(core, request, caller, owner).start();
+  try {
+    if (core.closed && owner === core) throw core.closedError(request.origin);
+    if (local) return new LocalCall(core, request, caller, owner).start();
+    core.requests++;
+    new Call(core, request, caller, owner).start();
+  } catch (error) {
+    // The body is ours by now, and nobody else tells its source.
+    if (request.body?.replayable === false) request.body.open().cancel(error);
+    throw error;
+  }
 }

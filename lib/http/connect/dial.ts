@@ -72,6 +72,9 @@ export async function dialUnixSocket(path: string, peer: Peer, attempt: ConnectA
   }
 }
 
+/** Streams that functions of users have given: two connections on one would read each other's answers. */
+const given = new WeakSet<Duplex>();
+
 /**
  * Has a function of the user's connect.
  *
@@ -87,7 +90,12 @@ export async function dialByFunction(
   try {
     const stream = await connectBy({ origin, hostname: host, port }, { signal: attempt.signal });
     if (!isDuplex(stream)) throw new TypeError("the connect function gave no stream of node:stream that is a Duplex");
+    if (given.has(stream)) throw new TypeError("the connect function gave a stream that it gave before");
+    given.add(stream);
     attempt.own(stream);
+    if (stream.readableObjectMode || stream.readableEncoding) {
+      throw new TypeError("the connect function gave a stream whose chunks are no bytes");
+    }
     if ((stream as Socket).connecting) await socketEvent(stream, "connect");
     if (stream.destroyed || !stream.readable || !stream.writable) {
       throw stream.errored ?? new Error("the stream of the connect function was closed");
@@ -118,8 +126,8 @@ function refused(error: unknown, peer: Peer): HttpError {
 }
 
 function isDuplex(value: unknown): value is Duplex {
-  const { write, read, on } = Object(value) as Partial<Duplex>;
-  return typeof write === "function" && typeof read === "function" && typeof on === "function";
+  const { write, read, on, off, destroy } = Object(value) as Partial<Duplex>;
+  return [write, read, on, off, destroy].every((method) => typeof method === "function");
 }
 
 /** The look-up of the options, which may answer at once, with one address where all are asked for, or throw. */

@@ -34,13 +34,12 @@ function percentDecoded(text: string): Uint8Array {
   const bytes = Buffer.from(text);
   let length = 0;
   for (let at = 0; at < bytes.length; at++, length++) {
-    const hex = bytes[at] === 0x25 ? bytes.toString("latin1", at + 1, at + 3) : "";
-    if (/^[0-9a-f]{2}$/i.test(hex)) {
-      bytes[length] = parseInt(hex, 16);
-      at += 2;
-    } else {
-      bytes[length] = bytes[at];
-    }
+    bytes[length] = bytes[at];
+    if (bytes[at] !== 0x25) continue;
+    const hex = bytes.toString("latin1", at + 1, at + 3);
+    if (!/^[0-9a-f]{2}$/i.test(hex)) continue;
+    bytes[length] = parseInt(hex, 16);
+    at += 2;
   }
   return bytes.subarray(0, length);
 }

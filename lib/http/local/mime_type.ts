@@ -53,12 +53,15 @@ function parametersOf(input: string, from: number): Map<string, string> {
 /** https://fetch.spec.whatwg.org/#collect-an-http-quoted-string */
 function quoted(input: string, start: number): { value: string; at: number } {
   let value = "";
-  let at = start + 1;
+  let from = start + 1;
+  let at = from;
   for (; at < input.length && input[at] !== '"'; at++) {
-    if (input[at] === "\\" && at + 1 < input.length) at++;
-    value += input[at];
+    if (input[at] !== "\\" || at + 1 === input.length) continue;
+    // In runs: a string that is made of single characters takes 32 times the memory.
+    value += input.slice(from, at);
+    from = ++at;
   }
-  return { value, at: at + 1 };
+  return { value: value + input.slice(from, at), at: at + 1 };
 }
 
 /** Without the white space around it. Not by a regular expression: that would take quadratic time with much of it inside. */

@@ -41,6 +41,8 @@ export class NoProxy {
   }
 
   #read(entry: string): void {
+    // An address with a zone (RFC 4007 section 11) stands in no URL.
+    if (entry.includes("%")) return;
     const range = /^\[?([^[\]/]+)\]?\/(\d{1,3})$/.exec(entry);
     if (range !== null) return this.#readRange(range[1], Number(range[2]));
     if (isIP(entry) === 6) return this.#add(entry, undefined);

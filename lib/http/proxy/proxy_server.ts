@@ -38,6 +38,8 @@ export class ProxyServer {
     const url = parse(given, what);
     const { protocol, hostname } = url;
     const ports = defaultPorts[protocol];
+    // Without its scheme, what is before the first colon is the user name.
+    if (ports === undefined && url.pathname.includes("@")) throw noUrl(what);
     if (ports === undefined) {
       throw new TypeError(`${what} has the scheme ${protocol} use a URL of http:, https:, socks5: or socks5h:`);
     }
@@ -62,7 +64,9 @@ export class ProxyServer {
 
   /** What tells it from others, credentials included: for the keys of Maps, and never to be shown. */
   get key(): string {
-    return this.#user === undefined ? this.url : `${this.url} ${this.authorization}`;
+    if (this.#user === undefined) return this.url;
+    // Not by the value of Basic: a user name for SOCKS5 may have a colon.
+    return `${this.url} ${this.#user.toString("base64")}:${this.#password.toString("base64")}`;
   }
 
   /** User and password, which may be empty, as SOCKS5 sends them. */
@@ -88,8 +92,12 @@ function parse(given: string | URL, what: string): URL {
     return new URL(given);
   } catch {
     // Without what was thrown and without the text: there may be a password in both.
-    throw new TypeError(`${what} is no absolute URL: use one such as http://proxy.example:3128`);
+    throw noUrl(what);
   }
+}
+
+function noUrl(what: string): TypeError {
+  return new TypeError(`${what} is no absolute URL: use one such as http://proxy.example:3128`);
 }
 
 /** Percent-decodes a part of the userinfo, as UTF-8. */

@@ -100,7 +100,7 @@ function readFor(
   };
   let body: BodySource | undefined;
   let type: string | undefined;
-  const content = init?.body ?? bodyOf(request);
+  const content = init?.body ?? unreadBody(request);
   if (content !== undefined && content !== null) {
     if (method === "GET" || method === "HEAD") {
       throw new HttpError("INVALID_BODY", `A ${method} request cannot have a body: use another method`, target);
@@ -131,7 +131,12 @@ function readFor(
   };
 }
 
-function bodyOf(request: Request | undefined): ReadableStream<Uint8Array> | undefined {
+/**
+ * The stream that a Request's body shows.
+ *
+ * @throws {HttpError} INVALID_BODY if somebody has read of it.
+ */
+export function unreadBody(request: Request | undefined): ReadableStream<Uint8Array> | undefined {
   if (request === undefined) return undefined;
   if (request.bodyUsed) throw new HttpError("INVALID_BODY", "The body of the Request has been read already");
   return request.body ?? undefined;

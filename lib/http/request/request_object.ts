@@ -1,13 +1,13 @@
 import { HttpError } from "../http_error.ts";
 import type { HttpRequest } from "../http_interceptor.ts";
-import { checkedNumber, checkedSignal, isRequest } from "./fetch_request.ts";
+import { checkedNumber, checkedSignal, isRequest, unreadBody } from "./fetch_request.ts";
 import type { HttpRequestInit } from "./http_request_init.ts";
 import { keepContent } from "./request_content.ts";
 
 /**
  * Makes one object of what fetch was called with. Takes nothing of a body.
  *
- * @throws {HttpError} INVALID_HEADER or INVALID_OPTION if it has members that nobody can have.
+ * @throws {HttpError} INVALID_BODY, INVALID_HEADER or INVALID_OPTION if it has members that nobody can have.
  */
 export function requestObject(input: string | URL | Request, init: HttpRequestInit | undefined): HttpRequest {
   const { intercept: _, ...members } = init ?? {};
@@ -17,17 +17,17 @@ export function requestObject(input: string | URL | Request, init: HttpRequestIn
     return { ...members, url: String(input), method: init?.method ?? "GET", headers: headersOf(init?.headers) };
   }
   const { url, method, headers, redirect, signal, integrity } = input;
-  const body = init?.body ?? input.body;
-  if (body !== null && body === input.body) keepContent(body);
+  const body = members.body ?? input.body;
+  if (body !== null && body === input.body) keepContent(unreadBody(input)!);
   return {
-    redirect,
-    signal,
-    integrity,
     ...members,
+    redirect: members.redirect ?? redirect,
+    signal: members.signal === undefined ? signal : members.signal,
+    integrity: members.integrity ?? integrity,
     body,
     url,
-    method: init?.method ?? method,
-    headers: headersOf(init?.headers ?? headers),
+    method: members.method ?? method,
+    headers: headersOf(members.headers ?? headers),
   };
 }
 

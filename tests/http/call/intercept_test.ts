@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import { HttpClient, type HttpInterceptor, type HttpNext, type HttpRequest } from "../../../lib/http/mod.ts";
+import { setImmediate } from "node:timers/promises";
+import {
+  HttpClient,
+  type HttpError,
+  type HttpInterceptor,
+  type HttpNext,
+  type HttpRequest,
+  type HttpRequestInit,
+} from "../../../lib/http/mod.ts";
 import { until, within } from "../../support/waits.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 import { failureOf } from "../faults/trial.ts";
@@ -66,6 +74,41 @@ for (const protocol of PROTOCOLS) {
       assert.equal(seen[1].headers.get("content-type"), "text/x");
     });
   });
+
+  test(
+    name("members of init that are undefined leave those of a Request as they are, as without interceptors"),
+    async () => {
+      const intercept: HttpInterceptor[] = [(request, next) => next(request)];
+      const redirect = (request: ServerRequest): void => {
+        if (request.path === "/moved") return echo(request);
+        request.head(302, { location: "/moved" });
+        request.end();
+      };
+      await scene(protocol, {}, redirect, async ({ client, url }) => {
+        const none = { redirect: undefined, signal: undefined, integrity: undefined, body: undefined };
+        const outcome = async (init: RequestInit, given: HttpRequestInit): Promise<unknown> => {
+          const request = new Request(`${url}/`, init);
+          try {
+            const response = await client.fetch(request, given);
+            await response.text();
+            return response.status;
+          } catch (reason) {
+            return (reason as HttpError)?.code ?? reason;
+          }
+        };
+        const integrity = "sha256-AAAA";
+        const signal = AbortSignal.abort("before");
+        for (
+          const init of [{ redirect: "manual" }, { redirect: "error" }, { integrity }, { signal }] as RequestInit[]
+        ) {
+          // Bun's Request keeps neither redirect nor integrity in all cases.
+          assert.deepEqual(await outcome(init, { ...none, intercept }), await outcome(init, none));
+        }
+        assert.equal(await outcome({ redirect: "manual" }, { ...none, intercept }), 302);
+        assert.equal(await outcome({ signal }, { ...none, intercept }), "before");
+      });
+    },
+  );
 
   test(name("next() may be called more than once while the body can be sent again"), async () => {
     const twice: HttpInterceptor = async (request, next) => {
@@ -163,6 +206,21 @@ for (const protocol of PROTOCOLS) {
       }),
   );
 
+  test(
+    name("something like a Response that comes after the call has failed is let go of quietly"),
+    () =>
+      scene(protocol, {}, echo, async ({ client, url }) => {
+        const controller = new AbortController();
+        let answer = (_: Response): void => {};
+        const late: HttpInterceptor = () => new Promise((resolve) => answer = resolve);
+        const pending = client.fetch(`${url}/`, { intercept: [late], signal: controller.signal });
+        controller.abort("enough");
+        await assert.rejects(pending, (reason) => reason === "enough");
+        answer({ status: 200, headers: new Headers() } as Response);
+        await setImmediate(); // an unhandled rejection would fail the test
+      }),
+  );
+
   test(name("abort ends the body of an intercepted response"), () =>
     scene(protocol, {}, (request) => {
       request.head(200);
@@ -198,6 +256,25 @@ for (const protocol of PROTOCOLS) {
     });
   });
 }
+
+test("a Request whose body was read or cancelled is refused before interceptors see it", async () => {
+  await using client = new HttpClient();
+  const intercept: HttpInterceptor[] = [
+    (_, next) => next({ url: "data:,mill", method: "GET", headers: new Headers() }),
+  ];
+  const put = (): Request => new Request("https://mill.invalid/", { method: "PUT", body: "grain" });
+  const read = put();
+  const reader = read.body!.getReader();
+  while (!(await reader.read()).done);
+  reader.releaseLock();
+  const cancelled = put();
+  await cancelled.body!.cancel();
+  for (const request of [read, cancelled]) {
+    assert.equal(await failureOf(client.fetch(request, { intercept })), "INVALID_BODY");
+  }
+  const other = await client.fetch(read, { intercept, body: "flour" });
+  assert.equal(await other.text(), "mill");
+});
 
 test("an interceptor may answer with any Response, and nothing is sent", async () => {
   await using client = new HttpClient();

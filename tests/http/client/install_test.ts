@@ -63,3 +63,20 @@ test("an installed fetch leaves other schemes to the one before", async () => {
     restore();
   }
 });
+
+test("an installed fetch rejects whatever it is given, and never throws at once", async () => {
+  await using client = new HttpClient();
+  const restore = client.install();
+  const thrown = new Error("no URL today");
+  const input = {
+    toString(): string {
+      throw thrown;
+    },
+  } as URL;
+  try {
+    const pending = fetch(input);
+    await assert.rejects(pending, (error) => error === thrown);
+  } finally {
+    restore();
+  }
+});

@@ -113,6 +113,9 @@ for (
       /not today|was closed/,
     ],
     ["gives a stream that ended", () => new Duplex({ read() {} }).end(), /was closed/],
+    ["gives a stream of objects", () => new Duplex({ read() {}, objectMode: true }), /are no bytes/],
+    ["gives a stream of text", () => new Duplex({ read() {}, encoding: "utf8" }), /no bytes/],
+    ["gives half a stream", () => ({ write() {}, read() {}, on() {} }), /gave no stream/],
     ["gives a socket that cannot connect", () => connect({ port: 2, host: "127.0.0.1" }), /ECONNREFUSED/],
   ] as [string, () => never, RegExp][]
 ) {
@@ -142,6 +145,21 @@ test("connect that never gives anything: CONNECT_TIMEOUT; its signal is aborted,
     const socket = connect({ port: listener.port, host: "127.0.0.1" });
     give(socket);
     await until(() => socket.destroyed, "the end of a socket that came late");
+  });
+});
+
+test("connect that gives a stream twice: CONNECTION_REFUSED, as two connections would read each other's answers", () => {
+  let stream: Duplex | undefined;
+  const connect = (): Duplex => stream ??= new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
+  return leavesNothing({ client: { connect } }, async ({ client }) => {
+    const abort = new AbortController();
+    const first = client.fetch("http://one.test", { signal: abort.signal }).catch((error) => error);
+    const error = await client.fetch("http://other.test").catch((error) => error);
+    assert.ok(error instanceof HttpError, String(error));
+    assert.equal(error.code, "CONNECTION_REFUSED", error.message);
+    assert.match(error.message, /a stream that it gave before$/);
+    abort.abort("enough");
+    assert.equal(await first, "enough");
   });
 });
 

@@ -44,12 +44,15 @@ test("a proxy's credentials are percent-decoded, and nothing prints them", () =>
   const shown = `${inspect(proxy, { showHidden: true, depth: 9 })} ${JSON.stringify(proxy)} ${String(proxy)}`;
   assert.doesNotMatch(shown, /us er|us%20er|ss%|Basic/);
   assert.notEqual(proxy.key, new ProxyServer("http://us%20er:other@proxy.test", "proxy").key);
+  const [one, other] = ["socks5://a%3Ab:c@proxy.test", "socks5://a:b%3Ac@proxy.test"];
+  assert.notEqual(new ProxyServer(one, "proxy").key, new ProxyServer(other, "proxy").key);
 });
 
 for (
   const [given, says] of [
     ["proxy.test:3128", /^proxy has the scheme proxy\.test: use a URL of http:, https:, socks5: or socks5h:$/],
     ["localhost", /^proxy is no absolute URL/],
+    ["secret:u@proxy.test:3128", /^proxy is no absolute URL/],
     ["", /^proxy is no absolute URL/],
     ["ftp://u:secret@proxy.test", /^proxy has the scheme ftp:/],
     ["socks4://u:secret@proxy.test", /^proxy has the scheme socks4:/],
@@ -100,6 +103,7 @@ const table: [string, [string, number?][], [string, number?][]][] = [
   ["fd00::/8,[fe80::]/10", [["fd12::1"], ["fe80::9"]], [["fc00::1"], ["::1"]]],
   ["10.0.0.0/33,10.0.0.0/x,/8,:80,a:b:c,[,]", [], [["10.0.0.1"], ["a"]]],
   ["example.com:99999999", [], [["example.com"]]],
+  ["fe80::1%eth0,[fe80::2%eth0],fe80::3%eth0/64,a.test", [["a.test"]], [["fe80::1"], ["fe80::2"], ["fe80::3"]]],
 ];
 
 for (const [list, direct, proxied] of table) {
@@ -280,7 +284,16 @@ for (
     assert.match(error.message, says);
     assert.doesNotMatch(inspect(error, { depth: 9 }), /secret/);
     assert.deepEqual(client.stats().origins, []);
+    let told: unknown;
+    const body = new ReadableStream({ cancel: (reason) => void (told = reason) });
+    const failed = await client.fetch("http://one.test", { method: "PUT", body }).catch((error) => error);
+    assert.equal(failed.code, "INVALID_OPTION");
+    assert.equal(told, failed);
     await client.close();
+    const late = new ReadableStream({ cancel: (reason) => void (told = reason) });
+    const closed = await client.fetch("http://one.test", { method: "PUT", body: late }).catch((error) => error);
+    assert.equal(closed.code, "CLIENT_CLOSED");
+    assert.equal(told, closed);
   });
 }
 
