@@ -322,6 +322,23 @@ test("former versions take no more memory than they may", async () => {
   }
   const codings = [];
   for (let i = 0; i < 20; i++) {
+test("a 304 varies as the response does that it confirms", async () => {
+  const compression = await loaded({ dictionaries: { routes: [{ path: "/goods/*", template: old }], memory: 0 } });
+  const unchanged = (path: string): string | null => {
+    const response = new Response(null, { status: 304, headers: { etag: '"1"' } });
+    return compression.respond(new Request(`http://localhost${path}`, { headers: browser(old) }), response).headers.get(
+      "vary",
+    );
+  };
+  // Caches put its Vary in the place of the one that they have.
+  assert.equal(unchanged("/goods/1"), "Accept-Encoding, Available-Dictionary");
+  assert.equal(unchanged("/other"), "Accept-Encoding");
+  const keeping = await loaded({ dictionaries: {} });
+  const response = new Response(null, { status: 304, headers: { etag: '"1"' } });
+  const { headers } = keeping.respond(new Request("http://localhost/page", { headers: browser(old) }), response);
+  assert.equal(headers.get("vary"), "Accept-Encoding, Available-Dictionary");
+});
+
     const { headers } = await ask(`/${i}`, browser(pageOf(`http://localhost/${i}`)));
     codings.push(headers.get("content-encoding"));
   }

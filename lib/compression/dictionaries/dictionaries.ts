@@ -117,11 +117,20 @@ export class Dictionaries {
     return this.#settings.path + hash.replace(/[^0-9A-Za-z]/g, "_").slice(0, NAME_LENGTH);
   }
 
+  /** Whether a response at a URL may depend on the dictionaries of its client, for all that its 304 tells. */
+  mayUseFor(url: string): boolean {
+    return this.#settings.memory > 0 || this.#routeOf(pathOf(url)) !== undefined;
+  }
+
+  #routeOf(path: string): Route | undefined {
+    return this.#routes.find((route) => route.matches(path));
+  }
+
   /** Returns what dictionaries mean to a response, and adds to its `Vary`; undefined if nothing. */
   useFor(exchange: Exchange): DictionaryUse | undefined {
     const { url, request, fields } = exchange;
     const path = pathOf(url);
-    const route = this.#routes.find((each) => each.matches(path));
+    const route = this.#routeOf(path);
     const mayBeKept = this.#settings.memory > 0 && fields.get("use-as-dictionary") === undefined && isPublic(exchange);
     if (route === undefined && !mayBeKept) return undefined;
     addToVary(fields, "Available-Dictionary");
