@@ -367,6 +367,21 @@ test("options of dictionaries that are none are refused in plain words", () => {
     [{ memory: -1 }, /dictionaries.memory -1 is not a number of bytes/],
     [{ path: "/a" }, /must be a path that begins and ends with a slash/],
   ];
+test("the URLs of former versions count as memory, too", async () => {
+  const compression = await loaded({ dictionaries: { memory: 50_000 } });
+  const text = textOf(2000);
+  const ask = byFetch(compression.fetch(() => new Response(text, { headers: PUBLIC })));
+  const pathOf = (i: number): string => `/${i}/${"x".repeat(8000)}`;
+  for (let i = 0; i < 20; i++) {
+    await ask(pathOf(i), browser());
+    await later();
+  }
+  const codings = [];
+  for (let i = 0; i < 20; i++) codings.push((await ask(pathOf(i), browser(text))).headers.get("content-encoding"));
+  assert.deepEqual(codings.slice(0, 12), Array(12).fill("zstd"));
+  assert.equal(codings.at(-1), "dcz");
+});
+
   for (const [dictionaries, message] of wrong) {
     assert.throws(() => createCompression({ dictionaries: dictionaries as DictionaryOptions }), message);
   }

@@ -50,7 +50,8 @@ export interface DictionaryOptions {
    */
   readonly routes?: readonly DictionaryRoute[];
   /**
-   * The bytes of former versions of public responses to keep: clients that have one get the difference. 0 keeps none.
+   * The bytes of former versions of public responses to keep, with their URLs: clients that have one get the difference.
+   * 0 keeps none.
    *
    * @default 16777216
    */
