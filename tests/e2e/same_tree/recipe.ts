@@ -27,7 +27,8 @@ export async function listDeltas(tree: string, folder: string, end: string): Pro
   const script = join(folder, "list_deltas.ts");
   const ours = pathToFileURL(join(root, "lib/precompress/mod.ts")).href;
   await writeFile(script, await recipe("list_deltas.ts", { "@millrace/streams/precompress": ours }));
-  const words = [...(runtime === "deno" ? ["run", "-A", "--no-check"] : []), script, tree, end];
+  const deno = ["run", "-A", "--no-check", "--config", join(root, "deno.json")];
+  const words = [...(runtime === "deno" ? deno : []), script, tree, end];
   const path = join(folder, "dist.deltas");
   await writeFile(path, await output(process.execPath, words, root));
   return path;
