@@ -121,11 +121,12 @@ export function likedBest<Coding extends CompressionCoding>(
 }
 
 /** Gives a 304 the fields that the response had that it confirms. */
-function revalidate(settings: Settings, { accepted, fields }: Exchange): void {
+function revalidate(settings: Settings, { accepted, url, fields }: Exchange): void {
   const type = fields.get("content-type");
   if (type !== undefined && isCompressible(type) !== true) return;
   if (fields.get("etag") === undefined || preferred(settings, accepted) === undefined) return;
   addToVary(fields, "Accept-Encoding");
+  if (settings.dictionaries?.mayUseFor(url)) addToVary(fields, "Available-Dictionary");
   weakenTag(fields);
 }
 

@@ -250,6 +250,27 @@ for (const [name, way] of Object.entries(ways)) {
     assert.equal((await ask("/page", browser(text))).headers.get("content-encoding"), "zstd");
   });
 
+  test(`${name}: what stands in pages by their query alone is not in a template`, async () => {
+    const dictionaries: DictionaryOptions = { routes: [{ path: "/goods/*", public: true }], memory: 0 };
+    let query = "";
+    const page = (path: string): Page => ({
+      text: `${textOf(3000)}<a href="/next${query}"><b>${path}</b></a>`,
+      fields: HTML,
+    });
+    const ask = await way(await loaded({ dictionaries }), page);
+    for (const token of ["?session=secret", ""]) {
+      query = token;
+      for (let i = 0; i < 8; i++) {
+        await ask(`/goods/${i}${query}`, browser());
+        await later();
+      }
+    }
+    const offered = offeredBy(await ask("/goods/0", browser()));
+    const template = await textIn(await ask(offered!, browser()));
+    assert.ok(template.length > 1000);
+    assert.ok(!template.includes("secret"), "a secret is in the template");
+  });
+
   test(`${name}: who lies about a dictionary, or may not read the page, gets the page`, async () => {
     const text = textOf(5000);
     const ask = await way(await loaded({ dictionaries: {} }), () => ({ text, fields: PUBLIC }));
@@ -301,6 +322,23 @@ test("a cookie that is set when the head is sent keeps a page out of dictionarie
   assert.equal(await ask(browser(text)), "dcz"); // by now it has come without a cookie
 });
 
+test("a 304 varies as the response does that it confirms", async () => {
+  const compression = await loaded({ dictionaries: { routes: [{ path: "/goods/*", template: old }], memory: 0 } });
+  const unchanged = (path: string): string | null => {
+    const response = new Response(null, { status: 304, headers: { etag: '"1"' } });
+    return compression.respond(new Request(`http://localhost${path}`, { headers: browser(old) }), response).headers.get(
+      "vary",
+    );
+  };
+  // Caches put its Vary in the place of the one that they have.
+  assert.equal(unchanged("/goods/1"), "Accept-Encoding, Available-Dictionary");
+  assert.equal(unchanged("/other"), "Accept-Encoding");
+  const keeping = await loaded({ dictionaries: {} });
+  const response = new Response(null, { status: 304, headers: { etag: '"1"' } });
+  const { headers } = keeping.respond(new Request("http://localhost/page", { headers: browser(old) }), response);
+  assert.equal(headers.get("vary"), "Accept-Encoding, Available-Dictionary");
+});
+
 test("streams of events are not kept", async () => {
   const compression = await loaded({ dictionaries: { routes: [{ path: "/events", public: true }] } });
   const headers = { ...PUBLIC, "content-type": "text/event-stream" };
@@ -325,6 +363,21 @@ test("former versions take no more memory than they may", async () => {
     const { headers } = await ask(`/${i}`, browser(pageOf(`http://localhost/${i}`)));
     codings.push(headers.get("content-encoding"));
   }
+  assert.deepEqual(codings.slice(0, 12), Array(12).fill("zstd"));
+  assert.equal(codings.at(-1), "dcz");
+});
+
+test("the URLs of former versions count as memory, too", async () => {
+  const compression = await loaded({ dictionaries: { memory: 50_000 } });
+  const text = textOf(2000);
+  const ask = byFetch(compression.fetch(() => new Response(text, { headers: PUBLIC })));
+  const pathOf = (i: number): string => `/${i}/${"x".repeat(8000)}`;
+  for (let i = 0; i < 20; i++) {
+    await ask(pathOf(i), browser());
+    await later();
+  }
+  const codings = [];
+  for (let i = 0; i < 20; i++) codings.push((await ask(pathOf(i), browser(text))).headers.get("content-encoding"));
   assert.deepEqual(codings.slice(0, 12), Array(12).fill("zstd"));
   assert.equal(codings.at(-1), "dcz");
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import test, { after } from "node:test";
 import { DecompressionStream, type Format } from "../../lib/codecs/mod.ts";
@@ -267,6 +267,29 @@ for (const protocol of ["http/1.1", "h2"] as const) {
     await soon(closed, "the client is not told");
   });
 }
+
+test("a subscriber whose response has been ended by the server gets nothing more", async () => {
+  for (const [protocol, isClosed] of [["http/1.1", false], ["http/1.1", true], ["h2", false], ["h2", true]] as const) {
+    const channel = await opened({ maxBuffered: 2 ** 30 });
+    const responses: ServerResponse[] = [];
+    const served = await protocols[protocol]((req, res) => {
+      responses.push(res);
+      channel.node(req, res);
+    });
+    const { body } = await served.open({ fields: asking("identity") });
+    body.on("error", () => {});
+    for (let i = 0; i < 40; i++) { // more than the system buffers, so that the end is not sent at once
+      channel.send({ data: "x".repeat(256 * 1024) });
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    responses[0].end();
+    if (isClosed) channel.close();
+    else channel.send({ data: "later" });
+    await until(() => channel.stats().subscribers === 0, "it is still a subscriber");
+    channel.close();
+    body.destroy();
+  }
+});
 
 test("a field that would end its line is refused", async () => {
   const channel = await opened();

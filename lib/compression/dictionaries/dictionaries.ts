@@ -117,11 +117,20 @@ export class Dictionaries {
     return this.#settings.path + hash.replace(/[^0-9A-Za-z]/g, "_").slice(0, NAME_LENGTH);
   }
 
+  /** Whether a response at a URL may depend on the dictionaries of its client, for all that its 304 tells. */
+  mayUseFor(url: string): boolean {
+    return this.#settings.memory > 0 || this.#routeOf(pathOf(url)) !== undefined;
+  }
+
+  #routeOf(path: string): Route | undefined {
+    return this.#routes.find((route) => route.matches(path));
+  }
+
   /** Returns what dictionaries mean to a response, and adds to its `Vary`; undefined if nothing. */
   useFor(exchange: Exchange): DictionaryUse | undefined {
     const { url, request, fields } = exchange;
     const path = pathOf(url);
-    const route = this.#routes.find((each) => each.matches(path));
+    const route = this.#routeOf(path);
     const mayBeKept = this.#settings.memory > 0 && fields.get("use-as-dictionary") === undefined && isPublic(exchange);
     if (route === undefined && !mayBeKept) return undefined;
     addToVary(fields, "Available-Dictionary");
@@ -129,7 +138,7 @@ export class Dictionaries {
     const hash = hashIn(exchange);
     return {
       dictionary: hash === undefined ? undefined : this.#find(hash, route, resource),
-      recorder: this.#recorder(exchange, route?.isOpen && isForNobodyAlone(exchange) ? route : undefined, resource),
+      recorder: this.#recorder(exchange, route?.isOpen && mayBeInTemplate(exchange) ? route : undefined, resource),
       offer: () => {
         if (route?.template !== undefined && route.template.hash !== hash) {
           addLink(fields, `<${this.#pathOf(route.template)}>; rel="compression-dictionary"`);
@@ -150,11 +159,16 @@ export class Dictionaries {
       // Both are asked again: fields may have been added since.
       const fits = body.length <= this.#settings.memory;
       if (resource !== undefined && fits && isPublic(exchange)) this.#former.add(resource, body);
-      if (route === undefined || !isForNobodyAlone(exchange)) return;
+      if (route === undefined || !mayBeInTemplate(exchange)) return;
       const template = route.maker.add(body);
       if (template !== undefined) route.template = new Dictionary(template);
     });
   }
+}
+
+/** Whether a response may become part of a template. A query may hold what only one user knows, and pages repeat it. */
+function mayBeInTemplate(exchange: Exchange): boolean {
+  return isForNobodyAlone(exchange) && !exchange.url.includes("?");
 }
 
 /** The hash of the dictionary that the client has, if the page that asks could read the response. */

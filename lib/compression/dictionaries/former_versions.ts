@@ -4,6 +4,14 @@ import { Dictionary } from "./dictionary.ts";
 /** The most versions of one resource that are kept. */
 const MOST_VERSIONS = 4;
 
+/** What a version takes beside its bytes and its resource's name, about. */
+const OVERHEAD = 512;
+
+/** What a version counts: names are of any length, as clients choose them. */
+function sizeOf(resource: string, { bytes }: Dictionary): number {
+  return bytes.length + resource.length + OVERHEAD;
+}
+
 /** The last versions of public responses, within a number of bytes. */
 export class FormerVersions {
   readonly #most: number;
@@ -20,15 +28,16 @@ export class FormerVersions {
     const versions = this.#take(resource);
     const newest = versions.at(-1)?.bytes;
     if (newest === undefined || !Buffer.from(newest.buffer, newest.byteOffset, newest.length).equals(bytes)) {
-      versions.push(new Dictionary(bytes));
-      this.#held += bytes.length;
-      if (versions.length > MOST_VERSIONS) this.#held -= versions.shift()!.bytes.length;
+      const version = new Dictionary(bytes);
+      versions.push(version);
+      this.#held += sizeOf(resource, version);
+      if (versions.length > MOST_VERSIONS) this.#held -= sizeOf(resource, versions.shift()!);
     }
     this.#versions.set(resource, versions);
     for (const [oldest, dropped] of this.#versions) {
       if (this.#held <= this.#most) break;
       this.#versions.delete(oldest);
-      for (const { bytes } of dropped) this.#held -= bytes.length;
+      for (const version of dropped) this.#held -= sizeOf(oldest, version);
     }
   }
 

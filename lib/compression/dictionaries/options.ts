@@ -23,7 +23,8 @@ export interface DictionaryRoute {
   readonly template?: string | Uint8Array;
   /**
    * Whether the responses are the same for everybody, so that a dictionary may be made from them. Left out are those to
-   * requests with `Cookie` or `Authorization`, and those with `Set-Cookie` or a `Cache-Control` of `private` or `no-store`.
+   * requests with a query, `Cookie` or `Authorization`, and those with `Set-Cookie` or a `Cache-Control` of `private` or
+   * `no-store`.
    *
    * @default false
    */
@@ -50,7 +51,8 @@ export interface DictionaryOptions {
    */
   readonly routes?: readonly DictionaryRoute[];
   /**
-   * The bytes of former versions of public responses to keep: clients that have one get the difference. 0 keeps none.
+   * The bytes of former versions of public responses to keep, with their URLs: clients that have one get the difference.
+   * 0 keeps none.
    *
    * @default 16777216
    */

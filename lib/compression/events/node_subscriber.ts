@@ -24,10 +24,19 @@ export class NodeSubscriber implements Subscriber {
   }
 
   write(bytes: Uint8Array): boolean {
+    if (this.#isEnded) {
+      this.#reports.left(this);
+      return true;
+    }
     if (this.#res.write(bytes)) return true;
     this.#buffered += bytes.length;
     this.#waitForDrain();
     return this.#buffered < this.#maxBuffered;
+  }
+
+  /** Whether somebody else has ended the response, which is closed only when its client has read everything. */
+  get #isEnded(): boolean {
+    return this.#res.writableEnded;
   }
 
   #waitForDrain(): void {
@@ -41,7 +50,7 @@ export class NodeSubscriber implements Subscriber {
   }
 
   end(bytes: Uint8Array): void {
-    this.#res.end(bytes);
+    if (!this.#isEnded) this.#res.end(bytes);
   }
 
   drop(): void {
