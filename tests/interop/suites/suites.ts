@@ -9,6 +9,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { type Ended, run } from "../../support/processes.ts";
 import { root, type runtime } from "../../support/runtime.ts";
+import { bundledInstall } from "../bundled_install.ts";
 import { type Cases, junitCases, tapCases, vitestCases } from "./cases.ts";
 
 /** A project whose tests can be run. */
@@ -106,13 +107,14 @@ async function denoItself(folder: string, installed: boolean): Promise<Cases> {
   const scratch = mkdtempSync(join(tmpdir(), "millrace-suite-"));
   const map = join(scratch, "imports.json");
   writeFileSync(map, JSON.stringify({ imports }));
+  const preload = installed ? ["--preload", await bundledInstall(scratch)] : [];
   const cases = new Map<string, boolean>();
   const flags = ["test", "-A", "--no-check", "--no-lock", "--unstable-net", `--import-map=${map}`];
   // One by one: a test that ends the process must not take the others with it.
   for (const name of denoFiles.split(" ")) {
     const file = `tests/unit/${name}_test.ts`;
     const report = await reported((path) => {
-      const args = [...flags, `--junit-path=${path}`, ...(installed ? ["--preload", install] : []), file];
+      const args = [...flags, `--junit-path=${path}`, ...preload, file];
       return run("timeout", ["120", process.execPath, ...args], folder);
     });
     for (const [name, passed] of junitCases(report)) cases.set(name, passed);
