@@ -42,7 +42,14 @@ function writeDenoConfiguration(): string {
   const { imports } = JSON.parse(readFileSync(join(root, "deno.json"), "utf8"));
   const nodeTest = pathToFileURL(join(parts, "node_test.ts")).href;
   const path = join(cache, "deno.json");
-  const configuration = { imports: { ...imports, "node:test": nodeTest }, nodeModulesDir: "manual", lock: false };
+  const whole = Object.entries<string>(imports).map(([name, target]) =>
+    [name, target.startsWith("./") ? pathToFileURL(join(root, target)).href : target] as const
+  );
+  const configuration = {
+    imports: { ...Object.fromEntries(whole), "node:test": nodeTest },
+    nodeModulesDir: "manual",
+    lock: false,
+  };
   writeFileSync(path, JSON.stringify(configuration));
   return `--config=${path}`;
 }
