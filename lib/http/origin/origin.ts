@@ -239,7 +239,8 @@ export class Origin implements ConnectionPool {
 
   #moveTo(alias: Origin): void {
     this.#alias = alias;
-    while (this.#waiting.first !== undefined) {
+    // A session that has room there may be another than the one that was found, and lead elsewhere: its request comes back, and the rest stay.
+    while (this.#alias === alias && this.#waiting.first !== undefined) {
       const request = this.#waiting.first;
       this.#waiting.remove(request);
       alias.schedule(request);

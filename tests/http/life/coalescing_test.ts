@@ -5,6 +5,7 @@ import test from "node:test";
 import { HttpClient, type HttpClientOptions } from "../../../lib/http/mod.ts";
 import { certificates } from "../certificates.ts";
 import { Http2Peer } from "../faults/http2_peer.ts";
+import { Listener } from "../faults/listener.ts";
 import { respond } from "../faults/server_request.ts";
 import { failureOf } from "../faults/trial.ts";
 import { leavesNothing, type Scene } from "../leaves_nothing.ts";
@@ -98,6 +99,42 @@ test("with `coalesce` a look-up that fails is remembered, and the connection say
     for (let i = 0; i < 2; i++) assert.equal(await failureOf(client.fetch(two)), "DNS_FAILED");
     assert.equal(lookups.filter((host) => host === "two.test").length, 3);
   }));
+
+test("with `coalesce` an origin whose session is full connects, if the session with room is at another address", async () => {
+  const { cert, key } = certificates.twoNames;
+  const held: Parameters<typeof respond>[0][] = [];
+  const onSocket = (socket: Socket): void => {
+    new Http2Peer(socket, {
+      settings: {},
+      violations: [],
+      onRequest: (request) => {
+        if (request.path === "/held") held.push(request);
+        else respond(request, 200, Buffer.from(`${request.fields.get(":authority")} at ${socket.localAddress}`));
+      },
+    });
+  };
+  const there = new Listener({ certificate: { cert, key }, alpn: ["h2"], address: "127.0.0.2" }, onSocket);
+  let isFirst = true;
+  const lookup: LookupFunction = (host, _, found) => {
+    const address = host === "two.test" || isFirst ? "127.0.0.1" : "127.0.0.2";
+    isFirst = false;
+    found(null, [{ address, family: 4 }]);
+  };
+  await leavesNothing({
+    client: { coalesce: true, lookup, tls: { ca: certificates.ca }, connections: 2, maxConcurrentStreams: 1 },
+    listener: { certificate: { cert, key }, alpn: ["h2"] },
+    onSocket,
+  }, async ({ client, listener }) => {
+    there.port = listener.port;
+    await there.start();
+    const [one, two] = ["one", "two"].map((name) => `https://${name}.test:${listener.port}`);
+    const first = client.fetch(`${one}/held`);
+    assert.match(await (await client.fetch(one)).text(), /at 127.0.0.2$/);
+    assert.equal(await (await client.fetch(two)).text(), `${new URL(two).host} at 127.0.0.1`);
+    held.forEach((request) => respond(request, 200, Buffer.from("held")));
+    await (await first).text();
+  }).finally(() => there.stop());
+});
 
 test("with `coalesce` addresses in the URL need no look-up without end", () =>
   leavesNothing({
