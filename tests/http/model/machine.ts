@@ -23,6 +23,8 @@ export interface MachineOwner {
   entryOf(id: number): Entry | undefined;
   /** Whether a host was ever looked up at an address. */
   hasLed(host: string, address: string): boolean;
+  /** Whether a connection from a port came by the proxy that a host is to be reached by, or by none. */
+  cameRightly(host: string, port: number): boolean;
   /** Where a redirect leads; undefined: nowhere. */
   urlOf(host: string, path: string): string;
   /** Notes what no request is to be blamed for. */
@@ -68,7 +70,8 @@ export class Machine {
   }
 
   #take(request: ServerRequest): void {
-    const [, id, hop] = request.path.split("/").map(Number);
+    // By a proxy without a tunnel the whole URL comes.
+    const [id, hop] = request.path.replace(/^http:\/\/[^/]+/, "").slice(1).split("/").map(Number);
     const entry = this.#owner.entryOf(id);
     if (entry === undefined) return this.#owner.note(`${request.path} was asked for by nobody`);
     const authority = request.fields.get(":authority") ?? request.fields.get("host") ?? "";
@@ -77,6 +80,9 @@ export class Machine {
     if (host !== entry.hosts[hop]) entry.wrong.push(`hop ${hop} went to ${host}`);
     if (!this.options.covers(host)) entry.wrong.push(`${host} was sent to ${address}, whose certificate is for others`);
     if (!this.#owner.hasLed(host, address)) entry.wrong.push(`${host} was sent to ${address}, where it never was`);
+    if (!this.#owner.cameRightly(host, request.socket.remotePort!)) {
+      entry.wrong.push(`${host} was reached by a wrong way`);
+    }
     this.#do(entry.deeds[entry.seen++] ?? "answer", request, entry, hop);
   }
 

@@ -4,7 +4,7 @@ import { pause, turn } from "../../support/waits.ts";
 import { certificates } from "../certificates.ts";
 import type { SeededRandom } from "../faults/seeded_random.ts";
 import { type Deed, Entry } from "./entry.ts";
-import { CLEAR, type Found, SECURE, type World } from "./world.ts";
+import { CLEAR, type Found, SECURE, WAYS, type World } from "./world.ts";
 
 const enough = new Error("enough");
 const HOSTS = [...SECURE, ...SECURE, ...CLEAR];
@@ -45,6 +45,8 @@ export function clientOptions(world: World, random: SeededRandom, isCalm: boolea
   return {
     lookup: world.lookup,
     tls: { ca: certificates.ca },
+    proxyTls: { ca: certificates.ca },
+    proxy: random.chance(0.4) ? ({ hostname }) => world.proxyOf(hostname) : undefined,
     ...times,
     coalesce: random.chance(0.5),
     h2c: random.chance(0.5),
@@ -53,6 +55,11 @@ export function clientOptions(world: World, random: SeededRandom, isCalm: boolea
     pipelining: random.pick([1, 1, 3]),
     retries: random.pick([0, 2]),
   };
+}
+
+/** Chooses by which way each host is reached. */
+export function chooseWays(world: World, random: SeededRandom): void {
+  for (const host of new Set(HOSTS)) world.setWay(host, random.pick(WAYS));
 }
 
 /** Random steps with one client: requests, and whatever goes wrong around them. */
@@ -87,12 +94,12 @@ export class Program {
     if (dice < 0.8) return await pause(random.below(8));
     if (dice < 0.85) return await turn();
     if (this.#isCalm) return;
-    const machine = random.pick(this.#world.machines);
+    const listener = random.pick(this.#world.listeners);
     if (dice < 0.9) this.#world.lead(random.pick(HOSTS), random.pick(FOUND));
-    else if (dice < 0.93) machine.goAway();
-    else if (dice < 0.95) machine.listener.cut();
-    else if (dice < 0.97) await machine.listener.stop();
-    else for (const each of this.#world.machines) await this.#world.revive(each);
+    else if (dice < 0.93) random.pick(this.#world.machines).goAway();
+    else if (dice < 0.95) listener.cut();
+    else if (dice < 0.97) await listener.stop();
+    else for (const each of this.#world.listeners) await this.#world.revive(each);
   }
 
   async #request(): Promise<void> {

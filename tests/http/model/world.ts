@@ -1,5 +1,7 @@
-import type { LookupFunction } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
 import { certificates } from "../certificates.ts";
+import type { Listener } from "../faults/listener.ts";
+import { type ProxyScheme, TestProxy } from "../proxy/test_proxy.ts";
 import type { Entry } from "./entry.ts";
 import { Machine, type MachineOptions, type MachineOwner } from "./machine.ts";
 
@@ -18,17 +20,26 @@ const MACHINES: readonly MachineOptions[] = [
 /** What looking up a host comes to: addresses, an error, or nothing ever. */
 export type Found = readonly string[] | "fails" | "hangs";
 
+/** How a host may be reached: by no proxy, or by one of these. */
+export const WAYS = [undefined, "http", "https", "socks5", "socks5h"] as const;
+export type Way = typeof WAYS[number];
+
 /** Hosts with https, and those without. */
 export const SECURE: readonly string[] = ["one.test", "two.test", "a.many.test", "b.many.test"];
 export const CLEAR: readonly string[] = ["clear.test", "plain.test"];
 
-/** Machines, the names that lead to them, and the books of what they were asked for. Proxies would be machines of their own. */
+/** Machines, proxies, the names that lead to machines, and the books of what they were asked for. */
 export class World implements MachineOwner {
   readonly machines: Machine[] = [];
   readonly wrong: string[] = [];
   readonly entries: Map<number, Entry> = new Map();
   readonly #names = new Map<string, Found>();
   readonly #led = new Set<string>();
+  readonly #proxies = new Map<Way, TestProxy>();
+  /** The ways by which hosts are to be reached; those that are not here: by no proxy. */
+  readonly #ways = new Map<string, Way>();
+  /** The proxies' connections to machines, by their own ports. */
+  readonly #upstream = new Map<number, Way>();
   #clear!: Machine;
 
   /** The system's look-up, as a client gets it. */
@@ -54,6 +65,7 @@ export class World implements MachineOwner {
     this.#clear = new Machine({ address: "127.0.0.1", ...ANYTHING }, this);
     await this.#clear.listener.start();
     this.machines.push(this.#clear);
+    for (const scheme of ["http", "https", "socks5", "socks5h"] as const) await this.#startProxy(scheme);
   }
 
   /** Begins anew. */
@@ -61,10 +73,11 @@ export class World implements MachineOwner {
     this.entries.clear();
     this.#led.clear();
     this.wrong.length = 0;
+    this.#ways.clear();
     this.#clear.speaksH2c = speaksH2c;
     for (const host of SECURE) this.lead(host, [host.endsWith("many.test") ? "127.0.0.2" : "127.0.0.1"]);
     for (const host of CLEAR) this.lead(host, ["127.0.0.1"]);
-    for (const machine of this.machines) await this.revive(machine);
+    for (const listener of this.listeners) await this.revive(listener);
   }
 
   /** From now on a look-up of the host comes to this. */
@@ -74,18 +87,56 @@ export class World implements MachineOwner {
     for (const address of found) this.#led.add(`${host} ${address}`);
   }
 
-  /** Has a machine listen again, if it does not. */
-  async revive(machine: Machine): Promise<void> {
-    if (!machine.listener.listening) await machine.listener.start();
+  /** From now on a host is to be reached so; not changed while a client runs. */
+  setWay(host: string, way: Way): void {
+    this.#ways.set(host, way);
   }
 
-  /** How many sockets machines have open. */
+  /** The proxy that a client has to take for a host. */
+  proxyOf(host: string): string | undefined {
+    const way = this.#ways.get(host);
+    return way && `${way}://127.0.0.1:${this.#proxies.get(way)!.listener.port}`;
+  }
+
+  /** Whether a connection to a machine from this port came as it has to for a host. */
+  cameRightly(host: string, port: number): boolean {
+    return this.#ways.get(host) === this.#upstream.get(port);
+  }
+
+  /** Of machines and proxies. */
+  get listeners(): Listener[] {
+    return [...this.machines, ...this.#proxies.values()].map(({ listener }) => listener);
+  }
+
+  /** Has one listen again, if it does not. */
+  async revive(listener: Listener): Promise<void> {
+    if (!listener.listening) await listener.start();
+  }
+
+  /** How many sockets machines and proxies have open. */
   get sockets(): number {
-    return this.machines.reduce((sum, { listener }) => sum + listener.sockets.size, 0);
+    return this.listeners.reduce((sum, { sockets }) => sum + sockets.size, 0);
   }
 
   async stop(): Promise<void> {
-    for (const { listener } of this.machines) await listener.stop();
+    for (const listener of this.listeners) await listener.stop();
+  }
+
+  async #startProxy(scheme: ProxyScheme): Promise<void> {
+    const proxy = new TestProxy(scheme, {
+      lead: (host) => isIP(host) ? host : this.#addressOf(host),
+      onUpstream: (socket) => {
+        const port = socket.localPort!;
+        this.#upstream.set(port, scheme);
+        socket.on("close", () => this.#upstream.delete(port));
+      },
+    });
+    this.#proxies.set(scheme, await proxy.start());
+  }
+
+  #addressOf(host: string): string | undefined {
+    const found = this.#names.get(host);
+    return typeof found === "object" ? found[0] : undefined;
   }
 
   entryOf(id: number): Entry | undefined {

@@ -12,6 +12,10 @@ export interface TestProxyOptions {
   readonly credentials?: string;
   /** Speaks instead of it; default: as a proxy should. */
   readonly onSocket?: (socket: Socket) => void;
+  /** Where it is led by a host, or nowhere. Requests that are not to be tunnelled are passed on as they are then. Default: to 127.0.0.1. */
+  readonly lead?: (host: string) => string | undefined;
+  /** Given each socket that is connected to where it was led. */
+  readonly onUpstream?: (socket: Socket) => void;
 }
 
 /** A proxy on 127.0.0.1 that takes every name for 127.0.0.1, and notes what it is asked. */
@@ -25,10 +29,15 @@ export class TestProxy {
   /** What came through tunnels from clients, as latin1. */
   through = "";
   readonly #credentials: string | undefined;
+  readonly #lead: ((host: string) => string | undefined) | undefined;
+  readonly #onUpstream: (socket: Socket) => void;
 
-  constructor(scheme: ProxyScheme, { credentials, onSocket }: TestProxyOptions = {}) {
+  constructor(scheme: ProxyScheme, options: TestProxyOptions = {}) {
+    const { credentials, onSocket, lead, onUpstream = () => {} } = options;
     this.scheme = scheme;
     this.#credentials = credentials;
+    this.#lead = lead;
+    this.#onUpstream = onUpstream;
     const { cert, key } = certificates;
     const serve = onSocket ??
       ((socket) => scheme.startsWith("socks") ? this.#speakSocks(socket) : this.#speakHttp(socket));
@@ -81,6 +90,12 @@ export class TestProxy {
           return;
         }
         const url = new URL(target);
+        if (this.#lead !== undefined) {
+          socket.off("data", onData).pause();
+          const bytes = Buffer.concat([Buffer.from(head, "latin1"), rest]);
+          this.#join(socket, url.hostname, Number(url.port), (upstream) => void upstream.write(bytes));
+          return;
+        }
         upstream ??= this.#forward(socket, Number(url.port || 80));
         const lines = head.split("\r\n").filter((line) => !/^proxy-/i.test(line));
         lines[0] = `${method} ${url.pathname}${url.search} HTTP/1.1`;
@@ -157,11 +172,15 @@ export class TestProxy {
     socket.on("data", onData);
   }
 
-  #join(socket: Socket, host: string, port: number, onOpen: () => void): void {
+  #join(socket: Socket, host: string, port: number, onOpen: (upstream: Socket) => void): void {
     this.tunnels.push(`${host}:${port}`);
-    const upstream = connect({ port, host: "127.0.0.1", noDelay: true });
+    const address = this.#lead === undefined ? "127.0.0.1" : this.#lead(host);
+    if (address === undefined) return void socket.destroy();
+    const upstream = connect({ port, host: address, noDelay: true });
     upstream.on("connect", () => {
-      onOpen();
+      this.#onUpstream(upstream);
+      onOpen(upstream);
+      socket.resume();
       socket.on("data", (chunk: Buffer) => {
         this.through += chunk.toString("latin1");
         upstream.write(chunk);
