@@ -23,8 +23,10 @@ export interface MachineOwner {
   entryOf(id: number): Entry | undefined;
   /** Whether a host was ever looked up at an address. */
   hasLed(host: string, address: string): boolean;
-  /** Whether a connection from a port came by the proxy that a host is to be reached by, or by none. */
-  cameRightly(host: string, port: number): boolean;
+  /** The proxy that a connection came by, if any. */
+  wayOf(ends: string, acceptedAt: number): string | undefined;
+  /** The proxy by which a host is to be reached, if any. */
+  dueWayOf(host: string): string | undefined;
   /** Where a redirect leads; undefined: nowhere. */
   urlOf(host: string, path: string): string;
   /** Notes what no request is to be blamed for. */
@@ -41,6 +43,8 @@ export class Machine {
   /** Requests on a clear-text connection are HTTP/2. */
   speaksH2c = false;
   readonly #owner: MachineOwner;
+  /** Both ends of each connection, and when it was accepted. */
+  readonly #accepted = new WeakMap<Socket, [ends: string, at: number]>();
   /** The highest stream of each session that was acted on: GOAWAY must not deny it. */
   readonly #acted = new WeakMap<Http2Peer, number>();
 
@@ -56,6 +60,8 @@ export class Machine {
   }
 
   #welcome(socket: Socket): void {
+    const ends = `${socket.remotePort} ${this.options.address} ${this.listener.port}`;
+    this.#accepted.set(socket, [ends, performance.now()]);
     const isHttp2 = this.options.certificate ? (socket as TLSSocket).alpnProtocol === "h2" : this.speaksH2c;
     const onRequest = (request: ServerRequest): void => this.#take(request);
     const owner = { settings: {}, violations: [], onRequest };
@@ -80,9 +86,9 @@ export class Machine {
     if (host !== entry.hosts[hop]) entry.wrong.push(`hop ${hop} went to ${host}`);
     if (!this.options.covers(host)) entry.wrong.push(`${host} was sent to ${address}, whose certificate is for others`);
     if (!this.#owner.hasLed(host, address)) entry.wrong.push(`${host} was sent to ${address}, where it never was`);
-    if (!this.#owner.cameRightly(host, request.socket.remotePort!)) {
-      entry.wrong.push(`${host} was reached by a wrong way`);
-    }
+    const way = this.#owner.wayOf(...this.#accepted.get(request.socket)!);
+    const due = this.#owner.dueWayOf(host);
+    if (way !== due) entry.wrong.push(`${host} was reached by ${way ?? "no proxy"} instead of ${due ?? "none"}`);
     this.#do(entry.deeds[entry.seen++] ?? "answer", request, entry, hop);
   }
 

@@ -20,6 +20,9 @@ const MACHINES: readonly MachineOptions[] = [
 /** What looking up a host comes to: addresses, an error, or nothing ever. */
 export type Found = readonly string[] | "fails" | "hangs";
 
+/** For so many ms after its end a connection may still be accepted. */
+const LATE = 50;
+
 /** How a host may be reached: by no proxy, or by one of these. */
 export const WAYS = [undefined, "http", "https", "socks5", "socks5h"] as const;
 export type Way = typeof WAYS[number];
@@ -38,8 +41,8 @@ export class World implements MachineOwner {
   readonly #proxies = new Map<Way, TestProxy>();
   /** The ways by which hosts are to be reached; those that are not here: by no proxy. */
   readonly #ways = new Map<string, Way>();
-  /** The proxies' connections to machines, by their own ports. */
-  readonly #upstream = new Map<number, Way>();
+  /** The proxies' connections to machines, by both ends, and until when machines may have accepted them. */
+  readonly #upstream = new Map<string, { readonly way: Way; until: number }>();
   #clear!: Machine;
 
   /** The system's look-up, as a client gets it. */
@@ -98,9 +101,15 @@ export class World implements MachineOwner {
     return way && `${way}://127.0.0.1:${this.#proxies.get(way)!.listener.port}`;
   }
 
-  /** Whether a connection to a machine from this port came as it has to for a host. */
-  cameRightly(host: string, port: number): boolean {
-    return this.#ways.get(host) === this.#upstream.get(port);
+  /** The proxy that a connection to a machine came by. @param ends Port and address of the client, and of the machine. */
+  wayOf(ends: string, acceptedAt: number): Way {
+    const upstream = this.#upstream.get(ends);
+    return upstream !== undefined && acceptedAt < upstream.until ? upstream.way : undefined;
+  }
+
+  /** The way by which a host is to be reached. */
+  dueWayOf(host: string): Way {
+    return this.#ways.get(host);
   }
 
   /** Of machines and proxies. */
@@ -126,9 +135,9 @@ export class World implements MachineOwner {
     const proxy = new TestProxy(scheme, {
       lead: (host) => isIP(host) ? host : this.#addressOf(host),
       onUpstream: (socket) => {
-        const port = socket.localPort!;
-        this.#upstream.set(port, scheme);
-        socket.on("close", () => this.#upstream.delete(port));
+        const upstream = { way: scheme, until: Infinity };
+        this.#upstream.set(`${socket.localPort} ${socket.remoteAddress} ${socket.remotePort}`, upstream);
+        socket.on("close", () => upstream.until = performance.now() + LATE);
       },
     });
     this.#proxies.set(scheme, await proxy.start());
