@@ -38,6 +38,7 @@ export const mangledNames: readonly string[] = [
   "closeWhenWritten",
   "dequeueRun",
   "disturbed",
+  "drain",
   "elementSize",
   "endsPullsAtOnce",
   "enqueueForPipe",

@@ -25,4 +25,5 @@ export {
 } from "./shortcuts/mod.ts";
 export { enqueueAll } from "./transform/enqueue_all.ts";
 export { WRITE_PARTS } from "./writable/batches/batched_sink.ts";
+export { drainBatches, writePastLock } from "./writable/batches/past_lock.ts";
 export { giveBatchedState } from "./writable/batches/set_up.ts";
