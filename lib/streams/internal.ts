@@ -12,6 +12,7 @@ export { defineInterface, kindOf } from "./language/webidl.ts";
 export type { BatchLimits } from "./queuing/gathered_batch.ts";
 export { checkedSize } from "./queuing/chunk_queue.ts";
 export { acquireBatchReader, type BatchReader, type BatchRequest } from "./readable/batch_reader.ts";
+export { broadcastReadableStream } from "./readable/broadcast.ts";
 export {
   atEndOfTurn,
   type Context,
