@@ -18,6 +18,8 @@ export {
   BatchedWritableStream,
   coalesceBytes,
   type CoalesceBytesOptions,
+  readBatches,
+  type ReadBatchesOptions,
 } from "./lib/batch/mod.ts";
 export {
   compress,

@@ -9,9 +9,11 @@ export {
   codingNamed,
   type ContentCoding,
   contentCodings,
+  isUndoable,
   type StoredCoding,
   storedCodings,
   type UndoableCoding,
+  undoableFormats,
 } from "./content_coding.ts";
 export { ContentDecoder, MOST_INPUT } from "./content_decoder.ts";
 export {

@@ -9,7 +9,9 @@ export { requireKnown } from "./language/known_options.ts";
 export { Deferred } from "./language/promises.ts";
 export { bytesOfView } from "./language/view_bytes.ts";
 export { defineInterface, kindOf } from "./language/webidl.ts";
+export type { BatchLimits } from "./queuing/gathered_batch.ts";
 export { checkedSize } from "./queuing/chunk_queue.ts";
+export { acquireBatchReader, type BatchReader, type BatchRequest } from "./readable/batch_reader.ts";
 export {
   atEndOfTurn,
   type Context,
