@@ -18,4 +18,5 @@ export { isProcessAlive } from "./process.ts";
 export { type RunningServer, serve } from "./serve.ts";
 export type { ServeOptions } from "./serve_options.ts";
 export { holdTlsReads } from "./tls_reads.ts";
+export { writeInformation } from "./write_information.ts";
 export { writeHead } from "./write_head.ts";
