@@ -17,14 +17,9 @@ import { parseArgs } from "node:util";
 
 const crate = dirname(fileURLToPath(import.meta.url));
 const out = join(crate, "../lib/codecs/wasm");
-const artefacts = [
-  "brotli_encoder",
-  "brotli_decoder",
-  "zstd_encoder",
-  "zstd_decoder",
-  "deflate_encoder",
-  "deflate_decoder",
-];
+/** The features that encode or decode, in the order of Cargo.toml. */
+const artefacts = [...readFileSync(join(crate, "Cargo.toml"), "utf8").matchAll(/^(\w+)-(encoder|decoder) =/gm)]
+  .map(([, family, direction]) => `${family}_${direction}`);
 const FUZZED_INPUTS = 10_000;
 
 const { values: flags } = parseArgs({ options: { check: { type: "boolean" }, verify: { type: "boolean" } } });

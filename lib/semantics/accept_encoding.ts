@@ -1,26 +1,17 @@
-import { codingNamed, type StoredCoding } from "./content_coding.ts";
+import { codingNamed, type ContentCoding, isUndoable, type StoredCoding, storedCodings } from "./content_coding.ts";
 
 /**
- * How much a client likes each content coding, from 0 to 1000: the `q` of RFC 9110, section 12.4.2, times 1000.
- * 0 is not acceptable.
+ * How much a client likes each content coding that files are stored in, from 0 to 1000: the `q` of RFC 9110,
+ * section 12.4.2, times 1000. 0 is not acceptable. `identity` is 0.5 where the client says nothing of it: acceptable,
+ * and liked less than whatever it names. A coding with a dictionary is 0 unless named: `*` does not stand for it.
  */
-export interface AcceptedCodings {
-  /** 0.5 where the client says nothing of it: acceptable, and liked less than whatever it names. */
-  readonly identity: number;
-  readonly br: number;
-  readonly zstd: number;
-  readonly gzip: number;
-  /** 0 unless named: `*` does not stand for it. */
-  readonly dcb: number;
-  /** 0 unless named: `*` does not stand for it. */
-  readonly dcz: number;
-}
+export type AcceptedCodings = Readonly<Record<StoredCoding | "identity", number>>;
 
 /** The weight of `identity` if no member of the field stands for it: acceptable (12.5.3), least liked. */
 const UNMENTIONED_IDENTITY = 0.5;
 
 /** What a request without the field accepts: any coding by the letter, but who does not say that it can is not tried. */
-const NO_FIELD: AcceptedCodings = { identity: 1000, br: 0, zstd: 0, gzip: 0, dcb: 0, dcz: 0 };
+const NO_FIELD: AcceptedCodings = withWeights(1000, () => 0);
 
 /** Browsers send a few texts only; others come and go with the older half. */
 const MOST_TEXTS = 256;
@@ -67,17 +58,19 @@ function parsed(field: string): AcceptedCodings {
     start = end + 1;
   }
   const rest = weights["*"] ?? 0;
-  return {
-    identity: weights.identity ?? weights["*"] ?? UNMENTIONED_IDENTITY,
-    br: weights.br ?? rest,
-    zstd: weights.zstd ?? rest,
-    gzip: weights.gzip ?? rest,
-    dcb: weights.dcb ?? 0,
-    dcz: weights.dcz ?? 0,
-  };
+  return withWeights(
+    weights.identity ?? weights["*"] ?? UNMENTIONED_IDENTITY,
+    (coding) => weights[coding] ?? (isUndoable(coding) ? rest : 0),
+  );
 }
 
-type Weights = Partial<Record<StoredCoding | "identity" | "*", number>>;
+function withWeights(identity: number, weightOf: (coding: StoredCoding) => number): AcceptedCodings {
+  const accepted = { identity } as Record<StoredCoding | "identity", number>;
+  for (const coding of Object.keys(storedCodings) as StoredCoding[]) accepted[coding] = weightOf(coding);
+  return accepted;
+}
+
+type Weights = Partial<Record<ContentCoding | "*", number>>;
 
 function readMember(field: string, from: number, to: number, weights: Weights): void {
   let start = from;
@@ -88,7 +81,7 @@ function readMember(field: string, from: number, to: number, weights: Weights): 
   const match = MEMBER.exec(field.slice(start, end));
   if (match === null) return;
   const coding = match[1] === "*" ? "*" : codingNamed(match[1]);
-  if (coding === undefined || coding === "deflate") return; // no file is in that
+  if (coding === undefined) return;
   weights[coding] ??= match[2] === undefined ? 1000 : Math.round(Number(match[2]) * 1000);
 }
 

@@ -1,18 +1,24 @@
 import type { Format } from "../codecs/mod.ts";
 
 /**
- * A content coding by its name in HTTP: RFC 9110, section 8.4.1, and RFC 8878; `dcb` and `dcz` are brotli and zstd with
- * the file's former version as dictionary (RFC 9842, sections 4 and 5).
+ * The codings that are undone without a dictionary, each with the codecs' name of its format: RFC 9110, section 8.4.1,
+ * and RFC 8878.
  */
-export type ContentCoding = "identity" | "gzip" | "deflate" | "br" | "zstd" | "dcb" | "dcz";
-
-/** A coding that files are stored in. */
-export type StoredCoding = Exclude<ContentCoding, "identity" | "deflate">;
+export const undoableFormats = { gzip: "gzip", deflate: "deflate", br: "brotli", zstd: "zstd" } as const;
 
 /** A coding that is undone without a dictionary. */
-export type UndoableCoding = Exclude<ContentCoding, "identity" | "dcb" | "dcz">;
+export type UndoableCoding = keyof typeof undoableFormats;
 
-/** The facts about a coding. */
+/**
+ * A coding that files are stored in; `dcb` and `dcz` are brotli and zstd with a dictionary, such as the file's former
+ * version (RFC 9842, sections 4 and 5).
+ */
+export type StoredCoding = keyof StoredFormats;
+
+/** A content coding by its name in HTTP. */
+export type ContentCoding = "identity" | UndoableCoding | StoredCoding;
+
+/** The facts about a coding that files are stored in. */
 interface CodingTraits<F extends Format = Format> {
   /** The codecs' name of its format. */
   readonly format: F;
@@ -41,13 +47,8 @@ function traits<F extends Format>(format: F, extension: string, magic: readonly 
 /** The codings by the names that fields have for them, in lower case. */
 const names: ReadonlyMap<string, ContentCoding> = new Map<string, ContentCoding>([
   ["identity", "identity"],
-  ["gzip", "gzip"],
   ["x-gzip", "gzip"], // 8.4.1.3
-  ["deflate", "deflate"],
-  ["br", "br"],
-  ["zstd", "zstd"],
-  ["dcb", "dcb"],
-  ["dcz", "dcz"],
+  ...Object.keys({ ...undoableFormats, ...storedCodings }).map((name) => [name, name] as [string, ContentCoding]),
 ]);
 
 /** Returns the coding of that name, in any case; undefined if it is unknown. */
@@ -57,7 +58,7 @@ export function codingNamed(name: string): ContentCoding | undefined {
 
 /** Whether a coding is undone without a dictionary. */
 export function isUndoable(coding: ContentCoding | undefined): coding is UndoableCoding {
-  return coding === "gzip" || coding === "deflate" || coding === "br" || coding === "zstd";
+  return coding !== undefined && Object.hasOwn(undoableFormats, coding);
 }
 
 /** A run of spaces is looked at once, where it begins: else long ones would take quadratic time. */

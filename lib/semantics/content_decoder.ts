@@ -1,5 +1,5 @@
 import { type Decoder, faultOf, openDecoder } from "../codecs/internal.ts";
-import type { UndoableCoding } from "./content_coding.ts";
+import { type UndoableCoding, undoableFormats } from "./content_coding.ts";
 
 /** log2 of the largest zstd window, 8 MiB: RFC 9659 forbids larger ones in this coding. */
 const ZSTD_WINDOW_LOG = 23;
@@ -96,16 +96,9 @@ export class ContentDecoder {
 }
 
 function openFormatDecoder(coding: UndoableCoding, first: number | undefined): Promise<Decoder> {
-  switch (coding) {
-    case "br":
-      return openDecoder("brotli");
-    case "zstd":
-      return openDecoder("zstd", { windowLog: ZSTD_WINDOW_LOG });
-    case "gzip":
-      return openDecoder("gzip");
-    case "deflate":
-      return openDecoder(isUnwrapped(first) ? "deflate-raw" : "deflate");
-  }
+  if (coding === "zstd") return openDecoder("zstd", { windowLog: ZSTD_WINDOW_LOG });
+  if (coding === "deflate" && isUnwrapped(first)) return openDecoder("deflate-raw");
+  return openDecoder(undoableFormats[coding]);
 }
 
 /**

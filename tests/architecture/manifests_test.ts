@@ -14,6 +14,7 @@ interface NpmManifest extends Manifest {
   exports: Record<string, { types: string; browser?: string; default: string }>;
   imports: Record<string, { browser: string; default: string }>;
   bin: Record<string, string>;
+  scripts: Record<string, string>;
   dependencies?: Record<string, string>;
 }
 interface DenoManifest extends Manifest {
@@ -53,6 +54,17 @@ test("package.json exports modules for pages, with the types of the subpaths tha
 
 test("every exported source exists", () => {
   assert.deepEqual(Object.values(deno.exports).filter((source) => !existsSync(join(root, source))), []);
+});
+
+test("the documentation of every exported source is checked, but the command's", () => {
+  const checked = npm.scripts["check:docs"].split(" ").filter((word) => word.endsWith(".ts"));
+  const sources = Object.entries(deno.exports).filter(([subpath]) => subpath !== "./cli");
+  assert.deepEqual(checked.sort(), sources.map(([, source]) => source.replace("./", "")).sort());
+});
+
+test("README.md lists every subpath", () => {
+  const listed = new Set([...read("README.md").matchAll(/`(\.\/[a-z]+)`/g)].map(([, subpath]) => subpath));
+  assert.deepEqual(Object.keys(deno.exports).filter((subpath) => subpath !== "." && !listed.has(subpath)), []);
 });
 
 test("the command is the exported one", () => {

@@ -24,8 +24,8 @@ interface Native {
 
 const bytesOf = (buffer: Uint8Array): Bytes => Uint8Array.from(buffer);
 
-/** The runtime's own codecs. */
-const natives: Readonly<Record<Plain, Native>> = {
+/** The runtime's own codecs, for the formats that it has. */
+const natives: Readonly<Partial<Record<Plain, Native>>> = {
   brotli: {
     levels: [0, 11],
     compress: (bytes, level) =>

@@ -1,6 +1,6 @@
 import { requireKnown } from "../../streams/internal.ts";
 import { type CrossOrigin, crossOriginOf } from "./cross_origin.ts";
-import { requireFieldValue } from "../../semantics/mod.ts";
+import { isUndoable, requireFieldValue, type StoredCoding, storedCodings } from "../../semantics/mod.ts";
 import { printable } from "./printable.ts";
 import type { PrecompressedCoding, StaticHandlerOptions, StaticWarning } from "./options.ts";
 import type { Warn } from "../scan/representation.ts";
@@ -52,7 +52,9 @@ const known: Readonly<Record<keyof StaticHandlerOptions, true>> = {
 };
 
 const MEMORY_LIMIT = 64 * 1024 * 1024;
-const codings: readonly PrecompressedCoding[] = ["br", "zstd", "gzip"];
+const codings: readonly PrecompressedCoding[] = (Object.keys(storedCodings) as StoredCoding[]).filter((coding) =>
+  isUndoable(coding)
+);
 
 /**
  * The settings that `options` ask for.

@@ -1,4 +1,5 @@
 import { type Codecs, isProvenAtOnce, isProvenInTurns, loadCodecs } from "./content_proof.ts";
+import { isUndoable } from "../../semantics/mod.ts";
 import type { Representation, TreeFile, Warn } from "./representation.ts";
 import type { Tree } from "./tree.ts";
 import type { Turns } from "./turns.ts";
@@ -86,7 +87,7 @@ export class Proofs {
 
   async #isProven(file: TreeFile, variant: Representation, turns: Turns): Promise<boolean> {
     const { coding } = variant;
-    if (coding !== "br" && coding !== "zstd" && coding !== "gzip") return this.#isProvenAtOnce(file, variant);
+    if (!isUndoable(coding)) return this.#isProvenAtOnce(file, variant);
     return await isProvenInTurns({ ...variant, coding }, file.identity, turns);
   }
 

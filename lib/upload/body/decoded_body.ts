@@ -1,6 +1,12 @@
 import { setImmediate } from "node:timers";
 import { faultOf } from "../../codecs/internal.ts";
-import { contentCodings, ContentDecoder, MOST_INPUT, type UndoableCoding } from "../../semantics/mod.ts";
+import {
+  contentCodings,
+  ContentDecoder,
+  MOST_INPUT,
+  type UndoableCoding,
+  undoableFormats,
+} from "../../semantics/mod.ts";
 import type { BodyReader } from "./body_reader.ts";
 import { UploadError } from "./upload_error.ts";
 
@@ -12,7 +18,7 @@ const MOST_OUTPUT = 64 * 1024;
 const MOST_IN_VAIN = 256 * 1024;
 
 /** The codings that can be undone, as a value of `Accept-Encoding`, for answers of the status 415. */
-export const ACCEPTED_CODINGS = "gzip, deflate, br, zstd";
+export const ACCEPTED_CODINGS: string = Object.keys(undoableFormats).join(", ");
 
 /** What {@linkcode decodedBody} is told. */
 export interface DecodeOptions {

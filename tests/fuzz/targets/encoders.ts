@@ -7,6 +7,7 @@ import {
   formats,
   levels as levelRanges,
 } from "../../../lib/codecs/mod.ts";
+import { traitsOf } from "../../../lib/codecs/format.ts";
 import { concatenated, noise, sourceText } from "../../support/bytes.ts";
 import { streamOf } from "../../support/streams.ts";
 import { choices, cut, type Target } from "../target.ts";
@@ -29,10 +30,10 @@ function optionsOf(
 ): { format: Format; level: number; windowLog?: number; dictionary?: Uint8Array<ArrayBuffer> } {
   const [first = 0, second = 0, third = 0] = input;
   const format = formats[first % formats.length];
-  const isDeflate = /gzip|deflate/.test(format);
-  const level = (isDeflate || !format.startsWith("z") ? 0 : 1) + second % (levels[format] ?? 12);
-  const windowLog = !isDeflate && third % 4 === 0 ? 10 + (third >> 2) % 13 : undefined;
-  const hasDictionary = format === "dcb" || format === "dcz" || (!isDeflate && third % 3 === 0);
+  const { windowLogs, dictionary: use } = traitsOf(format);
+  const level = (format.startsWith("z") ? 1 : 0) + second % (levels[format] ?? 12);
+  const windowLog = windowLogs && third % 4 === 0 ? 10 + (third >> 2) % 13 : undefined;
+  const hasDictionary = use === "required" || (use === "optional" && third % 3 === 0);
   return {
     format,
     level: Math.max(level, hasDictionary && !format.includes("z") ? levelRanges.dcb.min : levelRanges[format].min),

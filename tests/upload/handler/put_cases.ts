@@ -1,3 +1,4 @@
+import { ACCEPTED_CODINGS } from "../../../lib/upload/body/decoded_body.ts";
 import type { RequestCase } from "./request_case.ts";
 
 const CHUNKED = "Transfer-Encoding: chunked";
@@ -169,7 +170,7 @@ const puts: RequestCase[] = [
     body: "hello",
     status: 415,
     code: "UNSUPPORTED",
-    fields: { "accept-encoding": "gzip, deflate, br, zstd" },
+    fields: { "accept-encoding": ACCEPTED_CODINGS },
   },
   {
     name: "PUT with a coding that it does not have",
