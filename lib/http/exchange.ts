@@ -55,8 +55,12 @@ export interface ExchangeHandler {
   /** A 1xx response (never 101). */
   onInformational(status: number, headers: HeaderList): void;
   onHead(head: ResponseHead): void;
-  /** Bytes of the body: a view into what the connection read, never written to again; whoever keeps it long copies it. */
-  onData(chunk: Uint8Array): void;
+  /**
+   * Bytes of the body: a view into what the connection read, never written to again; whoever keeps it long copies it.
+   *
+   * @param isOwn Whether it is all of its memory, of which nobody else knows: the reader may have that. Default: no.
+   */
+  onData(chunk: Uint8Array, isOwn?: boolean): void;
   /** The body's end, with trailers if there were some. */
   onEnd(trailers: HeaderList | undefined): void;
   /**

@@ -17,6 +17,11 @@ export interface Transport {
   /** No onData until resume (one that is on its way may still come). */
   pause(): void;
   resume(): void;
+  /**
+   * Whether what the runtime hands out in several pieces, within a turn of the event loop, is told as one, at the end of the turn at
+   * the latest. Not at first.
+   */
+  gather(gathers: boolean): void;
   /** Sends what was written, then the end; the peer's bytes still come. */
   end(): void;
   /** Lets go of the socket at once. onClose follows, later. */
@@ -29,8 +34,12 @@ export interface Transport {
 
 /** What a transport tells. Never called within one of its own methods. */
 export interface TransportEvents {
-  /** Bytes from the server; theirs who get them, and not written to again. */
-  onData(chunk: Uint8Array): void;
+  /**
+   * Bytes from the server; theirs who get them, to write to as well.
+   *
+   * @param isOwn Whether the chunk is all of its memory, of which nobody else knows, so that it may be transferred. Default: no.
+   */
+  onData(chunk: Uint8Array, isOwn?: boolean): void;
   /** `full` became false. */
   onDrain(): void;
   /** The server sends no more. */

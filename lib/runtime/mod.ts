@@ -21,3 +21,4 @@ export type { ServeOptions } from "./serve_options.ts";
 export { holdTlsReads } from "./tls_reads.ts";
 export { writeInformation } from "./write_information.ts";
 export { writeHead } from "./write_head.ts";
+export { makeYoungObjects } from "./young_objects.ts";

@@ -152,11 +152,11 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
     this.#owner!.onHead(head);
   }
 
-  onData(chunk: Uint8Array): void {
+  onData(chunk: Uint8Array, isOwn?: boolean): void {
     if (this.responseBody === undefined) return this.#discard(chunk.length);
     this.#stopDeadline();
     this.#isWanted = false;
-    this.responseBody.push(chunk);
+    this.responseBody.push(chunk, isOwn);
     if (!this.#isWanted && this.#isDelivered && !this.#upload?.pending) this.#hold(false);
   }
 

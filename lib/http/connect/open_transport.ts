@@ -43,11 +43,11 @@ class Way {
   }
 
   async go(): Promise<Transport> {
-    const { tls, alpn } = this.#options;
+    const { tls, alpn, connect } = this.#options;
     const { secure: isSecure, host, port } = this.#target;
     if (!isSecure) {
       const socket = await this.#lead();
-      return new SocketTransport(socket, { bottom: this.#bottom ?? socket });
+      return new SocketTransport(socket, { bottom: this.#bottom ?? socket, isForeign: connect !== undefined });
     }
     const reach = (): Promise<TlsBase> => this.#reach();
     const secured = await secure({ attempt: this.#attempt, reach }, { host, port, peer: this.#peer, alpn }, tls);

@@ -1,7 +1,9 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { holdTlsReads } from "../../runtime/mod.ts";
+import { holdTlsReads, makeYoungObjects } from "../../runtime/mod.ts";
+import { copyOf } from "../fresh_bytes.ts";
 import type { Transport, TransportEvents } from "../transport.ts";
+import { GatheredReads } from "./gathered_reads.ts";
 import type { TlsAttempt } from "./secure/tls_attempt.ts";
 
 /** What a transport's stream is made of. */
@@ -10,6 +12,8 @@ export interface SocketLayers {
   readonly bottom: Duplex;
   /** What is known of TLS with the origin's server, if it is spoken. */
   readonly tls?: TlsAttempt;
+  /** Whether the bytes that it gives may belong to somebody else: it is the user's. */
+  readonly isForeign?: boolean;
 }
 
 /** A stream, which keeps the process alive if it is a socket. */
@@ -28,16 +32,20 @@ export class SocketTransport implements Transport {
   #destroyed = false;
   #closed = false;
   #held = true;
+  readonly #isForeign: boolean;
+  #gathers = false;
+  readonly #gathered = new GatheredReads((chunk) => this.#give(chunk));
 
   /**
    * Takes a socket over. Nobody has listened to its data yet, so that it holds back what comes until {@link attach}.
    *
    * @param socket A connected stream.
    */
-  constructor(socket: Duplex, { bottom, tls }: SocketLayers) {
+  constructor(socket: Duplex, { bottom, tls, isForeign = false }: SocketLayers) {
     this.#socket = socket;
     this.#bottom = bottom;
     this.#tls = tls;
+    this.#isForeign = isForeign;
     this.alpnProtocol = tls?.socket.alpnProtocol || undefined;
     const { remoteAddress, remotePort } = bottom as Partial<Socket>;
     this.remoteAddress = remoteAddress ?? (socket as Partial<Socket>).remoteAddress;
@@ -48,6 +56,7 @@ export class SocketTransport implements Transport {
       this.#error ??= error;
     });
     socket.on("close", () => {
+      this.#gathered.flush();
       this.#closed = true;
       bottom.destroy();
       this.#events?.onClose(this.#error);
@@ -73,12 +82,20 @@ export class SocketTransport implements Transport {
       if (!this.#destroyed) events.onDrain();
     });
     socket.on("end", () => {
+      this.#gathered.flush();
       // TLS tells of an alert and then of the end: onClose has the alert. Bun tells of an end after destroy().
       if (this.#error === undefined && !this.#destroyed) events.onEnd();
     });
     socket.on("data", (chunk: Uint8Array) => { // starts the flow, in a later turn
-      if (!this.#destroyed) events.onData(chunk);
+      if (this.#destroyed) return;
+      if (!this.#gathers) return this.#give(chunk);
+      this.#gathered.take(chunk);
+      if (!this.#gathers) this.#gathered.flush(); // a response ended: what came behind it has to be known at once
     });
+  }
+
+  gather(gathers: boolean): void {
+    this.#gathers = gathers;
   }
 
   write(bytes: Uint8Array): void {
@@ -101,6 +118,7 @@ export class SocketTransport implements Transport {
 
   destroy(): void {
     this.#destroyed = true;
+    this.#gathered.drop();
     this.#socket.destroy();
     this.#bottom.destroy();
   }
@@ -118,5 +136,12 @@ export class SocketTransport implements Transport {
   covers(host: string): boolean {
     // Asked for late: nobody else needs the certificate, and to read it takes as long as a request.
     return !this.#closed && this.#tls !== undefined && this.#tls.covers(host);
+  }
+
+  #give(chunk: Uint8Array): void {
+    if (this.#destroyed) return;
+    makeYoungObjects(chunk.length);
+    if (this.#isForeign) this.#events!.onData(copyOf(chunk), true);
+    else this.#events!.onData(chunk, chunk.byteLength === chunk.buffer.byteLength);
   }
 }

@@ -45,6 +45,9 @@ export function openHttp1Connection(transport: Transport, options: Http1Options,
   return new Http1Connection(transport, options, owner);
 }
 
+/** Bytes of a body from which on it pays to receive several chunks as one. */
+const LARGE = 64 * 1024;
+
 const SPOKE = "sent something that nobody had asked for, or closed the connection, before the request was sent";
 const UNANSWERED = "closed the connection without an answer";
 const CUT = "closed the connection in the middle of its response";
@@ -65,6 +68,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   /** For how long it may be idle. */
   #idleTimeout: number;
   #paused = false;
+  #gathers = false;
   /** The transport was let go of: nothing more is read or sent. */
   #ended = false;
   /** Why, if it was for an error. */
@@ -122,10 +126,10 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
 
   // What the transport tells.
 
-  onData(chunk: Uint8Array): void {
+  onData(chunk: Uint8Array, isOwn?: boolean): void {
     if (this.#ended) return;
     try {
-      this.#reader.read(chunk);
+      this.#reader.read(chunk, isOwn);
     } catch (error) {
       if (!(error instanceof ResponseFault)) throw error;
       const { origin } = this.#options;
@@ -167,6 +171,8 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     if (keepAliveTimeout !== undefined) {
       this.#idleTimeout = Math.min(keepAliveTimeout - KEEP_ALIVE_MARGIN, this.#options.idleTimeout);
     }
+    // Not while the connection is idle: what comes then has to be known at once.
+    if (head.length < 0 || head.length >= LARGE) this.#gather(true);
     if (!head.keepsAlive || exchange.head.closes || this.#reader.endsWithConnection) this.#leave();
     // A server that has not got all of a request and says no does not want the rest.
     if (status >= 400 && !exchange.wholeRequestSent) this.#stopBody(exchange);
@@ -174,10 +180,10 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     if (this.closing) this.#tellClosing();
   }
 
-  onResponseData(data: Uint8Array): void {
+  onResponseData(data: Uint8Array, isOwn: boolean): void {
     const exchange = this.#pipeline.first!;
     exchange.unread += data.length;
-    exchange.handler.onData(data);
+    exchange.handler.onData(data, isOwn);
     if (exchange.unread > this.#options.highWaterMark && !this.#paused && !this.#ended) {
       this.#paused = true;
       this.#transport.pause();
@@ -185,6 +191,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   }
 
   onResponseEnd(trailers: HeaderList | undefined, more: boolean): void {
+    if (this.#gathers) this.#gather(false);
     const exchange = this.#pipeline.shift();
     if (this.#pipeline.length === 0) this.#silence.start();
     if (this.#paused) this.#resume();
@@ -276,6 +283,11 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   #stopBody(exchange: Http1Exchange): void {
     exchange.stopBody(this.#lost("answered before it had the whole request"));
     this.#leave();
+  }
+
+  #gather(gathers: boolean): void {
+    this.#gathers = gathers;
+    this.#transport.gather(gathers);
   }
 
   #resume(): void {

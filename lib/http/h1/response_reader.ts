@@ -10,8 +10,12 @@ import { ResponseFault } from "./response_fault.ts";
 export interface ResponseSink {
   onInformational(head: ParsedHead): void;
   onResponseHead(head: ParsedHead): void;
-  /** A view into what was read, never empty. */
-  onResponseData(data: Uint8Array): void;
+  /**
+   * A view into what was read, never empty.
+   *
+   * @param isOwn Whether it is all of its memory, of which nobody else knows.
+   */
+  onResponseData(data: Uint8Array, isOwn: boolean): void;
   /**
    * The response is complete. The reader expects none until it is told to.
    *
@@ -26,11 +30,6 @@ type Stage = "nothing" | "head" | "length" | "chunked" | "trailers" | "untilClos
 
 const HEAD_NAME = "response's head";
 const TRAILERS_NAME = "response's trailers";
-/**
- * Data of a chunk up to this size is moved to that of the chunk before it, over the lines between them, if they were read together:
- * a server that sends a million small chunks is handled as one that sends a few large ones.
- */
-const MAX_MOVED = 2048;
 /** Heads above this size are not compared with the next. */
 const MAX_REMEMBERED = 2048;
 const CRLF = new Uint8Array([13, 10]);
@@ -85,27 +84,28 @@ export class ResponseReader {
   /**
    * Takes bytes.
    *
+   * @param isOwn Whether they are all of their memory, of which nobody else knows. Default: no.
    * @throws {ResponseFault} if they are no response as they should be.
    */
-  read(chunk: Uint8Array): void {
+  read(chunk: Uint8Array, isOwn: boolean = false): void {
+    const { length } = chunk;
     let at = 0;
-    while (at < chunk.length) {
+    while (at < length) {
       switch (this.#stage) {
         case "head":
           at = this.#readHead(chunk, at);
           break;
         case "length":
-          at = this.#readLength(chunk, at);
+          at = this.#readLength(chunk, at, isOwn);
           break;
         case "chunked":
-          at = this.#readChunked(chunk, at);
+          at = this.#readChunked(chunk, at, isOwn);
           break;
         case "trailers":
           at = this.#readTrailers(chunk, at);
           break;
         case "untilClose":
-          this.#sink.onResponseData(at === 0 ? chunk : chunk.subarray(at));
-          return;
+          return this.#give(chunk, at, length, isOwn);
         case "nothing":
           return this.#sink.onSurplus();
         case "stopped":
@@ -170,15 +170,17 @@ export class ResponseReader {
     if (length === 0) this.#finish(undefined, more);
   }
 
-  #readLength(chunk: Uint8Array, at: number): number {
-    const end = Math.min(chunk.length, at + this.#left);
+  #readLength(chunk: Uint8Array, at: number, isOwn: boolean): number {
+    const { length } = chunk;
+    const end = Math.min(length, at + this.#left);
     this.#left -= end - at;
-    this.#sink.onResponseData(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
-    if (this.#left === 0) this.#finish(undefined, chunk.length > end);
+    this.#give(chunk, at, end, isOwn);
+    if (this.#left === 0) this.#finish(undefined, length > end);
     return end;
   }
 
-  #readChunked(chunk: Uint8Array, at: number): number {
+  /** Data of chunks that were read together is moved together, over the lines between them. */
+  #readChunked(chunk: Uint8Array, at: number, isOwn: boolean): number {
     const chunks = this.#chunks!;
     let start = at;
     let end = at;
@@ -189,20 +191,19 @@ export class ResponseReader {
       }
       const size = Math.min(chunks.left, chunk.length - at);
       chunks.left -= size;
-      if (end > start && size <= MAX_MOVED) {
-        move(chunk, at, end, size);
-        end += size;
-      } else {
-        if (end > start) this.#sink.onResponseData(chunk.subarray(start, end));
-        if (this.#stage === "stopped") return at;
-        start = at;
-        end = at + size;
-      }
+      if (end === start) start = end = at;
+      else move(chunk, at, end, size);
+      end += size;
       at += size;
     }
     if (chunks.ended) this.#stage = "trailers";
-    if (end > start) this.#sink.onResponseData(end - start === chunk.length ? chunk : chunk.subarray(start, end));
+    if (end > start) this.#give(chunk, start, end, isOwn);
     return at;
+  }
+
+  #give(chunk: Uint8Array, start: number, end: number, isOwn: boolean): void {
+    if (end - start === chunk.length) this.#sink.onResponseData(chunk, isOwn);
+    else this.#sink.onResponseData(chunk.subarray(start, end), false);
   }
 
   #readTrailers(chunk: Uint8Array, at: number): number {

@@ -4,12 +4,18 @@ import { CONTINUATION, DATA, END_STREAM, FRAME_HEADER, frameName, PADDED } from 
 /** What a {@link FrameReader} finds. */
 export interface FrameEvents {
   /**
-   * A DATA frame, or a part of one: `chunk` from `start` to `end`, without padding.
+   * The start of a DATA frame; told before its bytes.
    *
-   * @param size What the whole frame takes of the windows, padding and all; 0 for its later parts.
+   * @param size What the frame takes of the windows, padding and all.
    * @param isLast Whether the stream ends with it.
    */
-  onDataFrame(stream: number, size: number, chunk: Uint8Array, start: number, end: number, isLast: boolean): void;
+  onDataFrame(stream: number, size: number, isLast: boolean): void;
+  /**
+   * Bytes of one or several DATA frames: `chunk` from `start` to `end`, without padding.
+   *
+   * @param isLast Whether the stream ends with them.
+   */
+  onData(stream: number, chunk: Uint8Array, start: number, end: number, isLast: boolean): void;
   /** Bytes of a DATA frame that are padding; told before its other bytes. */
   onPadding(stream: number, bytes: number): void;
   /** Any other frame, whole: its payload is `chunk` from `start` to `end`, and good only during the call. */
@@ -18,7 +24,8 @@ export interface FrameEvents {
 
 /**
  * Finds frames in what the socket brings, in place: no object a frame, and nothing copied but frames that lie across chunks. Of
- * DATA not even these: the parts are passed on as they come.
+ * DATA not even these: the parts are passed on as they come. Bytes of DATA frames of one stream that follow on each other are moved
+ * together, over the headers between them, and passed on as one.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4}
  */
@@ -40,6 +47,10 @@ export class FrameReader {
   /** The payload that is put together; undefined if it is DATA, which is passed on in parts. */
   #parts: Uint8Array | undefined = undefined;
   #partsLength = 0;
+  /** The stream whose bytes are gathered, where they are in the chunk. */
+  #dataStream = 0;
+  #dataStart = 0;
+  #dataEnd = 0;
 
   /**
    * Makes a reader.
@@ -61,23 +72,11 @@ export class FrameReader {
     const end = chunk.length;
     let at = this.#left > 0 || this.#headerLength > 0 ? this.#goOn(chunk) : 0;
     while (end - at >= FRAME_HEADER && !this.isStopped) {
-      const length = (chunk[at] << 16) | (chunk[at + 1] << 8) | chunk[at + 2];
-      const type = chunk[at + 3];
-      const flags = chunk[at + 4];
-      const stream = ((chunk[at + 5] & 0x7f) << 24) | (chunk[at + 6] << 16) | (chunk[at + 7] << 8) | chunk[at + 8];
-      at += FRAME_HEADER;
-      if (length > this.#maxFrameSize) this.#refuseSize(type, length);
-      if (this.unfinishedBlock !== 0) this.#requireContinuation(type, stream);
-      if (length > end - at) {
-        this.#begin(type, flags, stream, length);
-        at += this.#take(chunk, at);
-      } else {
-        this.#frame(type, flags, stream, chunk, at, at + length, length);
-        at += length;
-      }
+      at = this.#readFrame(chunk, chunk, at, at + FRAME_HEADER);
     }
     if (this.isStopped) return;
     while (at < end) this.#header[this.#headerLength++] = chunk[at++];
+    if (this.#dataStream !== 0) this.#giveData(chunk, false);
   }
 
   /** Goes on with what the last chunk left unfinished. @returns Where the rest of the chunk starts. */
@@ -88,71 +87,95 @@ export class FrameReader {
       while (this.#headerLength < FRAME_HEADER && at < chunk.length) header[this.#headerLength++] = chunk[at++];
       if (this.#headerLength < FRAME_HEADER) return at;
       this.#headerLength = 0;
-      const length = (header[0] << 16) | (header[1] << 8) | header[2];
-      const stream = ((header[5] & 0x7f) << 24) | (header[6] << 16) | (header[7] << 8) | header[8];
-      if (length > this.#maxFrameSize) this.#refuseSize(header[3], length);
-      if (this.unfinishedBlock !== 0) this.#requireContinuation(header[3], stream);
-      if (length <= chunk.length - at) {
-        this.#frame(header[3], header[4], stream, chunk, at, at + length, length);
-        return at + length;
-      }
-      this.#begin(header[3], header[4], stream, length);
+      return this.#readFrame(header, chunk, 0, at);
     }
-    return at + this.#take(chunk, at);
+    return this.#take(chunk, at);
   }
 
-  #begin(type: number, flags: number, stream: number, length: number): void {
+  /**
+   * Reads what the chunk has of a frame.
+   *
+   * @param headerAt Where its header is in `header`.
+   * @param at Where its payload starts in the chunk.
+   * @returns Where what follows starts.
+   */
+  #readFrame(header: Uint8Array, chunk: Uint8Array, headerAt: number, at: number): number {
+    const length = (header[headerAt] << 16) | (header[headerAt + 1] << 8) | header[headerAt + 2];
+    const type = header[headerAt + 3];
+    const flags = header[headerAt + 4];
+    const stream = ((header[headerAt + 5] & 0x7f) << 24) | (header[headerAt + 6] << 16) | (header[headerAt + 7] << 8) |
+      header[headerAt + 8];
+    if (length > this.#maxFrameSize) this.#refuseSize(type, length);
+    if (this.unfinishedBlock !== 0) this.#requireContinuation(type, stream);
+    const isGathered = type === DATA && (flags & PADDED) === 0;
+    if (this.#dataStream !== 0 && (stream !== this.#dataStream || !isGathered)) {
+      this.#giveData(chunk, false);
+      if (this.isStopped) return at;
+    }
+    if (isGathered) {
+      // Its size is told now, so that the windows know it before parts of it come.
+      this.#events.onDataFrame(stream, length, (flags & END_STREAM) !== 0);
+    } else if (length <= chunk.length - at) {
+      this.#giveFrame(type, flags, stream, chunk, at, at + length);
+      return at + length;
+    } else {
+      this.#parts = new Uint8Array(length);
+      this.#partsLength = 0;
+    }
     this.#type = type;
     this.#flags = flags;
     this.#stream = stream;
     this.#left = length;
-    this.#partsLength = 0;
-    const isPassedOn = type === DATA && (flags & PADDED) === 0;
-    this.#parts = isPassedOn ? undefined : new Uint8Array(length);
-    // Its size is told now, so that the windows know it before the parts come.
-    if (isPassedOn) this.#events.onDataFrame(stream, length, this.#header, 0, 0, false);
+    return this.#take(chunk, at);
   }
 
-  /** Takes what the chunk has of the payload that is under way. @returns How many bytes that is. */
+  /** Takes what the chunk has of the payload that is under way. @returns Where what follows starts. */
   #take(chunk: Uint8Array, at: number): number {
-    const size = Math.min(this.#left, chunk.length - at);
-    if (size === 0) return 0;
-    this.#left -= size;
-    if (this.#parts === undefined) {
-      const isLast = this.#left === 0 && (this.#flags & END_STREAM) !== 0;
-      this.#events.onDataFrame(this.#stream, 0, chunk, at, at + size, isLast);
-      return size;
+    const end = Math.min(chunk.length, at + this.#left);
+    this.#left -= end - at;
+    const parts = this.#parts;
+    if (parts === undefined) {
+      this.#gatherData(chunk, at, end);
+      if (this.#left === 0 && (this.#flags & END_STREAM) !== 0) this.#giveData(chunk, true);
+      return end;
     }
-    this.#parts.set(size === chunk.length ? chunk : chunk.subarray(at, at + size), this.#partsLength);
-    this.#partsLength += size;
+    parts.set(chunk.subarray(at, end), this.#partsLength);
+    this.#partsLength += end - at;
     if (this.#left === 0) {
-      const parts = this.#parts;
       this.#parts = undefined;
-      this.#frame(this.#type, this.#flags, this.#stream, parts, 0, parts.length, parts.length);
+      this.#giveFrame(this.#type, this.#flags, this.#stream, parts, 0, parts.length);
     }
-    return size;
+    return end;
   }
 
-  #frame(
-    type: number,
-    flags: number,
-    stream: number,
-    chunk: Uint8Array,
-    start: number,
-    end: number,
-    length: number,
-  ): void {
-    if (type !== DATA) return this.#events.onFrame(type, flags, stream, chunk, start, end);
-    if ((flags & PADDED) !== 0) {
-      const padding = length === 0 ? 0 : chunk[start];
-      if (padding >= length) {
-        throw new ConnectionFault(PROTOCOL_ERROR, "the server sent DATA with more padding than bytes");
-      }
-      start++;
-      end -= padding;
-      this.#events.onPadding(stream, padding + 1);
+  #gatherData(chunk: Uint8Array, start: number, end: number): void {
+    if (this.#dataStream === 0) {
+      this.#dataStream = this.#stream;
+      this.#dataStart = this.#dataEnd = start;
+    } else {
+      chunk.copyWithin(this.#dataEnd, start, end);
     }
-    this.#events.onDataFrame(stream, length, chunk, start, end, (flags & END_STREAM) !== 0);
+    this.#dataEnd += end - start;
+  }
+
+  #giveData(chunk: Uint8Array, isLast: boolean): void {
+    const stream = this.#dataStream;
+    this.#dataStream = 0;
+    this.#events.onData(stream, chunk, this.#dataStart, this.#dataEnd, isLast);
+  }
+
+  /** A whole frame, but for those of DATA that are not padded. */
+  #giveFrame(type: number, flags: number, stream: number, chunk: Uint8Array, start: number, end: number): void {
+    if (type !== DATA) return this.#events.onFrame(type, flags, stream, chunk, start, end);
+    const length = end - start;
+    const isLast = (flags & END_STREAM) !== 0;
+    const padding = length === 0 ? 0 : chunk[start];
+    if (padding >= length) {
+      throw new ConnectionFault(PROTOCOL_ERROR, "the server sent DATA with more padding than bytes");
+    }
+    this.#events.onPadding(stream, padding + 1);
+    this.#events.onDataFrame(stream, length, isLast);
+    this.#events.onData(stream, chunk, start + 1, end - padding, isLast);
   }
 
   #requireContinuation(type: number, stream: number): void {

@@ -95,20 +95,21 @@ export class Incoming implements FrameEvents {
     this.#block = new FieldBlock(maxHeaderSize * 4);
   }
 
-  onDataFrame(id: number, size: number, chunk: Uint8Array, start: number, end: number, isLast: boolean): void {
+  onDataFrame(id: number, size: number, isLast: boolean): void {
     if (!this.#settingsSeen) throw wrongStart(DATA);
     if (size > 0) this.#windows.onConnectionData(size);
     const stream = this.#streams.get(id);
-    if (stream === undefined) {
-      // The parts of a frame that come later were judged with it.
-      if (size > 0 || start === end) this.#onClosedStream(id, DATA, size > 0);
-      return;
-    }
+    if (stream === undefined) return this.#onClosedStream(id, DATA, size > 0);
+    if (size === 0 && !isLast) this.#noise.count();
     if (size > 0 && !this.#windows.onStreamData(stream, size)) {
-      return this.#ends.reject(stream, FLOW_CONTROL_ERROR, "it is larger than the window allows", false);
+      this.#ends.reject(stream, FLOW_CONTROL_ERROR, "it is larger than the window allows", false);
     }
+  }
+
+  onData(id: number, chunk: Uint8Array, start: number, end: number, isLast: boolean): void {
+    const stream = this.#streams.get(id);
+    if (stream === undefined) return; // it was judged with its frame
     const bytes = end - start;
-    if (bytes === 0 && size === 0 && !isLast) this.#noise.count();
     const wrong = countData(stream, bytes, isLast);
     if (wrong !== "") return this.#ends.reject(stream, PROTOCOL_ERROR, wrong, false);
     if (bytes > 0) {

@@ -84,6 +84,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     this.#reader = incoming.reader = new FrameReader(incoming, OUR_FRAME_SIZE);
     this.#liveness = new Liveness(options, this);
     transport.attach(this);
+    transport.gather(true);
     this.#schedule();
   }
 

@@ -2,7 +2,7 @@ import type { ReadableByteStreamController, UnderlyingByteSource } from "../../s
 import type { BodyConsumer, ResponseBody } from "./response_body.ts";
 
 /** The most bytes of a chunk. */
-const MOST = 16 * 1024;
+const MOST = 64 * 1024;
 
 /** Where the stream of a response's body takes its bytes: none before they are asked for, and copies, which are the user's. */
 export class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {

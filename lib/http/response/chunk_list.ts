@@ -21,6 +21,8 @@ export class ChunkList {
   /** Views of the memory of others, or full blocks of our own. */
   #pieces: Uint8Array[] = [];
   #areViews = false;
+  /** The views whose memory may be given away. */
+  #own: Set<Uint8Array> | undefined = undefined;
   /** Where the first piece is that was not taken. */
   #first = 0;
   /** The block behind these, while there is room in it. */
@@ -34,11 +36,19 @@ export class ChunkList {
     return this.#length;
   }
 
-  /** Appends bytes: a view that nobody writes to again. */
-  push(chunk: Uint8Array): void {
+  /**
+   * Appends bytes: a view that nobody writes to again.
+   *
+   * @param isOwn Whether {@link takeOwn} may give its memory away.
+   */
+  push(chunk: Uint8Array, isOwn: boolean = false): void {
     if (this.#length === 0) this.#areViews = true;
-    if (this.#areViews && this.#pieces.length < MOST_VIEWS) this.#pieces.push(chunk);
-    else this.#copy(chunk);
+    if (this.#areViews && this.#pieces.length < MOST_VIEWS) {
+      this.#pieces.push(chunk);
+      if (isOwn) (this.#own ??= new Set()).add(chunk);
+    } else {
+      this.#copy(chunk);
+    }
     this.#length += chunk.length;
   }
 
@@ -46,6 +56,7 @@ export class ChunkList {
   take(most: number): Uint8Array | undefined {
     const piece = this.#pieces[this.#first];
     if (piece === undefined) return this.#takeTail(most);
+    this.#own?.delete(piece);
     if (piece.length > most) {
       this.#pieces[this.#first] = piece.subarray(most);
       this.#length -= most;
@@ -63,9 +74,10 @@ export class ChunkList {
     return piece;
   }
 
-  /** At most so many bytes from the front, in memory in which there is nothing else; undefined if there are none. */
+  /** At most so many bytes from the front, or a piece that is own, in memory that its taker may keep; undefined if there are none. */
   takeOwn(most: number): Uint8Array<ArrayBuffer> | undefined {
     if (this.#areViews && this.#length > 0) {
+      if (this.#own?.has(this.#pieces[this.#first])) return this.take(Infinity) as Uint8Array<ArrayBuffer>;
       const own = freshBytes(Math.min(this.#length, most));
       this.takeInto(own);
       return own;
@@ -109,6 +121,7 @@ export class ChunkList {
   /** Drops everything. */
   clear(): void {
     this.#pieces = [];
+    this.#own = undefined;
     this.#first = 0;
     this.#tail = undefined;
     this.#length = 0;
@@ -129,6 +142,7 @@ export class ChunkList {
     if (this.#areViews) {
       const views = this.pieces;
       this.#areViews = false;
+      this.#own = undefined;
       this.#pieces = [];
       this.#first = 0;
       for (const view of views) this.#append(view);

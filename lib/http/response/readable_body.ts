@@ -6,7 +6,7 @@ import type { BodyConsumer, ResponseBody } from "./response_body.ts";
 import { readWhole, type WholeKind } from "./whole_body.ts";
 
 /** The most bytes that a runtime gets at a time. */
-const MOST = 16 * 1024;
+const MOST = 64 * 1024;
 
 /** Under which streams, the runtimes' and ours, tell whether they were read or cancelled. */
 const DISTURBED = Symbol.for("nodejs.stream.disturbed");

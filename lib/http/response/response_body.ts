@@ -74,12 +74,16 @@ export class ResponseBody {
     return body;
   }
 
-  /** Appends bytes: a view that nobody writes to again. Does nothing after the end. */
-  push(chunk: Uint8Array): void {
+  /**
+   * Appends bytes: a view that nobody writes to again. Does nothing after the end.
+   *
+   * @param isOwn Whether the reader may have its memory.
+   */
+  push(chunk: Uint8Array, isOwn: boolean = false): void {
     if (this.isOver || chunk.length === 0) return;
     this.#room -= chunk.length;
     if (this.#room < 0) return this.cancel(this.#tooLarge!());
-    this.#chunks.push(chunk);
+    this.#chunks.push(chunk, isOwn);
     this.#tell();
   }
 
@@ -180,7 +184,7 @@ export class ResponseBody {
     return chunk;
   }
 
-  /** The next piece in memory of its own, in which there is nothing else. */
+  /** The next piece, in memory that its taker may keep. */
   takeOwn(most: number): Uint8Array<ArrayBuffer> | undefined {
     const chunk = this.#chunks.takeOwn(most);
     if (chunk !== undefined) this.#control.consumed(chunk.length);

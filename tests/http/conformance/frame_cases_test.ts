@@ -30,8 +30,8 @@ interface Case {
 function parsed(wire: Uint8Array): object {
   const found: Record<string, unknown> = {};
   const reader = new FrameReader({
-    onDataFrame: (stream, size, chunk, start, end) =>
-      Object.assign(found, { type: 0, stream, size, data: Buffer.from(chunk.subarray(start, end)).toString() }),
+    onDataFrame: (stream, size) => void Object.assign(found, { type: 0, stream, size }),
+    onData: (_, chunk, start, end) => void (found.data = Buffer.from(chunk.subarray(start, end)).toString()),
     onPadding: (_, padding) => void (found.padding = padding - 1),
     onFrame: (type, flags, stream, _, start, end) =>
       void Object.assign(found, { type, flags, stream, size: end - start }),

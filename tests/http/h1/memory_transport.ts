@@ -29,7 +29,7 @@ export class MemoryTransport implements Transport {
 
   /** The server's bytes arrive, in one piece. */
   give(text: string): void {
-    this.#events.onData(bytesOf(text));
+    this.#events.onData(bytesOf(text), true);
   }
 
   /** The server's bytes arrive, cut before each of these positions. */
@@ -37,7 +37,7 @@ export class MemoryTransport implements Transport {
     const bytes = bytesOf(text);
     let from = 0;
     for (const to of [...cuts, bytes.length]) {
-      if (to > from) this.#events.onData(bytes.slice(from, to));
+      if (to > from) this.#events.onData(Uint8Array.from(bytes.subarray(from, to)), true);
       from = Math.max(from, to);
     }
   }
@@ -67,6 +67,8 @@ export class MemoryTransport implements Transport {
   write(bytes: Uint8Array): void {
     if (!this.destroyed && !this.ended) this.writes.push(textOf(bytes));
   }
+
+  gather(): void {}
 
   pause(): void {
     this.paused = true;

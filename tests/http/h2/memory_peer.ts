@@ -45,6 +45,8 @@ export class MemoryPeer implements Transport {
 
   pause(): void {}
 
+  gather(): void {}
+
   resume(): void {}
 
   end(): void {
@@ -65,9 +67,9 @@ export class MemoryPeer implements Transport {
     return true;
   }
 
-  /** Sends bytes, each argument as a chunk of its own. */
+  /** Sends bytes, each argument as a chunk of its own, which is the client's. */
   send(...chunks: Uint8Array[]): void {
-    for (const chunk of chunks) if (!this.isDestroyed) this.#events!.onData(chunk);
+    for (const chunk of chunks) if (!this.isDestroyed) this.#events!.onData(Uint8Array.from(chunk), true);
   }
 
   settings(values: Readonly<Record<number, number>> = {}): void {

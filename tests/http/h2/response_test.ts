@@ -78,6 +78,32 @@ test("a response reaches its own request, head first, then its bytes and its end
   assert.equal(session.active, 0);
 });
 
+test("responses whose DATA frames come together are each as they were sent, wherever the network cuts them", async () => {
+  const bytes = Buffer.concat([
+    headFrame(1, [OK]),
+    headFrame(3, [OK]),
+    dataFrame(1, "a"),
+    dataFrame(1, "bc"),
+    dataFrame(1, ""),
+    dataFrame(1, "def"),
+    dataFrame(3, "123"),
+    dataFrame(1, "g"),
+    dataFrame(1, "h"),
+    frame(FrameType.data, Flag.padded, 1, Buffer.from([1, 105, 0])),
+    dataFrame(3, "4"),
+    dataFrame(3, "5", true),
+    dataFrame(1, "j"),
+    dataFrame(1, "", true),
+  ]);
+  for (let cut = 0; cut <= bytes.length; cut++) {
+    const { session, peer } = await openSession();
+    const [first, second] = [ask(session), ask(session)];
+    peer.send(bytes.subarray(0, cut), bytes.subarray(cut));
+    assert.deepEqual([first.text, first.isEnded], ["abcdefghij", true], `cut at ${cut}`);
+    assert.deepEqual([second.text, second.isEnded], ["12345", true], `cut at ${cut}`);
+  }
+});
+
 test("a response is the same wherever the network cuts it", async () => {
   const bytes = Buffer.concat([
     frame(FrameType.settings, 0, 0, Buffer.from([0, 3, 0, 0, 0, 9])),

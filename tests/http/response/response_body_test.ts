@@ -384,3 +384,16 @@ test("any order of pushes, reads and turns gives the bytes in their order, and c
     { numRuns: tries(150) },
   );
 });
+
+test("a body's copy is untouched by those who change the chunks of the other", async () => {
+  for (const [count, size] of [[1, 16384], [3, 16384], [9, 16384], [5, 4096], [7, 4096]]) {
+    const probe = new Probe();
+    for (let pushed = 0; pushed < count; pushed++) probe.body.push(new Uint8Array(size).fill(97), true);
+    probe.body.end();
+    const response = probe.response();
+    const clone = response.clone();
+    for await (const bytes of response.body!) bytes.fill(98);
+    const text = await clone.text();
+    assert.ok(text === "a".repeat(count * size), `the clone of ${count} chunks of ${size} bytes was changed`);
+  }
+});
