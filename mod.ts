@@ -16,8 +16,14 @@
 export {
   type BatchedUnderlyingSink,
   BatchedWritableStream,
+  broadcast,
+  type BroadcastOptions,
   coalesceBytes,
   type CoalesceBytesOptions,
+  readBatches,
+  type ReadBatchesOptions,
+  SlowBranchError,
+  type SlowBranchPolicy,
 } from "./lib/batch/mod.ts";
 export {
   compress,

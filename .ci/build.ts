@@ -13,7 +13,7 @@ import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { buildBrowser, buildBundlerModules } from "./browser_build.ts";
-import { bundle, root, WORKER } from "./bundle.ts";
+import { bundle, root, WORKERS } from "./bundle.ts";
 
 const dist = join(root, "dist");
 /** In the folder for browsers, which has to be complete. */
@@ -29,7 +29,7 @@ function publicSources(): string[] {
 }
 
 function buildModules(): Promise<string[]> {
-  const entries = Object.fromEntries([...publicSources(), WORKER].map((path) => [path.replace(/\.ts$/, ""), path]));
+  const entries = Object.fromEntries([...publicSources(), ...WORKERS].map((path) => [path.replace(/\.ts$/, ""), path]));
   return bundle({ entries, outdir: dist, codecs, chunks: [["streams", "batch", "text", "codecs"]] });
 }
 

@@ -6,9 +6,17 @@ import { root } from "./root.ts";
 
 export { root } from "./root.ts";
 
-/** The module that the pool finds by its address, and the module that gives that. */
-export const WORKER = "lib/precompress/worker.ts";
-const WORKER_ADDRESS = "lib/precompress/worker_address.ts";
+/** The modules that are found by their addresses, by the modules that give these, with the name of the function. */
+const workers: ReadonlyMap<string, { readonly worker: string; readonly name: string }> = new Map([
+  ["lib/precompress/worker_address.ts", { worker: "lib/precompress/worker.ts", name: "workerAddress" }],
+  ["lib/files/series/compress_worker_address.ts", {
+    worker: "lib/files/series/compress_worker.ts",
+    name: "compressWorkerAddress",
+  }],
+]);
+
+/** The modules that run in workers. */
+export const WORKERS: readonly string[] = [...workers.values()].map(({ worker }) => worker);
 
 /** What to bundle, and how. */
 export interface Bundle {
@@ -116,17 +124,18 @@ function ownFiles(outdir: string, codecs: string): Plugin {
         return { path: `${PLACE}${join(codecs, basename(path))}`, external: true };
       });
       builder.onLoad({ filter: /lib[\\/].*\.ts$/, namespace: "file" }, ({ path }) => {
-        if (relative(root, path).replaceAll("\\", "/") === WORKER_ADDRESS) return { contents: workerAddressIn(outdir) };
+        const address = workers.get(relative(root, path).replaceAll("\\", "/"));
+        if (address !== undefined) return { contents: workerAddressIn(outdir, address.worker, address.name) };
         return { contents: pastRuntimeFace(readFileSync(path, "utf8")), loader: "ts" };
       });
     },
   };
 }
 
-/** A module that gives the place of the worker that is built. */
-function workerAddressIn(outdir: string): string {
-  const place = JSON.stringify(`${PLACE}${join(outdir, WORKER.replace(/\.ts$/, ".js"))}`);
-  return `export function workerAddress() { return new URL(${place}, import.meta.url); }`;
+/** A module that gives the place of a worker that is built. */
+function workerAddressIn(outdir: string, worker: string, name: string): string {
+  const place = JSON.stringify(`${PLACE}${join(outdir, worker.replace(/\.ts$/, ".js"))}`);
+  return `export function ${name}() { return new URL(${place}, import.meta.url); }`;
 }
 
 /**

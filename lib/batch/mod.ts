@@ -1,5 +1,5 @@
 /**
- * Writers that take one item at a time, and sinks that get everything that queued up in one call.
+ * Writers that take one item at a time, and sinks and readers that get everything that queued up in one call.
  *
  * @example What a pipe brings, in one call
  * ```ts
@@ -17,4 +17,7 @@
  * @module
  */
 export { type BatchedUnderlyingSink, BatchedWritableStream } from "./batched_writable_stream.ts";
+export { broadcast, type BroadcastOptions, type SlowBranchPolicy } from "./broadcast.ts";
 export { coalesceBytes, type CoalesceBytesOptions } from "./coalesce_bytes.ts";
+export { readBatches, type ReadBatchesOptions } from "./read_batches.ts";
+export { SlowBranchError } from "./slow_branch_error.ts";

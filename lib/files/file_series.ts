@@ -10,6 +10,8 @@ const DIGITS = 5;
 /** The names of a series of files in one directory: the number of a file makes its name. */
 export class FileSeries {
   readonly directory: string;
+  /** The name that all names are made of; undefined if a caller's function makes them. */
+  readonly name: string | undefined;
   readonly #nameOf: (number: number) => string;
   /** Tells the number of a file from its name; a caller's function cannot be asked that. */
   readonly #numberOf: ((name: string) => number | undefined) | undefined;
@@ -19,6 +21,7 @@ export class FileSeries {
   /** @throws {TypeError} if the name is no plain file name. */
   constructor(directory: string, name: string | ((number: number) => string)) {
     this.directory = directory;
+    this.name = typeof name === "string" ? name : undefined;
     if (typeof name === "function") {
       this.#nameOf = (number) => checkedName(name(number), `name(${number})`);
       return;
@@ -31,6 +34,16 @@ export class FileSeries {
       const number = Number(found.slice(stem.length, found.length - extension.length));
       return Number.isSafeInteger(number) && this.#nameOf(number) === found ? number : undefined;
     };
+  }
+
+  /** The name of a file. */
+  nameOf(number: number): string {
+    return this.#nameOf(number);
+  }
+
+  /** The number of a file by its name; undefined if that is none of the series, or cannot be known. */
+  numberOf(name: string): number | undefined {
+    return this.#numberOf?.(name);
   }
 
   /**

@@ -3,8 +3,9 @@ import { giveBackNumberRun, WRITE_PARTS } from "../streams/internal.ts";
 import { NumberFormatter, type OnInvalidNumber } from "../text/internal.ts";
 import { guardedSize } from "./guarded_size.ts";
 import { requireSize } from "./items.ts";
-import { Rotation } from "./rotation.ts";
+import { openSeries } from "./open_series.ts";
 import type { RotationOptions } from "./rotation_options.ts";
+import type { SeriesWriter } from "./series_writer.ts";
 
 /**
  * Where {@linkcode NumberFileWriter} writes, and how.
@@ -61,7 +62,7 @@ const FIRST_SIZE = 64 * 1024;
  * ```
  */
 export class NumberFileWriter extends BatchedWritableStream<number> {
-  readonly #rotation: Rotation;
+  readonly #rotation: SeriesWriter;
 
   /**
    * Makes a stream; it opens its first file when there is something to write.
@@ -72,7 +73,7 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
    * @throws {RangeError} if `maxFileSize` is not a whole number above 0.
    */
   constructor(options: NumberFileWriterOptions, strategy: QueuingStrategy<number> = {}) {
-    const rotation = new Rotation(options, "numbers.txt", ["onInvalid"]);
+    const rotation = openSeries(options, "numbers.txt", ["onInvalid"]);
     const lines = new NumberLines(new NumberFormatter(options.onInvalid), rotation);
     super({
       maxBatch: MAX_BATCH,
@@ -96,10 +97,10 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
 /** Formats batches into one buffer, which is written before the next batch comes. */
 class NumberLines {
   readonly #formatter: NumberFormatter;
-  readonly #rotation: Rotation;
+  readonly #rotation: SeriesWriter;
   #bytes: Uint8Array = new Uint8Array(FIRST_SIZE);
 
-  constructor(formatter: NumberFormatter, rotation: Rotation) {
+  constructor(formatter: NumberFormatter, rotation: SeriesWriter) {
     this.#formatter = formatter;
     this.#rotation = rotation;
   }

@@ -45,6 +45,11 @@ export class OpenFile {
     return new OpenFile(number, false);
   }
 
+  /** As {@linkcode open}, at once; further calls are not. */
+  static openNow(path: string, flags: string, mode?: number): OpenFile {
+    return new OpenFile(fs.openSync(path, flags, mode), false);
+  }
+
   /** Whether a call is under way. */
   get isBusy(): boolean {
     return this.#calls > 0;
@@ -65,6 +70,13 @@ export class OpenFile {
   writev(pieces: readonly Uint8Array[]): Promise<number> {
     if (this.#atOnce) return this.#now((number) => fs.writevSync(number, pieces as Uint8Array[]));
     return this.#later((number, done) => fs.writev(number, pieces as Uint8Array[], null, done));
+  }
+
+  /** Appends all bytes of `piece`, at once. */
+  writeNow(piece: Uint8Array): void {
+    for (let start = 0; start < piece.length;) {
+      start += fs.writeSync(this.#opened(), piece, start, piece.length - start, null);
+    }
   }
 
   /** Appends all bytes of a stream, in the runtime's own way; resolves to how many there were. */
@@ -93,6 +105,11 @@ export class OpenFile {
     return fs.fstatSync(this.#opened());
   }
 
+  /** Cuts the file to `length` bytes, at once. */
+  truncate(length: number): void {
+    fs.ftruncateSync(this.#opened(), length);
+  }
+
   /** Gives the file permission bits, whatever the process's umask is. */
   chmod(mode: number): Promise<void> {
     if (this.#atOnce) return this.#now((number) => fs.fchmodSync(number, mode));
@@ -115,6 +132,15 @@ export class OpenFile {
   async datasync(): Promise<void> {
     try {
       await this.#later<void>((number, done) => fs.fdatasync(number, done));
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "EINVAL" || this.status().isFile()) throw error;
+    }
+  }
+
+  /** As {@linkcode datasync}, at once. */
+  datasyncNow(): void {
+    try {
+      fs.fdatasyncSync(this.#opened());
     } catch (error) {
       if ((error as { code?: unknown }).code !== "EINVAL" || this.status().isFile()) throw error;
     }

@@ -1,12 +1,11 @@
 import { requireKnown } from "../streams/internal.ts";
-import { BatchedWritableStream } from "../batch/mod.ts";
+import { AppendedFile } from "./appended_file.ts";
 import type { AtomicFileOptions } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
 import { filePath } from "./file_path.ts";
-import { BATCH_SIZE, Gathered, QUEUE_SIZE } from "./gathered.ts";
-import { checkedItems, sizeOfItem } from "./items.ts";
-import { openOutputFile, type OutputFile } from "./output_file.ts";
-import { PairJoiner } from "./pair_joiner.ts";
+import { FileWritable } from "./file_writable.ts";
+import { openOutputFile } from "./output_file.ts";
+import { WholeFile } from "./whole_file.ts";
 
 /**
  * Options of {@linkcode openFileWritable}.
@@ -39,6 +38,13 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
    * Default: what the process gives new files.
    */
   mode?: number;
+  /**
+   * Whether the file goes on behind what is in it, as the system's own way of appending has it: other processes may write
+   * to its end, too. A file that is missing is made. Not with `atomic` or `replace`.
+   *
+   * @default false
+   */
+  append?: boolean;
 }
 
 const known: Readonly<Record<keyof OpenFileWritableOptions, true>> = {
@@ -50,6 +56,7 @@ const known: Readonly<Record<keyof OpenFileWritableOptions, true>> = {
   followLinks: true,
   temporary: true,
   atOnce: true,
+  append: true,
 };
 
 /**
@@ -59,9 +66,10 @@ const known: Readonly<Record<keyof OpenFileWritableOptions, true>> = {
  *
  * @param path The file's path, or its `file:` URL.
  * @param options.atomic Whether the file appears under its name only when the stream closes. Default: false.
+ * @param options.append Whether the file goes on behind what is in it. Default: false.
  * @throws {Error} that names the file and says why it cannot be made, with the system's `code`; so do writes and closing
  * if they fail.
- * @throws {TypeError} if the path or an option is none.
+ * @throws {TypeError} if the path or an option is none, or options exclude each other.
  * @example Text, line by line
  * ```ts
  * import { openFileWritable } from "@millrace/streams/files";
@@ -74,49 +82,19 @@ const known: Readonly<Record<keyof OpenFileWritableOptions, true>> = {
 export async function openFileWritable(
   path: string | URL,
   options: OpenFileWritableOptions = {},
-): Promise<BatchedWritableStream<Uint8Array | string>> {
+): Promise<FileWritable> {
   requireKnown(options, known, "openFileWritable()");
   const named = filePath(path);
-  const file = await openOutputFile(named, options).catch((error) => {
+  const { append, ...others } = options;
+  if (append) return new FileWritable(await openAppended(named, others));
+  const file = await openOutputFile(named, others).catch((error) => {
     throw fileFailure("create", named, error);
   });
-  const gathered = new Gathered();
-  const pairs = new PairJoiner();
-  return new BatchedWritableStream<Uint8Array | string>({
-    maxBatch: BATCH_SIZE,
-    async writev(chunks): Promise<void> {
-      try {
-        await writeChunks(checkedItems(pairs.joined(chunks), Infinity), file, gathered, named);
-      } catch (error) {
-        await file.discard(); // a stream whose writev() failed gets no abort()
-        throw error;
-      }
-    },
-    async close(): Promise<void> {
-      try {
-        await writeChunks(pairs.rest(), file, gathered, named);
-        await file.commit();
-      } catch (error) {
-        await file.discard();
-        throw fileFailure("complete", named, error);
-      }
-    },
-    abort: () => file.discard(),
-  }, { highWaterMark: QUEUE_SIZE, size: sizeOfItem });
+  return new FileWritable(new WholeFile(named, file));
 }
 
-async function writeChunks(
-  chunks: readonly (Uint8Array | string)[],
-  file: OutputFile,
-  gathered: Gathered,
-  path: string,
-): Promise<void> {
-  for (let next = 0; next < chunks.length; next = gathered.next) {
-    gathered.fill(chunks, next, Infinity);
-    if (gathered.length === 0) continue;
-    await file.writev(gathered.pieces).catch((error) => {
-      throw fileFailure("write", path, error);
-    });
-  }
-  gathered.clear();
+async function openAppended(path: string, options: OpenFileWritableOptions): Promise<AppendedFile> {
+  const excluded = (["atomic", "replace", "temporary"] as const).find((name) => options[name] !== undefined);
+  if (excluded !== undefined) throw new TypeError(`append and ${excluded} exclude each other: choose one`);
+  return await AppendedFile.open(path, options);
 }

@@ -6,6 +6,8 @@ import { writeFully } from "./write_fully.ts";
 export interface OutputFile {
   /** Appends bytes. */
   writev(pieces: readonly Uint8Array[]): Promise<void>;
+  /** Waits until what was written is on the disk; an atomic file has nothing to show before it is complete. */
+  sync?(): Promise<void>;
   /** All is written: flushes the file if that was asked, and closes it. It does not have its name yet if it is atomic. */
   end(): Promise<void>;
   /** The file is complete; {@linkcode end}s it before if that was not done. */
@@ -40,6 +42,10 @@ class PlainFile implements OutputFile {
 
   async writev(pieces: readonly Uint8Array[]): Promise<void> {
     await writeFully(this.#file, pieces);
+  }
+
+  async sync(): Promise<void> {
+    await this.#file.datasync();
   }
 
   async end(): Promise<void> {

@@ -1,3 +1,5 @@
+import { FileCommand } from "./file_command.ts";
+
 /**
  * Sees that a character that two strings share is written as one: half of a surrogate pair at the end of a string goes to
  * the next one, as in a TextEncoderStream.
@@ -10,6 +12,10 @@ export class PairJoiner {
   joined(chunks: readonly unknown[]): unknown[] {
     const joined: unknown[] = [];
     for (const chunk of chunks) {
+      if (chunk instanceof FileCommand) {
+        joined.push(chunk);
+        continue;
+      }
       if (typeof chunk !== "string" && this.#half !== "") joined.push(...this.rest());
       joined.push(typeof chunk === "string" ? this.#whole(chunk) : chunk);
     }

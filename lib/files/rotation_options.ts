@@ -46,4 +46,105 @@ export interface RotationOptions {
    * @default false
    */
   atomic?: boolean;
+  /**
+   * Whether the series goes on where an earlier stream has stopped, be it closed or killed: in its last file, or with the
+   * next number. The series is then one stream's at a time: a second one fails with the code `EBUSY`. Its record and its
+   * lock are hidden files beside it. All options below need it, and `name` must be a string.
+   *
+   * @default false
+   */
+  append?: boolean;
+  /**
+   * The length of time after which a file ends: the next write begins another one. `"hour"` and `"day"` end with those of
+   * UTC, and as many ms with the multiples of that since 1970.
+   *
+   * @default files end by their size alone
+   */
+  interval?: "hour" | "day" | number;
+  /**
+   * Most files of the series, the one that is written among them: older ones are removed.
+   *
+   * @default Infinity
+   */
+  maxFiles?: number;
+  /**
+   * Most bytes of all files of the series: the oldest ones are removed, but never the one that is written.
+   *
+   * @default Infinity
+   */
+  maxTotalSize?: number;
+  /**
+   * The age in ms, counted from its last change, at which a file is removed. Looked at whenever a file begins.
+   *
+   * @default Infinity
+   */
+  maxAge?: number;
+  /**
+   * The format that files are compressed to once they are complete, in a worker: `app-00001.log` becomes
+   * `app-00001.log.zst`, `.gz` or `.br`.
+   *
+   * @default files stay as they are
+   */
+  compress?: SeriesFormat;
+  /**
+   * How often, and after how many ms, a write that failed is tried again before the stream fails, as on a disk that is
+   * full. Meanwhile further writes wait.
+   *
+   * @default not at all
+   */
+  retry?: RetryOptions;
+  /**
+   * Called when a file could not be compressed or removed. It stays as it is, and is tried again with the next file.
+   *
+   * @default `process.emitWarning()`
+   */
+  onWarning?: (error: Error) => void;
+}
+
+/**
+ * A format that {@linkcode RotatingFileWritable} compresses complete files to.
+ *
+ * @example Chosen by the environment
+ * ```ts
+ * import { RotatingFileWritable, type SeriesFormat } from "@millrace/streams/files";
+ *
+ * const compress: SeriesFormat = "gzip";
+ * const log = new RotatingFileWritable({ directory: "logs", maxFileSize: 1_000_000, append: true, compress });
+ * await log.close();
+ * ```
+ */
+export type SeriesFormat = "zstd" | "gzip" | "brotli";
+
+/**
+ * How a write that failed is tried again.
+ *
+ * @example Ten times, a second apart
+ * ```ts
+ * import { RotatingFileWritable, type RetryOptions } from "@millrace/streams/files";
+ *
+ * const retry: RetryOptions = { attempts: 10, delay: 1000 };
+ * const log = new RotatingFileWritable({ directory: "logs", maxFileSize: 1_000_000, append: true, retry });
+ * await log.close();
+ * ```
+ */
+export interface RetryOptions {
+  /** How often it is tried again. */
+  readonly attempts: number;
+  /**
+   * How long to wait before each of these, in ms.
+   *
+   * @default 1000
+   */
+  readonly delay?: number;
+}
+
+/** The options of a series that goes on, checked. */
+export interface ContinuedOptions {
+  /** In ms. */
+  readonly interval?: number | undefined;
+  readonly maxFiles?: number | undefined;
+  readonly maxTotalSize?: number | undefined;
+  readonly maxAge?: number | undefined;
+  readonly retry?: RetryOptions | undefined;
+  readonly onWarning?: ((error: Error) => void) | undefined;
 }

@@ -41,3 +41,24 @@ export async function takeName(
     // The file has its name.
   }
 }
+
+/**
+ * As {@linkcode takeName}, at once, and nothing is replaced.
+ *
+ * @throws {Error} what the file system says, with its `code`: `EEXIST` of a name that is taken.
+ */
+export function takeNameNow(from: string, to: string): void {
+  try {
+    fs.linkSync(from, to);
+  } catch (error) {
+    const isTaken = fs.lstatSync(to, { throwIfNoEntry: false }) !== undefined;
+    if (isTaken) throw Object.assign(new Error(`EEXIST: '${to}'`), { code: "EEXIST" });
+    if ((error as { code?: unknown }).code === "ENOENT") throw error;
+    return fs.renameSync(from, to); // a file system without links
+  }
+  try {
+    fs.unlinkSync(from);
+  } catch {
+    // The file has its name.
+  }
+}

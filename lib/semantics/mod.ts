@@ -29,6 +29,7 @@ export {
 } from "./dictionaries.ts";
 export { ALGORITHMS, type DigestAlgorithm, formatDigest, parseDigests } from "./digests.ts";
 export { ifMatchHolds, ifNoneMatchLists } from "./entity_tags.ts";
+export { parseBoolean, parseNaturalNumber } from "./items.ts";
 export { joinedNames } from "./field_names.ts";
 export { type AnswerKind, goesWith, isSettable, namesNotWith } from "./field_uses.ts";
 export { requireFieldValue } from "./field_value.ts";

@@ -9,7 +9,10 @@ export { requireKnown } from "./language/known_options.ts";
 export { Deferred } from "./language/promises.ts";
 export { bytesOfView } from "./language/view_bytes.ts";
 export { defineInterface, kindOf } from "./language/webidl.ts";
+export type { BatchLimits } from "./queuing/gathered_batch.ts";
 export { checkedSize } from "./queuing/chunk_queue.ts";
+export { acquireBatchReader, type BatchReader, type BatchRequest } from "./readable/batch_reader.ts";
+export { broadcastReadableStream } from "./readable/broadcast.ts";
 export {
   atEndOfTurn,
   type Context,
@@ -23,4 +26,5 @@ export {
 } from "./shortcuts/mod.ts";
 export { enqueueAll } from "./transform/enqueue_all.ts";
 export { WRITE_PARTS } from "./writable/batches/batched_sink.ts";
+export { drainBatches, writePastLock } from "./writable/batches/past_lock.ts";
 export { giveBatchedState } from "./writable/batches/set_up.ts";

@@ -24,6 +24,6 @@ export type { FormDestination } from "./form/form_destination.ts";
 export type { FormPart } from "./form/form_part.ts";
 export type { SavedFormFile } from "./form/form_files.ts";
 export { createUploadHandler, type UploadHandler } from "./handler/create_upload_handler.ts";
-export type { UploadHandlerOptions, UploadInfo } from "./handler/handler_options.ts";
+export type { CompletedUpload, ResumableOptions, UploadHandlerOptions, UploadInfo } from "./handler/handler_options.ts";
 export type { UploadLogEntry } from "./handler/log.ts";
 export { UploadError, type UploadErrorCode } from "./body/upload_error.ts";

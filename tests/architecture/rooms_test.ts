@@ -38,7 +38,7 @@ function roomOf(path: string): string {
 /** The rooms of other folders, from the ground up. */
 const othersRooms: Readonly<Record<string, readonly string[]>> = {
   static: ["scan", "answer", "handler"],
-  upload: ["body", "sink", "form", "handler"],
+  upload: ["body", "sink", "form", "session", "handler"],
 };
 
 const modules = ourModules().filter(({ path }) => path.startsWith("lib/streams/"));

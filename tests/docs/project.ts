@@ -63,11 +63,11 @@ function writePackage(root: string, folder: string, manifest: Manifest): void {
 }
 
 async function buildModules(root: string, folder: string, manifest: Manifest): Promise<void> {
-  const { bundle, WORKER } = await import("../../.ci/bundle.ts");
+  const { bundle, WORKERS } = await import("../../.ci/bundle.ts");
   const codecs = join(folder, "wasm");
   const sources = Object.entries(manifest.exports).map(([subpath, path]) => [moduleName(subpath), join(path)]);
   await bundle({
-    entries: { ...Object.fromEntries(sources), [WORKER.replace(/\.ts$/, "")]: WORKER },
+    entries: { ...Object.fromEntries([...sources, ...WORKERS.map((path) => [path.replace(/\.ts$/, ""), path])]) },
     outdir: folder,
     codecs,
     chunks: [["streams"], ["batch"], ["codecs"], ["text"]],

@@ -198,3 +198,11 @@ for (const type of [undefined, "bytes"] as const) {
     assert.equal(await eventually(piped), undefined);
   });
 }
+
+test("fromNative() closes with a native byte stream that does not answer for the view of a read", async () => {
+  const closing = new native.ReadableStream({
+    type: "bytes",
+    pull: (controller: ReadableByteStreamController) => controller.close(),
+  } as never);
+  assert.deepEqual(await eventually(fromNative(closing).getReader().read()), { done: true, value: undefined });
+});

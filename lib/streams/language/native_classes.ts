@@ -78,6 +78,17 @@ export const nativeReader: Pick<Reader, "cancel" | "read" | "releaseLock"> = {
   read: reader.read,
   releaseLock: reader.releaseLock,
 };
+
+/** Bun's result of `readMany()`. */
+export interface ManyChunks {
+  readonly value: unknown[];
+  readonly done: boolean;
+}
+
+/** Bun's `readMany()`, which takes all that is queued, at once if there is something. */
+export const nativeReadMany: ((this: Reader) => ManyChunks | Promise<ManyChunks>) | undefined =
+  (reader as { readMany?: () => ManyChunks | Promise<ManyChunks> }).readMany;
+
 /** The methods of the runtime's own ReadableStreamBYOBReader. */
 export const nativeByobReader: Pick<ByobReader, "cancel" | "read"> = {
   cancel: byobReader.cancel,

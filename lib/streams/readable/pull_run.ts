@@ -36,3 +36,26 @@ export function pullRun(controller: DefaultControllerState, most: number, pipe: 
   if (length < most) run.length = length;
   return run;
 }
+
+/** The same for somebody who looks at each chunk before the next one, and gets them one by one. */
+export function pullRunInto(
+  controller: DefaultControllerState,
+  taker: RunningPipe & { add(chunk: unknown): void },
+): void {
+  const { source } = controller;
+  if (!(source instanceof SyncIteratorSource) || source.ahead !== undefined) return;
+  if (!controller.started || controller.pulling || controller.closeRequested) return;
+  try {
+    while (taker.wantsChunks) {
+      const next = source.next();
+      if (next.done || isThenableLike(next.value)) {
+        source.ahead = next;
+        if (next.value instanceof Promise) markAsHandled(next.value); // the pull may never come
+        break;
+      }
+      taker.add(next.value);
+    }
+  } catch (error) {
+    controller.error(error);
+  }
+}

@@ -103,7 +103,7 @@ function defaultName({ method, path, contentType }: UploadInfo): string {
 }
 
 /** Whether there is a file of that name, which may be replaced. */
-function requirePlace({ directory, save }: Settings, request: Incoming, name: string): boolean {
+export function requirePlace({ directory, save }: Settings, request: Incoming, name: string): boolean {
   const status = statusOfPlace(directory, name);
   if (request.method === "PUT") requireConditions(request, status);
   if (status === undefined || save.overwrite) return status !== undefined;

@@ -70,6 +70,8 @@ export interface UploadHandler {
  * @param options.name Gives files other names. Default: the path of the URL for PUT, random ones for POST.
  * @param options.allowCrossSite Whether pages of other sites may have a visitor's browser upload. Default: false.
  * @param options.maxBytes Most bytes of a body. Default: 1 GiB.
+ * @param options.resumable Whether uploads that were cut can go on, by tus and by Resumable Uploads for HTTP. Default:
+ * false.
  * @throws {TypeError | RangeError} if an option is not what it should be.
  * @throws {Error} if the folder is missing and cannot be made.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110} for HTTP

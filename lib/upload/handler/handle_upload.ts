@@ -6,6 +6,9 @@ import { type Incoming, pathOf } from "./incoming.ts";
 import { tell } from "./log.ts";
 import { pathBelow } from "./naming.ts";
 import { problemAnswer, refusalOf } from "./problem.ts";
+import { answerResumable, capabilities } from "./resumable/answer_resumable.ts";
+import { corsFields } from "./resumable/cors.ts";
+import type { Inform } from "./resumable/exchange.ts";
 import { receive } from "./reception.ts";
 
 /**
@@ -21,8 +24,17 @@ export interface Handled {
   readonly bytes: number;
 }
 
-/** Does what a request asks for, and tells the log. Never rejects. */
-export async function handleUpload(settings: Settings, request: Incoming, openBody: OpenBody): Promise<Handled> {
+/**
+ * Does what a request asks for, and tells the log. Never rejects.
+ *
+ * @param inform Sends interim responses, where that can be done.
+ */
+export async function handleUpload(
+  settings: Settings,
+  request: Incoming,
+  openBody: OpenBody,
+  inform?: Inform,
+): Promise<Handled> {
   const start = performance.now();
   const counter = { bytes: 0 };
   const { method } = request;
@@ -31,12 +43,16 @@ export async function handleUpload(settings: Settings, request: Incoming, openBo
     const { status } = answer;
     const entry = { method, path: pathOf(request), status, bytes, ms: performance.now() - start };
     tell(settings.log, error === undefined ? entry : { ...entry, error });
-    return { answer, bytes };
+    const cors = settings.sessions === undefined ? {} : corsFields(settings, request);
+    return { answer: { ...answer, fields: { ...answer.fields, ...cors } }, bytes };
   };
   try {
     if (method === "OPTIONS" && pathBelow(request.target, settings.basePath) !== undefined) {
       return finish(optionsAnswer(settings));
     }
+    const { sessions } = settings;
+    const outcome = sessions && await answerResumable({ settings, sessions, request, openBody, counter, inform });
+    if (outcome !== undefined) return finish(outcome.answer, outcome.error);
     const admitted = await admit(settings, request);
     return finish(await receive(settings, request, admitted, openBody(), counter));
   } catch (error) {
@@ -44,9 +60,11 @@ export async function handleUpload(settings: Settings, request: Incoming, openBo
   }
 }
 
-function optionsAnswer({ accept }: Settings): Answer {
+function optionsAnswer(settings: Settings): Answer {
+  const { accept, sessions } = settings;
   const types = accept === undefined ? "*/*" : `multipart/form-data, ${accept}`;
-  return { status: 204, fields: { Allow: ALLOWED, "Accept-Post": types }, body: undefined };
+  const fields = { Allow: sessions ? `DELETE, GET, HEAD, ${ALLOWED}, PATCH` : ALLOWED, "Accept-Post": types };
+  return { status: 204, fields: { ...fields, ...(sessions && capabilities(settings)) }, body: undefined };
 }
 
 /** The error for a body that is not there any more. */

@@ -24,12 +24,69 @@ export interface UploadInfo {
   readonly path: string;
   /** The name of the form's field. Only of files in forms. */
   readonly field?: string;
-  /** The name that the file has at the sender: any text. Only of files in forms. */
+  /** The name that the file has at the sender: any text. Of files in forms and of resumable uploads. */
   readonly filename?: string;
+  /** What the sender of a tus upload says of the file: any texts. */
+  readonly metadata?: Readonly<Record<string, string>>;
   /** The media type that the sender gives the file, with its parameters, or that it counts as by `accept`. */
   readonly contentType: string;
   /** The fields of the request. */
   readonly headers: Headers;
+}
+
+/**
+ * A file that was stored, as `onComplete` is told of it.
+ *
+ * @example Note each file in a list of your own
+ * ```ts
+ * import { type CompletedUpload, createUploadHandler } from "@millrace/streams/upload";
+ *
+ * const list: string[] = [];
+ * const onComplete = ({ name, bytes }: CompletedUpload): void => void list.push(`${name}: ${bytes}`);
+ * const uploads = createUploadHandler({ directory: "uploads", onComplete });
+ * await uploads.fetch(new Request("http://localhost/note.txt", { method: "PUT", body: "all of it" }));
+ * console.log(list.join()); // note.txt: 9
+ * ```
+ */
+export interface CompletedUpload {
+  /** The name under which it is stored, with slashes. */
+  readonly name: string;
+  /** How many bytes it has. */
+  readonly bytes: number;
+  /** Its digest, if that was asked for, as a value of `Repr-Digest`. */
+  readonly digest?: string;
+  /** Its media type, as the sender says, or as it counts by `accept`. */
+  readonly contentType: string;
+  /** Its absolute path. */
+  readonly path?: string;
+  /** The name of the form's field. Only of files in forms. */
+  readonly field?: string;
+  /** The name that the file has at the sender: any text. Of files in forms and of resumable uploads. */
+  readonly filename?: string;
+  /** What the sender of a tus upload says of the file: any texts. */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/**
+ * How uploads are resumed.
+ *
+ * @example Keep unfinished uploads for an hour
+ * ```ts
+ * import { createUploadHandler, type ResumableOptions } from "@millrace/streams/upload";
+ *
+ * const resumable: ResumableOptions = { maxAge: 3_600_000 };
+ * const uploads = createUploadHandler({ directory: "uploads", resumable });
+ * const response = await uploads.fetch(new Request("http://localhost/", { method: "OPTIONS" }));
+ * console.log(response.headers.get("upload-limit")); // max-size=1073741824, max-age=3600
+ * ```
+ */
+export interface ResumableOptions {
+  /**
+   * How long, in ms, an unfinished upload is kept after its last byte, and the response to a finished one.
+   *
+   * @default 86_400_000, a day
+   */
+  maxAge?: number;
 }
 
 /**
@@ -111,6 +168,18 @@ export interface UploadHandlerOptions
    * @default 1024; 0 for no limit
    */
   minRate?: number;
+  /**
+   * Whether uploads that were cut can go on where they stopped, by tus 1.0.0 and by Resumable Uploads for HTTP. What has
+   * come is kept in `.millrace-uploads` below the folder.
+   *
+   * @default false
+   */
+  resumable?: boolean | ResumableOptions;
+  /**
+   * Told of each file once it is stored, before its sender is answered. If it throws, the sender is told of a failure,
+   * with the status of an `UploadError`, otherwise 500; the file stays. After a kill of the server it may be told twice.
+   */
+  onComplete?: (upload: CompletedUpload) => void | Promise<void>;
   /**
    * Told of every answer, and of each sender who left, with status 499. What it throws does not change the answer, and
    * is printed by `console.warn`.

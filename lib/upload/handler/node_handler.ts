@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
+import { writeInformation } from "../../runtime/mod.ts";
 import { hasLeft, leftError } from "../body/upload_error.ts";
 import { ALLOWED } from "./admission.ts";
 import type { Answer } from "./answer.ts";
@@ -7,6 +8,7 @@ import { alreadyRead, handleUpload } from "./handle_upload.ts";
 import type { Incoming } from "./incoming.ts";
 import { LITTLE, MOST_BYTES, MOST_MS } from "./lingering_response.ts";
 import { pathBelow } from "./naming.ts";
+import { isForSession } from "./resumable/answer_resumable.ts";
 import type { Settings } from "./settings.ts";
 
 /** Goes on to what comes after in a chain of Connect or Express. */
@@ -25,7 +27,7 @@ export function answerNode(
   if (res.headersSent || res.writableEnded) return; // somebody else answers, or the sender has left
   const incoming = incomingOf(settings, req);
   const isOurs = pathBelow(incoming.target, settings.basePath) !== undefined && ALLOWED.includes(incoming.method);
-  if (next && !isOurs) return next();
+  if (next && !isOurs && !isForSession(settings, incoming)) return next();
   void respond(settings, incoming, req, res, () => {});
 }
 
@@ -48,7 +50,7 @@ async function respond(
     if (req.readableDidRead || req.readableEnded) throw hasLeft(req) ? leftError(req.errored) : alreadyRead();
     welcome();
     return req;
-  });
+  }, (status, fields) => void writeInformation(res, status, fields));
   if (!res.destroyed && !res.headersSent) send(answer, req, res);
 }
 

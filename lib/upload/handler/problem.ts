@@ -4,29 +4,47 @@ import { type Answer, jsonAnswer } from "./answer.ts";
 
 /** What else than {@linkcode UploadErrorCode} says a request is refused for. */
 type RefusalCode =
+  | "BAD_FIELD"
   | "BUSY"
+  | "CHECKSUM_MISMATCH"
+  | "COMPLETED"
   | "CROSS_SITE"
+  | "FINAL"
+  | "INCONSISTENT_LENGTH"
   | "INTERNAL"
+  | "LOCKED"
   | "METHOD_NOT_ALLOWED"
   | "NO_FOLDER"
   | "NOT_FOUND"
+  | "OFFSET_MISMATCH"
   | "PARTIAL_PUT"
   | "PRECONDITION_FAILED"
-  | "TRANSFER_CODING";
+  | "SUPERSEDED"
+  | "TRANSFER_CODING"
+  | "UNKNOWN_VERSION";
 
 const statuses: Readonly<Record<RefusalCode, number>> = {
+  BAD_FIELD: 400,
   BUSY: 503,
+  CHECKSUM_MISMATCH: 460,
+  COMPLETED: 400,
   CROSS_SITE: 403,
+  FINAL: 403,
+  INCONSISTENT_LENGTH: 400,
   INTERNAL: 500,
+  LOCKED: 423,
   METHOD_NOT_ALLOWED: 405,
   NO_FOLDER: 409,
   NOT_FOUND: 404,
+  OFFSET_MISMATCH: 409,
   PARTIAL_PUT: 400,
   PRECONDITION_FAILED: 412,
+  SUPERSEDED: 409,
   TRANSFER_CODING: 501,
+  UNKNOWN_VERSION: 412,
 };
 
-/** As RFC 9110 names them. */
+/** As RFC 9110 names them, RFC 4918 does 423, and tus 460. */
 const titles: Readonly<Record<number, string>> = {
   400: "Bad Request",
   403: "Forbidden",
@@ -39,6 +57,8 @@ const titles: Readonly<Record<number, string>> = {
   413: "Content Too Large",
   415: "Unsupported Media Type",
   422: "Unprocessable Content",
+  423: "Locked",
+  460: "Checksum Mismatch",
   499: "Client Closed Request",
   500: "Internal Server Error",
   501: "Not Implemented",
@@ -54,14 +74,29 @@ export class Refusal extends Error {
   readonly status: number;
   /** Fields that go with the answer. */
   readonly fields: Fields;
+  /** What programs may know of it besides; `type` tells them what the rest means. */
+  readonly members: Readonly<Record<string, unknown>>;
 
   /** @param error What else than one of {@linkcode RefusalCode} it is: its code and words count. */
-  constructor(error: UploadError | RefusalCode, message: string, fields: Fields = {}, cause?: unknown) {
+  constructor(
+    error: UploadError | RefusalCode,
+    message: string,
+    fields: Fields = {},
+    cause?: unknown,
+    members: Readonly<Record<string, unknown>> = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "Refusal";
     this.code = typeof error === "string" ? error : error.code;
     this.status = typeof error === "string" ? statuses[error] : error.status;
     this.fields = fields;
+    this.members = members;
+  }
+
+  /** The same with more fields, which do not replace its own. */
+  withFields(fields: Fields): Refusal {
+    const error = new Refusal("INTERNAL", this.message, { ...fields, ...this.fields }, this.cause, this.members);
+    return Object.assign(error, { code: this.code, status: this.status });
   }
 }
 
@@ -81,8 +116,8 @@ export function refusalOf(error: unknown, options: { readonly decode?: boolean }
 }
 
 /** The answer, as RFC 9457 has it. */
-export function problemAnswer({ status, code, message, fields }: Refusal): Answer {
-  const problem = { title: titles[status], status, detail: message, code };
+export function problemAnswer({ status, code, message, fields, members }: Refusal): Answer {
+  const problem = { title: titles[status], status, detail: message, code, ...members };
   return jsonAnswer(status, "application/problem+json", fields, problem);
 }
 

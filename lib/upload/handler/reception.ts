@@ -7,6 +7,7 @@ import type { SaveFormOptions } from "../form/form_options.ts";
 import { UploadError } from "../body/upload_error.ts";
 import { type Admitted, nameOf, requireExtension, requireType } from "./admission.ts";
 import { type Answer, jsonAnswer } from "./answer.ts";
+import type { CompletedUpload, UploadInfo } from "./handler_options.ts";
 import type { Settings } from "./settings.ts";
 import type { Incoming } from "./incoming.ts";
 import { essenceOf } from "../../semantics/mod.ts";
@@ -14,7 +15,7 @@ import { encodePath } from "./naming.ts";
 import { conditionFailed, statusOfPlace, wantsNone } from "./place.ts";
 
 /** A stored file, as the answer describes it. */
-interface StoredFile {
+export interface StoredFile {
   readonly name: string;
   readonly bytes: number;
   readonly digest?: string | undefined;
@@ -46,8 +47,10 @@ export async function receive(
   const { name, isThere } = admitted.file;
   const isConditional = request.method === "PUT" && wantsNone(request.source);
   try {
-    const { bytes, digest } = await saveBody(body, name, { ...options, ...(isConditional && { overwrite: false }) });
+    const saved = await saveBody(body, name, { ...options, ...(isConditional && { overwrite: false }) });
+    const { bytes, digest } = saved;
     const file = { name, bytes, digest, contentType: admitted.info.contentType };
+    await settings.onComplete?.(completed(file, saved.path, admitted.info));
     return stored(settings, request, [file], {}, isThere ? 200 : 201);
   } catch (error) {
     // Somebody else was faster.
@@ -79,11 +82,24 @@ async function receiveForm(
   const list = files.map(({ name: field, filename, contentType, bytes, digest, path }) => {
     return { name: relative(directory, path!).replaceAll(sep, "/"), bytes, digest, field, filename, contentType };
   });
+  for (const [index, file] of list.entries()) await settings.onComplete?.(completed(file, files[index].path, info));
   return stored(settings, request, list, textsOf(fields), list.length > 0 ? 201 : 200);
 }
 
+/** A stored file, as `onComplete()` is told of it. */
+export function completed(file: StoredFile, path: string | undefined, info: UploadInfo): CompletedUpload {
+  const { digest, ...rest } = file;
+  return {
+    ...rest,
+    ...(digest !== undefined && { digest }),
+    ...(path !== undefined && { path }),
+    ...(file.filename === undefined && info.filename !== undefined && { filename: info.filename }),
+    ...(info.metadata !== undefined && { metadata: info.metadata }),
+  };
+}
+
 /** A type that is accepted says more than a name that anybody can choose, unless its extension is accepted too. */
-function newName({ accept, extensions }: Settings, filename: string, contentType: string): string {
+export function newName({ accept, extensions }: Settings, filename: string, contentType: string): string {
   const saysMore = accept !== undefined && extensions === undefined;
   return randomName(saysMore ? "" : filename, essenceOf(contentType));
 }
@@ -100,9 +116,10 @@ function counting(options: SaveFormOptions, counter: Counter): SaveFormOptions {
   };
 }
 
-function stored(
+/** The answer for files that were stored. */
+export function stored(
   { basePath }: Settings,
-  { mount }: Incoming,
+  { mount }: Pick<Incoming, "mount">,
   files: readonly StoredFile[],
   fields: Readonly<Record<string, string | string[]>>,
   status: 200 | 201,

@@ -7,7 +7,9 @@ import { described, requireKnown } from "../../streams/internal.ts";
 import { checkFormOptions, type SaveFormOptions } from "../form/form_options.ts";
 import { type InnerOptions, knownOptions, requireType } from "../body/save_options.ts";
 import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
-import type { UploadHandlerOptions } from "./handler_options.ts";
+import { DiskSessions } from "../session/disk_sessions.ts";
+import { Sessions } from "../session/sessions.ts";
+import type { ResumableOptions, UploadHandlerOptions } from "./handler_options.ts";
 import { type UploadLogEntry, warnOfFailures } from "./log.ts";
 
 /** {@linkcode UploadHandlerOptions} with their defaults, checked. */
@@ -26,6 +28,9 @@ export interface Settings {
   /** How bodies and forms are stored. */
   readonly save: SaveFormOptions & InnerOptions;
   readonly log: (entry: UploadLogEntry) => void;
+  readonly onComplete: UploadHandlerOptions["onComplete"];
+  /** Unfinished uploads; undefined if none are kept. */
+  readonly sessions: Sessions | undefined;
 }
 
 /** Options of single bodies and forms, which a handler cannot have. */
@@ -40,6 +45,8 @@ const known: Readonly<Record<keyof UploadHandlerOptions, true>> = {
   accept: true,
   allowCrossSite: true,
   log: true,
+  resumable: true,
+  onComplete: true,
   ...commonOptions,
 };
 
@@ -55,9 +62,10 @@ const defaults = { maxBytes: 2 ** 30, idleTimeout: 30_000, minRate: 1024 };
 export function settingsOf(options: UploadHandlerOptions): Settings {
   requireKnown(options, known, "createUploadHandler()");
   const { directory: folder, basePath = "/", name, log = warnOfFailures, ...rest } = options;
-  const { dotfiles = false, extensions, accept, allowCrossSite, ...others } = rest;
+  const { dotfiles = false, extensions, accept, allowCrossSite, resumable = false, onComplete, ...others } = rest;
   requireType("name", name, "function");
   requireType("log", log, "function");
+  requireType("onComplete", onComplete, "function");
   requireType("dotfiles", dotfiles, "boolean");
   const directory = directoryOf(folder);
   const ranges = accept === undefined ? undefined : new MediaRanges(accept);
@@ -69,7 +77,9 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     typeOf: (given, filename) => typeOf(ranges, given, filename, "text/plain"),
   };
   checkFormOptions(save);
-  const settings = {
+  const maxAge = maxAgeOf(resumable);
+  makeDirectory(directory);
+  return {
     directory,
     basePath: basePathOf(basePath),
     name,
@@ -79,9 +89,25 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     allowedOrigins: allowedOrigins(allowCrossSite),
     save,
     log,
+    onComplete,
+    sessions: maxAge === undefined ? undefined : new Sessions(new DiskSessions(directory, save), maxAge),
   };
-  makeDirectory(directory);
-  return settings;
+}
+
+const resumableOptions: Readonly<Record<keyof ResumableOptions, true>> = { maxAge: true };
+const DAY = 24 * 60 * 60 * 1000;
+
+/** How long unfinished uploads are kept, in ms; undefined if none are. */
+function maxAgeOf(resumable: unknown): number | undefined {
+  if (typeof resumable === "boolean") return resumable ? DAY : undefined;
+  if (typeof resumable !== "object" || resumable === null) {
+    throw new TypeError(`resumable must be a boolean or options, not ${described(resumable)}`);
+  }
+  requireKnown(resumable, resumableOptions, "resumable");
+  const { maxAge = DAY } = resumable as ResumableOptions;
+  if (typeof maxAge !== "number") throw new TypeError(`maxAge must be a number, not ${described(maxAge)}`);
+  if (maxAge >= 1000 && maxAge < Infinity) return maxAge;
+  throw new RangeError(`maxAge must be a number of ms from 1000 on, not ${maxAge}`);
 }
 
 function directoryOf(directory: unknown): string {

@@ -1,5 +1,6 @@
 import { viewSlots } from "../../language/array_buffers.ts";
 import { react } from "../../language/promises.ts";
+import { atEndOfTurn } from "../../shortcuts/end_of_turn.ts";
 import { type ByteControllerState, createReadableByteStream } from "../../readable/byte_controller_state.ts";
 import { readableByteStreamControllerRespond } from "../../readable/byob_response.ts";
 import type { SourceAlgorithms } from "../../readable/controller_state.ts";
@@ -56,18 +57,22 @@ export class FromNativeByteSource implements SourceAlgorithms {
     if (done || this.#hasClosed) this.#close();
   };
 
-  /** As in NativeReadableEnd. */
+  /**
+   * As in NativeReadableEnd; but a read is not answered at all if the source closes and knows nothing of views, which has
+   * it wait for ever.
+   */
   readonly #onClosed = (): void => {
     this.#hasClosed = true;
-    if (!this.#isReading) this.#close();
+    if (this.#isReading) atEndOfTurn(this.#close);
+    else this.#close();
   };
 
-  #close(): void {
+  readonly #close = (): void => {
     if (this.state.state !== "readable") return;
     this.#controller.close();
     // Views that our readers lent wait in the queue of pull-intos until they are answered.
     if (this.#controller.pendingPullIntos.length > 0) readableByteStreamControllerRespond(this.#controller, 0);
-  }
+  };
 
   readonly #onErrored = (error: unknown): void => this.#controller.error(error);
 }

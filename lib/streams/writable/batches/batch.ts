@@ -21,7 +21,7 @@ export class Batch implements WriteRequest {
   size = 0;
   #length = 0;
   /** The chunks, in arrays that are put together when all of them are there: to append one to the other copies more. */
-  readonly #parts: unknown[][] = [];
+  #parts: unknown[][] = [];
   /** The last part, if it has room for chunks that come alone, and how many it holds of how many. */
   #open: unknown[] = NONE;
   #openLength = 0;
@@ -79,6 +79,14 @@ export class Batch implements WriteRequest {
       for (let i = 0; i < part.length; i++) all[next++] = part[i];
     }
     return all;
+  }
+
+  /** Takes all chunks out: what waits for the batch goes on to wait, and its size counts until then. */
+  drain(): unknown[] {
+    const chunks = this.takeChunks();
+    this.#parts = [];
+    this.#length = 0;
+    return chunks;
   }
 
   #openPart(): void {

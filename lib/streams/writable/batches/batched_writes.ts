@@ -62,6 +62,17 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     this.#add(batch, chunk, size);
   }
 
+  drain(): unknown[] {
+    const { queue } = this.#controller;
+    const chunks: unknown[] = [];
+    for (let rest = queue.length; rest > 0; rest--) {
+      const batch = queue.shift() as Batch; // and back again: its size is not touched
+      queue.push(batch);
+      for (const chunk of batch.drain()) chunks.push(chunk);
+    }
+    return chunks;
+  }
+
   moveForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean {
     if (!source.hasBuffered) return this.#pullForPipe(source, pipe);
     const { queue } = this.#controller;

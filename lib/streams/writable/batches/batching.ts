@@ -16,6 +16,8 @@ export interface Batching {
    * size 1; returns whether there was anything.
    */
   moveForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean;
+  /** Takes all chunks out of the batches that wait, in order; what waits for these goes on to wait. */
+  drain(): unknown[];
   /** Whether the first batch that waits is to be written now; if not, it will be when the current turn ends. */
   isDue(): boolean;
   /** Has what waits written now, as no more is to come; `closes` tells whether the stream will be closed then. */

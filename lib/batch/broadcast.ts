@@ -1,0 +1,133 @@
+import { broadcastReadableStream, described, requireKnown } from "../streams/internal.ts";
+import type { ReadableStream } from "../streams/mod.ts";
+import { SlowBranchError } from "./slow_branch_error.ts";
+
+/**
+ * The treatment of a branch of {@linkcode broadcast} whose queue is full: the others wait for it, it loses its oldest
+ * chunks, or it fails.
+ *
+ * @example A choice by the branch's use
+ * ```ts
+ * import { broadcast, type SlowBranchPolicy } from "@millrace/streams/batch";
+ * import { ReadableStream } from "@millrace/streams/streams";
+ *
+ * const mayLoseChunks = true;
+ * const policy: SlowBranchPolicy = mayLoseChunks ? "drop" : "wait";
+ * const branches = broadcast(ReadableStream.from([1, 2, 3]), { policy });
+ * console.log(branches.length); // 2
+ * ```
+ */
+export type SlowBranchPolicy = "wait" | "drop" | "error";
+
+/**
+ * Options of {@linkcode broadcast}.
+ *
+ * @example Three branches that keep the last ten readings
+ * ```ts
+ * import { broadcast, type BroadcastOptions } from "@millrace/streams/batch";
+ * import { ReadableStream } from "@millrace/streams/streams";
+ *
+ * const options: BroadcastOptions<number> = { branches: 3, highWaterMark: 10, policy: "drop" };
+ * const [first] = broadcast(ReadableStream.from([20.1, 20.2]), options);
+ * for await (const reading of first) console.log(reading); // 20.1, 20.2
+ * ```
+ */
+export interface BroadcastOptions<R = unknown> {
+  /**
+   * The number of branches: an integer above 0.
+   *
+   * @default 2
+   */
+  branches?: number;
+  /**
+   * The size of a branch's queue from which on the branch is full: in chunks, in bytes of a byte stream, or as `size`
+   * counts.
+   *
+   * @default 16 chunks, or 65,536 bytes of a byte stream
+   */
+  highWaterMark?: number;
+  /**
+   * The size of a chunk, as in a queuing strategy; called once for each chunk. A byte stream's is its bytes.
+   *
+   * @default 1 for each chunk
+   */
+  size?: (chunk: R) => number;
+  /**
+   * The treatment of a branch that is full: `"wait"` has all wait for it, `"drop"` takes its oldest chunks away, and
+   * `"error"` errors it with a {@linkcode SlowBranchError}.
+   *
+   * @default "wait"
+   */
+  policy?: SlowBranchPolicy;
+  /** Gets the number of a branch that has lost a chunk, and of the chunks that it has lost so far. */
+  onDrop?: (branch: number, dropped: number) => void;
+}
+
+const known = { branches: true, highWaterMark: true, size: true, policy: true, onDrop: true };
+const HIGH_WATER_MARK = { chunks: 16, bytes: 65_536 };
+
+/**
+ * Makes branches of a stream that all get its chunks: a `tee()` for any number of readers, whose memory is bounded.
+ *
+ * No branch queues more than its high-water mark and one chunk. With the policy `"wait"` the source is read when all
+ * branches have room, with the others when one of them has. A branch that is canceled leaves the others alone; when the
+ * last one is canceled or has failed, the source is canceled with an array of all reasons. An error of the source goes to
+ * every branch, and so does its end.
+ *
+ * Of a byte stream the branches are byte streams too, and each gets bytes of its own; other chunks are shared. The source
+ * stays locked.
+ *
+ * @param stream a ReadableStream, of ours or of the runtime.
+ * @param options.branches The number of branches. Default: 2.
+ * @param options.highWaterMark The size at which a branch's queue is full. Default: 16 chunks, or 65,536 bytes.
+ * @param options.size The size of a chunk. Default: 1, or its bytes if `stream` is a byte stream.
+ * @param options.policy `"wait"`, `"drop"` or `"error"`. Default: `"wait"`.
+ * @param options.onDrop Gets the number of the branch that has lost a chunk, and how many it has lost so far.
+ * @returns the branches. What `size()` or `onDrop()` throws errors all of them and cancels the source.
+ * @throws {TypeError} if `stream` is no ReadableStream or is locked, or an option is unknown or of the wrong type.
+ * @throws {RangeError} if `branches` or `highWaterMark` is out of range.
+ * @example Digest an upload while it is stored
+ * ```ts
+ * import { broadcast } from "@millrace/streams/batch";
+ * import { createHash } from "node:crypto";
+ *
+ * const upload = new Response("a file, as it comes").body!;
+ * const [stored, digested] = broadcast(upload, { highWaterMark: 1_048_576 });
+ * const hash = createHash("sha256");
+ * const digest = (async () => {
+ *   for await (const bytes of digested) hash.update(bytes);
+ *   return hash.digest("hex");
+ * })();
+ * const [text, sha256] = await Promise.all([new Response(stored).text(), digest]);
+ * console.log(text.length, sha256.length); // 19 64
+ * ```
+ */
+export function broadcast<R>(
+  stream: globalThis.ReadableStream<R>,
+  options: BroadcastOptions<R> = {},
+): ReadableStream<R>[] {
+  requireKnown(options, known, "broadcast()");
+  const { branches = 2, highWaterMark, size, policy = "wait", onDrop } = options;
+  if (!Number.isInteger(branches) || branches < 1) {
+    throw new RangeError(`branches must be an integer above 0, not ${described(branches)}`);
+  }
+  if (highWaterMark !== undefined && !(typeof highWaterMark === "number" && highWaterMark >= 0)) {
+    throw new RangeError(`highWaterMark must be a number of at least 0, not ${described(highWaterMark)}`);
+  }
+  if (policy !== "wait" && policy !== "drop" && policy !== "error") {
+    throw new TypeError(`policy must be "wait", "drop" or "error", not ${described(policy)}`);
+  }
+  for (const [name, value] of Object.entries({ size, onDrop })) {
+    if (value !== undefined && typeof value !== "function") {
+      throw new TypeError(`${name} must be a function, not ${described(value)}`);
+    }
+  }
+  return broadcastReadableStream(stream, {
+    branches,
+    highWaterMark: highWaterMark === undefined ? HIGH_WATER_MARK : { chunks: highWaterMark, bytes: highWaterMark },
+    size: size as ((chunk: unknown) => unknown) | undefined,
+    waits: policy === "wait",
+    overflowError: policy === "error" ? (branch, mark) => new SlowBranchError(branch, mark) : undefined,
+    onDrop,
+  }) as ReadableStream<R>[];
+}

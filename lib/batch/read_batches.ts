@@ -1,0 +1,220 @@
+import {
+  acquireBatchReader,
+  type BatchLimits,
+  type BatchReader,
+  type BatchRequest,
+  Deferred,
+  described,
+  requireKnown,
+} from "../streams/internal.ts";
+
+/**
+ * Options of {@linkcode readBatches}.
+ *
+ * @example At most 100 rows a statement
+ * ```ts
+ * import { readBatches, type ReadBatchesOptions } from "@millrace/streams/batch";
+ * import { ReadableStream } from "@millrace/streams/streams";
+ *
+ * const options: ReadBatchesOptions = { maxChunks: 100 };
+ * const rows = ReadableStream.from(new Array(250).fill("row"));
+ * for await (const batch of readBatches(rows, options)) console.log(batch.length); // 100, 100, 50
+ * ```
+ */
+export interface ReadBatchesOptions {
+  /**
+   * The chunks that a batch has at most: an integer above 0, or Infinity.
+   *
+   * @default 1024
+   */
+  maxChunks?: number;
+  /**
+   * The bytes from which on a batch takes no further chunk: a number above 0, or Infinity. The batch includes the chunk
+   * that reaches this. Strings count with their length, objects not at all.
+   *
+   * @default 262144
+   */
+  maxBytes?: number;
+  /**
+   * Whether a loop that is left early leaves the stream as it is, unlocked, for others to read on, instead of canceling
+   * it.
+   *
+   * @default false
+   */
+  preventCancel?: boolean;
+  /** Ends the iteration with the signal's reason when it is aborted, and cancels the stream unless `preventCancel` is set. */
+  signal?: AbortSignal;
+}
+
+const known = { maxChunks: true, maxBytes: true, preventCancel: true, signal: true };
+const MAX_CHUNKS = 1024;
+const MAX_BYTES = 262_144;
+
+/**
+ * Reads a stream in batches: each step of the loop gets an array of all chunks that are queued, or waits for the next
+ * chunk. One promise a batch instead of one a chunk.
+ *
+ * Every chunk comes once and in order; an error comes after the chunks that were read before it. Streams of ours and of
+ * the runtime are taken alike; the stream is locked until the loop ends. Leaving the loop early cancels the stream. Only
+ * what a batch has room for is read, and no batch is read before it is asked for; a stream of the runtime may be asked
+ * for as many chunks ahead as the last batch had.
+ *
+ * @param stream a ReadableStream, of ours or of the runtime.
+ * @param options.maxChunks The chunks of a batch at most. Default: 1,024.
+ * @param options.maxBytes The bytes from which on a batch takes no further chunk. Default: 262,144.
+ * @param options.preventCancel Whether the stream is left as it is when the loop is left. Default: false.
+ * @param options.signal Ends the iteration with its reason.
+ * @returns an iterator of non-empty arrays, which are yours. Its `return()` also ends a `next()` that waits.
+ * @throws {TypeError} if `stream` is no ReadableStream or is locked, or an option is unknown or of the wrong type.
+ * @throws {RangeError} if a limit is out of range.
+ * @example Sum up small chunks
+ * ```ts
+ * import { readBatches } from "@millrace/streams/batch";
+ *
+ * const body = new Response("mill ".repeat(2000)).body!;
+ * let bytes = 0;
+ * for await (const batch of readBatches(body)) {
+ *   for (const chunk of batch) bytes += chunk.length;
+ * }
+ * console.log(bytes); // 10000
+ * ```
+ */
+export function readBatches<R>(
+  stream: globalThis.ReadableStream<R>,
+  options: ReadBatchesOptions = {},
+): AsyncIterableIterator<R[], undefined, unknown> {
+  requireKnown(options, known, "readBatches()");
+  const { maxChunks = MAX_CHUNKS, maxBytes = MAX_BYTES, preventCancel = false, signal } = options;
+  if (!(maxChunks >= 1) || (maxChunks !== Infinity && !Number.isInteger(maxChunks))) {
+    throw new RangeError(`maxChunks must be an integer above 0 or Infinity, not ${described(maxChunks)}`);
+  }
+  if (!(maxBytes > 0)) throw new RangeError(`maxBytes must be above 0, not ${described(maxBytes)}`);
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new TypeError(`signal must be an AbortSignal, not ${described(signal)}`);
+  }
+  return new BatchIterator<R>(stream, { maxChunks, maxBytes }, preventCancel, signal);
+}
+
+type Result<R> = IteratorResult<R[], undefined>;
+
+class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>, BatchRequest {
+  /** Until the end. */
+  #reader: BatchReader | undefined;
+  readonly #preventCancel: boolean;
+  readonly #signal: AbortSignal | undefined;
+  /** The calls of `next()` that wait; the reader knows of the first one. */
+  readonly #waiting: Deferred<Result<R>>[] = [];
+  /** Whether the reader takes chunks right now: code of the source, which it calls, may come back here. */
+  #isTaking = false;
+  /** The abort that the next call is to be told. */
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(
+    stream: globalThis.ReadableStream<R>,
+    limits: BatchLimits,
+    preventCancel: boolean,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#reader = acquireBatchReader(stream, limits, preventCancel);
+    this.#preventCancel = preventCancel;
+    this.#signal = signal;
+    if (signal?.aborted) this.#onAbort();
+    else signal?.addEventListener("abort", this.#onAbort);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Result<R>> {
+    const reader = this.#reader;
+    if (reader === undefined) return this.#afterEnd();
+    const waiting = this.#waiting;
+    if (waiting.length > 0 || this.#isTaking) {
+      const last = new Deferred<Result<R>>();
+      waiting.push(last);
+      return last.promise;
+    }
+    const batch = this.#take(reader);
+    if (batch !== undefined) {
+      if (waiting.length > 0) queueMicrotask(this.#serve);
+      return served(batch);
+    }
+    if (this.#reader === undefined) return this.#afterEnd();
+    const first = new Deferred<Result<R>>();
+    waiting.unshift(first); // code of the source may have called meanwhile
+    reader.read(this);
+    return first.promise;
+  }
+
+  async return(value?: unknown): Promise<Result<R>> {
+    const reader = this.#reader;
+    this.#failure = undefined;
+    if (reader !== undefined) {
+      const canceled = this.#preventCancel ? undefined : reader.cancel(value);
+      this.#finish();
+      await canceled;
+    }
+    return { done: true, value: undefined };
+  }
+
+  batchSteps(batch: R[]): void {
+    const first = this.#waiting.shift()!;
+    first.resolve({ done: false, value: batch });
+    if (this.#waiting.length > 0) queueMicrotask(this.#serve);
+  }
+
+  closeSteps(): void {
+    this.#finish();
+  }
+
+  errorSteps(error: unknown): void {
+    this.#failure = { error };
+    this.#finish();
+  }
+
+  #take(reader: BatchReader): R[] | undefined {
+    this.#isTaking = true;
+    const batch = reader.take();
+    this.#isTaking = false;
+    return batch as R[] | undefined;
+  }
+
+  readonly #serve = (): void => {
+    const reader = this.#reader;
+    if (reader === undefined || this.#waiting.length === 0) return;
+    const batch = this.#take(reader);
+    if (batch !== undefined) this.batchSteps(batch);
+    else this.#reader?.read(this);
+  };
+
+  readonly #onAbort = (): void => {
+    const reader = this.#reader!;
+    const error: unknown = this.#signal!.reason;
+    this.#failure = { error };
+    if (!this.#preventCancel) reader.cancel(error).catch(() => {}); // the abort is what is told
+    this.#finish();
+  };
+
+  #afterEnd(): Promise<Result<R>> {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    return failure === undefined ? Promise.resolve({ done: true, value: undefined }) : Promise.reject(failure.error);
+  }
+
+  #finish(): void {
+    const reader = this.#reader;
+    if (reader === undefined) return;
+    this.#reader = undefined;
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    const rest = reader.release() as R[] | undefined;
+    if (rest !== undefined) this.#waiting.shift()?.resolve({ done: false, value: rest });
+    for (const waiting of this.#waiting.splice(0)) waiting.resolve(this.#afterEnd());
+  }
+}
+
+/** An async function is the fastest way to make a fulfilled promise. */
+// deno-lint-ignore require-await -- the promise is what is wanted
+async function served<R>(value: R[]): Promise<Result<R>> {
+  return { done: false, value };
+}

@@ -1,0 +1,126 @@
+import { FileCommand } from "./file_command.ts";
+import { Gathered } from "./gathered.ts";
+import { checkedItems } from "./items.ts";
+
+type Item = Uint8Array | string;
+
+/** A file, or a series of them, that items are written to. */
+export interface ItemTarget {
+  /** Most bytes of an item. */
+  readonly maxFileSize: number;
+  /** Bytes that the open file has room for. */
+  readonly room: number;
+  write(pieces: readonly Uint8Array[], length: number): Promise<void>;
+  /** Goes on with the next file. */
+  rotate(): Promise<void>;
+  /** Waits until what was written is on the disk. */
+  flush(): Promise<void>;
+  /** Lets go of the open file after a failure. */
+  discard(): Promise<void>;
+}
+
+/** A target that does all of that at once, too, while a write of the other kind is under way. */
+export interface ImmediateTarget extends ItemTarget {
+  writeNow(pieces: readonly Uint8Array[], length: number): void;
+  rotateNow(): void;
+  reopen(): void;
+}
+
+/** Writes the chunks of a stream, and does what its methods have asked for between them. */
+export class ItemWriter {
+  readonly #target: ItemTarget;
+  readonly #gathered: Gathered = new Gathered();
+  /** Whether there ever was a command: chunks are not looked at otherwise. */
+  #hasCommands = false;
+  /** Of the batch that is being written: what is not under way, but for the items from `#next` on. */
+  #parts: (Item[] | FileCommand)[] = [];
+  #items: Item[] = [];
+  #next = 0;
+  /** Whether flushSync() has written the rest of that batch. */
+  #isTaken = false;
+  /** Why it could not write what it had taken out of the queue. */
+  #failure: { readonly reason: unknown } | undefined = undefined;
+
+  constructor(target: ItemTarget) {
+    this.#target = target;
+  }
+
+  expectCommand(): void {
+    this.#hasCommands = true;
+  }
+
+  async write(chunks: (Item | FileCommand)[]): Promise<void> {
+    try {
+      if (this.#failure !== undefined) throw this.#failure.reason;
+      this.#isTaken = false;
+      this.#parts = this.#hasCommands ? partsOf(chunks) : [chunks as Item[]];
+      for (let part = this.#parts.shift(); part !== undefined; part = this.#parts.shift()) {
+        if (part instanceof FileCommand) await this.#obey(part);
+        else await this.#writeItems(part);
+      }
+    } catch (error) {
+      await this.#target.discard(); // a stream whose writev() failed gets no abort()
+      throw error;
+    }
+  }
+
+  /** Writes, at once, what is left of the batch that is being written, and then chunks. */
+  writeNow(chunks: unknown[], target: ImmediateTarget): void {
+    this.#isTaken = true;
+    const parts = [this.#items.slice(this.#next), ...this.#parts, ...partsOf(chunks)];
+    this.#items = this.#parts = [];
+    try {
+      for (const part of parts) {
+        if (!(part instanceof FileCommand)) writeItemsNow(checkedItems(part, target.maxFileSize), target);
+        else if (part.kind !== "flush") target[part.kind === "rotate" ? "rotateNow" : "reopen"]();
+      }
+    } catch (error) {
+      this.#failure = { reason: error };
+      throw error;
+    }
+  }
+
+  async #obey({ kind }: FileCommand): Promise<void> {
+    const target = this.#target;
+    if (kind === "flush") await target.flush();
+    else if (kind === "rotate") await target.rotate();
+    else (target as ImmediateTarget).reopen();
+  }
+
+  async #writeItems(items: Item[]): Promise<void> {
+    const target = this.#target;
+    const gathered = this.#gathered;
+    this.#items = checkedItems(items, target.maxFileSize);
+    for (this.#next = 0; this.#next < this.#items.length && !this.#isTaken;) {
+      gathered.fill(this.#items, this.#next, target.room);
+      this.#next = gathered.next;
+      await target.write(gathered.pieces, gathered.length);
+      if (gathered.isLimited && !this.#isTaken) await target.rotate();
+    }
+    this.#items = [];
+    gathered.clear();
+  }
+}
+
+function writeItemsNow(items: readonly Item[], target: ImmediateTarget): void {
+  const gathered = new Gathered(); // the bytes of another one may be under way
+  for (let next = 0; next < items.length; next = gathered.next) {
+    gathered.fill(items, next, target.room);
+    target.writeNow(gathered.pieces, gathered.length);
+    if (gathered.isLimited) target.rotateNow();
+  }
+}
+
+/** Chunks as the runs between commands, and these. */
+function partsOf(chunks: readonly unknown[]): (Item[] | FileCommand)[] {
+  const parts: (Item[] | FileCommand)[] = [];
+  let start = 0;
+  for (let i = 0; i < chunks.length; i++) {
+    const chunk = chunks[i];
+    if (!(chunk instanceof FileCommand)) continue;
+    parts.push(chunks.slice(start, i) as Item[], chunk);
+    start = i + 1;
+  }
+  parts.push(chunks.slice(start) as Item[]);
+  return parts;
+}

@@ -1,0 +1,56 @@
+import { closeSync, fsyncSync, futimesSync, openSync, readSync, writeSync } from "node:fs";
+import { parentPort } from "node:worker_threads";
+import { ready } from "../../codecs/mod.ts";
+import { openEncoder } from "../../codecs/internal.ts";
+import type { CompressJob, CompressOutcome } from "./compress_job.ts";
+
+/** Bytes that are read at a time. */
+const PIECE = 256 * 1024;
+
+const port = parentPort!;
+port.on("message", async (job: CompressJob) => {
+  let outcome: CompressOutcome = {};
+  try {
+    await ready([job.format], "compress");
+    compressFile(job);
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    outcome = { message: (error as Error).message, ...(typeof code === "string" && { code }) };
+  }
+  port.postMessage(outcome);
+});
+
+/** Compresses a file into another one, which is there and empty, and flushes that to the disk. */
+function compressFile({ source, temporary, format, level, mtimeMs }: CompressJob): void {
+  const from = openSync(source, "r");
+  try {
+    const to = openSync(temporary, "r+");
+    try {
+      const encoder = openEncoder(format, { level });
+      try {
+        const buffer = new Uint8Array(PIECE);
+        for (let read = 1; read > 0;) {
+          read = readSync(from, buffer, 0, PIECE, null);
+          writeAll(to, encoder.write(buffer.subarray(0, read)));
+        }
+        writeAll(to, encoder.finish());
+      } finally {
+        encoder.close();
+      }
+      futimesSync(to, mtimeMs / 1000, mtimeMs / 1000);
+      fsyncSync(to);
+    } finally {
+      closeSync(to);
+    }
+  } finally {
+    closeSync(from);
+  }
+}
+
+function writeAll(descriptor: number, pieces: readonly Uint8Array[]): void {
+  for (const piece of pieces) {
+    for (let start = 0; start < piece.length;) {
+      start += writeSync(descriptor, piece, start, piece.length - start, null);
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import { closeSync, lstatSync, openSync } from "node:fs";
+import { unlink } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { fileFailure } from "../failure.ts";
+import { flushFolder } from "../flush_folder.ts";
+import type { SeriesFormat } from "../rotation_options.ts";
+import { takeName } from "../take_name.ts";
+import { temporaryPath } from "../temporary.ts";
+import { CompressWorkerThread } from "./compress_worker_thread.ts";
+import { proofOfComplete, provenFile } from "./file_proof.ts";
+import type { SeriesEntry, SeriesRecord } from "./series_record.ts";
+
+/** What is known of a format: the extension of its files, and a level that keeps up with a fast log. */
+const formats: Readonly<Record<SeriesFormat, { readonly extension: string; readonly level: number }>> = {
+  zstd: { extension: "zst", level: 3 },
+  gzip: { extension: "gz", level: 6 },
+  brotli: { extension: "br", level: 5 },
+};
+
+/** The extensions of compressed files. */
+export const packedExtensions: readonly string[] = Object.values(formats).map(({ extension }) => extension);
+
+/** Whether a value names a format. */
+export function isSeriesFormat(value: unknown): value is SeriesFormat {
+  return Object.hasOwn(formats, value as string);
+}
+
+/** What compressing has to know of a series. */
+export interface PackedSeries {
+  readonly directory: string;
+  readonly record: SeriesRecord;
+  /** The number of the file that is being written. */
+  readonly openNumber: number;
+  /** The path of a file before it is compressed. */
+  plainPathOf(number: number): string;
+}
+
+/**
+ * Compresses the complete files of a series, each whole or not at all: into a temporary file, which is recorded, flushed
+ * and renamed before the file itself is removed. Whatever step a killed process has come to, the next one goes on there.
+ */
+export class SeriesPacker {
+  readonly #series: PackedSeries;
+  readonly #format: SeriesFormat | undefined;
+  readonly #thread = new CompressWorkerThread();
+  #isStopped = false;
+
+  /** @param format The format; without one, only what earlier streams began is brought to its end. */
+  constructor(series: PackedSeries, format: SeriesFormat | undefined) {
+    this.#series = series;
+    this.#format = format;
+  }
+
+  /** Compresses all files that are complete and are not yet. */
+  async pack(): Promise<void> {
+    for (const entry of this.#series.record.entries) {
+      if (this.#isStopped) return;
+      if (entry.isPacked || entry.file.size === undefined || entry.number === this.#series.openNumber) continue;
+      if (entry.packed !== undefined && await this.#complete(entry, entry.packed)) continue;
+      if (entry.temporary !== undefined) await remove(this.#pathOfTemporary(entry.temporary));
+      if (this.#format !== undefined && !entry.isRaw) await this.#compress(entry, this.#format);
+    }
+  }
+
+  /** Ends the thread. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#thread.stop();
+  }
+
+  async #compress(entry: SeriesEntry, format: SeriesFormat): Promise<void> {
+    const { record } = this.#series;
+    const { number } = entry;
+    const source = this.#series.plainPathOf(number);
+    const status = provenFile(source, entry.file);
+    if (status === undefined) return record.forget(number); // removed or changed: no longer what the series wrote
+    const temporary = temporaryPath(source);
+    record.note(number, { temporary: basename(temporary) });
+    const { extension, level } = formats[format];
+    try {
+      closeSync(openSync(temporary, "wx", status.mode & 0o666)); // which the worker opens again
+      const outcome = await this.#thread.run({ source, temporary, format, level, mtimeMs: status.mtimeMs });
+      if (outcome.message !== undefined) throw Object.assign(new Error(outcome.message), outcome);
+      const packed = { ...proofOfComplete(lstatSync(temporary)), extension };
+      record.note(number, { packed });
+      await this.#complete({ ...entry, temporary: basename(temporary) }, packed);
+    } catch (error) {
+      await remove(temporary);
+      if (!this.#isStopped) throw fileFailure("compress", source, error);
+    }
+  }
+
+  /** Gives the compressed form its name, and removes the file; false if there is none any more. */
+  async #complete(entry: SeriesEntry, packed: NonNullable<SeriesEntry["packed"]>): Promise<boolean> {
+    const { record, directory } = this.#series;
+    const plain = this.#series.plainPathOf(entry.number);
+    const target = `${plain}.${packed.extension}`;
+    const temporary = this.#pathOfTemporary(entry.temporary!);
+    if (provenFile(target, packed) === undefined) {
+      if (provenFile(temporary, packed) === undefined) return false;
+      try {
+        await takeName(temporary, target, { replace: false, atOnce: false });
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== "EEXIST") throw error;
+        await remove(temporary);
+        record.note(entry.number, { isRaw: true }); // somebody else's file has the name: it stays
+        return true;
+      }
+    }
+    await remove(temporary); // a second name of the same file, if the process was killed between
+    await flushFolder(directory);
+    if (provenFile(plain, entry.file) !== undefined) await remove(plain);
+    record.note(entry.number, { isPacked: true });
+    return true;
+  }
+
+  #pathOfTemporary(name: string): string {
+    return join(this.#series.directory, name);
+  }
+}
+
+async function remove(path: string): Promise<void> {
+  await unlink(path).catch((error) => {
+    if (error.code !== "ENOENT") throw error;
+  });
+}

@@ -1,0 +1,179 @@
+import { lockedError, mustBe } from "../language/errors.ts";
+import { queueReaction } from "../language/promises.ts";
+import { isNativeReadableStream, isNativeReadableStreamLocked } from "../language/native_classes.ts";
+import { NativeBatchReader } from "../native/ends/native_batch_reader.ts";
+import { type BatchLimits, GatheredBatch } from "../queuing/gathered_batch.ts";
+import { DefaultControllerState } from "./default_controller_state.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
+import { pullRunInto } from "./pull_run.ts";
+import type { ReadRequest } from "./read_requests.ts";
+import {
+  DefaultReaderState,
+  readableStreamDefaultReaderRead,
+  readableStreamReaderGenericCancel,
+  readableStreamReaderGenericInitialize,
+  readableStreamReaderRelease,
+} from "./reader_state.ts";
+import type { ReadableStreamState } from "./stream_state.ts";
+
+/** A request for a batch: exactly one of its steps is called, unless the reader is released first. */
+export interface BatchRequest {
+  batchSteps(batch: unknown[]): void;
+  closeSteps(): void;
+  errorSteps(error: unknown): void;
+}
+
+/** A reader that has locked a stream and takes all chunks of its queue in one step. */
+export interface BatchReader {
+  /** Takes the chunks that are there at once, unless more are to be waited for. */
+  take(): unknown[] | undefined;
+  /** Waits for chunks, or for the end of the stream; to be called when {@linkcode take} gave nothing, once at a time. */
+  read(request: BatchRequest): void;
+  cancel(reason: unknown): Promise<void>;
+  /** Unlocks the stream, forgets a request that waits, and returns what was gathered for it. */
+  release(): unknown[] | undefined;
+}
+
+/**
+ * Locks a stream, of ours or the runtime's.
+ *
+ * @param leavesRest Whether the stream may be read on after `release()`: then no chunk is taken before it is asked for.
+ * @throws {TypeError} if it is no ReadableStream, or locked.
+ */
+export function acquireBatchReader(stream: unknown, limits: BatchLimits, leavesRest: boolean): BatchReader {
+  const state = readableStreamStateOf(stream);
+  if (state !== undefined) {
+    checkReadableStreamFree(state, "read batches of it");
+    return new OwnBatchReader(state, limits);
+  }
+  if (!isNativeReadableStream(stream)) throw mustBe("the stream", "a ReadableStream");
+  if (isNativeReadableStreamLocked(stream)) throw lockedError("read batches of it");
+  return new NativeBatchReader(stream, limits, leavesRest);
+}
+
+/** Nobody sees its reads, nor its promise. */
+class BatchReaderState extends DefaultReaderState {
+  override readonly endsPullsAtOnce = true;
+  override released(): void {} // as in PipeReaderState
+}
+
+/**
+ * The reader of a stream of ours, which is its own read request, as it has one at most. That asks for a chunk as long as
+ * the batch has room, and is withdrawn when the batch is given: what comes then is queued.
+ */
+class OwnBatchReader implements BatchReader, ReadRequest {
+  readonly #stream: ReadableStreamState;
+  readonly #limits: BatchLimits;
+  readonly #reader = new BatchReaderState();
+  #request: BatchRequest | undefined;
+  #batch: GatheredBatch | undefined;
+  /** Whether a microtask is queued that looks whether the batch is to be given. */
+  #isWatched = false;
+
+  constructor(stream: ReadableStreamState, limits: BatchLimits) {
+    this.#stream = stream;
+    this.#limits = limits;
+    readableStreamReaderGenericInitialize(this.#reader, stream);
+  }
+
+  take(): unknown[] | undefined {
+    const { controller, state } = this.#stream;
+    if (state !== "readable") return undefined;
+    this.#stream.disturbed = true;
+    const batch = this.#batch = new GatheredBatch(this.#limits);
+    if (controller.hasBuffered) this.#takeQueued(batch);
+    else if (controller instanceof DefaultControllerState) pullRunInto(controller, this);
+    if (batch.chunks.length === 0 || (batch.hasRoom && controller.pulling)) return undefined;
+    this.#batch = undefined;
+    return batch.chunks;
+  }
+
+  read(request: BatchRequest): void {
+    const batch = this.#batch ??= new GatheredBatch(this.#limits);
+    this.#request = request;
+    if (batch.chunks.length > 0) this.#watch();
+    this.#ask(batch);
+  }
+
+  chunkSteps(chunk: unknown): void {
+    const batch = this.#batch!;
+    batch.add(chunk);
+    this.#watch();
+    this.#ask(batch);
+  }
+
+  closeSteps(): void {
+    if (!this.#give()) this.#takeRequest()?.closeSteps();
+  }
+
+  errorSteps(error: unknown): void {
+    if (!this.#give()) this.#takeRequest()?.errorSteps(error);
+  }
+
+  cancel(reason: unknown): Promise<void> {
+    return readableStreamReaderGenericCancel(this.#reader, reason);
+  }
+
+  release(): unknown[] | undefined {
+    const batch = this.#batch;
+    this.#batch = undefined;
+    this.#request = undefined;
+    readableStreamReaderRelease(this.#reader);
+    return batch !== undefined && batch.chunks.length > 0 ? batch.chunks : undefined;
+  }
+
+  get wantsChunks(): boolean {
+    return this.#batch!.hasRoom && this.#stream.state === "readable";
+  }
+
+  add(chunk: unknown): void {
+    this.#batch!.add(chunk);
+  }
+
+  /** Takes what is queued and asks for more, if the batch has room. */
+  #ask(batch: GatheredBatch): void {
+    this.#takeQueued(batch);
+    if (!batch.hasRoom) this.#give();
+    else if (this.#request !== undefined) readableStreamDefaultReaderRead(this.#reader, this);
+  }
+
+  /** Takes what is queued, with what the source queues meanwhile. */
+  #takeQueued(batch: GatheredBatch): void {
+    const { controller } = this.#stream;
+    while (controller.hasBuffered && batch.hasRoom) batch.add(controller.readBuffered());
+  }
+
+  #watch(): void {
+    if (this.#isWatched) return;
+    this.#isWatched = true;
+    queueReaction(this.#onMicrotask);
+  }
+
+  readonly #onMicrotask = (): void => {
+    this.#isWatched = false;
+    const batch = this.#batch;
+    if (batch === undefined || batch.chunks.length === 0 || this.#request === undefined) return;
+    if (this.#stream.controller.pulling && !batch.waitsNoLonger()) this.#watch();
+    else this.#give();
+  };
+
+  /** Gives the batch, if it has chunks, and takes back the read that waits. */
+  #give(): boolean {
+    const batch = this.#batch;
+    this.#batch = undefined;
+    if (batch === undefined || batch.chunks.length === 0) return false;
+    const { requests } = this.#reader;
+    if (requests.length > 0) {
+      this.#stream.controller.releaseSteps();
+      requests.clear();
+    }
+    this.#takeRequest()!.batchSteps(batch.chunks);
+    return true;
+  }
+
+  #takeRequest(): BatchRequest | undefined {
+    const request = this.#request;
+    this.#request = undefined;
+    return request;
+  }
+}

@@ -1,0 +1,320 @@
+import { parseNaturalNumber } from "../../../semantics/mod.ts";
+import { type Announced, announcedOf } from "../../body/announced.ts";
+import { UploadError } from "../../body/upload_error.ts";
+import { appendBody } from "../../session/append_body.ts";
+import type { SessionRecord } from "../../session/session_record.ts";
+import type { SessionHold } from "../../session/session_storage.ts";
+import type { Lease } from "../../session/sessions.ts";
+import { admit } from "../admission.ts";
+import { Refusal } from "../problem.ts";
+import { parseParameters } from "../../form/field_parameters.ts";
+import { complete, keptFields } from "./completion.ts";
+import {
+  alreadyComplete,
+  askedComplete,
+  completeness,
+  type Draft,
+  draftOf,
+  inconsistentLength,
+  mismatchingOffset,
+  requireNoUploadFields,
+} from "./draft_fields.ts";
+import {
+  asked,
+  emptyAnswer,
+  type Exchange,
+  failed,
+  type Fields,
+  isFinal,
+  type Outcome,
+  pathOfSession,
+  takeSession,
+} from "./exchange.ts";
+import { maxSizeOf, requireSize, uploadLimit } from "./limits.ts";
+
+/** The media type of data that is appended. */
+const PARTIAL = "application/partial-upload";
+/** How often the sender is told how much has come, in ms. */
+const PROGRESS = 1000;
+/** Interim responses with an offset came with this version. */
+const WITH_PROGRESS = 5;
+
+/** What an answer has to tell of an upload whose session is at hand. */
+interface State {
+  fields: Fields;
+}
+
+/**
+ * Answers a request of Resumable Uploads for HTTP. Never rejects.
+ *
+ * @param id The session that its path names; undefined if it creates one.
+ * @see {@link https://datatracker.ietf.org/doc/draft-ietf-httpbis-resumable-upload/}
+ */
+export async function answerDraft(exchange: Exchange, id: string | undefined): Promise<Outcome> {
+  const draft = draftOf(exchange);
+  const state: State = { fields: completeness(false, draft) };
+  try {
+    return await respond(exchange, id, draft, state);
+  } catch (error) {
+    return failed(exchange, error, state.fields);
+  }
+}
+
+async function respond(exchange: Exchange, id: string | undefined, draft: Draft, state: State): Promise<Outcome> {
+  const { method } = exchange.request;
+  if (id === undefined) return await create(exchange, draft, state);
+  if (method === "PATCH") return await append(exchange, id, draft, state);
+  requireNoUploadFields(exchange, draft);
+  if (method === "DELETE") return await cancel(exchange, id);
+  return await tellOffset(exchange, id, draft, state);
+}
+
+async function create(exchange: Exchange, draft: Draft, state: State): Promise<Outcome> {
+  const { settings, sessions, request } = exchange;
+  const isLast = askedComplete(exchange, draft)!;
+  state.fields = draft.version > 3 ? completeness(true, draft) : {}; // the target itself refuses what it does not want
+  const { info, file } = await admit(settings, request);
+  state.fields = completeness(false, draft);
+  const length = lengthAfter(exchange, undefined, 0, isLast);
+  try {
+    requireSize(settings, length);
+  } catch (error) {
+    state.fields = { ...state.fields, "Upload-Limit": uploadLimit(settings, undefined) };
+    throw error;
+  }
+  const filename = filenameOf(asked(exchange, "content-disposition"));
+  const lease = await sessions.create({
+    version: 1,
+    protocol: "rufh",
+    method: request.method,
+    path: info.path,
+    contentType: info.contentType,
+    ...(filename !== undefined && { filename }),
+    ...(file !== undefined && { name: file.name }),
+    isForm: file === undefined,
+    fields: keptFields(exchange),
+    ...(length !== undefined && { length }),
+    state: "open",
+  });
+  try {
+    const location = pathOfSession(exchange, lease.hold.id);
+    const announcement = { Location: location, "Upload-Limit": limitOf(exchange, lease.hold, draft) };
+    state.fields = { ...state.fields, ...announcement };
+    inform(exchange, draft, announcement);
+    await receive(exchange, lease, draft, state);
+    if (isLast) return await finish(exchange, lease.hold, draft, state);
+    const offset = { "Upload-Offset": String(lease.hold.offset) };
+    return { answer: emptyAnswer(201, { ...state.fields, ...offset }) };
+  } finally {
+    await lease.release();
+  }
+}
+
+async function append(exchange: Exchange, id: string, draft: Draft, state: State): Promise<Outcome> {
+  const type = asked(exchange, "content-type")?.toLowerCase();
+  if (draft.version >= 6 && type !== PARTIAL) {
+    const message = `Data is appended with the type ${PARTIAL}`;
+    throw new Refusal(new UploadError("UNSUPPORTED", message), message, { "Accept-Patch": PARTIAL });
+  }
+  const provided = parseNaturalNumber(asked(exchange, "upload-offset"));
+  if (provided === undefined) throw new Refusal("BAD_FIELD", "Upload-Offset must say where the data begins");
+  // Early drafts let it be left out: of the first one it means the end, of the others that there is more.
+  const isLast = askedComplete(exchange, draft) ?? (draft.version < 6 ? draft.version === 3 : undefined);
+  if (isLast === undefined) throw new Refusal("BAD_FIELD", "Upload-Complete must say whether the data is the last");
+  const lease = await takeSession(exchange, id, "rufh");
+  try {
+    const { hold } = lease;
+    const { offset } = hold;
+    state.fields = { ...completeness(false, draft), "Upload-Offset": String(offset) };
+    if (provided !== offset) throw mismatchingOffset(offset, provided);
+    if (hold.record.state !== "open") {
+      // The response may have been lost.
+      if (isLast && Number(asked(exchange, "content-length") ?? 0) === 0) {
+        return await finish(exchange, hold, draft, state);
+      }
+      throw alreadyComplete();
+    }
+    const length = lengthAfter(exchange, hold.record, offset, isLast);
+    requireSize(exchange.settings, length);
+    if (length !== hold.record.length) await hold.save({ ...hold.record, length: length! });
+    await receive(exchange, lease, draft, state);
+    if (isLast) return await finish(exchange, hold, draft, state);
+    return { answer: emptyAnswer(draft.version >= 6 ? 204 : 201, state.fields) };
+  } finally {
+    await lease.release();
+  }
+}
+
+/** Appends the body of the request to the session. */
+async function receive(exchange: Exchange, lease: Lease, draft: Draft, state: State): Promise<void> {
+  const { settings, openBody, counter } = exchange;
+  const { hold, signal } = lease;
+  const start = hold.offset;
+  const { length } = hold.record;
+  const announced = contentOf(exchange);
+  const most = (length ?? maxSizeOf(settings)) - start;
+  const tell = progressOf(exchange, draft, announced);
+  try {
+    if ((announced.expectedBytes ?? 0) > most) throw tooMuch(length, most);
+    await appendBody(hold, openBody(), announced, {
+      ...settings.save,
+      maxBytes: most,
+      signal,
+      onProgress: ({ bytes }) => {
+        counter.bytes = bytes;
+        settings.save.onProgress?.({ bytes: start + bytes, expectedBytes: length });
+      },
+    }, () => tell(hold));
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (code === "TOO_LARGE" || code === "INCONSISTENT_LENGTH") {
+      await hold.remove();
+      if (length === undefined) state.fields = { ...state.fields, "Upload-Limit": uploadLimit(settings, undefined) };
+      throw length === undefined ? error : tooMuch(length, most);
+    }
+    if (code === "DIGEST_MISMATCH" || code === "BAD_DIGEST") await hold.truncate(start);
+    throw error;
+  } finally {
+    state.fields = { ...state.fields, "Upload-Offset": String(hold.offset) };
+  }
+}
+
+function tooMuch(length: number | undefined, most: number): Refusal | UploadError {
+  if (length !== undefined) return inconsistentLength(`More came than the ${length} bytes that the upload has`);
+  return new UploadError("TOO_LARGE", `The upload has more than the ${most} bytes that are still accepted`);
+}
+
+/** What the header says of the content of this request alone: its digest, not the representation's. */
+function contentOf({ request, settings }: Exchange): Announced {
+  const { expectedBytes, digests, trailerDigests } = announcedOf(request.source, {
+    ...settings.save,
+    maxBytes: Infinity,
+  });
+  return {
+    expectedBytes,
+    digests: new Map([...digests].filter(([field]) => field === "Content-Digest")),
+    trailerDigests,
+  };
+}
+
+/** Tells the sender now and then how much is kept, unless a digest may take that back. */
+function progressOf(
+  exchange: Exchange,
+  draft: Draft,
+  { digests, trailerDigests }: Announced,
+): (hold: SessionHold) => void {
+  if (draft.version < WITH_PROGRESS || digests.size > 0 || trailerDigests !== undefined) return () => {};
+  let last = performance.now();
+  return (hold) => {
+    const now = performance.now();
+    if (now - last < PROGRESS) return;
+    last = now;
+    inform(exchange, draft, { "Upload-Offset": String(hold.offset) });
+  };
+}
+
+/** Stores the representation, and answers as its target would have answered one request. */
+async function finish(exchange: Exchange, hold: SessionHold, draft: Draft, state: State): Promise<Outcome> {
+  const { length } = hold.record;
+  const { offset } = hold;
+  if (length !== undefined && length !== offset) {
+    throw inconsistentLength(`The upload is said to be complete after ${offset} of its ${length} bytes`);
+  }
+  const fields = { "Upload-Offset": String(offset), ...completeness(true, draft) };
+  const location = pathOfSession(exchange, hold.id);
+  try {
+    const answer = await complete(exchange, hold);
+    const { Location: file } = answer.fields;
+    // Drafts before 06 let the field name the upload even then.
+    const places: Fields = draft.version > 6 || file === undefined
+      ? {}
+      : { Location: location, "Content-Location": file };
+    return { answer: { ...answer, fields: { ...answer.fields, ...fields, ...places } } };
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    state.fields = fields;
+    await hold.remove();
+    throw error;
+  }
+}
+
+async function tellOffset(exchange: Exchange, id: string, draft: Draft, state: State): Promise<Outcome> {
+  const lease = await takeSession(exchange, id, "rufh");
+  try {
+    const { hold } = lease;
+    if (hold.record.state === "storing") await finish(exchange, hold, draft, state); // the server was killed meanwhile
+    const { record, offset } = hold;
+    return {
+      answer: emptyAnswer(204, {
+        ...completeness(record.state === "stored", draft),
+        "Upload-Offset": String(offset),
+        ...(record.length !== undefined && { "Upload-Length": String(record.length) }),
+        "Upload-Limit": limitOf(exchange, hold, draft),
+        "Cache-Control": "no-store",
+      }),
+    };
+  } finally {
+    await lease.release();
+  }
+}
+
+async function cancel(exchange: Exchange, id: string): Promise<Outcome> {
+  const lease = await takeSession(exchange, id, "rufh");
+  try {
+    await lease.hold.remove();
+    return { answer: emptyAnswer(204, {}) };
+  } finally {
+    await lease.release();
+  }
+}
+
+/**
+ * The length of the whole upload, as the request and what came before say.
+ *
+ * @throws {Refusal} `INCONSISTENT_LENGTH` if they say different things.
+ */
+function lengthAfter(
+  exchange: Exchange,
+  record: SessionRecord | undefined,
+  offset: number,
+  isLast: boolean,
+): number | undefined {
+  const told = parseNaturalNumber(asked(exchange, "upload-length"));
+  const content = asked(exchange, "content-length");
+  const isCounted = isLast && content !== undefined && /^\d+$/.test(content);
+  const counted = isCounted ? offset + Number(content) : undefined;
+  const [length, ...others] = [record?.length, told, counted].filter((each) => each !== undefined);
+  const other = others.find((each) => each !== length);
+  if (other !== undefined) throw inconsistentLength(`The length of the upload is said to be ${length}, and ${other}`);
+  if (length !== undefined && length < offset) {
+    throw inconsistentLength(`The length of the upload is said to be ${length}, but ${offset} bytes of it are here`);
+  }
+  return length;
+}
+
+/** The name that `Content-Disposition` gives a file. */
+function filenameOf(disposition: string | undefined): string | undefined {
+  const parameters = disposition === undefined ? undefined : parseParameters(disposition, "backslash")?.parameters;
+  const extended = /^utf-8'[^']*'(.*)$/i.exec(parameters?.get("filename*") ?? "")?.[1];
+  try {
+    if (extended !== undefined) return decodeURIComponent(extended);
+  } catch {
+    // The other one may do.
+  }
+  return parameters?.get("filename");
+}
+
+function limitOf({ settings }: Exchange, hold: SessionHold, { version }: Draft): string {
+  return uploadLimit(settings, hold, version === 6 ? "expires" : "max-age");
+}
+
+/** Sends an interim response to who has named a version that is known: others might take it for something else. */
+function inform({ inform }: Exchange, { version, isNamed }: Draft, fields: Fields): void {
+  if (isNamed) inform?.(104, { "Upload-Draft-Interop-Version": String(version), ...fields });
+}
+
+/** Whether a request wants to create a resumable upload by this protocol. */
+export function createsByDraft(request: Exchange["request"]): boolean {
+  const draft = draftOf({ request });
+  return (request.method === "PUT" || request.method === "POST") && askedComplete({ request }, draft) !== undefined;
+}

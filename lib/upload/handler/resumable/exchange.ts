@@ -1,0 +1,104 @@
+import { fieldOf } from "../../body/body_source.ts";
+import { UploadError } from "../../body/upload_error.ts";
+import { type Lease, type Sessions, SupersededError } from "../../session/sessions.ts";
+import { SessionBusyError } from "../../session/session_storage.ts";
+import type { Answer } from "../answer.ts";
+import type { OpenBody } from "../handle_upload.ts";
+import type { Incoming } from "../incoming.ts";
+import { encodePath, pathBelow } from "../naming.ts";
+import { problemAnswer, Refusal, refusalOf } from "../problem.ts";
+import type { Counter } from "../reception.ts";
+import type { Settings } from "../settings.ts";
+
+/** Fields of a response. */
+export type Fields = Readonly<Record<string, string>>;
+
+/** Sends an interim response, where that can be done. */
+export type Inform = (status: number, fields: Fields) => void;
+
+/** A request of one of the protocols for resumable uploads. */
+export interface Exchange {
+  readonly settings: Settings;
+  readonly sessions: Sessions;
+  readonly request: Incoming;
+  readonly openBody: OpenBody;
+  readonly counter: Counter;
+  readonly inform: Inform | undefined;
+}
+
+/** What a request comes to: its answer, and why it failed if it did. */
+export interface Outcome {
+  readonly answer: Answer;
+  readonly error?: unknown;
+}
+
+const ID = /^[0-9a-f]{32}$/;
+
+/** The session that a request's path names; undefined if it names none. */
+export function sessionIn({ target }: Incoming, basePath: string): string | undefined {
+  const below = pathBelow(target, basePath);
+  return below !== undefined && ID.test(below) ? below : undefined;
+}
+
+/** The session that the path of a URL ends with, whatever proxies make of the rest. */
+export function sessionOfUrl(url: string): string | undefined {
+  const last = url.replace(/[?#].*$/s, "").split("/").at(-1) ?? "";
+  return ID.test(last) ? last : undefined;
+}
+
+/** The path of a session's resource. */
+export function pathOfSession({ settings, request }: Exchange, id: string): string {
+  return request.mount + settings.basePath + encodePath(id);
+}
+
+/** A field of the request. */
+export function asked({ request }: Pick<Exchange, "request">, name: string): string | undefined {
+  return fieldOf(request.source, name)?.trim();
+}
+
+/**
+ * Takes the session that the request names, from whoever has it.
+ *
+ * @throws {Refusal} `NOT_FOUND`, or `LOCKED` if another request does not let go of it.
+ */
+export async function takeSession(
+  exchange: Exchange,
+  id: string | undefined,
+  protocol: "tus" | "rufh",
+): Promise<Lease> {
+  const lease = id === undefined ? undefined : await exchange.sessions.take(id);
+  if (lease?.hold.record.protocol === protocol) return lease;
+  await lease?.release();
+  throw noSession();
+}
+
+/** The refusal of what is said to be a session and is not, or not any more. */
+export function noSession(): Refusal {
+  return new Refusal("NOT_FOUND", "There is no such unfinished upload: it may have expired");
+}
+
+/** What a failure comes to, with fields that its answer has besides. */
+export function failed({ settings }: Pick<Exchange, "settings">, error: unknown, fields: Fields): Outcome {
+  const refusal = sessionRefusal(error) ?? refusalOf(error, settings.save);
+  return {
+    answer: problemAnswer(refusal.withFields(fields)),
+    error: error ?? new Error("it failed without an error"),
+  };
+}
+
+function sessionRefusal(error: unknown): Refusal | undefined {
+  if (error instanceof SupersededError) return new Refusal("SUPERSEDED", error.message, {}, error);
+  if (error instanceof SessionBusyError) return new Refusal("LOCKED", error.message, { "Retry-After": "1" }, error);
+  return undefined;
+}
+
+/** Whether a failure ends an upload for good, rather than leaves it to be resumed. */
+export function isFinal(error: unknown): boolean {
+  if (error instanceof Refusal) return error.status < 500;
+  return error instanceof UploadError && error.status < 499;
+}
+
+/** An answer without content. */
+export function emptyAnswer(status: number, fields: Fields): Answer {
+  return { status, fields: status === 204 ? fields : { ...fields, "Content-Length": "0" }, body: undefined };
+}

@@ -1,0 +1,297 @@
+import { type Announced, announcedOf } from "../../body/announced.ts";
+import { UploadError } from "../../body/upload_error.ts";
+import { appendBody } from "../../session/append_body.ts";
+import type { SessionRecord } from "../../session/session_record.ts";
+import type { SessionHold } from "../../session/session_storage.ts";
+import type { Lease } from "../../session/sessions.ts";
+import { nameOf, requireExtension, requirePlace, requireType } from "../admission.ts";
+import type { UploadInfo } from "../handler_options.ts";
+import { headersOf } from "../incoming.ts";
+import { decodePath, pathBelow } from "../naming.ts";
+import { Refusal } from "../problem.ts";
+import { newName } from "../reception.ts";
+import { typeOf } from "../settings.ts";
+import { complete } from "./completion.ts";
+import {
+  asked,
+  emptyAnswer,
+  type Exchange,
+  failed,
+  type Fields,
+  isFinal,
+  type Outcome,
+  pathOfSession,
+  takeSession,
+} from "./exchange.ts";
+import { expiryOf, maxSizeOf, requireSize } from "./limits.ts";
+import { Checksum, DATA_TYPE, numberIn, parseMetadata, partsOf, VERSION } from "./tus_fields.ts";
+
+const FIELDS: Fields = { "Tus-Resumable": VERSION };
+
+/**
+ * Answers a request of tus 1.0.0. Never rejects.
+ *
+ * @param method The method that counts: `X-HTTP-Method-Override` may say so.
+ * @param id The session that its path names; undefined if it names none.
+ * @see {@link https://tus.io/protocols/resumable-upload}
+ */
+export async function answerTus(exchange: Exchange, method: string, id: string | undefined): Promise<Outcome> {
+  try {
+    const { answer } = await respond(exchange, method, id);
+    return { answer: { ...answer, fields: { ...answer.fields, ...FIELDS } } };
+  } catch (error) {
+    return failed(exchange, error, FIELDS);
+  }
+}
+
+async function respond(exchange: Exchange, method: string, id: string | undefined): Promise<Outcome> {
+  const version = asked(exchange, "tus-resumable");
+  if (version !== VERSION) {
+    const message = `The version ${JSON.stringify(version)} of tus is not known: use ${VERSION}`;
+    throw new Refusal("UNKNOWN_VERSION", message, { "Tus-Version": VERSION });
+  }
+  if (method === "POST") return await create(exchange);
+  if (method === "HEAD") return await tellOffset(exchange, id);
+  if (method === "PATCH") return await append(exchange, id);
+  if (method === "DELETE") return await terminate(exchange, id);
+  throw new Refusal("METHOD_NOT_ALLOWED", `tus has no ${method}`, { Allow: "DELETE, HEAD, OPTIONS, PATCH, POST" });
+}
+
+async function create(exchange: Exchange): Promise<Outcome> {
+  const concat = asked(exchange, "upload-concat");
+  const parts = partsOf(concat);
+  const length = parts === undefined ? newLength(exchange) : undefined;
+  requireSize(exchange.settings, length);
+  requireContent(exchange);
+  const record = { ...await recordOf(exchange, concat), ...(length !== undefined && { length }) };
+  const lease = await exchange.sessions.create(record);
+  const { hold } = lease;
+  try {
+    if (parts !== undefined) await concatenate(exchange, hold, parts);
+    else if (hasContent(exchange)) await receive(exchange, lease);
+    if (isWhole(hold)) await finish(exchange, hold);
+    const isPlain = parts === undefined && !hasContent(exchange);
+    return {
+      answer: emptyAnswer(201, {
+        Location: pathOfSession(exchange, hold.id),
+        ...(!isPlain && { "Upload-Offset": String(hold.offset) }),
+        ...expiration(exchange, hold),
+      }),
+    };
+  } catch (error) {
+    // Nobody learns where it is, unless the sender was told to wait.
+    await hold.remove();
+    throw error;
+  } finally {
+    await lease.release();
+  }
+}
+
+/** @throws {Refusal} if a new upload says nothing of its length, or something that is none. */
+function newLength(exchange: Exchange): number | undefined {
+  const length = numberIn(exchange, "upload-length");
+  const deferred = asked(exchange, "upload-defer-length");
+  if (deferred !== undefined && (deferred !== "1" || length !== undefined)) {
+    throw new Refusal("BAD_FIELD", "Upload-Defer-Length must be 1, without Upload-Length");
+  }
+  if (length === undefined && deferred === undefined) {
+    throw new Refusal("BAD_FIELD", "Upload-Length must say how long the upload is, or Upload-Defer-Length: 1");
+  }
+  return length;
+}
+
+/** The record of a new upload, if it is welcome. */
+async function recordOf(exchange: Exchange, concat: string | undefined): Promise<SessionRecord> {
+  const { settings, request } = exchange;
+  const metadataField = asked(exchange, "upload-metadata");
+  const metadata = parseMetadata(metadataField);
+  const filename = metadata.filename ?? metadata.name;
+  const given = metadata.filetype ?? metadata.contentType ?? metadata.type;
+  const contentType = typeOf(settings.accept, given, filename ?? "", "application/octet-stream");
+  const path = decodePath(pathBelow(request.target, settings.basePath) ?? "");
+  const record: SessionRecord = {
+    version: 1,
+    protocol: "tus",
+    method: "POST",
+    path,
+    contentType,
+    ...(filename !== undefined && { filename }),
+    metadata,
+    ...(metadataField !== undefined && { metadataField }),
+    ...(concat !== undefined && { concat }),
+    isForm: false,
+    fields: {},
+    state: "open",
+  };
+  if (concat === "partial") return record; // it becomes a file with others only
+  requireType(settings, contentType);
+  if (filename !== undefined) requireExtension(settings, filename);
+  const headers = settings.name ? headersOf(request) : new Headers();
+  const info: UploadInfo = {
+    method: "POST",
+    path,
+    contentType,
+    headers,
+    metadata,
+    ...(filename !== undefined && { filename }),
+  };
+  const name = settings.name ? await nameOf(settings, info) : newName(settings, filename ?? "", contentType);
+  if (name === undefined) throw new Refusal("NOT_FOUND", "There is no place for this file");
+  requirePlace(settings, { ...request, method: "POST" }, name);
+  return { ...record, name };
+}
+
+async function append(exchange: Exchange, id: string | undefined): Promise<Outcome> {
+  requireContent(exchange, true);
+  const provided = numberIn(exchange, "upload-offset");
+  if (provided === undefined) throw new Refusal("BAD_FIELD", "Upload-Offset must say where the data begins");
+  const lease = await takeSession(exchange, id, "tus");
+  try {
+    const { hold } = lease;
+    const { offset } = hold;
+    if (isFinalUpload(hold)) throw new Refusal("FINAL", "Nothing can be appended to an upload that was concatenated");
+    if (provided !== offset) {
+      const message = `The upload is continued at ${provided}, but ${offset} bytes of it are here`;
+      throw new Refusal("OFFSET_MISMATCH", message, { "Upload-Offset": String(offset) });
+    }
+    await learnLength(exchange, hold);
+    if (hold.record.state === "open") await receive(exchange, lease);
+    if (isWhole(hold)) await finish(exchange, hold);
+    const fields = { "Upload-Offset": String(hold.offset), ...expiration(exchange, hold) };
+    return { answer: emptyAnswer(204, fields) };
+  } finally {
+    await lease.release();
+  }
+}
+
+/** Notes the length of an upload, when its sender knows it. */
+async function learnLength(exchange: Exchange, hold: SessionHold): Promise<void> {
+  const length = numberIn(exchange, "upload-length");
+  if (length === undefined || length === hold.record.length) return;
+  if (hold.record.length !== undefined || length < hold.offset) {
+    throw new Refusal("INCONSISTENT_LENGTH", "The length of an upload cannot be changed, nor be less than is here");
+  }
+  requireSize(exchange.settings, length);
+  await hold.save({ ...hold.record, length });
+}
+
+/** Appends the body of the request; with a checksum, all of it or nothing. */
+async function receive(exchange: Exchange, { hold, signal }: Lease): Promise<void> {
+  const { settings, openBody, counter, request } = exchange;
+  const start = hold.offset;
+  const { length } = hold.record;
+  const most = (length ?? maxSizeOf(settings)) - start;
+  const checksum = Checksum.of(exchange);
+  const { expectedBytes } = announcedOf(request.source, { ...settings.save, verify: false, maxBytes: most });
+  const announced: Announced = { expectedBytes, digests: new Map(), trailerDigests: undefined };
+  if (checksum !== undefined) await hold.save({ ...hold.record, verified: start });
+  try {
+    await appendBody(hold, openBody(), announced, {
+      ...settings.save,
+      maxBytes: most,
+      signal,
+      onProgress: ({ bytes }) => {
+        counter.bytes = bytes;
+        settings.save.onProgress?.({ bytes: start + bytes, expectedBytes: length });
+      },
+    }, (pieces) => checksum?.update(pieces));
+    checksum?.verify();
+  } catch (error) {
+    if (checksum !== undefined) await hold.truncate(start);
+    throw error;
+  } finally {
+    if (checksum !== undefined) {
+      const { verified: _verified, ...record } = hold.record;
+      await hold.save(record);
+    }
+  }
+}
+
+/** Appends the data of partial uploads, which stay as they are, to that of a final one. */
+async function concatenate(exchange: Exchange, hold: SessionHold, parts: readonly string[]): Promise<void> {
+  let length = 0;
+  for (const id of parts) {
+    const lease = await takeSession(exchange, id, "tus");
+    try {
+      const { record, offset } = lease.hold;
+      if (record.concat !== "partial" || record.length !== offset) {
+        throw new Refusal("BAD_FIELD", "Upload-Concat names an upload that is not partial, or not complete");
+      }
+      length += offset;
+      requireSize(exchange.settings, length);
+      await hold.concatenate([lease.hold]);
+    } finally {
+      await lease.release();
+    }
+  }
+  await hold.save({ ...hold.record, length });
+}
+
+/** Stores the file, unless it is a part of one. */
+async function finish(exchange: Exchange, hold: SessionHold): Promise<void> {
+  if (hold.record.concat === "partial") return;
+  try {
+    await complete(exchange, hold);
+  } catch (error) {
+    if (isFinal(error)) await hold.remove();
+    throw error;
+  }
+}
+
+async function tellOffset(exchange: Exchange, id: string | undefined): Promise<Outcome> {
+  const lease = await takeSession(exchange, id, "tus");
+  try {
+    const { hold } = lease;
+    if (isWhole(hold)) await finish(exchange, hold); // its sender may take the offset for success
+    const { length, metadataField, concat } = hold.record;
+    return {
+      answer: emptyAnswer(200, {
+        "Upload-Offset": String(hold.offset),
+        ...(length === undefined ? { "Upload-Defer-Length": "1" } : { "Upload-Length": String(length) }),
+        ...(metadataField !== undefined && { "Upload-Metadata": metadataField }),
+        ...(concat !== undefined && { "Upload-Concat": concat }),
+        ...expiration(exchange, hold),
+        "Cache-Control": "no-store",
+      }),
+    };
+  } finally {
+    await lease.release();
+  }
+}
+
+async function terminate(exchange: Exchange, id: string | undefined): Promise<Outcome> {
+  const lease = await takeSession(exchange, id, "tus");
+  try {
+    await lease.hold.remove();
+    return { answer: emptyAnswer(204, {}) };
+  } finally {
+    await lease.release();
+  }
+}
+
+/** @throws {Refusal} if there is content of another type than that of data. */
+function requireContent(exchange: Exchange, isRequired = false): void {
+  const type = asked(exchange, "content-type")?.toLowerCase();
+  if (type === DATA_TYPE || (!isRequired && !hasContent(exchange))) return;
+  const message = `Data is sent with the type ${DATA_TYPE}`;
+  throw new Refusal(new UploadError("UNSUPPORTED", message), message);
+}
+
+function hasContent(exchange: Exchange): boolean {
+  const length = asked(exchange, "content-length");
+  if (length !== undefined) return Number(length) > 0;
+  return asked(exchange, "transfer-encoding") !== undefined || asked(exchange, "content-type") === DATA_TYPE;
+}
+
+function isWhole({ record, offset }: SessionHold): boolean {
+  return record.state !== "open" || record.length === offset;
+}
+
+function isFinalUpload({ record }: SessionHold): boolean {
+  return record.concat !== undefined && record.concat !== "partial";
+}
+
+/** When an upload that is not finished expires. */
+function expiration({ settings }: Exchange, hold: SessionHold): Fields {
+  return isWhole(hold) && hold.record.concat !== "partial" ? {} : { "Upload-Expires": expiryOf(settings, hold) };
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+import type { SessionRecord } from "./session_record.ts";
+import { SessionBusyError, type SessionHold, type SessionStorage } from "./session_storage.ts";
+
+/** How long a request that is interrupted has to end, in ms. */
+const PATIENCE = 10_000;
+/** How often expired sessions are looked for at most, in ms. */
+const SWEEP = 10 * 60_000;
+
+/** A session that one request works on. */
+export interface Lease {
+  readonly hold: SessionHold;
+  /** Aborted when another request wants the session: a sender never has two that live. */
+  readonly signal: AbortSignal;
+  /** Lets go; what was held is nobody's then. */
+  release(): Promise<void>;
+}
+
+/** The reason of a request that gave way to a newer one for the same session. */
+export class SupersededError extends Error {
+  /** Makes the error. */
+  constructor() {
+    super("A newer request continues the upload");
+    this.name = "SupersededError";
+  }
+}
+
+interface Live {
+  readonly controller: AbortController;
+  readonly released: Promise<void>;
+}
+
+/** The sessions of a handler: one request has one at a time, and a newer one takes over. */
+export class Sessions {
+  readonly #storage: SessionStorage;
+  /** How long a session is kept that nothing happens to, in ms. */
+  readonly maxAge: number;
+  readonly #live = new Map<string, Live>();
+  #swept = 0;
+
+  constructor(storage: SessionStorage, maxAge: number) {
+    this.#storage = storage;
+    this.maxAge = maxAge;
+    this.sweep();
+  }
+
+  /** Creates a session. */
+  async create(record: SessionRecord): Promise<Lease> {
+    this.sweep();
+    const id = randomUUID().replaceAll("-", "");
+    return (await this.#lease(id, (onWanted) => this.#storage.create(id, record, onWanted)))!;
+  }
+
+  /**
+   * Takes a session over from the request that has it, if one does: that one is interrupted.
+   *
+   * @returns undefined if there is no such session.
+   * @throws {SessionBusyError} if the other request does not end in time.
+   */
+  async take(id: string): Promise<Lease | undefined> {
+    const end = performance.now() + PATIENCE;
+    for (let live = this.#live.get(id); live !== undefined; live = this.#live.get(id)) {
+      live.controller.abort(new SupersededError());
+      if (!await endsWithin(live.released, end - performance.now())) throw new SessionBusyError();
+    }
+    const lease = await this.#lease(id, (onWanted) => this.#storage.hold(id, onWanted));
+    if (lease === undefined || await isInOrder(lease.hold, this.maxAge)) return lease;
+    await lease.hold.remove();
+    await lease.release();
+    return undefined;
+  }
+
+  /** Removes expired sessions in the background, unless that was done a while ago. */
+  sweep(): void {
+    const now = performance.now();
+    if (this.#swept !== 0 && now - this.#swept < SWEEP) return;
+    this.#swept = now;
+    this.#storage.removeExpired(this.maxAge).catch(() => {}); // the next time tries again; no upload depends on it
+  }
+
+  async #lease(
+    id: string,
+    open: (onWanted: () => void) => Promise<SessionHold | undefined>,
+  ): Promise<Lease | undefined> {
+    const controller = new AbortController();
+    const { promise: released, resolve } = Promise.withResolvers<void>();
+    this.#live.set(id, { controller, released });
+    const leave = (): void => {
+      this.#live.delete(id);
+      resolve();
+    };
+    try {
+      const hold = await open(() => controller.abort(new SupersededError()));
+      if (hold === undefined) {
+        leave();
+        return undefined;
+      }
+      return { hold, signal: controller.signal, release: () => hold.release().finally(leave) };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+}
+
+/** Drops what no checksum vouches for; tells whether the session may be continued. */
+async function isInOrder(hold: SessionHold, maxAge: number): Promise<boolean> {
+  const { verified, ...record } = hold.record;
+  if (verified !== undefined) {
+    if (hold.offset > verified) await hold.truncate(verified);
+    await hold.save(record);
+  }
+  return record.state === "storing" || Date.now() - hold.touched < maxAge;
+}
+
+async function endsWithin(promise: Promise<void>, ms: number): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<boolean>((resolve) => timer = setTimeout(() => resolve(false), Math.max(0, ms)));
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

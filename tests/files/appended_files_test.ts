@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { openFileWritable } from "../../lib/files/mod.ts";
+import { inFolder } from "../support/folders.ts";
+import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
+
+test("openFileWritable() with append goes on behind what is in the file, which is made if it is missing", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app.log");
+    for (const text of ["first\n", "second\n"]) {
+      const stream = await openFileWritable(path, { append: true, mode: 0o600 });
+      assert.equal(stream.path, path);
+      const writer = stream.getWriter();
+      void writer.write(text);
+      await writer.close();
+    }
+    assert.equal(await readFile(path, "utf8"), "first\nsecond\n");
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("streams that append to one file write to its end in turn", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app.log");
+    const writers = await Promise.all(
+      [1, 2].map(async () => (await openFileWritable(path, { append: true })).getWriter()),
+    );
+    for (let i = 0; i < 50; i++) for (const [n, writer] of writers.entries()) await writer.write(`${n} ${i}\n`);
+    await Promise.all(writers.map((writer) => writer.close()));
+    const expected = Array.from({ length: 100 }, (_, i) => `${i % 2} ${Math.floor(i / 2)}\n`);
+    assert.equal(await readFile(path, "utf8"), expected.join(""));
+  }));
+
+test("reopen() of an appended file leaves what another program has renamed, and makes the name again", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app.log");
+    const log = await openFileWritable(path, { append: true });
+    const writer = log.getWriter();
+    void writer.write("1\n");
+    await log.flush();
+    await rename(path, `${path}.1`);
+    void writer.write("2\n");
+    const reopened = log.reopen();
+    void writer.write("3\n");
+    await reopened;
+    await writer.close();
+    assert.equal(await readFile(`${path}.1`, "utf8"), "1\n2\n");
+    assert.equal(await readFile(path, "utf8"), "3\n");
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("flushSync() of an appended file has written everything when it returns, pairs of surrogates among it", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app.log");
+    const log = await openFileWritable(path, { append: true });
+    const writer = log.getWriter();
+    let expected = "";
+    for (let i = 0; i < 4000; i++) {
+      const line = `${i} \ud83d\ude00 ${"y".repeat(100)}\n`;
+      expected += line;
+      writer.write(line.slice(0, 6)).catch(() => {});
+      writer.write(line.slice(6)).catch(() => {});
+      if (i % 500 === 250) await new Promise((resolve) => setImmediate(resolve)); // a batch is under way
+      if (i % 500 !== 300) continue;
+      log.flushSync();
+      assert.equal(await readFile(path, "utf8"), expected);
+    }
+    await writer.close();
+    assert.equal(await readFile(path, "utf8"), expected);
+  }));
+
+test("what cannot be appended errors the stream", { skip: cannotMount }, () =>
+  onSmallDisk(100, async (disk) => {
+    const log = await openFileWritable(join(disk, "app.log"), { append: true });
+    const writer = log.getWriter();
+    const write = writer.write("z".repeat(200_000));
+    await assert.rejects(write, { code: "ENOSPC", message: /^Cannot write .*app\.log: no space is left/ });
+    await assert.rejects(log.flush(), { code: "ENOSPC" });
+    await assert.rejects(writer.closed, { code: "ENOSPC" });
+    assert.deepEqual(openFilesIn(disk), []);
+  }));
+
+test("append refuses what it excludes, and its methods refuse files without it", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app.log");
+    for (const options of [{ atomic: true }, { replace: false }, { temporary: "x" }]) {
+      await assert.rejects(openFileWritable(path, { append: true, ...options }), TypeError);
+    }
+    await assert.rejects(openFileWritable(join(folder, "no/app.log"), { append: true }), {
+      code: "ENOENT",
+      message: /^Cannot open .*: the directory is missing \(ENOENT\)$/,
+    });
+    await writeFile(path, "old");
+    const stream = await openFileWritable(path);
+    assert.throws(() => stream.flushSync(), TypeError);
+    await assert.rejects(stream.reopen(), TypeError);
+    const writer = stream.getWriter();
+    void writer.write("new");
+    await stream.flush();
+    assert.equal(await readFile(path, "utf8"), "new");
+    await writer.close();
+  }));

@@ -1,0 +1,383 @@
+import assert from "node:assert/strict";
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import test, { mock } from "node:test";
+import { NumberFileWriter, RotatingFileWritable, type RotationOptions } from "../../../lib/files/mod.ts";
+import { inFolder } from "../../support/folders.ts";
+import { pause, within } from "../../support/waits.ts";
+import { cannotMount, contents, onSmallDisk, openFilesIn } from "../written.ts";
+import { shown, textsOf } from "./written_series.ts";
+
+type Options = Partial<RotationOptions>;
+
+function open(directory: string, options: Options = {}): RotatingFileWritable {
+  return new RotatingFileWritable({ directory, name: "app.log", maxFileSize: 10, append: true, ...options });
+}
+
+/** Writes items and closes; gives the visible names and texts after that. */
+async function written(directory: string, items: readonly string[], options: Options = {}) {
+  const log = open(directory, options);
+  const writer = log.getWriter();
+  for (const item of items) void writer.write(item);
+  await writer.close();
+  assert.deepEqual(openFilesIn(directory), []);
+  return Object.fromEntries(await textsOf(directory));
+}
+
+test("a series with append goes on in its last file, and with the next number", () =>
+  inFolder(async (folder) => {
+    const directory = join(folder, "a/b");
+    assert.deepEqual(await written(directory, []), {});
+    assert.deepEqual(await written(directory, ["one\n", "two\n"]), { "app-00001.log": "one\ntwo\n" });
+    assert.deepEqual(await written(directory, ["3\n", "four\n"]), {
+      "app-00001.log": "one\ntwo\n3\n",
+      "app-00002.log": "four\n",
+    });
+    assert.deepEqual(await written(directory, ["five5678\n"]), {
+      "app-00001.log": "one\ntwo\n3\n",
+      "app-00002.log": "four\n",
+      "app-00003.log": "five5678\n",
+    });
+    const log = open(directory);
+    await log.flush();
+    assert.deepEqual(log.files, ["app-00001.log", "app-00002.log"].map((name) => join(directory, name)));
+    await log.close();
+  }));
+
+test("NumberFileWriter with append goes on in its last file", () =>
+  inFolder(async (directory) => {
+    for (const numbers of [[1, 2], [3, 4]]) {
+      const writer = new NumberFileWriter({ directory, maxFileSize: 6, append: true }).getWriter();
+      for (const number of numbers) void writer.write(number);
+      await writer.close();
+    }
+    const files = contents(directory);
+    assert.deepEqual([files["numbers-00001.txt"], files["numbers-00002.txt"]], ["1\n2\n3\n", "4\n"]);
+  }));
+
+test("a series with append neither writes to files of others nor removes them", () =>
+  inFolder(async (directory) => {
+    await writeFile(join(directory, "app-00002.log"), "of another\n");
+    const options = { maxFiles: 1, maxTotalSize: 1, maxAge: 0 };
+    assert.deepEqual(await written(directory, ["12345678\n", "abcdefgh\n"], options), {
+      "app-00002.log": "of another\n",
+      "app-00004.log": "abcdefgh\n",
+    });
+    // What another program puts under a name that comes later, or in the place of a file.
+    await pause(20); // the file system's clock has to tell one from the other
+    await rm(join(directory, "app-00004.log"));
+    await writeFile(join(directory, "app-00004.log"), "replaced\n");
+    await writeFile(join(directory, "app-00006.log"), "also\n");
+    assert.deepEqual(await written(directory, ["1\n"], options), {
+      "app-00002.log": "of another\n",
+      "app-00004.log": "replaced\n",
+      "app-00006.log": "also\n",
+      "app-00007.log": "1\n",
+    });
+  }));
+
+test("a series with append leaves a name that is taken while it writes to whoever took it", () =>
+  inFolder(async (directory) => {
+    const log = open(directory, { compress: "gzip" });
+    const writer = log.getWriter();
+    await writer.write("first\n");
+    await writeFile(join(directory, "app-00001.log.gz"), "no gzip");
+    await mkdir(join(directory, "app-00002.log"));
+    await writer.write("second\n");
+    await writer.close();
+    assert.deepEqual(shown(directory), ["app-00001.log", "app-00001.log.gz", "app-00002.log", "app-00003.log"]);
+    assert.equal(await readFile(join(directory, "app-00001.log.gz"), "utf8"), "no gzip");
+  }));
+
+test("a file that ends with half a line is not continued, unless a stream was closed there", () =>
+  inFolder(async (directory) => {
+    await written(directory, ["half"]);
+    assert.deepEqual(await written(directory, [" line"]), { "app-00001.log": "half line" });
+    await writeFile(join(directory, "app-00001.log"), "x", { flag: "a" }); // as of a process that was killed
+    assert.deepEqual(await written(directory, ["\n"]), { "app-00001.log": "half linex", "app-00002.log": "\n" });
+  }));
+
+test("rotate(), flush() and reopen() take their turn behind what was written, though the stream is locked", () =>
+  inFolder(async (directory) => {
+    for (const append of [true, false]) {
+      const log = open(join(directory, String(append)), { append });
+      const writer = log.getWriter();
+      void writer.write("1\n");
+      const rotated = log.rotate();
+      void writer.write("2\n");
+      await log.flush();
+      await rotated;
+      assert.deepEqual(Object.fromEntries(await textsOf(join(directory, String(append)))), {
+        "app-00001.log": "1\n",
+        "app-00002.log": "2\n",
+      });
+      await log.rotate();
+      await log.rotate(); // without a file there is nothing to end
+      await writer.close();
+      await assert.rejects(log.rotate(), TypeError);
+      await assert.rejects(log.flush(), TypeError);
+    }
+  }));
+
+test("reopen() begins a file where another program took the last one away, and goes on where not", () =>
+  inFolder(async (directory) => {
+    const log = open(directory, { maxFileSize: 100 });
+    const writer = log.getWriter();
+    await writer.write("1\n");
+    await log.reopen();
+    await writer.write("2\n");
+    await rename(join(directory, "app-00001.log"), join(directory, "old"));
+    await writer.write("3\n");
+    await log.reopen();
+    await writer.write("4\n");
+    await writer.close();
+    assert.equal(await readFile(join(directory, "old"), "utf8"), "1\n2\n3\n");
+    assert.deepEqual(Object.fromEntries(await textsOf(directory)), { "app-00002.log": "4\n" });
+  }));
+
+test("flushSync() has written everything when it returns, over several files and behind a write under way", () =>
+  inFolder(async (directory) => {
+    const log = open(directory, { maxFileSize: 300_000 });
+    const writer = log.getWriter();
+    const lines = Array.from({ length: 9000 }, (_, i) => `${i} ${"y".repeat(100)}\n`);
+    const told: Promise<void>[] = [];
+    const read = () => shown(directory).map((name) => contents(directory)[name]).join("");
+    for (const [i, line] of lines.entries()) {
+      told.push(writer.write(line));
+      if (i % 1000 === 500) await new Promise((resolve) => setImmediate(resolve)); // a batch is under way
+      if (i % 1000 !== 600) continue;
+      log.flushSync();
+      assert.equal(read(), lines.slice(0, i + 1).join(""));
+    }
+    await Promise.all(told);
+    await writer.close();
+    assert.equal(read(), lines.join(""));
+    assert.equal(shown(directory).length, Math.ceil(lines.join("").length / 300_000));
+  }));
+
+test("flushSync() does what was asked for before it, and tells what cannot be written", () =>
+  inFolder(async (directory) => {
+    const log = open(directory);
+    const writer = log.getWriter();
+    void writer.write("1\n");
+    const rotated = log.rotate();
+    void writer.write("2\n");
+    log.flushSync();
+    assert.deepEqual(Object.fromEntries(await textsOf(directory)), { "app-00001.log": "1\n", "app-00002.log": "2\n" });
+    await rotated;
+    const failing = writer.write("longer than any file\n");
+    assert.throws(() => log.flushSync(), RangeError);
+    await assert.rejects(failing, RangeError);
+    await assert.rejects(writer.closed, RangeError);
+    assert.deepEqual(openFilesIn(directory), []);
+  }));
+
+test("a file ends with its interval, also after a restart, and not twice if the clock is set back a little", () =>
+  inFolder(async (directory) => {
+    const clock = mock.method(Date, "now");
+    const at = (time: string) => clock.mock.mockImplementation(() => Date.parse(time));
+    try {
+      at("2026-03-01T23:59:59Z");
+      const log = open(directory, { maxFileSize: 100, interval: "day" });
+      const writer = log.getWriter();
+      await writer.write("1 March\n");
+      at("2026-03-02T00:00:00Z");
+      await writer.write("2 March\n");
+      at("2026-03-01T23:59:00Z"); // set back
+      await writer.write("still 2 March\n");
+      at("2026-03-02T23:00:00Z");
+      await writer.write("evening\n");
+      await writer.close();
+      at("2026-03-02T23:30:00Z");
+      await written(directory, ["night\n"], { maxFileSize: 100, interval: "day" });
+      at("2026-03-03T00:30:00Z");
+      await written(directory, ["3 March\n"], { maxFileSize: 100, interval: "day" });
+      at("2026-02-01T00:00:00Z"); // set back by a month
+      await written(directory, ["1 February\n"], { maxFileSize: 100, interval: "day" });
+    } finally {
+      clock.mock.restore();
+    }
+    assert.deepEqual(Object.fromEntries(await textsOf(directory)), {
+      "app-00001.log": "1 March\n",
+      "app-00002.log": "2 March\nstill 2 March\nevening\nnight\n",
+      "app-00003.log": "3 March\n",
+      "app-00004.log": "1 February\n",
+    });
+  }));
+
+test("maxFiles, maxTotalSize and maxAge remove the oldest files", () =>
+  inFolder(async (folder) => {
+    const items = ["11111111\n", "22222222\n", "33333333\n", "44444444\n", "55\n"];
+    const names = async (options: Options, directory = JSON.stringify(options)) =>
+      Object.keys(await written(join(folder, directory), items, options));
+    assert.deepEqual(await names({ maxFiles: 1 }), ["app-00005.log"]);
+    assert.deepEqual(await names({ maxFiles: 3 }), ["app-00003.log", "app-00004.log", "app-00005.log"]);
+    assert.deepEqual(await names({ maxTotalSize: 22 }), ["app-00003.log", "app-00004.log", "app-00005.log"]);
+    assert.deepEqual(await names({ maxAge: 3_600_000 }, "aged"), [1, 2, 3, 4, 5].map((i) => `app-0000${i}.log`));
+    const later = mock.method(Date, "now", () => performance.timeOrigin + performance.now() + 7_200_000);
+    try {
+      // The clock of files is the system's: those that are complete are two hours old.
+      assert.deepEqual(await written(join(folder, "aged"), [], { maxAge: 3_600_000 }), { "app-00005.log": "55\n" });
+    } finally {
+      later.mock.restore();
+    }
+    assert.deepEqual(Object.keys(await written(join(folder, "aged"), ["66666666\n"])), [
+      "app-00005.log",
+      "app-00006.log",
+    ]);
+  }));
+
+test("complete files are compressed, with their time and permissions, and those of earlier streams with them", () =>
+  inFolder(async (directory) => {
+    await written(directory, ["11111111\n", "22222222\n"]);
+    const { mtimeMs, mode } = await stat(join(directory, "app-00001.log"));
+    for (const compress of ["gzip", "brotli", "zstd"] as const) {
+      await written(directory, [`${compress}\n`.padStart(9)], { compress });
+    }
+    const texts = await textsOf(directory);
+    assert.deepEqual(
+      [...texts.keys()],
+      ["1.log.gz", "2.log.gz", "3.log.br", "4.log.zst", "5.log"].map((name) => `app-0000${name}`).filter((name) =>
+        texts.has(name)
+      ),
+    );
+    assert.equal([...texts.values()].join(""), "11111111\n22222222\n    gzip\n  brotli\n    zstd\n");
+    const packed = await stat(join(directory, "app-00001.log.gz"));
+    assert.ok(Math.abs(packed.mtimeMs - mtimeMs) < 2);
+    assert.equal(packed.mode, mode);
+  }));
+
+test("a file that cannot be compressed stays, and that is told", () =>
+  inFolder(async (directory) => {
+    const warnings: Error[] = [];
+    const log = open(directory, { compress: "zstd", onWarning: (error) => warnings.push(error) });
+    const writer = log.getWriter();
+    await writer.write("12345678\n");
+    const path = join(directory, "app-00001.log");
+    await rename(join(directory, ".app.log.millrace"), join(directory, "elsewhere"));
+    await mkdir(join(directory, ".app.log.millrace"));
+    await assert.rejects(writer.write("abcdefgh\n"), { message: /^Cannot (?:write|create) .*EISDIR/ });
+    await writer.closed.catch(() => {});
+    assert.equal(await readFile(path, "utf8"), "12345678\n");
+  }));
+
+test("a series has one writer at a time, and is free when that is closed, aborted or has failed", () =>
+  inFolder(async (directory) => {
+    const ends: ((log: RotatingFileWritable) => Promise<unknown>)[] = [
+      (log) => log.close(),
+      (log) => log.abort(new Error("enough")),
+      (log) => log.getWriter().write(5 as never).catch(() => {}),
+    ];
+    for (const end of ends) {
+      const first = open(directory);
+      const second = open(directory).getWriter();
+      const write = second.write("x");
+      await assert.rejects(write, {
+        code: "EBUSY",
+        message: `Cannot write to ${directory}: another stream of this process writes the series app.log: close that ` +
+          "one first, or write another series: pass another name or directory",
+      });
+      await second.closed.catch(() => {});
+      await open(directory, { name: "other.log" }).close();
+      await end(first);
+      await written(directory, []);
+    }
+    assert.deepEqual((await readdir(directory)).sort(), [".app.log.millrace", ".other.log.millrace"]);
+  }));
+
+test("a lock of another machine is waited for while it may be held, and removed when it is not", () =>
+  inFolder(async (directory) => {
+    const lock = join(directory, `.app.log.millrace-lock-00000000.1-${crypto.randomUUID()}`);
+    await writeFile(lock, "");
+    const beats = setInterval(() => utimes(lock, new Date(), new Date()), 200);
+    const refused = open(directory).getWriter();
+    await assert.rejects(refused.closed, { code: "EBUSY", message: /the process 1 writes the series/ });
+    clearInterval(beats);
+    await written(directory, ["free\n"]);
+    assert.deepEqual(shown(directory), ["app-00001.log"]);
+  }));
+
+test("a folder, or a file, that is removed under a series is made anew, with everything that is told written after it", () =>
+  inFolder(async (folder) => {
+    const directory = join(folder, "logs");
+    const log = open(directory, { maxFileSize: 100 });
+    const writer = log.getWriter();
+    await writer.write("1\n");
+    await rm(directory, { recursive: true });
+    await writer.write("2\n");
+    assert.deepEqual([...(await textsOf(directory)).values()], ["2\n"]);
+    await rm(join(directory, shown(directory)[0]));
+    await writer.write("3\n");
+    await log.rotate();
+    await rm(directory, { recursive: true });
+    await writer.write("4\n");
+    log.flushSync();
+    assert.deepEqual([...(await textsOf(directory)).values()], ["4\n"]);
+    await writer.close();
+    assert.deepEqual((await readdir(directory)).length, 2);
+    assert.deepEqual([...Object.values(await written(directory, ["5\n"], { maxFileSize: 100 }))], ["4\n5\n"]);
+  }));
+
+test(
+  "on a full disk a series fails with whole lines, and goes on when there is room",
+  { skip: cannotMount },
+  () =>
+    onSmallDisk(200, async (disk) => {
+      const directory = join(disk, "logs");
+      const line = `${"z".repeat(999)}\n`;
+      const log = open(directory, { maxFileSize: 100_000 });
+      const writer = log.getWriter();
+      writer.closed.catch(() => {});
+      let told = 0;
+      const writes = Array.from({ length: 300 }, () => writer.write(line).then(() => told++, (error) => error));
+      const errors = (await Promise.all(writes)).filter((outcome) => outcome instanceof Error);
+      assert.equal((errors[0] as NodeJS.ErrnoException).code, "ENOSPC");
+      assert.match(errors[0].message, /^Cannot write .*: no space is left on the device \(ENOSPC\)$/);
+      const texts = [...(await textsOf(directory)).values()].join("");
+      assert.equal(texts, line.repeat(texts.length / 1000));
+      assert.ok(texts.length >= told * 1000);
+      await rm(join(directory, "app-00001.log"));
+      assert.equal(
+        [...Object.values(await written(directory, [line], { maxFileSize: 100_000 }))].at(-1)!.slice(-1000),
+        line,
+      );
+    }),
+);
+
+test(
+  "with retry a series waits for room on a full disk, and nothing is lost",
+  { skip: cannotMount },
+  () =>
+    onSmallDisk(200, async (disk) => {
+      const filler = join(disk, "filler");
+      await writeFile(filler, new Uint8Array(150_000));
+      const directory = join(disk, "logs");
+      const log = open(directory, { maxFileSize: 1_000_000, retry: { attempts: 1000, delay: 100 } });
+      const writer = log.getWriter();
+      const lines = Array.from({ length: 100 }, (_, i) => `${String(i).padEnd(999)}\n`);
+      const writes = lines.map((line) => writer.write(line));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      assert.throws(() => log.flushSync(), Error);
+      await rm(filler);
+      await Promise.all(writes);
+      await writer.close();
+      assert.equal([...(await textsOf(directory)).values()].join(""), lines.join(""));
+      assert.deepEqual(openFilesIn(directory), []);
+    }),
+);
+
+test(
+  "an abort does not wait for the retries of a write",
+  { skip: cannotMount },
+  () =>
+    onSmallDisk(200, async (disk) => {
+      const directory = join(disk, "logs");
+      const log = open(directory, { maxFileSize: 1_000_000, retry: { attempts: 1000, delay: 1_000_000 } });
+      const writer = log.getWriter();
+      const write = writer.write("z".repeat(300_000));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await Promise.all([assert.rejects(write), within(writer.abort(new Error("enough")), "abort()")]);
+      assert.deepEqual(openFilesIn(directory), []);
+      assert.deepEqual(await written(directory, ["1\n"], { maxFileSize: 100 }), { "app-00001.log": "1\n" });
+    }),
+);

@@ -1,0 +1,263 @@
+import assert from "node:assert/strict";
+import { link, mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { UploadError } from "../../../lib/upload/mod.ts";
+import { SessionLock } from "../../../lib/upload/session/session_lock.ts";
+import { createUploadHandler } from "../../../lib/upload/mod.ts";
+import { inFolder, listed } from "../../support/folders.ts";
+import { pause, until } from "../../support/waits.ts";
+import { serving } from "../handler/serving_handler.ts";
+import { ask, filesIn, type Step } from "./exchange_case.ts";
+
+const TUS = "Tus-Resumable: 1.0.0";
+const DATA = "Content-Type: application/offset+octet-stream";
+const PARTIAL = "Content-Type: application/partial-upload";
+
+const SESSIONS = ".millrace-uploads";
+
+/** Makes requests of a handler without a server. */
+function client(options: Parameters<typeof createUploadHandler>[0]): (step: Step) => Promise<Response> {
+  const { fetch } = createUploadHandler({ log: () => {}, resumable: true, ...options });
+  return ({ request: [method, target, ...lines], body }) => {
+    const headers = Object.fromEntries(lines.map((line) => line.split(": ") as [string, string]));
+    if (body !== undefined) headers["content-length"] = String(body.length);
+    return fetch(new Request(`http://localhost${target}`, { method, headers, ...(body !== undefined && { body }) }));
+  };
+}
+
+const begin: Step = { request: ["PUT", "/note", "Upload-Complete: ?0"], body: "hello" };
+const finish = (upload: string, offset = 5): Step => ({
+  request: ["PATCH", upload, PARTIAL, `Upload-Offset: ${offset}`, "Upload-Complete: ?1"],
+  body: "",
+});
+
+test("sessions that expired are removed, with nothing of others'", () =>
+  inFolder(async (folder) => {
+    const first = client({ directory: folder });
+    const kept = (await first(begin)).headers.get("location")!.slice(1);
+    const expired = (await first(begin)).headers.get("location")!.slice(1);
+    const mixed = (await first(begin)).headers.get("location")!.slice(1);
+    for (const id of [expired, mixed]) {
+      for (const name of ["data", "record.json"]) await utimes(join(folder, SESSIONS, id, name), 1e9, 1e9);
+    }
+    await writeFile(join(folder, SESSIONS, mixed, "foreign"), "not ours");
+    await mkdir(join(folder, SESSIONS, "folder"));
+    await writeFile(join(folder, SESSIONS, "folder", "data"), "not ours");
+    await utimes(join(folder, SESSIONS, "folder", "data"), 1e9, 1e9);
+    assert.equal((await first({ request: ["HEAD", `/${expired}`] })).status, 404, "it expired, though it is there");
+    client({ directory: folder, resumable: { maxAge: 60_000 } });
+    await until(async () => !(await readdir(join(folder, SESSIONS, mixed))).includes("data"), "it is removed");
+    await until(async () => !(await readdir(join(folder, SESSIONS))).includes(expired), "the other one is too");
+    const left = (await listed(join(folder, SESSIONS))).filter((path) => !path.includes("lock."));
+    assert.deepEqual(left.sort(), [`${kept}/data`, `${kept}/record.json`, `${mixed}/foreign`, "folder/data"].sort());
+    assert.equal((await first({ request: ["HEAD", `/${kept}`] })).status, 204);
+  }));
+
+/** What a kill in the middle of storing leaves, and whether the file has its name then. */
+const kills: Record<string, (session: string, file: string) => Promise<void>> = {
+  "before the file has its name": async () => {},
+  "while it has both names": (session, file) => link(join(session, "data"), file),
+};
+
+for (const [when, leave] of Object.entries(kills)) {
+  test(`a server that was killed ${when} goes on with that`, () =>
+    inFolder(async (folder) => {
+      const told: string[] = [];
+      const first = client({ directory: folder, onComplete: ({ name }) => void told.push(name) });
+      const upload = (await first(begin)).headers.get("location")!;
+      const session = join(folder, SESSIONS, upload.slice(1));
+      const record = JSON.parse(await readFile(join(session, "record.json"), "utf8"));
+      const storing = { ...record, state: "storing", bytes: 5, isThere: false, digests: {} };
+      await writeFile(join(session, "record.json"), JSON.stringify(storing));
+      await leave(session, join(folder, "note"));
+      const response = await first({ request: ["HEAD", upload] });
+      assert.equal(response.status, 204);
+      assert.equal(response.headers.get("upload-complete"), "?1");
+      assert.equal(response.headers.get("upload-offset"), "5");
+      assert.deepEqual(await filesIn(folder), { note: "hello" });
+      assert.deepEqual(told, ["note"]);
+      assert.equal((await first(finish(upload))).status, 201);
+      assert.deepEqual(told, ["note"]);
+    }));
+}
+
+test("a file that somebody else stored meanwhile is not replaced", () =>
+  inFolder(async (folder) => {
+    const send = client({ directory: folder });
+    const upload = (await send(begin)).headers.get("location")!;
+    await writeFile(join(folder, "note"), "another's");
+    const response = await send(finish(upload));
+    assert.equal(response.status, 409);
+    assert.equal(response.headers.get("upload-complete"), "?1");
+    assert.deepEqual(await filesIn(folder), { note: "another's" });
+    assert.equal((await send({ request: ["HEAD", upload] })).status, 404);
+  }));
+
+test("If-None-Match of the creation holds when the upload is complete", () =>
+  inFolder(async (folder) => {
+    const send = client({ directory: folder, overwrite: true });
+    const conditional: Step = { ...begin, request: ["PUT", "/note", "Upload-Complete: ?0", "If-None-Match: *"] };
+    const upload = (await send(conditional)).headers.get("location")!;
+    await writeFile(join(folder, "note"), "another's");
+    assert.equal((await send(finish(upload))).status, 412);
+    assert.deepEqual(await filesIn(folder), { note: "another's" });
+  }));
+
+test("an onComplete() that fails is told again, until it does not", () =>
+  inFolder(async (folder) => {
+    let calls = 0;
+    const send = client({
+      directory: folder,
+      name: () => "note",
+      onComplete: () => {
+        if (++calls < 3) throw new Error("the database is away");
+      },
+    });
+    const created = await send({ request: ["POST", "/", TUS, "Upload-Length: 5"], body: "" });
+    const upload = created.headers.get("location")!;
+    const patch: Step = { request: ["PATCH", upload, TUS, DATA, "Upload-Offset: 0"], body: "hello" };
+    assert.equal((await send(patch)).status, 500);
+    assert.equal((await send({ request: ["HEAD", upload, TUS] })).status, 500);
+    const head = await send({ request: ["HEAD", upload, TUS] });
+    assert.equal(head.status, 200);
+    assert.equal(head.headers.get("upload-offset"), "5");
+    assert.equal(calls, 3);
+    assert.deepEqual(await filesIn(folder), { note: "hello" });
+  }));
+
+test("an UploadError of onComplete() refuses an ordinary upload, too", () =>
+  inFolder(async (folder) => {
+    const onComplete = () => {
+      throw new UploadError("UNSUPPORTED", "It is no picture");
+    };
+    const send = client({ directory: folder, onComplete });
+    const response = await send({ request: ["PUT", "/note"], body: "hello" });
+    assert.equal(response.status, 415);
+    assert.equal((await response.json()).detail, "It is no picture");
+  }));
+
+test("onComplete() is told of ordinary uploads and of each file of a form", () =>
+  inFolder(async (folder) => {
+    const told: unknown[] = [];
+    const { fetch } = createUploadHandler({ directory: folder, onComplete: (upload) => void told.push(upload) });
+    await fetch(new Request("http://localhost/note", { method: "PUT", body: "hello" }));
+    const body = new FormData();
+    body.append("f", new File(["hi"], "a.txt", { type: "text/plain" }));
+    await fetch(new Request("http://localhost/", { method: "POST", body }));
+    const [plain, file] = told as { name: string }[];
+    const path = join(folder, "note");
+    assert.deepEqual(plain, { name: "note", bytes: 5, contentType: plainType(plain), path });
+    const { name } = file;
+    assert.deepEqual({ ...file, contentType: "" }, {
+      name,
+      bytes: 2,
+      field: "f",
+      filename: "a.txt",
+      contentType: "",
+      path: join(folder, name),
+    });
+  }));
+
+/** Runtimes give a text of a request a type, or none. */
+function plainType(upload: unknown): string {
+  return (upload as { contentType: string }).contentType;
+}
+
+test("what a checksum does not vouch for is dropped after a kill", () =>
+  inFolder(async (folder) => {
+    const send = client({ directory: folder, name: () => "note" });
+    const upload = (await send({ request: ["POST", "/", TUS, "Upload-Length: 10"], body: "" })).headers.get(
+      "location",
+    )!;
+    const session = join(folder, SESSIONS, upload.slice(1));
+    const record = JSON.parse(await readFile(join(session, "record.json"), "utf8"));
+    await writeFile(join(session, "record.json"), JSON.stringify({ ...record, verified: 3 }));
+    await writeFile(join(session, "data"), "hello");
+    const head = await send({ request: ["HEAD", upload, TUS] });
+    assert.equal(head.headers.get("upload-offset"), "3");
+    assert.equal(await readFile(join(session, "data"), "utf8"), "hel");
+  }));
+
+test("a record that is none of ours is no session, and left alone", () =>
+  inFolder(async (folder) => {
+    const send = client({ directory: folder });
+    const upload = (await send(begin)).headers.get("location")!;
+    for (const text of ["", "{", "null", "[]", '{"version":2}', '{"version":1}']) {
+      await writeFile(join(folder, SESSIONS, upload.slice(1), "record.json"), text);
+      assert.equal((await send({ request: ["HEAD", upload] })).status, 404, text);
+      assert.equal(await readFile(join(folder, SESSIONS, upload.slice(1), "record.json"), "utf8"), text);
+    }
+  }));
+
+test("of many who want a lock, one has it at a time", () =>
+  inFolder(async (folder) => {
+    let holders = 0;
+    let turns = 0;
+    await Promise.all(Array.from({ length: 12 }, async () => {
+      for (let i = 0; i < 4; i++) {
+        const lock = (await SessionLock.take(folder, () => {}))!;
+        assert.equal(++holders, 1);
+        lock.require();
+        turns++;
+        await pause(1);
+        holders--;
+        lock.release();
+      }
+    }));
+    assert.equal(turns, 48);
+  }));
+
+test("a lock is taken from a dead process at once, and from one that shows no sign of life", () =>
+  inFolder(async (folder) => {
+    await writeFile(join(folder, "lock.7"), JSON.stringify({ space: "elsewhere", pid: 1 }));
+    await utimes(join(folder, "lock.7"), Date.now() / 1000 - 60, Date.now() / 1000 - 60);
+    const lock = await SessionLock.take(folder, () => {});
+    assert.deepEqual(await readdir(folder), ["lock.8"]);
+    lock!.release();
+    assert.deepEqual(await readdir(folder), ["lock.8.free"]);
+    assert.equal(await SessionLock.take(join(folder, "missing"), () => {}), undefined);
+  }));
+
+test("maxAge and other options are checked", () => {
+  for (const resumable of [1, "yes", null, { maxAge: "1" }, { maxAge: 10 }, { maxAge: Infinity }, { age: 5 }]) {
+    const options = { directory: "/tmp", resumable } as unknown as Parameters<typeof createUploadHandler>[0];
+    assert.throws(() => createUploadHandler(options), /resumable|maxAge|age/);
+  }
+});
+
+test("an upload of another site's page is refused at each step, and one of a page that may is told by CORS", () =>
+  serving("node:http", { resumable: true, allowCrossSite: ["https://app.example"] }, async (server) => {
+    const asked = async (step: Step) => (await ask(server, step))!.answer;
+    const own = ["Origin: https://app.example"];
+    const other = ["Origin: https://evil.example"];
+    const preflight = await asked({
+      request: ["OPTIONS", "/", ...own, "Access-Control-Request-Method: PATCH"],
+    });
+    assert.equal(preflight.fields.get("access-control-allow-origin"), "https://app.example");
+    assert.match(preflight.fields.get("access-control-allow-methods")!, /PATCH/);
+    assert.match(preflight.fields.get("access-control-allow-headers")!, /Upload-Offset/);
+    assert.equal(
+      (await asked({ request: ["OPTIONS", "/", ...other] })).fields.has("access-control-allow-origin"),
+      false,
+    );
+    const created = await asked({ request: ["POST", "/", TUS, "Upload-Length: 5", ...own], body: "" });
+    assert.match(created.fields.get("access-control-expose-headers")!, /Location.*Upload-Offset/);
+    assert.equal(created.fields.get("vary"), "Origin");
+    const upload = created.fields.get("location")!;
+    for (
+      const request of [
+        ["POST", "/", TUS, "Upload-Length: 5", ...other],
+        ["PATCH", upload, TUS, DATA, "Upload-Offset: 0", ...other],
+        ["HEAD", upload, TUS, ...other],
+        ["DELETE", upload, TUS, ...other],
+        ["PUT", "/note", "Upload-Complete: ?0", ...other],
+      ] as const
+    ) {
+      const answer = await asked({ request, body: request[0] === "PATCH" ? "hello" : undefined } as Step);
+      assert.equal(answer.status, 403, answer.all);
+      assert.equal(answer.fields.has("access-control-allow-origin"), false);
+    }
+    const patch: Step = { request: ["PATCH", upload, TUS, DATA, "Upload-Offset: 0", ...own], body: "hello" };
+    assert.equal((await asked(patch)).status, 204);
+  }));
