@@ -1,9 +1,8 @@
 import { times } from "./piping.ts";
-import { CHUNK_SIZE, readAll, type Scenario } from "./scenario.ts";
+import { CHUNK_SIZE, QUEUED, readAll, type Scenario } from "./scenario.ts";
 
 /** Sixteen chunks: the mark of a byte stream counts bytes. */
 const BYTES = { highWaterMark: 16 * CHUNK_SIZE };
-const QUEUED = 1024;
 const BUFFER = 64 * 1024;
 
 /** Byte streams. They take each chunk's buffer away, so that each chunk is a new one. */

@@ -1,11 +1,22 @@
-import { chunk, CHUNK_SIZE, CountingSink, longSource, MARK, readAll, type Scenario, whole } from "./scenario.ts";
+import { times } from "./piping.ts";
+import { chunk, CountingSink, longSource, MARK, pulled, QUEUED, queued, readAll, type Scenario } from "./scenario.ts";
 
-/** Streams read by a reader or by `for await`, and written by a writer. */
+/** Streams read by a reader, and written by a writer. */
 export const reading: readonly Scenario[] = [
   {
     title: "read loop",
     unit: 1,
     run: (classes, amount) => readAll(longSource(classes, amount)),
+  },
+  {
+    title: "read loop, mark 1",
+    unit: 1,
+    run: ({ ReadableStream }, amount) => readAll(new ReadableStream(pulled(amount))),
+  },
+  {
+    title: "read loop, queued",
+    unit: QUEUED,
+    run: ({ ReadableStream }, amount) => times(amount, () => readAll(new ReadableStream(queued(QUEUED)))),
   },
   {
     title: "write loop (`await ready`)",
@@ -19,19 +30,6 @@ export const reading: readonly Scenario[] = [
       }
       await writer.close();
       return sink.count();
-    },
-  },
-  {
-    title: "for await",
-    unit: 1,
-    async run(classes, amount) {
-      let chunks = 0;
-      let bytes = 0;
-      for await (const { byteLength } of longSource(classes, amount)) {
-        chunks++;
-        bytes += byteLength;
-      }
-      return whole(chunks, bytes, CHUNK_SIZE);
     },
   },
   {

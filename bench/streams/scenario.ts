@@ -31,6 +31,19 @@ export function pulled(count: number, bytes: Uint8Array<ArrayBuffer> = chunk): U
   };
 }
 
+/** How many chunks a stream has that is filled before it is read. */
+export const QUEUED = 1024;
+
+/** A source that has its `count` chunks when the stream is made. */
+export function queued(count: number, bytes: Uint8Array<ArrayBuffer> = chunk): UnderlyingDefaultSource<Uint8Array> {
+  return {
+    start(controller) {
+      for (let i = 0; i < count; i++) controller.enqueue(bytes);
+      controller.close();
+    },
+  };
+}
+
 /** A synchronous sink that counts its chunks, and bytes: half a chunk lost is a loss too. */
 export class CountingSink implements UnderlyingSink<Uint8Array> {
   chunks = 0;
@@ -66,6 +79,17 @@ export async function pipeToCounter(
   const sink = new CountingSink();
   await pipeTo(source, new WritableStream<Uint8Array>(sink, MARK), options);
   return sink.count();
+}
+
+/** Reads to the end by `for await` and resolves to the number of chunks of `size` bytes. */
+export async function iterate(source: ReadableStream<Uint8Array>, size: number = CHUNK_SIZE): Promise<number> {
+  let chunks = 0;
+  let bytes = 0;
+  for await (const { byteLength } of source) {
+    chunks++;
+    bytes += byteLength;
+  }
+  return whole(chunks, bytes, size);
 }
 
 /** Reads to the end by a default reader and resolves to the number of chunks of `size` bytes. */

@@ -1,10 +1,12 @@
-import type { Implementation } from "./implementation.ts";
 import { throughIdentities, times } from "./piping.ts";
-import { chunk, CountingSink, pulled, readAll, type Scenario } from "./scenario.ts";
+import { chunk, CountingSink, iterate, pulled, readAll, type Scenario } from "./scenario.ts";
 
 /** A stream of tokens or events: 20 chunks of 40 bytes, made as servers make them, with the default marks. */
 const TOKENS = 20;
 const token = chunk.slice(0, 40);
+
+/** A page that a server renders: few chunks, larger ones. */
+const PAGE = 4;
 
 /** Streams that end soon, so that making and closing them counts. */
 export const short: readonly Scenario[] = [
@@ -13,6 +15,12 @@ export const short: readonly Scenario[] = [
     unit: TOKENS,
     run: ({ ReadableStream }, amount) =>
       times(amount, () => readAll(new ReadableStream(pulled(TOKENS, token)), token.length)),
+  },
+  {
+    title: "tokens, 20 x 40 bytes, for await",
+    unit: TOKENS,
+    run: ({ ReadableStream }, amount) =>
+      times(amount, () => iterate(new ReadableStream(pulled(TOKENS, token)), token.length)),
   },
   {
     title: "SSE, 20 x 40 bytes, pipeThrough x1, pipeTo",
@@ -25,47 +33,51 @@ export const short: readonly Scenario[] = [
         return sink.count(token.length);
       }),
   },
-  creation("new ReadableStream", ({ ReadableStream }) => new ReadableStream({ pull() {} })),
-  creation("new WritableStream", ({ WritableStream }) => new WritableStream({ write() {} })),
-  creation("new TransformStream", ({ TransformStream }) => new TransformStream({ transform() {} })),
-  response("Response.text(), 64 x 1 KiB", 64, chunk),
-  response("Response.text(), 20 x 40 bytes", TOKENS, token),
-  response("Response.text(), 64 x 1 KiB through 3", 64, chunk, 3),
+  {
+    title: "page, 4 x 1 KiB, read",
+    unit: PAGE,
+    run: ({ ReadableStream }, amount) => times(amount, () => readAll(new ReadableStream(pulled(PAGE)))),
+  },
+  {
+    title: "page, 4 x 1 KiB, pipeTo",
+    unit: PAGE,
+    run: (classes, amount) =>
+      times(amount, async () => {
+        const sink = new CountingSink();
+        await classes.pipeTo(new classes.ReadableStream(pulled(PAGE)), new classes.WritableStream<Uint8Array>(sink));
+        return sink.count();
+      }),
+  },
+  {
+    title: "an error at once",
+    counted: "streams",
+    unit: 1,
+    run: ({ ReadableStream }, amount) => times(amount, () => readError(new ReadableStream({ pull: fails }))),
+  },
+  {
+    title: "a cancel after one chunk",
+    counted: "streams",
+    unit: 1,
+    run: ({ ReadableStream }, amount) =>
+      times(amount, async () => {
+        for await (const { byteLength } of new ReadableStream(pulled(TOKENS, token))) return byteLength / token.length;
+        return 0;
+      }),
+  },
 ];
 
-/** Constructions, with a turn of the microtask queue after each 100 for what `start()` leaves behind. */
-function creation(title: string, construct: (classes: Implementation) => object): Scenario {
-  return {
-    title,
-    counted: "streams",
-    unit: 100,
-    run: (classes, amount) =>
-      times(amount, () => {
-        let made = 0;
-        for (let i = 0; i < 100; i++) if (construct(classes)) made++;
-        return Promise.resolve(made);
-      }),
-  };
+const failure = new TypeError("the source fails");
+
+function fails(controller: ReadableStreamDefaultController): void {
+  controller.error(failure);
 }
 
-/** A response's body, read as text by the runtime. */
-function response(title: string, count: number, bytes: Uint8Array<ArrayBuffer>, hops = 0): Scenario {
-  return {
-    title,
-    unit: count,
-    async run(classes, amount) {
-      await requireAccepted(classes);
-      return await times(amount, async () => {
-        const source = new classes.ReadableStream(pulled(count, bytes));
-        const text = await new Response(hops ? throughIdentities(classes, source, hops) : source).text();
-        return text.length / bytes.length;
-      });
-    },
-  };
-}
-
-/** A foreign stream is either refused with an error or made a string of. */
-async function requireAccepted({ ReadableStream }: Implementation): Promise<void> {
-  const text = await new Response(new ReadableStream(pulled(2, token))).text();
-  if (text !== "a".repeat(2 * token.length)) throw new TypeError(`new Response(stream).text() gives "${text}"`);
+/** Resolves to 1 if the stream fails as its source does. */
+async function readError(stream: ReadableStream): Promise<number> {
+  try {
+    await stream.getReader().read();
+    return 0;
+  } catch (error) {
+    return error === failure ? 1 : 0;
+  }
 }

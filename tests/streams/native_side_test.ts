@@ -4,6 +4,7 @@ import { makeNativeSideLazily } from "../../lib/streams/native/lazy/lazy_side.ts
 import { ReadableStream, TransformStream, WritableStream } from "../../lib/streams/mod.ts";
 
 const nativeLocked = getterOf(globalThis.ReadableStream.prototype, "locked");
+const nativeLockedWritable = getterOf(globalThis.WritableStream.prototype, "locked");
 const nativeGetReader = globalThis.ReadableStream.prototype.getReader;
 const nativeGetWriter = globalThis.WritableStream.prototype.getWriter;
 
@@ -74,6 +75,109 @@ test("our streams see the lock of a native reader and writer, and their release"
   assert.equal(writable.locked, true);
   writer.releaseLock();
   assert.equal(writable.locked, false);
+});
+
+test("the runtime sees the lock of a writer that came before it looked, and its release", () => {
+  const stream = new WritableStream();
+  const writer = stream.getWriter();
+  assert.equal(nativeLockedWritable.call(stream), true);
+  writer.releaseLock();
+  assert.equal(nativeLockedWritable.call(stream), false);
+});
+
+test("a reader, and a writer, that come after the runtime looked lock its side too, until they are released", () => {
+  const readable = new ReadableStream();
+  const writable = new WritableStream();
+  assert.deepEqual([nativeLocked.call(readable), nativeLockedWritable.call(writable)], [false, false]);
+  const locks = [readable.getReader(), writable.getWriter()];
+  assert.deepEqual([nativeLocked.call(readable), nativeLockedWritable.call(writable)], [true, true]);
+  for (const lock of locks) lock.releaseLock();
+  assert.deepEqual([nativeLocked.call(readable), nativeLockedWritable.call(writable)], [false, false]);
+});
+
+test("the runtime's own methods read by a reader of ours, and write by a writer of ours", async () => {
+  const { read } = globalThis.ReadableStreamDefaultReader.prototype;
+  const stream = new ReadableStream({
+    start(controller) {
+      controller.enqueue("chunk");
+      controller.close();
+    },
+  });
+  assert.deepEqual(await read.call(stream.getReader()), { done: false, value: "chunk" });
+  const { write } = globalThis.WritableStreamDefaultWriter.prototype;
+  const written: unknown[] = [];
+  const writer = new WritableStream({ write: (chunk) => void written.push(chunk) }).getWriter();
+  await write.call(writer, "chunk");
+  assert.deepEqual(written, ["chunk"]);
+});
+
+test("the runtime's own methods take readers and writers of ours that were released, and no other objects", async () => {
+  const reader = new ReadableStream().getReader();
+  const byobReader = new ReadableStream({ type: "bytes" }).getReader({ mode: "byob" });
+  const writer = new WritableStream().getWriter();
+  for (const lock of [reader, byobReader, writer]) lock.releaseLock();
+  const { cancel } = globalThis.ReadableStreamDefaultReader.prototype;
+  await assert.rejects(cancel.call(reader), TypeError);
+  await assert.rejects(globalThis.ReadableStreamBYOBReader.prototype.cancel.call(byobReader), TypeError);
+  await assert.rejects(globalThis.WritableStreamDefaultWriter.prototype.abort.call(writer), TypeError);
+  await assert.rejects(cancel.call(Object.create(Object.getPrototypeOf(reader))), TypeError);
+});
+
+test("readers and writers of ours can be inspected", async () => {
+  const { inspect } = await import("node:util");
+  const reader = new ReadableStream().getReader();
+  const writer = new WritableStream().getWriter();
+  assert.match(inspect(reader), /^ReadableStreamDefaultReader/);
+  assert.match(inspect(writer), /^WritableStreamDefaultWriter/);
+  reader.releaseLock();
+  assert.match(inspect(reader), /^ReadableStreamDefaultReader/);
+});
+
+test("a native reader gets what came for one that was released before it, then what is buffered", async () => {
+  let controller!: ReadableStreamDefaultController<string>;
+  const stream = new ReadableStream<string>({ start: (given) => void (controller = given) });
+  const first = nativeGetReader.call(stream) as ReadableStreamDefaultReader<string>;
+  const read = first.read();
+  first.releaseLock();
+  await assert.rejects(read, TypeError);
+  for (const chunk of ["a", "b", "c"]) controller.enqueue(chunk);
+  controller.close();
+  const second = nativeGetReader.call(stream) as ReadableStreamDefaultReader<string>;
+  const chunks: unknown[] = [];
+  for (let result = await second.read(); !result.done; result = await second.read()) chunks.push(result.value);
+  assert.deepEqual(chunks, ["a", "b", "c"]);
+  await second.closed;
+});
+
+test("a native reader that has taken some of what is buffered cancels the source, with its reason", async () => {
+  const reasons: unknown[] = [];
+  const stream = new ReadableStream<string>({
+    start(controller) {
+      for (const chunk of ["a", "b", "c"]) controller.enqueue(chunk);
+    },
+    cancel: (reason) => void reasons.push(reason),
+  });
+  const reader = nativeGetReader.call(stream) as ReadableStreamDefaultReader<string>;
+  assert.equal((await reader.read()).value, "a");
+  await reader.cancel("enough");
+  assert.deepEqual(reasons, ["enough"]);
+  assert.deepEqual(await reader.read(), { done: true, value: undefined });
+});
+
+test("a source that fails while a native reader takes what is buffered gives that chunk, then its error", async () => {
+  const error = new Error("failed later");
+  let pulls = 0;
+  const stream = new ReadableStream<number>({
+    pull(controller) {
+      if (pulls++ === 0) controller.enqueue(1);
+      else throw error;
+    },
+  });
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  const reader = nativeGetReader.call(stream) as ReadableStreamDefaultReader<number>;
+  assert.deepEqual(await reader.read(), { done: false, value: 1 });
+  await assert.rejects(reader.read(), error);
+  await assert.rejects(reader.closed, error);
 });
 
 test("the runtime reads a stream that was frozen before it looked", async () => {

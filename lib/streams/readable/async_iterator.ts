@@ -1,6 +1,6 @@
 import { wrongThis } from "../language/errors.ts";
 import { Deferred, inAMicrotask, promiseRejectedWith, promiseResolvedWith, react } from "../language/promises.ts";
-import { readBufferedHoldingPull, takeHeldPull } from "./controller_state.ts";
+import { type ReadableControllerState, readBufferedHoldingPull, takeHeldPull } from "./controller_state.ts";
 import type { ReadRequest } from "./read_requests.ts";
 import {
   type DefaultReaderState,
@@ -48,8 +48,8 @@ export class ReadableStreamAsyncIterator<R> {
   #finished = false;
   /** A chunk that was read and is given in a microtask; there is one at most, as calls wait for each other. */
   #buffered: R | undefined;
-  /** The end of the pull that reading it caused, if that is to come first. */
-  #onPulled: (() => void) | undefined = undefined;
+  /** The controller of the pull that reading it caused, whose end is to come first. */
+  #pulled: ReadableControllerState | undefined;
 
   constructor(reader: DefaultReaderState, preventCancel: boolean) {
     this.#reader = reader;
@@ -78,7 +78,7 @@ export class ReadableStreamAsyncIterator<R> {
     if (stream!.controller.hasBuffered) { // as in ReadableStreamDefaultReader.read(), and its reaction
       stream!.disturbed = true;
       this.#buffered = readBufferedHoldingPull(stream!.controller) as R;
-      this.#onPulled = takeHeldPull(stream!.controller);
+      if (takeHeldPull(stream!.controller)) this.#pulled = stream!.controller;
       return inAMicrotask(this.#onBuffered);
     }
     const request = new IterationReadRequest(this.#reader);
@@ -87,10 +87,10 @@ export class ReadableStreamAsyncIterator<R> {
   }
 
   readonly #onBuffered = (): Result<R> => {
-    const onPulled = this.#onPulled;
-    if (onPulled) {
-      this.#onPulled = undefined;
-      onPulled();
+    const pulled = this.#pulled;
+    if (pulled !== undefined) {
+      this.#pulled = undefined;
+      pulled.pulled();
     }
     const value = this.#buffered as R;
     this.#buffered = undefined;

@@ -1,6 +1,12 @@
 import { NOT_EMPTY, toArrayBufferView, viewKind, type ViewSlots } from "../language/array_buffers.ts";
 import { badValue, cannot, outOfRange, releasedError } from "../language/errors.ts";
-import { hasNativeByteStreams, NativeReadableStreamBYOBReader } from "../language/native_classes.ts";
+import { lockLazily, makeLockLazily, unlockLazily } from "#streams/lazy_side";
+import {
+  hasNativeByteStreams,
+  isNativeReadableStreamLocked,
+  NativeReadableStream,
+  NativeReadableStreamBYOBReader,
+} from "../language/native_classes.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject, toDictionary, toUnsignedLongLong } from "../language/webidl.ts";
 import { ByteControllerState } from "./byte_controller_state.ts";
@@ -81,9 +87,11 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
       throw cannot("get a BYOB reader", 'the stream was not made with type: "bytes"');
     }
     super(stream as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>); // locks the native side
-    this.#state = new ByobReaderState();
-    this.#state.isPublic = true;
-    readableStreamReaderGenericInitialize(this.#state, streamState);
+    const state = new ByobReaderState();
+    this.#state = state;
+    state.isPublic = true;
+    readableStreamReaderGenericInitialize(state, streamState);
+    lockLazily(state);
   }
 
   /** Fulfils when the stream closes; rejects when it errors or the reader is released. */
@@ -129,7 +137,16 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     const state = this.#state;
     if (state.stream === undefined) return;
     readableStreamReaderRelease(state);
-    super.releaseLock();
+    if (!unlockLazily(state)) super.releaseLock();
+  }
+
+  static {
+    makeLockLazily(ByobReaderState, this, () => ({
+      native: NativeReadableStreamBYOBReader,
+      sample: new NativeReadableStreamBYOBReader(new NativeReadableStream({ type: "bytes" })),
+      look: isNativeReadableStreamLocked,
+      stateOf: (lock) => #state in lock ? lock.#state : undefined,
+    }));
   }
 }
 defineInterface(ReadableStreamBYOBReader, NAME);

@@ -10,6 +10,7 @@ import {
   react,
   settle,
 } from "../language/promises.ts";
+import { Ring } from "../queuing/ring.ts";
 import { PARKED } from "../shortcuts/parked.ts";
 import type { RecyclingSource } from "../shortcuts/recycling.ts";
 import type { ReadRequest } from "./read_requests.ts";
@@ -56,7 +57,7 @@ export abstract class ReadableControllerState {
   pullAgain = false;
   /** See {@linkcode readBufferedHoldingPull}. */
   pullEnd: typeof REACTS | typeof MAY_BE_HELD | typeof IS_HELD = REACTS;
-  /** What follows start and each pull; bound once for each stream. */
+  /** The same as functions, for promises; bound once for each stream. */
   #onPulled: (() => void) | undefined;
   #onPullFailed: ((error: unknown) => void) | undefined;
   abstract readonly queue: ControllerQueue;
@@ -67,14 +68,17 @@ export abstract class ReadableControllerState {
     this.highWaterMark = highWaterMark;
   }
 
+  /** What follows start and each pull. */
+  pulled(): void {
+    this.pulling = false;
+    if (!this.started) this.started = true;
+    else if (!this.pullAgain) return;
+    this.pullAgain = false;
+    this.callPullIfNeeded();
+  }
+
   get onPulled(): () => void {
-    return this.#onPulled ??= () => {
-      this.pulling = false;
-      if (!this.started) this.started = true;
-      else if (!this.pullAgain) return;
-      this.pullAgain = false;
-      this.callPullIfNeeded();
-    };
+    return this.#onPulled ??= () => this.pulled();
   }
 
   get onPullFailed(): (error: unknown) => void {
@@ -86,7 +90,7 @@ export abstract class ReadableControllerState {
     if (isThenableLike(startResult)) {
       react(newPromiseResolvedWith(startResult), this.onPulled, this.onPullFailed);
     } else {
-      queueReaction(this.onPulled);
+      queuePulled(this);
     }
   }
 
@@ -227,6 +231,16 @@ export function checkCanCloseOrEnqueue(controller: ReadableControllerState, acti
  * onPulled() also follows start. It ends the pull, and calls callPullIfNeeded() if `pullAgain` is set.
  */
 
+/** The controllers whose start or pull has ended, in the order of the microtasks that tell them. */
+const ended = new Ring<ReadableControllerState>();
+const onEnded = (): void => ended.shift().pulled();
+
+/** Has `pulled()` called one microtask later, without a function for each stream. */
+export function queuePulled(controller: ReadableControllerState): void {
+  ended.push(controller);
+  queueReaction(onEnded);
+}
+
 /**
  * Calls the source's pull, and reacts to its end as its promise would have: a microtask later, or, if nobody sees the
  * reads and the source returned no promise, at once.
@@ -245,7 +259,7 @@ function callPull(controller: ReadableControllerState): void {
 
 function reactToPull(controller: ReadableControllerState): void {
   if (controller.pullEnd === MAY_BE_HELD) controller.pullEnd = IS_HELD;
-  else queueReaction(controller.onPulled);
+  else queuePulled(controller);
 }
 
 function pullFrom(controller: ReadableControllerState): unknown {
@@ -289,9 +303,9 @@ export function readBufferedHoldingPull(controller: ReadableControllerState): un
   return controller.readBuffered();
 }
 
-/** The steps that {@linkcode readBufferedHoldingPull} has held back, if any; to be asked for right after it. */
-export function takeHeldPull(controller: ReadableControllerState): (() => void) | undefined {
+/** Whether {@linkcode readBufferedHoldingPull} has held the end of a pull back; to be asked for right after it. */
+export function takeHeldPull(controller: ReadableControllerState): boolean {
   const isHeld = controller.pullEnd === IS_HELD;
   controller.pullEnd = REACTS;
-  return isHeld ? controller.onPulled : undefined;
+  return isHeld;
 }

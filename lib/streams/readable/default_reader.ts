@@ -1,5 +1,10 @@
 import { releasedError } from "../language/errors.ts";
-import { NativeReadableStreamDefaultReader } from "../language/native_classes.ts";
+import { lockLazily, makeLockLazily, unlockLazily } from "#streams/lazy_side";
+import {
+  isNativeReadableStreamLocked,
+  NativeReadableStream,
+  NativeReadableStreamDefaultReader,
+} from "../language/native_classes.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
@@ -41,9 +46,11 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     }
     checkReadableStreamFree(streamState, "get a reader");
     super(stream as globalThis.ReadableStream<R>); // locks the native side
-    this.#state = new DefaultReaderState();
-    this.#state.isPublic = true;
-    readableStreamReaderGenericInitialize(this.#state, streamState);
+    const state = new DefaultReaderState();
+    this.#state = state;
+    state.isPublic = true;
+    readableStreamReaderGenericInitialize(state, streamState);
+    lockLazily(state);
   }
 
   /** Fulfils when the stream closes; rejects when it errors or the reader is released. */
@@ -77,7 +84,16 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     const state = this.#state;
     if (state.stream === undefined) return;
     readableStreamReaderRelease(state);
-    super.releaseLock();
+    if (!unlockLazily(state)) super.releaseLock();
+  }
+
+  static {
+    makeLockLazily(DefaultReaderState, this, () => ({
+      native: NativeReadableStreamDefaultReader,
+      sample: new NativeReadableStreamDefaultReader(new NativeReadableStream()),
+      look: isNativeReadableStreamLocked,
+      stateOf: (lock) => #state in lock ? lock.#state : undefined,
+    }));
   }
 }
 defineInterface(ReadableStreamDefaultReader, NAME);

@@ -1,8 +1,8 @@
 import { badValue, lockedError, outOfRange } from "../language/errors.ts";
-import { makeNativeSideLazily } from "#streams/lazy_side";
+import { lockNewSide, makeNativeSideLazily, WatchedReadableFeed } from "#streams/lazy_side";
 import { hasNativeByteStreams, NativeReadableStream } from "../language/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "#streams/node_interop";
-import { NO_BUFFER, ReadableFeed, releaseReadableFeed, WatchedReadableFeed } from "../native/feeds/readable_feed.ts";
+import { NO_BUFFER, ReadableFeed, releaseReadableFeed } from "../native/feeds/readable_feed.ts";
 import { pipeThrough, pipeTo } from "../pipe/pipe_to.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { construct, giveState, takeState } from "../language/shell.ts";
@@ -213,7 +213,13 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
 }
 answerNode(ReadableStream, "readable", readableStreamStateOf);
 // Not at the first stream: V8 makes streams at half the speed then.
-isLazy = makeNativeSideLazily(ReadableStream, NativeReadableStream, nativeSideOf, (stream) => {
+isLazy = makeNativeSideLazily(ReadableStream, NativeReadableStream, (stream) => {
+  const state = readableStreamStateOf(stream);
+  if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
+  state.nativeSide = new NativeReadableStream(nativeSource(state, WatchedReadableFeed), NO_BUFFER);
+  lockNewSide(state.reader);
+  return state.nativeSide;
+}, (stream) => {
   closeIfEmpty(readableStreamStateOf(stream)!);
 });
 defineInterface(ReadableStream, NAME);
@@ -222,11 +228,6 @@ Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
   writable: true,
   configurable: true,
 });
-
-function nativeSideOf(stream: object): object | undefined {
-  const state = readableStreamStateOf(stream);
-  return state && (state.nativeSide ??= new NativeReadableStream(nativeSource(state, WatchedReadableFeed), NO_BUFFER));
-}
 
 function nativeSource(
   state: ReadableStreamState,

@@ -1,6 +1,7 @@
 import type { ViewSlots } from "../language/array_buffers.ts";
 import { releasedError } from "../language/errors.ts";
 import { LazyPromise, promiseRejectedWith } from "../language/promises.ts";
+import type { LockState } from "../native/lazy/lazy_lock.ts";
 import { Ring } from "../queuing/ring.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
 import type { ReadIntoRequest, ReadRequest } from "./read_requests.ts";
@@ -11,11 +12,13 @@ import { readableStreamCancel, type ReadableStreamState } from "./stream_state.t
  *
  * @see {@link https://streams.spec.whatwg.org/#readable-stream-generic-reader-mixin-internal-slots}
  */
-abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> {
+abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> implements LockState {
   stream: ReadableStreamState | undefined;
-  readonly closed: LazyPromise = new LazyPromise();
-  /** Whether a user holds it: then it has locked the native side too. */
+  protected closedPromise: LazyPromise | undefined;
+  /** Whether a user holds it: then it locks the native side too, once there is one. */
   isPublic = false;
+  declare readonly lazyLock: LockState["lazyLock"];
+  nativeSide: LockState["nativeSide"];
   /**
    * Whether no user sees its reads: the end of a pull that returned no promise then takes effect at once, and not a
    * microtask later.
@@ -23,8 +26,20 @@ abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> {
   readonly endsPullsAtOnce: boolean = false;
   requests: Ring<Request> = new Ring();
 
+  /** Made when somebody looks at it: what has become of the stream until then tells what it is. */
+  get closed(): LazyPromise {
+    if (this.closedPromise === undefined) {
+      this.closedPromise = new LazyPromise();
+      const { stream } = this;
+      if (stream === undefined) this.released();
+      else if (stream.state === "closed") this.closedPromise.resolve();
+      else if (stream.state === "errored") this.closedPromise.reject(stream.storedError);
+    }
+    return this.closedPromise;
+  }
+
   streamErrored(error: unknown): void {
-    this.closed.reject(error);
+    this.closedPromise?.reject(error);
     this.errorRequests(error);
   }
 
@@ -44,7 +59,7 @@ abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> {
 
   /** Its promise will tell nothing of the stream any longer. */
   released(): void {
-    this.closed.reject(releasedError("watch the stream", "reader"));
+    this.closedPromise?.reject(releasedError("watch the stream", "reader"));
   }
 
   abstract streamClosed(): void;
@@ -54,7 +69,7 @@ abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> {
 /** The internal slots of a ReadableStreamDefaultReader. */
 export class DefaultReaderState extends ReaderState<ReadRequest> {
   streamClosed(): void {
-    this.closed.resolve();
+    this.closedPromise?.resolve();
     this.closeRequests();
   }
 
@@ -79,8 +94,6 @@ export function readableStreamReaderGenericInitialize(
 ): void {
   reader.stream = stream;
   stream.reader = reader;
-  if (stream.state === "closed") reader.closed.resolve();
-  else if (stream.state === "errored") reader.closed.reject(stream.storedError);
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-stream-reader-generic-cancel} */

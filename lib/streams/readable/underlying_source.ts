@@ -12,7 +12,6 @@ export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
   autoAllocateChunkSize: number | undefined;
   /** "bytes" for a byte stream; any other is not the standard's. */
   type: string | undefined;
-  readonly recycler: RecyclingSource | undefined;
   readonly #source: unknown;
   #controller: object | undefined;
   #start: Callback | undefined;
@@ -22,7 +21,6 @@ export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
   /** Reads the dictionary's members in the order of their names. */
   constructor(value: unknown) {
     this.#source = value;
-    this.recycler = recyclerOf(value);
     const source = toDictionary(value, "the underlying source");
     const size = source.autoAllocateChunkSize;
     if (size !== undefined) this.autoAllocateChunkSize = toUnsignedLongLong(size, "autoAllocateChunkSize");
@@ -31,6 +29,10 @@ export class UnderlyingSourceAlgorithms implements SourceAlgorithms {
     this.#start = toCallback(source.start, "the underlying source's start");
     const { type } = source;
     if (type !== undefined) this.type = `${type}`;
+  }
+
+  get recycler(): RecyclingSource | undefined {
+    return recyclerOf(this.#source);
   }
 
   /** Whether there is no underlying source, so that only the stream's maker can close it. */

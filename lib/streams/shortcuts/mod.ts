@@ -7,7 +7,7 @@
  * | shortcut | where | may be taken | must not change | held by |
  * | --- | --- | --- | --- | --- |
  * | no promise for what is none | `language/promises.ts` `settle` | an algorithm returned neither an object nor a function | the microtask of the reaction | `tests/streams/differential_test.ts` |
- * | promises made on demand | `language/promises.ts` `LazyPromise` | nobody has looked at `closed` or `ready` | identity, order and handled rejections | `tests/streams/unhandled_rejection_test.ts` |
+ * | promises, and errors of release, made on demand | `language/promises.ts` `LazyPromise` | nobody has looked at `closed` or `ready` | identity, order and handled rejections | `tests/streams/unhandled_rejection_test.ts` |
  * | sizes that are all 1 | `queuing/chunk_queue.ts` `ChunkQueue` | no chunk has had another size | `desiredSize` | `tests/streams/chunk_queue_test.ts` |
  * | a size function that is not called | `queuing/queuing_strategy.ts` `extractSizeAlgorithm` | it is CountQueuingStrategy's own | calls of a user's size function | `tests/streams/differential_test.ts` |
  * | a read that is served at once | `readable/default_reader.ts` `servedRead` | a chunk is buffered | the order of answers | `tests/streams/differential_test.ts` |
@@ -31,6 +31,8 @@
  * | entering a context by the cheapest way | `shortcuts/async_context.ts` `runIn` | the runtime has that way | the context that callbacks run in | `tests/streams/contexts/contexts_test.ts` |
  * | a pipe's locks without promises | `pipe/pipe_locks.ts` `PipeReaderState` | always | what others see of a locked stream | `tests/streams/idle_error_test.ts` |
  * | a native side that is made when it is looked for | `native/lazy/lazy_side.ts` `makeNativeSideLazily` | the runtime marks its streams by properties | what the runtime sees of a stream | `tests/streams/native_side_test.ts` |
+ * | readers and writers whose native side is made then | `native/lazy/lazy_lock.ts` `makeLockLazily` | the same | what the runtime sees of a locked stream | `tests/streams/native_side_test.ts` |
+ * | chunks that Deno's readers find buffered | `native/lazy/watched_feed.ts` `WatchedReadableFeed` | the runtime's own queue is empty, and no read waits | order, close, error and cancel | `tests/streams/native_side_test.ts` |
  * | chunks that cross in batches | `native/feeds/to_native_source.ts` `ToNativeSource` | `toNative()` was asked for | order, close, error and cancel | `tests/streams/bridge_batch_test.ts` |
  * | a writer of the runtime that is not awaited | `native/ends/from_native_sink.ts` `FromNativeSink` | the native stream has room | backpressure and errors | `tests/streams/bridge_test.ts` |
  *

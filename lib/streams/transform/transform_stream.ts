@@ -22,7 +22,6 @@ import { UserTransformerAlgorithms } from "./transformer.ts";
 
 /** Whether the native side of a stream is made when the runtime looks for it. */
 let isLazy = false;
-let nativeSideOf: (stream: object) => object | undefined;
 
 /**
  * A pair of streams of which the readable one gives what a transformer makes of what is written to the writable one.
@@ -78,14 +77,13 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
   }
 
   static {
-    nativeSideOf = (stream) => {
+    // Not at the first stream: V8 makes streams at half the speed then.
+    isLazy = makeNativeSideLazily(this, NativeTransformStream, (stream) => {
       if (!(#state in stream)) return undefined;
       return stream.#state.nativeSide ??= withEndsOf(stream, new NativeTransformStream());
-    };
+    });
   }
 }
-// Not at the first stream: V8 makes streams at half the speed then.
-isLazy = makeNativeSideLazily(TransformStream, NativeTransformStream, nativeSideOf);
 defineInterface(TransformStream, "TransformStream");
 
 function setUpFromTransformer(
@@ -115,7 +113,7 @@ function startTransformStream(state: TransformStreamState, startResult: unknown)
   const { controller } = state.writable;
   const onStarted = (): void => {
     controller.onWritten();
-    state.readableController.onPulled();
+    state.readableController.pulled();
   };
   if (!isThenableLike(startResult)) {
     let microtasks = 3;

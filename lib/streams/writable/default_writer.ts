@@ -1,5 +1,10 @@
 import { endedError, releasedError } from "../language/errors.ts";
-import { NativeWritableStreamDefaultWriter } from "../language/native_classes.ts";
+import { lockLazily, makeLockLazily, unlockLazily } from "#streams/lazy_side";
+import {
+  isNativeWritableStreamLocked,
+  NativeWritableStream,
+  NativeWritableStreamDefaultWriter,
+} from "../language/native_classes.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";
 import { checkWritableStreamFree, writableStreamStateOf } from "./lockable.ts";
@@ -47,9 +52,11 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     }
     checkWritableStreamFree(streamState, "get a writer");
     super(stream as globalThis.WritableStream<W>); // locks the native side
-    this.#state = new WriterState();
-    this.#state.isPublic = true;
-    setUpWritableStreamDefaultWriter(this.#state, streamState);
+    const state = new WriterState();
+    this.#state = state;
+    state.isPublic = true;
+    setUpWritableStreamDefaultWriter(state, streamState);
+    lockLazily(state);
   }
 
   /** Fulfils when the stream has closed; rejects when it errors or the writer is released. */
@@ -104,7 +111,7 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     const state = this.#state;
     if (state.stream === undefined) return;
     writableStreamDefaultWriterRelease(state);
-    super.releaseLock();
+    if (!unlockLazily(state)) super.releaseLock();
   }
 
   /**
@@ -115,6 +122,15 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     if (!isObject(this) || !(#state in this)) return super.write(chunk);
     if (this.#state.stream === undefined) return promiseRejectedWith(releasedError("write", "writer"));
     return writableStreamDefaultWriterWrite(this.#state, chunk);
+  }
+
+  static {
+    makeLockLazily(WriterState, this, () => ({
+      native: NativeWritableStreamDefaultWriter,
+      sample: new NativeWritableStreamDefaultWriter(new NativeWritableStream()),
+      look: isNativeWritableStreamLocked,
+      stateOf: (lock) => #state in lock ? lock.#state : undefined,
+    }));
   }
 }
 defineInterface(WritableStreamDefaultWriter, NAME);

@@ -1,5 +1,5 @@
 import { endedError, lockedError } from "../language/errors.ts";
-import { makeNativeSideLazily } from "#streams/lazy_side";
+import { lockNewSide, makeNativeSideLazily } from "#streams/lazy_side";
 import { NativeWritableStream } from "../language/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode } from "#streams/node_interop";
 import { releaseWritableFeed, WritableFeed } from "../native/feeds/writable_feed.ts";
@@ -113,13 +113,14 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
 }
 answerNode(WritableStream, "writable", writableStreamStateOf);
 // Not at the first stream: V8 makes streams at half the speed then.
-isLazy = makeNativeSideLazily(WritableStream, NativeWritableStream, nativeSideOf);
-defineInterface(WritableStream, NAME);
-
-function nativeSideOf(stream: object): object | undefined {
+isLazy = makeNativeSideLazily(WritableStream, NativeWritableStream, (stream) => {
   const state = writableStreamStateOf(stream);
-  return state && (state.nativeSide ??= new NativeWritableStream(new WritableFeed(state)));
-}
+  if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
+  state.nativeSide = new NativeWritableStream(new WritableFeed(state));
+  lockNewSide(state.writer);
+  return state.nativeSide;
+});
+defineInterface(WritableStream, NAME);
 
 function setUpFromUnderlyingSink(underlyingSink: unknown, strategy: unknown): WritableStreamState {
   if (underlyingSink !== undefined) toObject(underlyingSink, "the underlying sink");

@@ -10,6 +10,7 @@ import {
   queueReaction,
   settle,
 } from "../language/promises.ts";
+import type { LockState } from "../native/lazy/lazy_lock.ts";
 import {
   callWrite,
   isIdle,
@@ -30,12 +31,14 @@ import {
  *
  * @see {@link https://streams.spec.whatwg.org/#default-writer-class}
  */
-export class WriterState {
+export class WriterState implements LockState {
   stream: WritableStreamState | undefined;
   readonly closed: LazyPromise = new LazyPromise();
   readonly ready: LazyPromise = new LazyPromise();
-  /** Whether a user holds it: then it has locked the native side too. */
+  /** Whether a user holds it: then it locks the native side too, once there is one. */
   isPublic = false;
+  declare readonly lazyLock: LockState["lazyLock"];
+  nativeSide: LockState["nativeSide"];
 
   /** The queue has reached its high-water mark. */
   becameFull(): void {

@@ -12,7 +12,10 @@ import { readableStreamCancel, type ReadableStreamState } from "../../readable/s
 /** The native side holds nothing: it asks for a chunk when a native consumer does. */
 export const NO_BUFFER: QueuingStrategy = Object.assign(Object.create(null), { highWaterMark: 0 });
 
-type NativeController = globalThis.ReadableStreamDefaultController<unknown> | globalThis.ReadableByteStreamController;
+/** The controller of a native side. */
+export type NativeController =
+  | globalThis.ReadableStreamDefaultController<unknown>
+  | globalThis.ReadableByteStreamController;
 
 /**
  * The underlying source of a readable stream's native side: what a native consumer asks of it is read from ours, by the
@@ -87,13 +90,6 @@ export class ReadableFeed implements ReadRequest {
   }
 }
 inheritNothing(ReadableFeed);
-
-/** The same for a native side that is made when the runtime looks for it: that shows at all times what ours is. */
-export class WatchedReadableFeed extends ReadableFeed {
-  start(controller: NativeController): void {
-    this.watch(controller);
-  }
-}
 
 /** A reader that no user sees. */
 export class UnseenReaderState extends DefaultReaderState {

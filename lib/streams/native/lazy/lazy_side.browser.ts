@@ -1,16 +1,27 @@
 /**
  * What takes the place of `lazy_side.ts` in browsers: what they know of a stream is in internal slots, which a
- * constructor alone can make.
+ * constructor alone can make. Functions without steps go with all that they would be given when a page is made.
  *
  * @module
  */
 
-/** Changes nothing. */
-export function withEndsOf(_pair: object, side: object): object {
-  return side;
-}
+/** Is never called. */
+export function withEndsOf(): void {}
 
 /** Makes every native side at once. */
-export function makeNativeSideLazily(): boolean {
-  return false;
-}
+export function makeNativeSideLazily(): void {}
+
+/** Makes every lock's at once. */
+export function makeLockLazily(): void {}
+
+/** Leaves that to `super()`. */
+export function lockLazily(): void {}
+
+/** Leaves that to `super.releaseLock()`. */
+export function unlockLazily(): void {}
+
+/** Is never called. */
+export function lockNewSide(): void {}
+
+/** Is never made. */
+export class WatchedReadableFeed {}

@@ -1,7 +1,12 @@
-import { isLikeNative, type NativeSideOf, type StreamClass } from "./lazy_side_check.ts";
+import { gettersOf, type NativeSideOf, type StandIn } from "./lazy_side_check.ts";
+import { putBetween, standInFor } from "./stand_in.ts";
 import { transferMarkOf } from "./transfer_mark.ts";
 
-type Properties = Record<PropertyKey, unknown>;
+export { WatchedReadableFeed } from "./watched_feed.ts";
+export { lockLazily, lockNewSide, makeLockLazily, unlockLazily } from "./lazy_lock.ts";
+
+/** A class of streams, of ours or the runtime's. */
+type StreamClass = StandIn & (new () => object);
 
 /**
  * Lets streams of ours go without their native side until the runtime looks for it, where that can be: most never leave
@@ -26,15 +31,13 @@ export function makeNativeSideLazily(
   onClosed?: (stream: object) => void,
 ): boolean {
   const sample = new native();
-  if (!hasOnlySymbols(sample)) return false;
-  const keys = Reflect.ownKeys(sample).filter((key) => !Object.hasOwn(ours.prototype, key));
-  const makeStandIn = (sideOf: NativeSideOf): StreamClass | undefined =>
-    standInFor(native, sample, keys, sideOf, onClosed);
-  if (!isLikeNative(sample, native.prototype, makeStandIn)) return false;
-  const StandIn = makeStandIn(sideOf)!;
-  Object.setPrototypeOf(ours, StandIn);
-  Object.setPrototypeOf(ours.prototype, StandIn.prototype);
-  return true;
+  const makeStandIn = (sideOf: NativeSideOf): StandIn | undefined => {
+    const prototype = Object.create(native.prototype);
+    const mark = transferMarkOf(sample, prototype);
+    if (mark === undefined) return undefined;
+    return standInFor(native, sample, ours, prototype, sideOf, mark, onClosed);
+  };
+  return putBetween(ours, sample, sideOf, makeStandIn, gettersOf(native.prototype));
 }
 
 /**
@@ -53,70 +56,4 @@ export function withEndsOf(pair: ReadableWritablePair, side: ReadableWritablePai
     else if (value === writable) Reflect.set(holder, key, pair.writable);
   }
   return side;
-}
-
-function hasOnlySymbols(sample: object): boolean {
-  const keys = Reflect.ownKeys(sample);
-  return keys.length > 0 && keys.every((key) => {
-    const { writable, configurable } = Object.getOwnPropertyDescriptor(sample, key)!;
-    return typeof key === "symbol" && writable === true && configurable === true;
-  });
-}
-
-/** A class that extends the runtime's, without its constructor; `undefined` if its instances cannot be marked. */
-function standInFor(
-  native: StreamClass,
-  sample: object,
-  keys: PropertyKey[],
-  sideOf: NativeSideOf,
-  onClosed?: (stream: object) => void,
-): StreamClass | undefined {
-  const prototype = Object.create(native.prototype);
-  const mark = transferMarkOf(sample, prototype);
-  if (mark === undefined) return undefined;
-  const names = keys.filter((key) => Reflect.get(sample, key) === native.name);
-  for (const key of names) Object.defineProperty(prototype, key, { value: native.name });
-  const others = keys.filter((key) => !Object.hasOwn(prototype, key));
-  const isShared = isRecord(sample, others);
-  for (const key of others) Object.defineProperty(prototype, key, delegate(key, sideOf, isShared, onClosed));
-  function StandIn(this: object): void {
-    mark!(this);
-  }
-  Object.setPrototypeOf(StandIn, native);
-  StandIn.prototype = prototype;
-  return StandIn as unknown as StreamClass;
-}
-
-/** Node has all that changes of a stream in one object, which our stream can share with its native side. */
-function isRecord(sample: object, keys: PropertyKey[]): boolean {
-  return keys.length === 1 && typeof Reflect.get(sample, keys[0]) === "object";
-}
-
-function delegate(
-  key: PropertyKey,
-  sideOf: NativeSideOf,
-  isShared: boolean,
-  onClosed?: (stream: object) => void,
-): PropertyDescriptor & ThisType<object> {
-  return {
-    get() {
-      const side = sideOf(this) as Properties | undefined;
-      if (side === undefined) return undefined;
-      const value = side[key];
-      if (isShared) define(this, key, value); // so that it is found without us from now on
-      return value;
-    },
-    set(value) {
-      const side = sideOf(this) as Properties | undefined;
-      if (side === undefined) return define(this, key, value); // the runtime's constructor made it with our prototype
-      side[key] = value;
-      if (value === "closed") onClosed?.(this);
-    },
-    configurable: true,
-  };
-}
-
-/** Does nothing to an object that is frozen: the accessors go on answering for it. */
-function define(stream: object, key: PropertyKey, value: unknown): void {
-  Reflect.defineProperty(stream, key, { value, writable: true, enumerable: true, configurable: true });
 }

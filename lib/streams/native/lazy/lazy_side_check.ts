@@ -1,48 +1,54 @@
-/** A stream class, of ours or the runtime's. */
-export type StreamClass = new () => object;
+/** A class that stands between ours and the runtime's, or either. */
+export interface StandIn {
+  readonly name: string;
+  readonly prototype: object;
+}
 
 /**
- * The native side of a stream: an object of the runtime's own class that stands for it, made at the first call;
- * `undefined` for what is no stream of the class.
+ * The native side of a stream, a reader or a writer: an object of the runtime's own class that stands for it, made at the
+ * first call; `undefined` for what is of another class.
  */
-export type NativeSideOf = (stream: object) => object | undefined;
+export type NativeSideOf = (object: object) => object | undefined;
 
-/** Makes the class that is to be checked, with native sides from the given function. */
-type MakeStandIn = (sideOf: NativeSideOf) => StreamClass | undefined;
+/** Makes the class that is to be checked, with native sides from the given function; `undefined` if there is no way. */
+export type MakeStandIn = (sideOf: NativeSideOf) => StandIn | undefined;
+
+/** A member of the runtime's class, which gives something, and throws for objects of others. */
+export type Member = (this: object) => unknown;
 
 /**
- * Whether the runtime takes a stream without a native side for one of its own, and finds that side when it looks for it;
+ * Whether the runtime takes an object without a native side for one of its own, and finds that side when it looks for it;
  * neither may be so in a version that keeps streams in another way.
  *
- * @param sample a stream of the runtime's class.
- * @param prototype of that class.
+ * @param sample one of the runtime's own.
+ * @param members of its class.
  */
-export function isLikeNative(sample: object, prototype: object, makeStandIn: MakeStandIn): boolean {
-  let stream: object | undefined = undefined;
+export function isLikeNative(sample: object, makeStandIn: MakeStandIn, members: readonly Member[]): boolean {
+  let standing: object | undefined = undefined;
   let hasLooked = false;
   const StandIn = makeStandIn((object) => {
-    if (object !== stream) return undefined;
+    if (object !== standing) return undefined;
     hasLooked = true;
     return sample;
   });
   if (StandIn === undefined) return false;
-  stream = new StandIn();
-  if (howCloningFails(stream) !== howCloningFails(sample) || hasLooked) return false;
-  const noStream: object = Object.create(StandIn.prototype);
-  return gettersOf(prototype).every((get) =>
-    passes(get, stream!) && hasLooked && !passes(get, noStream) && !passes(get, StandIn.prototype)
+  standing = Reflect.construct(StandIn as new () => object, []);
+  if (howCloningFails(standing) !== howCloningFails(sample) || hasLooked) return false;
+  const another: object = Object.create(StandIn.prototype);
+  return members.every((member) =>
+    passes(member, standing!) && hasLooked && !passes(member, another) && !passes(member, StandIn.prototype)
   );
 }
 
-/** The getters of a class: `locked`, or `readable` and `writable`, which check first what they are called on. */
-function gettersOf(prototype: object): ((this: object) => unknown)[] {
+/** The getters of a class of streams: `locked`, or `readable` and `writable`. */
+export function gettersOf(prototype: object): Member[] {
   const names = Object.getOwnPropertyNames(prototype);
   return names.flatMap((name) => Object.getOwnPropertyDescriptor(prototype, name)?.get ?? []);
 }
 
-function passes(get: (this: object) => unknown, object: object): boolean {
+function passes(member: Member, object: object): boolean {
   try {
-    return get.call(object) !== undefined;
+    return member.call(object) !== undefined;
   } catch {
     return false;
   }

@@ -1,0 +1,92 @@
+import type { StandIn } from "./lazy_side_check.ts";
+import { putBetween, standInFor } from "./stand_in.ts";
+
+/** What locks a stream of the runtime's: a reader or a writer. */
+export interface NativeLock {
+  releaseLock(): void;
+}
+
+/** The state of a reader or writer of ours. */
+export interface LockState {
+  readonly stream: { readonly shell: object | undefined; readonly nativeSide: object | undefined } | undefined;
+  /** Whether a user holds it: then it locks the native side too, once there is one. */
+  readonly isPublic: boolean;
+  /** What locks the native side in its place; see {@linkcode makeLockLazily}. */
+  nativeSide: NativeLock | undefined;
+  /** Of all states of the class. */
+  readonly lazyLock?: LazyLock;
+}
+
+/** The runtime's class, and how it goes with ours. */
+interface Native {
+  readonly native: StandIn & (new (stream: never) => NativeLock);
+  readonly sample: NativeLock;
+  /** Has the runtime look for the native side of a stream. */
+  look(stream: object): void;
+  /** The state of what is a reader or writer of ours. */
+  stateOf(lock: object): LockState | undefined;
+}
+
+/** What makes the native sides of a class of readers or writers. */
+class LazyLock {
+  readonly #native: Native;
+
+  constructor(native: Native) {
+    this.#native = native;
+    native.sample.releaseLock();
+  }
+
+  /** Locks the native side of the stream, if that is there. */
+  lock(state: LockState): void {
+    const { nativeSide } = state.stream!;
+    if (nativeSide !== undefined) state.nativeSide = new this.#native.native(nativeSide as never);
+  }
+
+  /** The native side of a lock, now that the runtime looks for it. */
+  sideOf(lock: object): NativeLock | undefined {
+    const state = this.#native.stateOf(lock);
+    if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
+    if (state.stream === undefined) return this.#native.sample; // it is released, too
+    this.#native.look(state.stream.shell!); // makes the stream's native side, which the lock then locks
+    return state.nativeSide;
+  }
+}
+
+/**
+ * Lets readers or writers of ours go without their native side until the runtime looks for it, as
+ * {@linkcode makeNativeSideLazily} does with streams: while a stream has no native side, nothing need lock that. Where
+ * that cannot be, the class is left as it is.
+ */
+export function makeLockLazily(State: { prototype: LockState }, ours: StandIn, toNative: () => Native): void {
+  const natives = toNative();
+  const { native, sample } = natives;
+  const { releaseLock } = sample;
+  const lazyLock = new LazyLock(natives);
+  const isMade = putBetween(
+    ours,
+    sample,
+    (lock) => lazyLock.sideOf(lock),
+    (sideOf) => standInFor(native, sample, ours, Object.create(native.prototype), sideOf, () => {}),
+    [function (this: object) {
+      releaseLock.call(this);
+      return true;
+    }],
+  );
+  if (isMade) Object.defineProperty(State.prototype, "lazyLock", { value: lazyLock });
+}
+
+/** Locks the native side of a stream for a lock of ours, where `super()` does not. */
+export function lockLazily(state: LockState): void {
+  state.lazyLock?.lock(state);
+}
+
+/** Releases that; returns `false` where `super.releaseLock()` has to. */
+export function unlockLazily(state: LockState): boolean {
+  state.nativeSide?.releaseLock();
+  return state.lazyLock !== undefined;
+}
+
+/** Locks the native side of a stream, which has just been made, if a user's lock holds the stream. */
+export function lockNewSide(state: LockState | undefined): void {
+  if (state?.isPublic) state.lazyLock?.lock(state);
+}
