@@ -1,4 +1,5 @@
-/** What the servers send: data and a page as applications make them, the same in every run. */
+/** What the servers send: data and pages as applications make them, the same in every run. */
+import { readFileSync } from "node:fs";
 
 let state = 1;
 
@@ -36,10 +37,38 @@ const page = `<!doctype html><html lang="en"><head><title>${words(4)}</title></h
     }</span></article>`).join("\n")
 }</main></body></html>`;
 
+/** A catalogue as an API lists it, some 20 KB: fields repeat, as most data does. */
+const catalogue = Array.from({ length: 130 }, (_, i) => ({
+  id: i + 1,
+  name: `${words(1)} ${words(1)}`,
+  category: ["tools", "garden", "kitchen", "books"][random(4)],
+  price: random(20_000) / 100,
+  quantity: random(50),
+  active: random(8) > 0,
+  tags: [["new", "sale"][random(2)], ["light", "heavy", "fragile"][random(3)]],
+  rating: { score: 30 + random(20), count: random(400) },
+}));
+
+/** A page of documentation, some 40 KB, of our own pages. */
+const manual = `<!doctype html><html lang="en"><head><title>Manual</title></head><body><main>${
+  ["streams", "codecs", "precompress", "static"].map((folder) => {
+    const text = readFileSync(new URL(`../../lib/${folder}/README.md`, import.meta.url), "utf8");
+    return text.slice(0, 9000).replaceAll("&", "&amp;").replaceAll("<", "&lt;").split(/\n{2,}/).map((part, i) =>
+      part.startsWith("#")
+        ? `<h2 id="${folder}-${i}"><a class="anchor" href="#${folder}-${i}">${part.replace(/^#+ /, "")}</a></h2>`
+        : part.startsWith("```")
+        ? `<pre><code class="language-ts">${part}</code></pre>`
+        : `<p>${part.replaceAll(/`([^`]+)`/g, "<code>$1</code>")}</p>`
+    ).join("\n");
+  }).join("\n")
+}</main></body></html>`;
+
 /** The bodies with their types, by their paths. */
 export const bodies: Readonly<
   Record<string, { readonly type: string; readonly text: string; readonly value?: unknown }>
 > = {
   "/json": { type: "application/json; charset=utf-8", text: JSON.stringify(orders), value: orders },
   "/page": { type: "text/html; charset=utf-8", text: page },
+  "/catalogue": { type: "application/json; charset=utf-8", text: JSON.stringify(catalogue), value: catalogue },
+  "/manual": { type: "text/html; charset=utf-8", text: manual },
 };

@@ -10,6 +10,8 @@ export interface EncoderOptions {
   readonly windowLog?: number;
   /** Bytes that the reader has too. */
   readonly dictionary?: Uint8Array;
+  /** Whether it should take little memory, for somewhat more bytes. Default: false. */
+  readonly lean?: boolean;
 }
 
 /** The most input that one step takes, in bytes: it is copied into memory that the codec holds as long as it is open. */
@@ -24,8 +26,8 @@ const NOTHING = new Uint8Array(0);
  *
  * @throws {RangeError} if memory runs out.
  */
-export function openEncoder(format: Format, { level, windowLog, dictionary }: EncoderOptions): Encoder {
-  const parameters = compressParameters({ format, level, windowLog, dictionary }, -1, false);
+export function openEncoder(format: Format, { level, windowLog, dictionary, lean = false }: EncoderOptions): Encoder {
+  const parameters = { ...compressParameters({ format, level, windowLog, dictionary }, -1, false), lean };
   return new Encoder(new Session(encoders.loaded(parameters.family)!, parameters));
 }
 

@@ -4,7 +4,15 @@ import { explained } from "./module.ts";
 export interface Exports {
   readonly memory: WebAssembly.Memory;
   dictionary(length: number): number;
-  open(format: number, level: number, windowLog: number, size: number, whole: number, checksum: number): number;
+  open(
+    format: number,
+    level: number,
+    windowLog: number,
+    size: number,
+    whole: number,
+    checksum: number,
+    lean: number,
+  ): number;
   input(session: number, length: number): number;
   step(session: number, length: number, operation: number, limit: number): number;
   output(session: number): number;

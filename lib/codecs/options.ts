@@ -89,6 +89,8 @@ export interface SessionParameters {
   readonly whole: boolean;
   /** Whether what is compressed gets a checksum, where the format lets one choose. */
   readonly checksum: boolean;
+  /** Whether a compressed stream should take little memory, for somewhat more bytes. */
+  readonly lean: boolean;
   readonly dictionary: Uint8Array | undefined;
 }
 
@@ -126,6 +128,7 @@ export function compressParameters(options: CompressOptions, size: number, whole
     size,
     whole,
     checksum: checkedChecksum(format, options.checksum),
+    lean: false,
     dictionary: checkedDictionary(format, options.dictionary),
   };
 }
@@ -144,6 +147,7 @@ export function decompressParameters(options: DecompressOptions, whole: boolean)
     size: -1,
     whole,
     checksum: false,
+    lean: false,
     dictionary: checkedDictionary(format, options.dictionary),
   };
 }

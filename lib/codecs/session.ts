@@ -34,9 +34,9 @@ export class Session {
 
   #open(): number {
     const { exports } = this.#instance;
-    const { dictionary, index, level, windowLog, size, whole, checksum } = this.#parameters;
+    const { dictionary, index, level, windowLog, size, whole, checksum, lean } = this.#parameters;
     if (dictionary) this.#write(exports.dictionary(dictionary.length), dictionary);
-    const handle = exports.open(index, level, windowLog, size, Number(whole), Number(checksum));
+    const handle = exports.open(index, level, windowLog, size, Number(whole), Number(checksum), Number(lean));
     if (handle === 0) throw new RangeError(`${this.#action}: ${this.#instance.fault()}`);
     return handle;
   }

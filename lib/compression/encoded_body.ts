@@ -13,9 +13,18 @@ export interface BodySource {
 /** A source gives no chunk in a turn of the event loop. */
 export const PAUSED: unique symbol = Symbol("paused");
 
+/** The microtasks in which bodies of text and bytes are read, with some to spare. */
+const READY_WITHIN = 12;
+
 /** Settles as `reading` does, or with {@linkcode PAUSED} when the turn ends before that. */
-export function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof PAUSED> {
-  return new Promise((resolve, reject) => {
+export async function inThisTurn<T>(reading: Promise<T>): Promise<T | typeof PAUSED> {
+  let isSettled = false;
+  const settle = (): void => void (isSettled = true);
+  reading.then(settle, settle);
+  // Saves the timer, which takes longer than all the rest: 60 of 85 µs on Deno.
+  for (let i = 0; i < READY_WITHIN && !isSettled; i++) await undefined;
+  if (isSettled) return await reading;
+  return await new Promise((resolve, reject) => {
     reading.then(resolve, reject);
     // One turn more, so that what came from the network in this one has had its microtasks.
     atEndOfTurn(() => atEndOfTurn(() => resolve(PAUSED)));

@@ -3,6 +3,7 @@ import { type Format, levels, ready } from "../codecs/mod.ts";
 import { storedCodings } from "../semantics/mod.ts";
 import { Dictionaries } from "./dictionaries/dictionaries.ts";
 import type { DictionaryOptions } from "./dictionaries/options.ts";
+import { Lateness } from "./lateness.ts";
 
 /**
  * A content coding that responses are compressed with, by its name in HTTP: RFC 8878, RFC 7932 and RFC 1952.
@@ -61,9 +62,15 @@ export interface CompressionOptions {
    * How hard to try: zstd 1 to 22, brotli 0 to 11, gzip 1 to 12. Streamed bodies take
    * lower ones where that saves much memory: gzip 9 at most, zstd 1 for 2 and 3, brotli 3 for 4.
    *
-   * @default { zstd: 3, br: 4, gzip: 6 }
+   * @default { zstd: 3, br: 3, gzip: 6 }
    */
   levels?: Partial<Record<CompressionCoding, number>>;
+  /**
+   * With `"auto"`, responses are compressed at level 1 while the event loop is more than 20 ms late with its timers.
+   *
+   * @default as `levels` say, always
+   */
+  level?: "auto";
   /**
    * The length in bytes below which responses are sent as they are, if it is known before the first byte is sent.
    *
@@ -91,6 +98,8 @@ export interface CompressionOptions {
 export interface Settings {
   readonly codings: readonly CompressionCoding[];
   readonly levels: Readonly<Record<CompressionCoding, number>>;
+  /** Tells when to try less hard. */
+  readonly lateness: Pick<Lateness, "isLate"> | undefined;
   readonly threshold: number;
   readonly filter: ((response: CompressibleResponse) => boolean) | undefined;
   readonly dictionaries: Dictionaries | undefined;
@@ -105,16 +114,30 @@ export const formatOf: Readonly<Record<CompressionCoding, Format>> = {
 };
 
 const CODINGS: readonly CompressionCoding[] = ["zstd", "br", "gzip"];
-const LEVELS: Readonly<Record<CompressionCoding, number>> = { zstd: 3, br: 4, gzip: 6 };
-const KNOWN = { codings: true, levels: true, threshold: true, filter: true, dictionaries: true, onWarning: true };
+const LEVELS: Readonly<Record<CompressionCoding, number>> = { zstd: 3, br: 3, gzip: 6 };
+const KNOWN = {
+  codings: true,
+  levels: true,
+  level: true,
+  threshold: true,
+  filter: true,
+  dictionaries: true,
+  onWarning: true,
+};
 
 /** @throws {TypeError | RangeError} if an option is not what it should be. */
-export function settingsOf(options: CompressionOptions): Settings {
+export function settingsOf(
+  options: CompressionOptions,
+  lateness: Settings["lateness"] = new Lateness(),
+): Settings {
   requireKnown(options, KNOWN, "createCompression()");
   const { codings = CODINGS, threshold = 1024, filter, onWarning = warnOnConsole } = options;
   if (!Array.isArray(codings)) throw new TypeError(`codings must be an array, not ${String(codings)}`);
   const other = codings.find((coding) => !CODINGS.includes(coding));
   if (other !== undefined) throw new TypeError(`"${String(other)}" is no coding to use: use ${CODINGS.join(", ")}`);
+  if (options.level !== undefined && options.level !== "auto") {
+    throw new TypeError(`level ${String(options.level)} is not "auto": use levels for those of each coding`);
+  }
   if (typeof threshold !== "number" || !(threshold >= 0)) {
     throw new RangeError(`threshold ${String(threshold)} is not a number of bytes: use 0 or more`);
   }
@@ -124,6 +147,7 @@ export function settingsOf(options: CompressionOptions): Settings {
   return {
     codings: [...new Set(codings)],
     levels: checkedLevels(options.levels),
+    lateness: options.level === "auto" ? lateness : undefined,
     threshold,
     filter,
     dictionaries: options.dictionaries && new Dictionaries(options.dictionaries),

@@ -1,7 +1,7 @@
 import isCompressible from "compressible";
 import { isEncoderLoaded } from "../codecs/internal.ts";
 import { acceptedCodings, joinedNames, namesNotWith } from "../semantics/mod.ts";
-import type { BodyRecorder } from "./dictionaries/dictionaries.ts";
+import type { BodyRecorder } from "./dictionaries/recorders.ts";
 import { type CompressionCoding, formatOf, type Settings } from "./options.ts";
 
 /** The header fields of a response, to be read and changed. Names are in lower case. */

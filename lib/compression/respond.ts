@@ -7,55 +7,48 @@ import { chooseCoding, type Encoding, markEncoded, type ResponseFields } from ".
 /** The largest body in bytes that is compressed in one call: it is held in memory, and the thread is busy meanwhile. */
 const LARGEST_WHOLE = 256 * 1024;
 
-/** The fields of a `Response`, which may be immutable, as those of `fetch()` are: changes are made to a copy. */
+/** The fields of a `Response`; of one whose fields are immutable, as those of `fetch()` are, a copy is changed. */
 class HeaderFields implements ResponseFields {
-  readonly #original: Headers;
-  #copy: Headers | undefined;
+  #headers: Headers;
+  #isCopy = false;
 
-  constructor(original: Headers) {
-    this.#original = original;
-  }
-
-  /** The fields with all changes. */
-  get headers(): Headers {
-    return this.#copy ?? this.#original;
+  constructor(headers: Headers) {
+    this.#headers = headers;
   }
 
   get(name: string): string | undefined {
-    return this.headers.get(name) ?? undefined;
+    return this.#headers.get(name) ?? undefined;
   }
 
   set(name: string, value: string): void {
-    this.#changed().set(name, value);
+    this.#change((headers) => headers.set(name, value));
   }
 
   delete(name: string): void {
-    if (this.headers.has(name)) this.#changed().delete(name);
+    if (this.#headers.has(name)) this.#change((headers) => headers.delete(name));
   }
 
   /** Returns `response` with the changes; made anew only if its own headers cannot be changed. */
   giveTo(response: Response): Response {
-    const { headers } = this;
-    if (headers === response.headers) return response;
-    try {
-      headers.forEach((value, name) => {
-        if (name !== "set-cookie" && response.headers.get(name) !== value) response.headers.set(name, value);
-      });
-      return response;
-    } catch {
-      return this.make(response, response.body); // a TypeError: they are immutable
-    }
+    return this.#isCopy ? this.make(response, response.body) : response;
   }
 
   /** Makes a response with the changes and another body. */
   make({ status, statusText }: Response, body: BodyInit | null): Response {
-    const made = new Response(body, { status, statusText, headers: this.headers });
-    this.#copy = made.headers; // what is added to them later counts
+    const made = new Response(body, { status, statusText, headers: this.#headers });
+    this.#headers = made.headers; // what is added to them later counts
     return made;
   }
 
-  #changed(): Headers {
-    return this.#copy ??= new Headers(this.#original);
+  #change(steps: (headers: Headers) => void): void {
+    try {
+      return steps(this.#headers);
+    } catch (error) {
+      if (this.#isCopy || !(error instanceof TypeError)) throw error;
+    }
+    this.#headers = new Headers(this.#headers);
+    this.#isCopy = true;
+    steps(this.#headers);
   }
 }
 

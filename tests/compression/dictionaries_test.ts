@@ -4,6 +4,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import test, { after } from "node:test";
 import { compress, compressSync, decompress, type Format, ready } from "../../lib/codecs/mod.ts";
 import { type Compression, createCompression, type DictionaryOptions } from "../../lib/compression/mod.ts";
+import { tries } from "../support/long_run.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
 import { loaded, textOf } from "./responses.ts";
 import { closeAll, protocols } from "./served.ts";
 
@@ -236,6 +238,61 @@ for (const [name, way] of Object.entries(ways)) {
       assert.equal(answer.headers.get("content-encoding"), "zstd", "a private page was kept");
       assert.equal(await textIn(answer), pages.get("/account")!.text);
     }
+  });
+
+  test(`${name}: random browsers, honest and lying, many at a time, get their pages, and nothing of each other's`, async () => {
+    const random = randomNumbers(21);
+    const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
+    const dictionaries: DictionaryOptions = {
+      routes: [{ path: "/made/*", public: true }, { path: "/mine", template: old }],
+    };
+    const pages = new Map<string, Page>();
+    const ask = await way(
+      await loaded({ dictionaries, level: "auto" }),
+      (path) => pages.get(path) ?? { text: "", fields: HTML },
+    );
+    const users = Array.from({ length: 4 }, (_, i) => `user-${i}-${random(1e9)}-secret`);
+    const known = new Map<string, Uint8Array>();
+    const learn = (bytes: Uint8Array): void => void known.set(hashOf(bytes), bytes);
+    learn(new TextEncoder().encode(old));
+    const served = new Set<string>();
+    for (let step = 0; step < tries(400); step++) {
+      const paths = ["/made/1", "/made/2", "/made/3", "/mine", "/other"].filter(() => random(2) > 0);
+      await Promise.all(paths.map((path) => {
+        const user = path === "/mine" || random(3) === 0 ? pick(users) : undefined;
+        const text = `${oddText(1500 + 500 * random(3))}${user ?? "for all"}, ${random(3)}`;
+        const fields = user === undefined ? pick([PUBLIC, HTML]) : pick([HTML, { ...PUBLIC, "set-cookie": "a=1" }]);
+        pages.set(path, { text, fields, isStreamed: random(3) === 0 });
+        return one(path, pages.get(path)!, user);
+      }));
+    }
+    async function one(url: string, { text, isStreamed }: Page, user: string | undefined): Promise<void> {
+      const hash = pick([
+        undefined,
+        ...known.keys(),
+        hashOf(old),
+        hashOf(String(random(9))),
+        ":AAAA:",
+        "x".repeat(100),
+      ]);
+      const codings = pick(["dcb, dcz", "dcz;q=0.5, dcb", "dcb;q=0, dcz", "dcz, *;q=0", "dcb, dcz, identity;q=0"]);
+      const dictionary = hash === undefined ? undefined : known.get(hash);
+      const request: Record<string, string> = { ...browser(dictionary ?? "none", codings) };
+      if (hash !== undefined) request["available-dictionary"] = hash;
+      if (user !== undefined) request.cookie = user;
+      const answer = await ask(url, request);
+      const coding = answer.headers.get("content-encoding") ?? "";
+      if (coding.startsWith("dc")) served.add(coding);
+      assert.ok(!coding.startsWith("dc") || dictionary !== undefined, "a dictionary that the browser has not named");
+      assert.equal(await textIn(answer, dictionary), text, `${url}, ${coding}, ${isStreamed}`);
+      if (user === undefined) learn(new TextEncoder().encode(text));
+      const offered = offeredBy(answer);
+      if (offered === undefined) return;
+      const template = await textIn(await ask(offered, browser()));
+      for (const each of users) assert.ok(!template.includes(each), "a user's page is in a template");
+      learn(new TextEncoder().encode(template));
+    }
+    assert.deepEqual(served, new Set(DICTIONARY_CODINGS));
   });
 
   test(`${name}: a private page is never sent as a difference from a former version`, async () => {

@@ -1,5 +1,5 @@
 /**
- * A program that ends with an error if a codec is held that nothing uses. It has a process of its own: `bun test` and `deno
+ * A program that ends with an error if streams take much of codecs' memory, or a codec is held that nothing uses. It has a process of its own: `bun test` and `deno
  * test` have one for many files, and others may use codecs.
  */
 import assert from "node:assert/strict";
@@ -8,6 +8,16 @@ import { ready } from "../../lib/codecs/mod.ts";
 import { asking, CODINGS, loaded, soon, textOf } from "./responses.ts";
 
 const HTML = { "content-type": "text/html" };
+
+/** The memories of all codecs. */
+const memories: WebAssembly.Memory[] = [];
+const { Instance } = WebAssembly;
+WebAssembly.Instance = class extends Instance {
+  constructor(module: WebAssembly.Module, imports?: WebAssembly.Imports) {
+    super(module, imports);
+    memories.push(this.exports.memory as WebAssembly.Memory);
+  }
+};
 
 /** Whether any instance of a codec is in use; those that are not are let go. */
 function isAnyInUse(): boolean {
@@ -24,6 +34,24 @@ function isAnyInUse(): boolean {
   assert.ok(releaseIdleInstances(), "it was used since the last look");
   assert.ok(!releaseIdleInstances(), "it is idle, and still held");
   assert.ok(openEncoder("gzip", { level: 6 }).finish().length > 0);
+}
+
+// Streams of pages take little memory each; of zstd's, half is never touched.
+for (const [coding, most] of [["gzip", 300], ["br", 300], ["zstd", 360]] as const) {
+  const compression = await loaded();
+  isAnyInUse();
+  memories.length = 0;
+  const readers = await Promise.all(Array.from({ length: 64 }, async () => {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode(textOf(4000))),
+    });
+    const reader = compression.respond(asking(coding), new Response(body, { headers: HTML })).body!.getReader();
+    await soon(reader.read(), "nothing comes");
+    return reader;
+  }));
+  const bytes = memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
+  assert.ok(bytes <= 64 * most * 1024, `${coding}: ${bytes / 64} bytes a stream`);
+  await Promise.all(readers.map((reader) => reader.cancel()));
 }
 
 // Respond: a stream takes no codec until it has begun, and none after it has ended or its client has left.

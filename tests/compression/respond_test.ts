@@ -353,7 +353,8 @@ test("levels, threshold and filter are heeded", async () => {
 
 test("options that are none are refused in plain words", () => {
   const wrong: readonly (readonly [options: object, message: RegExp])[] = [
-    [{ level: 3 }, /level is no option of createCompression\(\): use codings, levels/],
+    [{ quality: 3 }, /quality is no option of createCompression\(\): use codings, levels/],
+    [{ level: 3 }, /level 3 is not "auto": use levels/],
     [{ codings: ["deflate"] }, /"deflate" is no coding to use: use zstd, br, gzip/],
     [{ codings: "gzip" }, /codings must be an array, not gzip/],
     [{ levels: { br: 12 } }, /level 12 is out of range for br: use 0 to 11/],

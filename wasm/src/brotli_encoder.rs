@@ -12,6 +12,8 @@ const DCB_MAGIC: &[u8] = &[0xff, 0x44, 0x43, 0x42];
 const PARAM_QUALITY: c_int = 1;
 const PARAM_LGWIN: c_int = 2;
 const PARAM_SIZE_HINT: c_int = 5;
+/// Of our patch.
+const PARAM_LEAN: c_int = 1000;
 const SHARED_DICTIONARY_RAW: c_int = 0;
 const MAX_QUALITY: c_int = 11;
 
@@ -121,7 +123,8 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         let accepted = BrotliEncoderSetParameter(state, PARAM_QUALITY, parameters.level as u32)
             != 0
             && BrotliEncoderSetParameter(state, PARAM_LGWIN, window_log) != 0
-            && BrotliEncoderSetParameter(state, PARAM_SIZE_HINT, size_hint) != 0;
+            && BrotliEncoderSetParameter(state, PARAM_SIZE_HINT, size_hint) != 0
+            && (!parameters.lean || BrotliEncoderSetParameter(state, PARAM_LEAN, 1) != 0);
         if !accepted {
             return refuse("brotli refused its parameters".into());
         }

@@ -3,7 +3,7 @@
 use crate::codec::{Codec, Fault, FaultKind, Operation, Output, Progress};
 use crate::Parameters;
 use core::ffi::c_int;
-use zlib_rs::{Deflate, DeflateFlush, Status};
+use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Status};
 
 const GZIP: u32 = 0;
 const ZLIB: u32 = 1;
@@ -11,6 +11,15 @@ const RAW: u32 = 2;
 
 /// zlib's best level; libdeflate's go to 12.
 const STREAM_MAX_LEVEL: i32 = 9;
+
+/// log2 of the format's window in bytes, and of that of lean streams: 64 KiB less.
+const WINDOW_BITS: i32 = 15;
+const LEAN_WINDOW_BITS: i32 = 14;
+
+/// zlib's measure of the symbols that wait for the end of their block, 16 Ki by default, and that of lean streams:
+/// 56 KiB less.
+const MEM_LEVEL: i32 = 8;
+const LEAN_MEM_LEVEL: i32 = 7;
 
 #[repr(C)]
 struct Compressor([u8; 0]);
@@ -62,15 +71,22 @@ pub fn open(parameters: Parameters) -> Result<Box<dyn Codec>, Fault> {
         return refuse("dictionaries do not apply to deflate: use zstd or brotli");
     }
     if !parameters.whole {
-        let (header, window_bits) = match format {
-            GZIP => (true, 16 + 15),
-            ZLIB => (true, 15),
-            _ => (false, 15),
+        let (window_bits, mem_level) = if parameters.lean {
+            (LEAN_WINDOW_BITS, LEAN_MEM_LEVEL)
+        } else {
+            (WINDOW_BITS, MEM_LEVEL)
         };
-        return Ok(Box::new(StreamEncoder(Deflate::new(
-            level.min(STREAM_MAX_LEVEL),
-            header,
-            window_bits,
+        return Ok(Box::new(StreamEncoder(Deflate::new_with_config(
+            DeflateConfig {
+                level: level.min(STREAM_MAX_LEVEL),
+                window_bits: match format {
+                    GZIP => 16 + window_bits,
+                    ZLIB => window_bits,
+                    _ => -window_bits,
+                },
+                mem_level,
+                ..DeflateConfig::default()
+            },
         ))));
     }
     let compressor = unsafe { libdeflate_alloc_compressor(level) };

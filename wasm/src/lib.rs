@@ -61,6 +61,8 @@ pub struct Parameters {
     pub whole: bool,
     /// Whether what is compressed gets a checksum, where the format lets one choose.
     pub checksum: bool,
+    /// Whether a stream should take little memory, for somewhat more bytes.
+    pub lean: bool,
     pub dictionary: Vec<u8>,
 }
 
@@ -104,6 +106,7 @@ pub fn open(
     size: f64,
     whole: bool,
     checksum: bool,
+    lean: bool,
 ) -> *mut Session {
     let parameters = Parameters {
         format,
@@ -112,6 +115,7 @@ pub fn open(
         size: (size >= 0.0).then_some(size as u64),
         whole,
         checksum,
+        lean,
         dictionary: DICTIONARY.take(),
     };
     match open_codec(parameters) {

@@ -1,14 +1,12 @@
-import { atEndOfTurn, joinBytes } from "../../streams/internal.ts";
 import { availableDictionary, mayUseDictionary, useAsDictionary, useAsDictionaryBelow } from "../../semantics/mod.ts";
 import { addToVary, type Exchange, type ResponseFields } from "../policy.ts";
 import { Dictionary } from "./dictionary.ts";
 import { FormerVersions } from "./former_versions.ts";
 import { type DictionaryOptions, type DictionarySettings, dictionarySettings, type RouteSettings } from "./options.ts";
 import { isForNobodyAlone, isPublic } from "./privacy.ts";
+import { type BodyRecorder, Recorders } from "./recorders.ts";
 import { TemplateMaker } from "./template.ts";
 
-/** The largest body in bytes that is kept, or that a template is made from. */
-const LARGEST_BODY = 512 * 1024;
 /** The digits of a dictionary's hash in its path. */
 const NAME_LENGTH = 32;
 
@@ -59,35 +57,12 @@ class Route {
   }
 }
 
-/** Collects a body as it passes. */
-export class BodyRecorder {
-  #chunks: Uint8Array[] = [];
-  #length = 0;
-  readonly #onEnd: (body: Uint8Array) => void;
-
-  constructor(onEnd: (body: Uint8Array) => void) {
-    this.#onEnd = onEnd;
-  }
-
-  /** Takes a copy. */
-  write(chunk: Uint8Array): void {
-    this.#length += chunk.length;
-    if (this.#length <= LARGEST_BODY) this.#chunks.push(chunk.slice());
-    else this.#chunks = [];
-  }
-
-  /** The body is complete. It is used in a later turn: sessions set their cookies when the head is sent. */
-  end(): void {
-    if (this.#length === 0 || this.#length > LARGEST_BODY) return;
-    atEndOfTurn(() => this.#onEnd(joinBytes(this.#chunks, this.#length)));
-  }
-}
-
 /** The dictionaries of routes and of former versions: which response may use which, and which may become one. */
 export class Dictionaries {
   readonly #settings: DictionarySettings;
   readonly #routes: readonly Route[];
   readonly #former: FormerVersions;
+  readonly #recorders = new Recorders();
 
   /** @throws {TypeError | RangeError} if an option is not what it should be. */
   constructor(options: DictionaryOptions) {
@@ -155,7 +130,7 @@ export class Dictionaries {
 
   #recorder(exchange: Exchange, route: Route | undefined, resource: string | undefined): BodyRecorder | undefined {
     if (route === undefined && resource === undefined) return undefined;
-    return new BodyRecorder((body) => {
+    return this.#recorders.recorder(resource ?? pathOf(exchange.url), (body) => {
       // Both are asked again: fields may have been added since.
       const fits = body.length <= this.#settings.memory;
       if (resource !== undefined && fits && isPublic(exchange)) this.#former.add(resource, body);

@@ -1,0 +1,95 @@
+import { atEndOfTurn, joinBytes } from "../../streams/internal.ts";
+
+/** The largest body in bytes that is recorded. */
+const LARGEST_BODY = 512 * 1024;
+/** The most bytes that all bodies under way hold. */
+const MOST_TOGETHER = 4 * 1024 * 1024;
+/** The time in ms after which a body that is still under way makes room for another one of the same name. */
+const PATIENCE = 10_000;
+
+/** Collects a body as it passes. */
+export interface BodyRecorder {
+  /** Takes a copy. */
+  write(chunk: Uint8Array): void;
+  /** The body is complete. */
+  end(): void;
+  /** The body will not be completed. Does nothing after {@linkcode BodyRecorder.end}. */
+  close(): void;
+}
+
+/** Records bodies: of those of one name, one at a time, and all within {@linkcode MOST_TOGETHER}. */
+export class Recorders {
+  /** Under way, by name; the oldest is first. */
+  readonly #open = new Map<string, Recorder>();
+  readonly #now: () => number;
+  #held = 0;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** The bytes that bodies under way hold. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /**
+   * Returns what records a body, once its first chunk comes; nothing is recorded while another body of that name is.
+   *
+   * @param onEnd Called with the body in a later turn than it ends in: sessions set their cookies when the head is sent.
+   */
+  recorder(name: string, onEnd: (body: Uint8Array) => void): BodyRecorder {
+    let recorder: Recorder | undefined;
+    return {
+      write: (chunk) => {
+        recorder ??= this.#begin(name);
+        this.#take(recorder, chunk);
+      },
+      end: () => {
+        if (recorder === undefined || !this.#isOpen(recorder)) return;
+        const { chunks, length } = recorder;
+        this.#drop(recorder);
+        if (length > 0) atEndOfTurn(() => onEnd(joinBytes(chunks, length)));
+      },
+      close: () => recorder && this.#drop(recorder),
+    };
+  }
+
+  #begin(name: string): Recorder {
+    const other = this.#open.get(name);
+    const recorder: Recorder = { name, began: this.#now(), chunks: [], length: 0 };
+    if (other !== undefined && recorder.began - other.began < PATIENCE) return recorder; // is not open
+    if (other !== undefined) this.#drop(other);
+    this.#open.set(name, recorder);
+    return recorder;
+  }
+
+  #isOpen(recorder: Recorder): boolean {
+    return this.#open.get(recorder.name) === recorder;
+  }
+
+  #take(recorder: Recorder, chunk: Uint8Array): void {
+    if (!this.#isOpen(recorder)) return;
+    if (recorder.length + chunk.length > LARGEST_BODY) return this.#drop(recorder);
+    recorder.chunks.push(chunk.slice());
+    recorder.length += chunk.length;
+    this.#held += chunk.length;
+    for (const oldest of this.#open.values()) {
+      if (this.#held <= MOST_TOGETHER) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(recorder: Recorder): void {
+    if (!this.#isOpen(recorder)) return;
+    this.#open.delete(recorder.name);
+    this.#held -= recorder.length;
+  }
+}
+
+interface Recorder {
+  readonly name: string;
+  readonly began: number;
+  readonly chunks: Uint8Array[];
+  length: number;
+}
