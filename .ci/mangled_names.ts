@@ -111,6 +111,7 @@ export const mangledNames: readonly string[] = [
   "sourceClosed",
   "started",
   "startedErroring",
+  "stateOf",
   "storedError",
   "streamCanceled",
   "streamClosed",

@@ -25,8 +25,9 @@ export interface BatchedTransform<I, O> {
 export function batchedTransform<I, O>(
   transform: TransformBatch<I, O>,
   strategy: QueuingStrategy<I>,
+  delays: Pick<BatchedUnderlyingSink, "maxDelay" | "minBatch"> = {},
 ): BatchedTransform<I, O> {
-  const ends = new Ends(transform);
+  const ends = new Ends(transform, delays);
   const readable = new ReadableStream<O>({
     start: (controller) => ends.setOutput(controller),
     pull: () => ends.want(),
@@ -36,7 +37,7 @@ export function batchedTransform<I, O>(
 }
 
 /** The sink of the writable end, with what it knows of the readable one. */
-class Ends<I, O> implements BatchedUnderlyingSink<I> {
+class Ends<I, O> {
   readonly #transform: TransformBatch<I, O>;
   #output: ReadableStreamDefaultController<O> = undefined as never; // set by the stream's start, as the next one
   #input: WritableStreamDefaultController = undefined as never;
@@ -46,7 +47,15 @@ class Ends<I, O> implements BatchedUnderlyingSink<I> {
   #wanted: Deferred<void> | undefined = undefined;
   #failure: { readonly reason: unknown } | undefined = undefined;
 
-  constructor(transform: TransformBatch<I, O>) {
+  readonly maxDelay: number | undefined;
+  readonly minBatch: number | undefined;
+
+  constructor(
+    transform: TransformBatch<I, O>,
+    { maxDelay, minBatch }: Pick<BatchedUnderlyingSink, "maxDelay" | "minBatch">,
+  ) {
+    this.maxDelay = maxDelay;
+    this.minBatch = minBatch;
     this.#transform = transform;
   }
 

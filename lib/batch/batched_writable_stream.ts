@@ -31,6 +31,33 @@ export interface BatchedUnderlyingSink<W = unknown> {
    * @default Infinity
    */
   maxBatch?: number;
+  /**
+   * The most ms that a chunk waits for others before its batch starts, unless a batch is in flight. A batch starts
+   * earlier if it reaches `minBatch` or `maxBatch`, the queue is full, or the stream closes.
+   *
+   * @default batches start at the end of the event loop's turn
+   */
+  maxDelay?: number;
+  /**
+   * How much makes a batch start before `maxDelay` has passed, in the unit of `maxBatch`.
+   *
+   * @default as much as there is room for
+   */
+  minBatch?: number;
+  /**
+   * Called with the chunks that could not be written after all attempts of `retry`, and the reason: the stream goes on
+   * then, unless this throws.
+   *
+   * @default the stream fails with the reason
+   */
+  onFailed?: (chunks: W[], reason: unknown) => void | PromiseLike<void>;
+  /**
+   * How often, and after how many ms, a batch that failed is written again; further chunks wait. If `writev()` returns the
+   * indexes of the chunks that failed, only these are.
+   *
+   * @default not at all
+   */
+  retry?: RetryOptions;
   /** Called when the stream is made; nothing is written until what it returned has settled. */
   start?: (controller: WritableStreamDefaultController) => unknown;
   /** Left out: the name is reserved. */
@@ -39,12 +66,45 @@ export interface BatchedUnderlyingSink<W = unknown> {
    * Called with all chunks that are queued, in order, up to `maxBatch`; not again until what it returned has settled.
    * The array is the sink's to keep. If it fails, all of these count as not written. `isLast` tells that the stream
    * is closing, and `close()` comes next; it may come after a batch that was not the last for all that was known, too.
+   * With `retry` or `onFailed` it may return the indexes of the chunks that failed.
    */
   writev?: (
     chunks: W[],
     controller: WritableStreamDefaultController,
     isLast: boolean,
-  ) => void | PromiseLike<void>;
+  ) => void | readonly number[] | PromiseLike<void | readonly number[]>;
+}
+
+/**
+ * How a write that failed is tried again.
+ *
+ * @example Three times, 20 ms apart
+ * ```ts
+ * import { BatchedWritableStream, type RetryOptions } from "@millrace/streams/batch";
+ *
+ * const retry: RetryOptions = { attempts: 3, delay: 20 };
+ * let calls = 0;
+ * const stream = new BatchedWritableStream<string>({
+ *   retry,
+ *   writev(batch) {
+ *     if (++calls === 1) throw new Error("too busy");
+ *     console.log(calls, batch.join()); // 2 a,b
+ *   },
+ * });
+ * const writer = stream.getWriter();
+ * for (const chunk of ["a", "b"]) void writer.write(chunk);
+ * await writer.close();
+ * ```
+ */
+export interface RetryOptions {
+  /** How often it is tried again. */
+  readonly attempts: number;
+  /**
+   * How long to wait before each of these, in ms.
+   *
+   * @default 1000
+   */
+  readonly delay?: number;
 }
 
 /** Chunks that wait, unless the caller says how many. */
@@ -86,7 +146,7 @@ export class BatchedWritableStream<W = any> extends WritableStream<W> {
    * @param underlyingSink where batches go.
    * @param strategy how much may wait or be in flight; by default 1,024 chunks.
    * @throws {TypeError} if an argument or a member is of the wrong type, or the sink has a `write` in place of `writev`.
-   * @throws {RangeError} if the high-water mark is negative or NaN, `maxBatch` not above 0, or the sink has a `type`.
+   * @throws {RangeError} if the high-water mark or another number is out of its range, or the sink has a `type`.
    */
   constructor(
     underlyingSink: BatchedUnderlyingSink<W> | undefined = undefined,

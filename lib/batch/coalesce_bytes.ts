@@ -23,17 +23,33 @@ export interface CoalesceBytesOptions {
    * @default 65536
    */
   size?: number;
+  /**
+   * The most ms that a chunk waits for others.
+   *
+   * @default until the end of the event loop's turn
+   */
+  maxDelay?: number;
+  /**
+   * The bytes that are passed on before `maxDelay` has passed.
+   *
+   * @default the value of `size`
+   */
+  minBatch?: number;
 }
 
 /**
  * Makes a transform that joins small byte chunks into large ones, for destinations where each write costs.
  *
  * Chunks are joined until they have `size` bytes or more, the stream closes, or the current turn of the event loop ends:
- * what arrives slowly is passed on as it arrives. A chunk of `size` bytes or more passes without being copied.
+ * what arrives slowly is passed on as it arrives. With `maxDelay`, the first of them waits for that time at most in place
+ * of the turn. A chunk of `size` bytes or more passes without being copied.
  *
  * @param options.size The bytes from which on a chunk counts as large. Default: 65,536.
+ * @param options.maxDelay The most ms that a chunk waits for others. Default: until the end of the turn.
+ * @param options.minBatch The bytes that are passed on before `maxDelay` has passed. Default: `size`.
  * @returns the two ends, for `pipeThrough()`.
- * @throws {RangeError} if `size` is no integer above 0. A chunk that is no Uint8Array errors the stream with a TypeError.
+ * @throws {RangeError} if `size` is no integer above 0, or another option is out of its range. A chunk that is no
+ * Uint8Array errors the stream with a TypeError.
  * @example A hundred small chunks become three
  * ```ts
  * import { coalesceBytes } from "@millrace/streams/batch";
@@ -46,12 +62,13 @@ export interface CoalesceBytesOptions {
 export function coalesceBytes(
   options: CoalesceBytesOptions = {},
 ): { readable: ReadableStream<Uint8Array<ArrayBuffer>>; writable: BatchedWritableStream<Uint8Array> } {
-  const { size = 65_536 } = options;
+  const { size = 65_536, ...delays } = options;
   if (!Number.isInteger(size) || size <= 0) throw new RangeError(`size must be an integer above 0, not ${size}`);
   return batchedTransform<Uint8Array, Uint8Array<ArrayBuffer>>(
     (chunks, enqueue) => joinChunks(chunks, size, enqueue),
     // An error here would be told to the writable end alone: what is no chunk is as large as it takes to be looked at.
     { highWaterMark: size, size: (chunk) => chunk instanceof Uint8Array ? chunk.length : size },
+    delays,
   );
 }
 

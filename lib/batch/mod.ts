@@ -16,7 +16,7 @@
  *
  * @module
  */
-export { type BatchedUnderlyingSink, BatchedWritableStream } from "./batched_writable_stream.ts";
+export { type BatchedUnderlyingSink, BatchedWritableStream, type RetryOptions } from "./batched_writable_stream.ts";
 export { broadcast, type BroadcastOptions, type SlowBranchPolicy } from "./broadcast.ts";
 export { coalesceBytes, type CoalesceBytesOptions } from "./coalesce_bytes.ts";
 export { readBatches, type ReadBatchesOptions } from "./read_batches.ts";

@@ -46,12 +46,11 @@ async function compress({ directory, action, json, quiet, options }: Precompress
   requireBuild(directory, options);
   const interruption = new AbortController();
   let signalled: EndingSignal | undefined;
-  for (const signal of endingSignals) {
-    process.once(signal, () => { // a second one ends the process at once
-      signalled = signal;
-      interruption.abort(new Error(`stopped by ${signal}`));
-    });
-  }
+  const stop = (signal: EndingSignal): void => {
+    signalled = signal;
+    interruption.abort(new Error(`stopped by ${signal}`));
+  };
+  for (const signal of endingSignals) process.once(signal, stop); // a second one ends the process at once
   const showsProgress = process.stderr.isTTY && !json && !quiet;
   try {
     const report = await precompress(directory, {
@@ -67,6 +66,8 @@ async function compress({ directory, action, json, quiet, options }: Precompress
     if (!signalled) throw error;
     process.stderr.write(`millrace: stopped by ${signalled}; what was finished is kept\n`);
     return interrupted[signalled];
+  } finally {
+    for (const signal of endingSignals) process.off(signal, stop);
   }
 }
 

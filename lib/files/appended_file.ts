@@ -1,5 +1,5 @@
 import { fileFailure } from "./failure.ts";
-import type { FileTarget } from "./file_writable.ts";
+import type { FileTarget } from "./file_target.ts";
 import type { ImmediateTarget } from "./item_writer.ts";
 import { OpenFile } from "./open_file.ts";
 import { UnderWay } from "./under_way.ts";

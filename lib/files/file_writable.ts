@@ -4,16 +4,10 @@ import { AppendedFile } from "./appended_file.ts";
 import { fileFailure } from "./failure.ts";
 import { FileCommand } from "./file_command.ts";
 import { BATCH_SIZE, QUEUE_SIZE } from "./gathered.ts";
-import { type ItemTarget, ItemWriter } from "./item_writer.ts";
+import type { FileTarget } from "./file_target.ts";
+import { ItemWriter } from "./item_writer.ts";
 import { sizeOfItem } from "./items.ts";
 import { PairJoiner } from "./pair_joiner.ts";
-
-/** A file that a stream writes to. */
-export interface FileTarget extends ItemTarget {
-  readonly path: string;
-  /** The file is complete. */
-  commit(): Promise<void>;
-}
 
 /**
  * A file as a WritableStream of bytes and text, made by {@linkcode openFileWritable}.

@@ -26,7 +26,7 @@ export { openFileWritable, type OpenFileWritableOptions } from "./open_file_writ
 export type { FileWritable } from "./file_writable.ts";
 export { openFileReadable } from "./open_file_readable.ts";
 export { RotatingFileWritable } from "./rotating_file_writable.ts";
-export type { RetryOptions, RotationOptions, SeriesFormat } from "./rotation_options.ts";
+export type { RotationOptions, SeriesFormat } from "./rotation_options.ts";
 export { NumberFileWriter, type NumberFileWriterOptions } from "./number_file_writer.ts";
 export { copyFileAtomic } from "./copy_file_atomic.ts";
 export { AtomicFile, type AtomicFileOptions } from "./atomic_file.ts";

@@ -1,3 +1,5 @@
+import type { RetryOptions } from "../batch/mod.ts";
+
 /**
  * Where {@linkcode RotatingFileWritable} and {@linkcode NumberFileWriter} write, and how.
  *
@@ -114,29 +116,6 @@ export interface RotationOptions {
  * ```
  */
 export type SeriesFormat = "zstd" | "gzip" | "brotli";
-
-/**
- * How a write that failed is tried again.
- *
- * @example Ten times, a second apart
- * ```ts
- * import { RotatingFileWritable, type RetryOptions } from "@millrace/streams/files";
- *
- * const retry: RetryOptions = { attempts: 10, delay: 1000 };
- * const log = new RotatingFileWritable({ directory: "logs", maxFileSize: 1_000_000, append: true, retry });
- * await log.close();
- * ```
- */
-export interface RetryOptions {
-  /** How often it is tried again. */
-  readonly attempts: number;
-  /**
-   * How long to wait before each of these, in ms.
-   *
-   * @default 1000
-   */
-  readonly delay?: number;
-}
 
 /** The options of a series that goes on, checked. */
 export interface ContinuedOptions {

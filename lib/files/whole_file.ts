@@ -1,5 +1,5 @@
 import { fileFailure } from "./failure.ts";
-import type { FileTarget } from "./file_writable.ts";
+import type { FileTarget } from "./file_target.ts";
 import type { OutputFile } from "./output_file.ts";
 
 /** A file that is written from its beginning, as what a stream writes to. */

@@ -5,8 +5,8 @@ import { discard } from "./discard.ts";
 import type { Job, Outcome } from "./job.ts";
 import type { VariantRecord } from "./records.ts";
 import { type DeltaFormat, deltasOf, extensions, isDelta, isSiteDelta, type VariantFormat } from "./options.ts";
-import type { Work } from "./plan.ts";
-import { inTheWay, type PlannedVariant } from "./planned_variant.ts";
+import type { PlannedVariant, Work } from "./plan.ts";
+import { inTheWay } from "./planned_variant.ts";
 import { type Made, recordOf, recordWork } from "./record_work.ts";
 import { variantPath } from "./tree_files.ts";
 

@@ -1,20 +1,18 @@
 import type { Ledger } from "./ledger.ts";
 import type { Settings } from "./options.ts";
+import type { Places } from "./places.ts";
 import type { Pool } from "./pool.ts";
 import type { PreviousFiles } from "./previous.ts";
 import type { ProgressMeter } from "./progress.ts";
 import type { Selection } from "./selection.ts";
-import type { SiteDictionary } from "./site/site_dictionary.ts";
 import type { Target } from "./target.ts";
 
-/** The folders of a run; real paths. */
-export interface Places {
-  /** The folder whose files are compressed. */
-  readonly source: string;
-  /** The folder that the variants go to: `source`, or that of `out`. */
-  readonly target: string;
-  /** The previous deploy's folder, for deltas. */
-  readonly previous: string | undefined;
+/** The dictionary of the site, as deltas need it. */
+export interface SiteDictionary {
+  /** The absolute path of the file. */
+  readonly file: string;
+  /** Of its bytes, in hexadecimal. */
+  readonly sha256: string;
 }
 
 /** What the steps of one run share. */

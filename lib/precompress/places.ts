@@ -1,8 +1,17 @@
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import type { Places } from "./context.ts";
 import type { PrecompressOptions } from "./options.ts";
 import { explain } from "./problem.ts";
+
+/** The folders of a run; real paths. */
+export interface Places {
+  /** The folder whose files are compressed. */
+  readonly source: string;
+  /** The folder that the variants go to: `source`, or that of `out`. */
+  readonly target: string;
+  /** The previous deploy's folder, for deltas. */
+  readonly previous: string | undefined;
+}
 
 /**
  * The folders of a run over `directory`.

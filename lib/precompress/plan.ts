@@ -1,17 +1,22 @@
-import { join } from "node:path";
-import { isCompressedByName } from "./compressible.ts";
-import { type Content, LARGE_FILE, readContent } from "./content.ts";
-import type { Context } from "./context.ts";
-import type { DictionaryRecord } from "./records.ts";
-import { deltasOf, isSiteDelta } from "./options.ts";
-import { isAlike } from "./occupant.ts";
-import { type PlannedVariant, planVariant } from "./planned_variant.ts";
-import { withoutHash } from "./previous.ts";
-import { CHANGED } from "./problem.ts";
-import { isPage } from "./site/pages.ts";
-import type { NewDictionary } from "./site/site_dictionary.ts";
-import type { TreeFiles } from "./tree_files.ts";
+import type { OccupantFile } from "./occupant.ts";
+import type { DeltaFormat, VariantFormat } from "./options.ts";
+import type { DictionaryRecord, FileRecord, VariantRecord } from "./records.ts";
 import type { FoundFile } from "./walk.ts";
+
+/** A variant that a file should have. */
+export interface PlannedVariant {
+  readonly format: VariantFormat | DeltaFormat;
+  /** The settings to make it with, as the manifest records them. */
+  readonly settings: string;
+  /** The variant as it is, if nothing is to be made. */
+  readonly record?: VariantRecord;
+  /** Whether the variant takes its place whatever is there. */
+  readonly replacesAny: boolean;
+  /** Whether the copy of another file has the place, unless the variant takes it. */
+  readonly isBeside?: boolean;
+  /** Somebody else's file in its place, which stays: it may turn out to have the very bytes. */
+  readonly theirs?: OccupantFile & { readonly isForm: boolean };
+}
 
 /** The variants that a file should have. */
 export interface Work {
@@ -33,6 +38,15 @@ export interface Copy {
   readonly file: FoundFile;
   /** Of the file, in hexadecimal. */
   readonly sha256: string;
+}
+
+/** A dictionary of the site that is to be put into the target. */
+export interface NewDictionary {
+  readonly file: FoundFile;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Of its bytes, in hexadecimal. */
+  readonly sha256: string;
+  readonly record: FileRecord;
 }
 
 /** All that there is to do in the target. */
@@ -67,100 +81,7 @@ export class Plan {
   }
 }
 
-/** Decides what to do for `file`; changes nothing. */
-export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, context: Context): Promise<void> {
-  const { ledger, places, target } = context;
-  let content: Content;
-  try {
-    content = await readContent(join(places.source, file.path));
-    if (content.size !== file.size) throw new Error(CHANGED);
-  } catch (error) {
-    // A copy and its variants still belong together; variants beside a file may be of what it was.
-    if (target.isCopy) plan.unknown.add(file.path);
-    return ledger.fail(file.path, error);
-  }
-  if (target.isCopy && !await planCopy(file, content.sha256, plan, context)) return;
-  const isWorth = isWanted(file, content, context);
-  const dictionary = isWorth ? await dictionaryFor(file, content.sha256, context) : undefined;
-  const siteDictionary = isWorth && isPage(file) ? context.siteDictionary?.sha256 : undefined;
-  const variants: PlannedVariant[] = [];
-  for (const format of isWorth ? context.settings.formats : []) {
-    const original = { file, content, plain: format, dictionary, siteDictionary };
-    const plain = await planVariant(format, original, tree, plan, context);
-    if (plain) variants.push(plain);
-    for (const delta of deltasOf[format]) {
-      if ((isSiteDelta(delta) ? siteDictionary : dictionary) === undefined) continue;
-      const planned = await planVariant(delta, { ...original, plainRecord: plain?.record }, tree, plan, context);
-      if (planned) variants.push(planned);
-    }
-  }
-  plan.works.push({
-    file,
-    sha256: content.sha256,
-    dictionary,
-    siteDictionary,
-    variants,
-    isSettled: areSettled(variants),
-  });
-}
-
 /** Whether none of them is to be made. */
 export function areSettled(variants: readonly PlannedVariant[]): boolean {
   return variants.every(({ record }) => record !== undefined);
-}
-
-/** Decides how a file that stands beside another comes to the target. */
-export async function planExtra(file: FoundFile, plan: Plan, context: Context): Promise<void> {
-  try {
-    const { sha256 } = await readContent(join(context.places.source, file.path));
-    if (await planCopy(file, sha256, plan, context)) plan.extras.push({ file, sha256 });
-  } catch (error) {
-    plan.unknown.add(file.path);
-    context.ledger.fail(file.path, error);
-  }
-}
-
-/**
- * Decides how the copy of a file comes to the target.
- *
- * @returns false if somebody else's file is in the way.
- */
-export async function planCopy(file: FoundFile, sha256: string, plan: Plan, context: Context): Promise<boolean> {
-  const { ledger, settings, target } = context;
-  plan.decided.add(await target.placeOf(file.path));
-  const occupant = await target.look(file.path);
-  // A folder may be gone when all that runs put there is.
-  if (occupant.kind === "obstacle" && !occupant.isFolder) {
-    ledger.fail(file.path, new Error(occupant.message));
-    return false;
-  }
-  if (occupant.kind === "file" && occupant.sha256 === sha256 && !occupant.isLink) {
-    if (!occupant.isOurs && !settings.force) ledger.ready.add(file.path);
-    else if (!isAlike(occupant, file)) plan.alike.set(file.path, file);
-    return true;
-  }
-  if (occupant.kind === "file" && !occupant.isOurs && !settings.force) {
-    ledger.fail(file.path, new Error("it is in the way and not what a run copied there: remove it, or use --force"));
-    return false;
-  }
-  plan.copies.push({ file, sha256 });
-  return true;
-}
-
-function isWanted(file: FoundFile, content: Content, { settings, selection }: Context): boolean {
-  return file.size >= settings.minSize && selection.isWanted(file.path) && !isCompressedByName(file.path) &&
-    !content.isDense;
-}
-
-/** The previous version of a file with that hash, if it is another one: nobody who has the same asks for a delta. */
-async function dictionaryFor(
-  file: FoundFile,
-  hash: string,
-  { previous, places }: Context,
-): Promise<DictionaryRecord | undefined> {
-  const version = previous?.of(file.path, file.size);
-  // A delta is made with both versions in memory.
-  if (!version || file.size > LARGE_FILE || version.size > LARGE_FILE) return undefined;
-  const { sha256 } = await readContent(join(places.previous!, version.path));
-  return sha256 === hash ? undefined : { path: version.path, sha256, match: withoutHash(file.path) };
 }

@@ -5,24 +5,9 @@ import { isFormOf } from "./form.ts";
 import type { DictionaryRecord, VariantRecord } from "./records.ts";
 import { FOLDER_IN_THE_WAY, isAlike, type OccupantFile } from "./occupant.ts";
 import { type DeltaFormat, isDelta, isSiteDelta, type VariantFormat } from "./options.ts";
-import type { Plan } from "./plan.ts";
+import type { Plan, PlannedVariant } from "./plan.ts";
 import { type TreeFiles, variantPath } from "./tree_files.ts";
 import type { FoundFile } from "./walk.ts";
-
-/** A variant that a file should have. */
-export interface PlannedVariant {
-  readonly format: VariantFormat | DeltaFormat;
-  /** The settings to make it with, as the manifest records them. */
-  readonly settings: string;
-  /** The variant as it is, if nothing is to be made. */
-  readonly record?: VariantRecord;
-  /** Whether the variant takes its place whatever is there. */
-  readonly replacesAny: boolean;
-  /** Whether the copy of another file has the place, unless the variant takes it. */
-  readonly isBeside?: boolean;
-  /** Somebody else's file in its place, which stays: it may turn out to have the very bytes. */
-  readonly theirs?: OccupantFile & { readonly isForm: boolean };
-}
 
 /** A file that variants are planned of. */
 interface Original {

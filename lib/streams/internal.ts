@@ -11,7 +11,8 @@ export { bytesOfView } from "./language/view_bytes.ts";
 export { defineInterface, kindOf } from "./language/webidl.ts";
 export type { BatchLimits } from "./queuing/gathered_batch.ts";
 export { checkedSize } from "./queuing/chunk_queue.ts";
-export { acquireBatchReader, type BatchReader, type BatchRequest } from "./readable/batch_reader.ts";
+export { acquireBatchReader } from "./readable/batch_reader.ts";
+export type { BatchReader, BatchRequest } from "./queuing/batch_requests.ts";
 export { broadcastReadableStream } from "./readable/broadcast.ts";
 export {
   atEndOfTurn,

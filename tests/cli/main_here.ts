@@ -2,7 +2,7 @@ import process from "node:process";
 import { main } from "../../lib/cli/main.ts";
 import type { Ended } from "../support/command.ts";
 
-/** Runs the command line in this process, for words that are wrong or ask for help: a process would take far longer. */
+/** Runs the command line in this process, as if nobody looked at a terminal: a process would take far longer. */
 export async function mainHere(words: readonly string[]): Promise<Ended> {
   const printed = { stdout: "", stderr: "" };
   const restore = (["stdout", "stderr"] as const).map((name) => {
@@ -14,7 +14,13 @@ export async function mainHere(words: readonly string[]): Promise<Ended> {
       printed[name] += chunk;
       return true;
     }) as typeof write;
-    return () => void (stream.write = write);
+    const isTTY = Object.getOwnPropertyDescriptor(stream, "isTTY");
+    Object.defineProperty(stream, "isTTY", { value: false, configurable: true });
+    return () => {
+      stream.write = write;
+      Reflect.deleteProperty(stream, "isTTY");
+      if (isTTY !== undefined) Object.defineProperty(stream, "isTTY", isTTY);
+    };
   });
   try {
     return { status: await main(words), ...printed };

@@ -29,31 +29,31 @@ test("millrace precompress prints a table by type and exits with 0", () =>
 test("--json prints the report, --quiet nothing", () =>
   inFolder(async (folder) => {
     await writeSite(folder);
-    const report: PrecompressReport = JSON.parse((await millrace([folder, ...quick, "--json"])).stdout);
+    const report: PrecompressReport = JSON.parse((await mainHere([folder, ...quick, "--json"])).stdout);
     assert.equal(report.files, 8);
     assert.equal(report.compressed.length, 4);
-    assert.deepEqual(await millrace([folder, ...quick, "--quiet"]), { status: 0, stdout: "", stderr: "" });
+    assert.deepEqual(await mainHere([folder, ...quick, "--quiet"]), { status: 0, stdout: "", stderr: "" });
   }));
 
 test("--check exits with 1 and writes nothing where a variant is missing or stale, else with 0", () =>
   inFolder(async (folder) => {
     await writeSite(folder);
     const before = await listed(folder);
-    const first = await millrace([folder, ...quick, "--check"]);
+    const first = await mainHere([folder, ...quick, "--check"]);
     assert.equal(first.status, 1);
     assert.match(first.stderr, /4 files have missing or stale outputs: run millrace precompress/);
     assert.deepEqual(await listed(folder), before);
-    await millrace([folder, ...quick]);
-    assert.equal((await millrace([folder, ...quick, "--check"])).status, 0);
+    await mainHere([folder, ...quick]);
+    assert.equal((await mainHere([folder, ...quick, "--check"])).status, 0);
     await writeFile(join(folder, "index.html"), "<p>changed</p>".repeat(200));
-    assert.equal((await millrace([folder, ...quick, "--check"])).status, 1);
+    assert.equal((await mainHere([folder, ...quick, "--check"])).status, 1);
   }));
 
 test("--dry-run tells what a run would do and exits with 0", () =>
   inFolder(async (folder) => {
     await writeSite(folder);
     const before = await listed(folder);
-    const { status, stdout } = await millrace([folder, "--dry-run"]);
+    const { status, stdout } = await mainHere([folder, "--dry-run"]);
     assert.equal(status, 0);
     assert.match(stdout, /^assets\/app\.4f3a9c1e\.js\n.*index\.html\n/s);
     assert.match(stdout, /4 to compress/);
@@ -65,11 +65,11 @@ test("--clean removes what was made, also from the folder of --out", () =>
     const [site, out] = [join(folder, "site"), join(folder, "out")];
     await writeSite(site);
     const before = await listed(site);
-    await millrace([site, ...quick]);
-    assert.equal((await millrace([site, "--clean"])).status, 0);
+    await mainHere([site, ...quick]);
+    assert.equal((await mainHere([site, "--clean"])).status, 0);
     assert.deepEqual(await listed(site), before);
-    await millrace([site, ...quick, "--out", out]);
-    await millrace([site, "--clean", "--out", out]);
+    await mainHere([site, ...quick, "--out", out]);
+    await mainHere([site, "--clean", "--out", out]);
     assert.deepEqual(await listed(out), []);
   }));
 
@@ -115,7 +115,7 @@ test("a folder that is missing, is a file or has a broken manifest is named, and
       "broken": /broken.\.millrace\.json is not a manifest: delete it and run again/,
     };
     for (const [path, message] of Object.entries(cases)) {
-      const { status, stderr } = await millrace([join(folder, path)]);
+      const { status, stderr } = await mainHere([join(folder, path)]);
       assert.equal(status, 1, stderr);
       assert.match(stderr, message);
     }
@@ -125,11 +125,11 @@ test("a project is compressed if its packages are excluded, and cleaned", () =>
   inFolder(async (folder) => {
     await writeSite(folder);
     await writeTree(folder, { "node_modules/package/index.js": "x".repeat(5000) });
-    assert.equal((await millrace([folder, ...quick, "--exclude", "node_modules/**"])).status, 0);
+    assert.equal((await mainHere([folder, ...quick, "--exclude", "node_modules/**"])).status, 0);
     const found = await listed(folder);
     assert.ok(found.includes("assets/style.css.gz"));
     assert.ok(!found.includes("node_modules/package/index.js.gz"));
-    assert.equal((await millrace([folder, "--clean"])).status, 0);
+    assert.equal((await mainHere([folder, "--clean"])).status, 0);
     assert.ok(!(await listed(folder)).includes("assets/style.css.gz"));
   }));
 
@@ -153,7 +153,7 @@ test("a project's own folder is refused, with the build in it as the way out; a 
     ];
     for (const [name, sign, wayOut] of refused) {
       for (const words of [[], ["--dry-run"], ["--check"]]) {
-        const { status, stdout, stderr } = await millrace([at(name), ...words]);
+        const { status, stdout, stderr } = await mainHere([at(name), ...words]);
         assert.equal(status, 2);
         assert.equal(stdout, "");
         assert.equal(
@@ -164,11 +164,11 @@ test("a project's own folder is refused, with the build in it as the way out; a 
             "'**/*.html'\nsee --help\n",
         );
       }
-      assert.equal((await millrace([at(name), "--include", "**/*", "--dry-run"])).status, 0);
-      assert.equal((await millrace([at(name), "--clean"])).status, 0);
+      assert.equal((await mainHere([at(name), "--include", "**/*", "--dry-run"])).status, 0);
+      assert.equal((await mainHere([at(name), "--clean"])).status, 0);
     }
     for (const name of ["adapter", "sources", "file"]) {
-      const { status, stderr } = await millrace([at(name), "--dry-run"]);
+      const { status, stderr } = await mainHere([at(name), "--dry-run"]);
       assert.deepEqual([status, stderr], [0, ""], name);
     }
     const here = await millrace(["."], undefined, { cwd: at("built") });
@@ -184,7 +184,7 @@ test("numbers of bytes may have a unit, in capitals or not", () =>
   inFolder(async (folder) => {
     await writeTree(folder, { "page.html": "<p>The mill turns.</p>".repeat(150) }); // 3,300 bytes
     const isCompressed = async (size: string): Promise<boolean> => {
-      const { status, stdout, stderr } = await millrace([folder, "--min-size", size, "--dry-run"]);
+      const { status, stdout, stderr } = await mainHere([folder, "--min-size", size, "--dry-run"]);
       assert.equal(status, 0, stderr);
       return / 1 to compress/.test(stdout);
     };
@@ -200,8 +200,8 @@ test("numbers of bytes may have a unit, in capitals or not", () =>
 test("patterns that no file matches are named, and leave the variants as they are", () =>
   inFolder(async (folder) => {
     await writeSite(folder);
-    await millrace([folder, ...quick]);
-    const { status, stderr } = await millrace([folder, ...quick, "--include", "*.wasm", "--include", "*.css"]);
+    await mainHere([folder, ...quick]);
+    const { status, stderr } = await mainHere([folder, ...quick, "--include", "*.wasm", "--include", "*.css"]);
     assert.equal(status, 1);
     assert.match(stderr, /^millrace: no file in .* is to be compressed by include \*\.wasm, \*\.css: a pattern is for/);
     assert.ok((await listed(folder)).includes("assets/style.css.gz"));
@@ -211,7 +211,7 @@ test("a file that cannot be handled is named, the others are done, and the exit 
   inFolder(async (folder) => {
     await writeSite(folder);
     await mkdir(join(folder, "index.html.gz/in-the-way"), { recursive: true });
-    const { status, stderr } = await millrace([folder, ...quick, "--force"]);
+    const { status, stderr } = await mainHere([folder, ...quick, "--force"]);
     assert.equal(status, 1);
     assert.match(stderr, /^millrace: index\.html\.gz: a folder is in the way/);
     assert.ok((await listed(folder)).includes("assets/style.css.gz"));
@@ -239,12 +239,12 @@ test(
       mount(["-t", "tmpfs", "-o", "size=600k", "tmpfs", out]);
       try {
         await writeTree(site, { "a.js": sourceText(300_000, 1), "b.js": sourceText(200_000, 2) });
-        const { status, stderr } = await millrace([site, ...quick, "--out", out]);
+        const { status, stderr } = await mainHere([site, ...quick, "--out", out]);
         assert.equal(status, 1);
         assert.match(stderr, /no space is left on the device: free some and run again/);
         assert.ok(!(await listed(out)).some((path) => path.endsWith(".tmp")));
         mount(["-o", "remount,size=4m", out]);
-        assert.equal((await millrace([site, ...quick, "--out", out])).status, 0);
+        assert.equal((await mainHere([site, ...quick, "--out", out])).status, 0);
         assert.equal((await listed(out)).filter((path) => /\.(br|gz|zst)$/.test(path)).length, 6);
       } finally {
         spawnSync("umount", [out]);

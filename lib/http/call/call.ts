@@ -10,7 +10,7 @@ import type { PooledConnection } from "../origin/pooled_connection.ts";
 import type { WaitingRequest, WaitingRoom } from "../origin/waiting_list.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { redirected } from "../request/redirect.ts";
-import type { BodySource } from "../request/request_body.ts";
+import type { BodySource } from "../request/body_source.ts";
 import type { HttpResponse } from "../response/http_response.ts";
 import type { ResponseBody } from "../response/response_body.ts";
 import { hasField, joinedField } from "../response/response_headers.ts";

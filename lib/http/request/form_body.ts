@@ -1,6 +1,6 @@
 import { typeOfBlob } from "./blob_members.ts";
 import { BlobBody } from "./parts_body.ts";
-import type { ExtractedBody } from "./request_body.ts";
+import type { ExtractedBody } from "./body_source.ts";
 
 const encoder = new TextEncoder();
 

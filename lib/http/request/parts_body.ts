@@ -1,6 +1,6 @@
 import type { RequestBody } from "../exchange.ts";
 import { sizeOfBlob } from "./blob_members.ts";
-import type { BodySource } from "./request_body.ts";
+import type { BodySource } from "./body_source.ts";
 import { StreamBody } from "./stream_body.ts";
 
 /** A body of bytes and files, one after the other. */

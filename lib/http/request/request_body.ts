@@ -3,29 +3,11 @@ import type { RequestBody } from "../exchange.ts";
 import { copyOf } from "../fresh_bytes.ts";
 import { HttpError } from "../http_error.ts";
 import { typeOfBlob } from "./blob_members.ts";
+import type { BodySource, ExtractedBody } from "./body_source.ts";
 import { formBody } from "./form_body.ts";
 import type { HttpRequestBody } from "./http_request_init.ts";
 import { BlobBody } from "./parts_body.ts";
 import { StreamBody } from "./stream_body.ts";
-
-/** What a request sends, as often as it is sent. */
-export interface BodySource {
-  /** In bytes; undefined if nobody knows. */
-  readonly length: number | undefined;
-  /** Whether it can be opened more than once. */
-  readonly replayable: boolean;
-  /** Begins to read it; once, if it is not replayable. */
-  open(): RequestBody;
-  /** Finds out before it is sent for the first time how it is to be sent: another in its place. Never rejects. */
-  settle?(): Promise<BodySource>;
-}
-
-/** A body and what is in it. */
-export interface ExtractedBody {
-  readonly source: BodySource;
-  /** The content type that it has unless the headers name one. */
-  readonly type: string | undefined;
-}
 
 /**
  * Reads what `init.body` is. A stream is locked.

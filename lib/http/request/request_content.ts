@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers";
 import { joinBytes } from "../../streams/internal.ts";
 import type { RequestBody } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
-import type { BodySource } from "./request_body.ts";
+import type { BodySource } from "./body_source.ts";
 import { BytesBody } from "./request_body.ts";
 import { StreamBody } from "./stream_body.ts";
 

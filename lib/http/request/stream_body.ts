@@ -1,6 +1,6 @@
 import type { RequestBody } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
-import type { BodySource } from "./request_body.ts";
+import type { BodySource } from "./body_source.ts";
 
 type Chunks = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AtomicFile, temporaryPath } from "../../files/mod.ts";
 import type { Context } from "../context.ts";
 import { discard } from "../discard.ts";
-import type { NewDictionary } from "./site_dictionary.ts";
+import type { NewDictionary } from "../plan.ts";
 
 /**
  * Puts a new dictionary of the site into the target.

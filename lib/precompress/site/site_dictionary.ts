@@ -5,10 +5,9 @@ import { sha256 } from "../content.ts";
 import type { Context } from "../context.ts";
 import type { Ledger } from "../ledger.ts";
 import { readManifest } from "../manifest.ts";
-import { areSettled, type Plan } from "../plan.ts";
-import { type PlannedVariant, planVariant } from "../planned_variant.ts";
+import { areSettled, type Plan, type PlannedVariant } from "../plan.ts";
+import { planVariant } from "../planned_variant.ts";
 import { recordOf } from "../record_work.ts";
-import type { FileRecord } from "../records.ts";
 import type { TreeFiles } from "../tree_files.ts";
 import type { FoundFile } from "../walk.ts";
 import { Trial } from "./best_size.ts";
@@ -21,23 +20,6 @@ const VERSION = 1;
 const GOOD_ENOUGH = 0.95;
 /** How long the thread is kept from other work, in ms. */
 const LONGEST_TURN = 50;
-
-/** The dictionary of the site, as deltas need it. */
-export interface SiteDictionary {
-  /** The absolute path of the file. */
-  readonly file: string;
-  /** Of its bytes, in hexadecimal. */
-  readonly sha256: string;
-}
-
-/** A dictionary of the site that is to be put into the target. */
-export interface NewDictionary {
-  readonly file: FoundFile;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Of its bytes, in hexadecimal. */
-  readonly sha256: string;
-  readonly record: FileRecord;
-}
 
 /** A dictionary that there is: to be used as it is, or to be compared with a new one. */
 interface Former {

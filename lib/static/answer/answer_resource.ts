@@ -1,7 +1,8 @@
 import { type Answer, only, valueOf } from "./answer.ts";
 import { evaluate, ifRangeHolds } from "./preconditions.ts";
 import { answerRange } from "./ranges.ts";
-import type { RequestFields, Resource } from "./resource.ts";
+import type { RequestFields } from "./request_fields.ts";
+import type { Resource } from "./resource.ts";
 import type { Variant } from "./variant.ts";
 
 const ASK_AGAIN = ["Retry-After", "1", "Cache-Control", "no-store"];

@@ -1,6 +1,6 @@
 import type { Answer } from "./answer.ts";
 import type { StaticHandlerOptions } from "./options.ts";
-import type { RequestFields } from "./resource.ts";
+import type { RequestFields } from "./request_fields.ts";
 import type { Warn } from "../scan/representation.ts";
 import { warnOnce } from "./warn_once.ts";
 

@@ -1,7 +1,7 @@
 import { type Answer, type Fields, textAnswer, valueOf, varying } from "./answer.ts";
 import type { CrossOrigin } from "./cross_origin.ts";
 import { goesWith, isSettable, joinedNames, requireFieldValue } from "../../semantics/mod.ts";
-import type { RequestFields } from "./resource.ts";
+import type { RequestFields } from "./request_fields.ts";
 import type { Settings } from "./settings.ts";
 
 /** The fields that the options add to all responses about a file. */

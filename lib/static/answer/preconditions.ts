@@ -5,7 +5,7 @@ import {
   ifRangeNames,
   ifUnmodifiedSinceHolds,
 } from "../../semantics/mod.ts";
-import type { RequestFields } from "./resource.ts";
+import type { RequestFields } from "./request_fields.ts";
 import type { Variant } from "./variant.ts";
 
 /** What the preconditions of a request come to: it goes on, fails (412), or the client has that variant (304). */

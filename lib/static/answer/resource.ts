@@ -5,13 +5,9 @@ import { type AcceptedCodings, acceptedCodings, availableDictionary, mayUseDicti
 import type { TreeMemory } from "../scan/memory.ts";
 import type { Proofs } from "../scan/proofs.ts";
 import type { Representation, TreeFile } from "../scan/representation.ts";
+import type { RequestFields } from "./request_fields.ts";
 import type { TreeSettings } from "./tree_settings.ts";
 import { Variant } from "./variant.ts";
-
-/** The fields of a request: `Headers`, or those of `node:http` in the same shape. */
-export interface RequestFields {
-  get(name: string): string | null | undefined;
-}
 
 /** A file of the tree with its variants, as it is answered. */
 export class Resource {

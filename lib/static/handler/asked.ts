@@ -1,4 +1,4 @@
-import type { RequestFields } from "../answer/resource.ts";
+import type { RequestFields } from "../answer/request_fields.ts";
 
 /** A request, as both handlers pass it on. */
 export interface Asked {

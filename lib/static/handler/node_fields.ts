@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { RequestFields } from "../answer/resource.ts";
+import type { RequestFields } from "../answer/request_fields.ts";
 
 /** The fields of a request to `node:http`, read as `Headers` are. */
 export class NodeFields implements RequestFields {

@@ -6,7 +6,8 @@ import type { GeneralFields } from "../answer/custom_fields.ts";
 import type { FolderAnswers } from "./folder_answers.ts";
 import { acceptsHTML } from "../../semantics/mod.ts";
 import { decodeTarget } from "./request_target.ts";
-import { type RequestFields, Resource } from "../answer/resource.ts";
+import type { RequestFields } from "../answer/request_fields.ts";
+import { Resource } from "../answer/resource.ts";
 import type { Redirect } from "./served_paths.ts";
 import type { Table } from "./table.ts";
 

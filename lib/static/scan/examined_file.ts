@@ -2,22 +2,7 @@ import { fileStatus } from "../../runtime/mod.ts";
 import { examineVariant, leaveOutUnproven } from "./examined_variant.ts";
 import { reasonOf } from "./failure.ts";
 import { readContent } from "./file_content.ts";
-import type { FoundFiles } from "./found_files.ts";
-import type { ManifestTime } from "./manifest_records.ts";
-import type { Warn } from "./representation.ts";
-import type { Turns } from "./turns.ts";
-
-/** What the steps of one scan share. */
-export interface Scan {
-  /** Contents are at first what the manifest says, in the end what is. */
-  readonly found: FoundFiles;
-  /** Undefined if there is no manifest. */
-  readonly manifest: ManifestTime | undefined;
-  /** Paths of files that nothing vouches for. */
-  readonly doubted: ReadonlySet<string>;
-  readonly warn: Warn;
-  readonly turns: Turns;
-}
+import type { Scan } from "./scan.ts";
 
 /** Finds out what a file and its variants hold; warns of what is not as it should be and leaves it out. */
 export async function examine(file: number, scan: Scan): Promise<void> {

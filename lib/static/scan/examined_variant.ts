@@ -1,5 +1,5 @@
 import { fileStatus } from "../../runtime/mod.ts";
-import type { Scan } from "./examined_file.ts";
+import type { Scan } from "./scan.ts";
 import { reasonOf } from "./failure.ts";
 import { type FileContent, readContent } from "./file_content.ts";
 import { SMALL_BODY } from "./memory.ts";

@@ -1,4 +1,5 @@
-import { examine, type Scan } from "./examined_file.ts";
+import { examine } from "./examined_file.ts";
+import type { Scan } from "./scan.ts";
 import { reasonOf } from "./failure.ts";
 import type { FoundFiles } from "./found_files.ts";
 import { listTree } from "./listed_tree.ts";

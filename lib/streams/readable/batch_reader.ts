@@ -2,6 +2,7 @@ import { lockedError, mustBe } from "../language/errors.ts";
 import { queueReaction } from "../language/promises.ts";
 import { isNativeReadableStream, isNativeReadableStreamLocked } from "../language/native_classes.ts";
 import { NativeBatchReader } from "../native/ends/native_batch_reader.ts";
+import type { BatchReader, BatchRequest } from "../queuing/batch_requests.ts";
 import { type BatchLimits, GatheredBatch } from "../queuing/gathered_batch.ts";
 import { DefaultControllerState } from "./default_controller_state.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
@@ -15,24 +16,6 @@ import {
   readableStreamReaderRelease,
 } from "./reader_state.ts";
 import type { ReadableStreamState } from "./stream_state.ts";
-
-/** A request for a batch: exactly one of its steps is called, unless the reader is released first. */
-export interface BatchRequest {
-  batchSteps(batch: unknown[]): void;
-  closeSteps(): void;
-  errorSteps(error: unknown): void;
-}
-
-/** A reader that has locked a stream and takes all chunks of its queue in one step. */
-export interface BatchReader {
-  /** Takes the chunks that are there at once, unless more are to be waited for. */
-  take(): unknown[] | undefined;
-  /** Waits for chunks, or for the end of the stream; to be called when {@linkcode take} gave nothing, once at a time. */
-  read(request: BatchRequest): void;
-  cancel(reason: unknown): Promise<void>;
-  /** Unlocks the stream, forgets a request that waits, and returns what was gathered for it. */
-  release(): unknown[] | undefined;
-}
 
 /**
  * Locks a stream, of ours or the runtime's.

@@ -1,6 +1,6 @@
 import { NOT_EMPTY, toArrayBufferView, viewKind, type ViewSlots } from "../language/array_buffers.ts";
 import { badValue, cannot, outOfRange, releasedError } from "../language/errors.ts";
-import { lockLazily, makeLockLazily, unlockLazily } from "#streams/lazy_side";
+import { findStates, lockLazily, makeLockLazily, putBack, unlockLazily } from "#streams/lazy_side";
 import {
   hasNativeByteStreams,
   isNativeReadableStreamLocked,
@@ -48,6 +48,14 @@ export interface ReadableStreamBYOBReaderReadOptions {
    * @default 1
    */
   min?: number;
+}
+
+if (hasNativeByteStreams) {
+  makeLockLazily(ByobReaderState, () => ({
+    native: NativeReadableStreamBYOBReader,
+    sample: new NativeReadableStreamBYOBReader(new NativeReadableStream({ type: "bytes" })),
+    look: isNativeReadableStreamLocked,
+  }));
 }
 
 /**
@@ -141,14 +149,10 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
   }
 
   static {
-    makeLockLazily(ByobReaderState, this, () => ({
-      native: NativeReadableStreamBYOBReader,
-      sample: new NativeReadableStreamBYOBReader(new NativeReadableStream({ type: "bytes" })),
-      look: isNativeReadableStreamLocked,
-      stateOf: (lock) => #state in lock ? lock.#state : undefined,
-    }));
+    findStates(ByobReaderState, (lock) => #state in lock ? lock.#state : undefined);
   }
 }
+putBack();
 defineInterface(ReadableStreamBYOBReader, NAME);
 if (!hasNativeByteStreams) Reflect.deleteProperty(globalThis, NAME);
 

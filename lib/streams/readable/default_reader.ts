@@ -1,5 +1,5 @@
 import { releasedError } from "../language/errors.ts";
-import { lockLazily, makeLockLazily, unlockLazily } from "#streams/lazy_side";
+import { findStates, lockLazily, makeLockLazily, putBack, unlockLazily } from "#streams/lazy_side";
 import {
   isNativeReadableStreamLocked,
   NativeReadableStream,
@@ -18,6 +18,12 @@ import {
 } from "./reader_state.ts";
 
 const NAME = "ReadableStreamDefaultReader";
+
+makeLockLazily(DefaultReaderState, () => ({
+  native: NativeReadableStreamDefaultReader,
+  sample: new NativeReadableStreamDefaultReader(new NativeReadableStream()),
+  look: isNativeReadableStreamLocked,
+}));
 
 /**
  * Reads a stream chunk by chunk.
@@ -88,12 +94,8 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
   }
 
   static {
-    makeLockLazily(DefaultReaderState, this, () => ({
-      native: NativeReadableStreamDefaultReader,
-      sample: new NativeReadableStreamDefaultReader(new NativeReadableStream()),
-      look: isNativeReadableStreamLocked,
-      stateOf: (lock) => #state in lock ? lock.#state : undefined,
-    }));
+    findStates(DefaultReaderState, (lock) => #state in lock ? lock.#state : undefined);
   }
 }
+putBack();
 defineInterface(ReadableStreamDefaultReader, NAME);

@@ -1,5 +1,5 @@
 import { badValue, lockedError, outOfRange } from "../language/errors.ts";
-import { lockNewSide, makeNativeSideLazily, WatchedReadableFeed } from "#streams/lazy_side";
+import { lockNewSide, makeNativeSideLazily, putBack, WatchedReadableFeed } from "#streams/lazy_side";
 import { hasNativeByteStreams, NativeReadableStream } from "../language/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "#streams/node_interop";
 import { NO_BUFFER, ReadableFeed, releaseReadableFeed } from "../native/feeds/readable_feed.ts";
@@ -32,7 +32,15 @@ import type { StreamPipeOptions } from "../pipe/stream_pipe_options.ts";
 const NAME = "ReadableStream";
 
 /** Whether the native side of a stream is made when the runtime looks for it. */
-let isLazy = false;
+const isLazy = makeNativeSideLazily(NativeReadableStream, (stream) => {
+  const state = readableStreamStateOf(stream);
+  if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
+  state.nativeSide = new NativeReadableStream(nativeSource(state, WatchedReadableFeed), NO_BUFFER);
+  lockNewSide(state.reader);
+  return state.nativeSide;
+}, (stream) => {
+  closeIfEmpty(readableStreamStateOf(stream)!);
+});
 
 /**
  * A stream to read chunks from, as the standard has it, that is also one of the runtime's own: it goes wherever the
@@ -212,16 +220,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   }
 }
 answerNode(ReadableStream, "readable", readableStreamStateOf);
-// Not at the first stream: V8 makes streams at half the speed then.
-isLazy = makeNativeSideLazily(ReadableStream, NativeReadableStream, (stream) => {
-  const state = readableStreamStateOf(stream);
-  if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
-  state.nativeSide = new NativeReadableStream(nativeSource(state, WatchedReadableFeed), NO_BUFFER);
-  lockNewSide(state.reader);
-  return state.nativeSide;
-}, (stream) => {
-  closeIfEmpty(readableStreamStateOf(stream)!);
-});
+putBack();
 defineInterface(ReadableStream, NAME);
 Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
   value: ReadableStream.prototype.values,

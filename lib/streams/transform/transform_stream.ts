@@ -1,4 +1,4 @@
-import { makeNativeSideLazily, withEndsOf } from "#streams/lazy_side";
+import { makeNativeSideLazily, putBack, withEndsOf } from "#streams/lazy_side";
 import { NativeTransformStream } from "../language/native_classes.ts";
 import { TransformFeed } from "../native/feeds/transform_feed.ts";
 import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../language/promises.ts";
@@ -21,7 +21,11 @@ import type { Transformer } from "./transformer_types.ts";
 import { UserTransformerAlgorithms } from "./transformer.ts";
 
 /** Whether the native side of a stream is made when the runtime looks for it. */
-let isLazy = false;
+const isLazy = makeNativeSideLazily(NativeTransformStream, (stream) => {
+  const state = stateOf(stream);
+  return state && (state.nativeSide ??= withEndsOf(stream as ReadableWritablePair, new NativeTransformStream()));
+});
+let stateOf: (stream: object) => TransformStreamState | undefined;
 
 /**
  * A pair of streams of which the readable one gives what a transformer makes of what is written to the writable one.
@@ -77,13 +81,10 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
   }
 
   static {
-    // Not at the first stream: V8 makes streams at half the speed then.
-    isLazy = makeNativeSideLazily(this, NativeTransformStream, (stream) => {
-      if (!(#state in stream)) return undefined;
-      return stream.#state.nativeSide ??= withEndsOf(stream, new NativeTransformStream());
-    });
+    stateOf = (stream) => #state in stream ? stream.#state : undefined;
   }
 }
+putBack();
 defineInterface(TransformStream, "TransformStream");
 
 function setUpFromTransformer(

@@ -99,6 +99,7 @@ export class WritableControllerState {
   clearAlgorithms(): void {
     this.sink = CLEARED;
     this.sizeAlgorithm = undefined;
+    this.batching?.end();
     this.batching = undefined;
   }
 

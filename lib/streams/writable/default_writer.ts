@@ -1,5 +1,5 @@
 import { endedError, releasedError } from "../language/errors.ts";
-import { lockLazily, makeLockLazily, unlockLazily } from "#streams/lazy_side";
+import { findStates, lockLazily, makeLockLazily, putBack, unlockLazily } from "#streams/lazy_side";
 import {
   isNativeWritableStreamLocked,
   NativeWritableStream,
@@ -18,6 +18,12 @@ import {
 } from "./writer_state.ts";
 
 const NAME = "WritableStreamDefaultWriter";
+
+makeLockLazily(WriterState, () => ({
+  native: NativeWritableStreamDefaultWriter,
+  sample: new NativeWritableStreamDefaultWriter(new NativeWritableStream()),
+  look: isNativeWritableStreamLocked,
+}));
 
 /**
  * Writes to a stream chunk by chunk.
@@ -125,12 +131,8 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
   }
 
   static {
-    makeLockLazily(WriterState, this, () => ({
-      native: NativeWritableStreamDefaultWriter,
-      sample: new NativeWritableStreamDefaultWriter(new NativeWritableStream()),
-      look: isNativeWritableStreamLocked,
-      stateOf: (lock) => #state in lock ? lock.#state : undefined,
-    }));
+    findStates(WriterState, (lock) => #state in lock ? lock.#state : undefined);
   }
 }
+putBack();
 defineInterface(WritableStreamDefaultWriter, NAME);

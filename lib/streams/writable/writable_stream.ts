@@ -1,5 +1,5 @@
 import { endedError, lockedError } from "../language/errors.ts";
-import { lockNewSide, makeNativeSideLazily } from "#streams/lazy_side";
+import { lockNewSide, makeNativeSideLazily, putBack } from "#streams/lazy_side";
 import { NativeWritableStream } from "../language/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode } from "#streams/node_interop";
 import { releaseWritableFeed, WritableFeed } from "../native/feeds/writable_feed.ts";
@@ -23,7 +23,13 @@ import { UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
 const NAME = "WritableStream";
 
 /** Whether the native side of a stream is made when the runtime looks for it. */
-let isLazy = false;
+const isLazy = makeNativeSideLazily(NativeWritableStream, (stream) => {
+  const state = writableStreamStateOf(stream);
+  if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
+  state.nativeSide = new NativeWritableStream(new WritableFeed(state));
+  lockNewSide(state.writer);
+  return state.nativeSide;
+});
 
 /**
  * A stream to write chunks to, as the standard has it, that is also one of the runtime's own: it goes wherever the
@@ -112,14 +118,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   }
 }
 answerNode(WritableStream, "writable", writableStreamStateOf);
-// Not at the first stream: V8 makes streams at half the speed then.
-isLazy = makeNativeSideLazily(WritableStream, NativeWritableStream, (stream) => {
-  const state = writableStreamStateOf(stream);
-  if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
-  state.nativeSide = new NativeWritableStream(new WritableFeed(state));
-  lockNewSide(state.writer);
-  return state.nativeSide;
-});
+putBack();
 defineInterface(WritableStream, NAME);
 
 function setUpFromUnderlyingSink(underlyingSink: unknown, strategy: unknown): WritableStreamState {

@@ -1,8 +1,7 @@
-import type { BodySource } from "../body/body_source.ts";
 import { admit, ALLOWED } from "./admission.ts";
 import type { Answer } from "./answer.ts";
 import type { Settings } from "./settings.ts";
-import { type Incoming, pathOf } from "./incoming.ts";
+import { type Incoming, type OpenBody, pathOf } from "./incoming.ts";
 import { tell } from "./log.ts";
 import { pathBelow } from "./naming.ts";
 import { problemAnswer, refusalOf } from "./problem.ts";
@@ -10,13 +9,6 @@ import { answerResumable, capabilities } from "./resumable/answer_resumable.ts";
 import { corsFields } from "./resumable/cors.ts";
 import type { Inform } from "./resumable/exchange.ts";
 import { receive } from "./reception.ts";
-
-/**
- * Asks the sender for the body of a request that is welcome, if it waits for that, and gives it.
- *
- * @throws {TypeError} if somebody else has read it.
- */
-export type OpenBody = () => BodySource;
 
 /** What a request is answered with, and how many bytes of its body were received. */
 export interface Handled {

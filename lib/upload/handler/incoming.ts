@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { BodySource } from "../body/body_source.ts";
 
 /** A request, from whichever kind of server. */
 export interface Incoming {
@@ -10,6 +11,13 @@ export interface Incoming {
   /** With fields and body. */
   readonly source: Request | IncomingMessage;
 }
+
+/**
+ * Asks the sender for the body of a request that is welcome, if it waits for that, and gives it.
+ *
+ * @throws {TypeError} if somebody else has read it.
+ */
+export type OpenBody = () => BodySource;
 
 /** The path of a request without its query, as it came. */
 export function pathOf({ target }: Incoming): string {

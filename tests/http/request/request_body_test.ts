@@ -6,7 +6,7 @@ import fc from "fast-check";
 import type { RequestBody } from "../../../lib/http/exchange.ts";
 import { readRequest } from "../../../lib/http/request/fetch_request.ts";
 import type { HttpRequestBody } from "../../../lib/http/request/http_request_init.ts";
-import type { BodySource } from "../../../lib/http/request/request_body.ts";
+import type { BodySource } from "../../../lib/http/request/body_source.ts";
 import { ReadableStream as OwnReadableStream } from "../../../lib/streams/mod.ts";
 
 const bytes = (...values: number[]): Uint8Array<ArrayBuffer> => new Uint8Array(values);

@@ -4,7 +4,7 @@ import { readFieldLines } from "../../h1/field_lines.ts";
 import { ResponseFault } from "../../h1/response_fault.ts";
 import { latin1, readStatusLine } from "../../h1/response_head.ts";
 import { HttpError } from "../../http_error.ts";
-import type { TunnelTarget } from "./open_tunnel.ts";
+import type { TunnelTarget } from "./tunnel_target.ts";
 import { ProxyAnswer } from "./proxy_answer.ts";
 
 /**

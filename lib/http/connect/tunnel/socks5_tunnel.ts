@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { HttpError, type HttpErrorCode } from "../../http_error.ts";
 import { toConnectionError } from "../connection_error.ts";
 import { originPeer } from "../peer.ts";
-import type { TunnelTarget } from "./open_tunnel.ts";
+import type { TunnelTarget } from "./tunnel_target.ts";
 import { ProxyAnswer } from "./proxy_answer.ts";
 
 const VERSION = 5;

@@ -1,5 +1,5 @@
 import type { StandIn } from "./lazy_side_check.ts";
-import { putBetween, standInFor } from "./stand_in.ts";
+import { putInPlace, standInFor } from "./stand_in.ts";
 
 /** What locks a stream of the runtime's: a reader or a writer. */
 export interface NativeLock {
@@ -23,13 +23,15 @@ interface Native {
   readonly sample: NativeLock;
   /** Has the runtime look for the native side of a stream. */
   look(stream: object): void;
-  /** The state of what is a reader or writer of ours. */
-  stateOf(lock: object): LockState | undefined;
 }
+
+/** Gives the state of what is a reader or writer of ours. */
+type StateOf = (lock: object) => LockState | undefined;
 
 /** What makes the native sides of a class of readers or writers. */
 class LazyLock {
   readonly #native: Native;
+  stateOf: StateOf = () => undefined;
 
   constructor(native: Native) {
     this.#native = native;
@@ -44,7 +46,7 @@ class LazyLock {
 
   /** The native side of a lock, now that the runtime looks for it. */
   sideOf(lock: object): NativeLock | undefined {
-    const state = this.#native.stateOf(lock);
+    const state = this.stateOf(lock);
     if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
     if (state.stream === undefined) return this.#native.sample; // it is released, too
     this.#native.look(state.stream.shell!); // makes the stream's native side, which the lock then locks
@@ -54,25 +56,30 @@ class LazyLock {
 
 /**
  * Lets readers or writers of ours go without their native side until the runtime looks for it, as
- * {@linkcode makeNativeSideLazily} does with streams: while a stream has no native side, nothing need lock that. Where
- * that cannot be, the class is left as it is.
+ * {@linkcode makeNativeSideLazily} does with streams: while a stream has no native side, nothing need lock that.
  */
-export function makeLockLazily(State: { prototype: LockState }, ours: StandIn, toNative: () => Native): void {
+export function makeLockLazily(State: { prototype: LockState }, toNative: () => Native): void {
   const natives = toNative();
   const { native, sample } = natives;
   const { releaseLock } = sample;
   const lazyLock = new LazyLock(natives);
-  const isMade = putBetween(
-    ours,
+  const isMade = putInPlace(
+    native,
     sample,
     (lock) => lazyLock.sideOf(lock),
-    (sideOf) => standInFor(native, sample, ours, Object.create(native.prototype), sideOf, () => {}),
+    (sideOf) => standInFor(native, sample, Object.create(native.prototype), sideOf, () => {}),
     [function (this: object) {
       releaseLock.call(this);
       return true;
     }],
   );
   if (isMade) Object.defineProperty(State.prototype, "lazyLock", { value: lazyLock });
+}
+
+/** Says how the states of a class are found, once the class is made. */
+export function findStates(State: { prototype: LockState }, stateOf: StateOf): void {
+  const { lazyLock } = State.prototype;
+  if (lazyLock !== undefined) lazyLock.stateOf = stateOf;
 }
 
 /** Locks the native side of a stream for a lock of ours, where `super()` does not. */

@@ -25,3 +25,9 @@ export function lockNewSide(): void {}
 
 /** Is never made. */
 export class WatchedReadableFeed {}
+
+/** Nothing was put in the place of a global. */
+export function putBack(): void {}
+
+/** Nobody looks for them. */
+export function findStates(): void {}

@@ -1,11 +1,12 @@
 import { gettersOf, type NativeSideOf, type StandIn } from "./lazy_side_check.ts";
-import { putBetween, standInFor } from "./stand_in.ts";
+import { putInPlace, standInFor } from "./stand_in.ts";
 import { transferMarkOf } from "./transfer_mark.ts";
 
+export { putBack } from "./stand_in.ts";
 export { WatchedReadableFeed } from "./watched_feed.ts";
-export { lockLazily, lockNewSide, makeLockLazily, unlockLazily } from "./lazy_lock.ts";
+export { findStates, lockLazily, lockNewSide, makeLockLazily, unlockLazily } from "./lazy_lock.ts";
 
-/** A class of streams, of ours or the runtime's. */
+/** A class of streams of the runtime's. */
 type StreamClass = StandIn & (new () => object);
 
 /**
@@ -13,19 +14,18 @@ type StreamClass = StandIn & (new () => object);
  * our code, and the runtime's constructor takes longer than ours.
  *
  * Node and Deno keep what they know of a stream in properties named by symbols, by which they also tell their streams
- * from other objects. A class put between ours and theirs has accessors of these names, which read and write the
+ * from other objects. A class between ours and theirs has accessors of these names, which read and write the
  * properties of an object that the runtime's own constructor makes at that time. Whatever the runtime does with a stream
  * of ours, it does with that object's properties, and the readers, writers and controllers of that object find the same
  * there. What is looked for without a property is marked at once: see {@linkcode transferMarkOf}.
  *
  * Other runtimes have internal slots, which a constructor alone can make: there every stream is made by it.
  *
- * @param ours the class, with all that it answers itself on its prototype.
  * @param onClosed called when the runtime closes the native side as one of its own, by writing so to ours.
- * @returns whether `super()` makes no native side from now on; if not, the class is left as it is.
+ * @returns whether `super()` makes no native side: then a class stands in the place of the runtime's, which ours is to
+ * extend, until `putBack()`.
  */
 export function makeNativeSideLazily(
-  ours: StreamClass,
   native: StreamClass,
   sideOf: NativeSideOf,
   onClosed?: (stream: object) => void,
@@ -35,9 +35,9 @@ export function makeNativeSideLazily(
     const prototype = Object.create(native.prototype);
     const mark = transferMarkOf(sample, prototype);
     if (mark === undefined) return undefined;
-    return standInFor(native, sample, ours, prototype, sideOf, mark, onClosed);
+    return standInFor(native, sample, prototype, sideOf, mark, onClosed);
   };
-  return putBetween(ours, sample, sideOf, makeStandIn, gettersOf(native.prototype));
+  return putInPlace(native, sample, sideOf, makeStandIn, gettersOf(native.prototype));
 }
 
 /**

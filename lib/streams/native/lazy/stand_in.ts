@@ -3,19 +3,34 @@ import type { TransferMark } from "./transfer_mark.ts";
 
 type Properties = Record<PropertyKey, unknown>;
 
-/** Puts a class between ours and the runtime's, if the runtime takes its instances for its own. */
-export function putBetween(
-  ours: StandIn,
+/** The global that a class stands in for at the moment. */
+let replaced: { readonly name: string; readonly before: PropertyDescriptor } | undefined;
+
+/**
+ * Puts a class in the place of the runtime's, until {@linkcode putBack}, if the runtime takes its instances for its own:
+ * a class that is made meanwhile and extends the global extends it. (To set the prototypes of a class later keeps V8 from
+ * compiling its constructor: a new ReadableStream took 1.6 times as long.)
+ */
+export function putInPlace(
+  native: StandIn,
   sample: object,
   sideOf: NativeSideOf,
   makeStandIn: MakeStandIn,
   members: readonly Member[],
 ): boolean {
   if (!hasOnlySymbols(sample) || !isLikeNative(sample, makeStandIn, members)) return false;
-  const StandIn = makeStandIn(sideOf)!;
-  Object.setPrototypeOf(ours, StandIn);
-  Object.setPrototypeOf(ours.prototype, StandIn.prototype);
+  const { name } = native;
+  const before = Object.getOwnPropertyDescriptor(globalThis, name);
+  if (before?.configurable !== true || Reflect.get(globalThis, name) !== native) return false;
+  replaced = { name, before };
+  Object.defineProperty(globalThis, name, { value: makeStandIn(sideOf), configurable: true });
   return true;
+}
+
+/** Puts the runtime's class back, once ours is made. */
+export function putBack(): void {
+  if (replaced !== undefined) Object.defineProperty(globalThis, replaced.name, replaced.before);
+  replaced = undefined;
 }
 
 function hasOnlySymbols(sample: object): boolean {
@@ -30,13 +45,12 @@ function hasOnlySymbols(sample: object): boolean {
 export function standInFor(
   native: StandIn,
   sample: object,
-  ours: StandIn,
   prototype: object,
   sideOf: NativeSideOf,
   mark: TransferMark,
   onClosed?: (stream: object) => void,
 ): StandIn {
-  const keys = Reflect.ownKeys(sample).filter((key) => !Object.hasOwn(ours.prototype, key));
+  const keys = Reflect.ownKeys(sample);
   const names = keys.filter((key) => Reflect.get(sample, key) === native.name);
   for (const key of names) Object.defineProperty(prototype, key, { value: native.name });
   const others = keys.filter((key) => !Object.hasOwn(prototype, key));

@@ -1,6 +1,8 @@
 import { callbackResult } from "../../language/promises.ts";
 import { type Callback, toCallback, toDictionary } from "../../language/webidl.ts";
+import type { WritableStreamDefaultController } from "../default_controller.ts";
 import type { Batch } from "./batch.ts";
+import { Retries, toDelay } from "./retries.ts";
 
 /** A sink of ours takes a batch by this method, in place of `writev()`: in the arrays that it came in, not in one. */
 export const WRITE_PARTS: unique symbol = Symbol("writeParts");
@@ -9,6 +11,10 @@ export const WRITE_PARTS: unique symbol = Symbol("writeParts");
 export class BatchedSinkAlgorithms {
   /** The most that one call gets, in the strategy's unit. */
   readonly maxBatch: number;
+  /** How long the first chunk of a batch waits for others, in ms; undefined if until the end of the turn. */
+  readonly maxDelay: number | undefined;
+  /** As much that a batch does not wait for more. */
+  readonly minBatch: number;
   readonly #sink: unknown;
   #controller: object | undefined = undefined;
   readonly #abort: Callback | undefined;
@@ -16,19 +22,27 @@ export class BatchedSinkAlgorithms {
   readonly #start: Callback | undefined;
   readonly #writev: Callback | undefined;
   readonly #writeParts: Callback | undefined;
+  /** What is done about batches that fail, if anything. */
+  readonly #retries: Retries | undefined;
 
   /**
    * Reads the dictionary's members in the order of their names.
    *
    * @throws {TypeError} if one is of the wrong type, or the sink has a `write` in place of a `writev`.
-   * @throws {RangeError} if `maxBatch` is not above 0, or the sink has a `type`.
+   * @throws {RangeError} if a number is out of its range, or the sink has a `type`.
    */
   constructor(value: unknown) {
     this.#sink = value;
     const sink = toDictionary(value, "the underlying sink") ?? {};
     this.#abort = toCallback(sink.abort, "the underlying sink's abort");
     this.#close = toCallback(sink.close, "the underlying sink's close");
-    this.maxBatch = toMaxBatch(sink.maxBatch);
+    this.maxBatch = toSize("maxBatch", sink.maxBatch);
+    this.maxDelay = sink.maxDelay === undefined ? undefined : toDelay("maxDelay", sink.maxDelay);
+    this.minBatch = Math.min(this.maxBatch, toSize("minBatch", sink.minBatch));
+    if (sink.minBatch !== undefined && this.maxDelay === undefined) {
+      throw new TypeError("minBatch needs a maxDelay: a batch would wait for ever for what never comes");
+    }
+    this.#retries = Retries.of(sink.retry, toCallback(sink.onFailed, "the underlying sink's onFailed"), value);
     this.#start = toCallback(sink.start, "the underlying sink's start");
     if (sink.type !== undefined) {
       throw new RangeError("the underlying sink's type must be undefined: the name is reserved");
@@ -48,7 +62,13 @@ export class BatchedSinkAlgorithms {
 
   writev(batch: Batch, isLast: boolean): unknown {
     if (this.#writeParts !== undefined) return this.#writeParts.call(this.#sink, batch.takeParts());
-    return this.#writev?.call(this.#sink, batch.takeChunks(), this.#controller, isLast);
+    const writev = this.#writev;
+    if (this.#retries === undefined || writev === undefined) {
+      return writev?.call(this.#sink, batch.takeChunks(), this.#controller, isLast);
+    }
+    const controller = this.#controller as WritableStreamDefaultController;
+    const write = (chunks: unknown[]) => writev.call(this.#sink, chunks, controller, isLast);
+    return this.#retries.write(batch.takeChunks(), write, controller.signal);
   }
 
   close(): unknown {
@@ -60,9 +80,9 @@ export class BatchedSinkAlgorithms {
   }
 }
 
-function toMaxBatch(value: unknown): number {
+function toSize(name: string, value: unknown): number {
   if (value === undefined) return Infinity;
-  const maxBatch = +(value as number);
-  if (!(maxBatch > 0)) throw new RangeError(`maxBatch must be above 0, not ${String(value)}`);
-  return maxBatch;
+  const size = +(value as number);
+  if (!(size > 0)) throw new RangeError(`${name} must be above 0, not ${String(value)}`);
+  return size;
 }

@@ -13,6 +13,7 @@ import {
 } from "../controller_state.ts";
 import type { WriteRequest } from "../stream_state.ts";
 import { Batch, type BatchOwner } from "./batch.ts";
+import { BatchDelay } from "./batch_delay.ts";
 import type { BatchedSinkAlgorithms } from "./batched_sink.ts";
 import type { Batching } from "./batching.ts";
 import { OutrunningProducer } from "./outrunning_producer.ts";
@@ -29,6 +30,10 @@ import { OutrunningProducer } from "./outrunning_producer.ts";
 export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   readonly #sink: BatchedSinkAlgorithms;
   readonly #maxBatch: number;
+  /** As much of the open batch that it does not wait for more. */
+  readonly #enough: number;
+  /** For sinks that have batches wait for a time. */
+  readonly #delay: BatchDelay | undefined;
   #controller: WritableControllerState = undefined as never; // set by attach()
   /** The last batch of the queue, which grows. */
   #open: Batch | undefined = undefined;
@@ -42,6 +47,8 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   constructor(sink: BatchedSinkAlgorithms) {
     this.#sink = sink;
     this.#maxBatch = sink.maxBatch;
+    this.#enough = sink.minBatch;
+    if (sink.maxDelay !== undefined) this.#delay = new BatchDelay(sink.maxDelay, this.#onDelay);
   }
 
   attach(controller: WritableControllerState): void {
@@ -116,7 +123,8 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   isDue(): boolean {
     const { stream, queue, highWaterMark } = this.#controller;
     if (this.#isUrgent || queue.length > 1 || stream.closeRequest !== undefined) return true;
-    if (queue.totalSize >= highWaterMark || this.#open!.size >= this.#maxBatch) return true;
+    if (queue.totalSize >= highWaterMark || this.#open!.size >= this.#enough) return true;
+    if (this.#delay !== undefined) return this.#delay.isOver();
     if (!this.#awaitsEndOfTurn) this.#awaitEndOfTurn();
     return false;
   }
@@ -144,7 +152,12 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     else this.hurry(false);
   };
 
+  readonly #onDelay = (): void => {
+    if (this.#controller.stream.inFlightWriteRequest === undefined) this.hurry(false);
+  };
+
   batchWritten(batch: Batch): void {
+    if (this.#delay !== undefined) return; // what waits has its own time
     const hadToWait = this.#producer.batchWritten(this.#controller.queue.totalSize - batch.size);
     if (hadToWait && !this.#awaitsEndOfTurn) this.#awaitEndOfTurn();
   }
@@ -154,6 +167,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     const open = this.#open;
     if (open !== undefined && open.size + size <= this.#maxBatch) return open;
     const batch = this.#open = new Batch(this);
+    this.#delay?.begin();
     this.#controller.stream.writeRequests.push(batch);
     this.#controller.queue.push(batch); // its size is added as it grows
     return batch;
@@ -165,11 +179,14 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     batch.add(chunk, size);
     queue.totalSize += size;
     // Whoever has looked in this turn need not look again before the queue, this batch or the one before it is full.
-    if (
-      !this.#awaitsEndOfTurn || queue.totalSize >= highWaterMark || batch.size >= this.#maxBatch || queue.length > 1
-    ) {
+    if (!this.#awaitsMore || queue.totalSize >= highWaterMark || batch.size >= this.#enough || queue.length > 1) {
       this.#advance();
     }
+  }
+
+  /** Whether somebody has looked at the open batch, and it waits. */
+  get #awaitsMore(): boolean {
+    return this.#awaitsEndOfTurn || (this.#delay !== undefined && this.#delay.isRunning);
   }
 
   #isSize(size: number): boolean {
@@ -195,8 +212,13 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     if (queue.length > 0) return this.#sink.writev(batch, false);
     this.#open = undefined;
     this.#isUrgent = false;
+    this.#delay?.end();
     this.#producer.batchGiven(stream.backpressure);
     return this.#sink.writev(batch, this.#closes || stream.closeRequest !== undefined);
+  }
+
+  end(): void {
+    this.#delay?.end();
   }
 
   close(): unknown {

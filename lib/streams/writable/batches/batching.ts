@@ -22,4 +22,6 @@ export interface Batching {
   isDue(): boolean;
   /** Has what waits written now, as no more is to come; `closes` tells whether the stream will be closed then. */
   hurry(closes: boolean): void;
+  /** No batch will start any more. */
+  end(): void;
 }

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { type BatchedUnderlyingSink, BatchedWritableStream } from "../../lib/batch/mod.ts";
+import { until, within } from "../support/waits.ts";
+
+/** What came of writing 0 to `count` - 1 to a sink: the batches that it got, and the outcomes of the writes. */
+async function written(count: number, sink: BatchedUnderlyingSink<number>) {
+  const batches: number[][] = [];
+  const writer = new BatchedWritableStream<number>({
+    ...sink,
+    writev(batch, controller, isLast) {
+      batches.push(batch.slice());
+      return sink.writev!(batch, controller, isLast);
+    },
+  }).getWriter();
+  writer.closed.catch(() => {});
+  const writes = Array.from({ length: count }, (_, i) => writer.write(i));
+  const closed = writer.close().catch(() => {});
+  const outcomes = await within(Promise.allSettled(writes), "the writes");
+  await closed;
+  const told = outcomes.map((outcome) => outcome.status === "fulfilled" ? "written" : String(outcome.reason));
+  return { batches, told: [...new Set(told)] };
+}
+
+test("retry writes a batch again until it is written", async () => {
+  for (const isAsync of [false, true]) {
+    let calls = 0;
+    const { batches, told } = await written(3, {
+      retry: { attempts: 3, delay: 1 },
+      writev(batch) {
+        batch.reverse(); // the array is the sink's
+        const error = ++calls < 4 ? new Error("busy") : undefined;
+        if (error === undefined || isAsync) return error === undefined ? undefined : Promise.reject(error);
+        throw error;
+      },
+    });
+    assert.deepEqual(batches, [[0, 1, 2], [0, 1, 2], [0, 1, 2], [0, 1, 2]]);
+    assert.deepEqual(told, ["written"]);
+  }
+});
+
+test("retry writes only the chunks again that the sink tells have failed", async () => {
+  const { batches, told } = await written(6, {
+    maxBatch: 4,
+    retry: { attempts: 5, delay: 0 },
+    async writev(batch) {
+      await undefined;
+      return batch.flatMap((number, i) => number % 2 === 1 && batch.length > 1 ? [i] : []);
+    },
+  });
+  assert.deepEqual(batches, [[0, 1, 2, 3], [1, 3], [1, 3], [1, 3], [1, 3], [1, 3]].slice(0, batches.length));
+  assert.deepEqual(told, ["Error: 2 of 2 chunks could not be written"]);
+  const once = await written(3, { retry: { attempts: 1, delay: 0 }, writev: (batch) => batch.length === 3 ? [1] : [] });
+  assert.deepEqual(once, { batches: [[0, 1, 2], [1]], told: ["written"] });
+});
+
+test("a batch that fails for good fails the stream with its reason, or goes to onFailed()", async () => {
+  const failing = { retry: { attempts: 2, delay: 0 }, writev: () => Promise.reject(new Error("down")) };
+  const { batches, told } = await written(2, failing);
+  assert.deepEqual([batches.length, told], [3, ["Error: down"]]);
+  const left: unknown[] = [];
+  const rescued = await written(4, {
+    maxBatch: 2,
+    writev: (batch) => batch[0] === 0 ? [1] : [],
+    onFailed: (chunks, reason) => void left.push(chunks, String(reason)),
+  });
+  assert.deepEqual(rescued, { batches: [[0, 1], [2, 3]], told: ["written"] });
+  assert.deepEqual(left, [[1], "Error: 1 of 2 chunks could not be written"]);
+  const worse = await written(1, {
+    ...failing,
+    onFailed() {
+      throw new Error("nor here");
+    },
+  });
+  assert.deepEqual(worse.told, ["Error: nor here"]);
+});
+
+test("an abort ends the retries", async () => {
+  let calls = 0;
+  const stream = new BatchedWritableStream<number>({
+    retry: { attempts: Infinity, delay: 1_000_000 },
+    writev() {
+      calls++;
+      throw new Error("down");
+    },
+  });
+  const writer = stream.getWriter();
+  const write = writer.write(1);
+  await until(() => calls === 1, "the first attempt");
+  await Promise.all([
+    assert.rejects(write, { message: "down" }),
+    within(writer.abort(new Error("enough")), "abort()"),
+    assert.rejects(writer.closed, { message: "enough" }),
+  ]);
+  assert.equal(calls, 1);
+});
+
+test("what is no retry is refused, and so are indexes of no chunk", async () => {
+  assert.throws(() => new BatchedWritableStream({ retry: 3 as never }), TypeError);
+  assert.throws(() => new BatchedWritableStream({ retry: { attempts: -1 } }), RangeError);
+  assert.throws(() => new BatchedWritableStream({ retry: { attempts: 1, delay: NaN } }), RangeError);
+  assert.throws(() => new BatchedWritableStream({ onFailed: "log" as never }), TypeError);
+  const { told } = await written(2, { retry: { attempts: 0 }, writev: () => [2] });
+  assert.deepEqual(told, ["RangeError: writev() tells that the chunk at 2 has failed: it had 2 chunks"]);
+});
