@@ -9,7 +9,8 @@ import { collected, streamOf } from "../support/streams.ts";
 import { concatenated, piecesOf, sourceText } from "../support/bytes.ts";
 import { isLong } from "../support/long_run.ts";
 import { runtime } from "../support/runtime.ts";
-import { samples, samplesAt } from "./samples.ts";
+import { samples } from "./samples.ts";
+import { samplesAt } from "./samples_at.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -11,7 +11,7 @@ import {
 } from "../../lib/codecs/mod.ts";
 import { collected, streamOf } from "../support/streams.ts";
 import { concatenated, piecesOf, sourceText } from "../support/bytes.ts";
-import { samplesAt } from "./samples.ts";
+import { samplesAt } from "./samples_at.ts";
 
 type Plain = Exclude<Format, "dcb" | "dcz">;
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -14,7 +14,8 @@ import {
 } from "../../lib/codecs/mod.ts";
 import { collected, streamOf } from "../support/streams.ts";
 import { concatenated, piecesOf, sourceText } from "../support/bytes.ts";
-import { samples, samplesAt } from "./samples.ts";
+import { samples } from "./samples.ts";
+import { samplesAt } from "./samples_at.ts";
 
 const dictionary = sourceText(50_000, 9);
 const withDictionary = (format: Format) => format === "dcb" || format === "dcz" ? { dictionary } : {};
