@@ -14,7 +14,7 @@ const REMEMBERED = 1000;
 /** Lengths of timeouts that share a timer each. */
 const TIMEOUTS_KEPT = 64;
 
-/** What the requests of one client share: its options, origins, timeouts and counts. */
+/** The state that all requests of a client share: its options, origins, timeouts and counts. */
 export class ClientCore implements OriginHost {
   readonly options: ResolvedOptions;
   /** Whether no more requests are taken. */
@@ -118,7 +118,7 @@ export class ClientCore implements OriginHost {
     for (const origin of this.#origins.values()) origin.destroy(this.closedError(origin.target.origin));
   }
 
-  /** What requests fail with once the client is closed; one for each, as callers may add to it. */
+  /** Returns the error for a request to a closed client: a new one each time, as callers may add to it. */
   closedError(origin: string): HttpError {
     const cause = this.#reason;
     if (this.destroyed) return new HttpError("CLIENT_CLOSED", "The client was destroyed", { origin, cause });
@@ -178,7 +178,7 @@ export class ClientCore implements OriginHost {
   }
 }
 
-/** Where an origin's server is. */
+/** Returns the address of an origin's server. */
 function targetOf(origin: string, url: URL): Target {
   const secure = url.protocol === "https:";
   const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;

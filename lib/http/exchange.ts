@@ -47,9 +47,9 @@ export interface ResponseHead {
 }
 
 /**
- * What a connection tells of one request. It calls onHead once, then onData as often as it likes, then onEnd; or onFail at any
- * time instead of what is left. Nothing is called after onEnd or onFail, nor after {@link Exchange.cancel}. Nothing is called
- * before `start` has returned.
+ * The callbacks by which a connection reports on a request. It calls onHead once, then onData as often as it likes, then onEnd; or
+ * onFail at any time instead of what is left. Nothing is called after onEnd or onFail, nor after {@link Exchange.cancel}. Nothing is
+ * called before `start` has returned.
  */
 export interface ExchangeHandler {
   /** A 1xx response (never 101). */
@@ -72,7 +72,7 @@ export interface ExchangeHandler {
   onFail(error: HttpError, untouched: boolean): void;
 }
 
-/** One request under way on a connection. */
+/** A request under way on a connection. */
 export interface Exchange {
   /** The reader took so many bytes of what onData brought: room for as many more. */
   consumed(bytes: number): void;

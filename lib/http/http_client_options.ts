@@ -234,7 +234,7 @@ export interface ResolvedOptions
 /** The longest delay that timers know, in ms (24.8 days). */
 const LONGEST = 2 ** 31 - 1;
 
-/** What numbers may be, from and to. */
+/** The range of each numeric option, from and to. */
 const ranges: Readonly<Record<NumberOption, readonly [number, number]>> = {
   connections: [1, Infinity],
   maxConcurrentStreams: [1, Infinity],

@@ -17,7 +17,7 @@
 export interface HttpCounts {
   /** Connections that are open. */
   connections: number;
-  /** Those of them that speak HTTP/2. */
+  /** Open connections that speak HTTP/2. */
   sessions: number;
   /** Connections that are being made. */
   connecting: number;
@@ -28,7 +28,7 @@ export interface HttpCounts {
 }
 
 /**
- * What a client is doing, and has done.
+ * A client's current state and totals.
  *
  * @example Count what a burst took
  * ```ts
@@ -51,7 +51,7 @@ export interface HttpClientStats extends HttpCounts {
 }
 
 /**
- * What a client is doing at one origin.
+ * A client's current state at one origin.
  *
  * @example Tell which origins speak HTTP/2
  * ```ts
@@ -69,6 +69,6 @@ export interface HttpOriginStats extends HttpCounts {
   origin: string;
   /** The proxy that its connections go by: scheme, host and port; undefined if there is none. An origin is listed once for each. */
   proxy: string | undefined;
-  /** What it spoke last; undefined if that is not known yet. */
+  /** The protocol it spoke last; undefined if that is not known yet. */
   protocol: "h2" | "http/1.1" | undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * What went wrong with a request:
+ * The reason why a request failed:
  *
  * | code | |
  * |---|---|
@@ -78,7 +78,7 @@ export type HttpErrorCode =
   | "CLIENT_CLOSED";
 
 /**
- * What an {@link HttpError} tells besides its message.
+ * The options of an {@link HttpError} besides its message.
  *
  * @example An error for a test of one's own
  * ```ts
@@ -92,7 +92,7 @@ export type HttpErrorCode =
 export interface HttpErrorOptions {
   /** The origin that the request was for. Default: none, as for a URL that cannot be parsed. */
   origin?: string;
-  /** What brought it about. Default: an Error with the same message and code, so that `error.cause.code` is there too. */
+  /** The underlying error. Default: an Error with the same message and code, so that `error.cause.code` is there too. */
   cause?: unknown;
 }
 
@@ -115,7 +115,7 @@ export interface HttpErrorOptions {
  * @see {@link https://fetch.spec.whatwg.org/#concept-network-error}
  */
 export class HttpError extends TypeError {
-  /** What went wrong, as a word for programs. */
+  /** The reason for the failure, as a code for programs. */
   readonly code: HttpErrorCode;
   /** The origin that the request was for, if it got so far. */
   readonly origin: string | undefined;

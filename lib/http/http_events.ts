@@ -1,7 +1,7 @@
 import type { HttpError } from "./http_error.ts";
 
 /**
- * What a client tells of its work to {@link HttpClientOptions.onEvent}. `type` says which it is.
+ * An event that a client reports to {@link HttpClientOptions.onEvent}. `type` says which it is.
  *
  * @example A log of everything
  * ```ts
@@ -46,7 +46,7 @@ export interface HttpConnectEvent {
   origin: string;
   /** The proxy that it goes by: scheme, host and port; undefined if there is none. */
   proxy: string | undefined;
-  /** What is spoken on it. */
+  /** The protocol spoken on it. */
   protocol: "h2" | "http/1.1";
   /** The address of the server, or of its proxy; undefined over a Unix socket and where a stream of yours does not tell. */
   remoteAddress: string | undefined;
@@ -99,7 +99,7 @@ export interface HttpDisconnectEvent {
   type: "disconnect";
   /** The origin that the connection is for. */
   origin: string;
-  /** What is spoken on the connection. */
+  /** The protocol spoken on the connection. */
   protocol: "h2" | "http/1.1";
   /** Why, unless one side just closed it. */
   error: HttpError | undefined;
@@ -127,7 +127,7 @@ export interface HttpRequestEvent {
   method: string;
   /** The request's URL. */
   url: string;
-  /** What is spoken on the connection. */
+  /** The protocol spoken on the connection. */
   protocol: "h2" | "http/1.1";
   /** How long it waited for a connection, in ms. */
   queuedMs: number;

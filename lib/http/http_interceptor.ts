@@ -19,7 +19,7 @@ import type { HttpResponse } from "./response/http_response.ts";
  * ```
  */
 export interface HttpRequest extends Omit<HttpRequestInit, "intercept"> {
-  /** Where it goes, as it was given. */
+  /** The URL, as it was given. */
   url: string;
   /** The method. */
   method: string;

@@ -28,7 +28,7 @@ export interface HttpTlsOptions {
   cert?: TlsData;
   /** The private key of `cert` in PEM format. */
   key?: TlsData;
-  /** What unlocks `key` or `pfx`. */
+  /** The passphrase of `key` or `pfx`. */
   passphrase?: string;
   /** The client's certificate and key in PKCS #12 format, instead of `cert` and `key`. */
   pfx?: Uint8Array;

@@ -1,6 +1,6 @@
 /** A byte stream to a server, with or without TLS, as the connections use it. */
 export interface Transport {
-  /** What ALPN chose; undefined without TLS, or if the server chose nothing. */
+  /** The protocol that ALPN chose; undefined without TLS, or if the server chose none. */
   readonly alpnProtocol: string | undefined;
   /** The server's address, as the system has it; undefined if unknown. */
   readonly remoteAddress: string | undefined;
@@ -32,7 +32,7 @@ export interface Transport {
   covers(host: string): boolean;
 }
 
-/** What a transport tells. Never called within one of its own methods. */
+/** The callbacks of a transport, never called within one of its own methods. */
 export interface TransportEvents {
   /**
    * Bytes from the server; theirs who get them, to write to as well.

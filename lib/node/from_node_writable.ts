@@ -40,7 +40,7 @@ const SMALLEST_BATCH = BYTES / 8;
  * Makes a WritableStream of a writable of `node:stream`: a response of `node:http` or `node:http2`, a socket, a file,
  * standard output.
  *
- * What is written in one turn of the event loop goes out in one `write()`: bytes and strings joined, objects and large
+ * Chunks written in one turn of the event loop go out in one `write()`: bytes and strings joined, objects and large
  * chunks one by one between `cork()` and `uncork()`. While the writable works on it, further chunks queue for the next
  * one. A chunk is a string, an ArrayBuffer or a view of one; in object mode, anything. A page of strings is best left as
  * it is: encoding a chunk costs more than writing it. If the stream closes with its only batch, a response that has sent

@@ -1,7 +1,7 @@
 import type { EventEmitter } from "node:events";
 import type { Writable } from "node:stream";
 
-/** What is asked of an http2 stream, on either side of a connection. */
+/** The members of an http2 stream that are used, on either side of a connection. */
 export interface Http2End extends EventEmitter {
   readonly destroyed: boolean;
   readonly headRequest?: boolean;

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { bytesOfView, kindOf } from "../streams/internal.ts";
 
-/** What a writable takes in one `write()`. */
+/** The data that a writable takes in one `write()`. */
 export type Joined = string | Uint8Array;
 
 /**

@@ -124,7 +124,7 @@ export class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
     return this.#pending = new Deferred<void>();
   }
 
-  /** What is still being written would delay an abort, for ever if nobody reads. Most of what is written is not. */
+  /** Listens for an abort if a write is still pending: it would delay the abort, for ever if nobody reads. Most writes are not. */
   readonly #onEndOfTurn = (): void => {
     this.#seesAborts = this.#pending !== undefined;
     if (!this.#seesAborts || this.#isOver) return;
@@ -217,7 +217,7 @@ function endedByOthers(): Error {
   return prematureClose("Cannot write: the writable was ended before the stream was closed", undefined);
 }
 
-/** Those of the process stay open, as for `node:stream`'s `pipeline()`: others write to them too. */
+/** Whether it is standard output or error, which stay open, as for `node:stream`'s `pipeline()`: others write to them too. */
 function isStandardOutput(writable: Writable): boolean {
   const { fd } = writable as { fd?: unknown };
   if (fd === 1) return writable === process.stdout as unknown;

@@ -28,7 +28,7 @@ export interface Caller {
   reject(reason: unknown): void;
 }
 
-/** Who keeps the calls that have not ended: the client, or an intercepted call of it. */
+/** The owner of the calls that have not ended: the client, or an intercepted call of it. */
 export interface CallOwner {
   onBegin(call: OwnedCall): void;
   onEnd(call: OwnedCall): void;

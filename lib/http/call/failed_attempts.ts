@@ -11,7 +11,7 @@ const LONGEST_PAUSE = 2000;
 /** The same after a response that does not say when to come back: its server has told that it is busy. */
 const FIRST_PAUSE_OF_STATUS = 500;
 
-/** What there is to know of a request besides its failures. */
+/** The facts that decide about retries of a request, besides its failures. */
 export interface RetryTerms {
   /** Attempts after the first that it may have. */
   readonly retries: number;

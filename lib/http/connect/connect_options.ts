@@ -3,7 +3,7 @@ import type { HttpConnectFunction } from "../connect_function.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { HttpTlsOptions } from "../tls_options.ts";
 
-/** Where to connect to. */
+/** The server to connect to. */
 export interface ConnectTarget {
   /** Whether TLS is spoken. */
   readonly secure: boolean;
@@ -14,7 +14,7 @@ export interface ConnectTarget {
 
 /** How to connect. */
 export interface ConnectOptions {
-  /** One object a client: what is made of it (a TLS context, sessions to resume) is kept for it. */
+  /** The client's TLS options, always the same object: its TLS context and the sessions to resume are cached under it. */
   readonly tls: HttpTlsOptions;
   /** The protocols that ALPN offers, the best first. */
   readonly alpn: readonly string[];
@@ -23,7 +23,7 @@ export interface ConnectOptions {
   readonly lookup?: LookupFunction | undefined;
   /** Gives the attempt up. */
   readonly signal?: AbortSignal | undefined;
-  /** Where the connection goes first, and how. */
+  /** The proxy to connect through. */
   readonly via?: ProxyHop | undefined;
   /** A Unix socket to connect to instead of the target's host and port. */
   readonly socketPath?: string | undefined;

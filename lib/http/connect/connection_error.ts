@@ -34,7 +34,7 @@ function codeOf({ code, name, errors }: SystemError): string {
   return errors?.[0] ? codeOf(errors[0]) : "";
 }
 
-/** What an error of a socket means. */
+/** Returns the error code for a socket's error. */
 export function meaningOf(error: unknown): HttpErrorCode {
   const system = Object(error) as SystemError;
   const code = codeOf(system);
@@ -78,7 +78,7 @@ function explain(meaning: HttpErrorCode, system: SystemError, { name, place, hos
 }
 
 /**
- * What a socket's error means to a request, whether it comes while connecting or later.
+ * Returns the HttpError for a socket's error, whether it comes while connecting or later.
  *
  * @param error As `node:net` or `node:tls` has it; undefined if the server closed the connection without one.
  * @param to The server, or the origin that it is of.

@@ -7,7 +7,7 @@ import { toConnectionError } from "./connection_error.ts";
 import type { Peer } from "./peer.ts";
 import { socketEvent } from "./socket_event.ts";
 
-/** Where a connection's first socket leads. */
+/** The address that a connection's first socket connects to. */
 export interface DialTarget {
   /** A name or an address, without brackets. */
   readonly host: string;
@@ -106,7 +106,7 @@ export async function dialByFunction(
   }
 }
 
-/** What a dialling socket's error means. */
+/** Returns the HttpError for a dialling socket's error. */
 export function dialError(error: unknown, peer: Peer, attempt: ConnectAttempt): HttpError {
   const meaning = toConnectionError(error, peer);
   if (meaning.code !== "CONNECTION_LOST" || !attempt.stage.startsWith("the look-up")) return meaning;

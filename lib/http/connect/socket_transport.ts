@@ -6,11 +6,11 @@ import type { Transport, TransportEvents } from "../transport.ts";
 import { GatheredReads } from "./gathered_reads.ts";
 import type { TlsAttempt } from "./secure/tls_attempt.ts";
 
-/** What a transport's stream is made of. */
+/** The layers of a transport's stream. */
 export interface SocketLayers {
   /** The stream below all others, if TLS is spoken on one that was there; else the stream itself. */
   readonly bottom: Duplex;
-  /** What is known of TLS with the origin's server, if it is spoken. */
+  /** The TLS handshake with the origin's server, if TLS is spoken. */
   readonly tls?: TlsAttempt;
   /** Whether the bytes that it gives may belong to somebody else: it is the user's. */
   readonly isForeign?: boolean;

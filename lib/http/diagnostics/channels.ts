@@ -12,7 +12,7 @@ export const requestChannels: Readonly<Record<RequestStep, Channel>> = {
 
 type RequestStep = "create" | "sendHeaders" | "bodySent" | "headers" | "trailers" | "error";
 
-/** Those of connections. */
+/** The channels by which undici tells of a connection. */
 export const connectionChannels: Readonly<Record<ConnectionStep, Channel>> = {
   beforeConnect: channel("undici:client:beforeConnect"),
   connected: channel("undici:client:connected"),

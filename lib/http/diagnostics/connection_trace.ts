@@ -3,7 +3,7 @@ import type { Transport } from "../transport.ts";
 import { connectionChannels, isConnectionWatched } from "./channels.ts";
 import { viewOf } from "./request_trace.ts";
 
-/** Where a connection leads. */
+/** The server that a connection leads to. */
 interface Target {
   readonly origin: string;
   readonly secure: boolean;

@@ -14,7 +14,7 @@ export interface SocketView {
   readonly alpnProtocol: string | undefined;
 }
 
-/** What is shown of a connection. */
+/** Returns the view of a connection that subscribers get. */
 export function viewOf({ remoteAddress, remotePort, alpnProtocol }: Transport): SocketView {
   return { remoteAddress, remotePort, alpnProtocol };
 }
@@ -34,7 +34,7 @@ export function openTrace(request: FetchRequest, context: Context): RequestTrace
   return isRequestWatched() ? new RequestTrace(request, context) : undefined;
 }
 
-/** One attempt at a request, from its making to its end, as subscribers are told of it. */
+/** An attempt at a request, from its making to its end, as subscribers are told of it. */
 export class RequestTrace {
   /** The request with the fields that subscribers have added. */
   readonly request: FetchRequest;

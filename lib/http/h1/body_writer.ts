@@ -7,7 +7,7 @@ import { UploadBuffer } from "./upload_buffer.ts";
 const SOON = Promise.resolve();
 const NOTHING = new Uint8Array(0);
 
-/** What a {@link BodyWriter} tells, never within `start`. */
+/** The callbacks of a {@link BodyWriter}, never called within `start`. */
 export interface BodyWriterEvents {
   /** The body could not be read to its end. The server waits for the rest. */
   onBodyFailed(writer: BodyWriter, error: HttpError): void;
@@ -22,7 +22,7 @@ export class BodyWriter {
   readonly #buffer: UploadBuffer;
   /** Bytes that Content-Length still promises; undefined for a chunked body. */
   #left: number | undefined;
-  /** What was read last, and how much of it is in the buffer. */
+  /** The piece that was read last, and how much of it is in the buffer. */
   #piece: Uint8Array = NOTHING;
   #taken = 0;
   #waits = false;

@@ -2,7 +2,7 @@ import type { Exchange, ExchangeHandler, RequestBody, RequestHead } from "../exc
 import type { HttpError } from "../http_error.ts";
 import type { BodyWriter } from "./body_writer.ts";
 
-/** What an exchange asks of its connection. */
+/** The callbacks of an exchange to its connection. */
 export interface ExchangeHost {
   /** The reader of a response took some of it. */
   onConsumed(exchange: Http1Exchange): void;
@@ -10,10 +10,10 @@ export interface ExchangeHost {
   onCancel(exchange: Http1Exchange, reason: unknown): void;
 }
 
-/** One request and its response on an HTTP/1.1 connection. */
+/** A request and its response on an HTTP/1.1 connection. */
 export class Http1Exchange implements Exchange {
   readonly #host: ExchangeHost;
-  /** What is asked, and who is told of the answer. */
+  /** The request, and the handler of its response. */
   readonly head: RequestHead;
   readonly body: RequestBody | undefined;
   readonly handler: ExchangeHandler;

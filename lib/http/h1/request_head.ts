@@ -5,7 +5,7 @@ import type { RequestBody, RequestHead } from "../exchange.ts";
 const MAX_JOINED = 16 * 1024;
 /** Heads are cut from blocks of this size. */
 const BLOCK_SIZE = 32 * 1024;
-/** What is larger than this has memory of its own. */
+/** Heads larger than this have memory of their own. */
 const MAX_CUT = 8 * 1024;
 
 const encoder = new TextEncoder();
@@ -25,7 +25,7 @@ function take(size: number): Buffer {
   return bytes;
 }
 
-/** What requests have that a proxy is to send on (RFC 9112 section 3.2.2). */
+/** The additions to a request that a proxy forwards (RFC 9112 section 3.2.2). */
 export interface Forwarding {
   /** Before the path. */
   readonly origin: string;
@@ -35,7 +35,7 @@ export interface Forwarding {
   readonly fields: string;
 }
 
-/** What to send first: the head of a request, and all of its body if that is small. */
+/** The first bytes to send: the head of a request, and all of its body if that is small. */
 export interface RequestStart {
   readonly bytes: Uint8Array;
   /** Whether the body is in it. */

@@ -9,7 +9,7 @@ export interface PipelineOptions {
   readonly origin: string;
   /** Most requests that are sent before the first of them is answered: GET, HEAD and OPTIONS without a body only. */
   readonly pipelining: number;
-  /** What requests have besides if a proxy is to send them on. */
+  /** The additions to requests that a proxy forwards. */
   readonly forwarding?: Forwarding | undefined;
 }
 
@@ -62,7 +62,7 @@ export class RequestPipeline {
     return this.#exchanges.shift()!;
   }
 
-  /** Where one is; -1 if it is over. */
+  /** Returns the index of an exchange; -1 if it is over. */
   indexOf(exchange: Http1Exchange): number {
     return this.#exchanges.indexOf(exchange);
   }

@@ -53,7 +53,7 @@ export interface StatusLine {
   readonly minor: 0 | 1;
   readonly status: number;
   readonly statusText: string;
-  /** Where it ends, after its CRLF. */
+  /** The offset of its end, after its CRLF. */
   readonly end: number;
 }
 
@@ -81,7 +81,7 @@ export function latin1(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.prototype.latin1Slice.call(bytes, start, end);
 }
 
-/** What the fields say of the body's end and of the connection (RFC 9112 sections 6 and 9.3). */
+/** The fields that decide where the body ends, and whether the connection stays open (RFC 9112 sections 6 and 9.3). */
 class Framing {
   readonly #minor: number;
   #contentLength: string | undefined = undefined;

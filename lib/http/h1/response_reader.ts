@@ -6,7 +6,7 @@ import { findSectionEnd, HeaderSection, tooLarge } from "./header_section.ts";
 import { CHUNKED, latin1, type ParsedHead, readResponseHead, UNTIL_CLOSE } from "./response_head.ts";
 import { ResponseFault } from "./response_fault.ts";
 
-/** What a {@link ResponseReader} tells. It may be stopped within each call. Heads are shared: nobody changes their fields. */
+/** The callbacks of a {@link ResponseReader}, which may be stopped within each. Heads are shared: nobody changes their fields. */
 export interface ResponseSink {
   onInformational(head: ParsedHead): void;
   onResponseHead(head: ParsedHead): void;

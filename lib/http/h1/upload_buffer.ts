@@ -5,7 +5,7 @@ import type { Transport } from "../transport.ts";
 const SMALL = 8 * 1024;
 /** A slab with less room is not filled any further. */
 const LEAST_ROOM = 256;
-/** One piece of the size that most sources give, with its chunk's lines. Larger writes cost no less a byte. */
+/** Enough for a piece of the size that most sources give, with its chunk's lines. Larger writes cost no less a byte. */
 const LARGE = 64 * 1024 + LEAST_ROOM;
 
 /**

@@ -10,7 +10,7 @@ import type { PeerSettings } from "./settings.ts";
 const LARGEST_FRAME = 32_768;
 const NOTHING = new Uint8Array(0);
 
-/** What a {@link BodySender} asks of its session. */
+/** The callbacks of a {@link BodySender} to its session. */
 export interface BodySenderEvents {
   /** Something can be sent: the session calls {@link BodySender.pump} soon. */
   onReady(): void;
@@ -27,9 +27,9 @@ export interface BodySenderEvents {
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2}
  */
 export class BodySender {
-  /** What the server lets us send on the connection, in bytes. */
+  /** Bytes that the server lets us send on the connection. */
   window: number = DEFAULT_WINDOW;
-  /** What the windows of streams began with, by the last SETTINGS. */
+  /** The initial window of streams, by the last SETTINGS. */
   #initialWindow: number = DEFAULT_WINDOW;
   readonly #transport: Transport;
   readonly #output: FrameOutput;

@@ -57,7 +57,7 @@ export function wantsHttp1({ cause }: Error): boolean {
 
 /** The connection cannot go on: what the server sent makes no sense, or is too much. Caught by the session, which says GOAWAY. */
 export class ConnectionFault extends Http2ErrorCause {
-  /** What GOAWAY says. */
+  /** The error code for GOAWAY. */
   readonly number: number;
 
   /**

@@ -7,7 +7,7 @@ const NOTHING = new Uint8Array(0);
 
 /** A field block that comes in several frames: HEADERS, then CONTINUATION. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4.3} */
 export class FieldBlock {
-  /** What HEADERS said. */
+  /** Whether HEADERS had END_STREAM. */
   endsStream = false;
   bytes: Uint8Array = NOTHING;
   length = 0;

@@ -1,7 +1,7 @@
 import { ConnectionFault, FRAME_SIZE_ERROR, PROTOCOL_ERROR } from "./error_codes.ts";
 import { CONTINUATION, DATA, END_STREAM, FRAME_HEADER, frameName, PADDED } from "./frame_types.ts";
 
-/** What a {@link FrameReader} finds. */
+/** The callbacks of a {@link FrameReader}. */
 export interface FrameEvents {
   /**
    * The start of a DATA frame; told before its bytes.

@@ -24,7 +24,7 @@ export interface Http2Options {
 
 /** An HTTP/2 connection to a server. */
 export interface Http2Session extends Connection {
-  /** What the server's SETTINGS say; Infinity if they say nothing, and undefined before they came. */
+  /** The limit in the server's SETTINGS; Infinity if they set none, and undefined before they came. */
   readonly peerMaxConcurrentStreams: number | undefined;
   /** How many requests were started. */
   readonly streamsOpened: number;

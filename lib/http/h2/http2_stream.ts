@@ -1,6 +1,6 @@
 import type { Exchange, ExchangeHandler, RequestBody } from "../exchange.ts";
 
-/** What a stream asks of its session. */
+/** The callbacks of a stream to its session. */
 export interface StreamOwner {
   /** There is room for more of the response. */
   onConsumed(stream: Http2Stream, bytes: number): void;
@@ -8,7 +8,7 @@ export interface StreamOwner {
   onCancel(stream: Http2Stream, reason: unknown): void;
 }
 
-/** One request on a session, and its response. Plain fields, as the session, the sender and the response's rules share them. */
+/** A request on a session, and its response. Plain fields, as the session, the sender and the response's rules share them. */
 export class Http2Stream implements Exchange {
   readonly id: number;
   readonly handler: ExchangeHandler;
@@ -27,12 +27,12 @@ export class Http2Stream implements Exchange {
   isReading = false;
   /** Whether it is in the sender's queue. */
   isQueued = false;
-  /** What the server lets us send; negative if it lowered its mind. */
+  /** Bytes that the server lets us send; negative if its SETTINGS lowered the window. */
   sendWindow = 0;
 
-  /** What the server may send. */
+  /** Bytes that the server may send. */
   receiveWindow: number;
-  /** What the reader took, and the server was not told yet. */
+  /** Bytes that the reader took, and that no WINDOW_UPDATE has returned yet. */
   credit = 0;
 
   /** Whether the final response's head came. */
@@ -41,7 +41,7 @@ export class Http2Stream implements Exchange {
   isBodiless: boolean;
   /** Of the response's body, so much is to come by its Content-Length; -1 if that is unknown. */
   expected = -1;
-  /** Where its HEADERS are in all that the session ever sent. */
+  /** The offset of its HEADERS in all bytes that the session ever sent. */
   readonly sentAt: number;
 
   /** Makes a stream without a body. An object of options a request would cost more than six parameters. */

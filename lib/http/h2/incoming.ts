@@ -39,7 +39,7 @@ import type { PeerSettings } from "./settings.ts";
 import type { StreamEnds } from "./stream_ends.ts";
 import type { StreamTable } from "./stream_table.ts";
 
-/** What {@link Incoming} tells its session. */
+/** The callbacks of {@link Incoming} to its session. */
 export interface IncomingEvents {
   onGoaway(last: number, code: number, debug: string): void;
   /** SETTINGS came, and are in {@link SessionParts.peer}. */
@@ -58,9 +58,9 @@ export interface SessionParts {
   readonly noise: NoiseBudget;
 }
 
-/** What each frame of the server does. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6} */
+/** The handler of each frame from the server. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6} */
 export class Incoming implements FrameEvents {
-  /** Where frames come from; told when one has to be a CONTINUATION. */
+  /** The source of the frames; told when one has to be a CONTINUATION. */
   reader!: FrameReader;
   readonly #events: IncomingEvents;
   readonly #transport: Transport;

@@ -6,7 +6,7 @@ const LATE = 1000;
 /** The longest time of a timer, in ms. */
 const LONGEST = 2 ** 31 - 1;
 
-/** What a {@link Liveness} asks of its session. */
+/** The callbacks of a {@link Liveness} to its session. */
 export interface LivenessEvents {
   /** Whether requests are under way. */
   isBusy(): boolean;

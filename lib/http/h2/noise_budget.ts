@@ -3,7 +3,7 @@ import { ConnectionFault, ENHANCE_YOUR_CALM } from "./error_codes.ts";
 /** So many more frames that lead to nothing may come in a second than frames that do. */
 const ALLOWED = 1000;
 const SECOND = 1000;
-/** What can be saved up: a server may answer late, and all at once. */
+/** The most credit that is saved up: a server may answer late, and all at once. */
 const SAVED = 20_000;
 /** So many answers wait at most for a transport that takes nothing. */
 const ANSWERS = 1000;

@@ -10,7 +10,7 @@ import type { Http2Stream } from "./http2_stream.ts";
 const CONNECTION_WINDOW = 16 * 1024 * 1024;
 
 /**
- * What the server may send.
+ * The windows for bytes that the server may send.
  *
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2}
  */

@@ -46,7 +46,7 @@ export function countData(stream: Http2Stream, bytes: number, endsStream: boolea
   return endsStream && stream.expected > 0 ? missing(stream) : "";
 }
 
-/** What is wrong with a response that ends now; empty if nothing is. */
+/** Returns the reason why a response must not end now; empty if it may. */
 export function checkEnd(stream: Http2Stream): string {
   return stream.expected > 0 ? missing(stream) : "";
 }

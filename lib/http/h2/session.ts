@@ -19,7 +19,7 @@ import { OUR_FRAME_SIZE, ourSettings, PeerSettings } from "./settings.ts";
 import { StreamEnds } from "./stream_ends.ts";
 import { StreamTable } from "./stream_table.ts";
 
-/** What every HTTP/2 connection of a client begins with. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-3.4} */
+/** The first bytes of every HTTP/2 connection, from the client. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-3.4} */
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const SOON = Promise.resolve();
 
@@ -310,7 +310,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   }
 }
 
-/** What Content-Length says; undefined if there is none. Methods that mean to send something say so if it is nothing. */
+/** Returns the Content-Length to send; undefined for none. Methods that expect a body send 0 if there is none. */
 function lengthOf(method: string, body: RequestBody | undefined): number | undefined {
   if (body !== undefined) return body.bytes?.length ?? body.length;
   return method === "POST" || method === "PUT" || method === "PATCH" ? 0 : undefined;

@@ -12,7 +12,7 @@ const MAX_HEADER_LIST_SIZE = 0x6;
 /** The largest frame that we take, in bytes: half as many frames in a large body. */
 export const OUR_FRAME_SIZE = 32_768;
 
-/** What our SETTINGS say: identifier, value, and so on. */
+/** Returns our SETTINGS: identifier, value, and so on. */
 export function ourSettings(streamWindow: number, maxHeaderSize: number): number[] {
   return [
     ...[ENABLE_PUSH, 0],
@@ -22,7 +22,7 @@ export function ourSettings(streamWindow: number, maxHeaderSize: number): number
   ];
 }
 
-/** What the server's SETTINGS say, or what holds until they say otherwise. */
+/** The server's SETTINGS, and the defaults until they come. */
 export class PeerSettings {
   /** Whether SETTINGS came. */
   isKnown = false;

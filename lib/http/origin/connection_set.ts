@@ -6,7 +6,7 @@ import type { WaitingRequest } from "./waiting_list.ts";
 /** An origin's connections, and which of them have room. */
 export class ConnectionSet {
   readonly #all = new Set<PooledConnection>();
-  /** Those with room, the most recently used last: it is used next, so that those that are not needed grow old and are closed. */
+  /** The connections with room, the most recently used last: it is used next, so that unneeded ones grow old and are closed. */
   readonly #ready: PooledConnection[] = [];
   /** How many take requests: all but those that are closing. */
   open = 0;
@@ -22,14 +22,14 @@ export class ConnectionSet {
     this.open++;
   }
 
-  /** One has room again. */
+  /** Notes that a connection has room again. */
   onReady(pooled: PooledConnection): void {
     if (pooled.ready || pooled.connection.free === 0) return;
     pooled.ready = true;
     this.#ready.push(pooled);
   }
 
-  /** One takes no more requests. */
+  /** Notes that a connection takes no more requests. */
   onClosing(pooled: PooledConnection): void {
     this.open--;
     if (!pooled.ready) return;
@@ -37,12 +37,12 @@ export class ConnectionSet {
     this.#ready.splice(this.#ready.indexOf(pooled), 1);
   }
 
-  /** One is gone. */
+  /** Removes a connection that is gone. */
   delete(pooled: PooledConnection): void {
     this.#all.delete(pooled);
   }
 
-  /** One that has room for a request; undefined if none has. */
+  /** Returns a connection with room for a request; undefined if there is none. */
   find(request: WaitingRequest): PooledConnection | undefined {
     const ready = this.#ready;
     for (let i = ready.length - 1; i >= 0; i--) {
@@ -101,7 +101,7 @@ export class ConnectionSet {
     for (const { connection } of [...this.#all]) connection.destroy(error);
   }
 
-  /** What they are doing. */
+  /** Counts the connections, the HTTP/2 sessions and the active requests. */
   counts(): Pick<HttpCounts, "connections" | "sessions" | "active"> {
     const counts = { connections: this.#all.size, sessions: 0, active: 0 };
     for (const { connection } of this.#all) {

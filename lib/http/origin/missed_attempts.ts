@@ -29,7 +29,7 @@ export class MissedAttempts {
     return this.#pause !== undefined;
   }
 
-  /** One more failed. Whether it makes sense to pause, and then try again. */
+  /** Counts a failed attempt, and tries again after a pause. Returns false once attempts have failed for too long. */
   add(): boolean {
     const now = performance.now();
     if (this.#count++ === 0) this.#since = now;

@@ -7,7 +7,7 @@ import type { ResolvedOptions } from "../http_client_options.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { Transport } from "../transport.ts";
 
-/** Where an origin's server is. */
+/** The address of an origin's server, and the proxy on the way to it. */
 export interface Target {
   readonly origin: string;
   readonly secure: boolean;

@@ -13,7 +13,7 @@ import { connectTo, speakOver, type Target } from "./open_connection.ts";
 import { type ConnectionPool, PooledConnection } from "./pooled_connection.ts";
 import { WaitingList, type WaitingRequest } from "./waiting_list.ts";
 
-/** What an origin has of its client. */
+/** The part of a client that its origins use. */
 export interface OriginHost {
   readonly options: ResolvedOptions;
   emit(event: HttpClientEvent): void;
@@ -65,7 +65,7 @@ export class Origin implements ConnectionPool {
     else if (!host.options.http2) this.#protocol = "http/1.1";
   }
 
-  /** What it is known by: origins that are reached by several proxies are several, each with connections of its own. */
+  /** The key that identifies it: an origin reached by several proxies counts as several, each with its own connections. */
   get key(): string {
     return originKey(this.target.origin, this.target.proxy);
   }
@@ -142,7 +142,7 @@ export class Origin implements ConnectionPool {
     this.#connections.destroy(error);
   }
 
-  /** What it is doing. */
+  /** Returns a snapshot of its connections and requests. */
   stats(): HttpOriginStats {
     return {
       origin: this.target.origin,

@@ -2,7 +2,7 @@ import type { Connection, ConnectionOwner } from "../exchange.ts";
 import type { HttpError } from "../http_error.ts";
 import type { Transport } from "../transport.ts";
 
-/** What a connection's owner passes on to its origin. */
+/** The part of an origin that its connections report to. */
 export interface ConnectionPool {
   /** Connections in a row that ended without having answered one request. */
   fruitless: number;

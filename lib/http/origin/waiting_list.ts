@@ -5,7 +5,7 @@ export interface WaitingRequest {
   /** Neighbours in the list; only {@link WaitingList} sets them. */
   previousWaiting: WaitingRequest | undefined;
   nextWaiting: WaitingRequest | undefined;
-  /** Where it waits, if it does. */
+  /** The room it waits in; undefined if it does not wait. */
   waitingAt: WaitingRoom | undefined;
   /** The host that it is for, without brackets; a connection's certificate has to be good for it. */
   readonly host: string;
@@ -21,7 +21,7 @@ export interface WaitingRequest {
   onNoConnection(error: unknown, origin: string): void;
 }
 
-/** Where requests wait. */
+/** A place in which requests wait. */
 export interface WaitingRoom {
   /** Forgets a request that waits there. */
   withdraw(request: WaitingRequest): void;

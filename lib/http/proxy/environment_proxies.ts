@@ -2,7 +2,7 @@ import process from "node:process";
 import { NoProxy } from "./no_proxy.ts";
 import { ProxyServer } from "./proxy_server.ts";
 
-/** What is read of the environment. */
+/** The environment's variables. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** The proxies that the environment names, read once, by the rules of curl. */

@@ -1,6 +1,6 @@
 import type { RequestBody } from "../exchange.ts";
 
-/** What a request sends, as often as it is sent. */
+/** A request's body, opened for each attempt to send it. */
 export interface BodySource {
   /** In bytes; undefined if nobody knows. */
   readonly length: number | undefined;

@@ -40,7 +40,7 @@ export interface FetchRequest extends RequestHead {
   readonly maxResponseSize: number | undefined;
 }
 
-/** What a client adds to requests. */
+/** The settings of a client that apply to its requests. */
 export interface RequestDefaults {
   /** Whether encoded responses are asked for. */
   readonly decompress: boolean;

@@ -1,7 +1,7 @@
 import type { HttpInterceptor } from "../http_interceptor.ts";
 
 /**
- * What may be sent as a request's body.
+ * A value that can be sent as a request's body.
  *
  * @example Bytes as they are made
  * ```ts
@@ -30,7 +30,7 @@ export type HttpRequestBody =
   | Iterable<Uint8Array>;
 
 /**
- * What a request may say besides its URL: what fetch knows, and more. Members of the standard's `RequestInit` that are not listed
+ * The options of a request besides its URL: those of fetch, and more. Members of the standard's `RequestInit` that are not listed
  * here (`mode`, `credentials`, `cache`, `referrer` and so on) are accepted and have no meaning.
  *
  * @see {@link https://fetch.spec.whatwg.org/#requestinit}
@@ -62,10 +62,10 @@ export interface HttpRequestInit
   method?: string;
   /** Header fields; `host` is sent as the authority. */
   headers?: Headers | Record<string, string> | Iterable<readonly [string, string]>;
-  /** What is sent. A stream may go on while the response comes. Buffers are copied. */
+  /** The request's body. A stream may go on while the response comes. Buffers are copied. */
   body?: HttpRequestBody | null;
   /**
-   * What happens with a redirect: it is followed, given as it is, or an error.
+   * How a redirect is handled: followed, returned as it is, or an error.
    *
    * @default "follow"
    */
@@ -73,8 +73,8 @@ export interface HttpRequestInit
   /** Gives the request up, and the body of its response. */
   signal?: AbortSignal | null;
   /**
-   * What the response's body must be, as subresource integrity has it: `sha256-…`. Who reads the body as a whole gets it only if it is
-   * that; a stream gives the bytes as they come, and fails at its end.
+   * The digests for the response's body, as in subresource integrity: `sha256-…`. If the body does not match, reading it as a whole
+   * fails; a stream gives the bytes as they come, and fails at its end.
    *
    * @default none; neither are digests by other algorithms than SHA-256, SHA-384 and SHA-512 checked
    */

@@ -2,7 +2,7 @@ import type { HeaderList } from "../exchange.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "./http_request_init.ts";
 
-/** What becomes of a field, and what we have to know of it. */
+/** The kinds of fields, by how a client treats them. */
 const PLAIN = 0;
 const DROPPED = 1;
 const HOST = 2;
@@ -47,7 +47,7 @@ const MOST_KNOWN = 1024;
 
 /** Header fields as they are read, one by one. */
 export class HeaderReader {
-  /** What is to be sent. */
+  /** The fields to send. */
   readonly list: HeaderList = [];
   /** The value of `host`; undefined if there was none. */
   host: string | undefined = undefined;

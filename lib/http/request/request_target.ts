@@ -1,6 +1,6 @@
 import { HttpError } from "../http_error.ts";
 
-/** Where a request goes. */
+/** The destination of a request. */
 export interface RequestTarget {
   /** Nobody changes it: requests share it. */
   readonly url: URL;

@@ -9,7 +9,7 @@ const DISTURBED: unique symbol = Symbol.for("nodejs.stream.disturbed") as never;
 
 type ChunkIterator = AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
 
-/** What the two kinds of sources have in common. */
+/** The interface that both kinds of sources share. */
 interface Puller {
   next(): Promise<{ done?: boolean; value?: unknown }>;
   stop(reason: unknown): Promise<unknown>;

@@ -1,10 +1,10 @@
 import { type BodyConsumer, type BodyControl, type Failure, ResponseBody } from "./response_body.ts";
 
-/** What stands between two bodies: it takes of the one and gives to the other, when somebody wants something of that. */
+/** A relay from one body to another, driven by demand: it takes from `source` when a consumer wants bytes of `body`. */
 export abstract class BodyRelay implements BodyConsumer, BodyControl {
-  /** What is taken. */
+  /** The body it takes bytes from. */
   protected readonly source: ResponseBody;
-  /** What is given. */
+  /** The body it gives bytes to. */
   readonly body: ResponseBody = new ResponseBody(this);
   #isWanted = false;
   #isRunning = false;

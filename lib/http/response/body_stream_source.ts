@@ -4,7 +4,7 @@ import type { BodyConsumer, ResponseBody } from "./response_body.ts";
 /** The most bytes of a chunk. */
 const MOST = 64 * 1024;
 
-/** Where the stream of a response's body takes its bytes: none before they are asked for, and copies, which are the user's. */
+/** The underlying source of a response body's stream: it takes no bytes before they are asked for, and gives copies. */
 export class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
   readonly type = "bytes";
   readonly #body: ResponseBody;

@@ -7,7 +7,7 @@ const MOST_BLOCK = 16 * 1024;
 /** The least bytes of a block. */
 const LEAST_BLOCK = 4 * 1024;
 
-/** What is in the place of a piece that was taken. */
+/** The placeholder for a piece that was taken. */
 const EMPTY = new Uint8Array();
 
 /**
@@ -23,7 +23,7 @@ export class ChunkList {
   #areViews = false;
   /** The views whose memory may be given away. */
   #own: Set<Uint8Array> | undefined = undefined;
-  /** Where the first piece is that was not taken. */
+  /** The index of the first piece that was not taken. */
   #first = 0;
   /** The block behind these, while there is room in it. */
   #tail: Uint8Array | undefined = undefined;

@@ -9,7 +9,7 @@ const MOST_CODINGS = 5;
 /** Bytes that may come out, or go in without a result, before other work has its turn. */
 const MOST_IN_A_ROW = 1024 * 1024;
 
-/** Where decoders write; what they wrote is copied before another has its turn. */
+/** The buffer that all decoders write to; its bytes are copied before another decoder has its turn. */
 const target = new Uint8Array(64 * 1024);
 
 /**

@@ -32,7 +32,7 @@ export interface HttpResponse extends Response {
   clone(): HttpResponse;
 }
 
-/** What a response knows of its request. */
+/** The facts about its request that a response keeps. */
 export interface ResponseInfo {
   /** Without the fragment. */
   readonly url: string;

@@ -12,7 +12,7 @@ const algorithms: readonly string[] = ["sha256", "sha384", "sha512"] satisfies A
 /** Equal to none. */
 const NO_DIGEST = Buffer.alloc(0);
 
-/** What a body must be: one of these. */
+/** The digests of which a body must match one. */
 interface Digests {
   readonly algorithm: Algorithm;
   readonly values: readonly Buffer[];

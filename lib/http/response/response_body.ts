@@ -21,13 +21,13 @@ export interface BodyControl {
   revoked?(): Failure | undefined;
 }
 
-/** Who takes a body's bytes. */
+/** A consumer of a body's bytes. */
 export interface BodyConsumer {
   /** There is something to take, or the end, or a failure. */
   onReady(): void;
 }
 
-/** Who looks after bodies that are not over. */
+/** An observer that is told when a body is over. */
 export interface BodyObserver {
   onOver(): void;
 }
@@ -41,9 +41,9 @@ export interface BodyObserver {
 export class ResponseBody {
   readonly #control: BodyControl;
   readonly #chunks: ChunkList = new ChunkList();
-  /** Who waits. */
+  /** The consumer that waits for bytes. */
   #consumer: BodyConsumer | undefined = undefined;
-  /** Who wants to know of the end, without having asked for bytes. */
+  /** The consumer that is told of the end without having asked for bytes. */
   #watcher: BodyConsumer | undefined = undefined;
   #hasEnded = false;
   #failure: Failure | undefined = undefined;
@@ -128,7 +128,7 @@ export class ResponseBody {
     return this.#hasEnded && this.#chunks.length === 0;
   }
 
-  /** What went wrong. */
+  /** The reason why the body failed; undefined if it did not. */
   get failure(): Failure | undefined {
     return this.#failure;
   }

@@ -29,7 +29,7 @@ function immutable(action: string): TypeError {
 
 /** Fields that end at the next hop: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */
 const ofConnection = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
-/** What is not so of a body whose codings were undone. */
+/** Fields that are no longer true of a body whose codings were undone. */
 const ofCoding = new Set(["content-encoding", "content-length"]);
 
 /**

@@ -1,7 +1,7 @@
 import { ChunkList } from "./chunk_list.ts";
 import type { BodyConsumer, ResponseBody } from "./response_body.ts";
 
-/** What a body may be read as. */
+/** The types that a whole body can be read as. */
 export type WholeKind = "text" | "json" | "bytes" | "arrayBuffer" | "blob" | "formData";
 
 const decoder = new TextDecoder();
@@ -17,7 +17,7 @@ export function readWhole(body: ResponseBody, kind: WholeKind, contentType: stri
 }
 
 /**
- * What a whole body is, as what is asked for.
+ * Converts a whole body to the type that was asked for.
  *
  * @param chunks The body; empty afterwards.
  */

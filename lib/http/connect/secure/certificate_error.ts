@@ -20,7 +20,7 @@ function commonName(name: PeerCertificate["subject"] | undefined): string | unde
 }
 
 /**
- * What to say of a certificate that was refused.
+ * Returns the HttpError for a certificate that was refused.
  *
  * @param error What the runtime said.
  * @param certificate The certificate.

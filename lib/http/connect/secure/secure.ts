@@ -9,7 +9,7 @@ import { toCertificateError } from "./certificate_error.ts";
 import { inspectCertificate } from "./inspect_certificate.ts";
 import { type SecureTarget, TlsAttempt, type TlsBase } from "./tls_attempt.ts";
 
-/** What TLS is spoken over. */
+/** The connection that TLS is spoken over. */
 export interface SecureWay {
   readonly attempt: ConnectAttempt;
   /** Gives a connected stream, or the options by which `node:tls` connects by itself. Called again to look at a certificate. */

@@ -6,8 +6,8 @@ import type { Peer } from "../peer.ts";
 import { TlsContext } from "./tls_context.ts";
 
 /**
- * What TLS is spoken over: a connected stream, or the options by which `node:tls` connects by itself. It does so where nothing has to be
- * said before: on Bun a download takes a fifth more CPU over a socket that TLS was given.
+ * The base of a TLS connection: a connected stream, or the options by which `node:tls` connects by itself. It does so where nothing
+ * has to be said before: on Bun a download takes a fifth more CPU over a socket that TLS was given.
  */
 export type TlsBase = { readonly socket: Duplex } | TcpNetConnectOpts;
 
@@ -24,11 +24,11 @@ export interface SecureTarget {
 /** A socket on which TLS is being agreed on, and what is known of the server's certificate. */
 export class TlsAttempt {
   readonly socket: TLSSocket;
-  /** What the socket was opened with. */
+  /** The options that the socket was opened with. */
   readonly settings: ConnectionOptions;
   /** The name or address that the certificate has to be for. */
   readonly expectedName: string;
-  /** What checkServerIdentity of the options said, if that was not good. */
+  /** The error of the options' checkServerIdentity, if it refused the certificate. */
   refusal: Error | undefined;
   readonly #options: HttpTlsOptions;
   readonly #context: TlsContext;

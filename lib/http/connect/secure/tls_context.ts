@@ -4,7 +4,7 @@ import type { HttpTlsOptions } from "../../tls_options.ts";
 /** How many servers' sessions are kept for one client, so that memory stays bounded with many origins. */
 const MAX_SESSIONS = 256;
 
-/** What is kept of a connection, so that the next one to the server costs less. */
+/** A TLS session, kept so that the next connection to the server costs less. */
 export interface KeptSession {
   /** As node:tls serializes it. */
   readonly session: Uint8Array;
@@ -12,7 +12,7 @@ export interface KeptSession {
   readonly certificate: PeerCertificate | undefined;
 }
 
-/** What is made of a client's TLS options, once for all its connections: parsing `ca` for each takes longer than a handshake. */
+/** The TLS context and sessions of a client, shared by its connections: parsing `ca` for each takes longer than a handshake. */
 export class TlsContext {
   static readonly #contexts = new WeakMap<HttpTlsOptions, TlsContext>();
 

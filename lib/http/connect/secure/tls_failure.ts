@@ -1,4 +1,4 @@
-/** What TLS says when it fails (OpenSSL's and BoringSSL's reasons, and what Deno makes of rustls's), and what it means. */
+/** Patterns of TLS failures (OpenSSL's and BoringSSL's reasons, and what Deno makes of rustls's), with their meanings. */
 const meanings: readonly (readonly [RegExp, string])[] = [
   [/WRONG_VERSION_NUMBER|HTTP_REQUEST|PACKET_LENGTH/, "what answers does not speak TLS; is it an http: server?"],
   [/CERTIFICATE_REQUIRED/, "it asks for a client certificate: give tls.cert and tls.key"],
@@ -15,7 +15,7 @@ const meanings: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * What a TLS error means, and what can be done.
+ * Explains a TLS error, and what can be done.
  *
  * @param option The option that says how TLS is spoken with the server.
  */

@@ -3,11 +3,11 @@ import { HttpError } from "../../http_error.ts";
 import { toConnectionError } from "../connection_error.ts";
 import type { Peer } from "../peer.ts";
 
-/** What a proxy answers before the connection leads on, read piece by piece. */
+/** A proxy's response before the connection leads on, read piece by piece. */
 export class ProxyAnswer {
   readonly #socket: Duplex;
   readonly #peer: Peer;
-  /** What was read of the socket, and is not taken yet. */
+  /** The bytes read from the socket and not taken yet. */
   #rest: Uint8Array = new Uint8Array(0);
 
   /**

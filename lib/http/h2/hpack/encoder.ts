@@ -12,7 +12,7 @@ const SIZE_UPDATE = 0x20;
 const NEVER_INDEXED = 0x10;
 const NOT_INDEXED = 0x00;
 
-/** Where the static table has content-length. */
+/** The index of content-length in the static table. */
 const CONTENT_LENGTH = 28;
 
 /** Cookies as short as that could be guessed by what compresses (RFC 7541 7.1): they are not indexed. */
@@ -25,7 +25,7 @@ const SHORT_COOKIE = 20;
  */
 export class HpackEncoder {
   /**
-   * Where the last block is, from 0 on; read it after the call that made the block, which may put a larger array here. Valid
+   * The buffer of the last block, from 0 on; read it after the call that made the block, which may put a larger array here. Valid
    * until the next one.
    */
   block: Uint8Array = new Uint8Array(1024);

@@ -18,11 +18,11 @@ const MANNERS = new Map(
 );
 for (const name of ["authorization", "proxy-authorization"]) MANNERS.set(name, SECRET);
 
-/** What the encoder knows of a name. */
+/** A field name, as the encoder knows it. */
 export class KnownName {
   /** In lower case. */
   readonly name: string;
-  /** Where the static table has the name; 0: nowhere. */
+  /** The name's index in the static table; 0 if it is not there. */
   readonly staticIndex: number;
   /** {@link EAGER}, {@link RELUCTANT} or {@link SECRET}. */
   readonly manner: number;
@@ -104,7 +104,7 @@ export class EncoderTable {
   }
 
   /**
-   * What is known of a name.
+   * Returns the encoder's record of a name.
    *
    * @param name In lower case.
    * @returns The same object for the same name, as long as there are entries of it.

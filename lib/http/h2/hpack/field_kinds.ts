@@ -15,11 +15,11 @@ const SPECIAL = new Map([
   ...["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"].map((name) => [name, FORBIDDEN]),
 ] as [string, number][]);
 
-/** What a name may consist of: RFC 9110's tchar without capitals. */
+/** The characters of a valid name: RFC 9110's tchar without capitals. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 
 /**
- * What is to be checked of a field with this name.
+ * Returns the kind of a field with this name, by the checks it needs.
  *
  * @param name As it came.
  * @returns {@link ORDINARY}, {@link STATUS}, {@link TE} or {@link FORBIDDEN}.

@@ -4,7 +4,7 @@ const LENGTHS = "dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6c
   "kkmmmnmnnnnnonoomnonnnnlmnmnnomlkmmnnlnmmolmnnllmlnmnnkmmmnmmnqqk" +
   "jmnmpqqqrrqopjlqrrqrollqqsrrrkoklmllnmmppooqnqrqqrrrrrsrrrrrqu";
 
-/** What stands for the end in the Huffman code; it must never be sent. */
+/** The symbol for the end in the Huffman code; it must never be sent. */
 export const END_OF_STRING = 256;
 
 /** Bits of the Huffman code of each byte, and of {@link END_OF_STRING}. */

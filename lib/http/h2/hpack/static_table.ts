@@ -20,7 +20,7 @@ export const STATIC_FIELDS: readonly string[] = [
 /** How many static fields there are: dynamic ones have the indexes above. */
 export const STATIC_COUNT = 61;
 
-/** What a dynamic table's entry, or a field of a header list, counts besides its name and value (RFC 7541 4.1). */
+/** Bytes that an entry of a dynamic table, or a field of a header list, counts besides its name and value (RFC 7541 4.1). */
 export const FIELD_OVERHEAD = 32;
 
 /** Bytes of a dynamic table until SETTINGS say something else (RFC 9113 6.5.2). */

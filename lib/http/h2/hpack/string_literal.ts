@@ -30,7 +30,7 @@ const EMPTY: StringLiteral = { text: "", trimmed: "", clean: true, huffman: fals
 const slots: StringLiteral[] = new Array<StringLiteral>(SLOTS).fill(EMPTY);
 const wire = new Uint8Array(SLOTS * LONGEST_REMEMBERED);
 
-/** Where strings are put together; a larger one gets a place of its own, for a while. */
+/** The buffer in which strings are put together; a larger string gets its own, for a while. */
 const scratch = Buffer.alloc(8192);
 
 /**
