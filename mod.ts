@@ -1,7 +1,7 @@
 /**
- * What runs everywhere, browsers included: the streams, the batched writers, lines and numbers, and the codecs.
+ * Everything that runs on all runtimes and in browsers: streams, batched writers, lines and numbers, and codecs.
  *
- * What touches the file system, or streams of Node, has its own subpath: `./files`, `./node`, `./precompress`.
+ * Code that uses the file system, or streams of Node, has its own subpath: `./files`, `./node`, `./precompress`.
  *
  * @example
  * ```ts

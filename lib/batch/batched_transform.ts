@@ -43,7 +43,7 @@ class Ends<I, O> {
   #input: WritableStreamDefaultController = undefined as never;
   /** Whether output was asked for after the last that there was. */
   #isWanted = false;
-  /** What a batch waits for until output is wanted, or never will be. */
+  /** The promise that a batch waits for until output is wanted, or never will be. */
   #wanted: Deferred<void> | undefined = undefined;
   #failure: { readonly reason: unknown } | undefined = undefined;
 

@@ -2,7 +2,7 @@ import { defineInterface, giveBatchedState } from "../streams/internal.ts";
 import { WritableStream, type WritableStreamDefaultController } from "../streams/mod.ts";
 
 /**
- * Where the batches of a {@linkcode BatchedWritableStream} go.
+ * The underlying sink of a {@linkcode BatchedWritableStream}: the destination of its batches.
  *
  * @example A sink that takes two chunks at a time
  * ```ts

@@ -1,4 +1,4 @@
-/** What Bun has for files. */
+/** The part of Bun's file API used here. */
 interface BunFiles {
   file(path: string): Blob;
 }

@@ -1,4 +1,4 @@
-/** What we use of Bun's own functions. */
+/** The parts of Bun's API used here. */
 interface BunFiles {
   readonly version: string;
   file(descriptor: number): object;

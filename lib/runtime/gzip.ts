@@ -1,7 +1,7 @@
 import process from "node:process";
 import { gzipSync } from "node:zlib";
 
-/** What we use of Bun's codecs. */
+/** The part of Bun's codecs used here. */
 interface BunGzip {
   gzipSync(bytes: Uint8Array, options: { level: number; library: "libdeflate" }): Uint8Array<ArrayBuffer>;
 }

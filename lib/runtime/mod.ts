@@ -1,5 +1,5 @@
 /**
- * What differs between runtimes, each behind one function.
+ * The differences between runtimes, each behind one function.
  *
  * @module
  */

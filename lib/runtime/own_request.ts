@@ -1,4 +1,4 @@
-/** What we use of Bun's server, which hands itself to `fetch(request, server)`. */
+/** The part of Bun's server used here, which passes itself to `fetch(request, server)`. */
 interface BunServer {
   requestIP(request: Request): object | null;
 }

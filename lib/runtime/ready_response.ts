@@ -21,7 +21,7 @@ export class ReadyResponse {
     this.#init = deno ? init : { status: init.status, headers: new Headers(init.headers) };
   }
 
-  /** One more. */
+  /** Returns another Response. */
   make(): Response {
     return this.#original?.clone() ?? new Response(this.#bytes, this.#init);
   }

@@ -1,6 +1,6 @@
 import process from "node:process";
 
-/** What the runtime's own Response needs to know from the start, where it has to be made then. */
+/** The parts that the runtime's own Response needs from the start, where it has to be made then. */
 export interface ResponseShellParts {
   readonly status: number;
   readonly statusText: string;
@@ -10,7 +10,7 @@ export interface ResponseShellParts {
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-/** Where a response of ours that the runtime handles has the runtime's own way of it. */
+/** A response of ours that makes a Response of the runtime's own when the runtime handles it. */
 export interface NativeSide {
   /** A Response of the runtime with the same content. Called at most once. */
   makeNativeSide(): Response;
@@ -38,8 +38,8 @@ abstract class NativeShell extends Response {
 }
 
 /**
- * What a class of ours extends so that its instances are Responses also to the runtime's server, at the least cost. Whoever extends
- * it overrides all that Response has, and is a {@linkcode NativeSide}.
+ * A base class whose instances are Responses also to the runtime's server, at the least cost. A class that extends it
+ * overrides all that Response has, and is a {@linkcode NativeSide}.
  *
  * - Node's own code takes nothing of a Response but by its getters and methods: the constructor is left out (0.3 µs).
  * - Deno keeps what its server reads in properties named by symbols: they lead to a Response that is made when it looks. A

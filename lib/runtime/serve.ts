@@ -10,7 +10,7 @@ const MOST_PORT = 65_535;
 
 /** A server that listens. */
 export interface RunningServer {
-  /** Where it is reached, as in `http://127.0.0.1:8080/`. */
+  /** The URL of the server, as in `http://127.0.0.1:8080/`. */
   readonly url: string;
   readonly port: number;
   /**

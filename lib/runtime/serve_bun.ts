@@ -1,6 +1,6 @@
 import type { Listening, ListenOptions } from "./serve_options.ts";
 
-/** What we use of `Bun.serve`. */
+/** The parts of a server of `Bun.serve` used here. */
 interface BunServer {
   readonly port: number;
   /** Requests whose answer is not sent yet. */

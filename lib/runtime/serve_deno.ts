@@ -1,6 +1,6 @@
 import type { Listening, ListenOptions } from "./serve_options.ts";
 
-/** What we use of `Deno.serve`. */
+/** The parts of a server of `Deno.serve` used here. */
 interface DenoServer {
   readonly addr: { readonly port: number };
   shutdown(): Promise<void>;

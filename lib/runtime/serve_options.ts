@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** What {@linkcode serve} answers with, and where. */
+/** Options of {@linkcode serve}: the handlers, and the address to listen on. */
 export interface ServeOptions {
   /** Answers requests where the runtime's own server speaks Request and Response; Bun's passes itself besides. */
   readonly fetch: (request: Request, server?: unknown) => Response | Promise<Response>;

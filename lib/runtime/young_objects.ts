@@ -2,7 +2,7 @@ import process from "node:process";
 
 /** Below this, other work makes enough objects. */
 const LARGE = 16 * 1024;
-/** What counts at most: a quarter of it is kept until the next call. */
+/** The most bytes that count: a quarter of it is kept until the next call. */
 const MOST = 256 * 1024;
 
 /** Here, so that no compiler leaves it out. */

@@ -10,7 +10,7 @@ export type AcceptedCodings = Readonly<Record<StoredCoding | "identity", number>
 /** The weight of `identity` if no member of the field stands for it: acceptable (12.5.3), least liked. */
 const UNMENTIONED_IDENTITY = 0.5;
 
-/** What a request without the field accepts: any coding by the letter, but who does not say that it can is not tried. */
+/** The weights without the field: any coding is acceptable by the letter, but only identity is tried. */
 const NO_FIELD: AcceptedCodings = withWeights(1000, () => 0);
 
 /** Browsers send a few texts only; others come and go with the older half. */
@@ -19,7 +19,7 @@ const LONGEST_TEXT = 256;
 let recent = new Map<string, AcceptedCodings>();
 let older = new Map<string, AcceptedCodings>();
 
-/** One member: a coding or `*`, and its weight as a number of at most three decimals (12.4.2), in any case. */
+/** A member: a coding or `*`, and its weight as a number of at most three decimals (12.4.2), in any case. */
 const MEMBER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64})(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?$/;
 
 /** Longer members name no coding of ours, whatever is in them: not looked at, so that time is linear. */

@@ -22,10 +22,10 @@ export function availableDictionary(field: string): string | undefined {
   return hash?.length === HASH_LENGTH ? Buffer.from(hash.buffer).toString("base64") : undefined;
 }
 
-/** What stands encoded in the path of a URL: the path percent-encode set of the URL standard, and `\`. */
+/** Characters encoded in the path of a URL: the path percent-encode set of the URL standard, and `\`. */
 // deno-lint-ignore no-control-regex
 const NOT_IN_PATH = /[\x00-\x20"#<>?\\`{}\x7f-\u{10ffff}]/gu;
-/** What means something in the pattern of a URL's path. Braces, backslashes and question marks are encoded by then. */
+/** Characters with a meaning in a URL path's pattern. Braces, backslashes and question marks are encoded by then. */
 const PATTERN_SYNTAX = /[+*:()]/g;
 
 const MATCH = 'match="';

@@ -54,7 +54,7 @@ const table: Readonly<Record<string, string>> = {
 const beginnings = Object.keys(table).filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1))
   .sort((a, b) => b.length - a.length);
 
-/** What the fields go with that were looked up, by their names as they were given. */
+/** The uses of the fields that were looked up, by their names as they were given. */
 const known = new Map<string, string>();
 /** Users give few names; but a program may make them. */
 const MOST_KNOWN = 1000;

@@ -1,4 +1,4 @@
-/** What a field may not have in its value: other controls than the tab, and what is no byte. */
+/** The characters that a field's value may not have: controls other than the tab, and all that are no byte. */
 const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**

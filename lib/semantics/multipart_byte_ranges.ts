@@ -1,14 +1,14 @@
 import type { ByteRange } from "./byte_ranges.ts";
 
-/** What a `multipart/byteranges` body consists of besides the bytes of the representation. */
+/** The parts of a `multipart/byteranges` body besides the bytes of the representation. */
 export interface Multipart {
   /** The response's `Content-Type`. */
   readonly contentType: string;
   /** Of the whole body, in bytes. */
   readonly length: number;
-  /** What the body says before each range's bytes. */
+  /** The boundary and header fields before each range's bytes. */
   readonly parts: readonly { readonly head: Uint8Array<ArrayBuffer>; readonly range: ByteRange }[];
-  /** What it says at the end. */
+  /** The closing boundary. */
   readonly tail: Uint8Array<ArrayBuffer>;
 }
 

@@ -73,7 +73,7 @@ class Parser {
     return (this.#take(KEY) ?? this.#fail("a key"))[0];
   }
 
-  /** What follows a key; none stands for the boolean true. */
+  /** Parses the value and parameters after a key; no value stands for the boolean true. */
   #member(): DictionaryValue {
     let value: DictionaryValue;
     if (this.#skip("=")) value = this.#skip("(") ? this.#innerList() : this.#bareItem();
@@ -122,7 +122,7 @@ class Parser {
     }
   }
 
-  /** What of the text fits `pattern` here, which is sticky; goes on behind it. */
+  /** Takes the text that matches `pattern` here, which is sticky, and moves behind it. */
   #take(pattern: RegExp): RegExpExecArray | undefined {
     pattern.lastIndex = this.#at;
     const match = pattern.exec(this.#text);

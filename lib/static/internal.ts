@@ -1,5 +1,5 @@
 /**
- * What the command line needs besides the public API, of which this is no part.
+ * Exports for the command line, which are no part of the public API.
  *
  * @module
  */

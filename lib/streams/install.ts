@@ -82,7 +82,7 @@ function tellImporters(): void {
   }
 }
 
-/** What the runtime itself makes is `instanceof` the global, as it was; a class that extends ours has its own objects. */
+/** Keeps the runtime's own objects `instanceof` the global; a class that extends ours has only its own objects. */
 function takeInstancesOf(native: object | undefined, ours: object): void {
   const { [Symbol.hasInstance]: ordinary } = Function.prototype;
   Object.defineProperty(ours, Symbol.hasInstance, {

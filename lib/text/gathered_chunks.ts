@@ -1,7 +1,7 @@
 import { enqueueAll, RUN_LENGTH, takeRun } from "../streams/internal.ts";
 import type { TransformStreamDefaultController } from "../streams/mod.ts";
 
-/** What a transformer makes of a chunk, gathered to be enqueued many at once: 64 at once take a fifth more time. */
+/** A buffer of a transformer's output, enqueued many chunks at once: 64 at once take a fifth more time. */
 export class GatheredChunks<T> {
   readonly #controller: TransformStreamDefaultController<T>;
   #chunks: T[] = takeRun() as T[];

@@ -1,2 +1,2 @@
-/** What other folders of the package may use of this one, and users do not see. */
+/** Exports for other folders of the package, which users do not see. */
 export { type InvalidNumber, LONGEST_LINE, NumberFormatter, type OnInvalidNumber } from "./number_formatter.ts";

@@ -41,18 +41,18 @@ export interface InvalidLine {
   /** Which line, counted from 1; blank lines count. */
   readonly line: number;
   /**
-   * Where in the line, in bytes counted from 1: the byte that no number has there, which may be the line's end, or the
-   * number's first byte if it is well-formed.
+   * The position in the line, in bytes counted from 1: the byte that no number has there, which may be the line's end,
+   * or the number's first byte if it is well-formed.
    */
   readonly column: number;
   /** Its text without the spaces around it; the first 1,024 bytes of a longer one. */
   readonly text: string;
-  /** What is wrong with it. */
+  /** The reason why it is invalid. */
   readonly reason: InvalidLineReason;
 }
 
 /**
- * What becomes of an invalid line: the number that takes its place, or `undefined` if it is skipped.
+ * Handles an invalid line: returns the number that takes its place, or `undefined` to skip it.
  *
  * @example Blank out what is no number
  * ```ts

@@ -1,7 +1,7 @@
 const LF = 10;
 const CR = 13;
 
-/** What ends a line. */
+/** The line endings to split at, and the ways to find them. */
 export interface LineEnds {
   /** The offset behind the first end in `bytes`, which go on after a CR or another byte; -1 if there is none. */
   first(bytes: Uint8Array, isAfterCR: boolean): number;

@@ -6,7 +6,7 @@ import { NumberReader } from "./number_reader.ts";
 const known = { onInvalid: true };
 
 /**
- * What {@linkcode LineToNumberStream} does with lines that are no numbers.
+ * Options of {@linkcode LineToNumberStream}: the handling of lines that are no numbers.
  *
  * @example Skip comments
  * ```ts

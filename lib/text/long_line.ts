@@ -4,7 +4,7 @@ const LF = 10;
 const CR = 13;
 
 /**
- * Where the first line begins that is longer than `limit` bytes, its ending not counted; -1 if none is. The bytes end
+ * Returns the offset of the first line longer than `limit` bytes, its ending not counted; -1 if none is. The bytes end
  * where a line does.
  *
  * Only the last end within each window of the limit's size is looked for: no line before it can be too long.

@@ -32,7 +32,7 @@ export interface InvalidNumber {
 }
 
 /**
- * What becomes of an invalid value: the number that takes its place, or `undefined` if it is left out.
+ * Handles an invalid value: returns the number that takes its place, or `undefined` to leave it out.
  *
  * @example Infinity as the largest number there is a line for
  * ```ts

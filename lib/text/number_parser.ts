@@ -18,7 +18,7 @@ const POWERS: readonly number[] = Array.from({ length: 23 }, (_, exponent) => Nu
  * Reads a number's text: digits with an optional sign, decimals and an exponent, as `Number()` has them. Spaces, tabs and
  * CRs around it are ignored.
  *
- * Where the digits are an integer of at most 2^53, and the power of ten a double, one division or multiplication of the
+ * If the digits are an integer of at most 2^53, and the power of ten a double, one division or multiplication of the
  * two is rounded as the whole has to be; other texts, which are rare, are left to `Number()`.
  */
 export class NumberParser {

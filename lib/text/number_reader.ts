@@ -20,11 +20,11 @@ const BYTE_ORDER_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
 /** As many bytes of a line as tell that it is too long, even behind a mark. */
 const MOST_COLLECTED = LONGEST + BYTE_ORDER_MARK.length + 1;
 
-/** What is known of the line that the last chunk left unfinished: nothing, or a few digits folded into a number; */
+/** The line that the last chunk left unfinished is empty, or a few digits folded into a number. */
 const PLAIN = 0;
-/** its bytes; */
+/** Its bytes are collected. */
 const COLLECTED = 1;
-/** that it is too long, which has been said. */
+/** It is too long, which has been reported. */
 const SKIPPED = 2;
 
 /**

@@ -11,7 +11,7 @@ const HIGH_WATER_MARK = 4096;
 const CHUNK = 64 * 1024;
 
 /**
- * What {@linkcode NumberToLineStream} does with what it cannot write.
+ * Options of {@linkcode NumberToLineStream}: the handling of values that it cannot write.
  *
  * @example 0 in place of what is no number
  * ```ts

@@ -37,7 +37,7 @@ export function varying(fields: Fields, names: string): Fields {
   return vary === "" ? fields : [...without(fields, ["vary"]), "Vary", vary];
 }
 
-/** What is sent of a file that is not in memory: ranges of its bytes, and what goes between them. */
+/** The body from a file that is not in memory: ranges of its bytes, and the bytes that go between them. */
 export interface FileParts {
   readonly variant: Variant;
   readonly parts: readonly (ByteRange | Uint8Array<ArrayBuffer>)[];
@@ -49,7 +49,7 @@ export interface AnswerInit {
   readonly headers: [name: string, value: string][];
 }
 
-/** What most answers are made for: one request. */
+/** Keeps no copy: most answers are made for one request. */
 const never = (): boolean => false;
 
 /** An answer to a request, made once and given to any number of them, or made for one. */

@@ -30,7 +30,7 @@ export type PrecompressedCoding = "br" | "zstd" | "gzip";
 export interface StaticWarning {
   /** The path below the folder. */
   readonly path: string;
-  /** What is wrong, in plain words. */
+  /** The problem, in plain words. */
   readonly message: string;
 }
 
@@ -121,7 +121,7 @@ export interface StaticHandlerOptions {
   dictionaries?: boolean;
   /**
    * How many bytes of files are kept in memory: those of at most 64 KiB, the smallest first. Others are streamed.
-   * What is left of it holds ready Responses on Bun and Deno.
+   * The rest of the limit holds ready Responses on Bun and Deno.
    *
    * @default 67108864 (64 MiB)
    */

@@ -8,7 +8,7 @@ import {
 import type { RequestFields } from "./request_fields.ts";
 import type { Variant } from "./variant.ts";
 
-/** What the preconditions of a request come to: it goes on, fails (412), or the client has that variant (304). */
+/** The outcome of a request's preconditions: it goes on, fails (412), or the client has that variant (304). */
 export type Verdict = "go on" | "failed" | Variant;
 
 /**

@@ -13,7 +13,7 @@ import { Variant } from "./variant.ts";
 export class Resource {
   readonly file: TreeFile;
   readonly settings: TreeSettings;
-  /** What is kept of its tree. */
+  /** The part of its tree that is kept in memory. */
   readonly memory: TreeMemory;
   /** The path that it is served at, decoded. */
   readonly path: string;

@@ -9,7 +9,7 @@ import type { Resource } from "./resource.ts";
 /** How much of a SHA-256 in base64 is in an entity tag: 132 bits. */
 const TAG_LENGTH = 22;
 
-/** One of the forms that a resource is sent in, with its answers, each made when it is first asked for. */
+/** A form that a resource is sent in, with its responses, each made when it is first requested. */
 export class Variant {
   readonly resource: Resource;
   readonly representation: Representation;
@@ -89,7 +89,7 @@ export class Variant {
     return true;
   }
 
-  /** Who is sent a delta against the dictionary of the site has that, and needs no link to it. */
+  /** Returns the resource's fields. A client that gets a delta against the site's dictionary needs no link to that. */
   #resourceFields(): Fields {
     const { settings } = this.resource;
     const { dictionary } = this.representation;

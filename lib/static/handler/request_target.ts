@@ -3,17 +3,16 @@ const SLASH = 47;
 /** The scheme and authority of a target in absolute-form. Sticky: the end of the match is told without an object. */
 const ORIGIN = /[a-z][a-z0-9+.-]*:\/\/[^/?#]*/iy;
 
-/** What makes more of a target than a path that stands for itself. Most have none of it: 20 ns, a loop takes 75. */
+/** The characters that make a target more than a plain path. Most targets have none: 20 ns, a loop takes 75. */
 const SPECIAL = /[?#%\\\0]/;
 const QUERY_OR_FRAGMENT = /[?#]/;
 
-/** What would be a separator to some file system once decoded. */
+/** An encoded character that would be a separator to some file system once decoded. */
 const ENCODED_SEPARATOR = /%(2f|5c)/gi;
 
 /**
  * The path of a request target, decoded, without its query: of `/a%20b?c` and of `http://host/a%20b?c` it is `/a b`.
- * What stands for a slash or backslash stays encoded, as `%2F` and `%5C`, so that it is never taken for one that divides
- * segments.
+ * Slashes that were encoded, and all backslashes, are `%2F` and `%5C` in it, and so never taken for separators.
  *
  * @param target In origin-form or absolute-form; a fragment, which no client should send, is dropped.
  * @returns `undefined` if it is in another form or malformed: not percent-encoded UTF-8, or with a NUL.

@@ -1,6 +1,6 @@
 import type { Settings } from "../answer/settings.ts";
 
-/** Where a path is answered from another one; relative to it, so that it holds behind any prefix. */
+/** A redirect from one path to another; relative to the first, so that it holds behind any prefix. */
 export interface Redirect {
   readonly status: 301 | 308;
   readonly location: string;
@@ -14,7 +14,7 @@ type Has = (file: string) => boolean;
 
 const HTML = ".html";
 
-/** Where a file is served: an index file at its folder, with clean URLs a page without its extension. */
+/** Returns the path a file is served at: an index file at its folder, with clean URLs a page without its extension. */
 export function servedPathOf(file: string, settings: PathSettings): string {
   // No target names a backslash but as it is here: none is a separator.
   const own = settings.basePath + file.replaceAll("\\", "%5C");
@@ -34,7 +34,7 @@ export function fileServedAt(path: string, settings: PathSettings, has: Has): st
   return undefined;
 }
 
-/** What is answered at `path`, at which no file is served: a file that is served elsewhere too, or where to go. */
+/** Returns the response to a `path` at which no file is served: a file that is served elsewhere too, or a redirect. */
 export function otherAnswerAt(path: string, settings: PathSettings, has: Has): string | Redirect | undefined {
   for (const name of namesOf(path, settings)) {
     if (!has(name)) continue;

@@ -13,7 +13,7 @@ import { Turns } from "../scan/turns.ts";
 import type { Variant } from "../answer/variant.ts";
 
 /**
- * What a handler serves.
+ * The number of files that a handler serves, and their bytes in memory.
  *
  * @example Tell what was scanned
  * ```ts
@@ -83,7 +83,7 @@ export class Site {
     return this.#settings.basePath;
   }
 
-  /** What is served now. */
+  /** Returns the number of files served now, and their bytes in memory. */
   stats(): StaticStats {
     return { files: this.#table?.tree.count() ?? 0, bytesInMemory: this.#table?.memory.size ?? 0 };
   }
@@ -148,7 +148,7 @@ export class Site {
     return done;
   }
 
-  /** What is served, as the succession sees it. */
+  /** Returns the served folder and its table, as the succession sees them. */
   #served(): Served {
     const look = () => treeState(this.#directory, this.#settings.dotfiles);
     return {
@@ -163,7 +163,7 @@ export class Site {
     };
   }
 
-  /** What a state of the folder lacks of what is served. */
+  /** Names a loss that keeps a state of the folder from being served; undefined if there is none. */
   #lossOf(state: TreeState | undefined): string | undefined {
     if (state === undefined) return "it cannot be read";
     const missing = this.#table?.needs.find((path) => !state.has(path));
@@ -266,7 +266,7 @@ export class Site {
   }
 }
 
-/** Where `file` is below the folder, being beside the original at `path`. */
+/** Returns the path of `file` below the folder, next to the original at `path`. */
 function pathOf(path: string, file: string, original: string): string {
   return path + file.slice(original.length);
 }

@@ -19,7 +19,7 @@ const TICK = 1000;
 export interface Served {
   /** Looks at the folder; undefined if that cannot be done now. */
   look(): Promise<TreeState | undefined>;
-  /** What a state lacks that is needed, in words; undefined if it may stand for what is served. */
+  /** Names a needed part that a state lacks, in words; undefined if the state may be served. */
   lossOf(state: TreeState | undefined): string | undefined;
   /** Whether all files that are served are there. */
   isComplete(state: TreeState): boolean;

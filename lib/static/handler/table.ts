@@ -17,8 +17,8 @@ import type { Variant } from "../answer/variant.ts";
 const MOST_FORMERS = 3;
 
 /**
- * What is answered for each path. It is replaced as a whole, so that no answer mixes two deploys. What a path is answered
- * with is made when it is first asked for: ready answers for 10,000 files would take 40 MB of the heap.
+ * The responses by path. It is replaced as a whole, so that no response mixes two deploys. A path's response is made
+ * when it is first requested: ready responses for 10,000 files would take 40 MB of the heap.
  */
 export class Table {
   readonly tree: Tree;
@@ -34,7 +34,7 @@ export class Table {
   #dictionaryLink: string | undefined;
   /** The number of the deploy that it is of: the tables that one goes through share it. */
   readonly deploy: number;
-  /** Whose immutable files are answered where the tree has none, the latest first. */
+  /** The tables whose immutable files are served where the tree has none, the latest first. */
   #formers: readonly Table[];
   #isFormer = false;
   /** By decoded path: what was asked for and is there. */
@@ -68,7 +68,7 @@ export class Table {
     this.needs = named.filter((path) => path !== undefined).filter((path) => tree.find(path) !== undefined);
   }
 
-  /** What is answered at `path`, which is decoded; undefined if there is nothing. */
+  /** Returns the resource or redirect at `path`, which is decoded; undefined if there is none. */
   at(path: string): Resource | Redirect | undefined {
     const known = this.#known.get(path);
     if (known !== undefined) return known;

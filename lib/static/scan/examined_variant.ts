@@ -72,7 +72,7 @@ function isVouchedFor(path: string, index: number, { found, manifest }: Scan): b
   return true;
 }
 
-/** What is wrong with a variant. */
+/** Returns the reason why a variant cannot be served, if any. */
 function faultOf(content: FileContent, variant: VariantToExamine, { found }: Scan): string | undefined {
   const { file, index, isAsRecorded } = variant;
   const isRecorded = found.contents.has(index);

@@ -1,6 +1,6 @@
 import { reasonOf as systemReasonOf } from "../../files/internal.ts";
 
-/** What the codes mean for a file that was there a moment ago, and is opened without following links. */
+/** The meanings of error codes for a file that was there a moment ago, and is opened without following links. */
 const ofFoundFile: Readonly<Record<string, string>> = {
   ENOENT: "it is gone, or its name is not UTF-8",
   ELOOP: "it is a loop of symbolic links, or has become a link",

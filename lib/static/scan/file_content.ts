@@ -4,7 +4,7 @@ import { joinBytes } from "../../streams/internal.ts";
 import { openToRead, PIECE, piece, readFully, sha256 } from "./file_bytes.ts";
 import type { Turns } from "./turns.ts";
 
-/** What a file holds. */
+/** A summary of a file's content. */
 export interface FileContent {
   /** In bytes. */
   readonly size: number;

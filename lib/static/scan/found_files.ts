@@ -3,7 +3,7 @@ import { NumberColumn } from "./number_column.ts";
 import { PathIndex } from "./path_index.ts";
 import { type VariantKind, variantKinds } from "./variant_kinds.ts";
 
-/** Where the kinds of variants begin among those of representations: 0 is the file itself. */
+/** The first kind of variants among those of representations: 0 is the file itself. */
 const FIRST_VARIANT = 1;
 
 /**
@@ -54,7 +54,7 @@ export class FoundFiles {
     return file < this.length ? this.#firsts.at(file) : this.contents.length;
   }
 
-  /** What a representation is of its file; undefined if it is that itself. */
+  /** Returns the kind of variant that a representation is; undefined if it is the file itself. */
   kindOf(representation: number): VariantKind | undefined {
     return variantKinds[this.#kinds.at(representation) - FIRST_VARIANT];
   }

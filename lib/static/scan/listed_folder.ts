@@ -15,7 +15,7 @@ export interface Folder {
   readonly above: Folder | undefined;
 }
 
-/** What is in a folder. */
+/** The entries of a folder. */
 export class ListedFolder {
   /** Below the root, with a `/` at its end; empty for the root. */
   readonly path: string;

@@ -5,14 +5,14 @@ import { readVerified } from "./read_verified.ts";
 import type { Representation } from "./representation.ts";
 import type { Tree } from "./tree.ts";
 
-/** What has more bytes than this is read from its file for each response. */
+/** The most bytes of a body kept in memory; a larger one is read from its file for each response. */
 export const SMALL_BODY: number = 64 * 1024;
 /** How much memory is taken at once. A buffer for each of 40,000 bodies would take 20 MB beside the bytes. */
 const SLAB = 4 * 1024 * 1024;
 /** The place of what is not kept. */
 const NOWHERE = -1;
 
-/** What is kept of a tree. */
+/** The limits of the part of a tree that is kept in memory. */
 export interface MemoryOptions {
   /** How much may be kept, in bytes. */
   readonly limit: number;

@@ -10,7 +10,7 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // what looks lik
  */
 export class PathIndex {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(4096);
-  /** Where each path begins in these; the end of the last, too. */
+  /** The offset of each path in `#bytes`, and of the end of the last. */
   readonly #starts = new NumberColumn();
   /** Numbers of paths, each as near as can be to the place that its hash tells; at least half are free. */
   #slots: Int32Array<ArrayBuffer> = new Int32Array(1024).fill(FREE);
@@ -58,7 +58,7 @@ export class PathIndex {
     return this.#bytes.subarray(this.#starts.at(index), this.#starts.at(index + 1));
   }
 
-  /** Where `path` is, or goes. */
+  /** Returns the slot that holds `path`, or the free one for it. */
   #slotOf(path: Uint8Array): number {
     const last = this.#slots.length - 1; // a power of two less one
     let slot = hashOf(path) & last;

@@ -107,7 +107,7 @@ export class Proofs {
   }
 }
 
-/** Where a variant is below the folder. */
+/** Returns the path of a variant below the folder. */
 function pathOf({ path, identity }: TreeFile, { file }: Representation): string {
   return path + file.slice(identity.file.length);
 }

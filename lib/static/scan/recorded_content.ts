@@ -1,6 +1,6 @@
 import type { VariantKind } from "./variant_kinds.ts";
 
-/** What a manifest says that a file holds. */
+/** The content of a file, as a manifest records it. */
 export interface RecordedContent {
   /** In bytes. */
   readonly size: number;
@@ -13,7 +13,7 @@ const DIGITS = 64;
 /** The states of variants that are there and decode to their file. */
 const isThere: ReadonlySet<unknown> = new Set(["kept", "found"]);
 
-/** What a record of a manifest says; undefined if it makes no sense: it was read from a file, so anything may be in it. */
+/** Returns the content in a manifest's record, read from a file and so unchecked; undefined if it makes no sense. */
 export function recordedContent(record: unknown): RecordedContent | undefined {
   const size = ownValue(record, "size");
   const sha256 = hashIn(record);
@@ -21,7 +21,7 @@ export function recordedContent(record: unknown): RecordedContent | undefined {
   return { size: size as number, sha256 };
 }
 
-/** What the record of a file says of a variant that is to be there. */
+/** Returns the content that a file's record gives for a variant that is to be there. */
 export function recordedVariant(record: unknown, { format }: VariantKind): RecordedContent | undefined {
   const variant = ownValue(ownValue(record, "variants"), format);
   return isThere.has(ownValue(variant, "state")) ? recordedContent(variant) : undefined;

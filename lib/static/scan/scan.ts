@@ -3,7 +3,7 @@ import type { ManifestTime } from "./manifest_records.ts";
 import type { Warn } from "./representation.ts";
 import type { Turns } from "./turns.ts";
 
-/** What the steps of one scan share. */
+/** The state that the steps of one scan share. */
 export interface Scan {
   /** Contents are at first what the manifest says, in the end what is. */
   readonly found: FoundFiles;

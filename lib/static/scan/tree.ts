@@ -3,7 +3,7 @@ import type { Representation, SiteDictionary, TreeFile } from "./representation.
 import { variantKinds } from "./variant_kinds.ts";
 
 /**
- * What there is to serve. Files and representations have numbers; objects are made of them as they are asked for, since
+ * The files to serve. Files and representations have numbers; objects are made of them as they are requested, since
  * most files of a large tree never are.
  */
 export class Tree implements Iterable<TreeFile> {
@@ -78,7 +78,7 @@ export class Tree implements Iterable<TreeFile> {
     return { path, mtimeMs, identity: { ...variant, coding: "identity" }, variants: [], deltas: [] };
   }
 
-  /** Those representations of a file, itself first, that `isWanted` picks by number; none if it was left out. */
+  /** Returns the representations of a file, itself first, that `isWanted` picks by number; none if it was left out. */
   representationsOf(file: number, isWanted: (representation: number) => boolean = () => true): Representation[] {
     return this.#all(file, (each) => !this.#found.unfit.has(each) && isWanted(each));
   }

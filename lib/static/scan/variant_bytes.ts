@@ -10,7 +10,7 @@ export function dictionaryIn({ head }: FileContent, { magic }: VariantKind): str
   return Buffer.from(head.subarray(magic.length, magic.length + HASH_LENGTH)).toString("base64");
 }
 
-/** What shows that a file cannot be a variant of one with `size` bytes, without decompressing it. */
+/** Returns the reason why a file cannot be a variant of one with `size` bytes, found without decompressing it. */
 export function faultInBytes(content: FileContent, kind: VariantKind, size: number): string | undefined {
   const { coding, dictionary, magic } = kind;
   const shortest = magic.length + (dictionary ? HASH_LENGTH : 0);

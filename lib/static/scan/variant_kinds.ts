@@ -11,11 +11,11 @@ export interface VariantKind {
   readonly extension: string;
   /** The dictionary that is needed to read it: the file's former version, or that of the site. */
   readonly dictionary: "former" | "site" | undefined;
-  /** What such a file begins with. */
+  /** The bytes that such a file begins with. */
   readonly magic: readonly number[];
 }
 
-/** Those by which a file stands for itself, or a former version is needed. */
+/** The kinds that are read without a dictionary, or with a previous version of the file. */
 const former: readonly VariantKind[] = (Object.keys(storedCodings) as StoredCoding[]).map((coding, index) => {
   const dictionary = coding === "dcb" || coding === "dcz" ? "former" : undefined;
   return { index, coding, dictionary, ...storedCodings[coding] };

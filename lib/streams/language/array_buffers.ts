@@ -1,5 +1,5 @@
 /**
- * What the standard does with ArrayBuffers and views, through captured getters, so that own properties of a view
+ * The standard's operations on ArrayBuffers and views, through captured getters, so that own properties of a view
  * cannot lie about it.
  *
  * @module
@@ -27,7 +27,7 @@ function slotGettersOf(prototype: object): ReturnType<typeof getterOf>[] {
   return ["buffer", "byteOffset", "byteLength"].map((name) => getterOf(prototype, name));
 }
 
-/** What a view that bytes are read into or come from must be. */
+/** The requirement on a view that bytes are read into or come from. */
 export const NOT_EMPTY = "neither empty nor detached";
 
 /** The slots of a view. */

@@ -34,7 +34,7 @@ export function promiseRejectedWith<T = never>(reason: unknown): Promise<T> {
   return reject.call(PromiseConstructor, reason) as Promise<T>;
 }
 
-/** What `steps` return; what they throw becomes a rejection. */
+/** Returns the result of `steps`; an error that they throw becomes a rejection. */
 export function attempt<T>(steps: () => T): T | Promise<never> {
   try {
     return steps();
@@ -52,7 +52,7 @@ export function react<T, A = void, B = never>(
   return then.call(promise, onFulfilled as never, onRejected as never) as Promise<A | B>;
 }
 
-/** What `steps`, if any, return, one microtask later. */
+/** Runs `steps`, if any, one microtask later, and promises their result. */
 export function inAMicrotask<T = void>(steps?: () => T): Promise<T> {
   return then.call(RESOLVED, steps as never) as Promise<T>;
 }
@@ -77,8 +77,8 @@ export function settle(result: unknown, onFulfilled: () => void, onRejected: (re
 }
 
 /**
- * What a user's callback returned, as a promise that Web IDL would make of it if it could be one. (For `pull`, `write`
- * and `transform`, engines and we take a native promise as it is, which saves two microtasks for each chunk.)
+ * Returns a user callback's result, as the promise that Web IDL would make of it if it could be one. (For `pull`,
+ * `write` and `transform`, engines and we take a native promise as it is, which saves two microtasks for each chunk.)
  */
 export function callbackResult(result: unknown): unknown {
   return isThenableLike(result) ? newPromiseResolvedWith(result) : result;

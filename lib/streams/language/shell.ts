@@ -20,7 +20,7 @@ export function giveState(state: object): void {
   waiting = state;
 }
 
-/** What {@linkcode construct} was given, in the constructor it called; else nothing. */
+/** Returns the state given to {@linkcode construct}, in the constructor it called; otherwise undefined. */
 export function takeState<State extends object>(): State | undefined {
   const state = waiting as State | undefined;
   waiting = undefined;

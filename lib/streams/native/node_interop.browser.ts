@@ -1,5 +1,5 @@
 /**
- * What takes the place of `node_interop.ts` in browsers: nobody asks there.
+ * The replacement of `node_interop.ts` in browsers: nobody asks there.
  *
  * @module
  */

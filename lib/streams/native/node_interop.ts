@@ -1,5 +1,5 @@
 /**
- * What `node:stream` asks of a web stream, under the registered symbols by which it asks (`finished()`,
+ * The answers that `node:stream` asks of a web stream, under the registered symbols by which it asks (`finished()`,
  * `addAbortSignal()`, `isDisturbed()` and the like, also Node's Response): its own streams answer for their native side,
  * of which ours is empty.
  *
@@ -40,7 +40,7 @@ export function adoptOwnClosedPromise(state: AskedState, stream: object): void {
   settleIfEnded(state, state.ended);
 }
 
-/** What is asked of the state of a stream of either kind. */
+/** The state of a stream of either kind, as far as answers need it. */
 interface AskedState {
   readonly disturbed?: boolean;
   readonly state: string;

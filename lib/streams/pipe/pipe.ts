@@ -24,7 +24,7 @@ import { countAsMany } from "../shortcuts/long_turn.ts";
 import { holdForRecycling, recycle, type Recycling, recyclingBetween } from "#streams/recycling";
 import { Task } from "../shortcuts/task.ts";
 
-/** What a pipe is rejected with. */
+/** The error that a pipe is rejected with. */
 interface Failure {
   readonly error: unknown;
 }
@@ -61,9 +61,9 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
   #pendingWrites = 0;
   /** Whether the destination takes batches, of chunks that need not be looked at one by one. */
   readonly #movesRuns: boolean;
-  /** What gives the last chunk back, when all writes have ended. */
+  /** The owner of the last chunk, which gives it back when all writes have ended. */
   readonly #recycling: Recycling | undefined;
-  /** What a shutdown does when all that was read has been written. */
+  /** The action of a shutdown, run when all chunks read have been written. */
   #afterWrites: (() => void) | undefined = undefined;
 
   constructor(sourceEnd: ReadableEnd, destinationEnd: WritableEnd, options: PipeOptions) {

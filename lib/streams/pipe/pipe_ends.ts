@@ -34,7 +34,7 @@ export interface WritableEnd {
   release(): void;
 }
 
-/** What counts the writes of a pipe that have not settled. */
+/** A counter of the writes of a pipe that have not settled. */
 export interface PendingWrites {
   begin(): void;
   resolve(): void;

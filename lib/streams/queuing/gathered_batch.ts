@@ -1,4 +1,4 @@
-/** Where a batch ends that is read, whatever more is queued. */
+/** The limits of a batch that is read, whatever more is queued. */
 export interface BatchLimits {
   /** The chunks that a batch has at most. */
   readonly maxChunks: number;

@@ -4,7 +4,7 @@ import { type Callback, toCallback, toDictionary } from "../language/webidl.ts";
 /** The size function of a CountQueuingStrategy, which needs no call. */
 export const countSize = (): 1 => 1;
 
-/** What a size function may be: a user's, or `undefined` where every chunk counts as 1. */
+/** A size function: a user's, or `undefined` where every chunk counts as 1. */
 export type SizeAlgorithm = Callback | undefined;
 
 /** A strategy after conversion. */

@@ -73,7 +73,7 @@ class BroadcastReaderState extends DefaultReaderState {
   }
 }
 
-/** One reader for any number of branches; it is its own read request, as only one read is ever under way. */
+/** A reader for any number of branches; it is its own read request, as only one read is ever under way. */
 class Broadcast implements ReadRequest {
   readonly branches: readonly Branch[];
   readonly #source: ReadableStreamState;

@@ -37,7 +37,7 @@ export class ReadableStreamBYOBRequest {
     this.#state = requireState();
   }
 
-  /** Where the bytes go; `null` once the request has been answered. */
+  /** The view to write the bytes into; `null` once the request has been answered. */
   get view(): Uint8Array<ArrayBuffer> | null {
     return ReadableStreamBYOBRequest.#of(this).view as Uint8Array<ArrayBuffer> | null;
   }

@@ -21,7 +21,7 @@ import type { ReadableStreamState } from "./stream_state.ts";
 import { Tee, TeeBranch } from "./tee_branches.ts";
 
 /**
- * One reader for two branches of bytes; it is its own request, as only one read is ever under way. It reads into the view
+ * A reader for two branches of bytes; it is its own request, as only one read is ever under way. It reads into the view
  * of a branch whose reader brought one, and gives the other branch a copy.
  *
  * @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablebytestreamtee}

@@ -22,7 +22,7 @@ export interface SourceAlgorithms {
   pull(): unknown;
   /** Returns a promise or a value; it may throw. */
   cancel(reason: unknown): unknown;
-  /** What takes the memory of chunks back, once nobody uses them any longer. */
+  /** The source that takes chunks back to reuse their memory, once nobody uses them any longer. */
   readonly recycler?: RecyclingSource | undefined;
 }
 
@@ -34,7 +34,7 @@ const IS_HELD = 2;
 /** How often a pull that a pipe asked for is repeated at once, before other code gets its turn. */
 const MOST_PULLS_AT_ONCE = 64;
 
-/** What both kinds of queue have. */
+/** The members that both kinds of queue share. */
 interface ControllerQueue {
   readonly length: number;
   readonly totalSize: number;
@@ -68,7 +68,7 @@ export abstract class ReadableControllerState {
     this.highWaterMark = highWaterMark;
   }
 
-  /** What follows start and each pull. */
+  /** Ends start or a pull, and pulls again if needed. */
   pulled(): void {
     this.pulling = false;
     if (!this.started) this.started = true;
@@ -120,7 +120,7 @@ export abstract class ReadableControllerState {
   }
 
   /**
-   * What follows when chunks have left the queue.
+   * Closes the stream or pulls if needed, after chunks have left the queue.
    *
    * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-handle-queue-drain}
    */

@@ -11,7 +11,7 @@ import type { ReadableStreamState } from "./stream_state.ts";
 import { Tee, TeeBranch } from "./tee_branches.ts";
 
 /**
- * One reader for two branches; it is its own read request, as only one read is ever under way.
+ * A reader for two branches; it is its own read request, as only one read is ever under way.
  *
  * @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablestreamdefaulttee}
  */

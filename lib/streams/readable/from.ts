@@ -80,7 +80,7 @@ abstract class IteratorSource implements SourceAlgorithms {
     return method === undefined ? undefined : this.returned(apply(method, this.#iterator, [reason]));
   }
 
-  /** What follows a call of the iterator's `return`. */
+  /** Handles the result of the iterator's `return()`. */
   protected abstract returned(result: unknown): unknown;
 
   protected callNext(): unknown {
@@ -121,7 +121,7 @@ class AsyncIteratorSource extends IteratorSource {
 
 /** The steps of an AsyncFromSyncIterator: values that are promises are awaited. */
 export class SyncIteratorSource extends IteratorSource {
-  /** What `pullRun()` has taken of the iterator and could not give. */
+  /** The result that `pullRun()` has taken from the iterator and could not enqueue. */
   ahead: IteratorOutcome | undefined;
   #done = false;
   #value: unknown;
@@ -161,7 +161,7 @@ export class SyncIteratorSource extends IteratorSource {
   }
 
   /**
-   * What the reactions above come to for a value that is no thenable: in the same microtasks but with no results, or at
+   * Gives a value that is no thenable as the reactions above would: in the same microtasks but with no results, or at
    * once where a pipe reads.
    */
   #giveLater(done: boolean, value: unknown): unknown {

@@ -34,18 +34,18 @@ export class PullIntoDescriptor {
     this.readerType = readerType;
   }
 
-  /** One for a BYOB read. */
+  /** Returns a descriptor for a BYOB read. */
   static forView(view: ArrayBufferView, slots: ViewSlots, buffer: ArrayBuffer, min: number): PullIntoDescriptor {
     return new PullIntoDescriptor(buffer, slots.byteOffset, slots.byteLength, min, viewKind(view), "byob");
   }
 
-  /** One for a read by a default reader, where the stream allocates buffers itself. */
+  /** Returns a descriptor for a read by a default reader, where the stream allocates buffers itself. */
   static allocated(size: number): PullIntoDescriptor {
     return new PullIntoDescriptor(new ArrayBuffer(size), 0, size, 1, UINT8, "default");
   }
 
   /**
-   * What has been filled, as a view of the kind that was given. The standard transfers the buffer here once more; but
+   * Returns the filled bytes as a view of the kind given. The standard transfers the buffer here once more; but
    * it comes from a transfer, and since then nobody has seen it.
    *
    * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-convert-pull-into-descriptor}

@@ -3,7 +3,7 @@ import { isThenableLike, markAsHandled } from "../language/promises.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
 import { SyncIteratorSource } from "./from.ts";
 
-/** What asks for a run of chunks. */
+/** A pipe that asks for a run of chunks. */
 export interface RunningPipe {
   /** Whether it still wants chunks; code of users, called for one, may have ended that. */
   readonly wantsChunks: boolean;

@@ -1,5 +1,5 @@
 /**
- * What waits for a chunk.
+ * A read request: waits for a chunk.
  *
  * @see {@link https://streams.spec.whatwg.org/#read-request}
  */
@@ -10,7 +10,7 @@ export interface ReadRequest {
 }
 
 /**
- * What waits for a view of its own to be filled.
+ * A read-into request: waits for a view of its own to be filled.
  *
  * @see {@link https://streams.spec.whatwg.org/#read-into-request}
  */

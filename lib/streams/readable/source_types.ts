@@ -2,7 +2,7 @@ import type { ReadableByteStreamController } from "./byte_controller.ts";
 import type { ReadableStreamDefaultController } from "./default_controller.ts";
 
 /**
- * Where the chunks of a stream come from.
+ * An underlying source: the origin of a stream's chunks.
  *
  * @see {@link https://streams.spec.whatwg.org/#underlying-source-api}
  * @example Chunks as they are asked for
@@ -32,7 +32,7 @@ export interface UnderlyingDefaultSource<R = unknown> {
 }
 
 /**
- * Where the bytes of a byte stream come from.
+ * An underlying byte source: the origin of a byte stream's bytes.
  *
  * @see {@link https://streams.spec.whatwg.org/#underlying-source-api}
  * @example Bytes of which readers take as many as they like

@@ -16,15 +16,15 @@ export class ReadableStreamState {
   controller!: DefaultControllerState | ByteControllerState; // set by every set-up
   /** The object that users hold, once there is one. */
   shell: object | undefined;
-  /** What stands for the stream where the runtime handles it: the stream itself, or what is made when that looks. */
+  /** The stream as the runtime handles it: the stream itself, or an object made when the runtime looks. */
   nativeSide: object | undefined;
-  /** What feeds the stream's native side, once somebody has asked that for a chunk. */
+  /** The feed of the stream's native side, once somebody has asked that for a chunk. */
   feed: StreamObserver | undefined;
   /** Settles as the stream ends, if anybody asked. */
   ended: EndedPromise | undefined;
 }
 
-/** What is told when a stream ends. */
+/** An observer of a stream's end. */
 export interface StreamObserver {
   closeSteps(): void;
   errorSteps(error: unknown): void;

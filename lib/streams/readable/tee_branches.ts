@@ -2,7 +2,7 @@ import { Deferred } from "../language/promises.ts";
 import type { SourceAlgorithms } from "./controller_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "./stream_state.ts";
 
-/** What both kinds of tee do alike, and not for each chunk: they end, or are canceled. */
+/** The base of both kinds of tee: how they end or are canceled, and nothing that is done for each chunk. */
 export abstract class Tee {
   abstract readonly branches: readonly [TeeBranch, TeeBranch];
   readonly stream: ReadableStreamState;

@@ -1,5 +1,5 @@
 /**
- * What an algorithm of ours returns where a user's would return a promise: it is not finished, and whoever returned
- * this says so with a call when it is. No promise is made.
+ * The result of an algorithm of ours that is not finished, where a user's would return a promise: the algorithm reports
+ * its end with a call. No promise is made.
  */
 export const PARKED: unique symbol = Symbol("parked");

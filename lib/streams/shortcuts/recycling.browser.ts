@@ -1,5 +1,5 @@
 /**
- * What takes the place of `recycling.ts` in browsers: the sources that use memory again are of files.
+ * The replacement of `recycling.ts` in browsers: the sources that reuse memory are of files.
  *
  * @module
  */

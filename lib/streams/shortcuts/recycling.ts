@@ -28,7 +28,7 @@ export abstract class ReleasingTransformer {
   }
 }
 
-/** What takes back the chunks of an underlying source. */
+/** Returns an underlying source that takes back its chunks; undefined for any other. */
 export function recyclerOf(source: unknown): RecyclingSource | undefined {
   return RecyclingSource.is(source) ? source : undefined;
 }

@@ -45,7 +45,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   readable!: ReadableStreamState; // set by the set-up, as all of these
   writable!: WritableStreamState;
   transformer: TransformerAlgorithms = CLEARED;
-  /** What stands for the stream where the runtime transfers it, once that looks. */
+  /** The stream as the runtime transfers it, made when the runtime looks. */
   nativeSide: object | undefined;
   #finishPromise: Promise<void> | undefined;
   #hasParkedWrite = false;
@@ -84,8 +84,8 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
   }
 
   /**
-   * What the three have in common: the transformer is called a last time, and [[finishPromise]] tells how it went. Then
-   * the other end, unless it has errored, ends in the given way, or errors if the transformer failed.
+   * Calls the transformer a last time, for any of the three; [[finishPromise]] settles with the outcome. Then the other
+   * end, unless it has errored, ends in the given way, or errors if the transformer failed.
    */
   #finish(
     method: typeof CANCEL | typeof FLUSH,

@@ -1,7 +1,7 @@
 import type { TransformStreamDefaultController } from "./default_controller.ts";
 
 /**
- * What makes chunks of chunks.
+ * A transformer: turns the chunks written to a stream into the chunks read from it.
  *
  * @see {@link https://streams.spec.whatwg.org/#transformer-api}
  * @example A transform with a last word

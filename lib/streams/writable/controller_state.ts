@@ -46,11 +46,11 @@ export class WritableControllerState {
   readonly highWaterMark: number;
   sizeAlgorithm: SizeAlgorithm;
   started = false;
-  /** What queues batches in place of chunks, if the sink takes those. */
+  /** The queue of batches in place of chunks, if the sink takes those. */
   batching: Batching | undefined;
   #abortController: AbortController | undefined;
   #abortReason: { readonly reason: unknown } | undefined;
-  /** What follows start and each write; bound once for each stream. */
+  /** The reaction to start and to each write; bound once for each stream. */
   #onWritten: (() => void) | undefined = undefined;
   #onWrittenAtOnce: (() => void) | undefined = undefined;
   #onWriteFailed: ((error: unknown) => void) | undefined = undefined;
@@ -75,7 +75,7 @@ export class WritableControllerState {
     };
   }
 
-  /** What follows a write whose promise has settled by itself: the same but for that promise. */
+  /** The reaction to a write whose promise has settled by itself: the same but for that promise. */
   get onWrittenAtOnce(): () => void {
     return this.#onWrittenAtOnce ??= () => {
       const { stream, queue } = this;
@@ -260,7 +260,7 @@ function processWrite(controller: WritableControllerState, chunk: unknown): bool
   return false;
 }
 
-/** What follows a write that succeeded, without the next write; WritableStreamFinishInFlightWrite is part of it. */
+/** Finishes a write that succeeded, without starting the next; includes WritableStreamFinishInFlightWrite. */
 export function finishWrite(controller: WritableControllerState): void {
   const { stream, queue } = controller;
   const request = stream.inFlightWriteRequest!;
@@ -297,7 +297,7 @@ export function startWritableStreamDefaultController(controller: WritableControl
   }
 }
 
-/** What follows a start that failed. */
+/** Starts or finishes erroring the stream after a start that failed. */
 export function writableStreamDefaultControllerStartFailed(controller: WritableControllerState, error: unknown): void {
   controller.started = true;
   if (controller.stream.state === "writable") writableStreamStartErroring(controller.stream, error);

@@ -1,7 +1,7 @@
 import type { WritableStreamDefaultController } from "./default_controller.ts";
 
 /**
- * Where the chunks of a stream go.
+ * An underlying sink: the destination of a stream's chunks.
  *
  * @see {@link https://streams.spec.whatwg.org/#underlying-sink-api}
  * @example A sink that keeps what it counts

@@ -4,7 +4,7 @@ import { Ring } from "../queuing/ring.ts";
 import type { WritableControllerState } from "./controller_state.ts";
 import type { WriterState } from "./writer_state.ts";
 
-/** What waits for a chunk to be written: the promise of a `write()`, or a pipe. */
+/** A request that waits for a chunk to be written: the promise of a `write()`, or a pipe. */
 export interface WriteRequest {
   /** Whether no user sees when it settles: a write whose sink returned no promise is then finished at once. */
   readonly settlesAtOnce: boolean;
@@ -39,9 +39,9 @@ export class WritableStreamState {
   readonly writeRequests: Ring<WriteRequest> = new Ring();
   /** The object that users hold, once there is one. */
   shell: object | undefined;
-  /** What stands for the stream where the runtime handles it: the stream itself, or what is made when that looks. */
+  /** The stream as the runtime handles it: the stream itself, or an object made when the runtime looks. */
   nativeSide: object | undefined;
-  /** What feeds the stream from its native side, once somebody has written to that. */
+  /** The feed of the stream from its native side, once somebody has written to that. */
   feed: { startedErroring(reason: unknown): void } | undefined;
   /** Settles as the stream ends, if anybody asked. */
   ended: EndedPromise | undefined;

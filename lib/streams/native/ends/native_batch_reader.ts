@@ -16,7 +16,7 @@ export class NativeBatchReader implements BatchReader {
   #batch: GatheredBatch;
   #isReading = false;
   #isWatched = false;
-  /** What `readMany()` gave beyond the limits of a batch, from `#nextRest` on. */
+  /** The chunks that `readMany()` gave beyond the limits of a batch, from `#nextRest` on. */
   #rest: unknown[] = [];
   #nextRest = 0;
   #end: { readonly failure?: { readonly error: unknown } } | undefined;

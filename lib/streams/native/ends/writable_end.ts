@@ -21,7 +21,7 @@ import {
   nativeWriterReady,
 } from "../../language/native_classes.ts";
 
-/** What counts the writes that the native stream has not finished. */
+/** A counter of the writes that the native stream has not finished. */
 interface PendingWrites {
   begin(): void;
   resolve(): void;

@@ -18,7 +18,7 @@ import {
 
 /**
  * The transformer of a transform stream's native side, which only transferring uses: everything else takes the ends.
- * What is written to it goes through ours.
+ * Chunks written to it go through ours.
  */
 export class TransformFeed implements Transformer<unknown, unknown>, ReadRequest {
   readonly #transform: TransformStreamState;

@@ -1,7 +1,7 @@
 import type { StandIn } from "./lazy_side_check.ts";
 import { putInPlace, standInFor } from "./stand_in.ts";
 
-/** What locks a stream of the runtime's: a reader or a writer. */
+/** A lock of one of the runtime's streams: a reader or a writer. */
 export interface NativeLock {
   releaseLock(): void;
 }
@@ -11,7 +11,7 @@ export interface LockState {
   readonly stream: { readonly shell: object | undefined; readonly nativeSide: object | undefined } | undefined;
   /** Whether a user holds it: then it locks the native side too, once there is one. */
   readonly isPublic: boolean;
-  /** What locks the native side in its place; see {@linkcode makeLockLazily}. */
+  /** The lock of the native side in its place; see {@linkcode makeLockLazily}. */
   nativeSide: NativeLock | undefined;
   /** Of all states of the class. */
   readonly lazyLock?: LazyLock;
@@ -28,7 +28,7 @@ interface Native {
 /** Gives the state of what is a reader or writer of ours. */
 type StateOf = (lock: object) => LockState | undefined;
 
-/** What makes the native sides of a class of readers or writers. */
+/** A maker of the native sides of a class of readers or writers. */
 class LazyLock {
   readonly #native: Native;
   stateOf: StateOf = () => undefined;

@@ -1,5 +1,5 @@
 /**
- * What takes the place of `lazy_side.ts` in browsers: what they know of a stream is in internal slots, which a
+ * The replacement of `lazy_side.ts` in browsers: they keep what they know of a stream in internal slots, which a
  * constructor alone can make. Functions without steps go with all that they would be given when a page is made.
  *
  * @module

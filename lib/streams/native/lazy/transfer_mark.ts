@@ -19,7 +19,7 @@ export function transferMarkOf(sample: object, prototype: object): TransferMark 
   return () => {};
 }
 
-/** What of `node:util` and `process` is used here. */
+/** The functions of `node:util` and `process` used here. */
 interface NodeUtil {
   transferableAbortSignal?(signal: object): object;
 }

@@ -9,7 +9,7 @@ import type { WriteRequest } from "../stream_state.ts";
 const SMALL_PART = 64;
 const NONE: unknown[] = [];
 
-/** What wants to know when a batch has been written. */
+/** The owner of a batch, notified when it has been written. */
 export interface BatchOwner {
   batchWritten(batch: Batch): void;
 }
@@ -35,7 +35,7 @@ export class Batch implements WriteRequest {
     this.#owner = owner;
   }
 
-  /** Where nobody has a promise, nobody can tell whether a sink that returned none was done at once. */
+  /** Whether nobody has a promise, and so nobody can tell if a sink that returned none was done at once. */
   get settlesAtOnce(): boolean {
     return this.#deferred === undefined;
   }

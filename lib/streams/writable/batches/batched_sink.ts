@@ -22,7 +22,7 @@ export class BatchedSinkAlgorithms {
   readonly #start: Callback | undefined;
   readonly #writev: Callback | undefined;
   readonly #writeParts: Callback | undefined;
-  /** What is done about batches that fail, if anything. */
+  /** The handling of batches that fail, if the sink asks for it. */
   readonly #retries: Retries | undefined;
 
   /**

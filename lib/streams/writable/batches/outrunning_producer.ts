@@ -6,8 +6,8 @@ const LEAST = 1;
 const SHARE = 1 / 8;
 
 /**
- * What is known of a producer that had to wait for the sink: it gets the time to fill the queue again before the next
- * batch starts. It is taken to do so while it adds something each turn, for as long as the last batch took.
+ * A producer that had to wait for the sink: it gets the time to fill the queue again before the next batch starts. It
+ * counts as filling while it adds something each turn, for as long as the last batch took.
  */
 export class OutrunningProducer {
   /** Whether the queue was full before the last batch was done with. */

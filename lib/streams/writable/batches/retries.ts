@@ -4,7 +4,7 @@ import { type Callback, toDictionary } from "../../language/webidl.ts";
 /** Taken once, as for all that streams depend on: faked timers do not stop them. */
 const { setTimeout, clearTimeout } = globalThis;
 
-/** What is done about batches that a sink could not write, or not all of. */
+/** The retries of batches that a sink could not write, or not all of, and the call of `onFailed` after the last. */
 export class Retries {
   readonly #attempts: number;
   readonly #delay: number;
