@@ -1,6 +1,6 @@
-/** One of the commands of `millrace`. */
+/** A command of `millrace`. */
 export interface Command {
-  /** What `--help` prints. */
+  /** The text that `--help` prints. */
   readonly help: string;
   /**
    * Runs the command.

@@ -71,7 +71,7 @@ function names(): string[] {
   return [...commands.keys(), "help", "version"];
 }
 
-/** Who says nothing at all is told what there is to say. */
+/** Prints the usage: a command line without words is an error. */
 function usage(text: string): number {
   process.stderr.write(text);
   return WRONG_USAGE;

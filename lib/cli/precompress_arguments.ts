@@ -2,7 +2,7 @@ import { settingsOf } from "../precompress/internal.ts";
 import type { PrecompressOptions, VariantFormat } from "../precompress/mod.ts";
 import { byteCount, oneFolder, type Parsed, readWords, UsageError, wholeNumber } from "./usage.ts";
 
-/** What `millrace precompress --help` prints. */
+/** The text that `millrace precompress --help` prints. */
 export const precompressHelp =
   `Compresses the files of a folder ahead of serving: app.js gets app.js.br, app.js.zst and app.js.gz.
 
@@ -33,7 +33,7 @@ usage: millrace precompress DIR [options]
 exit status: 0 done, 1 something failed (each named), 2 wrong usage, 130 or 143 interrupted
 `;
 
-/** What the command line asks for. */
+/** The parsed command line of `millrace precompress`. */
 export interface PrecompressArguments {
   readonly directory: string;
   readonly action: "precompress" | "check" | "dry-run" | "clean";

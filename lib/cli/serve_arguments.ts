@@ -7,7 +7,7 @@ import { byteCount, oneFolder, type Parsed, readWords, UsageError } from "./usag
 const DEFAULT_PORT = 8080;
 const PORTS_TO_TRY = 20;
 
-/** What `millrace serve --help` prints. */
+/** The text that `millrace serve --help` prints. */
 export const serveHelp =
   `Serves a folder over HTTP, from memory where files are small: precompressed variants, caching, ranges, and deltas for
 returning visitors. Run millrace precompress first.
@@ -43,7 +43,7 @@ SIGINT and SIGTERM stop it: requests under way have 10 seconds to finish, a seco
 exit status: 0 stopped, 1 something failed, 2 wrong usage, 130 or 143 ended by a second signal
 `;
 
-/** What the command line asks for. */
+/** The parsed command line of `millrace serve`. */
 export interface ServeArguments {
   readonly directory: string;
   readonly hostname: string;

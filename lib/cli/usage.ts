@@ -9,7 +9,7 @@ export class UsageError extends Error {
 /** A command's flags, as `parseArgs` of `node:util` takes them. */
 export type Flags = NonNullable<ParseArgsConfig["options"]>;
 
-/** What was read of a command line with `flags`. */
+/** A command line parsed with `flags`. */
 export type Parsed<F extends Flags> = ReturnType<typeof parseArgs<{ options: F; allowPositionals: true }>>;
 
 /**

@@ -53,7 +53,7 @@ export interface CompressionStreamOptions extends Omit<CompressOptions, "format"
 export class CompressionStream {
   /** The compressed bytes. */
   readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** Where to write the bytes to compress. */
+  /** The stream to write the bytes to compress to. */
   readonly writable: WritableStream<ArrayBufferView | ArrayBufferLike>;
 
   /**

@@ -28,13 +28,13 @@ export async function openDecoder(
   return new Decoder(new Session(await decoders.load(parameters.family), parameters));
 }
 
-/** One compressed stream, in steps. Holds WASM memory until {@linkcode Decoder.close}. */
+/** A compressed stream, decoded in steps. Holds WASM memory until {@linkcode Decoder.close}. */
 export class Decoder {
   #session: Session;
-  /** What of the last {@linkcode Decoder.write} the codec has not been told of. */
+  /** Bytes of the last {@linkcode Decoder.write} that the codec has not been told of. */
   #fresh = 0;
   #more = false;
-  /** What the next step fails with: the last one put something out before it came to that. */
+  /** The error of the next step: the last one gave the output before it. */
   #fault: TypeError | undefined = undefined;
 
   /** Takes over a session that decompresses. */

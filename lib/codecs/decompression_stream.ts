@@ -43,7 +43,7 @@ export type DecompressionStreamOptions = Omit<DecompressOptions, "format">;
 export class DecompressionStream {
   /** The decompressed bytes. */
   readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** Where to write the compressed bytes. */
+  /** The stream to write the compressed bytes to. */
   readonly writable: WritableStream<ArrayBufferView | ArrayBufferLike>;
 
   /**

@@ -40,7 +40,7 @@ export interface LevelRange {
   readonly default: number;
 }
 
-/** What distinguishes one format: its family, its number in that family's module, and what it accepts. */
+/** The properties of a format: its family, its number in that family's module, and the parameters it accepts. */
 interface Traits {
   readonly family: Family;
   readonly index: number;

@@ -47,7 +47,7 @@ const MOST_SESSIONS = 64;
 export const SMALL = 1;
 export const LARGE = 8;
 
-/** One instance of a module, shared by some of this thread's sessions. */
+/** An instance of a module, shared by some of this thread's sessions. */
 export class Instance {
   readonly exports: Exports;
   #module: WebAssembly.Module;

@@ -2,7 +2,7 @@ import { codecError } from "./fault.ts";
 import { type Instance, instanceOf, LARGE, SMALL } from "./instance.ts";
 import type { SessionParameters } from "./options.ts";
 
-/** What a step asks for besides consuming its input; numbers as in `wasm/src/codec.rs`. */
+/** Asks a step for no more than to consume its input; numbers as in `wasm/src/codec.rs`. */
 export const PROCESS = 0;
 /** Asks a step to put out all that it was given, so that a reader has it at once. */
 export const FLUSH = 1;
@@ -15,7 +15,7 @@ const FAULT_MEMORY = -5;
 /** The most output of one step, in bytes: a Rust Vec holds no more than isize::MAX. */
 export const MAX_OUTPUT = 0x7fff_ffff;
 
-/** One stream through a codec. Holds WASM memory until {@linkcode Session.close}. */
+/** A stream through a codec. Holds WASM memory until {@linkcode Session.close}. */
 export class Session {
   #instance: Instance;
   #parameters: SessionParameters;

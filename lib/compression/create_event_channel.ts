@@ -121,7 +121,7 @@ export function createEventChannel(options: EventChannelOptions = {}): EventChan
 /** The most openings that are kept for others who missed the same. */
 const MOST_OPENINGS = 8;
 
-/** What a subscriber is to get. */
+/** The coding and the opening for a new subscriber. */
 interface Admission {
   readonly coding: ChannelCoding | undefined;
   readonly opening: Opening;
@@ -135,7 +135,7 @@ class Channel implements Reports {
   readonly #subscribers = new Map<Subscriber, Feed>();
   readonly #plain = new PlainFeed();
   readonly #encoded = new Map<ChannelCoding, EncodedFeed>();
-  /** Those that get nothing until they have read what they were sent. */
+  /** Subscribers that get nothing until they have read all that they were sent. */
   readonly #skipping = new Set<Subscriber>();
   /** Encoded openings, by their coding and where in the history they begin; right until the next event. */
   readonly #openings = new Map<string, Opening>();

@@ -4,8 +4,8 @@ import { codeOf, messageOf, wordsOf } from "./errno.ts";
 const causes = new WeakMap<Error, unknown>();
 
 /**
- * What the file system says, in words that name the file: with the system's `code`, and its error for the cause. Of an error
- * that was told so already, its cause is told.
+ * Returns a file system error whose message names the file, with the system's `code`, and its error as the cause. An
+ * error that was made here already is replaced by one for its cause.
  *
  * @param action What failed, as in "Cannot write".
  */

@@ -60,7 +60,7 @@ export class FileSeries {
     return join(this.directory, name);
   }
 
-  /** What exists under names of the series, but for those that were taken. */
+  /** Lists the entries of the directory with names of the series, except those that were taken. */
   async leftOver(): Promise<Dirent[]> {
     const found = await readdir(this.directory, { withFileTypes: true }).catch((error) => {
       throw fileFailure("list", this.directory, error);

@@ -1,6 +1,6 @@
 import { OpenFile } from "./open_file.ts";
 
-/** What systems say that cannot flush a folder, or do not let this user open it. */
+/** Error codes of systems that cannot flush a folder, or do not let this user open it. */
 const refusals: readonly unknown[] = ["EACCES", "EBADF", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
 
 /**

@@ -30,7 +30,7 @@ export class Gathered {
   /** Whether that one is left out because it would pass the limit. */
   isLimited = false;
   #buffer: Uint8Array = new Uint8Array(0); // made when it is needed: large items are never copied
-  /** What the buffer holds; a piece begins at `#pieceStart` if that is less. */
+  /** The end of the bytes in the buffer; a piece begins at `#pieceStart` if that is less. */
   #end = 0;
   #pieceStart = 0;
 

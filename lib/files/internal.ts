@@ -1,5 +1,5 @@
 /**
- * What other folders use, and users do not see.
+ * Internals for other folders, not part of the public API.
  *
  * @module
  */

@@ -6,7 +6,7 @@ export const UTF8_WIDTH = 3;
 
 const encoder = new TextEncoder();
 
-/** What a chunk adds to the queue: its bytes, or about as many. It must never throw: a sink is not told if it does. */
+/** Returns the size of a chunk in the queue: its bytes, or about as many. Never throws: a sink would not be told. */
 export function sizeOfItem(item: Uint8Array | string): number {
   if (typeof item === "string") return item.length;
   return ArrayBuffer.isView(item) ? item.byteLength : 0;

@@ -8,7 +8,7 @@ import type { RotationOptions } from "./rotation_options.ts";
 import type { SeriesWriter } from "./series_writer.ts";
 
 /**
- * Where {@linkcode NumberFileWriter} writes, and how.
+ * The options of {@linkcode NumberFileWriter}.
  *
  * @example What is no number is left out
  * ```ts

@@ -9,8 +9,8 @@ export interface Place {
 }
 
 /**
- * Where the file is that is written to `path`: links are followed to what they lead to, be it there or not. Looking is
- * synchronous: it takes some µs, and where bytes come in a turn of the event loop would let more of them arrive.
+ * Returns the place of the file that a write to `path` reaches: links are followed, also to a file that does not exist.
+ * It looks synchronously: that takes some µs, and while bytes come in a turn of the event loop would let more arrive.
  *
  * @throws {Error} what the file system says, with its `code`.
  */

@@ -1,7 +1,7 @@
 import type { RetryOptions } from "../batch/mod.ts";
 
 /**
- * Where {@linkcode RotatingFileWritable} and {@linkcode NumberFileWriter} write, and how.
+ * The options that {@linkcode RotatingFileWritable} and {@linkcode NumberFileWriter} share.
  *
  * @example Names by a function
  * ```ts
@@ -27,7 +27,7 @@ export interface RotationOptions {
   /** Most bytes of a file, above 0. An item that would pass it begins the next file. */
   maxFileSize: number;
   /**
-   * What the files are called: a plain name, which gets the number of the file before its extension (`"primes.txt"`:
+   * The names of the files: a plain name, which gets the number of the file before its extension (`"primes.txt"`:
    * `primes-00001.txt`, `primes-00002.txt`, …), or a function that is given the number, from 1 on, and returns the name,
    * always the same for a number: it is asked beforehand which files exist.
    *

@@ -1,4 +1,4 @@
-/** What writes bytes to one file of a series after the other; the caller says where one ends, and has one call at a time. */
+/** A writer to the files of a series, one after the other; the caller ends each, and makes one call at a time. */
 export interface SeriesWriter {
   readonly maxFileSize: number;
   /** The paths of the files that are complete. */

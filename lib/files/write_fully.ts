@@ -1,6 +1,6 @@
 import { copiesVectors } from "../runtime/mod.ts";
 
-/** What takes bytes, and says how many. */
+/** A target of writes, each of which returns how many bytes it took. */
 interface Taker {
   write(piece: Uint8Array, start: number, length: number): Promise<number>;
   writev(pieces: readonly Uint8Array[]): Promise<number>;

@@ -30,7 +30,7 @@ export async function carryOut(work: Work, context: Context): Promise<void> {
   recordWork(work, made, context);
 }
 
-/** What a variant is made for. */
+/** The parameters for making a variant. */
 interface Making {
   readonly work: Work;
   readonly level: number;

@@ -5,7 +5,7 @@ import { DensityProbe } from "./compressible.ts";
 /** Files above this many bytes are never held in memory whole. Part of what decides the output: streams differ. */
 export const LARGE_FILE: number = 16 * 1024 * 1024;
 
-/** What the content of a file is. */
+/** The properties of a file's content. */
 export interface Content {
   /** In hexadecimal. */
   readonly sha256: string;

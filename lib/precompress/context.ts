@@ -15,12 +15,12 @@ export interface SiteDictionary {
   readonly sha256: string;
 }
 
-/** What the steps of one run share. */
+/** The state that the steps of a run share. */
 export interface Context {
   readonly places: Places;
   readonly settings: Settings;
   readonly selection: Selection;
-  /** What runs wrote to the source; the same as `target` unless files are copied. */
+  /** The source folder, with the files that runs wrote to it; the same as `target` unless files are copied. */
   readonly origin: Target;
   readonly target: Target;
   readonly previous: PreviousFiles | undefined;

@@ -1,5 +1,5 @@
 /**
- * What other folders of this package use, but users do not see.
+ * Internals for other folders of this package, not part of the public API.
  *
  * @module
  */

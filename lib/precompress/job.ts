@@ -1,11 +1,11 @@
 import type { DeltaFormat, VariantFormat } from "./options.ts";
 
-/** One variant to make; plain data, for a worker. */
+/** A variant to make; plain data, for a worker. */
 export interface Job {
   /** Path below the folder. */
   readonly path: string;
   readonly source: string;
-  /** Where to write the variant to: the pool makes this file, and removes it unless the variant is kept. */
+  /** The file to write the variant to: the pool makes this file, and removes it unless the variant is kept. */
   readonly temporary: string;
   readonly format: VariantFormat | DeltaFormat;
   readonly level: number;
@@ -26,10 +26,10 @@ export interface Advance {
   readonly bytes: number;
 }
 
-/** What became of a {@linkcode Job}, and how long it took in ms. */
+/** The result of a {@linkcode Job}, and how long it took in ms. */
 export type Outcome = Result & { readonly elapsedMs: number };
 
-/** What became of a {@linkcode Job}. A variant that is kept is complete in its temporary file. */
+/** The result of a {@linkcode Job}. A variant that is kept is complete in its temporary file. */
 export type Result =
   | { readonly state: "kept"; readonly size: number; readonly sha256: string }
   | { readonly state: "unworthy" }

@@ -3,7 +3,7 @@ import { explain, type Problem } from "./problem.ts";
 
 /** An account of what a run found and did. */
 export class Ledger {
-  /** What the manifest will say: at first, all that is known of runs before. */
+  /** The records for the manifest: at first, those of earlier runs. */
   readonly records: Map<string, FileRecord>;
   /** Files with new variants; in a dry run, those that lack some. */
   readonly compressed: Set<string> = new Set();

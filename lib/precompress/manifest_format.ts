@@ -10,7 +10,7 @@ import type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./re
 /** The first line that the writer makes, and the last one. */
 const HEAD = /^\{"version": 1, "copied": (?:true|false), "files": \{$/;
 const FOOT = "}}";
-/** What comes before the record of a file in its line: its path and a colon. */
+/** The text before the record of a file in its line: its path and a colon. */
 const KEY = /^"(?:[^"\\]|\\.)*":/;
 
 /**
@@ -97,8 +97,8 @@ export class ManifestLines {
 const states: ReadonlySet<unknown> = new Set(["kept", "found", "unworthy"]);
 
 /**
- * What a manifest or journal says of a file; undefined if it makes no sense. It was read from a file, so anything may be
- * in it, and what it says decides about what is removed.
+ * Returns the checked record of a file in a manifest or journal; undefined if it makes no sense. It was read from a
+ * file, so anything may be in it, and it decides which files are removed.
  */
 export function checkedRecord(value: unknown): FileRecord | undefined {
   const record = (value ?? {}) as Partial<Record<keyof FileRecord, unknown>>;
@@ -116,7 +116,7 @@ export function checkedRecord(value: unknown): FileRecord | undefined {
   };
 }
 
-/** What a manifest or journal says of a variant; undefined if it makes no sense, or an earlier version did not know. */
+/** Returns the checked record of a variant; undefined if it makes no sense, or an earlier version left out a field. */
 export function checkedVariant(value: unknown): VariantRecord | undefined {
   const { state, settings, size, sha256 } = (value ?? {}) as Partial<Record<keyof VariantRecord, unknown>>;
   if (!states.has(state) || typeof settings !== "string") return undefined;

@@ -19,7 +19,7 @@ export interface OccupantFile {
   readonly isOurs: boolean;
 }
 
-/** What has the name that a run would give to a file. */
+/** The occupant of a name that a run would give to a file. */
 export type Occupant =
   | { readonly kind: "nothing" }
   | OccupantFile

@@ -200,8 +200,8 @@ export interface PrecompressOptions {
   previous?: string;
   /**
    * Whether the HTML pages get deltas against one dictionary, which is made of what they share and written to the
-   * folder: who has read one page gets all others much smaller. There is none if it would not save more than it costs.
-   * One that an earlier run made, or that is in `previous`, is kept while it does about as well as a new one.
+   * folder: a client that has read one page gets all others much smaller. There is none if it would not save more than
+   * it costs. A dictionary of an earlier run, or in `previous`, is kept while it does about as well as a new one.
    *
    * @default false
    */

@@ -28,7 +28,7 @@ import { type Tree, walk } from "./walk.ts";
  * Compresses every file of a folder that is worth it, ahead of serving: `app.js` gets `app.js.br`, `app.js.zst` and
  * `app.js.gz` beside it, with the same bytes on every runtime.
  *
- * What did not change since the last run, by content, is not compressed again. Variants appear under their names only
+ * Files whose content is the same as in the last run are not compressed again. Variants appear under their names only
  * when complete. A file that cannot be handled is reported, and all others are done.
  *
  * @param directory The folder.

@@ -17,14 +17,14 @@ import { reasonOf } from "../files/internal.ts";
 export interface Problem {
   /** The path below the folder, with `/` between its parts. */
   readonly path: string;
-  /** What went wrong and what to do about it. */
+  /** The failure, and the way to solve it. */
   readonly message: string;
 }
 
 /** The message for a file that is not what it was a moment ago. */
 export const CHANGED = "it changed during the run: run again once the folder is at rest";
 
-/** What is in the way of a run, where the system's code alone does not tell. */
+/** Explanations of system errors in a run, by their code, if the usual meaning is not enough. */
 const inTheWay: Readonly<Record<string, string>> = {
   ENOENT: "it vanished during the run",
   ENOTDIR: "a file is in the way of a folder",

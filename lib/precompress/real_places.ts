@@ -2,7 +2,7 @@ import { lstat, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isWithin } from "./places.ts";
 
-/** Where a path below a folder really is. */
+/** The real location of a path below a folder. */
 export interface RealPlace {
   /** The absolute path by the folder that it is in, whatever links lead there. Its last part may be a link itself. */
   readonly path: string;
@@ -23,7 +23,7 @@ export class RealPlaces {
     this.#root = root;
   }
 
-  /** Where `path` is; undefined if its folder is not there. */
+  /** Returns the real location of `path`; undefined if its folder is missing. */
   async of(path: string): Promise<RealPlace | undefined> {
     const folder = dirname(path);
     const real = this.#folders.get(folder) ?? await this.#look(folder);

@@ -77,12 +77,12 @@ export interface FileRecord {
   readonly madeOf?: string;
   /** Whether the file itself was in the copy already, put there by somebody else: no run changes or removes that. */
   readonly found?: true;
-  /** What was made of it, or decided against; none if it was not worth a try. */
+  /** The variants made of it, or decided against; none if it was not worth a try. */
   readonly variants: Readonly<Partial<Record<VariantFormat | DeltaFormat, VariantRecord>>>;
 }
 
 /**
- * What a run knows of the tree, for the next run and for servers.
+ * The records of a run about the tree, for the next run and for servers.
  *
  * @example Find a file's hash without reading it
  * ```ts

@@ -16,7 +16,7 @@ import type { Problem } from "./problem.ts";
  * ```
  */
 export interface TypeSummary {
-  /** What kind of file, as people call it: `JavaScript`, `CSS`, … */
+  /** The kind of file, by its usual name: `JavaScript`, `CSS`, … */
   readonly type: string;
   /** How many files have a variant. */
   readonly files: number;
@@ -29,7 +29,7 @@ export interface TypeSummary {
 }
 
 /**
- * What a run did, or with `dryRun` would do.
+ * The results of a run; with `dryRun`, those it would have.
  *
  * @example Check that nothing is stale
  * ```ts
@@ -86,7 +86,7 @@ const kinds: readonly [string, readonly string[]][] = [
 ];
 const kindOf = new Map(kinds.flatMap(([kind, extensions]) => extensions.map((extension) => [extension, kind])));
 
-/** What kind of file `path` is, by its extension. */
+/** Returns the kind of file that `path` is, by its extension. */
 export function typeOf(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const dot = name.lastIndexOf(".");

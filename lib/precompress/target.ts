@@ -22,7 +22,7 @@ export interface TargetOptions {
 
 /** A file that is complete but for its name. */
 export interface Finished {
-  /** Where it is; gone when it was put, or could not be. */
+  /** The path of its temporary file; gone when it was put, or could not be. */
   readonly temporary: string;
   /** Of its bytes, in hexadecimal. */
   readonly sha256: string;
@@ -48,7 +48,7 @@ export class Target {
   /** Links lead no further than this; undefined: anywhere. */
   readonly #root: string | undefined;
   readonly #text: string | undefined;
-  /** What was seen, by path: a plan looks several times. */
+  /** The occupants seen, by path: a plan looks several times. */
   readonly #seen = new Map<string, Promise<Occupant>>();
   /** Real paths of folders in which names have changed. */
   readonly #changed = new Set<string>();
@@ -92,7 +92,7 @@ export class Target {
     return isCopy ? target : await Target.of(folder, { isCopy, followLinks });
   }
 
-  /** What has the name `path` now, as far as this run did not change it. */
+  /** Returns the occupant of `path`, from a cache as long as this run does not change it. */
   look(path: string): Promise<Occupant> {
     let occupant = this.#seen.get(path);
     if (!occupant) this.#seen.set(path, occupant = this.#lookAnew(path));

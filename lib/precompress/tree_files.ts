@@ -4,7 +4,7 @@ import type { FoundFile } from "./walk.ts";
 
 /** The files of a tree by what a run does with them. */
 export interface TreeFiles {
-  /** Those to compress, unless they are not worth it. */
+  /** The files to compress, unless they are not worth it. */
   readonly files: readonly FoundFile[];
   /** The paths of folders that any of them is in. */
   readonly folders: ReadonlySet<string>;

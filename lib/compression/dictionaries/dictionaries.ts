@@ -17,7 +17,7 @@ export interface ServedTemplate {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** What dictionaries mean to one response. */
+/** The use of dictionaries for one response. */
 export interface DictionaryUse {
   /** A dictionary that the client has, and the response may be compressed with. */
   readonly dictionary: Dictionary | undefined;

@@ -4,10 +4,10 @@ import { Dictionary } from "./dictionary.ts";
 /** The most versions of one resource that are kept. */
 const MOST_VERSIONS = 4;
 
-/** What a version takes beside its bytes and its resource's name, about. */
+/** Bytes that a version takes beside its own and its resource's name, about. */
 const OVERHEAD = 512;
 
-/** What a version counts: names are of any length, as clients choose them. */
+/** Returns the size that a version counts with; names are included, as clients choose them, of any length. */
 function sizeOf(resource: string, { bytes }: Dictionary): number {
   return bytes.length + resource.length + OVERHEAD;
 }

@@ -8,7 +8,7 @@ const TRIES = 3;
 const LARGEST = 64 * 1024;
 /** The smallest template that is worth a request. */
 const SMALLEST = 256;
-/** Where texts are cut: before tags and members, and after lines. */
+/** The pieces that texts are cut into: before tags and members, and after lines. */
 const PIECES = /[^<\n,{]*\n|[<,{]?[^<\n,{]*/g;
 
 /** Makes a template from the first responses of a route: pieces that more than half of them have, and no others. */

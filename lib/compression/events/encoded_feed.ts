@@ -32,13 +32,13 @@ class Lane {
   }
 }
 
-/** What is particular to a coding. An encoder is never completed: a reader is given what stands for the end. */
+/** The properties of a coding. An encoder is never completed: a reader gets bytes that end the stream instead. */
 interface Traits {
   readonly level: number;
   readonly windowLog?: number;
-  /** What begins a response. */
+  /** The bytes that begin a response. */
   readonly header: Uint8Array;
-  /** What ends an encoder's output, which was flushed, before that of another one; nothing if they go together. */
+  /** The bytes that end an encoder's flushed output before that of another one; none if they go together. */
   readonly partEnd: Uint8Array;
 }
 

@@ -3,7 +3,7 @@ import type { SeriesFormat } from "../rotation_options.ts";
 /** A file that a worker is to compress. */
 export interface CompressJob {
   readonly source: string;
-  /** Where the compressed form goes; the file is there, and empty. */
+  /** The temporary file for the compressed form; it exists, and is empty. */
   readonly temporary: string;
   readonly format: SeriesFormat;
   readonly level: number;

@@ -33,8 +33,8 @@ interface Flight {
  * Writes a series that goes on where earlier streams have ended: in the last file, or the next one. Files are opened at
  * once, as a process that is about to end may need one; all other work waits for nobody.
  *
- * What was acknowledged is in a file that was there at that time: a file that is removed while it is written is replaced
- * by the next one, and bytes of a write that failed are cut off again.
+ * Acknowledged bytes are in a file that existed at that time: a file that is removed while it is written is replaced by
+ * the next one, and bytes of a write that failed are cut off again.
  */
 export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSeries {
   readonly maxFileSize: number;
@@ -328,7 +328,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     }
   }
 
-  /** Where the next file is made. */
+  /** The path at which the next file is made. */
   get #nextPath(): string {
     return join(this.directory, `.${this.#series.name}.millrace-next`);
   }

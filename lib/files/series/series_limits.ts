@@ -14,7 +14,7 @@ export interface SeriesLimits {
   readonly maxAge: number;
 }
 
-/** What the removal of files has to know of their series. */
+/** The parts of a series that the removal of its files needs. */
 export interface LimitedSeries {
   readonly directory: string;
   readonly record: SeriesRecord;

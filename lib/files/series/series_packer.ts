@@ -10,7 +10,7 @@ import { CompressWorkerThread } from "./compress_worker_thread.ts";
 import { proofOfComplete, provenFile } from "./file_proof.ts";
 import type { SeriesEntry, SeriesRecord } from "./series_record.ts";
 
-/** What is known of a format: the extension of its files, and a level that keeps up with a fast log. */
+/** The formats: the extension of their files, and a level that keeps up with a fast log. */
 const formats: Readonly<Record<SeriesFormat, { readonly extension: string; readonly level: number }>> = {
   zstd: { extension: "zst", level: 3 },
   gzip: { extension: "gz", level: 6 },
@@ -25,7 +25,7 @@ export function isSeriesFormat(value: unknown): value is SeriesFormat {
   return Object.hasOwn(formats, value as string);
 }
 
-/** What compressing has to know of a series. */
+/** The parts of a series that compression needs. */
 export interface PackedSeries {
   readonly directory: string;
   readonly record: SeriesRecord;

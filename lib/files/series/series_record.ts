@@ -118,7 +118,7 @@ export class SeriesRecord {
   }
 }
 
-/** What becomes known of a file; the first change of each tells what every entry has. */
+/** An update to the entry of a file; the first one has all required properties. */
 type Change = Partial<SeriesEntry> & { readonly number: number; readonly isGone?: boolean };
 
 /** An entry of a line; undefined if it is none. Nothing in it is a path: names are made of numbers, or checked. */

@@ -49,7 +49,7 @@ export function joinedPieces(pieces: readonly Uint8Array[], size: number): Uint8
 
 interface Block {
   readonly bytes: Uint8Array;
-  /** What it was worth when it was last looked at; it can only lose. */
+  /** The value of the block at the last look; it can only fall. */
   value: number;
 }
 

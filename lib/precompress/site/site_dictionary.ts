@@ -16,7 +16,7 @@ import { isPage, type Sample, samplePages } from "./pages.ts";
 
 /** Of how a dictionary is made; another one makes another dictionary of the same pages. */
 const VERSION = 1;
-/** One that is there is kept while it saves this share of what a new one would: who has it need not get another. */
+/** The share of a new dictionary's saving that keeps an existing one: clients that have it need not get another. */
 const GOOD_ENOUGH = 0.95;
 /** How long the thread is kept from other work, in ms. */
 const LONGEST_TURN = 50;

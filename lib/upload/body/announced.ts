@@ -3,20 +3,20 @@ import { type BodySource, fieldOf, isDecoded } from "./body_source.ts";
 import type { ReceiveOptions } from "./save_options.ts";
 import { UploadError } from "./upload_error.ts";
 
-/** What is known of a body before its first byte. */
+/** The length and digests of a body that are known before its first byte. */
 export interface Announced {
   /** How many bytes there will be; undefined if nobody said. */
   readonly expectedBytes: number | undefined;
   /** The digests that its bytes must have, by the field that says so. */
   readonly digests: Digests;
-  /** What gives, at the end of the body, the digests that follow it; undefined if none are announced. */
+  /** Returns the digests in the trailers, at the end of the body; undefined if none are announced. */
   readonly trailerDigests: (() => Digests) | undefined;
 }
 
 type Digests = ReadonlyMap<string, ReadonlyMap<DigestAlgorithm, string>>;
 
 /**
- * What the sender and the options say of a body.
+ * Returns the length and digests of a body by its header fields and the options.
  *
  * @throws {UploadError} `BAD_LENGTH`, `BAD_DIGEST`, `TRAILER_DIGEST`, `LENGTH_REQUIRED`, or `TOO_LARGE` if it is not worth
  * to begin.
@@ -80,7 +80,7 @@ function announcedTrailerDigests(source: BodySource): string[] {
 }
 
 /**
- * What gives the digests in the trailer section of a body, at its end.
+ * Returns a function that reads the digests in the trailer section of a body, at its end.
  *
  * @param announced The fields that the sender announces for the trailer section.
  * @param header The digests that came before the body.

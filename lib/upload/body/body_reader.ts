@@ -6,7 +6,7 @@ export interface BodyReader {
    */
   readonly isHeldBack: boolean;
   /**
-   * What has arrived since: at least one byte, in pieces; undefined at the end. One call at a time.
+   * Reads the bytes that have arrived since: at least one, in pieces; undefined at the end. One call at a time.
    *
    * The pieces are good until {@linkcode release} is called for them, so that one write and one read go on together: at
    * most those of two reads may be waiting for it.

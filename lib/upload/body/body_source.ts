@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 
 /**
- * What a body is read from: a `Request` (or `Response`), a stream of bytes, native or ours, or a request of
+ * The source of a body: a `Request` (or `Response`), a stream of bytes, native or Millrace's, or a request of
  * `node:http` or `node:http2`.
  *
  * @example Store a download as an upload is stored

@@ -25,7 +25,7 @@ export class ByteStreamBody implements BodyReader {
   readonly #asked: ChunkSizedReads | undefined;
   /** Buffers that may be filled. */
   readonly #free: ArrayBuffer[] = [];
-  /** What was given and is still used, the oldest first. */
+  /** Buffers handed out and still in use, the oldest first. */
   readonly #given: ArrayBuffer[] = [];
   /** Lets a read go on that waits for a buffer. */
   #onFree: (() => void) | undefined = undefined;
@@ -98,11 +98,11 @@ export class ByteStreamBody implements BodyReader {
   }
 }
 
-/** What the first reads ask for: less than most chunks have, and no divisor of usual ones. */
+/** Bytes of the first reads: less than most chunks have, and no divisor of usual ones. */
 const FIRST = 600;
 /** Most bytes that frame a chunk: its size, two ends of lines, and a little more. */
 const FRAME = 20;
-/** What is asked for beyond a chunk: a read that fell short by a byte would need another one for each chunk. */
+/** Bytes to ask for beyond a chunk: a read that fell short by a byte would need another one for each chunk. */
 const SPARE = 64;
 /** How many chunks must be so large before reads are: what was asked for once cannot be taken back. */
 const CERTAIN = 4;

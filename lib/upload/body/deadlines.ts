@@ -75,7 +75,7 @@ export class SenderWatch {
   #last: Pace;
   /** Milliseconds that the sender has kept us waiting since a byte came. */
   #silence = 0;
-  /** What came in the window that is not full yet, and its milliseconds. */
+  /** Bytes received in the current window, and its milliseconds so far. */
   #bytes = 0;
   #waited = 0;
 

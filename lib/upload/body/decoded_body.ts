@@ -20,7 +20,7 @@ const MOST_IN_VAIN = 256 * 1024;
 /** The codings that can be undone, as a value of `Accept-Encoding`, for answers of the status 415. */
 export const ACCEPTED_CODINGS: string = Object.keys(undoableFormats).join(", ");
 
-/** What {@linkcode decodedBody} is told. */
+/** The options of {@linkcode decodedBody}. */
 export interface DecodeOptions {
   /** Most bytes that may come out. */
   readonly maxBytes: number;
@@ -71,7 +71,7 @@ class DecodedBody implements BodyReader {
   readonly #maxBytes: number;
   #input = new Pieces([]);
   #decoder: ContentDecoder | undefined = undefined;
-  /** Where results go in turn: one is filled while the other is in use. */
+  /** The two output buffers, used in turn: one is filled while the other is in use. */
   #targets: [Uint8Array?, Uint8Array?] = [];
   #bytes = 0;
   #isComplete = false;

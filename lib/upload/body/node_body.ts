@@ -24,7 +24,7 @@ export class NodeBody implements BodyReader {
   #hasEnded = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
   #isListening = true;
-  /** What was given and is still used, the oldest first, and its bytes. */
+  /** Chunks handed out and still in use, the oldest first, and their bytes. */
   readonly #given: (readonly Uint8Array[])[] = [];
   #held = 0;
 

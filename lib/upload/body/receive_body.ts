@@ -12,7 +12,7 @@ const GIBIBYTE = 2 ** 30;
 /** A body that comes in: within limits, verified, decoded. */
 export interface ReceivedBody {
   readonly body: BodyReader;
-  /** What the digests of the body are if it is read to its end. */
+  /** The digests of the body, once it is read to its end. */
   readonly digests: ReadonlyMap<DigestAlgorithm, string>;
 }
 

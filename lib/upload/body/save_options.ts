@@ -26,7 +26,7 @@ export interface UploadProgress {
 }
 
 /**
- * What is asked of a body while it is received.
+ * The options for receiving a body.
  *
  * @example Limits for senders whom nobody knows
  * ```ts
@@ -153,7 +153,7 @@ export interface StoreOptions {
  */
 export interface SaveBodyOptions extends ReceiveOptions, StoreOptions {}
 
-/** What only our own handlers ask for. */
+/** Options that only this library's handlers use. */
 export interface InnerOptions {
   /**
    * Whether the body of an upload that fails is left as it is, for the caller to read on, rather than cancelled: servers
@@ -162,7 +162,7 @@ export interface InnerOptions {
   readonly leavesBody?: boolean;
   /** Whether the chunks of the body are nobody else's, so that their memory can be given back at once. */
   readonly ownsChunks?: boolean;
-  /** What `minRate` is averaged over, in ms, if it is not what users are told. */
+  /** The window that `minRate` is averaged over, in ms, if it is not the documented one. */
   readonly rateWindow?: number;
   /** The type that a file of a form counts as, by what its sender gives, if anything, and its name. */
   readonly typeOf?: (given: string | undefined, filename: string) => string;

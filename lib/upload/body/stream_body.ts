@@ -15,7 +15,7 @@ export class StreamBody implements BodyReader {
     undefined;
   #hasEnded = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
-  /** What was given and is still used, the oldest first; only of chunks that are nobody else's. */
+  /** Chunks handed out and still in use, the oldest first; only if nobody else owns the chunks. */
   readonly #given: (readonly Uint8Array[])[] = [];
   readonly #traits: StreamTraits;
 

@@ -1,6 +1,6 @@
 import { leftError } from "./upload_error.ts";
 
-/** What a stream's reader has to know of where it comes from. */
+/** The properties of a stream's source that its reader depends on. */
 export interface StreamTraits {
   /** Whether it comes from the network: its errors are senders who left. */
   readonly isReceived: boolean;
@@ -12,7 +12,7 @@ export interface StreamTraits {
   readonly readsAhead: boolean;
 }
 
-/** What an error of a stream says of the body. */
+/** Returns the error of the body for an error of its stream. */
 export function streamFailure(error: unknown, { isReceived }: StreamTraits): unknown {
   return isReceived ? leftError(error) : error;
 }

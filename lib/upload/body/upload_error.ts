@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 
 /**
- * What an upload did wrong:
+ * The code of an {@linkcode UploadError}, with its HTTP status:
  *
  * | code | status | |
  * |---|---|---|
@@ -85,7 +85,7 @@ const statuses: Readonly<Record<UploadErrorCode, number>> = {
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-15.5}
  */
 export class UploadError extends Error {
-  /** What went wrong, as a word for programs. */
+  /** The kind of error, for programs. */
   readonly code: UploadErrorCode;
   /** The HTTP status that answers it. */
   readonly status: number;

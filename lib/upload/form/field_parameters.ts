@@ -1,6 +1,6 @@
 /** A header field's value with parameters: `form-data; name="a"`. */
 export interface ParameterizedValue {
-  /** What comes before the first parameter, in lower case. */
+  /** The text before the first parameter, in lower case. */
   readonly value: string;
   /** The parameters, by their names in lower case; the values as they were sent, without quotes. */
   readonly parameters: ReadonlyMap<string, string>;
@@ -46,7 +46,7 @@ function tokenEnd(text: string, index: number): number | undefined {
   return token && index + token[0].length;
 }
 
-/** Where the text after the closing quote begins. */
+/** Returns the index after the closing quote; undefined if there is none. */
 function quoteEnd(text: string, start: number, quoting: Quoting): number | undefined {
   for (let index = start; index < text.length; index++) {
     if (text[index] === '"') {

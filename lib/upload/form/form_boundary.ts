@@ -5,7 +5,7 @@ import { malformed, shown } from "./form_errors.ts";
 
 /** No sender is known whose boundaries do that. */
 const MOST_REPETITIONS = 32;
-/** What a boundary may be made of: RFC 2046, section 5.1.1, and what senders use besides. */
+/** A valid boundary: characters by RFC 2046, section 5.1.1, and others that senders use. */
 const boundaryPattern = /^[!-~](?:[ -~]{0,68}[!-~])?$/;
 
 /**

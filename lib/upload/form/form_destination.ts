@@ -6,8 +6,8 @@ import type { BodyDestination } from "../sink/open_sink.ts";
 import type { FormPart } from "./form_part.ts";
 
 /**
- * Where the files of a form go: a folder, as a path or a `file:` URL, where each gets a random name with the extension
- * of its own name or type; or a function that says where each goes, or undefined to skip it.
+ * The destination of a form's files: a folder, as a path or a `file:` URL, where each gets a random name with the
+ * extension of its own name or type; or a function that returns the destination of each, or undefined to skip it.
  *
  * @example Keep pictures, and skip all else
  * ```ts

@@ -35,7 +35,7 @@ export class FormFiles {
   readonly #parts: FilePart[] = [];
   /** Every path and every stream that a file goes to. */
   readonly #taken = new Set<unknown>();
-  /** Those that do not have their names yet. */
+  /** The sinks whose files do not have their names yet. */
   readonly #sinks: BodySink[] = [];
   /** The last that was to be opened. */
   #opening: Promise<BodySink> | undefined = undefined;
@@ -158,7 +158,7 @@ class FilePart implements PartTarget {
     this.#algorithm = algorithm;
   }
 
-  /** What was stored; undefined if nothing was. */
+  /** The stored file; undefined if nothing was stored. */
   get saved(): FormPart & SavedBody | undefined {
     return this.#saved;
   }

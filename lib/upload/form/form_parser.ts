@@ -3,7 +3,7 @@ import { malformed, tooLarge } from "./form_errors.ts";
 import type { FormLimits } from "./form_options.ts";
 import { type PartHeader, PartHeaderParser } from "./part_header.ts";
 
-/** What comes next in a form: a part begins, some of its bytes, it ends. */
+/** An event in a form: the beginning of a part, some of its bytes, or its end. */
 export type FormEvent =
   | { readonly kind: "part"; readonly header: PartHeader }
   | { readonly kind: "bytes"; readonly pieces: Uint8Array[] }
@@ -18,8 +18,8 @@ const BEGINNING = 128;
 const encoder = new TextEncoder();
 
 /**
- * What the bytes that come next belong to: to what precedes the first boundary, the line of a boundary, the header of
- * a part, its body, or to what follows the last boundary.
+ * The section that the next bytes belong to: the text before the first boundary, the line of a boundary, the header of
+ * a part, its body, or the text after the last boundary.
  */
 type State = "preamble" | "boundary" | "header" | "body" | "epilogue";
 
@@ -41,7 +41,7 @@ export class FormParser {
   #boundaries = 0;
   /** How many bytes of the preamble there were. */
   #preamble = 0;
-  /** What there is of the line of a boundary after it, without blanks. */
+  /** The text after a boundary on its line so far, without blanks. */
   #line = "";
   /** The header that is read, and room. */
   #header: Uint8Array;
@@ -59,7 +59,7 @@ export class FormParser {
   }
 
   /**
-   * What the next bytes of the form mean. The bytes in the events are the given ones; what comes later has its own.
+   * Parses the next bytes of the form. Bytes in events are views of `pieces`; those kept for a later call are copies.
    *
    * @throws {UploadError} if the form is malformed, or a limit passed.
    */
@@ -95,7 +95,7 @@ export class FormParser {
     if (end < bytes.length && !this.#isComplete()) this.#search.write(new Uint8Array(bytes.subarray(end)));
   }
 
-  /** Where the end begins that the library may keep: it keeps what has a CR where a boundary that goes on would. */
+  /** Returns the index of the tail that the library may keep, because its CR may begin a boundary. */
   #keptFrom(bytes: Uint8Array): number {
     const needle = this.#needle;
     if (bytes.length <= needle.length) return 0;
@@ -109,7 +109,7 @@ export class FormParser {
     return this.#state === "epilogue";
   }
 
-  /** Some bytes after as many boundaries as `boundaries`; at least one. */
+  /** Takes bytes, at least one, that follow as many boundaries as `boundaries`. */
   readonly #onBytes = (boundaries: number, bytes: Uint8Array): void => {
     if (this.#isComplete()) return;
     if (boundaries === 0) return this.#skipPreamble(bytes);

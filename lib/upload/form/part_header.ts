@@ -5,7 +5,7 @@ import { parseParameters } from "./field_parameters.ts";
 import { malformed, shown, tooLarge } from "./form_errors.ts";
 import type { FormLimits } from "./form_options.ts";
 
-/** What the header of a part says. */
+/** The parsed header of a part. */
 export interface PartHeader {
   /** The name of the form's field. */
   readonly name: string;

@@ -18,9 +18,9 @@ export const ALLOWED = "OPTIONS, POST, PUT";
 
 /** A request whose body is worth receiving. */
 export interface Admitted {
-  /** What is known of it. */
+  /** The known details of the upload. */
   readonly info: UploadInfo;
-  /** Where its body goes; undefined if it is a form. */
+  /** The file to store the body as; undefined if it is a form. */
   readonly file: { readonly name: string; readonly isThere: boolean } | undefined;
 }
 
@@ -81,7 +81,7 @@ export function requireType({ accept }: Settings, contentType: string): void {
   throw new Refusal(new UploadError("UNSUPPORTED", message), message, { Accept: String(accept) });
 }
 
-/** What storing it would find out before the first byte, so that no byte is asked for in vain. */
+/** Makes the checks of storing a body that need no byte of it, so that no byte is asked for in vain. */
 function requireBody({ save }: Settings, { method, source }: Incoming, isForm: boolean): void {
   if (method === "PUT" && fieldOf(source, "content-range") !== undefined) {
     // RFC 9110, section 14.5

@@ -1,4 +1,4 @@
-/** What a request is answered with. */
+/** The response to a request, as plain data. */
 export interface Answer {
   readonly status: number;
   readonly fields: Readonly<Record<string, string>>;

@@ -53,14 +53,14 @@ export interface UploadHandler {
  * | `OPTIONS` | 204 with `Allow` and `Accept-Post`; CORS is left to the application |
  * | another method | 405 |
  *
- * What is stored is told as JSON, `{"files": [{"name", "bytes", "digest"?, "field"?, "filename"?, "contentType"}],
- * "fields": {…}}`, with `Location` if it is one file; what is refused as `application/problem+json` (RFC 9457),
+ * Stored files are reported as JSON, `{"files": [{"name", "bytes", "digest"?, "field"?, "filename"?, "contentType"}],
+ * "fields": {…}}`, with `Location` if it is one file; refusals as `application/problem+json` (RFC 9457),
  * `{"title", "status", "detail", "code"}`, with the code of an {@linkcode UploadError} or `CROSS_SITE` (403: a page of
  * another site sent it), `NOT_FOUND` (404),
  * `METHOD_NOT_ALLOWED` (405), `NO_FOLDER` (409: the folder of the name is missing), `PRECONDITION_FAILED` (412),
  * `PARTIAL_PUT` (400), `INTERNAL` (500), `TRANSFER_CODING` (501) or `BUSY` (503). Neither tells a path of the server.
  *
- * What can be refused by its header alone is, before the body is read; the sender gets the answer though it may still
+ * A request is refused before its body is read if its header suffices; the sender gets the response though it may still
  * send, and the connection ends without all of the body being read. `If-None-Match: *`, `If-Match` and
  * `If-Unmodified-Since` are heeded by PUT. Whoever may send requests may store files: put authorisation in front of it.
  *

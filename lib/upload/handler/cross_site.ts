@@ -3,7 +3,7 @@ import { fieldOf } from "../body/body_source.ts";
 import type { Incoming } from "./incoming.ts";
 import { Refusal } from "./problem.ts";
 
-/** Whose pages may upload besides those of the server's own site: all, none, or those of these origins. */
+/** The other sites whose pages may upload: all, none, or these origins. */
 export type AllowedOrigins = boolean | ReadonlySet<string>;
 
 /** A scheme and a host, with a port maybe: `https://app.example:8443`. Applications have schemes of their own. */

@@ -10,7 +10,7 @@ import { corsFields } from "./resumable/cors.ts";
 import type { Inform } from "./resumable/exchange.ts";
 import { receive } from "./reception.ts";
 
-/** What a request is answered with, and how many bytes of its body were received. */
+/** The response to a request, and how many bytes of its body were received. */
 export interface Handled {
   readonly answer: Answer;
   readonly bytes: number;

@@ -26,7 +26,7 @@ export interface UploadInfo {
   readonly field?: string;
   /** The name that the file has at the sender: any text. Of files in forms and of resumable uploads. */
   readonly filename?: string;
-  /** What the sender of a tus upload says of the file: any texts. */
+  /** The metadata that the sender of a tus upload gives the file: any texts. */
   readonly metadata?: Readonly<Record<string, string>>;
   /** The media type that the sender gives the file, with its parameters, or that it counts as by `accept`. */
   readonly contentType: string;
@@ -63,7 +63,7 @@ export interface CompletedUpload {
   readonly field?: string;
   /** The name that the file has at the sender: any text. Of files in forms and of resumable uploads. */
   readonly filename?: string;
-  /** What the sender of a tus upload says of the file: any texts. */
+  /** The metadata that the sender of a tus upload gives the file: any texts. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
@@ -108,7 +108,7 @@ export interface UploadHandlerOptions
   /** The folder that files are stored in. It is made if it is missing. */
   directory: string | URL;
   /**
-   * What precedes names in the paths of URLs; requests for other paths are not answered, or with 404.
+   * The path before names in URLs; requests for other paths are passed on to the next handler, or get a 404.
    *
    * @default "/"
    */

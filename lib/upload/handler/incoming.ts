@@ -6,7 +6,7 @@ export interface Incoming {
   readonly method: string;
   /** As it came, or what a router left of it. */
   readonly target: string;
-  /** What precedes `target` in the URL that the sender knows: the path that a router took off, or nothing. */
+  /** The part of the sender's URL before `target`: the path that a router took off, or nothing. */
   readonly mount: string;
   /** With fields and body. */
   readonly source: Request | IncomingMessage;

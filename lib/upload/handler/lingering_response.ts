@@ -18,7 +18,7 @@ const MOMENT_MS = 20;
  */
 const MOST_DROPPED = 64 * 1024 * 1024;
 
-/** What a connection is cut with, where that takes a failure. Deno prints it. */
+/** The error that cuts a connection, if only a failure does. Deno prints it. */
 const CUT = "An upload was refused, and its connection closed since more of it might have come";
 
 /** The response for an answer. */
@@ -136,9 +136,9 @@ export class Countdown {
   }
 }
 
-/** What comes of a body that nobody wants any more. */
+/** The rest of a refused request body, to be drained or abandoned. */
 class RestOfBody {
-  /** Undefined if somebody else holds it. */
+  /** Undefined if another reader has locked the stream. */
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
   #reading: Promise<number | undefined> | undefined = undefined;
   #isReading = false;
@@ -149,7 +149,7 @@ class RestOfBody {
     this.#reader.closed.catch(() => {}); // the sender has left
   }
 
-  /** Whether somebody else holds it. */
+  /** Whether another reader has locked the stream. */
   get isHeld(): boolean {
     return this.#reader === undefined;
   }

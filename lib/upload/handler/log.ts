@@ -1,5 +1,5 @@
 /**
- * What became of a request.
+ * The log entry of a request.
  *
  * @example A line for each request
  * ```ts
@@ -27,7 +27,7 @@ export interface UploadLogEntry {
   readonly error?: unknown;
 }
 
-/** One line for what went wrong and is not the sender's fault, or was not told to anybody. */
+/** Prints a warning if a request failed on the server, or its sender left before a response. */
 export function warnOfFailures({ method, path, status, bytes, ms, error }: UploadLogEntry): void {
   if (status < 499) return;
   const why = error instanceof Error ? error.message : String(error);

@@ -14,7 +14,7 @@ import type { Settings } from "./settings.ts";
 /** Goes on to what comes after in a chain of Connect or Express. */
 export type Next = (error?: unknown) => void;
 
-/** What Connect and Express make of a request. */
+/** A request as Connect and Express pass it on. */
 type Routed = IncomingMessage & { readonly originalUrl?: string };
 
 /** Answers a request to `node:http` or the compatible side of `node:http2`. Never throws. */
@@ -83,7 +83,7 @@ function isShort(req: IncomingMessage): boolean {
   return Number(headers["content-length"] ?? (isUnknown ? Infinity : 0)) <= LITTLE;
 }
 
-/** What Express and Connect leave of a path below a mount is not all of it: a base path is part of the whole. */
+/** Returns the request to handle. A base path is part of the whole path; Express and Connect take the mount off. */
 function incomingOf({ basePath }: Settings, req: Routed): Incoming {
   const url = req.url ?? "/";
   const whole = req.originalUrl ?? url;
@@ -92,7 +92,7 @@ function incomingOf({ basePath }: Settings, req: Routed): Incoming {
   return { method, target: url, mount: mountOf(whole, url), source: req };
 }
 
-/** What was taken off a URL. */
+/** Returns the part that was taken off a URL. */
 function mountOf(whole: string, rest: string): string {
   if (whole.endsWith(rest)) return whole.slice(0, -rest.length);
   // Of "/files" and "/files?a" there is nothing left but a slash.

@@ -2,7 +2,7 @@ import { ACCEPTED_CODINGS } from "../body/decoded_body.ts";
 import { UploadError, type UploadErrorCode } from "../body/upload_error.ts";
 import { type Answer, jsonAnswer } from "./answer.ts";
 
-/** What else than {@linkcode UploadErrorCode} says a request is refused for. */
+/** The reasons to refuse a request besides those of {@linkcode UploadErrorCode}. */
 type RefusalCode =
   | "BAD_FIELD"
   | "BUSY"
@@ -74,7 +74,7 @@ export class Refusal extends Error {
   readonly status: number;
   /** Fields that go with the answer. */
   readonly fields: Fields;
-  /** What programs may know of it besides; `type` tells them what the rest means. */
+  /** Additional members for programs; `type` tells them the meaning of the others. */
   readonly members: Readonly<Record<string, unknown>>;
 
   /** @param error What else than one of {@linkcode RefusalCode} it is: its code and words count. */
@@ -101,7 +101,7 @@ export class Refusal extends Error {
 }
 
 /**
- * What the answer says of whatever went wrong: nothing of what the sender must not know.
+ * Converts an error into a refusal, which holds nothing that the sender must not know.
  *
  * @param options.decode Whether content codings are undone.
  */

@@ -173,7 +173,7 @@ function notExtensions(value: unknown): TypeError {
   return new TypeError(`extensions must be a list of extensions, such as ["png", "pdf"], not ${described(value)}`);
 }
 
-/** What senders give as the type who know none; curl gives the second of whatever it sends with `--data-binary`. */
+/** Types from senders that know none; curl sends the second with everything that `--data-binary` uploads. */
 const UNKNOWN: readonly string[] = ["application/octet-stream", "application/x-www-form-urlencoded"];
 
 /**

@@ -14,7 +14,7 @@ export interface SessionRecord {
   readonly contentType: string;
   /** The name that the file has at the sender. */
   readonly filename?: string;
-  /** What the sender says of the file besides; of tus. */
+  /** The metadata that the sender gives the file; of tus. */
   readonly metadata?: Readonly<Record<string, string>>;
   /** The name that the file will have; undefined of forms and of parts of an upload. */
   readonly name?: string;

@@ -1,4 +1,4 @@
-/** Where a body is written to. One call at a time. */
+/** The destination of a body. One call at a time. */
 export interface BodySink {
   /** The absolute path of what is written, if it is a file. */
   readonly path?: string;

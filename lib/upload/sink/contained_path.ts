@@ -12,7 +12,7 @@ const isWindows = process.platform === "win32";
  * The absolute path of a file to write: with a root, relative to it and in it, wherever links on the way lead. The last
  * part may be a link: the file is to take its place.
  *
- * Who may make links in the root can still lead a file out of it, at the moment between this and its opening.
+ * Anyone who may create links in the root can still lead a file out of it, between this check and its opening.
  *
  * @throws {UploadError} `OUTSIDE_ROOT` if it leaves the root, `BAD_NAME` if no file can be called so, or none should.
  * @throws {TypeError} if an argument is no path, or, without a root, the destination is one of a folder.
@@ -97,7 +97,7 @@ function realRoot(folder: string): string {
   }
 }
 
-/** Where a folder is in truth; undefined if it is missing. */
+/** Returns the real path of a folder; undefined if it is missing. */
 function realFolder(path: string, name: string): string | undefined {
   try {
     return realpathSync.native(path);
@@ -121,7 +121,7 @@ function refused(code: "BAD_NAME" | "OUTSIDE_ROOT", name: string, reason: string
 
 /** Names that are devices on Windows in every folder, whatever their extension. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
-/** What has a meaning on Windows: streams, short names and patterns; and control characters. */
+/** Characters with a meaning on Windows (streams, short names, patterns), and control characters. */
 // deno-lint-ignore no-control-regex
 const RESERVED = /[<>:"|?*\u0000-\u001f]/;
 
@@ -137,8 +137,8 @@ export function refusedOnWindows(part: string): string | undefined {
 const MOST = 120;
 
 /**
- * What a file is called in messages that the sender may see: as it was given, relative to the root; without a root its
- * name alone, since the path is none of the sender's.
+ * Returns the name of a file for messages that the sender may see: as it was given, relative to the root; without a
+ * root the last part alone, since the sender must not see the path.
  *
  * @param given The path as it was given.
  */

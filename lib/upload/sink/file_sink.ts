@@ -56,13 +56,13 @@ async function openFile({ path, status }: Place, options: FileOptions): Promise<
   return file;
 }
 
-/** Where links lead; one that leads nowhere is in the way of what may replace nothing. */
+/** Returns the place that links lead to. A dangling link counts as a file unless `overwrite` is set. */
 function followed(path: string, { overwrite }: FileOptions): Place {
   const place = followedPlace(path);
   return place.status === undefined && !overwrite ? placeItself(path) : place;
 }
 
-/** What has the path itself: a link to a file is replaced, as it may lead out of the root. */
+/** Returns the place of the path itself: a link to a file is replaced, as it may lead out of the root. */
 function unfollowed(path: string): Place {
   const place = placeItself(path);
   if (!place.status?.isSymbolicLink()) return place;
@@ -151,7 +151,7 @@ async function openDevice(path: string, status: Stats): Promise<OutputFile> {
   }
 }
 
-/** What the system says that is the upload's fault, or answered like it. */
+/** The system errors that are reported to the sender, and their codes. */
 const codes: Readonly<Record<string, UploadErrorCode>> = {
   EDQUOT: "NO_SPACE",
   EEXIST: "EXISTS",
@@ -160,7 +160,7 @@ const codes: Readonly<Record<string, UploadErrorCode>> = {
 };
 
 /**
- * What the file system says of an upload, as the error that is told.
+ * Converts a file system error of an upload into the error to report.
  *
  * @param action What failed, as in "Cannot write".
  * @param path The file's path, for errors that the sender does not see.

@@ -49,7 +49,7 @@ export class FollowedFile implements Pace {
     if (isWatched || this.#digester) this.#wait(INTERVAL);
   }
 
-  /** What is written: that there is too much of it is told by others, or at the end. */
+  /** Bytes written so far; too many are reported elsewhere, or at the end. */
   get bytes(): number {
     return this.#sink.size();
   }

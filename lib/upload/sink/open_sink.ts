@@ -7,8 +7,8 @@ import { openRotatingSink, openStreamSink } from "./stream_sinks.ts";
 import type { SaveBodyOptions } from "../body/save_options.ts";
 
 /**
- * Where a body is written to: the path of a file or its `file:` URL, or a writable stream, native or ours, which is
- * closed at the end, and aborted if the upload fails.
+ * The destination of a body: the path of a file or its `file:` URL, or a writable stream, native or Millrace's,
+ * which is closed at the end, and aborted if the upload fails.
  *
  * Without `root`, a link is followed: the file that it leads to is replaced. Devices and pipes are not replaced but
  * written to. A file that is replaced hands its permission bits on, unless `mode` says otherwise.

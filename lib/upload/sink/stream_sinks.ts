@@ -137,7 +137,7 @@ export async function openRotatingSink(
   };
 }
 
-/** What the stream says names its file already. */
+/** Throws the error of a stream, which names its file already; lack of space becomes an `UploadError`. */
 function fail(error: unknown): never {
   const { code } = (error ?? {}) as { code?: unknown };
   throw code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG"

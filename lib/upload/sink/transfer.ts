@@ -7,7 +7,7 @@ import { FollowedFile } from "./followed_file.ts";
 import type { InnerOptions, SaveBodyOptions } from "../body/save_options.ts";
 import { writeStream } from "../../runtime/mod.ts";
 
-/** What a transfer has stored. */
+/** The result of a transfer. */
 export interface Transferred {
   readonly bytes: number;
   /** The digests that were asked for or announced. */

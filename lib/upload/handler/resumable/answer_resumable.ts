@@ -43,7 +43,7 @@ export async function answerResumable(exchange: Exchange): Promise<Outcome | und
   return isTus ? await answerTus(exchange, method, id) : await answerDraft(exchange, id);
 }
 
-/** What `OPTIONS` tells of both protocols. */
+/** Returns the fields that announce both protocols in the response to `OPTIONS`. */
 export function capabilities(settings: Settings): Fields {
   const maxSize = maxSizeOf(settings);
   return {

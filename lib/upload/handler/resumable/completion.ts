@@ -30,7 +30,7 @@ export const KEPT_FIELDS = [
   "want-repr-digest",
 ] as const;
 
-/** Those fields of a request. */
+/** Returns the {@linkcode KEPT_FIELDS} of a request. */
 export function keptFields({ request }: Exchange): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const name of KEPT_FIELDS) {

@@ -39,7 +39,7 @@ const PROGRESS = 1000;
 /** Interim responses with an offset came with this version. */
 const WITH_PROGRESS = 5;
 
-/** What an answer has to tell of an upload whose session is at hand. */
+/** The header fields for the response to a request whose session is known. */
 interface State {
   fields: Fields;
 }
@@ -184,7 +184,7 @@ function tooMuch(length: number | undefined, most: number): Refusal | UploadErro
   return new UploadError("TOO_LARGE", `The upload has more than the ${most} bytes that are still accepted`);
 }
 
-/** What the header says of the content of this request alone: its digest, not the representation's. */
+/** Returns the length and digests of the content of this request alone, not those of the representation. */
 function contentOf({ request, settings }: Exchange): Announced {
   const { expectedBytes, digests, trailerDigests } = announcedOf(request.source, {
     ...settings.save,

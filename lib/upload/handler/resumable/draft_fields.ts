@@ -7,7 +7,7 @@ const OLDEST = 3;
 /** The newest one. */
 export const NEWEST = 8;
 
-/** Where the problem types are registered. */
+/** The base URL of registered problem types. */
 const PROBLEMS = "https://iana.org/assignments/http-problem-types#";
 
 /** The iteration of Resumable Uploads for HTTP that a request speaks. */

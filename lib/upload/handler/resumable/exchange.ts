@@ -25,7 +25,7 @@ export interface Exchange {
   readonly inform: Inform | undefined;
 }
 
-/** What a request comes to: its answer, and why it failed if it did. */
+/** The outcome of a request: its response, and the error if it failed. */
 export interface Outcome {
   readonly answer: Answer;
   readonly error?: unknown;
@@ -76,7 +76,7 @@ export function noSession(): Refusal {
   return new Refusal("NOT_FOUND", "There is no such unfinished upload: it may have expired");
 }
 
-/** What a failure comes to, with fields that its answer has besides. */
+/** Returns the outcome of a failure, with `fields` added to its response. */
 export function failed({ settings }: Pick<Exchange, "settings">, error: unknown, fields: Fields): Outcome {
   const refusal = sessionRefusal(error) ?? refusalOf(error, settings.save);
   return {

@@ -6,7 +6,7 @@ import { asked, type Exchange, sessionOfUrl } from "./exchange.ts";
 /** The version of the protocol. */
 export const VERSION = "1.0.0";
 
-/** What is implemented besides the core, as a value of `Tus-Extension`. */
+/** The implemented extensions of tus, as a value of `Tus-Extension`. */
 export const EXTENSIONS =
   "creation,creation-with-upload,creation-defer-length,checksum,expiration,termination,concatenation";
 
