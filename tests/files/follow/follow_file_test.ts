@@ -96,25 +96,29 @@ test("followFile() reads a file that was renamed until the next one has bytes, a
     });
   }));
 
-test("followFile() reads what comes into an empty file once that was renamed", { skip: cannotListOpenFiles }, () =>
-  inFolder(async (folder) => {
-    const path = join(folder, "app.log");
-    await writeFile(path, "1\n");
-    await following(path, { start: "beginning" }, async (followed) => {
-      const all = followed.reach(8);
-      for (const i of [1, 2]) {
-        await rename(path, `${path}.${i}`);
-        await writeFile(path, "");
-        await until(() => openFilesIn(path).length === 1 + i, "a look at the empty file");
-      }
-      await appendFile(`${path}.1`, "2\n");
-      await pause(15);
-      await appendFile(`${path}.2`, "3\n");
-      await pause(15);
-      await appendFile(path, "4\n");
-      assert.equal(await all, "1\n2\n3\n4\n");
-    });
-  }));
+test(
+  "followFile() reads what comes into an empty file once that was renamed",
+  { skip: cannotListOpenFiles },
+  () =>
+    inFolder(async (folder) => {
+      const path = join(folder, "app.log");
+      await writeFile(path, "1\n");
+      await following(path, { start: "beginning" }, async (followed) => {
+        const all = followed.reach(8);
+        for (const i of [1, 2]) {
+          await rename(path, `${path}.${i}`);
+          await writeFile(path, "");
+          await until(() => openFilesIn(path).length === 1 + i, "a look at the empty file");
+        }
+        await appendFile(`${path}.1`, "2\n");
+        await pause(15);
+        await appendFile(`${path}.2`, "3\n");
+        await pause(15);
+        await appendFile(path, "4\n");
+        assert.equal(await all, "1\n2\n3\n4\n");
+      });
+    }),
+);
 
 test("followFile() reads a file to its end that was removed, and then the next one", () =>
   inFolder(async (folder) => {
