@@ -21,6 +21,7 @@ usage: millrace precompress DIR [options]
   --follow-links         follow symbolic links that lead out of DIR
   --previous DIR         the previous deploy: also make .dcb and .dcz deltas against it (RFC 9842)
   --site-dictionary      one dictionary of what the HTML pages share, and .site.dcb and .site.dcz deltas against it
+  --immutable GLOB       the paths below DIR whose content never changes, for servers; can be repeated
   --jobs N               worker threads (default: one for each processor)
   --force                compress also what did not change, and over files that are in the way
   --check                write nothing; exit 1 if any variant is missing or stale
@@ -56,6 +57,7 @@ const flags = {
   "follow-links": { type: "boolean" },
   previous: { type: "string" },
   "site-dictionary": { type: "boolean" },
+  immutable: { type: "string", multiple: true },
   jobs: { type: "string" },
   force: { type: "boolean" },
   check: { type: "boolean" },
@@ -112,6 +114,7 @@ function optionsOf(values: Parsed<typeof flags>["values"]): PrecompressOptions {
     followLinks: values["follow-links"] ?? false,
     ...(values.previous !== undefined && { previous: values.previous }),
     siteDictionary: values["site-dictionary"] ?? false,
+    ...(values.immutable && { immutable: values.immutable }),
     ...numberOf("jobs", "jobs"),
     force: values.force ?? false,
   };

@@ -1,3 +1,4 @@
+import type { Immutability } from "./immutability.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Settings } from "./options.ts";
 import type { Places } from "./places.ts";
@@ -26,6 +27,7 @@ export interface Context {
   readonly previous: PreviousFiles | undefined;
   /** The dictionary of the site and its file, once it is there; undefined if there is none. */
   siteDictionary: SiteDictionary | undefined;
+  readonly isImmutable: Immutability;
   readonly ledger: Ledger;
   readonly pool: Pool;
   readonly progress: ProgressMeter;

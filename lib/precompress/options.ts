@@ -206,6 +206,15 @@ export interface PrecompressOptions {
    * @default false
    */
   siteDictionary?: boolean;
+  /**
+   * The files whose content never changes under their name, as the build put a hash into it: globs on paths below the
+   * folder, or a function of the path. Written to the manifest, so that the static handler goes by that rather than by
+   * names: files of which it says nothing are revalidated then. Without the option, and where the function returns
+   * undefined, what the manifest says of a file stays as long as its content does.
+   *
+   * @default nothing new is said of files
+   */
+  immutable?: readonly string[] | ((path: string) => boolean | undefined);
   /** How many worker threads compress. Default: as many as there are processors. */
   jobs?: number;
   /**
@@ -232,6 +241,7 @@ const known: Readonly<Record<keyof PrecompressOptions, true>> = {
   followLinks: true,
   previous: true,
   siteDictionary: true,
+  immutable: true,
   jobs: true,
   force: true,
   dryRun: true,
@@ -281,6 +291,11 @@ export function settingsOf(options: PrecompressOptions, defaultJobs: number): Se
   };
   if (settings.siteDictionary && !settings.formats.some((format) => deltasOf[format].length > 0)) {
     throw new TypeError("siteDictionary is of no use without brotli or zstd: name one of them among formats");
+  }
+  const { immutable } = options;
+  const isList = Array.isArray(immutable) && immutable.every((glob) => typeof glob === "string");
+  if (immutable !== undefined && typeof immutable !== "function" && !isList) {
+    throw new TypeError(`immutable ${immutable} is no list: use globs such as ["assets/**"], or a function`);
   }
   requireRange("minSize", settings.minSize, 0, Number.MAX_SAFE_INTEGER);
   requireRange("jobs", settings.jobs, 1, 256);

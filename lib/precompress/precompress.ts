@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import { act } from "./act.ts";
 import type { Context } from "./context.ts";
+import { immutabilityOf } from "./immutability.ts";
 import { Ledger } from "./ledger.ts";
 import { type PrecompressOptions, settingsOf } from "./options.ts";
 import { isOwnName, manifestName } from "./own_names.ts";
@@ -39,6 +40,7 @@ import { type Tree, walk } from "./walk.ts";
  * @param options.minSaving The share that a variant must save. Default: 0.05.
  * @param options.previous The former deploy's folder, for deltas. Default: none.
  * @param options.siteDictionary Whether HTML pages get deltas against one dictionary for all. Default: false.
+ * @param options.immutable The files whose content never changes, for servers. Default: nothing is said of files.
  * @param options.signal Stops the run, leaving no temporary file.
  * @returns What was done.
  * @throws {TypeError | RangeError} if an option is not what it should be.
@@ -89,6 +91,7 @@ export async function precompress(directory: string, options: PrecompressOptions
       ? undefined
       : await PreviousFiles.in(places.previous, { ...settings, signal }),
     siteDictionary: undefined,
+    isImmutable: await immutabilityOf(options.immutable, [origin.provenance.records, target.provenance.records]),
     ledger: new Ledger(target.provenance.records),
     pool,
     progress: new ProgressMeter(options.onProgress),
