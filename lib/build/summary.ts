@@ -1,9 +1,4 @@
-import type {
-  DeltaFormat,
-  PrecompressProgress,
-  PrecompressReport,
-  VariantFormat,
-} from "../precompress/mod.ts";
+import type { DeltaFormat, PrecompressProgress, PrecompressReport, VariantFormat } from "../precompress/mod.ts";
 
 const columns: readonly (VariantFormat | DeltaFormat)[] = [
   "brotli",
