@@ -60,7 +60,7 @@ export class OpenFile {
     return this.#later((number, done) => fs.read(number, buffer, 0, buffer.length, null, done));
   }
 
-  /** Reads bytes from the one at `position` on into `buffer`; resolves to how many there were, 0 at the end. */
+  /** Reads bytes from the one at `position` on into `buffer`; resolves to how many there were, 0 behind the end. */
   readAt(buffer: Uint8Array, position: number): Promise<number> {
     return this.#later((number, done) => fs.read(number, buffer, 0, buffer.length, position, done));
   }
