@@ -24,6 +24,7 @@ usage: millrace precompress DIR [options]
   --cache DIR            take variants from a cache, and put there what it lacks; verified, for any number of machines
   --cache-max-size BYTES remove from the cache, in the end, the variants not used for longest: 500M, 2G (default: none)
   --cache-max-age TIME   remove from the cache what was not used for so long: 12h, 30d (default: none)
+  --immutable GLOB       the paths below DIR whose content never changes, for servers; can be repeated
   --jobs N               worker threads (default: one for each processor)
   --force                compress also what did not change, and over files that are in the way
   --check                write nothing; exit 1 if any variant is missing or stale
@@ -62,6 +63,7 @@ const flags = {
   cache: { type: "string" },
   "cache-max-size": { type: "string" },
   "cache-max-age": { type: "string" },
+  immutable: { type: "string", multiple: true },
   jobs: { type: "string" },
   force: { type: "boolean" },
   check: { type: "boolean" },
@@ -122,6 +124,7 @@ function optionsOf(values: Parsed<typeof flags>["values"]): PrecompressOptions {
     ...(values.cache !== undefined && { cache: values.cache }),
     ...(maxSize !== undefined && { cacheMaxSize: byteCount("cache-max-size", maxSize) }),
     ...(maxAge !== undefined && { cacheMaxAge: duration("cache-max-age", maxAge) }),
+    ...(values.immutable && { immutable: values.immutable }),
     ...numberOf("jobs", "jobs"),
     force: values.force ?? false,
   };

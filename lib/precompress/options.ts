@@ -226,6 +226,15 @@ export interface PrecompressOptions {
    * @default none: for good
    */
   cacheMaxAge?: number;
+  /**
+   * The files whose content never changes under their name, as the build put a hash into it: globs on paths below the
+   * folder, or a function of the path. Written to the manifest, so that the static handler goes by that rather than by
+   * names: files of which it says nothing are revalidated then. Without the option, and where the function returns
+   * undefined, what the manifest says of a file stays as long as its content does.
+   *
+   * @default nothing new is said of files
+   */
+  immutable?: readonly string[] | ((path: string) => boolean | undefined);
   /** How many worker threads compress. Default: as many as there are processors. */
   jobs?: number;
   /**
@@ -255,6 +264,7 @@ const known: Readonly<Record<keyof PrecompressOptions, true>> = {
   cache: true,
   cacheMaxSize: true,
   cacheMaxAge: true,
+  immutable: true,
   jobs: true,
   force: true,
   dryRun: true,
@@ -311,6 +321,11 @@ export function settingsOf(options: PrecompressOptions, defaultJobs: number): Se
     if (options[name] === undefined) continue;
     if (options.cache === undefined) throw new TypeError(`${name} is of no use without cache: name its folder`);
     requireRange(name, options[name], 0, Number.MAX_SAFE_INTEGER);
+  }
+  const { immutable } = options;
+  const isList = Array.isArray(immutable) && immutable.every((glob) => typeof glob === "string");
+  if (immutable !== undefined && typeof immutable !== "function" && !isList) {
+    throw new TypeError(`immutable ${immutable} is no list: use globs such as ["assets/**"], or a function`);
   }
   requireRange("minSize", settings.minSize, 0, Number.MAX_SAFE_INTEGER);
   requireRange("jobs", settings.jobs, 1, 256);

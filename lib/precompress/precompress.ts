@@ -7,6 +7,7 @@ import { act } from "./act.ts";
 import { Cache } from "./cache/cache.ts";
 import { DirectoryStore } from "./cache/directory_store.ts";
 import type { Context } from "./context.ts";
+import { immutabilityOf } from "./immutability.ts";
 import { Ledger } from "./ledger.ts";
 import { type PrecompressOptions, settingsOf } from "./options.ts";
 import { isOwnName, manifestName } from "./own_names.ts";
@@ -42,6 +43,7 @@ import { type Tree, walk } from "./walk.ts";
  * @param options.previous The former deploy's folder, for deltas. Default: none.
  * @param options.siteDictionary Whether HTML pages get deltas against one dictionary for all. Default: false.
  * @param options.cache A folder from which variants are taken that were made before, anywhere. Default: none.
+ * @param options.immutable The files whose content never changes, for servers. Default: nothing is said of files.
  * @param options.signal Stops the run, leaving no temporary file.
  * @returns What was done.
  * @throws {TypeError | RangeError} if an option is not what it should be.
@@ -96,6 +98,7 @@ export async function precompress(directory: string, options: PrecompressOptions
       : await PreviousFiles.in(places.previous, { ...settings, signal }),
     siteDictionary: undefined,
     cache,
+    isImmutable: await immutabilityOf(options.immutable, [origin.provenance.records, target.provenance.records]),
     ledger: new Ledger(target.provenance.records),
     pool,
     progress: new ProgressMeter(options.onProgress),
