@@ -21,6 +21,7 @@ usage: millrace precompress DIR [options]
   --follow-links         follow symbolic links that lead out of DIR
   --previous DIR         the previous deploy: also make .dcb and .dcz deltas against it (RFC 9842)
   --site-dictionary      one dictionary of what the HTML pages share, and .site.dcb and .site.dcz deltas against it
+  --report FILE          write a page about the run, report.html, or a summary in Markdown, report.md; can be repeated
   --jobs N               worker threads (default: one for each processor)
   --force                compress also what did not change, and over files that are in the way
   --check                write nothing; exit 1 if any variant is missing or stale
@@ -39,6 +40,8 @@ export interface PrecompressArguments {
   readonly action: "precompress" | "check" | "dry-run" | "clean";
   readonly json: boolean;
   readonly quiet: boolean;
+  /** Paths of the reports to write. */
+  readonly reports: readonly string[];
   readonly options: PrecompressOptions;
 }
 
@@ -56,6 +59,7 @@ const flags = {
   "follow-links": { type: "boolean" },
   previous: { type: "string" },
   "site-dictionary": { type: "boolean" },
+  report: { type: "string", multiple: true },
   jobs: { type: "string" },
   force: { type: "boolean" },
   check: { type: "boolean" },
@@ -80,6 +84,10 @@ export function precompressArguments(words: readonly string[]): PrecompressArgum
   const directory = oneFolder(positionals[0] === "precompress" ? positionals.slice(1) : positionals, "compress");
   const actions = (["check", "dry-run", "clean"] as const).filter((action) => values[action]);
   if (actions.length > 1) throw new UsageError(`--${actions.join(" and --")} exclude each other`);
+  const reports = values.report ?? [];
+  if (reports.length > 0 && actions[0]) {
+    throw new UsageError(`--report is about a run that compresses: leave out --${actions[0]}`);
+  }
   const options = optionsOf(values);
   try {
     settingsOf(options, 1);
@@ -91,6 +99,7 @@ export function precompressArguments(words: readonly string[]): PrecompressArgum
     action: actions[0] ?? "precompress",
     json: values.json ?? false,
     quiet: values.quiet ?? false,
+    reports,
     options,
   };
 }
