@@ -5,6 +5,7 @@
  */
 export { detailedRun } from "./detailed_run.ts";
 export type { LeftAlone } from "./left_alone.ts";
+export { toldBy } from "./immutability.ts";
 export { ManifestLines } from "./manifest_format.ts";
 export { settingsOf } from "./options.ts";
 export { isOwnName } from "./own_names.ts";

@@ -17,6 +17,8 @@ export interface SiteFile {
   /** The sizes of its variants and deltas, in bytes. */
   readonly sizes: Readonly<Partial<Record<VariantFormat | DeltaFormat, number>>>;
   readonly state: FileState;
+  /** Whether it never changes under its name: the run was told so, or the name holds a hash. */
+  readonly isImmutable: boolean;
   /** Undefined if there is nothing to compare with. */
   readonly change: Change | undefined;
 }

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { hashedNames } from "../names/mod.ts";
 import { type RunDetails, typeOf } from "../precompress/internal.ts";
 import { type DeltaFormat, extensions, type FileRecord, type VariantFormat } from "../precompress/mod.ts";
 import { type Changes, changesOf, type Former } from "./changes.ts";
@@ -27,11 +28,20 @@ export interface SiteReport {
 export async function siteReportOf(run: RunDetails, former: Former | undefined): Promise<SiteReport> {
   const changes = former && changesOf(run.records, former);
   const stateOf = statesOf(run);
+  const hashIn = hashedNames(run.records.keys());
   const files = [...run.records].sort(([a], [b]) => a < b ? -1 : 1).map(([path, record]): SiteFile => {
     const sizes = sizesOf(record);
     const hasVariants = Object.keys(sizes).length > 0;
     const change = changes?.byPath.get(path)?.change;
-    return { path, type: typeOf(path), size: record.size, sizes, state: stateOf(path, hasVariants), change };
+    return {
+      path,
+      type: typeOf(path),
+      size: record.size,
+      sizes,
+      state: stateOf(path, hasVariants),
+      isImmutable: record.immutable ?? hashIn(path) !== undefined,
+      change,
+    };
   });
   const formats = Object.keys(extensions) as (VariantFormat | DeltaFormat)[];
   return {

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { hashedNames } from "../names/mod.ts";
 import { pageReferences, type Reference, styleReferences } from "../pages/mod.ts";
 import { timeOf } from "./line.ts";
 import { sentSize, type SiteFile, updateSize } from "./site_file.ts";
@@ -39,14 +38,12 @@ const DEEPEST = 5;
 /** Reckons what visits of the site's first pages cost. */
 export async function visitsOf(files: readonly SiteFile[], folder: string): Promise<Visit[]> {
   const byPath = new Map(files.map((file) => [file.path, file]));
-  const hashIn = hashedNames(byPath.keys());
-  const isHashed = (path: string): boolean => hashIn(path) !== undefined;
   const pages = files.filter(({ path }) => /\.html?$/i.test(path)).sort(byRank).slice(0, MOST_PAGES);
   const visits: Visit[] = [];
   for (const page of pages) {
     const loading = new Loading(byPath, folder);
     await loading.load(page).catch(() => {}); // a page that is gone meanwhile loads nothing
-    visits.push(visitOf(page, loading, isHashed));
+    visits.push(visitOf(page, loading));
   }
   return visits;
 }
@@ -133,9 +130,9 @@ function pathOf(url: string): string | undefined {
   }
 }
 
-function visitOf(page: SiteFile, { stages, elsewhere }: Loading, isHashed: (path: string) => boolean): Visit {
+function visitOf(page: SiteFile, { stages, elsewhere }: Loading): Visit {
   const cost = (bytesOf: (file: SiteFile) => number | undefined): Cost => costOf(stages, bytesOf);
-  const cached = ({ path }: SiteFile): number | undefined => isHashed(path) ? undefined : 0;
+  const cached = ({ isImmutable }: SiteFile): number | undefined => isImmutable ? undefined : 0;
   const changed = (file: SiteFile, bytes: (file: SiteFile) => number): number | undefined =>
     file.change === "same" ? cached(file) : file.change === "new" ? sentSize(file) : bytes(file);
   const isKnown = page.change !== undefined;

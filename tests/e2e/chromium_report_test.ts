@@ -90,7 +90,7 @@ test("a report in Chromium: no name runs, axe finds nothing, and of its rows onl
       await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
       assert.equal(await page.locator(".body .row").count(), 300);
       assert.equal(await page.evaluate(() => (globalThis as { hit?: number }).hit), undefined);
-      const asked = [...takeExchanges().keys()].filter((path) => path !== ""); // that of the page, which is a file
+      const asked = [...(await takeExchanges()).keys()].filter((path) => path !== ""); // that of the page, which is a file
       assert.deepEqual([complaints, asked], [[], []]);
     } finally {
       await browser.close();

@@ -21,7 +21,7 @@ ${card("Back, nothing new", first.again, first.plain)}
 ${first.update && card(`Back after this ${news}`, first.update, first.plain, deltaNote(first))}
 </div>
 ${others.length > 0 ? pagesTable(visits) : undefined}
-<p class="fine">Reckoned, not measured: a line of ${LINE.megabits} Mbit/s and ${LINE.roundTrip} ms there and back, three times there and back to connect, and one more for each stage of files whose names are found together. Header fields, the server, and scripts take no time here, and what scripts or other hosts load is not seen. Clients get the smallest variant; files with a hash in their names are not asked for again, others are asked for and found unchanged.${
+<p class="fine">Reckoned, not measured: a line of ${LINE.megabits} Mbit/s and ${LINE.roundTrip} ms there and back, three times there and back to connect, and one more for each stage of files whose names are found together. Header fields, the server, and scripts take no time here, and what scripts or other hosts load is not seen. Clients get the smallest variant; immutable files, such as those with a hash in their names, are not asked for again, others are asked for and found unchanged.${
     run.places.previous === undefined && changes !== undefined
       ? " With --previous DIR, returning visitors get deltas."
       : ""
