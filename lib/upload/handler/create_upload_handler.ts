@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isFromBunServer } from "../../runtime/mod.ts";
-import { removeAbandonedOnce } from "../sink/file_sink.ts";
 import { alreadyRead, handleUpload } from "./handle_upload.ts";
 import type { UploadHandlerOptions } from "./handler_options.ts";
 import type { Incoming } from "./incoming.ts";
@@ -88,7 +87,6 @@ export interface UploadHandler {
  */
 export function createUploadHandler(options: UploadHandlerOptions): UploadHandler {
   const settings = settingsOf(options);
-  removeAbandonedOnce(settings.directory);
   return {
     fetch: (request, server) => fetchTo(settings, request, server),
     node: (req, res, next) => answerNode(settings, req, res, next),

@@ -9,7 +9,7 @@ import { ALGORITHMS, type DigestAlgorithm, formatDigest } from "../../../semanti
 import type { Answer } from "../answer.ts";
 import type { UploadInfo } from "../handler_options.ts";
 import { headersOf } from "../incoming.ts";
-import { conditionFailed, requireConditions, statusOfPlace, wantsNone } from "../place.ts";
+import { conditionFailed, requireConditions, wantsNone } from "../place.ts";
 import { completed, receive, stored } from "../reception.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -111,7 +111,7 @@ async function takeName(
   const source = requestOf(hold.record, null);
   const isConditional = hold.record.method === "PUT" && wantsNone(source);
   if (hold.record.state === "open") {
-    const status = statusOfPlace(settings.directory, hold.record.name!);
+    const status = await settings.storage.look(hold.record.name!);
     if (hold.record.method === "PUT") {
       requireConditions({ ...request, method: "PUT", source }, status);
     }
@@ -124,7 +124,7 @@ async function takeName(
     path = await hold.store(name!, { overwrite: settings.save.overwrite === true && !isConditional });
   } catch (error) {
     if (isConditional && (error as UploadError).code === "EXISTS") throw conditionFailed("If-None-Match", error);
-    throw error;
+    throw settings.storage.explained(error, name!);
   }
   const algorithm = settings.save.digest;
   const digest = algorithm && digests[algorithm];
@@ -149,9 +149,7 @@ async function replay(exchange: Exchange, hold: SessionHold): Promise<Answer> {
   const source = requestOf(record, body);
   const request = { ...exchange.request, method: record.method, source };
   const { name } = record;
-  const file = name === undefined
-    ? undefined
-    : { name, isThere: statusOfPlace(settings.directory, name) !== undefined };
+  const file = name === undefined ? undefined : { name, isThere: await settings.storage.look(name) !== undefined };
   const { bytes } = counter;
   try {
     const unhurried = { ...settings.save, verify: false, idleTimeout: Infinity, minRate: 0 };
