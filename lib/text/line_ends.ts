@@ -7,6 +7,8 @@ export interface LineEnds {
   first(bytes: Uint8Array, isAfterCR: boolean): number;
   /** The offset behind the last end in `bytes`; 0 if there is none. */
   last(bytes: Uint8Array): number;
+  /** The offset behind the last end in a text that goes on; 0 if there is none. */
+  lastInText(text: string): number;
   /** The lines of a text that ends where a line does. */
   cut(text: string): string[];
 }
@@ -19,6 +21,10 @@ export const LF_ENDS: LineEnds = {
 
   last(bytes: Uint8Array): number {
     return bytes.lastIndexOf(LF) + 1;
+  },
+
+  lastInText(text: string): number {
+    return text.lastIndexOf("\n") + 1;
   },
 
   cut(text: string): string[] {
@@ -48,6 +54,12 @@ export const LF_OR_CR_ENDS: LineEnds = {
       if (bytes[i] === LF || (bytes[i] === CR && i < bytes.length - 1)) return i + 1;
     }
     return 0;
+  },
+
+  lastInText(text: string): number {
+    const lf = text.lastIndexOf("\n") + 1;
+    for (let i = text.length - 1; i > lf; i--) if (text.charCodeAt(i - 1) === CR) return i;
+    return lf;
   },
 
   cut(text: string): string[] {

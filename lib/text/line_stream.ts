@@ -1,9 +1,7 @@
-import { described, requireKnown } from "../streams/internal.ts";
+import { requireKnown } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
+import { checkedMaxLineLength } from "./line_limit.ts";
 import { LineSplitter } from "./line_splitter.ts";
-
-/** As many bytes as the longest string of V8 has characters: a line that is not longer is a string on every runtime. */
-const LONGEST = 2 ** 29 - 24;
 
 const known = { allowCR: true, maxLineLength: true };
 
@@ -16,8 +14,8 @@ const known = { allowCR: true, maxLineLength: true };
  * import { LineStream, type LineStreamOptions } from "@millrace/streams/text";
  *
  * const options: LineStreamOptions = { allowCR: true };
- * const bytes = ReadableStream.from(["old\rmixed\r\nnew\n"]).pipeThrough(new TextEncoderStream());
- * for await (const line of bytes.pipeThrough(new LineStream(options))) console.log(line); // old, mixed, new
+ * const text = ReadableStream.from(["old\rmixed\r\nnew\n"]);
+ * for await (const line of text.pipeThrough(new LineStream(options))) console.log(line); // old, mixed, new
  * ```
  */
 export interface LineStreamOptions {
@@ -28,8 +26,9 @@ export interface LineStreamOptions {
    */
   readonly allowCR?: boolean;
   /**
-   * The most bytes that a line may have, its ending not counted. A longer one errors the stream with a `RangeError` as
-   * soon as that many bytes have come, and no more of it is kept: the guard against senders who never end a line.
+   * The most bytes that a line may have in UTF-8, its ending not counted. A longer one errors the stream with a
+   * `RangeError` as soon as that many bytes have come, and no more of it is kept: the guard against senders who never end
+   * a line.
    *
    * @default 536870888 (2^29 - 24): Node and Deno have no longer strings
    */
@@ -37,10 +36,11 @@ export interface LineStreamOptions {
 }
 
 /**
- * Takes bytes of UTF-8 text, and gives its lines, one a chunk, without their endings: LF, CRLF and, if allowed, CR.
+ * Takes text, as strings or bytes of UTF-8, and gives its lines, one a chunk, without their endings: LF, CRLF and, if
+ * allowed, CR.
  *
- * Bytes may be cut into chunks anywhere. A byte order mark at the start is dropped; bytes that are no UTF-8 become
- * U+FFFD. The last line needs no ending; where there is one, no empty line follows it.
+ * Text may be cut into chunks anywhere. A byte order mark at the start is dropped; bytes that are no UTF-8, and
+ * lone surrogates, become U+FFFD. The last line needs no ending; where there is one, no empty line follows it.
  *
  * The lines are those that `TextLineStream` of Deno's standard library makes of the text. A line is kept in memory until
  * it has ended; `maxLineLength` limits how much that is.
@@ -67,12 +67,12 @@ export interface LineStreamOptions {
  * for await (const line of bytes.pipeThrough(new LineStream())) console.log(line); // one, two
  * ```
  */
-export class LineStream extends TransformStream<ArrayBuffer | ArrayBufferView, string> {
+export class LineStream extends TransformStream<string | ArrayBuffer | ArrayBufferView, string> {
   /**
    * Makes a stream of lines.
    *
-   * The stream, not this call, fails with a TypeError on a chunk that holds no bytes, and with a RangeError on a line
-   * that is too long.
+   * The stream, not this call, fails with a TypeError on a chunk that is neither text nor bytes, and with a RangeError on
+   * a line that is too long.
    *
    * @param options.allowCR Whether a CR that no LF follows ends a line, too. Default: false.
    * @param options.maxLineLength The most bytes that a line may have, its ending not counted. Default: 536,870,888.
@@ -83,9 +83,4 @@ export class LineStream extends TransformStream<ArrayBuffer | ArrayBufferView, s
     requireKnown(options, known, "LineStream");
     super(new LineSplitter(Boolean(options.allowCR), checkedMaxLineLength(options.maxLineLength)));
   }
-}
-
-function checkedMaxLineLength(length: number = LONGEST): number {
-  if (typeof length === "number" && length >= 0) return Math.floor(length);
-  throw new RangeError(`maxLineLength ${described(length)} is not a number of bytes: use 0 or more`);
 }

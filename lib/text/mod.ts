@@ -1,5 +1,6 @@
 /**
- * Bytes to lines, lines to numbers, and numbers back to lines: one item a chunk, without a string for each number.
+ * Text to lines, JSON lines to values and back, lines to numbers and back: one item a chunk, without a string for each
+ * number.
  *
  * @example Numbers, written anew
  * ```ts
@@ -14,6 +15,10 @@
  * @module
  */
 export type { InvalidLine, InvalidLineReason, OnInvalidLine } from "./invalid_line.ts";
+export type { InvalidJsonLine, OnInvalidJsonLine } from "./invalid_json.ts";
+export { JsonLineStream, type JsonLineStreamOptions } from "./json_line_stream.ts";
+export type { InvalidJsonValue, OnInvalidJsonValue } from "./json_line_writer.ts";
+export { JsonLinesEncoderStream, type JsonLinesEncoderStreamOptions } from "./json_lines_encoder_stream.ts";
 export { LineStream, type LineStreamOptions } from "./line_stream.ts";
 export { LineToNumberStream, type LineToNumberStreamOptions } from "./line_to_number_stream.ts";
 export type { InvalidNumber, OnInvalidNumber } from "./number_formatter.ts";

@@ -24,3 +24,9 @@ export const places: fc.Arbitrary<number[]> = fc.array(fc.nat(60), { maxLength: 
 export async function through<I, O>(chunks: readonly I[], transform: ReadableWritablePair<O, I>): Promise<O[]> {
   return await Array.fromAsync(ReadableStream.from(chunks).pipeThrough(transform));
 }
+
+/** Text cut into strings at the given places, within characters, too. */
+export function cutText(text: string, places: readonly number[]): string[] {
+  const sorted = [...places.filter((place) => place < text.length)].sort((a, b) => a - b);
+  return [0, ...sorted].map((place, index) => text.slice(place, sorted[index] ?? text.length));
+}

@@ -4,7 +4,7 @@ import test from "node:test";
 import fc from "fast-check";
 import { ReadableStream } from "../../lib/streams/mod.ts";
 import { LineStream, type LineStreamOptions } from "../../lib/text/mod.ts";
-import { bytewise, cutAt, places, through, utf8 } from "./chunkings.ts";
+import { bytewise, cutAt, cutText, places, through, utf8 } from "./chunkings.ts";
 import { tries } from "../support/long_run.ts";
 
 /** The lines of a text, by the simplest means. */
@@ -14,7 +14,7 @@ function linesOf(text: string, { allowCR = false }: LineStreamOptions): string[]
   return lines;
 }
 
-const lines = (chunks: readonly BufferSource[], options?: LineStreamOptions): Promise<string[]> =>
+const lines = (chunks: readonly (string | BufferSource)[], options?: LineStreamOptions): Promise<string[]> =>
   through(chunks, new LineStream(options));
 
 const text = fc.array(fc.constantFrom("\n", "\r", "\r\n", "a", "line", "é", "→", "😀", "\ufeff", "\0"), {
@@ -199,13 +199,40 @@ test("LineStream refuses options that there are not, and limits that are none", 
   }
 });
 
-test("LineStream fails on a chunk that holds no bytes, and says what it got", async () => {
-  await assert.rejects(lines([utf8("a\n"), "b\n" as never]), {
-    name: "TypeError",
-    message:
-      'a chunk must be a Uint8Array or another BufferSource, not "b\\n": pipe text through a TextEncoderStream first',
-  });
-  await assert.rejects(lines([12 as never]), { name: "TypeError", message: /BufferSource, not 12$/ });
+test("LineStream gives the same lines of text as of its bytes, however both are cut and mixed", async () => {
+  const half = fc.constantFrom("\n", "\r", "\r\n", "a", "line", "é", "→", "😀", "\ufeff", "\ud83d", "\ude00");
+  const text = fc.array(half, { maxLength: 30 }).map((parts) => parts.join(""));
+  const limited = fc.record({ allowCR: fc.boolean(), maxLineLength: fc.oneof(fc.nat(12), fc.constant(1e6)) });
+  await fc.assert(
+    fc.asyncProperty(text, places, limited, async (text, places, options) => {
+      const expected = limitedLinesOf(utf8(text), options);
+      const cut = cutText(text, places);
+      assert.deepEqual(await lines(cut, options).catch(String), expected);
+      const mixed = cut.map((part, index) => index % 2 === 1 ? utf8(part) : part);
+      // Encoded for itself, half a character is none.
+      if (utf8(cut.join("|")).length !== utf8(text).length + cut.length - 1) return;
+      assert.deepEqual(await lines(mixed, options).catch(String), expected);
+    }),
+    { numRuns: tries(2000) },
+  );
+});
+
+test("LineStream takes long lines of text in small pieces", async () => {
+  const long = "mill race ".repeat(5000);
+  const text = `a\r\n${long}→\nb\n${long}`;
+  const places = Array.from({ length: text.length / 7 }, (_, index) => index * 7);
+  assert.deepEqual(await lines(cutText(text, places)), ["a", `${long}→`, "b", long]);
+});
+
+test("LineStream drops a byte order mark at the start of text, and there only", async () => {
+  assert.deepEqual(await lines(["\ufeff", "a\n\ufeffb"]), ["a", "\ufeffb"]);
+  assert.deepEqual(await lines(["", "\ufeffa"]), ["a"]);
+  assert.deepEqual(await lines(["\ufeff"]), []);
+});
+
+test("LineStream fails on a chunk that is neither text nor bytes, and says what it got", async () => {
+  const message = /^a chunk must be a string, a Uint8Array or another BufferSource, not 12$/;
+  await assert.rejects(lines([utf8("a\n"), 12 as never]), { name: "TypeError", message });
   await assert.rejects(lines([null as never]), { name: "TypeError", message: /BufferSource, not null$/ });
 });
 
