@@ -2,6 +2,7 @@ import type { BodySource } from "../body/body_source.ts";
 import { randomName } from "../form/form_destination.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 import { saveBody } from "../sink/save_body.ts";
+import type { FormPart } from "../form/form_part.ts";
 import { saveForm } from "../form/save_form.ts";
 import type { SaveFormOptions } from "../form/form_options.ts";
 import { UploadError } from "../body/upload_error.ts";
@@ -75,23 +76,16 @@ async function receiveForm(
   const names: string[] = [];
   const added: BodyDestination[] = [];
   const { files, fields } = await saveForm(body, async (part) => {
-    requireType(settings, part.contentType);
-    const { name: field, filename, contentType } = part;
-    const name = settings.name
-      ? await nameOf(settings, { ...info, field, filename, contentType })
-      : newName(settings, filename, contentType);
-    if (name === undefined) return undefined;
-    requireExtension(settings, filename);
-    const status = await storage.look(name);
-    if (status !== undefined && !save.overwrite) {
-      throw new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is a file of that name`);
-    }
+    const place = await placeOfPart(settings, info, part);
+    if (place === undefined) return undefined;
+    const { name, isThere } = place;
     if (names.includes(name)) {
       throw new UploadError("EXISTS", `Two files of the form would have the name ${JSON.stringify(name)}`);
     }
     names.push(name);
+    const { contentType } = part;
     const destination = storage.destination(name, { overwrite: save.overwrite === true, contentType });
-    if (status === undefined) added.push(destination);
+    if (!isThere) added.push(destination);
     return destination;
   }, options).catch(async (error) => {
     await storage.takeBack(added);
@@ -102,6 +96,28 @@ async function receiveForm(
   });
   for (const [index, file] of list.entries()) await settings.onComplete?.(completed(file, files[index].path, info));
   return stored(settings, request, list, textsOf(fields), list.length > 0 ? 201 : 200);
+}
+
+/**
+ * The name that a file of a form gets, and whether there is one already; undefined if it is skipped.
+ *
+ * @throws {UploadError | Refusal} if it is refused.
+ */
+export async function placeOfPart(
+  settings: Settings,
+  info: UploadInfo,
+  part: FormPart,
+): Promise<{ readonly name: string; readonly isThere: boolean } | undefined> {
+  requireType(settings, part.contentType);
+  const { name: field, filename, contentType } = part;
+  const name = settings.name
+    ? await nameOf(settings, { ...info, field, filename, contentType })
+    : newName(settings, filename, contentType);
+  if (name === undefined) return undefined;
+  requireExtension(settings, filename);
+  const isThere = await settings.storage.look(name) !== undefined;
+  if (!isThere || settings.save.overwrite) return { name, isThere };
+  throw new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is a file of that name`);
 }
 
 /** A stored file, as `onComplete()` is told of it. */
@@ -150,7 +166,7 @@ export function stored(
 }
 
 /** Texts by the names of their fields; a list where there are several of one name. */
-function textsOf(fields: FormData): Record<string, string | string[]> {
+export function textsOf(fields: FormData): Record<string, string | string[]> {
   const names = [...new Set(fields.keys())];
   return Object.fromEntries(names.map((name) => {
     const texts = fields.getAll(name) as string[];

@@ -71,6 +71,14 @@ export class BucketSessions implements SessionStorage {
     return undefined;
   }
 
+  async countOpen(): Promise<number> {
+    const open = new Set<string>();
+    for await (const { key } of this.#bucket.list({ prefix: `${SESSIONS}/` })) {
+      if (!key.endsWith(STATE) && !key.includes("/claims/")) open.add(key.split("/")[1]);
+    }
+    return open.size;
+  }
+
   async removeExpired(ms: number): Promise<number> {
     const sessions = new Map<string, S3Object[]>();
     for await (const object of this.#bucket.list({ prefix: `${SESSIONS}/` })) {
@@ -222,12 +230,11 @@ class BucketHold implements SessionHold {
 
   async save(record: SessionRecord): Promise<void> {
     await this.settle();
-    const isStored = record.state === "stored";
+    const isStored = record.state === "stored"; // what data there was, the record tells
     const state: State = { record, pieces: isStored ? [] : this.#pieces, next: this.#next };
     await this.#bucket.put(`${this.#folder}state.json`, JSON.stringify(state));
     this.#record = record;
     this.#hasGap = false;
-    if (isStored) await this.#clear();
   }
 
   get #folder(): string {
@@ -294,6 +301,19 @@ class BucketHold implements SessionHold {
       for await (const piece of other.read()) await this.append([piece]);
     }
     await this.settle();
+  }
+
+  /** Nothing is made in the store that is not to be there. */
+  get stage(): undefined {
+    return undefined;
+  }
+
+  clearStage(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async dropData(): Promise<void> {
+    await this.#clear();
   }
 
   async store(name: string, { overwrite }: { readonly overwrite: boolean }): Promise<undefined> {
