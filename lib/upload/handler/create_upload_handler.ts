@@ -66,6 +66,7 @@ export interface UploadHandler {
  * Temporary files that killed servers left in the folder are removed in the background.
  *
  * @param options.directory The folder. It is made if it is missing.
+ * @param options.storage A bucket, in place of a folder.
  * @param options.name Gives files other names. Default: the path of the URL for PUT, random ones for POST.
  * @param options.allowCrossSite Whether pages of other sites may have a visitor's browser upload. Default: false.
  * @param options.maxBytes Most bytes of a body. Default: 1 GiB.
