@@ -77,7 +77,7 @@ test(name, { skip: noChromium, timeout: isFull ? HOUR : 120_000 }, () =>
       const options = { resumable: true, allowCrossSite: [origin], maxBytes: disturbances.bytes };
       const { times, received } = await withDisturbedServer(
         uploads,
-        "node:http",
+        "node",
         options,
         disturbances,
         async (port) => {
