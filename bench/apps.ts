@@ -32,7 +32,7 @@ const { values } = parseArgs({
   },
 });
 const rounds = Number(values.rounds ?? (values.quick ? 3 : 5));
-const MILLISECONDS = 800;
+const MILLISECONDS = 600;
 const wanted = new RegExp(values.filter, "i");
 
 const client = new Client();
