@@ -72,6 +72,15 @@ function write() {
     join(out, "build.json"),
     `${JSON.stringify({ sources, tools: versions(), artefacts: sizes }, null, 2)}\n`,
   );
+  const versionsFile = join(out, "../encoder_version.ts");
+  const text = readFileSync(versionsFile, "utf8");
+  writeFileSync(
+    versionsFile,
+    text.replace(
+      /^ {2}(\w+): "[0-9a-f]{64}",$/gm,
+      (_, family) => `  ${family}: "${sizes[`${family}_encoder`].sha256}",`,
+    ),
+  );
 }
 
 function verify() {

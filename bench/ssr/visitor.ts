@@ -3,22 +3,22 @@ import { connect, type Socket } from "node:net";
 const END = "\r\n0\r\n\r\n";
 const HEAD_END = Buffer.from("\r\n\r\n");
 
-/** Decides whether a response is the page, looking closely only at one as long as none before. */
+/** Decides whether responses have the right body, looking closely only at one as long as none before. */
 export class Judge {
-  readonly #page: string;
+  readonly #isRight: (body: string) => boolean;
   readonly #lengths: Set<number> = new Set();
 
-  constructor(page: string) {
-    this.#page = page;
+  constructor(isRight: (body: string) => boolean) {
+    this.#isRight = isRight;
   }
 
-  /** Throws unless the response, headers and chunks, has the page for its body. */
+  /** Throws unless the response, headers and chunks, has the right body. */
   require(packets: readonly Buffer[], length: number): void {
     if (this.#lengths.has(length)) return;
     const [head, ...rest] = Buffer.concat(packets).toString("latin1").split("\r\n\r\n");
     if (!head.startsWith("HTTP/1.1 200 ")) throw new TypeError(`the answer is ${head.split("\r\n")[0]}`);
     const body = isChunked(head) ? joinChunks(rest.join("\r\n\r\n")) : rest.join("\r\n\r\n");
-    if (body !== this.#page) throw new TypeError(`${body.length} of ${this.#page.length} bytes arrived, or others`);
+    if (!this.#isRight(body)) throw new TypeError(`the ${body.length} bytes that arrived are not the right ones`);
     this.#lengths.add(length);
   }
 }
@@ -27,11 +27,15 @@ function isChunked(head: string): boolean {
   return /^transfer-encoding: *chunked$/im.test(head);
 }
 
-/** The bytes of a response whose head gives a length, or 0. The first packet has all of so small a head. */
-function lengthOf(packet: Buffer): number {
-  const headLength = packet.indexOf(HEAD_END) + HEAD_END.length;
-  const length = /^content-length: *(\d+)$/im.exec(packet.toString("latin1", 0, headLength))?.[1];
-  return length === undefined ? 0 : headLength + Number(length);
+/** The head of a response, whose first packet has all of it. */
+function headOf(packet: Buffer): string {
+  return packet.toString("latin1", 0, packet.indexOf(HEAD_END) + HEAD_END.length);
+}
+
+/** The bytes of a response whose head gives a length, or 0. */
+function lengthOf(head: string): number {
+  const length = /^content-length: *(\d+)$/im.exec(head)?.[1];
+  return length === undefined ? 0 : head.length + Number(length);
 }
 
 function joinChunks(text: string): string {
@@ -51,30 +55,31 @@ export interface Visit {
   readonly firstByte: number;
 }
 
-/** One connection that is kept, and asks for the page again as soon as it has it. */
+/** A connection that is kept unless the server closes it, and asks for the page again as soon as it has it. */
 export class Visitor {
+  readonly #port: number;
   readonly #request: Buffer;
   readonly #judge: Judge;
-  readonly #socket: Socket;
+  #socket: Socket;
   #visits: Visit[] = [];
   #firstByte = 0;
   #packets: Buffer[] = [];
   #length = 0;
   /** How long the response is going to be; 0 if only its end will tell. */
   #announced = 0;
+  /** Whether the server closes the connection after this response. */
+  #closes = false;
   #tail = "";
   #asked = 0;
   #until = 0;
   #leave: () => void = () => {};
   #complain: (error: Error) => void = () => {};
 
-  constructor({ port, path, judge }: { readonly port: number; readonly path: string; readonly judge: Judge }) {
-    this.#request = Buffer.from(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`);
+  constructor({ port, request, judge }: { readonly port: number; readonly request: Buffer; readonly judge: Judge }) {
+    this.#port = port;
+    this.#request = request;
     this.#judge = judge;
-    this.#socket = connect({ port, host: "127.0.0.1", noDelay: true });
-    this.#socket.on("data", (packet: Buffer) => this.#take(packet));
-    this.#socket.on("error", (error) => this.#complain(error));
-    this.#socket.on("close", () => this.#complain(new TypeError("the server closed the connection within a page")));
+    this.#socket = this.#connect();
   }
 
   /** Asks for pages for so long, at least for one, and resolves to what each took. */
@@ -94,7 +99,19 @@ export class Visitor {
     this.#socket.destroy();
   }
 
+  #connect(): Socket {
+    const socket = connect({ port: this.#port, host: "127.0.0.1", noDelay: true });
+    socket.on("data", (packet: Buffer) => this.#take(packet));
+    socket.on("error", (error) => this.#complain(error));
+    socket.on("close", () => this.#complain(new TypeError("the server closed the connection within a page")));
+    return socket;
+  }
+
   #ask(): void {
+    if (this.#closes) {
+      this.#socket.removeAllListeners().on("error", () => {}).destroy();
+      this.#socket = this.#connect();
+    }
     this.#packets = [];
     this.#length = 0;
     this.#tail = "";
@@ -105,7 +122,9 @@ export class Visitor {
   #take(packet: Buffer): void {
     if (this.#packets.length === 0) {
       this.#firstByte = performance.now() - this.#asked;
-      this.#announced = lengthOf(packet);
+      const head = headOf(packet);
+      this.#announced = lengthOf(head);
+      this.#closes = /^connection: *close$/im.test(head);
     }
     this.#packets.push(packet);
     this.#length += packet.length;

@@ -1,6 +1,6 @@
 import { settingsOf } from "../precompress/internal.ts";
 import type { PrecompressOptions, VariantFormat } from "../precompress/mod.ts";
-import { byteCount, oneFolder, type Parsed, readWords, UsageError, wholeNumber } from "./usage.ts";
+import { byteCount, duration, oneFolder, type Parsed, readWords, UsageError, wholeNumber } from "./usage.ts";
 
 /** The text that `millrace precompress --help` prints. */
 export const precompressHelp =
@@ -21,6 +21,10 @@ usage: millrace precompress DIR [options]
   --follow-links         follow symbolic links that lead out of DIR
   --previous DIR         the previous deploy: also make .dcb and .dcz deltas against it (RFC 9842)
   --site-dictionary      one dictionary of what the HTML pages share, and .site.dcb and .site.dcz deltas against it
+  --cache DIR            take variants from a cache, and put there what it lacks; verified, for any number of machines
+  --cache-max-size BYTES remove from the cache, in the end, the variants not used for longest: 500M, 2G (default: none)
+  --cache-max-age TIME   remove from the cache what was not used for so long: 12h, 30d (default: none)
+  --immutable GLOB       the paths below DIR whose content never changes, for servers; can be repeated
   --jobs N               worker threads (default: one for each processor)
   --force                compress also what did not change, and over files that are in the way
   --check                write nothing; exit 1 if any variant is missing or stale
@@ -56,6 +60,10 @@ const flags = {
   "follow-links": { type: "boolean" },
   previous: { type: "string" },
   "site-dictionary": { type: "boolean" },
+  cache: { type: "string" },
+  "cache-max-size": { type: "string" },
+  "cache-max-age": { type: "string" },
+  immutable: { type: "string", multiple: true },
   jobs: { type: "string" },
   force: { type: "boolean" },
   check: { type: "boolean" },
@@ -96,6 +104,7 @@ export function precompressArguments(words: readonly string[]): PrecompressArgum
 }
 
 function optionsOf(values: Parsed<typeof flags>["values"]): PrecompressOptions {
+  const { "cache-max-size": maxSize, "cache-max-age": maxAge } = values;
   return {
     ...(values.out !== undefined && { out: values.out }),
     ...(values.formats !== undefined && { formats: values.formats.split(",").map((f) => f.trim()) as VariantFormat[] }),
@@ -112,6 +121,10 @@ function optionsOf(values: Parsed<typeof flags>["values"]): PrecompressOptions {
     followLinks: values["follow-links"] ?? false,
     ...(values.previous !== undefined && { previous: values.previous }),
     siteDictionary: values["site-dictionary"] ?? false,
+    ...(values.cache !== undefined && { cache: values.cache }),
+    ...(maxSize !== undefined && { cacheMaxSize: byteCount("cache-max-size", maxSize) }),
+    ...(maxAge !== undefined && { cacheMaxAge: duration("cache-max-age", maxAge) }),
+    ...(values.immutable && { immutable: values.immutable }),
     ...numberOf("jobs", "jobs"),
     force: values.force ?? false,
   };

@@ -1,5 +1,6 @@
 import process from "node:process";
 import {
+  type CacheReport,
   cleanPrecompressed,
   precompress,
   type PrecompressProgress,
@@ -40,6 +41,18 @@ async function clean({ directory, json, quiet, options }: PrecompressArguments):
 
 function tellProblems(problems: readonly Problem[]): void {
   for (const { path, message } of problems) process.stderr.write(`millrace: ${path}: ${message}\n`);
+}
+
+/** Says what a cache did not do: the variants are there all the same. */
+function tellAboutCache({ refused, problem }: Partial<CacheReport> = {}): void {
+  const isOne = refused === 1;
+  if (refused) {
+    const told = `${counted(refused, "entry", "entries")} of the cache ${isOne ? "was" : "were"} not what ${
+      isOne ? "it" : "they"
+    } should be, and ${isOne ? "was" : "were"} made anew`;
+    process.stderr.write(`millrace: ${told}\n`);
+  }
+  if (problem !== undefined) process.stderr.write(`millrace: the cache is of no use: ${problem}\n`);
 }
 
 async function compress({ directory, action, json, quiet, options }: PrecompressArguments): Promise<number> {
@@ -96,6 +109,7 @@ function tell(
   }
   if (!json) {
     tellProblems(report.problems);
+    tellAboutCache(report.cache);
     if (stale) process.stderr.write(`millrace: ${staleFiles(report)}: run millrace precompress\n`);
   }
   return report.problems.length > 0 || stale ? FAILED : DONE;
@@ -113,7 +127,9 @@ function summary(report: PrecompressReport, action: PrecompressArguments["action
   if (report.found.length > 0) parts.push(`${counted(report.found.length, "variant")} of others`);
   if (report.dotfiles > 0) parts.push(`${counted(report.dotfiles, "dotfile")} skipped`);
   if (report.problems.length > 0) parts.push(counted(report.problems.length, "problem"));
-  const { siteDictionary } = report;
+  const { cache, siteDictionary } = report;
+  const sought = cache ? cache.taken + cache.made : 0;
+  if (sought > 0) parts.push(`${cache!.taken} of ${counted(sought, "variant")} from the cache`);
   if (siteDictionary) parts.push(`a site dictionary of ${formatBytes(siteDictionary.size)}`);
   const table = report.types.length > 0 ? `${formatTable(report)}\n` : "";
   const list = isRun ? "" : outputsOf(report).map((path) => `${path}\n`).join("");

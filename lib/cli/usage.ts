@@ -58,6 +58,15 @@ export function wholeNumber(flag: string, text: string): number {
   return Number(text);
 }
 
+const DURATIONS: ReadonlyMap<string, number> = new Map([["s", 1], ["m", 60], ["h", 3600], ["d", 86_400]]);
+
+/** The time in ms that `text`, the value of `--flag`, stands for. */
+export function duration(flag: string, text: string): number {
+  const match = /^(\d+)([smhd])$/.exec(text);
+  if (!match) throw new UsageError(`--${flag} ${text} is not a time: use 90s, 30m, 12h or 7d`);
+  return Number(match[1]) * DURATIONS.get(match[2]!)! * 1000;
+}
+
 const UNITS: ReadonlyMap<string, number> = new Map([["", 1], ["k", 2 ** 10], ["m", 2 ** 20], ["g", 2 ** 30]]);
 
 /** The number of bytes that `text`, the value of `--flag`, stands for. */

@@ -5,5 +5,6 @@
  */
 export { Decoder, openDecoder } from "./decoder.ts";
 export { type CodecFault, faultOf } from "./fault.ts";
+export { encoderVersion } from "./encoder_version.ts";
 export { releaseIdleInstances } from "./instance.ts";
 export { Encoder, isEncoderLoaded, openEncoder } from "./encoder.ts";

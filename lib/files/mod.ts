@@ -25,6 +25,7 @@ export { removeAbandonedTemporaries } from "./remove_abandoned.ts";
 export { openFileWritable, type OpenFileWritableOptions } from "./open_file_writable.ts";
 export type { FileWritable } from "./file_writable.ts";
 export { openFileReadable } from "./open_file_readable.ts";
+export { followFile, type FollowFileOptions } from "./follow_file.ts";
 export { RotatingFileWritable } from "./rotating_file_writable.ts";
 export type { RotationOptions, SeriesFormat } from "./rotation_options.ts";
 export { NumberFileWriter, type NumberFileWriterOptions } from "./number_file_writer.ts";

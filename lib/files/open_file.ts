@@ -60,6 +60,11 @@ export class OpenFile {
     return this.#later((number, done) => fs.read(number, buffer, 0, buffer.length, null, done));
   }
 
+  /** Reads bytes from the one at `position` on into `buffer`; resolves to how many there were, 0 behind the end. */
+  readAt(buffer: Uint8Array, position: number): Promise<number> {
+    return this.#later((number, done) => fs.read(number, buffer, 0, buffer.length, position, done));
+  }
+
   /** Appends bytes of `piece`; resolves to how many the system took. */
   write(piece: Uint8Array, start: number, length: number): Promise<number> {
     if (this.#atOnce) return this.#now((number) => fs.writeSync(number, piece, start, length, null));

@@ -61,15 +61,23 @@ async function settle(variant: PlannedVariant, making: Making, context: Context)
   }
 }
 
-async function run(job: Job, { pool, progress, ledger }: Context): Promise<Outcome> {
+async function run(job: Job, context: Context): Promise<Outcome> {
+  const { cache, ledger, pool, progress, settings } = context;
   let left = job.size;
-  const outcome = await pool.run(job, (bytes) => {
+  const advance = (bytes: number): void => {
     left -= bytes;
     progress.advance(job.format, bytes);
-  });
-  progress.advance(job.format, left);
-  ledger.spend(job.path, outcome.elapsedMs);
-  return outcome;
+  };
+  const entry = settings.force ? undefined : await cache?.find(job);
+  try {
+    const outcome = await pool.run({ ...job, ...(entry && { entry: entry.path }) }, advance);
+    await cache?.settle(job, outcome, entry !== undefined);
+    progress.advance(job.format, left);
+    ledger.spend(job.path, outcome.elapsedMs);
+    return outcome;
+  } finally {
+    await entry?.release();
+  }
 }
 
 /** Puts what was made in its place, unless that is somebody else's. */
@@ -132,6 +140,7 @@ function jobFor({ format }: PlannedVariant, { work, level, limit }: Making, cont
     mtimeMs: file.mtimeMs,
     mode: file.mode,
     limit,
+    keepsAny: context.cache !== undefined,
   };
 }
 

@@ -1,3 +1,5 @@
+import type { Cache } from "./cache/cache.ts";
+import type { Immutability } from "./immutability.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Settings } from "./options.ts";
 import type { Places } from "./places.ts";
@@ -26,6 +28,8 @@ export interface Context {
   readonly previous: PreviousFiles | undefined;
   /** The dictionary of the site and its file, once it is there; undefined if there is none. */
   siteDictionary: SiteDictionary | undefined;
+  readonly cache: Cache | undefined;
+  readonly isImmutable: Immutability;
   readonly ledger: Ledger;
   readonly pool: Pool;
   readonly progress: ProgressMeter;

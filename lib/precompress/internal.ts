@@ -3,7 +3,9 @@
  *
  * @module
  */
+export { toldBy } from "./immutability.ts";
 export { ManifestLines } from "./manifest_format.ts";
 export { settingsOf } from "./options.ts";
 export { isOwnName } from "./own_names.ts";
+export { isWithin } from "./places.ts";
 export { explain } from "./problem.ts";

@@ -19,6 +19,10 @@ export interface Job {
   readonly mode: number;
   /** A variant of more bytes than this is not kept. */
   readonly limit: number;
+  /** Whether one of more bytes is completed in its temporary file all the same, for the cache. */
+  readonly keepsAny?: boolean;
+  /** The file of the variant's entry in the cache, if there is one: it may hold anything. */
+  readonly entry?: string;
 }
 
 /** Tells that a worker is that many bytes further in its job's source. */
@@ -27,10 +31,14 @@ export interface Advance {
 }
 
 /** The result of a {@linkcode Job}, and how long it took in ms. */
-export type Outcome = Result & { readonly elapsedMs: number };
+export type Outcome = Result & {
+  readonly elapsedMs: number;
+  /** Whether it comes from the cache. */
+  readonly isCached: boolean;
+};
 
-/** The result of a {@linkcode Job}. A variant that is kept is complete in its temporary file. */
+/** The result of a {@linkcode Job}. A variant of which the size is told is complete in its temporary file. */
 export type Result =
   | { readonly state: "kept"; readonly size: number; readonly sha256: string }
-  | { readonly state: "unworthy" }
+  | { readonly state: "unworthy"; readonly size?: number; readonly sha256?: string }
   | { readonly state: "failed"; readonly message: string };

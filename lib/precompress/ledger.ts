@@ -1,3 +1,4 @@
+import type { CacheReport } from "./cache/cache.ts";
 import type { FileRecord } from "./records.ts";
 import { explain, type Problem } from "./problem.ts";
 
@@ -23,6 +24,8 @@ export class Ledger {
   readonly times: Map<string, number> = new Map();
   /** The dictionary of the site, if there is one: its path, its size in bytes, and a hash of what it was made of. */
   siteDictionary: { readonly path: string; readonly size: number; readonly madeOf: string } | undefined;
+  /** The part that the cache had, once the run has ended. */
+  cache: CacheReport | undefined;
   unchanged = 0;
   skipped = 0;
 

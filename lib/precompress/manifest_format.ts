@@ -102,7 +102,7 @@ const states: ReadonlySet<unknown> = new Set(["kept", "found", "unworthy"]);
  */
 export function checkedRecord(value: unknown): FileRecord | undefined {
   const record = (value ?? {}) as Partial<Record<keyof FileRecord, unknown>>;
-  const { size, sha256, dictionary, siteDictionary, madeOf, found, variants } = record;
+  const { size, sha256, dictionary, siteDictionary, madeOf, immutable, found, variants } = record;
   if (!isSize(size) || !isHash(sha256)) return undefined;
   const checked = checkedDictionary(dictionary);
   return {
@@ -111,6 +111,7 @@ export function checkedRecord(value: unknown): FileRecord | undefined {
     ...(checked && { dictionary: checked }),
     ...(isHash(siteDictionary) && { siteDictionary }),
     ...(isHash(madeOf) && { madeOf }),
+    ...(typeof immutable === "boolean" && { immutable }),
     ...(found === true && { found }),
     variants: checkedVariants(variants),
   };

@@ -11,6 +11,7 @@
  *
  * @module
  */
+export type { CacheReport } from "./cache/cache.ts";
 export { type CleanOptions, cleanPrecompressed, type CleanReport } from "./clean.ts";
 export type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
 export { readManifest } from "./manifest.ts";

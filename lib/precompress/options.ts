@@ -1,6 +1,7 @@
 import { requireKnown } from "../streams/internal.ts";
 import { type Format, levels } from "../codecs/mod.ts";
 import { storedCodings } from "../semantics/mod.ts";
+import type { CacheLimits } from "./cache/cache_limits.ts";
 
 /**
  * A format that precompress writes beside a file.
@@ -206,6 +207,34 @@ export interface PrecompressOptions {
    * @default false
    */
   siteDictionary?: boolean;
+  /**
+   * The folder of a cache: variants that a run anywhere has put there are taken from it, once they are verified, instead
+   * of being compressed again. It is made unless it is there, and must lie apart from the folders of the run.
+   *
+   * @default none
+   */
+  cache?: string;
+  /**
+   * How large the cache may be, in bytes: a run ends by removing the entries that were not used for longest.
+   *
+   * @default none: it may grow
+   */
+  cacheMaxSize?: number;
+  /**
+   * How long an entry is kept in the cache after its last use, in ms.
+   *
+   * @default none: for good
+   */
+  cacheMaxAge?: number;
+  /**
+   * The files whose content never changes under their name, as the build put a hash into it: globs on paths below the
+   * folder, or a function of the path. Written to the manifest, so that the static handler goes by that rather than by
+   * names: files of which it says nothing are revalidated then. Without the option, and where the function returns
+   * undefined, what the manifest says of a file stays as long as its content does.
+   *
+   * @default nothing new is said of files
+   */
+  immutable?: readonly string[] | ((path: string) => boolean | undefined);
   /** How many worker threads compress. Default: as many as there are processors. */
   jobs?: number;
   /**
@@ -232,6 +261,10 @@ const known: Readonly<Record<keyof PrecompressOptions, true>> = {
   followLinks: true,
   previous: true,
   siteDictionary: true,
+  cache: true,
+  cacheMaxSize: true,
+  cacheMaxAge: true,
+  immutable: true,
   jobs: true,
   force: true,
   dryRun: true,
@@ -250,6 +283,7 @@ export interface Settings {
   readonly dotfiles: boolean;
   readonly followLinks: boolean;
   readonly siteDictionary: boolean;
+  readonly cacheLimits: CacheLimits;
   readonly jobs: number;
   readonly force: boolean;
   readonly dryRun: boolean;
@@ -275,12 +309,23 @@ export function settingsOf(options: PrecompressOptions, defaultJobs: number): Se
     dotfiles: options.dotfiles ?? false,
     followLinks: options.followLinks ?? false,
     siteDictionary: options.siteDictionary ?? false,
+    cacheLimits: { maxSize: options.cacheMaxSize, maxAge: options.cacheMaxAge },
     jobs: options.jobs ?? defaultJobs,
     force: options.force ?? false,
     dryRun: options.dryRun ?? false,
   };
   if (settings.siteDictionary && !settings.formats.some((format) => deltasOf[format].length > 0)) {
     throw new TypeError("siteDictionary is of no use without brotli or zstd: name one of them among formats");
+  }
+  for (const name of ["cacheMaxSize", "cacheMaxAge"] as const) {
+    if (options[name] === undefined) continue;
+    if (options.cache === undefined) throw new TypeError(`${name} is of no use without cache: name its folder`);
+    requireRange(name, options[name], 0, Number.MAX_SAFE_INTEGER);
+  }
+  const { immutable } = options;
+  const isList = Array.isArray(immutable) && immutable.every((glob) => typeof glob === "string");
+  if (immutable !== undefined && typeof immutable !== "function" && !isList) {
+    throw new TypeError(`immutable ${immutable} is no list: use globs such as ["assets/**"], or a function`);
   }
   requireRange("minSize", settings.minSize, 0, Number.MAX_SAFE_INTEGER);
   requireRange("jobs", settings.jobs, 1, 256);

@@ -11,6 +11,8 @@ export interface Places {
   readonly target: string;
   /** The previous deploy's folder, for deltas. */
   readonly previous: string | undefined;
+  /** The folder of the cache. */
+  readonly cache: string | undefined;
 }
 
 /**
@@ -28,7 +30,19 @@ export async function placesOf(directory: string, options: PrecompressOptions): 
   if (previous !== undefined && previous === target) {
     throw new TypeError(`previous is the folder that is written to, ${target}: name a copy of the previous deploy`);
   }
-  return { source, target, previous };
+  return { source, target, previous, cache: await cacheOf(options.cache, [source, target]) };
+}
+
+/** The real path of the cache at `path`, which may not be there yet. */
+async function cacheOf(path: string | undefined, others: readonly string[]): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) throw new TypeError(`cannot use ${path} as a cache: name a folder`);
+  const cache = await realOf(resolve(path));
+  const other = others.find((other) => isWithin(cache, other) || isWithin(other, cache));
+  if (other === undefined) return cache;
+  throw new TypeError(
+    `the cache ${path} and ${other} must not hold each other: choose a folder elsewhere for the cache`,
+  );
 }
 
 /** The real path of the folder at `path`. */

@@ -26,6 +26,8 @@ export interface Work {
   readonly dictionary: DictionaryRecord | undefined;
   /** The SHA-256 of the dictionary of the site, if it gets deltas against that. */
   readonly siteDictionary?: string | undefined;
+  /** Whether its content never changes under its name; undefined if no run was told. */
+  readonly immutable?: boolean | undefined;
   /** The folder that it is in, if not that of the run: a run made the file. */
   readonly folder?: string;
   readonly variants: readonly PlannedVariant[];
@@ -38,6 +40,8 @@ export interface Copy {
   readonly file: FoundFile;
   /** Of the file, in hexadecimal. */
   readonly sha256: string;
+  /** Whether its content never changes under its name; undefined if no run was told. */
+  readonly immutable?: boolean | undefined;
 }
 
 /** A dictionary of the site that is to be put into the target. */

@@ -45,6 +45,7 @@ export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, con
     sha256: content.sha256,
     dictionary,
     siteDictionary,
+    immutable: context.isImmutable(file.path, content.sha256),
     variants,
     isSettled: areSettled(variants),
   });
@@ -54,7 +55,9 @@ export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, con
 export async function planExtra(file: FoundFile, plan: Plan, context: Context): Promise<void> {
   try {
     const { sha256 } = await readContent(join(context.places.source, file.path));
-    if (await planCopy(file, sha256, plan, context)) plan.extras.push({ file, sha256 });
+    if (await planCopy(file, sha256, plan, context)) {
+      plan.extras.push({ file, sha256, immutable: context.isImmutable(file.path, sha256) });
+    }
   } catch (error) {
     plan.unknown.add(file.path);
     context.ledger.fail(file.path, error);
@@ -84,7 +87,7 @@ export async function planCopy(file: FoundFile, sha256: string, plan: Plan, cont
     ledger.fail(file.path, new Error("it is in the way and not what a run copied there: remove it, or use --force"));
     return false;
   }
-  plan.copies.push({ file, sha256 });
+  plan.copies.push({ file, sha256, immutable: context.isImmutable(file.path, sha256) });
   return true;
 }
 

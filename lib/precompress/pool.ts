@@ -100,7 +100,7 @@ export class Pool {
     try {
       makeTemporary(waiting.job);
     } catch (error) {
-      const outcome: Outcome = { state: "failed", message: explain(error), elapsedMs: 0 };
+      const outcome: Outcome = { state: "failed", message: explain(error), isCached: false, elapsedMs: 0 };
       return queueMicrotask(() => this.#finish(slot, outcome)); // not while jobs are being handed out
     }
     slot.worker ??= this.#hire(slot);
@@ -117,14 +117,16 @@ export class Pool {
     worker.on("error", (error: Error) => {
       slot.worker = undefined;
       if (this.#stopped) return;
-      this.#end(slot, { state: "failed", message: `its worker stopped: ${error.message}`, elapsedMs: 0 });
+      const message = `its worker stopped: ${error.message}`;
+      this.#end(slot, { state: "failed", message, isCached: false, elapsedMs: 0 });
     });
     return worker;
   }
 
   async #end(slot: Slot, outcome: Outcome): Promise<void> {
     if (!slot.current) return;
-    if (outcome.state !== "kept") await discard(slot.current.job.temporary);
+    const isComplete = outcome.state !== "failed" && outcome.size !== undefined;
+    if (!isComplete) await discard(slot.current.job.temporary);
     this.#finish(slot, outcome);
   }
 
@@ -134,7 +136,7 @@ export class Pool {
     const memory = memoryOf(job);
     this.#memory -= memory;
     slot.current = undefined;
-    if (memory > REPLACED) {
+    if (memory > REPLACED && !outcome.isCached) {
       slot.worker?.terminate();
       slot.worker = undefined;
     }

@@ -4,7 +4,10 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import { act } from "./act.ts";
+import { Cache } from "./cache/cache.ts";
+import { DirectoryStore } from "./cache/directory_store.ts";
 import type { Context } from "./context.ts";
+import { immutabilityOf } from "./immutability.ts";
 import { Ledger } from "./ledger.ts";
 import { type PrecompressOptions, settingsOf } from "./options.ts";
 import { isOwnName, manifestName } from "./own_names.ts";
@@ -39,6 +42,8 @@ import { type Tree, walk } from "./walk.ts";
  * @param options.minSaving The share that a variant must save. Default: 0.05.
  * @param options.previous The former deploy's folder, for deltas. Default: none.
  * @param options.siteDictionary Whether HTML pages get deltas against one dictionary for all. Default: false.
+ * @param options.cache A folder from which variants are taken that were made before, anywhere. Default: none.
+ * @param options.immutable The files whose content never changes, for servers. Default: nothing is said of files.
  * @param options.signal Stops the run, leaving no temporary file.
  * @returns What was done.
  * @throws {TypeError | RangeError} if an option is not what it should be.
@@ -63,6 +68,9 @@ export async function precompress(directory: string, options: PrecompressOptions
   const selection = await selectionOf(settings);
   const { followLinks } = settings;
   const isCopy = places.source !== places.target;
+  const cache = places.cache === undefined || settings.dryRun
+    ? undefined
+    : new Cache(await DirectoryStore.open(places.cache, settings.cacheLimits));
   const target = await Target.of(places.target, { isCopy, followLinks: followLinks && !isCopy });
   if (isCopy && !settings.force) await requireOwn(target);
   const origin = isCopy ? await Target.of(places.source, { isCopy: false, followLinks }) : target;
@@ -89,6 +97,8 @@ export async function precompress(directory: string, options: PrecompressOptions
       ? undefined
       : await PreviousFiles.in(places.previous, { ...settings, signal }),
     siteDictionary: undefined,
+    cache,
+    isImmutable: await immutabilityOf(options.immutable, [origin.provenance.records, target.provenance.records]),
     ledger: new Ledger(target.provenance.records),
     pool,
     progress: new ProgressMeter(options.onProgress),
@@ -120,6 +130,7 @@ async function run(tree: Tree, files: TreeFiles, context: Context, signal?: Abor
   dropGone(plan, context);
   if (plan.isEmpty && target.isNews(ledger.records)) await target.begin();
   await target.end(ledger.records).catch((error) => ledger.fail(manifestName, error));
+  ledger.cache = await context.cache?.end();
 }
 
 async function planAll(tree: Tree, files: TreeFiles, context: Context, signal?: AbortSignal): Promise<Plan> {

@@ -73,11 +73,12 @@ export class Provenance {
 function applyEntry(records: Map<string, FileRecord>, { path, record, made }: JournalEntry): void {
   const known = records.get(path);
   const base = known?.sha256 === record.sha256 ? known : { ...record, variants: {} };
-  const { dictionary, siteDictionary, madeOf } = record;
+  const { dictionary, siteDictionary, madeOf, immutable } = record;
   const told = {
     ...(dictionary && { dictionary }),
     ...(siteDictionary && { siteDictionary }),
     ...(madeOf && { madeOf }),
+    ...(immutable !== undefined && { immutable }),
   };
   const variants = made ? { ...base.variants, [made.format]: made.variant } : base.variants;
   records.set(path, { ...base, ...told, variants });

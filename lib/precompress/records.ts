@@ -75,6 +75,8 @@ export interface FileRecord {
   readonly siteDictionary?: string;
   /** Only of the dictionary of the site, which a run made: a hash of what it was made of, in hexadecimal. */
   readonly madeOf?: string;
+  /** Whether its content never changes under its name; undefined if no run was told. */
+  readonly immutable?: boolean;
   /** Whether the file itself was in the copy already, put there by somebody else: no run changes or removes that. */
   readonly found?: true;
   /** The variants made of it, or decided against; none if it was not worth a try. */

@@ -1,3 +1,4 @@
+import type { CacheReport } from "./cache/cache.ts";
 import type { DeltaFormat, VariantFormat } from "./options.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Problem } from "./problem.ts";
@@ -63,6 +64,8 @@ export interface PrecompressReport {
    * The dictionary of the site, its size in bytes: with `siteDictionary`, if one saves more than it costs.
    */
   readonly siteDictionary?: { readonly path: string; readonly size: number };
+  /** What was taken from the cache and given to it: with `cache`, and without `dryRun`. */
+  readonly cache?: CacheReport;
   /** Files that could not be handled; all others are done. */
   readonly problems: readonly Problem[];
   /** By kind of file, largest first. */
@@ -95,7 +98,7 @@ export function typeOf(path: string): string {
 
 /** Sums up a run over so many files. */
 export function summarize(files: number, dotfiles: number, ledger: Ledger, elapsedMs: number): PrecompressReport {
-  const { siteDictionary } = ledger;
+  const { cache, siteDictionary } = ledger;
   const byPath = (a: string, b: string) => a < b ? -1 : 1;
   return {
     files,
@@ -107,6 +110,7 @@ export function summarize(files: number, dotfiles: number, ledger: Ledger, elaps
     found: ledger.found.toSorted(byPath),
     dotfiles,
     ...(siteDictionary && { siteDictionary: { path: siteDictionary.path, size: siteDictionary.size } }),
+    ...(cache && { cache }),
     problems: ledger.problems.toSorted((a, b) => byPath(a.path, b.path)),
     types: summarizeTypes(ledger),
     elapsedMs,

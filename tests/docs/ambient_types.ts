@@ -65,6 +65,12 @@ declare namespace Deno {
 }
 
 declare namespace Bun {
+  interface BuildOptions {
+    entrypoints: string[];
+    outdir?: string;
+    plugins?: { name: string; setup(build: object): void }[];
+  }
+  function build(options: BuildOptions): Promise<object>;
   interface Server {
     readonly port: number;
     readonly hostname: string;

@@ -12,7 +12,7 @@ import { writeFully } from "../write_fully.ts";
 import { proofOfComplete, proofOfOpen, provenFile } from "./file_proof.ts";
 import { type LimitedSeries, removePastLimits, type SeriesLimits } from "./series_limits.ts";
 import { SeriesLock } from "./series_lock.ts";
-import { packedExtensions, type PackedSeries, SeriesPacker } from "./series_packer.ts";
+import { packedFormats, type PackedSeries, SeriesPacker } from "./series_packer.ts";
 import { type SeriesEntry, SeriesRecord } from "./series_record.ts";
 
 const LINE_FEED = 10;
@@ -372,8 +372,8 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
   #lastNumber(): number {
     let last = 0;
     for (const name of readdirSync(this.directory)) {
-      const extension = packedExtensions.find((extension) => name.endsWith(`.${extension}`));
-      const plain = extension === undefined ? name : name.slice(0, -extension.length - 1);
+      const packed = packedFormats.find(({ extension }) => name.endsWith(`.${extension}`));
+      const plain = packed === undefined ? name : name.slice(0, -packed.extension.length - 1);
       last = Math.max(last, this.#series.numberOf(name) ?? 0, this.#series.numberOf(plain) ?? 0);
     }
     return last;

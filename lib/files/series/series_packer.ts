@@ -17,8 +17,10 @@ const formats: Readonly<Record<SeriesFormat, { readonly extension: string; reado
   brotli: { extension: "br", level: 5 },
 };
 
-/** The extensions of compressed files. */
-export const packedExtensions: readonly string[] = Object.values(formats).map(({ extension }) => extension);
+/** The formats with the extensions of their files. */
+export const packedFormats: readonly { readonly format: SeriesFormat; readonly extension: string }[] = Object.entries(
+  formats,
+).map(([format, { extension }]) => ({ format: format as SeriesFormat, extension }));
 
 /** Whether a value names a format. */
 export function isSeriesFormat(value: unknown): value is SeriesFormat {

@@ -86,7 +86,7 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
   start(): void {
     this.#exchange = this.pooled.connection.start(this.#request, this.#upload, this);
     this.#hold(true);
-    this.#startDeadline(this.#headersTimeout);
+    this.#startDeadline(this.#request.limits.headersTimeout);
     if (this.#trace !== undefined) this.#traceBody(this.#trace);
   }
 
@@ -140,7 +140,7 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
         `${this.#request.url.href} was answered with more informational responses than maxHeaderSize allows`;
       return this.#stop(this.#error("LIMIT_EXCEEDED", message));
     }
-    const told = this.#request.onInformational ?? this.#core.options.onInformational;
+    const told = this.#request.limits.onInformational;
     if (told !== undefined) this.#core.tell(() => told(status, new ResponseHeaders(fields)));
   }
 
@@ -181,13 +181,17 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
     const { href } = this.#request.url;
     // While the request's body is being sent, the time is counted from its last piece.
     if (!this.#hasHead || this.#discards) { // a response without a body may come early
-      const ms = this.#hasHead ? DISCARDED_WITHIN : this.#headersTimeout;
+      const ms = this.#hasHead ? DISCARDED_WITHIN : this.#request.limits.headersTimeout;
       if (this.#upload?.pending && performance.now() - this.#upload.readAt < ms) return this.#deadlines!.start(this);
     }
     if (this.#discards) this.#stopDiscarding();
     else if (this.#hasHead) {
-      this.#stop(this.#error("BODY_TIMEOUT", `No byte of the body of ${href} came for ${this.#bodyTimeout} ms`));
-    } else this.#stop(this.#error("HEADERS_TIMEOUT", `${href} was not answered within ${this.#headersTimeout} ms`));
+      this.#stop(
+        this.#error("BODY_TIMEOUT", `No byte of the body of ${href} came for ${this.#request.limits.bodyTimeout} ms`),
+      );
+    } else {this.#stop(
+        this.#error("HEADERS_TIMEOUT", `${href} was not answered within ${this.#request.limits.headersTimeout} ms`),
+      );}
   }
 
   // What the response's body tells.
@@ -201,7 +205,7 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
     if (this.#isOver) return;
     this.#isWanted = true;
     this.#hold(true);
-    if (this.expiresAt === 0) this.#startDeadline(this.#bodyTimeout);
+    if (this.expiresAt === 0) this.#startDeadline(this.#request.limits.bodyTimeout);
   }
 
   cancel(reason: unknown): void {
@@ -262,14 +266,6 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
     this.#holds = holds;
     if (holds) this.pooled.hold();
     else this.pooled.release();
-  }
-
-  get #headersTimeout(): number {
-    return this.#request.headersTimeout ?? this.#core.options.headersTimeout;
-  }
-
-  get #bodyTimeout(): number {
-    return this.#request.bodyTimeout ?? this.#core.options.bodyTimeout;
   }
 
   #startDeadline(ms: number): void {

@@ -11,8 +11,6 @@ import { joinedField } from "../response/response_headers.ts";
 export interface ResponseTerms {
   /** Whether content codings are undone. */
   readonly decompress: boolean;
-  /** Bytes that the decoded body may have. */
-  readonly maxResponseSize: number;
   /** Whether it is not the first response. */
   readonly redirected: boolean;
 }
@@ -34,7 +32,7 @@ export function buildResponse(
   if (body !== undefined) {
     const codings = terms.decompress ? joinedField(head.headers, "content-encoding") : "";
     if (codings !== "") body = decodedBody(body, codings, origin);
-    limit(body, request, head, terms.maxResponseSize);
+    limit(body, request, head);
     if (integrity !== "") body = verifiedBody(body, integrity, origin);
   } else if (asksForDigest(integrity)) {
     const message = `${url.href} has a response without a body, and integrity asks for one`;
@@ -44,7 +42,8 @@ export function buildResponse(
 }
 
 /** The caller gets no more of the body, as it is read, than was said. */
-function limit(body: ResponseBody, { url, origin }: FetchRequest, { headers }: ResponseHead, most: number): void {
+function limit(body: ResponseBody, { url, origin, limits }: FetchRequest, { headers }: ResponseHead): void {
+  const most = limits.maxResponseSize;
   if (most === Infinity) return;
   const error = (): HttpError => {
     const message = `The response of ${url.href} is larger than ${most} bytes (maxResponseSize)`;

@@ -93,7 +93,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
 
   /** Begins. */
   start(): void {
-    const { signal, timeout = this.#core.options.timeout } = this.#request;
+    const { signal, limits: { timeout } } = this.#request;
     this.#context = tracedContext();
     this.#owner.onBegin(this);
     if (signal?.aborted) return this.#fail(signal.reason);
@@ -139,7 +139,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
 
   /** It was in the queue for too long. */
   onExpired(): void {
-    const ms = this.#queueTimeout;
+    const ms = this.#request.limits.queueTimeout;
     this.#fail(
       this.#error("QUEUE_TIMEOUT", `${this.#request.url.href} got no connection within ${ms} ms (queueTimeout)`),
     );
@@ -185,8 +185,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
   deliver(): void {
     if (this.#isOver) return; // aborted, or failed, in the same turn
     const { decompress } = this.#core.options;
-    const maxResponseSize = this.#request.maxResponseSize ?? this.#core.options.maxResponseSize;
-    const terms = { decompress, maxResponseSize, redirected: this.#redirects > 0 };
+    const terms = { decompress, redirected: this.#redirects > 0 };
     let response: HttpResponse;
     try {
       response = buildResponse(this.#request, this.#head!, this.#responseBody, terms);
@@ -279,7 +278,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
   }
 
   #watchQueue(): void {
-    const ms = this.#queueTimeout;
+    const ms = this.#request.limits.queueTimeout;
     if (this.waitingAt === undefined || this.expiresAt !== 0 || ms === 0) return;
     this.#deadlines = this.#core.deadlinesOf(ms);
     this.#deadlines.start(this);
@@ -301,8 +300,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
 
   /** Whether there is to be another attempt after one with a status that is to be retried. */
   #retryStatus({ status, headers }: ResponseHead): boolean {
-    const { options } = this.#core;
-    const { retryStatuses = options.retryStatuses, maxRetryAfter = options.maxRetryAfter } = this.#request;
+    const { retryStatuses, maxRetryAfter } = this.#request.limits;
     if (!retryStatuses.includes(status) || !this.#mayRepeat()) return false;
     const pause = this.#failedAttempts.addAnswered(retryAfter(headers), maxRetryAfter, this.#retryTerms);
     // Who would only see the timeout has more of the response.
@@ -318,7 +316,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
   }
 
   get #retryTerms(): RetryTerms {
-    const { idempotent, retries = this.#core.options.retries } = this.#request;
+    const { idempotent, limits: { retries } } = this.#request;
     const { kept, pool: { fruitless } } = this.#attempt!.pooled;
     return { retries, idempotent, fruitless, kept };
   }
@@ -340,10 +338,6 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
 
   #onTimeout(ms: number): void {
     this.#fail(this.#error("TIMEOUT", `${this.#request.url.href} took more than ${ms} ms (timeout)`));
-  }
-
-  get #queueTimeout(): number {
-    return this.#request.queueTimeout ?? this.#core.options.queueTimeout;
   }
 
   #stopDeadline(): void {

@@ -1,6 +1,6 @@
 import type { ClientCore } from "../client_core.ts";
 import { checkInterceptors } from "../http_client_options.ts";
-import { checkedOption } from "../request/fetch_request.ts";
+import { checkedOption } from "../request/request_limits.ts";
 import type { HttpRequestInit } from "../request/http_request_init.ts";
 import { requestObject } from "../request/request_object.ts";
 import type { Caller } from "./call.ts";

@@ -42,7 +42,7 @@ export class LocalCall implements LiveCall, BodyControl {
 
   /** Begins. */
   start(): void {
-    const { signal, url, body, timeout = this.#core.options.timeout } = this.#request;
+    const { signal, url, body, limits: { timeout } } = this.#request;
     this.#owner.onBegin(this);
     if (body !== undefined && !body.replayable) body.open().cancel(undefined); // nobody to send it to
     if (signal?.aborted) return this.#fail(signal.reason);
@@ -124,8 +124,7 @@ export class LocalCall implements LiveCall, BodyControl {
 
   #answer(status: number, statusText: string, headers: HeaderList): void {
     const head: ResponseHead = { status, statusText, headers };
-    const maxResponseSize = this.#request.maxResponseSize ?? this.#core.options.maxResponseSize;
-    const terms = { decompress: false, maxResponseSize, redirected: false };
+    const terms = { decompress: false, redirected: false };
     try {
       const body = this.#request.method === "HEAD" ? undefined : this.#body;
       const response = buildResponse(this.#request, head, body, terms);

@@ -1,11 +1,12 @@
 import type { HeaderList, RequestHead } from "../exchange.ts";
-import { checkNumber, checkStatuses } from "../http_client_options.ts";
+import type { ResolvedOptions } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "./http_request_init.ts";
 import type { BodySource } from "./body_source.ts";
 import { extractBody } from "./request_body.ts";
 import { keptContent, RequestContent } from "./request_content.ts";
 import { HeaderReader } from "./request_headers.ts";
+import { limitsOf, type RequestLimits } from "./request_limits.ts";
 import { checkedMethod, isIdempotent } from "./request_method.ts";
 import { type RequestTarget, targetOf } from "./request_target.ts";
 import { StreamBody } from "./stream_body.ts";
@@ -25,28 +26,12 @@ export interface FetchRequest extends RequestHead {
   readonly integrity: string;
   /** Whether the body waits for the server's 100 (Continue). */
   readonly expectsContinue: boolean;
-  /** In ms; undefined: the client's. */
-  readonly timeout: number | undefined;
-  readonly queueTimeout: number | undefined;
-  readonly headersTimeout: number | undefined;
-  readonly bodyTimeout: number | undefined;
-  /** Undefined: the client's, as of those that follow. */
-  readonly retries: number | undefined;
-  readonly retryStatuses: readonly number[] | undefined;
-  /** In ms. */
-  readonly maxRetryAfter: number | undefined;
-  readonly onInformational: HttpRequestInit["onInformational"];
-  /** In bytes; undefined: the client's. */
-  readonly maxResponseSize: number | undefined;
+  /** The client's options, but for those that the request has its own value of. */
+  readonly limits: RequestLimits;
 }
 
-/** The settings of a client that apply to its requests. */
-export interface RequestDefaults {
-  /** Whether encoded responses are asked for. */
-  readonly decompress: boolean;
-  /** Defined if requests may go by a proxy. */
-  readonly proxyOf?: unknown;
-}
+/** The settings of a client that apply to its requests: decompress, whether encoded responses are asked for; proxyOf, if requests may go by a proxy. */
+export type RequestDefaults = RequestLimits & Pick<ResolvedOptions, "decompress" | "proxyOf">;
 
 /**
  * Reads what fetch was called with. Never touches the network.
@@ -84,21 +69,9 @@ function readFor(
   const given = init?.headers ?? request?.headers;
   if (given !== undefined) headers.readAll(given);
   if (defaults.proxyOf !== undefined) checkProxyFields(headers.list);
-  const options = {
-    redirect: checkedRedirect(init?.redirect ?? request?.redirect ?? "follow"),
-    signal: checkedSignal((init?.signal === undefined ? request?.signal : init.signal) ?? undefined),
-    idempotent: init?.idempotent ?? isIdempotent(method),
-    integrity: init?.integrity ?? request?.integrity ?? "",
-    timeout: checkedNumber("timeout", init?.timeout),
-    queueTimeout: checkedNumber("queueTimeout", init?.queueTimeout),
-    headersTimeout: checkedNumber("headersTimeout", init?.headersTimeout),
-    bodyTimeout: checkedNumber("bodyTimeout", init?.bodyTimeout),
-    retries: checkedNumber("retries", init?.retries),
-    retryStatuses: checkedStatuses(init?.retryStatuses),
-    maxRetryAfter: checkedNumber("maxRetryAfter", init?.maxRetryAfter),
-    onInformational: checkedFunction("onInformational", init?.onInformational),
-    maxResponseSize: checkedNumber("maxResponseSize", init?.maxResponseSize),
-  };
+  const redirect = checkedRedirect(init?.redirect ?? request?.redirect ?? "follow");
+  const signal = checkedSignal((init?.signal === undefined ? request?.signal : init.signal) ?? undefined);
+  const limits = init === undefined || init === null ? defaults : limitsOf(init, defaults);
   let body: BodySource | undefined;
   let type: string | undefined;
   const content = init?.body ?? unreadBody(request);
@@ -128,7 +101,11 @@ function readFor(
     closes: headers.closes,
     expectsContinue: headers.expectsContinue,
     body,
-    ...options,
+    redirect,
+    signal,
+    idempotent: init?.idempotent ?? isIdempotent(method),
+    integrity: init?.integrity ?? request?.integrity ?? "",
+    limits,
   };
 }
 
@@ -182,40 +159,4 @@ export function checkedSignal(signal: AbortSignal | undefined): AbortSignal | un
   const { aborted, addEventListener } = signal as Partial<AbortSignal>;
   if (typeof aborted === "boolean" && typeof addEventListener === "function") return signal;
   throw new HttpError("INVALID_OPTION", "signal must be an AbortSignal, or null for none");
-}
-
-type NumberMember =
-  | "retries"
-  | "maxRetryAfter"
-  | "timeout"
-  | "queueTimeout"
-  | "headersTimeout"
-  | "bodyTimeout"
-  | "maxResponseSize";
-
-export function checkedNumber(name: NumberMember, value: number | undefined): number | undefined {
-  if (value !== undefined) checkedOption(() => checkNumber(name, value));
-  return value;
-}
-
-function checkedStatuses(statuses: readonly number[] | undefined): readonly number[] | undefined {
-  return statuses === undefined ? undefined : checkedOption(() => checkStatuses(statuses));
-}
-
-/**
- * Gives what the check of a client's option gives, for a request.
- *
- * @throws {HttpError} INVALID_OPTION if the check throws.
- */
-export function checkedOption<T>(check: () => T): T {
-  try {
-    return check();
-  } catch (cause) {
-    throw new HttpError("INVALID_OPTION", (cause as Error).message, { cause });
-  }
-}
-
-function checkedFunction<T>(name: "onInformational", value: T): T {
-  if (value === undefined || typeof value === "function") return value;
-  throw new HttpError("INVALID_OPTION", `${name} must be a function, not ${String(value)}`);
 }

@@ -1,6 +1,7 @@
 import { HttpError } from "../http_error.ts";
 import type { HttpRequest } from "../http_interceptor.ts";
-import { checkedNumber, checkedSignal, isRequest, unreadBody } from "./fetch_request.ts";
+import { checkedSignal, isRequest, unreadBody } from "./fetch_request.ts";
+import { checkedNumber } from "./request_limits.ts";
 import type { HttpRequestInit } from "./http_request_init.ts";
 import { keepContent } from "./request_content.ts";
 

@@ -92,11 +92,12 @@ export interface StaticHandlerOptions {
    * The paths below the folder whose content never changes, as a pattern or a glob: they may be kept for a year without
    * a question. `false`: none.
    *
-   * By default those whose names hold a hash of their content, as build tools name them: single names, and names that
-   * others around them show to be hashed. HTML, documents, data, source maps and service workers are never among them.
-   * `reload()` warns of a file that was immutable and has changed.
+   * By default those that the manifest names, if it was written with precompress's option of that name or by a plugin for
+   * a build tool. Otherwise those whose names hold a hash of their content, as build tools name them: single names, and
+   * names that others around them show to be hashed. HTML, documents, data, source maps and service workers are never
+   * among them then. `reload()` warns of a file that was immutable and has changed.
    *
-   * @default names that hold a hash, such as `app-3f9a1c0b.js`
+   * @default what the manifest says, or names that hold a hash, such as `app-3f9a1c0b.js`
    */
   immutable?: RegExp | string | false;
   /**

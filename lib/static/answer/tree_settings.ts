@@ -16,16 +16,27 @@ export interface TreeSettings extends Settings {
 /** The part of {@linkcode TreeSettings} that a table adds. */
 type Added = Pick<TreeSettings, "siteDictionary" | "dictionaryLink">;
 
-/** The settings for a tree with these `paths`, which are read at the first question about one of them. */
-export function settingsFor(paths: Iterable<string>, settings: Settings, added: Added): TreeSettings {
-  const byName = hashedNames(paths);
-  const byOption = settings.isImmutable;
+/** The files of a tree, as their immutability depends on them. */
+interface NamedFiles {
+  /** All paths. */
+  paths(): Iterable<string>;
+  /** Undefined: no manifest tells of any file. */
+  readonly recordedImmutable: ((path: string) => boolean) | undefined;
+}
+
+/**
+ * The settings for a tree, whose paths are read at the first question about one of them. The option comes before the
+ * manifest, and names count only where neither says anything.
+ */
+export function settingsFor(tree: NamedFiles, settings: Settings, added: Added): TreeSettings {
+  const byName = hashedNames(tree.paths());
+  const told = settings.isImmutable ?? tree.recordedImmutable;
   // The name of a dictionary has its hash, and browsers use only what they may keep.
   const isImmutable = (path: string): boolean => {
-    return path === added.siteDictionary?.path || (byOption ? byOption(path) : byName(path) !== undefined);
+    return path === added.siteDictionary?.path || (told ? told(path) : byName(path) !== undefined);
   };
-  if (!byOption) return { ...settings, ...added, isImmutable, hashIn: byName };
-  // A file of which the option says that it never changes has another name in each version: its hash is what differs.
-  const hashIn = (path: string) => byName(path) ?? (byOption(path) ? likelyHash(path) : undefined);
+  if (!told) return { ...settings, ...added, isImmutable, hashIn: byName };
+  // A file that is said never to change has another name in each version: its hash is what differs.
+  const hashIn = (path: string) => byName(path) ?? (told(path) ? likelyHash(path) : undefined);
   return { ...settings, ...added, isImmutable, hashIn };
 }

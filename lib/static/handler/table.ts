@@ -51,7 +51,7 @@ export class Table {
     this.tree = tree;
     this.deploy = deploy;
     this.#formers = formers;
-    this.#settings = settingsFor(tree.paths(), settings, {
+    this.#settings = settingsFor(tree, settings, {
       siteDictionary: settings.dictionaries ? tree.siteDictionary : undefined,
       dictionaryLink: () => this.#dictionaryLink ??= this.#makeDictionaryLink(),
     });

@@ -19,6 +19,7 @@ export async function examine(file: number, scan: Scan): Promise<void> {
     return warn(found.paths.at(file), `it is left out: ${reasonOf(error)}`);
   }
   if (!isAsRecorded && found.siteDictionary === file) found.siteDictionary = undefined;
+  if (!isAsRecorded) found.immutable?.delete(file); // it did change
   let areAllFit = true;
   for (let i = first + 1; i < end; i++) {
     if (!await examineVariant({ file, index: i, isAsRecorded }, scan)) areAllFit = false;

@@ -25,6 +25,8 @@ export class FoundFiles {
   readonly unfit: Set<number> = new Set();
   /** By representation: the SHA-256 of the dictionary that a delta needs, in base64. */
   readonly dictionaries: Map<number, string> = new Map();
+  /** The numbers of files whose content never changes under their names; undefined if no manifest tells of any file. */
+  immutable: Set<number> | undefined;
   /** The number of the file that is the dictionary of the site, by the manifest. */
   siteDictionary: number | undefined;
   /** Real paths of folders, with a separator at the end. */

@@ -5,7 +5,13 @@ import type { FileStatus } from "../../runtime/mod.ts";
 import { reasonOf } from "./failure.ts";
 import type { FoundFiles } from "./found_files.ts";
 import { readManifestLines } from "./manifest_lines.ts";
-import { isOfSiteDictionary, recordedContent, recordedDictionary, recordedVariant } from "./recorded_content.ts";
+import {
+  isOfSiteDictionary,
+  recordedContent,
+  recordedDictionary,
+  recordedImmutable,
+  recordedVariant,
+} from "./recorded_content.ts";
 import type { Warn } from "./representation.ts";
 import type { Turns } from "./turns.ts";
 
@@ -68,6 +74,7 @@ function takeRecord(path: string, record: unknown, found: FoundFiles): void {
   if (file === undefined) return;
   const { contents, dictionaries } = found;
   const first = found.firstOf(file);
+  takeImmutable(file, recordedImmutable(record), found);
   if (isOfSiteDictionary(record)) found.siteDictionary = file;
   const end = found.firstOf(file + 1);
   for (let i = first; i < end; i++) {
@@ -81,8 +88,15 @@ function takeRecord(path: string, record: unknown, found: FoundFiles): void {
   }
 }
 
+function takeImmutable(file: number, immutable: boolean | undefined, found: FoundFiles): void {
+  if (immutable !== undefined) found.immutable ??= new Set();
+  if (immutable) found.immutable!.add(file);
+  else found.immutable?.delete(file);
+}
+
 function clear(found: FoundFiles): void {
   for (let i = 0; i < found.contents.length; i++) found.contents.clear(i);
   found.dictionaries.clear();
   found.siteDictionary = undefined;
+  found.immutable = undefined;
 }

@@ -32,6 +32,12 @@ export function isOfSiteDictionary(record: unknown): boolean {
   return typeof ownValue(record, "madeOf") === "string";
 }
 
+/** Whether the content of a file never changes under its name, by its record; undefined if that does not say. */
+export function recordedImmutable(record: unknown): boolean | undefined {
+  const immutable = ownValue(record, "immutable");
+  return typeof immutable === "boolean" ? immutable : undefined;
+}
+
 /** The SHA-256 of a dictionary that a file has deltas against, in base64. */
 export function recordedDictionary(record: unknown, of: "former" | "site"): string | undefined {
   const hex = of === "former" ? hashIn(ownValue(record, "dictionary")) : hashAt(record, "siteDictionary");

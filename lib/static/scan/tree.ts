@@ -105,6 +105,12 @@ export class Tree implements Iterable<TreeFile> {
     return { path: paths.at(siteDictionary), sha256: contents.sha256Of(this.#found.firstOf(siteDictionary)) };
   }
 
+  /** Tells of paths whether their content never changes, by the manifest; undefined if that does not tell of any. */
+  get recordedImmutable(): ((path: string) => boolean) | undefined {
+    const { immutable, paths } = this.#found;
+    return immutable && ((path) => immutable.has(paths.find(path) ?? -1));
+  }
+
   /** How many variants are still to be decoded and compared. */
   get unproven(): number {
     return this.#found.unproven.size;

@@ -45,6 +45,13 @@ export const forwardProxies: readonly ForwardProxy[] = [
     credentials: CREDENTIALS,
     start: () => startMicrosocks(["-u", "miller", "-P", "wat er@7"]),
   },
+  {
+    name: "dante",
+    skip: missing("danted"),
+    schemes: ["socks5", "socks5h"],
+    credentials: undefined,
+    start: startDante,
+  },
 ];
 
 function startTinyproxy(folder: string, more = ""): Promise<PeerProcess<{ proxy: string }>> {
@@ -88,5 +95,26 @@ function startMicrosocks(words: readonly string[]): Promise<PeerProcess<{ proxy:
     const [port] = await freePorts(1);
     const place = ["-i", "127.0.0.1", "-p", String(port)];
     return { words: [...place, ...words], origins: { proxy: `socks5://127.0.0.1:${port}` } };
+  });
+}
+
+function startDante(folder: string): Promise<PeerProcess<{ proxy: string }>> {
+  return startDaemon(programPath("danted") ?? "danted", async () => {
+    await mkdir(folder, { recursive: true });
+    const [port] = await freePorts(1);
+    const conf = join(folder, "danted.conf");
+    await writeFile(
+      conf,
+      `logoutput: ${join(folder, "danted.log")}
+internal: 127.0.0.1 port = ${port}
+external: 127.0.0.1
+clientmethod: none
+socksmethod: none
+client pass { from: 127.0.0.0/8 to: 0.0.0.0/0 }
+socks pass { from: 127.0.0.0/8 to: 0.0.0.0/0 }
+`,
+    );
+    const words = ["-f", conf, "-p", join(folder, "danted.pid")];
+    return { words, origins: { proxy: `socks5://127.0.0.1:${port}` } };
   });
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { resolveOptions } from "../../../lib/http/http_client_options.ts";
 import { type FetchRequest, readRequest } from "../../../lib/http/request/fetch_request.ts";
 import type { HttpRequestInit } from "../../../lib/http/request/http_request_init.ts";
 import { HttpError, type HttpErrorCode } from "../../../lib/http/http_error.ts";
@@ -9,7 +10,7 @@ import { ReadableStream as OwnReadableStream } from "../../../lib/streams/mod.ts
 const DEFAULTS = ["accept", "*/*", "accept-encoding", "zstd, br, gzip", "user-agent", "millrace"];
 
 function read(input: string | URL | Request, init?: HttpRequestInit): FetchRequest {
-  return readRequest(input, init, { decompress: true });
+  return readRequest(input, init, resolveOptions({ decompress: true }));
 }
 
 /** The fields that a request was given, without those that are added. */
@@ -43,7 +44,7 @@ test("a URL alone is a GET with the defaults", () => {
   assert.equal(request.signal, undefined);
   assert.equal(request.idempotent, true);
   assert.equal(request.integrity, "");
-  assert.equal(request.headersTimeout, undefined);
+  assert.equal(request.limits.headersTimeout, resolveOptions({}).headersTimeout);
 });
 
 test("the parts of a URL are those that the URL class gives", () => {
@@ -140,7 +141,7 @@ test("what a request says rules over the defaults", () => {
     headers: { Accept: "text/html", "Accept-Encoding": "br", "User-Agent": "me/1" },
   });
   assert.deepEqual(headers, ["accept", "text/html", "accept-encoding", "br", "user-agent", "me/1"]);
-  const plain = readRequest("http://a/", undefined, { decompress: false });
+  const plain = readRequest("http://a/", undefined, resolveOptions({ decompress: false }));
   assert.deepEqual(plain.headers, ["accept", "*/*", "user-agent", "millrace"]);
 });
 
@@ -275,8 +276,8 @@ test("options are checked", () => {
     mode: "cors",
     cache: "no-store",
   });
-  assert.equal(request.headersTimeout, 5);
-  assert.equal(request.bodyTimeout, 0);
+  assert.equal(request.limits.headersTimeout, 5);
+  assert.equal(request.limits.bodyTimeout, 0);
 });
 
 test("GET and HEAD have no body", () => {

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
+import { resolveOptions } from "../../../lib/http/http_client_options.ts";
 import { type FetchRequest, readRequest } from "../../../lib/http/request/fetch_request.ts";
 import type { HttpRequestInit } from "../../../lib/http/request/http_request_init.ts";
 import { redirected } from "../../../lib/http/request/redirect.ts";
 
 function read(url: string, init?: HttpRequestInit): FetchRequest {
-  return readRequest(url, init, { decompress: false });
+  return readRequest(url, init, resolveOptions({ decompress: false }));
 }
 
 function follow(

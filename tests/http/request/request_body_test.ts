@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { RequestBody } from "../../../lib/http/exchange.ts";
+import { resolveOptions } from "../../../lib/http/http_client_options.ts";
 import { readRequest } from "../../../lib/http/request/fetch_request.ts";
 import type { HttpRequestBody } from "../../../lib/http/request/http_request_init.ts";
 import type { BodySource } from "../../../lib/http/request/body_source.ts";
@@ -14,7 +15,7 @@ const bytes = (...values: number[]): Uint8Array<ArrayBuffer> => new Uint8Array(v
 /** What is sent, and as what. */
 function extract(body: HttpRequestBody, length?: number): { source: BodySource; type: string | undefined } {
   const headers: Record<string, string> = length === undefined ? {} : { "content-length": String(length) };
-  const request = readRequest("http://a/", { method: "POST", body, headers }, { decompress: false });
+  const request = readRequest("http://a/", { method: "POST", body, headers }, resolveOptions({ decompress: false }));
   const at = request.headers.indexOf("content-type");
   return { source: request.body!, type: at < 0 ? undefined : request.headers[at + 1] };
 }
@@ -83,7 +84,7 @@ test("what becomes of a buffer after the call does not change what is sent", () 
 
 test("a content type that was given stays", () => {
   const init = { method: "POST", body: "{}", headers: { "Content-Type": "application/json" } };
-  const { headers } = readRequest("http://a/", init, { decompress: false });
+  const { headers } = readRequest("http://a/", init, resolveOptions({ decompress: false }));
   assert.deepEqual(headers.slice(0, 2), ["content-type", "application/json"]);
   assert.equal(headers.filter((name) => name === "content-type").length, 1);
 });
@@ -277,7 +278,9 @@ test("a stream is locked at once, so that nobody else reads it before there is a
   }
   const [free] = streams([bytes(1)]);
   const init = { method: "POST", body: free, redirect: "never" as "follow" };
-  assert.throws(() => readRequest("http://a/", init, { decompress: false }), { code: "INVALID_OPTION" });
+  assert.throws(() => readRequest("http://a/", init, resolveOptions({ decompress: false })), {
+    code: "INVALID_OPTION",
+  });
   assert.equal(free.locked, false);
   const broken = {
     [Symbol.asyncIterator]: () => {

@@ -1,0 +1,78 @@
+/**
+ * A plugin for Bun's bundler that compresses what a build wrote, by `precompress()`.
+ *
+ * @example In a build script
+ * ```ts bun
+ * import { precompress } from "@millrace/streams/bun";
+ *
+ * await Bun.build({ entrypoints: ["app.js"], outdir: "dist", plugins: [precompress({ levels: { brotli: 9 } })] });
+ * ```
+ *
+ * @module
+ */
+import { basename, relative, resolve } from "node:path";
+import process from "node:process";
+import { compressOutput, type Tool } from "./compress_output.ts";
+import type { PrecompressPluginOptions } from "./options.ts";
+import { Output } from "./output.ts";
+import type { PrecompressPlugin } from "./setup_plugin.ts";
+
+export type { PrecompressPluginOptions } from "./options.ts";
+export type { PrecompressPlugin } from "./setup_plugin.ts";
+
+/** The part of Bun's `PluginBuilder` that is used. */
+interface Build {
+  readonly config: { readonly outdir?: string; readonly root?: string };
+  onEnd(callback: (result: Result) => Promise<void>): void;
+}
+
+interface Result {
+  readonly success: boolean;
+  readonly outputs: readonly Artifact[];
+}
+
+interface Artifact {
+  readonly kind: string;
+  readonly path: string;
+  readonly hash: string | null;
+}
+
+/**
+ * Returns a plugin that compresses the output folder once a build has written it, and tells the manifest which names
+ * have a hash, so that the static handler need not guess. The build fails where a file cannot be compressed.
+ *
+ * @param options Those of `precompress()`: see {@linkcode PrecompressPluginOptions}.
+ * @example Compress a build
+ * ```ts bun
+ * import { precompress } from "@millrace/streams/bun";
+ * import { existsSync } from "node:fs";
+ *
+ * await Bun.build({ entrypoints: ["app.js"], outdir: "dist", plugins: [precompress({ formats: ["gzip"] })] });
+ * console.log(existsSync("dist/index.html.gz")); // true
+ * ```
+ */
+export function precompress(options: PrecompressPluginOptions = {}): PrecompressPlugin {
+  return {
+    name: "millrace:precompress",
+    setup(build) {
+      const { config } = build as Build;
+      if (config.outdir === undefined) return; // nothing is written
+      const tool: Tool = { root: process.cwd(), option: "outdir", print: (text) => console.log(text) };
+      const folder = resolve(config.outdir);
+      (build as Build).onEnd(async ({ success, outputs }) => {
+        if (success) await compressOutput(outputOf(folder, outputs), options, tool);
+      });
+    },
+  };
+}
+
+function outputOf(folder: string, artifacts: readonly Artifact[]): Output {
+  const output = new Output();
+  output.addFolder(folder);
+  for (const { kind, path, hash } of artifacts) {
+    // A source map has its script's name, and the script's hash does not cover the map.
+    const isNamed = kind !== "sourcemap" && hash !== null && basename(path).includes(hash);
+    output.add(folder, relative(folder, resolve(path)), isNamed);
+  }
+  return output;
+}

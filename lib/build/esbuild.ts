@@ -1,0 +1,130 @@
+/**
+ * A plugin for esbuild that compresses what a build wrote, by `precompress()`.
+ *
+ * @example In a build script
+ * ```ts
+ * import { precompress } from "@millrace/streams/esbuild";
+ * import { build } from "esbuild";
+ *
+ * await build({
+ *   entryPoints: ["app.js"],
+ *   entryNames: "[name]-[hash]",
+ *   outdir: "dist",
+ *   plugins: [precompress({ levels: { brotli: 9 } })],
+ * });
+ * ```
+ *
+ * @module
+ */
+import { dirname, extname, relative, resolve } from "node:path";
+import process from "node:process";
+import { compressOutput, type Tool } from "./compress_output.ts";
+import { hasHash } from "./file_names.ts";
+import type { PrecompressPluginOptions } from "./options.ts";
+import { Output } from "./output.ts";
+import type { PrecompressPlugin } from "./setup_plugin.ts";
+
+export type { PrecompressPluginOptions } from "./options.ts";
+export type { PrecompressPlugin } from "./setup_plugin.ts";
+
+/** The part of esbuild's `PluginBuild` that is used. */
+interface Build {
+  readonly initialOptions: BuildOptions;
+  onEnd(callback: (result: Result) => Promise<{ errors: { text: string }[] } | undefined>): void;
+}
+
+interface BuildOptions {
+  readonly outdir?: string;
+  readonly outfile?: string;
+  readonly absWorkingDir?: string;
+  readonly write?: boolean;
+  readonly logLevel?: string;
+  readonly entryNames?: string;
+  readonly chunkNames?: string;
+  readonly assetNames?: string;
+  metafile?: boolean;
+}
+
+interface Result {
+  readonly errors: readonly unknown[];
+  readonly metafile?: { readonly outputs: Readonly<Record<string, OutputFile>> };
+}
+
+interface OutputFile {
+  readonly entryPoint?: string;
+  /** The styles that go with an entry point. */
+  readonly cssBundle?: string;
+}
+
+/** The pattern where there is no option. */
+const ENTRY_NAMES = "[dir]/[name]";
+const OTHER_NAMES = "[name]-[hash]";
+const HASH_CHARACTER = "[0-9A-Z]";
+/** The levels at which esbuild prints more than warnings. */
+const TALKATIVE: readonly unknown[] = ["info", "debug", "verbose"];
+
+/**
+ * Returns a plugin that compresses the output folder once a build has written it, and tells the manifest which names
+ * have a hash, so that the static handler need not guess. The build fails where a file cannot be compressed. A summary is
+ * printed where esbuild prints its own, with `logLevel: "info"`.
+ *
+ * esbuild does not tell plugins that it watches or serves: of a context only the first build is compressed.
+ *
+ * @param options Those of `precompress()`: see {@linkcode PrecompressPluginOptions}.
+ * @example Compress a build
+ * ```ts
+ * import { precompress } from "@millrace/streams/esbuild";
+ * import { build } from "esbuild";
+ * import { existsSync } from "node:fs";
+ *
+ * await build({ entryPoints: ["app.js"], outdir: "dist", plugins: [precompress({ formats: ["gzip"] })] });
+ * console.log(existsSync("dist/index.html.gz")); // true
+ * ```
+ */
+export function precompress(options: PrecompressPluginOptions = {}): PrecompressPlugin {
+  return {
+    name: "millrace:precompress",
+    setup(build) {
+      const { initialOptions } = build as Build;
+      const { outdir, outfile, write, logLevel, absWorkingDir: root = process.cwd() } = initialOptions;
+      const folder = outdir ?? (outfile === undefined ? undefined : dirname(outfile));
+      if (folder === undefined || write === false) return; // nothing is written
+      initialOptions.metafile = true;
+      const print = TALKATIVE.includes(logLevel) ? (text: string) => console.error(`\n${text}\n`) : undefined;
+      const tool: Tool = { root, option: "outdir", print };
+      let isFirst = true;
+      (build as Build).onEnd(async ({ errors, metafile }) => {
+        if (!isFirst || errors.length > 0) return;
+        isFirst = false;
+        const output = outputOf(resolve(root, folder), metafile!.outputs, initialOptions, root);
+        return await compressOutput(output, options, tool).then(() => undefined, failureOf);
+      });
+    },
+  };
+}
+
+function failureOf(error: unknown): { errors: { text: string }[] } {
+  return { errors: [{ text: error instanceof Error ? error.message : String(error) }] };
+}
+
+function outputOf(
+  folder: string,
+  files: Readonly<Record<string, OutputFile>>,
+  options: BuildOptions,
+  root: string,
+): Output {
+  const { entryNames = ENTRY_NAMES, chunkNames = OTHER_NAMES, assetNames = OTHER_NAMES } = options;
+  const output = new Output();
+  output.addFolder(folder);
+  const styles = new Set(Object.values(files).map(({ cssBundle }) => cssBundle));
+  for (const [path, { entryPoint }] of Object.entries(files)) {
+    const isEntry = entryPoint !== undefined || styles.has(path);
+    const extension = extname(path);
+    const isCode = /^\.[cm]?js$|^\.css$/.test(extension);
+    const pattern = isEntry ? entryNames : isCode ? chunkNames : assetNames;
+    const inner = relative(folder, resolve(root, path));
+    const isNamed = hasHash(inner.slice(0, inner.length - extension.length), pattern, HASH_CHARACTER);
+    output.add(folder, inner, isNamed);
+  }
+  return output;
+}

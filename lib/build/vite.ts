@@ -1,0 +1,126 @@
+/**
+ * A plugin for Vite, Rollup and Rolldown that compresses what a build wrote, by `precompress()`.
+ *
+ * @example In vite.config.ts
+ * ```ts
+ * import { precompress } from "@millrace/streams/vite";
+ * import { defineConfig } from "vite";
+ *
+ * export default defineConfig({ plugins: [precompress()] });
+ * ```
+ *
+ * @module
+ */
+import { dirname } from "node:path";
+import process from "node:process";
+import { type BundledFile, type BundleOptions, isNamedByHash } from "./bundle.ts";
+import { compressOutput, type Tool } from "./compress_output.ts";
+import type { PrecompressPluginOptions } from "./options.ts";
+import { Output } from "./output.ts";
+
+export type { PrecompressPluginOptions } from "./options.ts";
+
+/**
+ * A plugin of Vite, Rollup or Rolldown. Its hooks are the tool's to call.
+ *
+ * @example Only where it is wanted
+ * ```ts
+ * import { precompress, type PrecompressPlugin } from "@millrace/streams/vite";
+ * import process from "node:process";
+ *
+ * const plugins: PrecompressPlugin[] = process.env.PREVIEW ? [] : [precompress()];
+ * console.log(plugins[0].name, plugins[0].apply); // millrace:precompress build
+ * ```
+ */
+export interface PrecompressPlugin {
+  /** The name by which messages of the tool call it. */
+  readonly name: string;
+  /** Vite leaves it out while it serves for development. */
+  readonly apply: "build";
+}
+
+/** The members of plugins that Vite knows, and Rollup and Rolldown pass over. */
+interface ViteHooks extends PrecompressPlugin {
+  applyToEnvironment(environment: { readonly config: { readonly consumer: string } }): boolean;
+  config(): { readonly worker: { readonly plugins: () => Hooks[] } };
+  configResolved(config: { readonly root: string; readonly logger: { info(text: string): void } }): void;
+}
+
+/** The hooks of all three. */
+interface Hooks {
+  readonly name: string;
+  generateBundle?(options: BundleOptions, bundle: Readonly<Record<string, BundledFile>>): void;
+  writeBundle?(options: BundleOptions, bundle: Readonly<Record<string, BundledFile>>): void;
+  readonly closeBundle?: {
+    readonly order: "post";
+    readonly sequential: true;
+    handler(this: HookContext, error?: unknown): Promise<void>;
+  };
+}
+
+interface HookContext {
+  readonly meta: { readonly watchMode: boolean };
+  info(text: string): void;
+}
+
+/**
+ * Returns a plugin that compresses the output folder once a build has written all of it, and tells the manifest which
+ * names have a hash, so that the static handler need not guess. In Vite only what browsers load is compressed: nothing
+ * for development, nothing that is built for servers. Watching builds are not compressed.
+ *
+ * A build fails where a file cannot be compressed. In Rollup and Rolldown it happens in `bundle.close()`.
+ *
+ * @param options Those of `precompress()`: see {@linkcode PrecompressPluginOptions}.
+ * @example In rollup.config.js
+ * ```js
+ * import { precompress } from "@millrace/streams/vite";
+ *
+ * export default {
+ *   input: "src/main.js",
+ *   output: { dir: "dist", entryFileNames: "[name]-[hash].js" },
+ *   plugins: [precompress({ previous: "deployed" })],
+ * };
+ * ```
+ */
+export function precompress(options: PrecompressPluginOptions = {}): PrecompressPlugin {
+  const output = new Output();
+  /** Names of workers' files, which Vite builds on their own and adds to the bundle as they are. */
+  const workers = new Map<string, boolean>();
+  let tool: Tool | undefined;
+  const plugin: ViteHooks & Hooks = {
+    name: "millrace:precompress",
+    apply: "build",
+    applyToEnvironment: ({ config }) => config.consumer === "client",
+    config: () => ({ worker: { plugins: () => [workerPlugin(workers)] } }),
+    configResolved({ root, logger }) {
+      tool = { root, option: "build.outDir", print: (text) => logger.info(text) };
+    },
+    writeBundle(written, bundle) {
+      const folder = written.dir ?? dirname(written.file!);
+      output.addFolder(folder);
+      for (const file of Object.values(bundle)) {
+        const isHashed = workers.get(file.fileName) ?? isNamedByHash(file, written);
+        output.add(folder, file.fileName, isHashed);
+      }
+    },
+    closeBundle: {
+      order: "post",
+      sequential: true,
+      async handler(error) {
+        if (error !== undefined || this.meta.watchMode) return;
+        const ownTool: Tool = { root: process.cwd(), option: "output.dir", print: (text) => this.info(text) };
+        await compressOutput(output, options, tool ?? ownTool);
+      },
+    },
+  };
+  return plugin;
+}
+
+function workerPlugin(names: Map<string, boolean>): Hooks {
+  return {
+    name: "millrace:precompress-workers",
+    generateBundle(options, bundle) {
+      for (const file of Object.values(bundle)) names.set(file.fileName, isNamedByHash(file, options));
+    },
+  };
+}

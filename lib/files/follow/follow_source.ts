@@ -1,0 +1,108 @@
+import type { ReadableByteStreamController } from "../../streams/mod.ts";
+import { fileFailure } from "../failure.ts";
+import type { FollowedFile, Trail } from "./followed_file.ts";
+
+/** Files that are opened ahead of being read, at most. */
+const MOST_AHEAD = 16;
+
+/**
+ * The source of a stream that follows files. It works while somebody reads, and looks for new files every `interval` ms
+ * then, wherever it is in the present one, so that one that is renamed twice is not missed.
+ */
+export class FollowSource {
+  readonly type = "bytes";
+  readonly #trail: Trail;
+  readonly #interval: number;
+  readonly #signal: AbortSignal | undefined;
+  /** The file that is read, and those after it. */
+  readonly #files: FollowedFile[] = [];
+  /** When files were looked for, in ms since the process began. */
+  #lookedAt = 0;
+  #hasEnded = false;
+  #stopWaiting: (() => void) | undefined = undefined;
+  #onAbort: (() => void) | undefined = undefined;
+
+  constructor(trail: Trail, interval: number, signal: AbortSignal | undefined) {
+    this.#trail = trail;
+    this.#interval = interval;
+    this.#signal = signal;
+  }
+
+  /** Opens the first file, if there is one, where reading is to begin. */
+  async open(): Promise<void> {
+    try {
+      this.#add(await this.#trail.first());
+    } catch (error) {
+      throw fileFailure("read", this.#trail.path, error);
+    }
+  }
+
+  start(controller: ReadableByteStreamController): void {
+    const signal = this.#signal;
+    if (signal === undefined) return;
+    this.#onAbort = () => {
+      controller.error(signal.reason);
+      this.cancel().catch(() => {}); // why it ends is being told already
+    };
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener("abort", this.#onAbort);
+  }
+
+  async pull(controller: ReadableByteStreamController): Promise<void> {
+    try {
+      const bytes = await this.#next();
+      if (bytes !== undefined && !this.#hasEnded) controller.enqueue(bytes);
+    } catch (error) {
+      if (this.#hasEnded) return;
+      await this.cancel().catch(() => {}); // the first error tells more
+      throw fileFailure("read", this.#trail.path, error);
+    }
+  }
+
+  async cancel(): Promise<void> {
+    this.#hasEnded = true;
+    if (this.#onAbort) this.#signal!.removeEventListener("abort", this.#onAbort);
+    this.#stopWaiting?.();
+    await Promise.all(this.#files.splice(0).map((file) => file.close()));
+  }
+
+  /** Waits for the next bytes; undefined at the end of the stream. */
+  async #next(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    while (!this.#hasEnded) {
+      if (performance.now() - this.#lookedAt >= this.#interval) await this.#look();
+      // An empty file is not the next one yet: a program may still have the former one.
+      const hasFollower = this.#files.some((file, i) => i > 0 && file.hasBytes());
+      const bytes = await this.#files[0]?.read();
+      if (bytes !== undefined) return bytes;
+      if (this.#hasEnded) return undefined;
+      if (hasFollower) await this.#files.shift()!.close();
+      else if (!await this.#look()) await this.#wait();
+    }
+    return undefined;
+  }
+
+  /** Opens the next file, if there is one; returns whether there is. */
+  async #look(): Promise<boolean> {
+    this.#lookedAt = performance.now();
+    if (this.#files.length > MOST_AHEAD) return false;
+    return this.#add(await this.#trail.next(this.#files.at(-1)));
+  }
+
+  #add(file: FollowedFile | undefined): boolean {
+    if (file === undefined) return false;
+    if (this.#hasEnded) file.close().catch(() => {}); // nobody reads it
+    else this.#files.push(file);
+    return true;
+  }
+
+  #wait(): Promise<void> {
+    if (this.#hasEnded) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, this.#interval);
+      this.#stopWaiting = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,112 @@
+import { Buffer } from "node:buffer";
+import type { Stats } from "node:fs";
+import { stat } from "node:fs/promises";
+import { OpenFile } from "../open_file.ts";
+import type { FollowedFile } from "./followed_file.ts";
+
+/** Bytes of one read. */
+const READ_SIZE = 256 * 1024;
+/** Bytes before the place of reading that each read compares: others there mean that the file was written anew. */
+const PROOF_SIZE = 64;
+
+/** A file that another program appends to. */
+export class GrowingFile implements FollowedFile {
+  readonly id: string;
+  readonly #file: OpenFile;
+  /** Whether a file that has lost bytes was begun anew; else these are taken back, as those of a write that failed. */
+  readonly #beginsAnew: boolean;
+  /** The place of the next byte. */
+  #position = 0;
+  /** The last bytes before it. */
+  #proof: Uint8Array = new Uint8Array(0);
+  /** Memory for the next read. */
+  #memory: Uint8Array<ArrayBuffer> | undefined = undefined;
+
+  private constructor(id: string, file: OpenFile, beginsAnew: boolean) {
+    this.id = id;
+    this.#file = file;
+    this.#beginsAnew = beginsAnew;
+  }
+
+  /**
+   * Opens a file.
+   *
+   * @param start The place of the first byte to read; the beginning if there are fewer.
+   * @throws {Error} what the file system says, with its `code`; without one if it is no regular file.
+   */
+  static async open(path: string, start: number | "end", beginsAnew: boolean): Promise<GrowingFile> {
+    requireRegular(await stat(path)); // opening a pipe would wait for somebody who writes to it
+    const file = await OpenFile.open(path, "r");
+    try {
+      const status = file.status();
+      requireRegular(status);
+      const growing = new GrowingFile(idOf(status), file, beginsAnew);
+      await growing.#begin(start === "end" ? status.size : start <= status.size ? start : 0);
+      return growing;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  async #begin(position: number): Promise<void> {
+    const proof = new Uint8Array(Math.min(position, PROOF_SIZE));
+    const length = await this.#file.readAt(proof, position - proof.length);
+    if (length < proof.length) return; // it was cut meanwhile
+    this.#position = position;
+    this.#proof = proof;
+  }
+
+  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    // Not `new Uint8Array(READ_SIZE)`, which writes zeros first where the memory was used before.
+    const bytes = this.#memory ??= new Uint8Array(Buffer.allocUnsafeSlow(READ_SIZE).buffer);
+    const known = this.#proof.length;
+    const length = await this.#file.readAt(bytes, this.#position - known);
+    if (length < known) {
+      this.#lose(this.#beginsAnew ? 0 : this.#file.size());
+      return this.#position === 0 && length > 0 ? await this.read() : undefined;
+    }
+    if (this.#beginsAnew && !isSame(this.#proof, bytes)) {
+      this.#lose(0);
+      return await this.read();
+    }
+    return length === known ? undefined : this.#taken(bytes, known, length);
+  }
+
+  hasBytes(): boolean {
+    return this.#file.size() > 0;
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  #lose(position: number): void {
+    const lost = Math.max(0, this.#position - position);
+    this.#position = Math.min(position, this.#position);
+    this.#proof = this.#proof.subarray(0, Math.max(0, this.#proof.length - lost));
+  }
+
+  /** What was read behind the proof, in memory of its own if it is little. */
+  #taken(bytes: Uint8Array<ArrayBuffer>, known: number, length: number): Uint8Array<ArrayBuffer> {
+    this.#position += length - known;
+    this.#proof = bytes.slice(Math.max(0, length - PROOF_SIZE), length);
+    if (length < READ_SIZE / 4) return bytes.slice(known, length);
+    this.#memory = undefined;
+    return bytes.subarray(known, length);
+  }
+}
+
+/** The id of the file with a status. */
+export function idOf({ dev, ino }: Stats): string {
+  return `${dev} ${ino}`;
+}
+
+function requireRegular(status: Stats): void {
+  if (status.isDirectory()) throw Object.assign(new Error("it is a directory"), { code: "EISDIR" });
+  if (!status.isFile()) throw new Error("it is no regular file: read it with openFileReadable()");
+}
+
+function isSame(some: Uint8Array, bytes: Uint8Array): boolean {
+  return Buffer.compare(some, bytes.subarray(0, some.length)) === 0;
+}

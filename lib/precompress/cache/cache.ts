@@ -1,0 +1,77 @@
+import type { Job, Outcome } from "../job.ts";
+import { explain } from "../problem.ts";
+import type { CacheStore, StoredEntry } from "./cache_store.ts";
+import { keyOf, trailerBytes } from "./entry.ts";
+
+/**
+ * What a run took from the cache, and gave to it.
+ *
+ * @example How much of a run the cache has saved
+ * ```ts
+ * import { type CacheReport, precompress } from "@millrace/streams/precompress";
+ *
+ * const told = ({ taken, made }: CacheReport): string => `${taken} of ${taken + made} from the cache`;
+ * await precompress("dist", { cache: "precompressed", formats: ["gzip"], out: "first" });
+ * const { cache } = await precompress("dist", { cache: "precompressed", formats: ["gzip"], out: "second" });
+ * console.log(told(cache!)); // … of … from the cache
+ * ```
+ */
+export interface CacheReport {
+  /** How many variants were taken from the cache. */
+  readonly taken: number;
+  /** How many were not there, and were compressed; those that turned out not to be worth it count too. */
+  readonly made: number;
+  /** How many of these were there, and were refused: torn, or something else than a variant of the file. */
+  readonly refused: number;
+  /** How many entries were removed because of `cacheMaxSize` or `cacheMaxAge`. */
+  readonly removed: number;
+  /** Why the cache could not be read or written, if so. The variants are all there then, but took their time. */
+  readonly problem?: string;
+}
+
+/** The cache of a run. Its failures are told, and fail nothing. */
+export class Cache {
+  readonly #store: CacheStore;
+  #taken = 0;
+  #made = 0;
+  #refused = 0;
+  #removed = 0;
+  #problem: string | undefined;
+
+  constructor(store: CacheStore) {
+    this.#store = store;
+  }
+
+  /** Opens the entry of what `job` makes; undefined if there is none. */
+  async find(job: Job): Promise<StoredEntry | undefined> {
+    return await this.#attempt("read", () => this.#store.get(keyOf(job)));
+  }
+
+  /** Counts the variant that became of `job`, for which there was an entry or not, and keeps it if it was made now. */
+  async settle(job: Job, outcome: Outcome, hadEntry: boolean): Promise<void> {
+    if (outcome.state === "failed") return;
+    if (outcome.isCached) return void this.#taken++;
+    this.#made++;
+    if (hadEntry) this.#refused++;
+    const { size, sha256 } = outcome;
+    if (size === undefined || sha256 === undefined) return;
+    const key = keyOf(job);
+    await this.#attempt("write", () => this.#store.put(key, job.temporary, trailerBytes({ key, sha256, size })));
+  }
+
+  /** Ends the run, and sums it up. */
+  async end(): Promise<CacheReport> {
+    this.#removed = await this.#attempt("clear", () => this.#store.end()) ?? 0;
+    const [taken, made, refused, removed] = [this.#taken, this.#made, this.#refused, this.#removed];
+    return { taken, made, refused, removed, ...(this.#problem !== undefined && { problem: this.#problem }) };
+  }
+
+  async #attempt<T>(action: string, attempt: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await attempt();
+    } catch (error) {
+      this.#problem ??= `cannot ${action} it: ${explain(error)}`;
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/** A place that keeps entries by their keys, for the runs of any machine that reach it. */
+export interface CacheStore {
+  /**
+   * Opens the entry of `key`; undefined if there is none. Whatever it holds is verified by the reader.
+   *
+   * @throws {Error} if the place cannot be read.
+   */
+  get(key: string): Promise<StoredEntry | undefined>;
+  /**
+   * Keeps the bytes of the file at `path`, followed by `trailer`, as the entry of `key`, in place of one that is there:
+   * a reader gets all of one or all of the other.
+   *
+   * @throws {Error} if the place cannot be written to.
+   */
+  put(key: string, path: string, trailer: Uint8Array): Promise<void>;
+  /**
+   * Ends the run: removes the entries that are beyond the limits of the place, and nothing that the cache did not write.
+   *
+   * @returns how many were removed.
+   */
+  end(): Promise<number>;
+}
+
+/** An entry as a file. */
+export interface StoredEntry {
+  readonly path: string;
+  /** Called when the file was read, or was not needed. */
+  release(): Promise<void>;
+}

@@ -1,0 +1,105 @@
+import { appendFile, chmod, copyFile, lstat, mkdir, readdir, readFile, rename, stat, utimes } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { AtomicFile, isTemporaryName, removeAbandonedTemporaries, temporaryPath } from "../../files/mod.ts";
+import { discard } from "../discard.ts";
+import { explain } from "../problem.ts";
+import type { CacheLimits } from "./cache_limits.ts";
+import type { CacheStore, StoredEntry } from "./cache_store.ts";
+import { removeBeyond } from "./remove_beyond.ts";
+
+/** The file by which a folder says that it is a cache: programs that make backups leave such out. */
+const TAG_NAME = "CACHEDIR.TAG";
+const TAG = "Signature: 8a477f597d28d172789f06886806bc55\n" +
+  "# Variants that millrace precompress made. This folder can be removed at any time.\n";
+
+/** A folder of entries, `12/34….variant` for the key `1234…`; any number of runs use it at a time. */
+export class DirectoryStore implements CacheStore {
+  readonly #folder: string;
+  readonly #limits: CacheLimits;
+
+  private constructor(folder: string, limits: CacheLimits) {
+    this.#folder = folder;
+    this.#limits = limits;
+  }
+
+  /**
+   * Opens the folder, and makes it unless it is there.
+   *
+   * @throws {Error} if it holds files and is no cache, or cannot be made.
+   */
+  static async open(folder: string, limits: CacheLimits): Promise<DirectoryStore> {
+    try {
+      await mkdir(folder, { recursive: true });
+      await claim(folder);
+    } catch (cause) {
+      throw new Error(`cannot use ${folder} as a cache: ${explain(cause)}`, { cause });
+    }
+    return new DirectoryStore(folder, limits);
+  }
+
+  async get(key: string): Promise<StoredEntry | undefined> {
+    const path = join(this.#folder, entryPath(key));
+    const now = new Date();
+    try {
+      await utimes(path, now, now); // the last use, by which old entries are found
+    } catch (error) {
+      if ((error as { code?: unknown }).code === "ENOENT") return undefined;
+      if (!(await lstat(path)).isFile()) throw error; // a folder that is only read
+    }
+    return { path, release: () => Promise.resolve() };
+  }
+
+  async put(key: string, path: string, trailer: Uint8Array): Promise<void> {
+    const target = join(this.#folder, entryPath(key));
+    const temporary = temporaryPath(join(this.#folder, key));
+    try {
+      await copyFile(path, temporary);
+      await chmod(temporary, (await stat(path)).mode & 0o777 | 0o600); // it may be of a file that nobody may write
+      await appendFile(temporary, trailer);
+      // Not flushed: an entry that a loss of power has torn is seen and made anew.
+      await rename(temporary, target).catch(async (error) => {
+        if (error.code !== "ENOENT") throw error;
+        await mkdir(dirname(target), { recursive: true });
+        await rename(temporary, target);
+      });
+    } finally {
+      await discard(temporary);
+    }
+  }
+
+  async end(): Promise<number> {
+    await removeAbandonedTemporaries(this.#folder);
+    return await removeBeyond(this.#folder, this.#limits);
+  }
+}
+
+/** The path of an entry below the folder. */
+function entryPath(key: string): string {
+  return `${key.slice(0, 2)}/${key.slice(2)}.variant`;
+}
+
+/** Makes sure that a folder is a cache of ours, or empty, and then makes it one. */
+async function claim(folder: string): Promise<void> {
+  if (await isTagged(folder)) return;
+  const names = (await readdir(folder)).filter((name) => !isTemporaryName(name));
+  if (names.length === 0) {
+    const tag = await AtomicFile.open(join(folder, TAG_NAME), { flush: false, followLinks: false });
+    try {
+      await tag.write(new TextEncoder().encode(TAG));
+      return await tag.commit();
+    } finally {
+      await tag.discard();
+    }
+  }
+  if (await isTagged(folder)) return; // another run was faster
+  throw new Error(`it holds files that no cache put there (${names.sort()[0]}): name an empty folder`);
+}
+
+async function isTagged(folder: string): Promise<boolean> {
+  try {
+    return await readFile(join(folder, TAG_NAME), "utf8") === TAG;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ENOENT") return false;
+    throw error;
+  }
+}

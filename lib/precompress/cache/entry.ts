@@ -1,0 +1,62 @@
+import { Buffer } from "node:buffer";
+import { encoderVersion } from "../../codecs/internal.ts";
+import { LARGE_FILE, sha256 } from "../content.ts";
+import type { Job } from "../job.ts";
+import { codecOf } from "../options.ts";
+
+/**
+ * Of how variants are made of the same content by the same codec with the same settings: another number when that gives
+ * other bytes, since entries of this one must not be found then.
+ */
+const RECIPE = 1;
+
+/** An entry of the cache is the bytes of a variant, and behind them, in so many bytes, whose and of how many they are. */
+export const TRAILER_SIZE = 88;
+const MAGIC = "millrace-cache-1";
+
+/** The trailer of an entry in words. */
+export interface Trailer {
+  readonly key: string;
+  /** Of the variant's bytes, in hexadecimal. */
+  readonly sha256: string;
+  /** Of the variant, in bytes. */
+  readonly size: number;
+}
+
+/** Returns the key of the variant that `job` makes: a hash, in hexadecimal, of all that its bytes depend on. */
+export function keyOf({ format, level, dictionarySha256, sha256: content, size }: Job): string {
+  const codec = codecOf(format);
+  const parts = {
+    recipe: RECIPE,
+    content,
+    size,
+    format: codec,
+    level,
+    dictionary: dictionarySha256 ?? null,
+    streamed: size > LARGE_FILE,
+    encoder: encoderVersion(codec),
+  };
+  return sha256(new TextEncoder().encode(JSON.stringify(parts)));
+}
+
+/** Returns the bytes of a trailer. */
+export function trailerBytes({ key, sha256, size }: Trailer): Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.alloc(TRAILER_SIZE);
+  bytes.write(MAGIC, 0, "latin1");
+  bytes.write(key, 16, "hex");
+  bytes.write(sha256, 48, "hex");
+  bytes.writeBigUInt64BE(BigInt(size), 80);
+  return bytes;
+}
+
+/** Returns the trailer that `bytes` are; undefined if they are none. */
+export function trailerIn(bytes: Uint8Array): Trailer | undefined {
+  if (bytes.length !== TRAILER_SIZE) return undefined;
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (buffer.toString("latin1", 0, 16) !== MAGIC) return undefined;
+  return {
+    key: buffer.toString("hex", 16, 48),
+    sha256: buffer.toString("hex", 48, 80),
+    size: Number(buffer.readBigUInt64BE(80)),
+  };
+}

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import test, { after } from "node:test";
+import { build, type BuildOptions, context, type Plugin, stop } from "esbuild";
+import { precompress } from "../../lib/build/esbuild.ts";
+import { listed, writeTree } from "../support/folders.ts";
+import { inProject, namedIn, namesOnly, quick } from "./project.ts";
+
+after(() => stop());
+
+/** The options of a build of the project into `dist`. */
+function optionsFor(root: string, options: BuildOptions = {}): BuildOptions {
+  const plugins: Plugin[] = [precompress(namesOnly)];
+  return {
+    absWorkingDir: root,
+    entryPoints: ["src/main.js", "src/lazy.js", "index.html"],
+    outdir: "dist",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    sourcemap: true,
+    loader: { ".svg": "file", ".html": "copy" },
+    logLevel: "silent",
+    plugins,
+    ...options,
+  };
+}
+
+test("after a build with esbuild the folder is compressed, and the manifest says which names have hashes", () =>
+  inProject(async (root) => {
+    await writeTree(root, { "dist/robots-abcd1234.txt": "mill ".repeat(400) });
+    await build(optionsFor(root, { plugins: [precompress(quick)] }));
+    assert.deepEqual(await namedIn(root, "dist"), {
+      immutable: ["logo-*.svg"],
+      other: [
+        ...["index.html", "robots-*.txt", "src/lazy.js", "src/lazy.js.map"],
+        ...["src/main.css", "src/main.css.map", "src/main.js", "src/main.js.map"],
+      ],
+    });
+    assert.ok(existsSync(join(root, "dist/src/main.js.gz")));
+  }));
+
+test("entry points, shared chunks and styles of esbuild are immutable where their names have hashes", () =>
+  inProject(async (root) => {
+    await build(optionsFor(root, {
+      entryPoints: ["src/main.js", "src/lazy.js"],
+      entryNames: "entry/[name]-[hash]",
+      chunkNames: "chunks/[name]",
+      assetNames: "assets/[hash]-[name]",
+      sourcemap: false,
+    }));
+    const { immutable, other } = await namedIn(root, "dist");
+    assert.deepEqual(immutable.map((path) => path.replace(/\w{8}-/, "*-")), [
+      ...["assets/*-logo.svg", "entry/lazy-*.js", "entry/main-*.css", "entry/main-*.js"],
+    ]);
+    assert.deepEqual(other, []);
+  }));
+
+test("a shared chunk is not taken for hashed that is not", () =>
+  inProject(async (root) => {
+    const shared = { entryPoints: ["src/a.js", "src/b.js"], sourcemap: false };
+    await build(optionsFor(root, shared));
+    assert.deepEqual((await namedIn(root, "dist")).immutable, ["chunk-*.js"]);
+    await build(optionsFor(root, { ...shared, outdir: "plain", chunkNames: "shared/[name]" }));
+    assert.deepEqual((await namedIn(root, "plain")).immutable, []);
+  }, {
+    "src/a.js": 'import { turn } from "./lazy.js"; turn();',
+    "src/b.js": 'import { turn } from "./lazy.js"; turn(); turn();',
+  }));
+
+test("a build into one file compresses its folder, and one that writes nothing, nothing", () =>
+  inProject(async (root) => {
+    const single: BuildOptions = { entryPoints: ["src/lazy.js"], splitting: false, outdir: undefined };
+    await build(optionsFor(root, { ...single, outfile: "single/app.js" }));
+    assert.deepEqual(await namedIn(root, "single"), { immutable: [], other: ["app.js", "app.js.map"] });
+    await build(optionsFor(root, { write: false }));
+    assert.ok(!existsSync(join(root, "dist")));
+    await assert.rejects(build(optionsFor(root, { ...single, outfile: "app.js" })), (error: Error) => {
+      assert.match(error.message, /it holds the whole project\. Set outdir to a folder of its own/);
+      return true;
+    });
+  }));
+
+test("of a context only the first build is compressed, and no build that failed", () =>
+  inProject(async (root) => {
+    await assert.rejects(build(optionsFor(root, { entryPoints: ["src/missing.js"] })));
+    assert.ok(!existsSync(join(root, "dist")));
+    const watching = await context(
+      optionsFor(root, { entryPoints: ["src/lazy.js"], sourcemap: false, plugins: [precompress(quick)] }),
+    );
+    await watching.rebuild();
+    const variants = async () => (await listed(join(root, "dist"))).filter((path) => path.endsWith(".gz"));
+    assert.deepEqual(await variants(), ["lazy.js.gz"]);
+    await writeTree(root, { "src/lazy.js": `console.log("${"mill ".repeat(400)}")` });
+    const before = await readFile(join(root, "dist/lazy.js.gz"));
+    await watching.rebuild();
+    await watching.dispose();
+    assert.deepEqual(await readFile(join(root, "dist/lazy.js.gz")), before);
+  }));

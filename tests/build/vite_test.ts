@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { createServer, type InlineConfig, type Logger, type Plugin as VitePlugin } from "vite";
+import * as vite from "vite";
+import { type Plugin as RolldownPlugin, rolldown } from "rolldown";
+import { type Plugin as RollupPlugin, rollup } from "rollup";
+import { precompress, type PrecompressPluginOptions } from "../../lib/build/vite.ts";
+import { readManifest } from "../../lib/precompress/mod.ts";
+import { listed, writeTree } from "../support/folders.ts";
+import { inProject, namedIn, namesOnly, project, quick } from "./project.ts";
+
+interface Told {
+  readonly lines: string[];
+  readonly logger: Logger;
+}
+
+/** A logger that keeps what it is told. */
+function keeping(): Told {
+  const lines: string[] = [];
+  const keep = (text: string): void => void lines.push(text);
+  const logger = { info: keep, warn: keep, warnOnce: keep, error: keep, clearScreen() {}, hasErrorLogged: () => false };
+  return { lines, logger: { ...logger, hasWarned: false } };
+}
+
+/** Builds a project with Vite; returns what was printed. */
+async function build(root: string, config: InlineConfig, options: PrecompressPluginOptions = {}): Promise<string> {
+  const { lines, logger } = keeping();
+  const plugins = [precompress({ ...namesOnly, ...options })];
+  await vite.build({ root, configFile: false, customLogger: logger, logLevel: "warn", plugins, ...config });
+  return lines.join("\n");
+}
+
+test("after a build with Vite the folder is compressed, and the manifest says which names have hashes", () =>
+  inProject(async (root) => {
+    const printed = await build(root, { build: { sourcemap: true, manifest: true } }, { minSize: 1024, ...quick });
+    assert.deepEqual(await namedIn(root, "dist"), {
+      immutable: ["assets/index-*.css", "assets/index-*.js", "assets/lazy-*.js", "assets/logo-*.svg"],
+      other: ["assets/index-*.js.map", "assets/lazy-*.js.map", "index.html", "library-B1946AC9.js"],
+    });
+    assert.ok((await listed(join(root, "dist"))).some((path) => /^assets\/index-.{8}\.js\.gz$/.test(path)));
+    assert.match(printed, /^JavaScript +3 files +\d+\.\d\d kB {2}│ gzip: +\d+\.\d\d kB$/m);
+    assert.match(printed, /^✓ \d+ files precompressed in \d/m);
+  }));
+
+test("workers and assets of Vite are known by what it made their names of", () =>
+  inProject(async (root) => {
+    await build(root, {
+      build: { rollupOptions: { output: { assetFileNames: ({ names }) => `media/[hash:10]/${names[0]}` } } },
+    });
+    const { immutable, other } = await namedIn(root, "dist");
+    assert.ok(immutable.includes("assets/worker-*.js"), immutable.join(" "));
+    assert.ok(immutable.some((path) => /^media\/[\w-]{10}\/logo\.svg$/.test(path)), immutable.join(" "));
+    assert.deepEqual(other, ["index.html", "library-B1946AC9.js"]);
+  }, { "src/lazy.js": 'export const turn = () => new Worker(new URL("./worker.js", import.meta.url));' }));
+
+test("names without hashes are not immutable, however they look", () =>
+  inProject(async (root) => {
+    const output = {
+      entryFileNames: "app-abcd1234.js",
+      chunkFileNames: "[name].js",
+      assetFileNames: "[name][extname]",
+    };
+    const emitting: VitePlugin = {
+      name: "emitting",
+      generateBundle() {
+        this.emitFile({ type: "asset", fileName: "assets/given-Ab3dE9xQ.txt", source: "mill ".repeat(400) });
+      },
+    };
+    await build(root, { build: { rollupOptions: { output, plugins: [emitting] } } });
+    assert.deepEqual((await namedIn(root, "dist")).immutable, []);
+  }));
+
+test("what the user names is immutable, too, and a second build of the folder keeps what the first one knew", () =>
+  inProject(async (root) => {
+    await build(root, {}, { immutable: ["library-*"] });
+    assert.ok((await namedIn(root, "dist")).immutable.includes("library-B1946AC9.js"));
+    const more = { emptyOutDir: false, copyPublicDir: false, rollupOptions: { input: join(root, "src/lazy.js") } };
+    await build(root, { build: more });
+    const { immutable, other } = await namedIn(root, "dist");
+    assert.deepEqual(other, ["index.html"]);
+    assert.ok(immutable.includes("library-B1946AC9.js") && immutable.includes("assets/index-*.js"));
+  }));
+
+test("a build makes deltas against a folder of previous, below the project as that of out", () =>
+  inProject(async (root) => {
+    const options = {
+      minSize: 3000,
+      jobs: 1,
+      formats: ["zstd"],
+      levels: { zstd: 1 },
+      previous: "deployed",
+      out: "site",
+    } as const;
+    assert.match(await build(root, {}, options), /^there is no deployed yet, so there are no deltas$/m);
+    assert.ok(!existsSync(join(root, "dist/.millrace.json")), "variants go to the copy alone");
+    await rename(join(root, "dist"), join(root, "deployed"));
+    await writeTree(root, { "src/main.js": `${project["src/main.js"]}console.log("more");` });
+    assert.doesNotMatch(await build(root, {}, options), /no deltas/);
+    const files = Object.values((await readManifest(join(root, "site")))!.files);
+    assert.deepEqual(files.flatMap(({ dictionary }) => dictionary?.match ?? []), ["assets/index-*.js"]);
+  }));
+
+test("nothing is compressed of what Vite builds for servers, nor while it serves or watches", () =>
+  inProject(async (root) => {
+    await build(root, { build: { ssr: "src/lazy.js", outDir: "server" } });
+    assert.deepEqual((await listed(join(root, "server"))).filter((path) => /gz$|millrace/.test(path)), []);
+
+    const { logger } = keeping();
+    const shared: InlineConfig = { root, configFile: false, customLogger: logger, logLevel: "warn" };
+    const server = await createServer({
+      ...shared,
+      plugins: [precompress(namesOnly)],
+      server: { middlewareMode: true },
+    });
+    const names = server.config.plugins.map(({ name }) => name);
+    await server.close();
+    assert.ok(!names.includes("millrace:precompress"));
+
+    const watcher = await vite.build({ ...shared, plugins: [precompress(namesOnly)], build: { watch: {} } });
+    assert.ok("on" in watcher);
+    const signal = AbortSignal.timeout(30_000);
+    await new Promise<void>((resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason));
+      watcher.on("event", (event) => {
+        if (event.code === "ERROR") reject(event.error);
+        if (event.code === "END") resolve();
+      });
+    });
+    await watcher.close();
+    assert.ok(existsSync(join(root, "dist/index.html")) && !existsSync(join(root, "dist/.millrace.json")));
+  }));
+
+test("environments for browsers are compressed, each in its folder, and others are not", () =>
+  inProject(async (root) => {
+    const { logger } = keeping();
+    const builder = await vite.createBuilder({
+      root,
+      configFile: false,
+      customLogger: logger,
+      logLevel: "warn",
+      plugins: [precompress(namesOnly)],
+      environments: {
+        client: { build: { outDir: "out/client" } },
+        ssr: { build: { outDir: "out/server", rollupOptions: { input: join(root, "src/lazy.js") } } },
+      },
+      builder: {},
+    });
+    for (const environment of Object.values(builder.environments)) await builder.build(environment);
+    assert.ok((await namedIn(root, "out/client")).immutable.includes("assets/index-*.js"));
+    assert.deepEqual((await listed(join(root, "out/server"))).filter((path) => /gz$|millrace/.test(path)), []);
+  }));
+
+test("a file that cannot be compressed fails the build, in words that name it", () =>
+  inProject(async (root) => {
+    const blocked = { "public/library-B1946AC9.js.gz": "somebody's own" };
+    await writeTree(root, blocked);
+    await assert.rejects(build(root, {}, { ...quick, minSize: 1024 }), (error: Error) => {
+      assert.match(error.message, /cannot compress all of dist:\n {2}library-B1946AC9\.js\.gz: it is in the way/);
+      return true;
+    });
+  }));
+
+test("an output that holds the project, or an option that there is none of, fails the build", () =>
+  inProject(async (root) => {
+    const flat = build(root, { build: { outDir: ".", emptyOutDir: false } });
+    await assert.rejects(flat, /it holds the whole project\. Set build\.outDir to a folder of its own/);
+    await assert.rejects(build(root, {}, { level: 3 } as object), /level is no option of precompress\(\)/);
+  }));
+
+for (const [name, run] of [["Rollup", runRollup], ["Rolldown", runRolldown]] as const) {
+  test(`${name} takes the plugin: all outputs are compressed when the bundle is closed`, () =>
+    inProject(async (root) => {
+      const printed = await run(root, join(root, "src/lazy.js"));
+      assert.deepEqual((await namedIn(root, "dist")).immutable, ["legacy/old-*.js", "new-*.js"]);
+      assert.deepEqual((await namedIn(root, "dist")).other, ["legacy/old-*.js.map"]);
+      assert.deepEqual((await namedIn(root, "single")).other, ["lazy.js"]);
+      assert.ok(!existsSync(join(root, "dist/legacy/.millrace.json")), "the folder that holds the other is enough");
+      assert.match(printed, /✓ 0 files precompressed/);
+    }));
+}
+
+/** The outputs of one bundle: one below another, and a single file. */
+const outputsIn = (root: string) => [
+  { dir: join(root, "dist"), entryFileNames: "new-[hash].js" },
+  { dir: join(root, "dist/legacy"), entryFileNames: "old-[hash].js", sourcemap: true },
+  { file: join(root, "single/lazy.js") },
+];
+
+async function runRollup(root: string, input: string): Promise<string> {
+  const lines: string[] = [];
+  const plugins: RollupPlugin[] = [precompress(namesOnly)];
+  const bundle = await rollup({ input, plugins, onLog: (_, { message }) => void lines.push(message) });
+  for (const output of outputsIn(root)) await bundle.write(output);
+  await bundle.close();
+  return lines.join("\n");
+}
+
+async function runRolldown(root: string, input: string): Promise<string> {
+  const lines: string[] = [];
+  const plugins: RolldownPlugin[] = [precompress(namesOnly)];
+  const bundle = await rolldown({ input, plugins, onLog: (_, { message }) => void lines.push(message) });
+  for (const output of outputsIn(root)) await bundle.write(output);
+  await bundle.close();
+  return lines.join("\n");
+}

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { appendFile, mkdir, readdir, rm, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { followFile, RotatingFileWritable, type RotationOptions } from "../../../lib/files/mod.ts";
+import { LineStream } from "../../../lib/text/mod.ts";
+import { inFolder } from "../../support/folders.ts";
+import { pause, until, within } from "../../support/waits.ts";
+import { openFilesIn } from "../written.ts";
+import { Following } from "./following.ts";
+
+const name = "app.log";
+
+async function write(directory: string, options: Partial<RotationOptions>, lines: Iterable<string>): Promise<void> {
+  const log = new RotatingFileWritable({ directory, name, maxFileSize: 1000, append: true, ...options });
+  const writer = log.getWriter();
+  let written = 0;
+  for (const line of lines) {
+    writer.write(line).catch(() => {}); // told by close()
+    if (++written % 100 === 0) await pause(1);
+  }
+  await writer.close();
+}
+
+function* numbered(from: number, to: number): Iterable<string> {
+  for (let i = from; i < to; i++) yield `line ${i}\n`;
+}
+
+for (const compress of [undefined, "zstd", "gzip", "brotli"] as const) {
+  test(`followFile() reads every line of a series once while it rotates, ${compress ?? "not"} compressed`, () =>
+    inFolder(async (folder) => {
+      const options = { signal: AbortSignal.timeout(60_000), series: true, interval: 3 };
+      const early = await followFile(join(folder, name), options); // there is nothing yet
+      await write(folder, { compress }, numbered(0, 500));
+      if (compress !== undefined) assert.match((await readdir(folder)).join(), /app-00001\.log\.(zst|gz|br)/);
+      const late = await followFile(join(folder, name), { ...options, start: "beginning" });
+      const end = await followFile(join(folder, name), options);
+      const reading = [[early, 0], [late, 0], [end, 500]].map(async ([stream, next]) => {
+        let expected = next as number;
+        for await (const line of (stream as ReadableStream<Uint8Array>).pipeThrough(new LineStream())) {
+          assert.equal(line, `line ${expected++}`);
+          if (expected === 1500) break;
+        }
+      });
+      await write(folder, { compress }, numbered(500, 1500));
+      await within(Promise.all(reading), "all lines");
+      await until(() => openFilesIn(folder).length === 0, "the end of the streams");
+    }));
+}
+
+test("followFile() goes on behind files of a series that were removed before it came to them", () =>
+  inFolder(async (folder) => {
+    const followed = new Following(await followFile(join(folder, name), { series: true, interval: 3 }));
+    await write(folder, { maxFileSize: 7 }, numbered(0, 3));
+    assert.equal(await followed.reach(7), "line 0\n");
+    await rm(join(folder, "app-00002.log"));
+    assert.equal(await followed.reach(14), "line 0\nline 2\n");
+    await followed.cancel();
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("followFile() takes back nothing where a series has cut off what a failed write left", () =>
+  inFolder(async (folder) => {
+    const file = join(folder, "app-00001.log");
+    await writeFile(file, "line 0\nline 1\nhal");
+    const followed = new Following(
+      await followFile(join(folder, name), { series: true, start: "beginning", interval: 3 }),
+    );
+    await followed.reach(17);
+    await truncate(file, 14);
+    const rest = followed.read();
+    await pause(15);
+    await appendFile(file, "half a line\n");
+    assert.equal(await rest, "half a line\n");
+    await followed.cancel();
+  }));
+
+test("followFile() leaves names alone that are none of the series, and waits for its folder", () =>
+  inFolder(async (folder) => {
+    const directory = join(folder, "logs");
+    const followed = new Following(await followFile(join(directory, name), { series: true, interval: 3 }));
+    const first = followed.reach(7);
+    await pause(10);
+    await mkdir(directory);
+    for (
+      const other of [
+        "app.log",
+        "app-1.log",
+        "app-00001.log.txt",
+        "app-00001.log.1",
+        ".app-00001.log",
+        "xapp-00001.log",
+      ]
+    ) {
+      await writeFile(join(directory, other), "of others\n");
+    }
+    await pause(10);
+    await write(directory, {}, numbered(0, 1));
+    assert.equal(await first, "line 0\n");
+    await until(() => openFilesIn(folder).length <= 1, "the writer's descriptors");
+    await followed.cancel();
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
