@@ -1,6 +1,6 @@
 /**
- * Text to lines, JSON lines to values and back, lines to numbers and back: one item a chunk, without a string for each
- * number.
+ * Text to lines, JSON lines and CSV to records and back, lines to numbers and back: one item a chunk, without a string
+ * for each number.
  *
  * @example Numbers, written anew
  * ```ts
@@ -15,6 +15,9 @@
  * @module
  */
 export type { InvalidLine, InvalidLineReason, OnInvalidLine } from "./invalid_line.ts";
+export { CsvDecoderStream, type CsvDecoderStreamOptions } from "./csv_decoder_stream.ts";
+export { CsvEncoderStream, type CsvEncoderStreamOptions } from "./csv_encoder_stream.ts";
+export type { CsvMismatch, OnCsvMismatch } from "./csv_record.ts";
 export type { InvalidJsonLine, OnInvalidJsonLine } from "./invalid_json.ts";
 export { JsonLineStream, type JsonLineStreamOptions } from "./json_line_stream.ts";
 export type { InvalidJsonValue, OnInvalidJsonValue } from "./json_line_writer.ts";

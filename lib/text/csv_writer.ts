@@ -1,0 +1,150 @@
+import { described, quoted } from "../streams/internal.ts";
+
+const LF = 10;
+const CR = 13;
+const QUOTE = 34;
+const MARK = "\ufeff";
+/** As many UTF-16 code units as make a chunk. */
+const FULL = 64 * 1024;
+
+/** Makes a text, or another value that has one, of a field's value. */
+export type ConvertCsvValue = (value: unknown, column: string | number) => unknown;
+
+/** Options of a CSV writer, checked. */
+export interface CsvWriterOptions {
+  /** Whether a header is written, and of which names. */
+  readonly headers: boolean | readonly string[];
+  readonly convert: ConvertCsvValue | undefined;
+  readonly separator: string;
+  readonly lineEnding: string;
+}
+
+/** Writes arrays and objects as records of CSV. */
+export class CsvWriter {
+  readonly #options: CsvWriterOptions;
+  readonly #separator: number;
+  readonly #lastSpecial: number;
+  /** Whether a number may have the separator in it. */
+  readonly #areNumbersPlain: boolean;
+  readonly #encoder = new TextEncoder();
+  /** The names of columns; undefined if records are arrays. */
+  #names: readonly string[] | undefined;
+  /** How many columns there are; 0 before the first record. */
+  #columns = 0;
+  /** How many records were taken. */
+  #taken = 0;
+
+  constructor(options: CsvWriterOptions) {
+    const { separator } = options;
+    this.#options = options;
+    this.#separator = separator.charCodeAt(0);
+    this.#lastSpecial = Math.max(this.#separator, QUOTE);
+    this.#areNumbersPlain = !/[\w.+-]/.test(separator);
+  }
+
+  /** Enqueues the lines of records. */
+  write(records: readonly unknown[], enqueue: (chunk: Uint8Array<ArrayBuffer>) => void): void {
+    const { lineEnding } = this.#options;
+    let text = "";
+    for (const record of records) {
+      if (this.#columns === 0) text += this.#begin(record);
+      text += this.#lineOf(record) + lineEnding;
+      this.#taken++;
+      if (text.length < FULL) continue;
+      enqueue(this.#encoder.encode(text));
+      text = "";
+    }
+    if (text !== "") enqueue(this.#encoder.encode(text));
+  }
+
+  /** Finds the columns by the first record; returns the header, with its line end, or nothing. */
+  #begin(record: unknown): string {
+    const { headers, lineEnding } = this.#options;
+    const names = typeof headers === "boolean" ? this.#namesOf(record, headers) : headers;
+    this.#names = names;
+    this.#columns = names === undefined ? (record as readonly unknown[]).length : names.length;
+    if (this.#columns === 0) throw new TypeError(`${this.#place} has no fields`);
+    return headers === false ? "" : this.#markQuoted(this.#joined(names!)) + lineEnding;
+  }
+
+  /** The names of an object's properties; undefined if it is an array, which has none. */
+  #namesOf(record: unknown, areNeeded: boolean): readonly string[] | undefined {
+    if (typeof record !== "object" || record === null) throw this.#notARecord(record);
+    if (!Array.isArray(record)) return Object.keys(record);
+    if (!areNeeded) return undefined;
+    throw new TypeError(`${this.#place} is an Array, in which columns have no names: pass them as headers`);
+  }
+
+  #lineOf(record: unknown): string {
+    if (typeof record !== "object" || record === null) throw this.#notARecord(record);
+    let line = "";
+    if (Array.isArray(record)) {
+      if (record.length !== this.#columns) {
+        throw new TypeError(`${this.#place} has ${record.length} fields, but there must be ${this.#columns}`);
+      }
+      for (let i = 0; i < record.length; i++) line = this.#with(line, record[i], i);
+    } else {
+      const names = this.#names;
+      if (names === undefined) throw new TypeError(`${this.#place} is ${described(record)} where others are arrays`);
+      for (let i = 0; i < names.length; i++) line = this.#with(line, (record as Record<string, unknown>)[names[i]], i);
+    }
+    if (line === "") return '""'; // an empty line would be no record
+    return this.#taken === 0 && this.#options.headers === false ? this.#markQuoted(line) : line;
+  }
+
+  /** A line with one more field. */
+  #with(line: string, value: unknown, index: number): string {
+    const { convert, separator } = this.#options;
+    const column = this.#names === undefined ? index : this.#names[index];
+    const field = this.#fieldOf(convert === undefined ? value : convert(value, column), column);
+    return index === 0 ? field : line + separator + field;
+  }
+
+  #fieldOf(value: unknown, column: string | number): string {
+    switch (typeof value) {
+      case "string":
+        return this.#quotedIfNeeded(value);
+      case "number":
+      case "boolean":
+      case "bigint":
+        return this.#areNumbersPlain ? String(value) : this.#quotedIfNeeded(String(value));
+      case "undefined":
+        return "";
+    }
+    if (value === null) return "";
+    if (value instanceof Date && !Number.isNaN(value.getTime())) return this.#quotedIfNeeded(value.toISOString());
+    const name = typeof column === "string" ? quoted(column) : String(column + 1);
+    throw new TypeError(`${this.#place}, column ${name}: ${described(value)} has no text: pass convert`);
+  }
+
+  #joined(names: readonly string[]): string {
+    return names.map((name) => this.#quotedIfNeeded(name)).join(this.#options.separator) || '""';
+  }
+
+  #quotedIfNeeded(text: string): string {
+    const separator = this.#separator;
+    const lastSpecial = this.#lastSpecial;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit <= lastSpecial && (unit === QUOTE || unit === separator || unit === LF || unit === CR)) {
+        return `"${text.replaceAll('"', '""')}"`;
+      }
+    }
+    return text;
+  }
+
+  /** The first line of all, without a byte order mark at its start that a reader would drop. */
+  #markQuoted(line: string): string {
+    if (!line.startsWith(MARK)) return line;
+    const end = line.indexOf(this.#options.separator);
+    return end === -1 ? `"${line}"` : `"${line.slice(0, end)}"${line.slice(end)}`;
+  }
+
+  get #place(): string {
+    return `the record at index ${this.#taken}`;
+  }
+
+  #notARecord(value: unknown): TypeError {
+    return new TypeError(`${this.#place} is ${described(value)}: only arrays and objects can be written`);
+  }
+}

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import fc from "fast-check";
+import { CsvDecoderStream, CsvEncoderStream, type CsvEncoderStreamOptions } from "../../lib/text/mod.ts";
+import { tries } from "../support/long_run.ts";
+import { cutAt, places, through } from "./chunkings.ts";
+
+const encoded = (records: readonly object[], options?: CsvEncoderStreamOptions): Promise<Uint8Array<ArrayBuffer>[]> =>
+  through(records, new CsvEncoderStream(options));
+/** The text that is written, with a byte order mark if it begins with one. */
+const textOf = async (records: readonly object[], options?: CsvEncoderStreamOptions): Promise<string> =>
+  new TextDecoder("utf-8", { ignoreBOM: true }).decode(
+    await new Blob(await encoded(records, options)).arrayBuffer(),
+  );
+
+test("CsvEncoderStream quotes fields where they need it, and no others", async () => {
+  const fields = ["plain", "a,b", 'a"b', "a\nb", "a\rb", "", " ", "é→😀", ";", "'"];
+  assert.equal(await textOf([fields]), 'plain,"a,b","a""b","a\nb","a\rb",, ,é→😀,;,\'\r\n');
+  assert.equal(await textOf([["a;b", "a,b"]], { separator: ";", lineEnding: "\n" }), '"a;b";a,b\n');
+  assert.equal(await textOf([["aéb", "é"]], { separator: "é" }), '"aéb"é"é"\r\n');
+  assert.equal(await textOf([[""], ["a"]]), '""\r\na\r\n');
+  assert.equal(await textOf([["\ufeffa", "\ufeff"], ["\ufeff", "b"]]), '"\ufeffa",\ufeff\r\n\ufeff,b\r\n');
+  assert.equal(await textOf([]), "");
+});
+
+test("CsvEncoderStream writes numbers, booleans, dates and nothing as text", async () => {
+  const values = [0, -1.5, 1e300, NaN, 5n, true, false, null, undefined, new Date(0)];
+  assert.equal(await textOf([values]), "0,-1.5,1e+300,NaN,5,true,false,,,1970-01-01T00:00:00.000Z\r\n");
+  assert.equal(
+    await textOf([[1.5, true, new Date(0)]], { separator: "." }),
+    '"1.5".true."1970-01-01T00:00:00.000Z"\r\n',
+  );
+  assert.equal(await textOf([[1, "a"]], { separator: "1" }), '"1"1a\r\n');
+});
+
+test("CsvEncoderStream writes the names of columns, and objects by them", async () => {
+  const records = [{ id: 1, "a,b": "x" }, { "a,b": "y", more: 5 }];
+  assert.equal(await textOf(records, { headers: true }), 'id,"a,b"\r\n1,x\r\n,y\r\n');
+  assert.equal(await textOf(records), "1,x\r\n,y\r\n");
+  assert.equal(await textOf(records, { headers: ["more", "id"] }), "more,id\r\n,1\r\n5,\r\n");
+  assert.equal(await textOf([[1, 2]], { headers: ["\ufeffa", "b"] }), '"\ufeffa",b\r\n1,2\r\n');
+});
+
+test("CsvEncoderStream converts values by their columns", async () => {
+  const convert = (value: unknown, column: string | number): unknown =>
+    column === "at" || column === 0 ? [value].join() : value;
+  assert.equal(await textOf([{ at: ["a", 1] }], { headers: true, convert }), 'at\r\n"a,1"\r\n');
+  assert.equal(await textOf([[["a", 1], 2]], { convert }), '"a,1",2\r\n');
+  const own = new RangeError("own");
+  const failing = (): never => {
+    throw own;
+  };
+  await assert.rejects(encoded([["a"]], { convert: failing }), (error) => error === own);
+});
+
+test("CsvEncoderStream fails on records that it cannot write, and tells which one", async () => {
+  const cases: readonly [records: unknown[], message: string, options?: CsvEncoderStreamOptions][] = [
+    [[["a"], "b"], 'the record at index 1 is "b": only arrays and objects can be written'],
+    [[null], "the record at index 0 is null: only arrays and objects can be written"],
+    [[["a"], ["b", "c"]], "the record at index 1 has 2 fields, but there must be 1"],
+    [[[]], "the record at index 0 has no fields"],
+    [[{}], "the record at index 0 has no fields"],
+    [[["a"], { a: 1 }], "the record at index 1 is an Object where others are arrays"],
+    [[["a"]], "the record at index 0 is an Array, in which columns have no names: pass them as headers", {
+      headers: true,
+    }],
+    [[{ a: 1 }, { a: {} }], 'the record at index 1, column "a": an Object has no text: pass convert'],
+    [[["a", () => 1]], "the record at index 0, column 2: a function has no text: pass convert"],
+    [[[new Date(NaN)]], "the record at index 0, column 1: a Date has no text: pass convert"],
+    [[[Symbol("s")]], "the record at index 0, column 1: Symbol(s) has no text: pass convert"],
+  ];
+  for (const [records, message, options] of cases) {
+    await assert.rejects(encoded(records as object[], options), { name: "TypeError", message });
+  }
+});
+
+test("CsvEncoderStream refuses options that there are not, and values that are none of theirs", () => {
+  const refused = (options: unknown, message: string): void => {
+    assert.throws(() => new CsvEncoderStream(options as CsvEncoderStreamOptions), { name: "TypeError", message });
+  };
+  refused({ eol: "\n" }, "eol is no option of CsvEncoderStream: use convert, headers, lineEnding, separator");
+  refused({ lineEnding: "\r" }, 'lineEnding must be "\\r\\n" or "\\n", not "\\r"');
+  refused({ separator: "\n" }, 'separator must be one character other than a quote or a line end, not "\\n"');
+  refused({ headers: [] }, "headers must be true, false or an array of names, not an Array");
+  refused({ headers: ["a", "a"] }, 'headers: columns 1 and 2 have the same name, "a"');
+  refused({ convert: {} }, "convert must be a function, not an Object");
+});
+
+test("random records go through CsvEncoderStream and CsvDecoderStream unchanged, cut at random bytes", async () => {
+  const unit = fc.constantFrom(..."a ,;\t\"'\n\r\ufeff→😀0".match(/./gsu)!);
+  const field = fc.string({ unit, maxLength: 6 });
+  const table = fc.nat(4).chain((extra) =>
+    fc.array(fc.array(field, { minLength: extra + 1, maxLength: extra + 1 }), { maxLength: 8 })
+  );
+  const options = fc.record({
+    separator: fc.constantFrom(",", ";", "\t"),
+    lineEnding: fc.constantFrom("\n" as const, "\r\n" as const),
+  });
+  await fc.assert(
+    fc.asyncProperty(table, places, options, async (table, places, { separator, lineEnding }) => {
+      const bytes = new Uint8Array(await new Blob(await encoded(table, { separator, lineEnding })).arrayBuffer());
+      const decoded = await through(cutAt(bytes, places), new CsvDecoderStream({ separator }));
+      assert.deepEqual(decoded.map((record) => [...record]), table);
+    }),
+    { numRuns: tries(1000) },
+  );
+});
