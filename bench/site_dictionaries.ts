@@ -46,7 +46,7 @@ async function visit(folder: string, paths: readonly string[]): Promise<{ pages:
       const url = new URL(path.split("/").map(encodeURIComponent).join("/"), server.url);
       await browser.page.goto(url.href);
       await browser.page.waitForTimeout(700); // somebody reads, and the browser loads the dictionary
-      const exchange = browser.takeExchanges().get(url.pathname)!;
+      const exchange = (await browser.takeExchanges()).get(url.pathname)!;
       pages.push(Number(exchange.response["content-length"]));
       codings.push(exchange.response["content-encoding"] ?? "identity");
     }

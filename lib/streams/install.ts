@@ -1,6 +1,6 @@
 /**
- * Puts our stream classes in the place of the runtime's globals, and of what `node:stream/web` exports, as a side effect
- * of being imported. Import it first: a module that has taken a class from the globals already keeps that.
+ * Puts our stream classes, and streams of text on them, in the place of the runtime's globals, and of what
+ * `node:stream/web` exports, as a side effect of being imported. Import it first: a module that has taken a class from the globals already keeps that.
  *
  * @example
  * ```ts
@@ -13,6 +13,8 @@
  *
  * @module
  */
+import { TextDecoderStream } from "./encoding/text_decoder_stream.ts";
+import { TextEncoderStream } from "./encoding/text_encoder_stream.ts";
 import {
   ByteLengthQueuingStrategy,
   CountQueuingStrategy,
@@ -43,6 +45,8 @@ const classes: Readonly<Record<string, object>> = {
   TransformStreamDefaultController,
   ByteLengthQueuingStrategy,
   CountQueuingStrategy,
+  TextEncoderStream,
+  TextDecoderStream,
 };
 
 // Node makes its fetch when this is looked up, and takes the ReadableStream of that moment for the one that bodies are of.

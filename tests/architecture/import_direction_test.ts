@@ -83,7 +83,7 @@ test("modules for every environment import nothing but ours, the others node: mo
   const wrong = offending(modules, (module, imported) => {
     const folder = folderOf(module.path);
     if (folder === "" || EVERYWHERE.includes(folder)) return !isOurs(imported);
-    const name = imported.split("/")[0];
+    const name = imported.split("/", imported.startsWith("@") ? 2 : 1).join("/");
     return !isOurs(imported) && !imported.startsWith("node:") && !layers.get(folder)?.packages.includes(name);
   });
   assert.deepEqual(wrong, []);

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { FakeStore } from "../s3/fake_store.ts";
 
 /** The server that stands for every public host while blocks are run. */
 export interface PeerServer {
@@ -9,6 +10,8 @@ export interface PeerServer {
 
 const names = ["Ada", "Grace", "Edsger", "Barbara", "Donald"];
 const large = new Uint8Array(5_000_000).fill(46);
+/** The bucket `films` of a store. */
+const store = new FakeStore();
 const page = "<!doctype html><title>Mill</title><p>The mill turns.</p>\n";
 
 /** Starts the server on a free port of the loopback. */
@@ -29,7 +32,10 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   // A block that ends while a body is on its way is no failure of the server.
   request.on("error", () => {});
   response.on("error", () => {});
-  const { pathname } = new URL(request.url!, "http://peer");
+  const { pathname, searchParams } = new URL(request.url!, "http://peer");
+  if (request.headers["x-amz-date"] !== undefined || searchParams.has("X-Amz-Date")) {
+    return void store.take(request, response);
+  }
   const user = /^\/users\/(\d+)$/.exec(pathname)?.[1];
   if (user !== undefined) {
     request.resume();

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import process from "node:process";
 import type { BrowserContext, CDPSession, chromium as Chromium, Page } from "playwright-core";
+import { atLast } from "../support/waits.ts";
 
 // As ES module it does not load on Deno.
 const { chromium } = createRequire(import.meta.url)("playwright-core") as { chromium: typeof Chromium };
@@ -28,15 +29,24 @@ export interface Exchange {
 }
 
 /** What of an exchange has been told so far: the events of one come in any order. */
-type Gathered = { -readonly [Key in keyof Exchange]: Exchange[Key] };
+type Gathered = { -readonly [Key in keyof Exchange]: Exchange[Key] } & {
+  /** Heads on the wire that have been announced and not told yet. */
+  heads: number;
+  /** Whether it has ended. */
+  isOver: boolean;
+  /** Whether all of it is told soon: not so of streams, and of dictionaries, whose heads are announced in vain. */
+  isAwaited: boolean;
+};
+
+const AWAITED: ReadonlySet<string> = new Set(["Document", "Stylesheet", "Script", "XHR", "Fetch"]);
 
 /** A browser with a profile on disk, and what it has asked for. */
 export interface Browser {
   readonly page: Page;
   /** Errors and warnings of the console, and exceptions that nothing caught. */
   readonly complaints: readonly string[];
-  /** What has been exchanged since the last call, by path. */
-  readonly takeExchanges: () => ReadonlyMap<string, Exchange>;
+  /** What has been exchanged since the last call, by path, once all of it has been told. */
+  readonly takeExchanges: () => Promise<ReadonlyMap<string, Exchange>>;
   readonly close: () => Promise<void>;
 }
 
@@ -71,7 +81,8 @@ async function watched(context: BrowserContext): Promise<Browser> {
   return {
     page,
     complaints,
-    takeExchanges: () => {
+    takeExchanges: async () => {
+      await atLast(() => [...exchanges.values()].every((one) => !one.isAwaited || one.isOver && one.heads <= 0));
       const taken = new Map([...exchanges.values()].map((exchange) => [exchange.path, exchange]));
       exchanges.clear();
       return taken;
@@ -82,21 +93,37 @@ async function watched(context: BrowserContext): Promise<Browser> {
 
 async function gather(session: CDPSession, exchanges: Map<string, Gathered>): Promise<void> {
   const of = (id: string): Gathered => {
-    const known = exchanges.get(id) ?? { path: "", request: {}, status: undefined, response: {}, transferred: 0 };
+    const none = { path: "", request: {}, status: undefined, response: {}, transferred: 0 };
+    const known = exchanges.get(id) ?? { ...none, heads: 0, isOver: false, isAwaited: false };
     exchanges.set(id, known);
     return known;
   };
-  session.on("Network.requestWillBeSent", ({ requestId, request }) => {
-    if (/^https?:/.test(request.url)) of(requestId).path = new URL(request.url).pathname;
+  session.on("Network.requestWillBeSent", ({ requestId, request, type, redirectHasExtraInfo }) => {
+    if (!/^https?:/.test(request.url)) return;
+    const exchange = of(requestId);
+    exchange.path = new URL(request.url).pathname;
+    exchange.isAwaited = AWAITED.has(type ?? "");
+    if (redirectHasExtraInfo) exchange.heads++;
+  });
+  session.on("Network.responseReceived", ({ requestId, response, hasExtraInfo }) => {
+    if (hasExtraInfo && !response.fromDiskCache && /^https?:/.test(response.url)) of(requestId).heads++;
+  });
+  session.on("Network.requestServedFromCache", ({ requestId }) => {
+    of(requestId).isAwaited = false;
   });
   session.on("Network.requestWillBeSentExtraInfo", ({ requestId, headers }) => {
     of(requestId).request = lowerCase(headers);
   });
   session.on("Network.responseReceivedExtraInfo", ({ requestId, headers, statusCode }) => {
-    Object.assign(of(requestId), { status: statusCode, response: lowerCase(headers) });
+    const exchange = of(requestId);
+    exchange.heads--;
+    Object.assign(exchange, { status: statusCode, response: lowerCase(headers) });
   });
   session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
-    of(requestId).transferred = encodedDataLength;
+    Object.assign(of(requestId), { transferred: encodedDataLength, isOver: true });
+  });
+  session.on("Network.loadingFailed", ({ requestId }) => {
+    of(requestId).isOver = true;
   });
   await session.send("Network.enable");
 }

@@ -60,7 +60,7 @@ test(
           const seen = await browser.page.evaluate(listen, EVENTS);
           const all = Array.from({ length: EVENTS }, (_, i) => `${i} ${i}`);
           assert.deepEqual(seen, [all, all.slice(3)]);
-          assert.equal(browser.takeExchanges().get("/events")!.response["content-encoding"], coding);
+          assert.equal((await browser.takeExchanges()).get("/events")!.response["content-encoding"], coding);
           channel.close();
         }
       } finally {

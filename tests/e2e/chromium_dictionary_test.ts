@@ -15,18 +15,18 @@ const hashOf = (text: string): string => `:${createHash("sha256").update(text).d
 /** Waits until the browser names a dictionary for a path: it keeps one a little after it has got it. */
 async function kept({ page, takeExchanges }: Browser, path: string, hash: string): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
-    takeExchanges();
+    await takeExchanges();
     await page.evaluate((path) => fetch(path, { method: "HEAD", cache: "no-store" }), path);
-    if (takeExchanges().get(path)?.request["available-dictionary"] === hash) return;
+    if ((await takeExchanges()).get(path)?.request["available-dictionary"] === hash) return;
     await page.waitForTimeout(50);
   }
   assert.fail(`the browser did not keep a dictionary for ${path}`);
 }
 
 async function visit({ page, takeExchanges }: Browser, url: string): Promise<Exchange> {
-  takeExchanges();
+  await takeExchanges();
   await page.goto(url);
-  return takeExchanges().get(new URL(url).pathname)!;
+  return (await takeExchanges()).get(new URL(url).pathname)!;
 }
 
 async function brotliSize(text: string): Promise<number> {

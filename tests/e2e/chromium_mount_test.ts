@@ -36,12 +36,12 @@ test("below a mount, a page's relative links hold without its slash, and an upda
       const browser = await openBrowser(join(folder, "profile"));
       resources.unshift(browser.close);
       const visit = async () => {
-        browser.takeExchanges();
+        await browser.takeExchanges();
         await browser.page.goto(`http://127.0.0.1:${port}/the+docs`);
         assert.equal(browser.page.url(), `http://127.0.0.1:${port}/the+docs/`);
         assert.equal(await browser.page.evaluate("app"), ["one", "two"][deployed]);
         await browser.page.waitForLoadState("networkidle");
-        return browser.takeExchanges();
+        return await browser.takeExchanges();
       };
       const first = (await visit()).get("/the+docs/assets/app-9d8b7a6f.js")!;
       assert.equal(first.response["content-encoding"], "zstd");

@@ -52,11 +52,11 @@ async function visiting(
       const { page, takeExchanges, complaints, close } = await openBrowser(join(folder, "profile"));
       resources.unshift(close);
       const go = async (path: string): Promise<Exchange> => {
-        takeExchanges();
+        await takeExchanges();
         await page.goto(origin + path);
         assert.match(await page.textContent("h1") ?? "", /^Page \d+$/);
         await page.waitForLoadState("networkidle");
-        return takeExchanges().get(path)!;
+        return (await takeExchanges()).get(path)!;
       };
       const goUntilKept = async (paths: readonly string[]): Promise<Exchange> => {
         for (const path of paths) {

@@ -70,7 +70,7 @@ async function leave(name: string): Promise<void> {
 /** Visits the site's page until all on it works, and tells what that took. */
 async function visit(name: string, release: string): Promise<ReadonlyMap<string, Exchange>> {
   const { page, complaints, takeExchanges } = await visitor(name);
-  takeExchanges();
+  await takeExchanges();
   await page.goto(server.url);
   const ready = page.waitForSelector(`html[data-ready="${release}"]`);
   await ready.catch((error) => assert.fail(`${error.message}\n${complaints.join("\n")}`));
@@ -78,7 +78,7 @@ async function visit(name: string, release: string): Promise<ReadonlyMap<string,
   assert.deepEqual(complaints, []);
   // The browser keeps dictionaries, and tells of what it has loaded, a little after the page has got it.
   await page.waitForLoadState("networkidle");
-  return takeExchanges();
+  return await takeExchanges();
 }
 
 async function assertWorks(name: string, release: string): Promise<void> {
@@ -190,7 +190,7 @@ test("a page of the former deploy that is still open imports what it had not loa
   await page.click("#more");
   await page.waitForFunction(`document.getElementById("lazy").textContent !== ""`);
   assert.equal(await page.textContent("#lazy"), "lazy one");
-  assert.equal(takeExchanges().get(`/${sites[1].bundles.lazy}`)?.status, 200);
+  assert.equal((await takeExchanges()).get(`/${sites[1].bundles.lazy}`)?.status, 200);
   assert.deepEqual(complaints, []);
 });
 
@@ -211,7 +211,7 @@ test("ranges are of the file itself, although the browser would take a delta of 
   const { page, takeExchanges } = await visitor("open tab");
   const path = `/${sites[2].bundles.react}`;
   const content = await readFile(join(sites[2].folder, path));
-  takeExchanges();
+  await takeExchanges();
   const [status, range, text] = await page.evaluate(async (path) => {
     const answer = await fetch(path, { headers: { range: "bytes=100-149" } });
     return [answer.status, answer.headers.get("content-range"), await answer.text()];
@@ -219,7 +219,7 @@ test("ranges are of the file itself, although the browser would take a delta of 
   assert.equal(status, 206);
   assert.equal(range, `bytes 100-149/${content.length}`);
   assert.equal(text, content.toString("latin1", 100, 150));
-  const { request, response } = takeExchanges().get(path)!;
+  const { request, response } = (await takeExchanges()).get(path)!;
   assert.equal(request["available-dictionary"], await dictionaryOf(sites[1], "react"));
   assert.match(request["accept-encoding"], /\bdc[bz]\b/);
   assert.equal(response["content-encoding"], undefined);
@@ -230,7 +230,7 @@ test("ranges are of the file itself, although the browser would take a delta of 
 test("an audio element plays from the middle of a file", { skip }, async () => {
   const { page, takeExchanges } = await visitor("new");
   await page.goto(new URL("/docs/", server.url).href);
-  takeExchanges();
+  await takeExchanges();
   const played = await page.evaluate(`new Promise((resolve, reject) => {
     const audio = new Audio("/tone.wav");
     audio.onerror = () => reject(new Error(audio.error.message));
@@ -238,5 +238,5 @@ test("an audio element plays from the middle of a file", { skip }, async () => {
     audio.onseeked = () => resolve([audio.duration, audio.currentTime]);
   })`);
   assert.deepEqual(played, [1, 0.7]);
-  assert.equal(takeExchanges().get("/tone.wav")?.status, 206);
+  assert.equal((await takeExchanges()).get("/tone.wav")?.status, 206);
 });

@@ -49,19 +49,19 @@ test("a file without a hash that may be stale for a while is a dictionary for it
     const kept = async (version: string) => {
       const expected = dictionary(version);
       for (let tries = 0; tries < 100; tries++) {
-        takeExchanges();
+        await takeExchanges();
         await page.evaluate(() => fetch("app.js", { method: "HEAD", cache: "no-store" }));
-        if (takeExchanges().get("/app.js")!.request["available-dictionary"] === expected) return;
+        if ((await takeExchanges()).get("/app.js")!.request["available-dictionary"] === expected) return;
         await page.waitForTimeout(50);
       }
       assert.fail(`the browser did not keep version ${version}`);
     };
     /** Asks for the script as a browser does that has it and must not use it unasked. */
     const revalidate = async (version: string) => {
-      takeExchanges();
+      await takeExchanges();
       const text = await page.evaluate(() => fetch("app.js", { cache: "no-cache" }).then((answer) => answer.text()));
       assert.ok(text.endsWith(`app = "${version}";`));
-      const exchange = takeExchanges().get("/app.js")!;
+      const exchange = (await takeExchanges()).get("/app.js")!;
       await kept(version);
       return exchange;
     };

@@ -4,7 +4,11 @@
  *
  * @module
  */
-import * as streams from "../../lib/streams/mod.ts";
+import { TextDecoderStream as OurTextDecoderStream } from "../../lib/streams/encoding/text_decoder_stream.ts";
+import { TextEncoderStream as OurTextEncoderStream } from "../../lib/streams/encoding/text_encoder_stream.ts";
+import * as standard from "../../lib/streams/mod.ts";
+
+const streams = { ...standard, TextDecoderStream: OurTextDecoderStream, TextEncoderStream: OurTextEncoderStream };
 
 /** What the process prints. */
 export interface Installed {
@@ -99,6 +103,7 @@ function nativeObjects(): [string, object][] {
   const writable = new WritableStream({ start: (controller) => void made.push(controller) });
   made.push(transform, readable, bytes, writable, new Blob(["a"]).stream(), new Response("a").body!);
   made.push(readable.getReader(), bytes.getReader({ mode: "byob" }), writable.getWriter());
+  made.push(new TextEncoderStream(), new TextDecoderStream());
   made.push(new CountQueuingStrategy({ highWaterMark: 1 }), new ByteLengthQueuingStrategy({ highWaterMark: 1 }));
   return made.map((object) => [Object.prototype.toString.call(object).slice("[object ".length, -1), object]);
 }

@@ -10,8 +10,8 @@ const pinned = {
   repository: "https://github.com/web-platform-tests/wpt",
   commit: "2bd26e124cf17b2f0a25c150794d640b07b2a870",
 };
-/** The folders of them that the tests of streams need. */
-const folders = ["streams", "resources", "common", "interfaces"];
+/** The folders of them that the tests of streams and text streams need. */
+const folders = ["streams", "encoding", "resources", "common", "interfaces"];
 
 const cache = join(root, `node_modules/.cache/wpt-${pinned.commit.slice(0, 8)}`);
 /** Brings the same tests where that repository is out of reach. */

@@ -2,11 +2,11 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 
 /**
- * The paths of the test files below `root`, in order, with forward slashes. Other files than `*.any.js` (`*.html`,
+ * The paths of the test files of streams, text streams among them, below `root`, in order, with forward slashes. Other files than `*.any.js` (`*.html`,
  * `*.window.js`) need a window, mostly for its frames and their realms.
  */
 export function testFiles(root: string): string[] {
-  return globSync("streams/**/*.any.js", { cwd: root })
+  return globSync(["streams/**/*.any.js", "encoding/streams/*.any.js"], { cwd: root })
     .map((path) => path.replaceAll("\\", "/"))
     .sort();
 }

@@ -10,13 +10,14 @@ import {
   type ConvertedStrategy,
   extractHighWaterMark,
   extractSizeAlgorithm,
+  type SizeAlgorithm,
   toStrategy,
 } from "../queuing/queuing_strategy.ts";
 import { defineInterface, isObject, toObject } from "../language/webidl.ts";
 import { createWritableStream, writableStreamDefaultControllerStartFailed } from "../writable/controller_state.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { TransformStreamDefaultController } from "./default_controller.ts";
-import { TransformStreamState } from "./transform_state.ts";
+import { type TransformerAlgorithms, TransformStreamState } from "./transform_state.ts";
 import type { Transformer } from "./transformer_types.ts";
 import { UserTransformerAlgorithms } from "./transformer.ts";
 
@@ -99,11 +100,31 @@ function setUpFromTransformer(
   const readableSize = extractSizeAlgorithm(readableStrategy);
   const writableHighWaterMark = extractHighWaterMark(writableStrategy, 1);
   state.writable = createWritableStream(state, writableHighWaterMark, extractSizeAlgorithm(writableStrategy));
-  const readable = new ReadableStreamState();
-  readable.controller = new DefaultControllerState(readable, state, readableHighWaterMark, readableSize);
-  state.readable = readable;
+  state.readable = createReadableEnd(state, readableHighWaterMark, readableSize);
   giveState(state);
   startTransformStream(state, algorithms.callStart(new TransformStreamDefaultController()));
+}
+
+function createReadableEnd(state: TransformStreamState, mark: number, size: SizeAlgorithm): ReadableStreamState {
+  const readable = new ReadableStreamState();
+  readable.controller = new DefaultControllerState(readable, state, mark, size);
+  return readable;
+}
+
+/**
+ * Sets up a transform stream whose transformer is one of ours, at the default marks.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#transformstream-set-up}
+ */
+export function createTransformStream(
+  transformerOf: (state: TransformStreamState) => TransformerAlgorithms,
+): TransformStreamState {
+  const state = new TransformStreamState();
+  state.transformer = transformerOf(state);
+  state.writable = createWritableStream(state, 1, undefined);
+  state.readable = createReadableEnd(state, 0, undefined);
+  startTransformStream(state, undefined);
+  return state;
 }
 
 /**

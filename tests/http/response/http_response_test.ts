@@ -10,8 +10,6 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { createResponse } from "../../../lib/http/response/http_response.ts";
 import { decodedBody } from "../../../lib/http/response/decoded_body.ts";
 import { ResponseBody } from "../../../lib/http/response/response_body.ts";
@@ -19,6 +17,7 @@ import { serve } from "../../../lib/runtime/mod.ts";
 import { fromNative, ReadableStream as OwnReadableStream } from "../../../lib/streams/mod.ts";
 import { CompressionStream as OwnCompressionStream } from "../../../lib/codecs/mod.ts";
 import { saveBody } from "../../../lib/upload/mod.ts";
+import { collectGarbage } from "../../support/garbage.ts";
 
 const isBun = "bun" in process.versions;
 const isDeno = "deno" in process.versions;
@@ -456,21 +455,11 @@ test(
 
 // Responses that nobody reads.
 
-const collect: (() => void) | undefined = (() => {
-  if (isBun) return () => (globalThis as unknown as { Bun: { gc(force: boolean): void } }).Bun.gc(true);
-  try {
-    setFlagsFromString("--expose-gc");
-    return runInNewContext("gc") as () => void;
-  } catch {
-    return undefined;
-  }
-})();
-
 async function collected(probe: Probe): Promise<boolean> {
   for (let tries = 0; tries < 80 && probe.cancelled.length === 0; tries++) {
     // Some of what conservative collectors find on the stack is only overwritten by other calls.
     JSON.stringify(Array.from({ length: 1000 }, (_, at) => ({ at })));
-    collect!();
+    collectGarbage!();
     await turn(50);
   }
   return probe.cancelled.length > 0;
@@ -482,7 +471,7 @@ function drop(probe: Probe, use: (response: Response) => void): void {
 }
 
 test("dropped responses whose body is on its way are cancelled, and those that are read are not", {
-  skip: collect === undefined && "garbage cannot be collected by hand here",
+  skip: collectGarbage === undefined && "garbage cannot be collected by hand here",
 }, async () => {
   const dropped = Array.from({ length: 20 }, () => new Probe());
   for (const probe of dropped) drop(probe, () => {});

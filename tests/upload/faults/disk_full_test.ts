@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import test from "node:test";
 import { inFolder } from "../../support/folders.ts";
 import { forEachOf } from "../../support/raw_exchange.ts";
+import { atLast } from "../../support/waits.ts";
 import { content } from "./good_uploads.ts";
 import { cannotMount, onSmallDisk } from "./small_disk.ts";
 import { assertUnhurt, type Fault, TIMES } from "./unhurt.ts";
@@ -21,21 +22,24 @@ function uploadsOf(size: number): { head: (number: number) => string; body: Uint
   ];
 }
 
-/** What uploads after the first hundred may add to the memory of the server, in MB: allocators keep more or less. */
-const ALLOWED_LATER = 120;
-/** How often they may add more than that: on a busy machine the peak is reached late, once. A leak adds each time. */
-const ROUNDS = 3;
+/** What uploads after the first may add to the memory that the server holds, in MB: allocators keep more or less. */
+const ALLOWED_LATER = 40;
+/** In how many rounds they may add more than that, of uploads each: a leak adds as much in every round. */
+const ROUNDS = 5;
+const UPLOADS_IN_ROUND = 100;
 
-/** Asserts that memory is not lost with each upload. */
+/** Asserts that memory is not lost with each upload, once its connection is closed and garbage is collected. */
 async function assertNoLeak(server: UploadProcess, happen: Fault["happen"]): Promise<void> {
-  const growths: number[] = [];
+  const idle = server.channels.length;
+  const held = [await server.heldMemory()];
   do {
-    const { most } = server.memory;
-    const numbers = Array.from({ length: 200 }, (_, number) => 1000 + number);
+    const numbers = Array.from({ length: UPLOADS_IN_ROUND }, (_, number) => 1000 + number);
     await forEachOf(numbers, 25, (number) => happen(server.port, number));
-    growths.push(Math.round(server.memory.most - most));
-  } while (growths.at(-1)! >= ALLOWED_LATER && growths.length < ROUNDS);
-  assert.ok(growths.at(-1)! < ALLOWED_LATER, `${growths.join(", ")} MB more with each 200 uploads after the first 100`);
+    await atLast(() => server.channels.length <= idle);
+    held.push(await server.heldMemory());
+  } while (held.at(-1)! - held.at(-2)! >= ALLOWED_LATER && held.length <= ROUNDS);
+  const told = held.map((megabytes) => Math.round(megabytes)).join(", ");
+  assert.ok(held.at(-1)! - held.at(-2)! < ALLOWED_LATER, `${told} MB are held, ${UPLOADS_IN_ROUND} uploads apart`);
 }
 
 function overfill(size: number): Fault["happen"] {

@@ -1,7 +1,7 @@
 /**
  * A server for uploads in a process of its own: `serving_uploads.ts FOLDER node|fetch|http2 OPTIONS`, the options as
- * JSON. Prints its port. Told `log` on standard input, it prints what the handler logged since the last time, as JSON.
- * It ends with its standard input.
+ * JSON. Prints its port. Told `log` on standard input, it prints what the handler logged since the last time, as JSON;
+ * told `collect`, it collects garbage. It ends with its standard input.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -11,6 +11,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { serve } from "../../../lib/runtime/mod.ts";
 import { createUploadHandler, type UploadHandler } from "../../../lib/upload/mod.ts";
+import { collectGarbage } from "../../support/garbage.ts";
 import { runtime } from "../../support/runtime.ts";
 import type { Logged, UploadEntry } from "./upload_process.ts";
 
@@ -27,7 +28,11 @@ const handler = createUploadHandler({
 console.log(`port ${await listen(handler, entry as UploadEntry)}`);
 
 const commands = createInterface({ input: process.stdin });
-commands.on("line", () => {
+commands.on("line", (line) => {
+  if (line === "collect") {
+    collectGarbage!();
+    return console.log("collected");
+  }
   console.log(JSON.stringify(logged));
   logged = [];
 });

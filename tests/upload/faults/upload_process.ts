@@ -61,7 +61,9 @@ export class UploadProcess {
     limits: ProcessLimits = {},
   ): Promise<UploadProcess> {
     const script = fileURLToPath(new URL("serving_uploads.ts", import.meta.url));
-    const run = runtime === "deno" ? ["run", "-A", "--no-check", "--quiet", script] : [script];
+    const run = runtime === "deno"
+      ? ["run", "-A", "--no-check", "--quiet", "--v8-flags=--expose-gc", script]
+      : [script];
     const limited = ["sh", "-c", `${limitsInWords(limits)} exec "$@"`, "sh"];
     const [command, ...args] = [...limited, process.execPath, ...run, directory, entry, JSON.stringify(options)];
     const child = spawn(command, args, { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
@@ -81,10 +83,20 @@ export class UploadProcess {
 
   /** What the handler has logged since the last time. */
   async takeLog(): Promise<Logged[]> {
-    this.#child.stdin!.write("log\n");
+    return JSON.parse(await this.#told("log"));
+  }
+
+  /** How much memory the process has when all garbage is collected, in MB. */
+  async heldMemory(): Promise<number> {
+    await this.#told("collect");
+    return this.memory.now;
+  }
+
+  async #told(command: string): Promise<string> {
+    this.#child.stdin!.write(`${command}\n`);
     const { value, done } = await this.#lines.next();
     if (done) throw new Error(`the server has ended: ${this.complaints}`);
-    return JSON.parse(value);
+    return value;
   }
 
   /** How many descriptors the process has open. */

@@ -1,0 +1,230 @@
+import { createHash, type Hash } from "node:crypto";
+import { ReadableStream } from "../streams/mod.ts";
+import { described, requireKnown } from "../streams/internal.ts";
+import { Deadline, pause } from "./request/deadline.ts";
+import { brokenFailure, isPassing, pauseBefore } from "./request/failures.ts";
+import { objectOf } from "./request/objects.ts";
+import type { Store, StoreAnswer } from "./request/store.ts";
+import { S3Error } from "./s3_error.ts";
+
+/**
+ * The bytes of an object that are read.
+ *
+ * @example The second half of a kibibyte
+ * ```ts
+ * import type { S3Range } from "@millrace/streams/s3";
+ *
+ * const range: S3Range = { start: 512, end: 1024 };
+ * console.log(range.end! - range.start); // 512
+ * ```
+ */
+export interface S3Range {
+  /** The first byte, counted from 0. */
+  start: number;
+  /** The byte behind the last one. Default: the end of the object. */
+  end?: number;
+}
+
+/**
+ * How an object is read.
+ *
+ * @example The first kibibyte of an object as it was
+ * ```ts
+ * import type { S3ReadOptions } from "@millrace/streams/s3";
+ *
+ * const options: S3ReadOptions = { range: { start: 0, end: 1024 }, ifMatch: '"9b2cf535f27731c974343645a3985328"' };
+ * console.log(options.range!.end); // 1024
+ * ```
+ */
+export interface S3ReadOptions {
+  /** The bytes that are read. Default: all. */
+  range?: S3Range;
+  /** The entity tag that the object must have. Default: any. */
+  ifMatch?: string;
+  /** Ends it. */
+  signal?: AbortSignal;
+}
+
+const known: Readonly<Record<keyof S3ReadOptions, true>> = { range: true, ifMatch: true, signal: true };
+
+/** Sees that options are ones. */
+export function checkReadOptions(options: S3ReadOptions): void {
+  requireKnown(options, known, "readable()");
+  if (options.range === undefined) return;
+  const { start, end = Infinity } = options.range;
+  if (typeof start !== "number" || typeof end !== "number") {
+    throw new TypeError(`a range must have numbers, not ${described(start)} and ${described(end)}`);
+  }
+  const isWhole = Number.isSafeInteger(start) && (end === Infinity || Number.isSafeInteger(end));
+  if (!isWhole || start < 0 || end <= start) {
+    throw new RangeError(`a range must begin at 0 or more, and end behind that, not be ${start} to ${end}`);
+  }
+}
+
+/** An object as a stream, read when somebody asks for bytes. */
+export function objectStream(store: Store, key: string, options: S3ReadOptions): ReadableStream<Uint8Array> {
+  const reader = new ObjectReader(store, key, options);
+  return new ReadableStream<Uint8Array>({
+    type: "bytes",
+    start: (controller) => reader.watch((reason) => controller.error(reason)),
+    async pull(controller) {
+      const piece = await reader.read();
+      if (piece !== undefined) return controller.enqueue(piece as Uint8Array<ArrayBuffer>);
+      controller.close();
+      controller.byobRequest?.respond(0);
+    },
+    cancel: (reason) => reader.end(reason),
+  }, { highWaterMark: 0 });
+}
+
+/** Reads an object, and goes on where it was when the connection breaks. */
+class ObjectReader {
+  readonly #store: Store;
+  readonly #key: string;
+  readonly #options: S3ReadOptions;
+  #body: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined;
+  #position: number;
+  /** The byte behind the last one; undefined until the store has told the size. */
+  #end: number | undefined = undefined;
+  #etag: string | undefined;
+  #hash: Hash | undefined = undefined;
+  #sha256: string | undefined = undefined;
+  /** Breaks since the last byte. */
+  #breaks = 0;
+  #unwatch: () => void = () => {};
+
+  constructor(store: Store, key: string, options: S3ReadOptions) {
+    this.#store = store;
+    this.#key = key;
+    this.#options = options;
+    this.#position = options.range?.start ?? 0;
+    this.#etag = options.ifMatch;
+  }
+
+  /** Ends it, and calls `onAbort`, when the signal says so. */
+  watch(onAbort: (reason: unknown) => void): void {
+    const { signal } = this.#options;
+    const abort = (): void => {
+      onAbort(signal!.reason);
+      void this.end(signal!.reason);
+    };
+    if (signal?.aborted) return abort();
+    signal?.addEventListener("abort", abort, { once: true });
+    this.#unwatch = () => signal?.removeEventListener("abort", abort);
+  }
+
+  /** The next bytes; undefined at the end. */
+  async read(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      try {
+        if (this.#end === this.#position) return await this.#finish();
+        this.#body ??= await this.#open();
+        if (this.#end === this.#position) continue; // an empty object
+        const piece = await this.#next(this.#body);
+        if (piece !== undefined) return piece;
+      } catch (error) {
+        await this.end(error);
+        throw error;
+      }
+    }
+  }
+
+  /** Ends it. Never rejects. */
+  async end(reason: unknown): Promise<void> {
+    this.#unwatch();
+    const body = this.#body;
+    this.#body = undefined;
+    await body?.cancel(reason).catch(() => {}); // the connection may have failed, which is no news
+  }
+
+  /** The next bytes of an answer; undefined if it broke off, and may be asked for again. */
+  async #next(body: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | undefined> {
+    const deadline = new Deadline(this.#store.timeout, this.#options.signal);
+    let failure: unknown;
+    try {
+      const { done, value } = await deadline.within(body.read());
+      if (!done) return this.#taken(value);
+      failure = this.#failure("CONNECTION_FAILED", "the answer ended before the object did");
+    } catch (error) {
+      this.#options.signal?.throwIfAborted();
+      if (error instanceof S3Error) throw error;
+      failure = deadline.isOver
+        ? this.#failure("TIMEOUT", "the store sent nothing for too long", error)
+        : this.#failure("CONNECTION_FAILED", error instanceof Error ? error.message : String(error), error);
+    } finally {
+      deadline.stop();
+    }
+    this.#body = undefined;
+    body.cancel(failure).catch(() => {}); // a broken connection
+    if (this.#breaks++ >= this.#store.retries || !isPassing(failure)) throw failure;
+    await pause(pauseBefore(this.#breaks - 1, failure), this.#options.signal);
+    return undefined;
+  }
+
+  #taken(piece: Uint8Array): Uint8Array {
+    const left = this.#end! - this.#position;
+    if (piece.length > left) throw this.#failure("MALFORMED_RESPONSE", "the store sent more than was asked for");
+    this.#breaks = 0;
+    this.#position += piece.length;
+    this.#hash?.update(piece);
+    return piece;
+  }
+
+  async #finish(): Promise<undefined> {
+    await this.end(undefined);
+    if (this.#hash === undefined || this.#hash.digest("base64") === this.#sha256) return;
+    throw this.#failure("CHECKSUM_MISMATCH", "the bytes are not those that were stored");
+  }
+
+  /** Asks for the bytes from where it is on. */
+  async #open(): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+    const { range, signal } = this.#options;
+    const isPart = range !== undefined || this.#position > 0;
+    const end = this.#end ?? range?.end;
+    try {
+      return await this.#store.send({
+        method: "GET",
+        action: "read",
+        key: this.#key,
+        headers: {
+          ...(isPart && { range: `bytes=${this.#position}-${end === undefined ? "" : end - 1}` }),
+          ...(this.#etag !== undefined && { "if-match": this.#etag }),
+          ...(!isPart && this.#store.checksums && { "x-amz-checksum-mode": "ENABLED" }),
+        },
+        signal,
+      }, (answer) => Promise.resolve(this.#begin(answer, isPart)));
+    } catch (error) {
+      const isOther = error instanceof S3Error && error.status === 412;
+      if (isOther) throw this.#failure("OBJECT_CHANGED", "the object is another now", error);
+      throw error;
+    }
+  }
+
+  #begin(answer: StoreAnswer, isPart: boolean): ReadableStreamDefaultReader<Uint8Array> {
+    const { response } = answer;
+    if (isPart !== (response.status === 206)) {
+      response.body?.cancel().catch(() => {}); // nobody reads it
+      throw this.#failure("MALFORMED_RESPONSE", `the store answers ${response.status} to a request for a range or all`);
+    }
+    const { size, etag, sha256 } = objectOf(this.#key, answer);
+    if (!Number.isSafeInteger(size)) throw this.#failure("MALFORMED_RESPONSE", "the store does not tell the size");
+    if (this.#end === undefined) {
+      this.#end = Math.min(this.#options.range?.end ?? Infinity, size);
+      // The checksum of an object that was sent in parts is none of its bytes.
+      if (!isPart && sha256 !== undefined && !sha256.includes("-")) {
+        this.#sha256 = sha256;
+        this.#hash = createHash("sha256");
+      }
+    }
+    this.#etag ??= etag;
+    return response.body?.getReader() ?? new ReadableStream<Uint8Array>({ start: (c) => c.close() }).getReader();
+  }
+
+  #failure(
+    code: "CONNECTION_FAILED" | "TIMEOUT" | "MALFORMED_RESPONSE" | "CHECKSUM_MISMATCH" | "OBJECT_CHANGED",
+    reason: string,
+    cause?: unknown,
+  ): S3Error {
+    return brokenFailure(this.#store.subjectOf({ action: "read", key: this.#key }), code, reason, cause);
+  }
+}

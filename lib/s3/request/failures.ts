@@ -1,0 +1,105 @@
+import { parseHTTPDate } from "../../semantics/mod.ts";
+import { S3Error } from "../s3_error.ts";
+import type { Answered } from "./xml.ts";
+
+/** The longest pause before an attempt, in ms. */
+const LONGEST_PAUSE = 20_000;
+/** The longest pause before the first attempt that is made again, in ms. */
+const FIRST_PAUSE = 100;
+/** The longest text of a store in a message. */
+const LONGEST_TEXT = 300;
+
+/** Codes of failures that pass, whatever status they come with. */
+const PASSING: ReadonlySet<string> = new Set([
+  "BadDigest",
+  "CHECKSUM_MISMATCH",
+  "CONNECTION_FAILED",
+  "IncompleteBody",
+  "InternalError",
+  "MALFORMED_RESPONSE",
+  "OperationAborted",
+  "RequestTimeout",
+  "ServiceUnavailable",
+  "SlowDown",
+  "TIMEOUT",
+  "Throttling",
+  "XAmzContentSHA256Mismatch",
+]);
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+/** Codes of an `HttpClient`'s errors that no other attempt changes. */
+const LASTING = /^(?:CERTIFICATE|CLIENT_CLOSED|INVALID|PROXY)/;
+
+/** What a request was about, for messages. */
+export interface Subject {
+  /** What was to be done, such as `read`. */
+  readonly action: string;
+  readonly key?: string | undefined;
+  readonly bucket: string;
+}
+
+/** Pauses that failures ask for, in ms. */
+const askedPauses = new WeakMap<S3Error, number>();
+
+/** Whether another attempt may succeed. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof S3Error)) return false;
+  const { code } = (error.cause ?? {}) as { code?: unknown };
+  if (error.code === "CONNECTION_FAILED" && typeof code === "string" && LASTING.test(code)) return false;
+  return PASSING.has(error.code) || (error.status !== undefined && PASSING_STATUSES.has(error.status));
+}
+
+/** How long to wait before another attempt, in ms: at random, so that those who failed together don't come together. */
+export function pauseBefore(attempt: number, error: unknown): number {
+  const asked = error instanceof S3Error ? askedPauses.get(error) ?? 0 : 0;
+  return asked + Math.random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** attempt);
+}
+
+/** The failure that a store's answer tells. */
+export function answeredFailure(subject: Subject, response: Response, document: Answered | undefined): S3Error {
+  const { status, headers } = response;
+  const isError = document?.name === "Error";
+  const code = (isError ? document.text("Code") : undefined) ?? codes[status] ?? `HTTP_${status}`;
+  const words = (isError ? document.text("Message") : undefined)?.slice(0, LONGEST_TEXT);
+  const requestId = headers.get("x-amz-request-id") ?? (isError ? document.text("RequestId") : undefined) ?? undefined;
+  const message = `${titleOf(subject)}: the store answers ${status} ${code}${words ? `: ${words}` : ""}`;
+  const error = new S3Error(code, message, { status, requestId, key: subject.key });
+  const pause = retryAfter(headers.get("retry-after"));
+  if (pause > 0) askedPauses.set(error, pause);
+  return error;
+}
+
+/** Names for answers without a document, as those to HEAD are. */
+const codes: Readonly<Record<number, string>> = {
+  304: "NotModified",
+  403: "AccessDenied",
+  404: "NotFound",
+  409: "Conflict",
+  412: "PreconditionFailed",
+  416: "InvalidRange",
+  429: "SlowDown",
+  503: "ServiceUnavailable",
+};
+
+function retryAfter(field: string | null): number {
+  if (field === null) return 0;
+  const ms = /^\d+$/.test(field) ? Number(field) * 1000 : (parseHTTPDate(field) ?? 0) - Date.now();
+  return Math.min(LONGEST_PAUSE, Math.max(0, ms));
+}
+
+/** The failure of a request without an answer, or with half of one. */
+export function brokenFailure(
+  subject: Subject,
+  code: "CONNECTION_FAILED" | "TIMEOUT" | "MALFORMED_RESPONSE" | "CHECKSUM_MISMATCH" | "OBJECT_CHANGED" | "CLOSED",
+  reason: string,
+  cause?: unknown,
+): S3Error {
+  return new S3Error(code, `${titleOf(subject)}: ${reason}`, {
+    key: subject.key,
+    ...(cause !== undefined && { cause }),
+  });
+}
+
+function titleOf({ action, key, bucket }: Subject): string {
+  const title = key === undefined ? action : `${action} ${JSON.stringify(key)}`;
+  return `Cannot ${title} in the bucket ${bucket}`;
+}

@@ -1,0 +1,134 @@
+import { conditionsOf, fieldsOf, type S3PutOptions } from "../object_options.ts";
+import { S3Error } from "../s3_error.ts";
+import type { S3Object, S3Stored } from "../s3_object.ts";
+import { encoded } from "./object_path.ts";
+import { base64Of, type SentBody } from "./sent_body.ts";
+import type { Store, StoreAnswer } from "./store.ts";
+import type { Answered } from "./xml.ts";
+
+/** Stores an object in one request. */
+export async function putObject(
+  store: Store,
+  key: string,
+  body: SentBody,
+  options: S3PutOptions = {},
+): Promise<S3Stored> {
+  const conditions = conditionsOf(options);
+  let isRepeated = false;
+  try {
+    return await store.send({
+      method: "PUT",
+      action: "store",
+      key,
+      body,
+      headers: {
+        ...fieldsOf(options),
+        ...conditions,
+        ...(store.checksums && { "x-amz-checksum-sha256": base64Of(body.sha256) }),
+      },
+      signal: options.signal,
+      onRetry: () => isRepeated = true,
+    }, async (answer) => {
+      await answer.end();
+      answer.requireChecksum(body.sha256);
+      return { key, size: body.length, etag: answer.etag };
+    });
+  } catch (error) {
+    // An attempt whose answer was lost may have met the condition, which the next one could not then.
+    const isOurs = isRepeated && (error as S3Error).code === "PreconditionFailed";
+    const there = isOurs ? await headObject(store, key, options.signal) : undefined;
+    if (there?.sha256 !== base64Of(body.sha256)) throw error;
+    return { key, size: there.size, etag: there.etag };
+  }
+}
+
+/** The facts about an object; undefined if there is none. */
+export async function headObject(
+  store: Store,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<S3Object | undefined> {
+  try {
+    return await store.send({
+      method: "HEAD",
+      action: "look at",
+      key,
+      headers: store.checksums ? { "x-amz-checksum-mode": "ENABLED" } : {},
+      signal,
+    }, (answer) => Promise.resolve(objectOf(key, answer)));
+  } catch (error) {
+    if (error instanceof S3Error && error.status === 404 && error.code !== "NoSuchBucket") return undefined;
+    throw error;
+  }
+}
+
+/** The facts about an object that an answer tells in its fields. */
+export function objectOf(key: string, answer: StoreAnswer): S3Object {
+  const size = Number(answer.field("content-range")?.replace(/^.*\//, "") ?? answer.field("content-length") ?? NaN);
+  const contentType = answer.field("content-type");
+  const sha256 = answer.field("x-amz-checksum-sha256");
+  const metadata: Record<string, string> = {};
+  for (const [name, value] of answer.response.headers) {
+    if (name.startsWith("x-amz-meta-")) metadata[name.slice("x-amz-meta-".length)] = value;
+  }
+  return {
+    key,
+    size,
+    etag: answer.etag,
+    lastModified: new Date(answer.field("last-modified") ?? NaN),
+    ...(contentType !== undefined && { contentType }),
+    ...(sha256 !== undefined && { sha256 }),
+    metadata,
+  };
+}
+
+/** Removes an object, if it is there. */
+export async function deleteObject(store: Store, key: string, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await store.send({ method: "DELETE", action: "delete", key, signal }, (answer) => answer.end());
+  } catch (error) {
+    if ((error as S3Error).code !== "NoSuchKey") throw error;
+  }
+}
+
+/** Lists objects in the order of their keys. */
+export async function* listObjects(
+  store: Store,
+  prefix: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<S3Object> {
+  let token: string | undefined;
+  do {
+    const query: Record<string, string> = {
+      "list-type": "2",
+      "encoding-type": "url",
+      ...(prefix !== "" && { prefix }),
+      ...(token !== undefined && { "continuation-token": token }),
+    };
+    const page = await store.send(
+      { method: "GET", action: "list objects", query, signal },
+      (answer) => answer.document("ListBucketResult"),
+    );
+    const decode = decoderOf(page);
+    for (const item of page.all("Contents")) {
+      yield {
+        key: decode(item.text("Key") ?? ""),
+        size: Number(item.text("Size")),
+        etag: item.text("ETag") ?? "",
+        lastModified: new Date(item.text("LastModified") ?? NaN),
+      };
+    }
+    token = page.text("IsTruncated") === "true" ? page.text("NextContinuationToken") : undefined;
+  } while (token !== undefined);
+}
+
+/** Decodes keys of a listing: not every store encodes them when asked to. */
+export function decoderOf(page: Answered): (key: string) => string {
+  if (page.text("EncodingType") !== "url") return (key) => key;
+  return (key) => decodeURIComponent(key.replaceAll("+", " "));
+}
+
+/** The field that names an object to copy. */
+export function copySource(store: Store, key: string): string {
+  return `/${encoded(store.bucket)}/${key.split("/").map(encoded).join("/")}`;
+}

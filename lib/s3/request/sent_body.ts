@@ -1,0 +1,32 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+
+/** A body that can be sent again and again. */
+export interface SentBody {
+  /** How many bytes it has. */
+  readonly length: number;
+  /** The SHA-256 of it, in hexadecimal digits. */
+  readonly sha256: string;
+  /** Gives it from its beginning: in pieces that stay as they are while it is sent. */
+  open(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** Gives all of it. */
+  whole(): Promise<Uint8Array>;
+}
+
+/** A body that is in memory. */
+export function bytesBody(bytes: Uint8Array): SentBody {
+  return {
+    length: bytes.length,
+    sha256: createHash("sha256").update(bytes).digest("hex"),
+    open: () => [bytes],
+    whole: () => Promise.resolve(bytes),
+  };
+}
+
+/** The digest of no bytes. */
+export const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/** A digest in hexadecimal digits as base64. */
+export function base64Of(hex: string): string {
+  return Buffer.from(hex, "hex").toString("base64");
+}

@@ -1,0 +1,234 @@
+import { AwsV4Signer } from "aws4fetch";
+import { HttpClient } from "../../http/mod.ts";
+import { checkCredentials, endpointOf, type S3BucketOptions } from "../s3_bucket_options.ts";
+import { S3Error } from "../s3_error.ts";
+import { Deadline, pause } from "./deadline.ts";
+import { answeredFailure, brokenFailure, isPassing, pauseBefore, type Subject } from "./failures.ts";
+import { encoded, objectPath } from "./object_path.ts";
+import { base64Of, EMPTY_SHA256, type SentBody } from "./sent_body.ts";
+import { type Answered, parseAnswer } from "./xml.ts";
+
+/** Bytes of a body that a second is added for to the time of an attempt. */
+const SLOWEST = 128 * 1024;
+/** How much longer an attempt may take where the store copies or joins. */
+const SLOW = 10;
+
+/** A request to the store. */
+export interface StoreRequest {
+  readonly method: "DELETE" | "GET" | "HEAD" | "POST" | "PUT";
+  /** What it does, for messages. */
+  readonly action: string;
+  readonly key?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: SentBody;
+  /** Whether the store may take long for the answer. */
+  readonly isSlow?: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** Called before each attempt but the first. */
+  readonly onRetry?: () => void;
+}
+
+/** Reads an answer. Its failures are those of the attempt. */
+export type ReadAnswer<T> = (answer: StoreAnswer) => Promise<T>;
+
+/** A store and a bucket of it: signs requests, sends them again if that is worth it, and gives every wait an end. */
+export class Store {
+  readonly bucket: string;
+  readonly timeout: number;
+  readonly retries: number;
+  readonly checksums: boolean;
+  /** Whether bodies come as the store has them, and can be sent in pieces. */
+  readonly isOwn: boolean;
+  readonly #endpoint: string;
+  readonly #region: string;
+  readonly #credentials: S3BucketOptions["credentials"];
+  readonly #client: HttpClient | undefined;
+  readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
+  /** Keys that signatures are made with, which are good for a day. */
+  readonly #keys = new Map<string, ArrayBuffer>();
+  #isClosed = false;
+
+  constructor(options: S3BucketOptions) {
+    const { bucket, region = "us-east-1", retries = 4, timeout = 30_000, checksums = true } = options;
+    this.bucket = bucket;
+    this.retries = retries;
+    this.timeout = timeout;
+    this.checksums = checksums;
+    this.#endpoint = endpointOf(options.endpoint);
+    this.#region = region;
+    this.#credentials = options.credentials;
+    this.isOwn = options.fetch === undefined;
+    this.#client = this.isOwn ? new HttpClient({ decompress: false }) : undefined;
+    this.#fetch = options.fetch ?? this.#client!.fetch as (url: string, init: RequestInit) => Promise<Response>;
+  }
+
+  /** Ends connections, and requests under way. */
+  close(): void {
+    this.#isClosed = true;
+    this.#client?.destroy();
+  }
+
+  /**
+   * Sends a request until it succeeds, its failure lasts, or it was tried often enough.
+   *
+   * @throws {S3Error} the last failure.
+   * @throws {unknown} the reason of the request's signal.
+   */
+  async send<T>(request: StoreRequest, read: ReadAnswer<T>): Promise<T> {
+    const url = this.#urlOf(request);
+    for (let attempt = 0;; attempt++) {
+      try {
+        return await this.#attempt(url, request, read);
+      } catch (error) {
+        request.signal?.throwIfAborted();
+        if (attempt >= this.retries || !isPassing(error)) throw error;
+        await pause(pauseBefore(attempt, error), request.signal);
+        request.onRetry?.();
+      }
+    }
+  }
+
+  /** A URL that holds for whoever has it. */
+  async presigned(method: string, key: string, seconds: number): Promise<string> {
+    const url = `${this.#endpoint}${objectPath(this.bucket, key)}?X-Amz-Expires=${seconds}`;
+    const signer = await this.#signer({ method, url, headers: {}, signQuery: true });
+    const { url: signed } = await signer.sign();
+    return signed.href;
+  }
+
+  /** What a request is about, for messages. */
+  subjectOf({ action, key }: Pick<StoreRequest, "action" | "key">): Subject {
+    return { action, key, bucket: this.bucket };
+  }
+
+  async #attempt<T>(url: string, request: StoreRequest, read: ReadAnswer<T>): Promise<T> {
+    const { signal, body, isSlow = false } = request;
+    signal?.throwIfAborted();
+    const subject = this.subjectOf(request);
+    if (this.#isClosed) throw brokenFailure(subject, "CLOSED", "the bucket was closed");
+    const patience = this.timeout * (isSlow ? SLOW : 1);
+    const deadline = new Deadline(patience + Math.ceil((body?.length ?? 0) / SLOWEST) * 1000, signal);
+    let init: RequestInit | undefined;
+    try {
+      init = await deadline.within(this.#signed(url, request));
+      const response = await deadline.within(this.#fetch(url, { ...init, signal: deadline.signal }));
+      deadline.restart(patience);
+      const answer = new StoreAnswer(response, subject, deadline, patience);
+      if (!response.ok) throw await answer.failure();
+      return await read(answer);
+    } catch (error) {
+      if (error instanceof S3Error) throw error;
+      signal?.throwIfAborted();
+      if (deadline.isOver) throw brokenFailure(subject, "TIMEOUT", "the store did not answer in time", error);
+      if (this.#isClosed) throw brokenFailure(subject, "CLOSED", "the bucket was closed", error);
+      if (init === undefined) throw error; // of the function that gives credentials
+      const reason = error instanceof Error ? error.message : String(error);
+      throw brokenFailure(subject, "CONNECTION_FAILED", reason, error);
+    } finally {
+      deadline.stop();
+    }
+  }
+
+  #urlOf({ key, query = {} }: StoreRequest): string {
+    const path = key === undefined ? `/${encoded(this.bucket)}` : objectPath(this.bucket, key);
+    const search = Object.entries(query).map(([name, value]) => value === "" ? name : `${name}=${encoded(value)}`);
+    return `${this.#endpoint}${path}${search.length === 0 ? "" : `?${search.join("&")}`}`;
+  }
+
+  async #signed(url: string, { method, headers = {}, body }: StoreRequest): Promise<RequestInit> {
+    const sha256 = body?.sha256 ?? EMPTY_SHA256;
+    const signer = await this.#signer({ method, url, headers: { ...headers, "x-amz-content-sha256": sha256 } });
+    const { headers: signed } = await signer.sign();
+    signed.set("accept-encoding", "identity");
+    if (body === undefined) return { method, headers: signed };
+    if (!this.isOwn) return { method, headers: signed, body: await body.whole() as BodyInit };
+    signed.set("content-length", String(body.length));
+    const sent = body.length === 0 ? new Uint8Array() : body.open();
+    return { method, headers: signed, body: sent as unknown as BodyInit };
+  }
+
+  async #signer(
+    request: { method: string; url: string; headers: HeadersInit; signQuery?: true },
+  ): Promise<AwsV4Signer> {
+    const credentials = this.#credentials;
+    const keys = typeof credentials === "function" ? checkCredentials(await credentials()) : credentials;
+    if (this.#keys.size > 16) this.#keys.clear(); // a key a day, and a region
+    return new AwsV4Signer({ ...request, ...keys, service: "s3", region: this.#region, cache: this.#keys });
+  }
+}
+
+/** An answer of the store. */
+export class StoreAnswer {
+  readonly response: Response;
+  readonly #subject: Subject;
+  readonly #deadline: Deadline;
+  readonly #patience: number;
+
+  constructor(response: Response, subject: Subject, deadline: Deadline, patience: number) {
+    this.response = response;
+    this.#subject = subject;
+    this.#deadline = deadline;
+    this.#patience = patience;
+  }
+
+  /** A field of it. */
+  field(name: string): string | undefined {
+    return this.response.headers.get(name) ?? undefined;
+  }
+
+  /**
+   * Reads its document.
+   *
+   * @throws {S3Error} if it is an error, whatever the status says, or no document of that name.
+   */
+  async document(name: string): Promise<Answered> {
+    const document = parseAnswer(await this.#text());
+    if (document?.name === name) return document;
+    if (document?.name === "Error") throw answeredFailure(this.#subject, this.response, document);
+    throw brokenFailure(this.#subject, "MALFORMED_RESPONSE", `the store's answer is no ${name}, or cut`);
+  }
+
+  /** Reads what is left of it, which says nothing. */
+  async end(): Promise<void> {
+    await this.#text();
+  }
+
+  /** The failure that it tells. */
+  async failure(): Promise<S3Error> {
+    return answeredFailure(this.#subject, this.response, parseAnswer(await this.#text()));
+  }
+
+  /** Sees that a checksum that the store tells, if it does, is the one of what was sent. */
+  requireChecksum(sha256: string): void {
+    const told = this.field("x-amz-checksum-sha256");
+    if (told === undefined || told === base64Of(sha256)) return;
+    throw brokenFailure(this.#subject, "CHECKSUM_MISMATCH", "the store has other bytes than were sent");
+  }
+
+  /** The entity tag. */
+  get etag(): string {
+    const etag = this.field("etag");
+    if (etag !== undefined) return etag;
+    throw brokenFailure(this.#subject, "MALFORMED_RESPONSE", "the store's answer has no ETag");
+  }
+
+  async #text(): Promise<string> {
+    const { body } = this.response;
+    if (body === null) return "";
+    const reader = body.getReader();
+    const decoder = new TextDecoder();
+    let text = "";
+    try {
+      for (;;) {
+        const { done, value } = await this.#deadline.within(reader.read());
+        if (done) return text + decoder.decode();
+        text += decoder.decode(value, { stream: true });
+        this.#deadline.restart(this.#patience);
+      }
+    } catch (error) {
+      reader.cancel(error).catch(() => {}); // it has failed: that is being told
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import { parseXml, XmlElement } from "@rgrove/parse-xml";
+
+/** An element of an answer. */
+export class Answered {
+  readonly #element: XmlElement;
+
+  constructor(element: XmlElement) {
+    this.#element = element;
+  }
+
+  /** The name of the element. */
+  get name(): string {
+    return this.#element.name;
+  }
+
+  /** The text of the first child of that name; undefined if there is none. */
+  text(name: string): string | undefined {
+    const [found] = this.all(name);
+    return found === undefined ? undefined : found.#element.text;
+  }
+
+  /** All children of that name. */
+  all(name: string): Answered[] {
+    const found: Answered[] = [];
+    for (const child of this.#element.children) {
+      if (child instanceof XmlElement && child.name === name) found.push(new Answered(child));
+    }
+    return found;
+  }
+}
+
+/** Parses the document of an answer; undefined if it is cut, or none. */
+export function parseAnswer(text: string): Answered | undefined {
+  try {
+    const { root } = parseXml(text.trimStart());
+    return root === null ? undefined : new Answered(root);
+  } catch {
+    return undefined;
+  }
+}
+
+const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/** A text as it stands in XML. */
+export function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (c) => escapes[c]);
+}

@@ -1,0 +1,228 @@
+import { described } from "../streams/internal.ts";
+import type { ReadableStream } from "../streams/mod.ts";
+import { copyObject } from "./copy_object.ts";
+import { checkReadOptions, objectStream, type S3ReadOptions } from "./object_readable.ts";
+import { checkWritableOptions, type S3PutOptions, type S3WritableOptions } from "./object_options.ts";
+import { deleteObject, headObject, listObjects, putObject } from "./request/objects.ts";
+import { objectPath } from "./request/object_path.ts";
+import { bytesBody } from "./request/sent_body.ts";
+import { Store } from "./request/store.ts";
+import { checkBucketOptions, type S3BucketOptions } from "./s3_bucket_options.ts";
+import type { S3Object, S3Stored } from "./s3_object.ts";
+import { S3Writable } from "./s3_writable.ts";
+import { Blocks } from "./upload/blocks.ts";
+import { abortUpload, listParts, listUploads, type StoredPart } from "./upload/multipart.ts";
+import { ObjectUpload, type Resumed, type UploadContext } from "./upload/object_upload.ts";
+import { Slots } from "./upload/slots.ts";
+
+const MEMORY = 32 * 2 ** 20;
+const DAY = 24 * 60 * 60 * 1000;
+/** The longest that a signed URL holds, in seconds: a week. */
+const LONGEST = 7 * 24 * 60 * 60;
+
+/** The store of a bucket, for the parts of uploads that other folders make. */
+export let storeOf: (bucket: S3Bucket) => Store;
+
+/**
+ * A bucket of a store that speaks the S3 protocol: objects as streams, in constant memory.
+ *
+ * Every request has a deadline and is sent again, after a pause, where that may help. The store holds what it receives
+ * against a SHA-256, and so does the reader with what it gets where the store tells one. Use one S3Bucket for all that a
+ * program does with a bucket: its uploads share connections and memory.
+ *
+ * @example Store, read and list
+ * ```ts
+ * import { S3Bucket } from "@millrace/streams/s3";
+ *
+ * const bucket = new S3Bucket({
+ *   endpoint: "https://s3.example.com",
+ *   bucket: "films",
+ *   credentials: { accessKeyId: "id", secretAccessKey: "secret" },
+ * });
+ * await new Blob(["as long as it is"]).stream().pipeTo(bucket.writable("2026/a.mp4"));
+ * console.log(await new Response(bucket.readable("2026/a.mp4", { range: { start: 0, end: 7 } })).text()); // as long
+ * for await (const { key, size } of bucket.list({ prefix: "2026/" })) console.log(key, size); // 2026/a.mp4 16
+ * await bucket.close();
+ * ```
+ *
+ * @see {@link https://docs.aws.amazon.com/AmazonS3/latest/API/}
+ */
+export class S3Bucket {
+  /** The bucket's name. */
+  readonly name: string;
+  readonly #store: Store;
+  readonly #context: UploadContext;
+
+  static {
+    storeOf = (bucket) => bucket.#store;
+  }
+
+  /**
+   * Makes a bucket. It asks the store for nothing.
+   *
+   * @param options The bucket, and how it is spoken to.
+   * @throws {TypeError | RangeError} if an option is not what it should be.
+   */
+  constructor(options: S3BucketOptions) {
+    checkBucketOptions(options);
+    const { bucket, concurrency = 16, memory = MEMORY, temporary } = options;
+    this.name = bucket;
+    this.#store = new Store(options);
+    const storage = { blocks: new Blocks(memory), temporary };
+    this.#context = { store: this.#store, storage, slots: new Slots(concurrency) };
+  }
+
+  /**
+   * Stores bytes that are there already.
+   *
+   * @param options.contentType The media type. Default: none.
+   * @param options.overwrite Whether an object of that key is replaced. Default: true.
+   * @throws {S3Error} if the store refuses them, or cannot be reached; `PreconditionFailed` if a condition fails.
+   */
+  async put(key: string, body: Uint8Array | string, options: S3PutOptions = {}): Promise<S3Stored> {
+    checkWritableOptions(options);
+    if (typeof body !== "string" && !(body instanceof Uint8Array)) {
+      throw new TypeError(`a body must be a string or a Uint8Array, not ${described(body)}`);
+    }
+    const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+    return await putObject(this.#store, key, bytesBody(bytes), options);
+  }
+
+  /**
+   * Tells the facts about an object.
+   *
+   * @returns undefined if there is none.
+   * @throws {S3Error} if the store refuses that, or cannot be reached.
+   */
+  async head(key: string, { signal }: { signal?: AbortSignal } = {}): Promise<S3Object | undefined> {
+    return await headObject(this.#store, key, signal);
+  }
+
+  /**
+   * Reads an object, or a part of it, as a byte stream: asked for when somebody reads. When the connection breaks, or
+   * nothing comes for the time that `timeout` says, it goes on from the byte where it was, if the object is still the same.
+   *
+   * @param options.range The bytes that are read. Default: all.
+   * @returns a stream that fails with an {@linkcode S3Error}, such as `NoSuchKey`.
+   * @throws {TypeError | RangeError} if an option is not what it should be.
+   */
+  readable(key: string, options: S3ReadOptions = {}): ReadableStream<Uint8Array> {
+    checkReadOptions(options);
+    objectPath(this.name, key);
+    return objectStream(this.#store, key, options);
+  }
+
+  /**
+   * Lists objects in the order of their keys, by pages of what the store gives at a time.
+   *
+   * @param options.prefix The beginning of their keys. Default: none.
+   */
+  list({ prefix = "", signal }: { prefix?: string; signal?: AbortSignal } = {}): AsyncIterableIterator<S3Object> {
+    return listObjects(this.#store, prefix, signal);
+  }
+
+  /**
+   * Removes an object, if it is there.
+   *
+   * @throws {S3Error} if the store refuses that, or cannot be reached.
+   */
+  async delete(key: string, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    await deleteObject(this.#store, key, signal);
+  }
+
+  /**
+   * Copies an object within the bucket; its bytes do not come here.
+   *
+   * @param options How the copy is stored. Default: as the object is.
+   * @throws {S3Error} `NotFound` if it is missing.
+   */
+  async copy(from: string, to: string, options: S3PutOptions = {}): Promise<S3Stored> {
+    checkWritableOptions(options);
+    return await copyObject(this.#store, from, to, options);
+  }
+
+  /**
+   * Makes a URL with which whoever has it may read or store an object for a while.
+   *
+   * @param options.method The method that it is for. Default: GET.
+   * @param options.expiresIn How long it holds, in seconds, a week at most. Default: 3600.
+   */
+  async presign(
+    key: string,
+    { method = "GET", expiresIn = 3600 }: { method?: "DELETE" | "GET" | "HEAD" | "PUT"; expiresIn?: number } = {},
+  ): Promise<string> {
+    if (Number.isInteger(expiresIn) && expiresIn >= 1 && expiresIn <= LONGEST) {
+      return await this.#store.presigned(method, key, expiresIn);
+    }
+    throw new RangeError(`expiresIn must be a number of seconds from 1 to ${LONGEST}, not ${expiresIn}`);
+  }
+
+  /**
+   * Makes a stream that stores an object of any length when it is closed. What fits into one part is sent in one request;
+   * larger ones go in parts of 8 MiB, and larger ones after each 1000, several at a time, each sent again by itself. When
+   * the stream is aborted or a part fails for good, nothing of it is left, if the store can be reached.
+   *
+   * @param options.contentType The media type. Default: none.
+   * @param options.concurrency How many parts are sent at a time. Default: 4.
+   * @throws {TypeError | RangeError} if an option is not what it should be.
+   */
+  writable(key: string, options: S3WritableOptions = {}): S3Writable {
+    checkWritableOptions(options);
+    objectPath(this.name, key);
+    return this.#writable(key, options);
+  }
+
+  /**
+   * Goes on with an upload that another stream began, in this process or another that is gone: write from its `offset` on.
+   * Close it with the options that it was begun with.
+   *
+   * @param uploadId The `uploadId` of that stream.
+   * @throws {S3Error} `NoSuchUpload` if it was completed, aborted or removed.
+   */
+  async resume(key: string, uploadId: string, options: S3WritableOptions = {}): Promise<S3Writable> {
+    checkWritableOptions(options);
+    const parts: StoredPart[] = [];
+    for await (const part of listParts(this.#store, { key, uploadId }, options.signal)) {
+      if (part.number !== parts.length + 1) break; // what is behind a gap is sent again
+      parts.push(part);
+    }
+    return this.#writable(key, options, { uploadId, parts });
+  }
+
+  /**
+   * Removes what uploads have left in the store that were neither completed nor aborted: those of processes that were
+   * killed, say.
+   *
+   * @param options.olderThan How long ago they must have begun, in ms: longer than any upload takes. Default: a day.
+   * @param options.prefix The beginning of their keys. Default: none.
+   * @returns how many there were.
+   */
+  async removeAbandoned(
+    { olderThan = DAY, prefix = "", signal }: { olderThan?: number; prefix?: string; signal?: AbortSignal } = {},
+  ): Promise<number> {
+    if (!(olderThan >= 0)) throw new RangeError(`olderThan must be a number of ms from 0 on, not ${olderThan}`);
+    const end = Date.now() - olderThan;
+    let removed = 0;
+    for await (const upload of listUploads(this.#store, prefix, signal)) {
+      if (!(upload.initiated.getTime() <= end)) continue;
+      await abortUpload(this.#store, upload, signal);
+      removed++;
+    }
+    return removed;
+  }
+
+  /** Ends connections. Requests under way fail with `CLOSED`. */
+  close(): Promise<void> {
+    this.#store.close();
+    return Promise.resolve();
+  }
+
+  /** The same as {@link close}. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #writable(key: string, options: S3WritableOptions, resumed?: Resumed): S3Writable {
+    return new S3Writable(new ObjectUpload(key, this.#context, options, resumed), options.signal);
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * The code of an {@linkcode S3Error}: the store's own (`NoSuchKey`, `AccessDenied`, `SlowDown`), or one in capitals for a
+ * failure that no answer names:
+ *
+ * | code | |
+ * |---|---|
+ * | `CONNECTION_FAILED` | no answer: the connection could not be made, or was lost |
+ * | `TIMEOUT` | no answer, or no more of it, in time |
+ * | `MALFORMED_RESPONSE` | the answer is cut, or not what the protocol has there |
+ * | `CHECKSUM_MISMATCH` | the store has other bytes than were sent, or sent others than it has |
+ * | `OBJECT_CHANGED` | the object was replaced while it was read |
+ * | `CLOSED` | the bucket was closed |
+ *
+ * @example Tell a store that cannot be reached from one that refuses
+ * ```ts
+ * import { S3Bucket, S3Error, type S3ErrorCode } from "@millrace/streams/s3";
+ *
+ * const passing: readonly S3ErrorCode[] = ["CONNECTION_FAILED", "TIMEOUT", "SlowDown"];
+ * const credentials = { accessKeyId: "id", secretAccessKey: "secret" };
+ * const bucket = new S3Bucket({ endpoint: "http://127.0.0.1:2", bucket: "films", credentials, retries: 0 });
+ * try {
+ *   await bucket.head("a.mp4");
+ * } catch (error) {
+ *   if (error instanceof S3Error) console.log(passing.includes(error.code)); // true
+ * }
+ * ```
+ */
+export type S3ErrorCode =
+  | "CONNECTION_FAILED"
+  | "TIMEOUT"
+  | "MALFORMED_RESPONSE"
+  | "CHECKSUM_MISMATCH"
+  | "OBJECT_CHANGED"
+  | "CLOSED"
+  // deno-lint-ignore ban-types
+  | (string & {});
+
+/**
+ * The details of an {@linkcode S3Error}.
+ *
+ * @example An error for a test of one's own
+ * ```ts
+ * import { S3Error, type S3ErrorOptions } from "@millrace/streams/s3";
+ *
+ * const options: S3ErrorOptions = { status: 403, requestId: "4442587FB7D0A2F9", key: "a.mp4" };
+ * console.log(new S3Error("AccessDenied", "Cannot read a.mp4", options).status); // 403
+ * ```
+ */
+export interface S3ErrorOptions {
+  /** The HTTP status, if there was an answer. */
+  status?: number | undefined;
+  /** The store's name for the request, which its operators can look up. */
+  requestId?: string | undefined;
+  /** The key of the object, if it was about one. */
+  key?: string | undefined;
+  /** The underlying error. */
+  cause?: unknown;
+}
+
+/**
+ * A request to a store that failed, after all attempts that were worth making.
+ *
+ * @example Tell what happened
+ * ```ts
+ * import { S3Bucket, S3Error } from "@millrace/streams/s3";
+ *
+ * const credentials = { accessKeyId: "id", secretAccessKey: "secret" };
+ * const bucket = new S3Bucket({ endpoint: "http://127.0.0.1:2", bucket: "films", credentials, retries: 0 });
+ * try {
+ *   await bucket.put("a.mp4", "the film");
+ * } catch (error) {
+ *   if (error instanceof S3Error) console.log(error.code, error.key); // CONNECTION_FAILED a.mp4
+ * }
+ * ```
+ */
+export class S3Error extends Error {
+  /** The reason, for programs. */
+  readonly code: S3ErrorCode;
+  /** The HTTP status, if there was an answer. */
+  readonly status: number | undefined;
+  /** The store's name for the request, which its operators can look up. */
+  readonly requestId: string | undefined;
+  /** The key of the object, if it was about one. */
+  readonly key: string | undefined;
+
+  /**
+   * Makes an error.
+   *
+   * @param code The reason.
+   * @param message The same in words.
+   * @param options The answer that told it, and the underlying error.
+   */
+  constructor(code: S3ErrorCode, message: string, options: S3ErrorOptions = {}) {
+    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    this.name = "S3Error";
+    this.code = code;
+    this.status = options.status;
+    this.requestId = options.requestId;
+    this.key = options.key;
+  }
+}

@@ -1,0 +1,85 @@
+import { bytesOfView } from "../streams/internal.ts";
+import { WritableStream } from "../streams/mod.ts";
+import type { S3Stored } from "./s3_object.ts";
+import type { ObjectUpload } from "./upload/object_upload.ts";
+
+/** Bytes that are queued until the stream asks to wait. */
+const QUEUE = 256 * 1024;
+
+/**
+ * An object as a WritableStream of bytes, made by `S3Bucket.writable()`. It is stored when the stream closes; until then,
+ * and if the stream is aborted, whoever reads the key finds what was there before.
+ *
+ * @example Note the upload, so that another process can resume it
+ * ```ts
+ * import { S3Bucket, type S3Writable } from "@millrace/streams/s3";
+ *
+ * const credentials = { accessKeyId: "id", secretAccessKey: "secret" };
+ * const bucket = new S3Bucket({ endpoint: "https://s3.example.com", bucket: "films", credentials });
+ * const film: S3Writable = bucket.writable("a.mp4");
+ * console.log(film.offset, film.uploadId); // 0 undefined
+ * await film.abort();
+ * ```
+ */
+export class S3Writable extends WritableStream<Uint8Array> {
+  readonly #upload: ObjectUpload;
+  readonly #stored: { value?: S3Stored };
+
+  /** Takes over an upload: for `S3Bucket.writable()`. */
+  constructor(upload: ObjectUpload, signal: AbortSignal | undefined) {
+    const stored: { value?: S3Stored } = {};
+    const onAbort = (): void => void upload.fail(signal!.reason).catch(() => {}); // the stream tells its reason
+    const end = (): void => signal?.removeEventListener("abort", onAbort);
+    super({
+      start(controller) {
+        upload.signal.addEventListener("abort", () => {
+          end();
+          // In the midst of abort() that would make it reject.
+          if (!controller.signal.aborted) controller.error(upload.signal.reason);
+          // A part that failed in the background: nobody may write any more.
+          upload.fail(upload.signal.reason).catch(() => {}); // what is left of it is for `removeAbandoned()`
+        }, { once: true });
+        controller.signal.addEventListener("abort", () => {
+          upload.fail(controller.signal.reason).catch(() => {}); // abort() tells
+        }, { once: true });
+        if (signal?.aborted) onAbort();
+        else signal?.addEventListener("abort", onAbort);
+      },
+      write: (chunk) => upload.write(bytesOf(chunk)),
+      async close() {
+        stored.value = await upload.complete();
+        end();
+      },
+      abort: (reason) => upload.fail(reason),
+    }, { highWaterMark: QUEUE, size: (chunk) => chunk?.byteLength ?? 0 });
+    this.#upload = upload;
+    this.#stored = stored;
+  }
+
+  /** The object's key. */
+  get key(): string {
+    return this.#upload.key;
+  }
+
+  /** The store's name for the upload, for `S3Bucket.resume()`; undefined while there is no part of it in the store. */
+  get uploadId(): string | undefined {
+    return this.#upload.uploadId;
+  }
+
+  /** How many bytes the store has in parts: from which on to write if the upload was resumed. */
+  get offset(): number {
+    return this.#upload.offset;
+  }
+
+  /** The result, once the stream is closed. */
+  get stored(): S3Stored | undefined {
+    return this.#stored.value;
+  }
+}
+
+function bytesOf(chunk: unknown): Uint8Array {
+  if (chunk instanceof Uint8Array) return chunk;
+  if (ArrayBuffer.isView(chunk)) return bytesOfView(chunk);
+  if (chunk instanceof ArrayBuffer) return new Uint8Array(chunk);
+  throw new TypeError("a chunk for an object must be a Uint8Array; encode text with a TextEncoderStream");
+}

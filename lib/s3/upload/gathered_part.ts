@@ -1,0 +1,107 @@
+import { createHash, randomUUID } from "node:crypto";
+import { unlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { OpenFile, writeFully } from "../../files/internal.ts";
+import type { SentBody } from "../request/sent_body.ts";
+import { BLOCK, type Blocks } from "./blocks.ts";
+
+/** Where parts are kept while they are gathered and sent. */
+export interface Storage {
+  readonly blocks: Blocks;
+  /** The folder of temporary files. */
+  readonly temporary: string | undefined;
+}
+
+/** A part that is gathered: in memory while there is any, otherwise in a file without a name. */
+export class GatheredPart implements SentBody {
+  readonly number: number;
+  readonly #storage: Storage;
+  readonly #hash = createHash("sha256");
+  #digest: string | undefined = undefined;
+  #blocks: Uint8Array[] = [];
+  #file: OpenFile | undefined = undefined;
+  #length = 0;
+
+  constructor(number: number, storage: Storage) {
+    this.number = number;
+    this.#storage = storage;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get sha256(): string {
+    return this.#digest ??= this.#hash.digest("hex");
+  }
+
+  /** Appends a copy of the bytes. One call at a time. */
+  async append(bytes: Uint8Array): Promise<void> {
+    this.#hash.update(bytes);
+    for (let start = 0; start < bytes.length;) {
+      if (this.#file !== undefined) {
+        await writeFully(this.#file, [bytes.subarray(start)]);
+        this.#length += bytes.length - start;
+        return;
+      }
+      const used = this.#length % BLOCK;
+      const block = used > 0 ? this.#blocks.at(-1) : this.#storage.blocks.take();
+      if (block === undefined) {
+        await this.#spill();
+        continue;
+      }
+      if (used === 0) this.#blocks.push(block);
+      const piece = bytes.subarray(start, start + BLOCK - used);
+      block.set(piece, used);
+      start += piece.length;
+      this.#length += piece.length;
+    }
+  }
+
+  async *open(): AsyncGenerator<Uint8Array> {
+    if (this.#file === undefined) {
+      yield* this.#pieces();
+      return;
+    }
+    for (let position = 0; position < this.#length;) {
+      const piece = new Uint8Array(Math.min(BLOCK, this.#length - position)); // one is kept while it is sent
+      const read = await this.#file.readAt(piece, position);
+      if (read === 0) throw new Error("a temporary file is shorter than what was written to it");
+      position += read;
+      yield piece.subarray(0, read);
+    }
+  }
+
+  async whole(): Promise<Uint8Array> {
+    const bytes = new Uint8Array(this.#length);
+    let end = 0;
+    for await (const piece of this.open()) {
+      bytes.set(piece, end);
+      end += piece.length;
+    }
+    return bytes;
+  }
+
+  /** Lets go of what is kept. Nobody reads it any more. */
+  async discard(): Promise<void> {
+    this.#storage.blocks.give(this.#blocks);
+    this.#blocks = [];
+    await this.#file?.close();
+  }
+
+  /** Moves what is there to a file. */
+  async #spill(): Promise<void> {
+    const path = join(this.#storage.temporary ?? tmpdir(), `.millrace-part-${randomUUID()}`);
+    const file = await OpenFile.open(path, "wx+", { mode: 0o600 });
+    this.#file = file;
+    await unlink(path).catch(() => {}); // where an open file must have a name, it stays in the folder for temporary ones
+    await writeFully(file, this.#pieces());
+    this.#storage.blocks.give(this.#blocks);
+    this.#blocks = [];
+  }
+
+  #pieces(): Uint8Array[] {
+    return this.#blocks.map((block, index) => block.subarray(0, Math.min(BLOCK, this.#length - index * BLOCK)));
+  }
+}

@@ -1,0 +1,176 @@
+import type { S3WritableOptions } from "../object_options.ts";
+import { putObject } from "../request/objects.ts";
+import type { Store } from "../request/store.ts";
+import { S3Error } from "../s3_error.ts";
+import type { S3Stored } from "../s3_object.ts";
+import { GatheredPart, type Storage } from "./gathered_part.ts";
+import { abortUpload, completeUpload, createUpload, putPart, type StoredPart } from "./multipart.ts";
+import { MOST_PARTS, partSize } from "./part_size.ts";
+import type { Slots } from "./slots.ts";
+
+/** What uploads of a bucket share. */
+export interface UploadContext {
+  readonly store: Store;
+  readonly storage: Storage;
+  /** The places for parts that are sent. */
+  readonly slots: Slots;
+}
+
+/** An upload in parts that is resumed. */
+export interface Resumed {
+  readonly uploadId: string;
+  readonly parts: readonly StoredPart[];
+}
+
+/**
+ * The upload of an object: gathers parts, sends several at a time, and completes or aborts, once. One call at a time, but
+ * of {@linkcode fail}.
+ */
+export class ObjectUpload {
+  readonly key: string;
+  /** The name of the upload, once it was begun. */
+  uploadId: string | undefined;
+  readonly #context: UploadContext;
+  readonly #options: S3WritableOptions;
+  readonly #controller = new AbortController();
+  readonly #parts: StoredPart[];
+  readonly #sending = new Set<Promise<void>>();
+  #part: GatheredPart;
+  #wake: () => void = () => {};
+  /** The step that is under way; it never rejects. */
+  #step: Promise<unknown> = Promise.resolve();
+  #failed: Promise<void> | undefined = undefined;
+  #isCompleted = false;
+
+  constructor(key: string, context: UploadContext, options: S3WritableOptions, resumed?: Resumed) {
+    this.key = key;
+    this.#context = context;
+    this.#options = options;
+    this.uploadId = resumed?.uploadId;
+    this.#parts = [...resumed?.parts ?? []];
+    this.#part = this.#newPart(this.#parts.length + 1);
+    // What fails is told by the next call.
+    this.#controller.signal.addEventListener("abort", () => this.#wake(), { once: true });
+  }
+
+  /** Bytes that the store has in parts. */
+  get offset(): number {
+    let offset = 0;
+    for (const part of this.#parts) if (part !== undefined) offset += part.size;
+    return offset;
+  }
+
+  /** Aborted when it fails, with the reason. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Appends bytes, and waits while enough parts are under way. */
+  async write(bytes: Uint8Array): Promise<void> {
+    for (let start = 0; start < bytes.length;) {
+      this.signal.throwIfAborted();
+      const room = partSize(this.#part.number) - this.#part.length;
+      const piece = bytes.subarray(start, start + room);
+      await this.#guarded(() => this.#part.append(piece));
+      start += piece.length;
+      if (piece.length === room) await this.#guarded(() => this.#send());
+    }
+  }
+
+  /** Stores the object, now that all of it is here. */
+  async complete(): Promise<S3Stored> {
+    return await this.#guarded(async () => {
+      this.signal.throwIfAborted();
+      const { store } = this.#context;
+      const options = { ...this.#options, signal: this.signal };
+      let stored: S3Stored;
+      if (this.uploadId === undefined) {
+        stored = await putObject(store, this.key, this.#part, options);
+      } else {
+        // Parts there must be.
+        if (this.#part.length > 0 || this.#part.number === 1) await this.#send();
+        while (this.#sending.size > 0) await this.#oneOf(this.#sending);
+        this.signal.throwIfAborted();
+        stored = await completeUpload(store, { key: this.key, uploadId: this.uploadId }, this.#parts, options);
+      }
+      this.#isCompleted = true;
+      await this.#part.discard();
+      return stored;
+    });
+  }
+
+  /** Ends the upload, and what the store has of it. Resolves when that is gone. */
+  fail(reason: unknown): Promise<void> {
+    if (this.#isCompleted) return Promise.resolve();
+    return this.#failed ??= this.#abort(reason);
+  }
+
+  async #abort(reason: unknown): Promise<void> {
+    this.#controller.abort(reason);
+    await this.#step;
+    if (this.#isCompleted) return; // it was too late
+    await Promise.allSettled(this.#sending);
+    await this.#part.discard().catch(() => {}); // the upload has failed: that is being told
+    if (this.uploadId === undefined) return;
+    await abortUpload(this.#context.store, { key: this.key, uploadId: this.uploadId });
+  }
+
+  /** Runs a step; if that fails, all has failed. */
+  async #guarded<T>(step: () => Promise<T>): Promise<T> {
+    try {
+      const running = step();
+      this.#step = running.catch(() => {}); // told below
+      return await running;
+    } catch (error) {
+      await this.fail(error).catch(() => {}); // the first failure is the one to tell
+      throw this.signal.reason;
+    }
+  }
+
+  /** Sends the part that was gathered, in the background, once there is a place for it. */
+  async #send(): Promise<void> {
+    const part = this.#part;
+    if (part.number >= MOST_PARTS && part.length === partSize(part.number)) throw this.#tooLarge();
+    const { store, slots } = this.#context;
+    const { concurrency = 4 } = this.#options;
+    while (this.#sending.size >= concurrency) await this.#oneOf(this.#sending);
+    await slots.take(this.signal);
+    try {
+      this.uploadId ??= await createUpload(store, this.key, { ...this.#options, signal: this.signal });
+    } catch (error) {
+      slots.give();
+      throw error;
+    }
+    this.#part = this.#newPart(part.number + 1);
+    const upload = { key: this.key, uploadId: this.uploadId };
+    const sending = putPart(store, upload, part.number, part, this.signal)
+      .then((stored) => void (this.#parts[part.number - 1] = stored), (error) => {
+        this.#controller.abort(error); // the next call tells it, and aborts the upload
+      })
+      .finally(() => part.discard())
+      .finally(() => {
+        slots.give();
+        this.#sending.delete(sending);
+      });
+    this.#sending.add(sending);
+  }
+
+  /** Waits for one of several, none of which rejects, or a failure. */
+  async #oneOf(promises: Iterable<Promise<void>>): Promise<void> {
+    this.signal.throwIfAborted();
+    const { promise: woken, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    await Promise.race([...promises, woken]);
+    this.signal.throwIfAborted();
+  }
+
+  #newPart(number: number): GatheredPart {
+    return new GatheredPart(number, this.#context.storage);
+  }
+
+  #tooLarge(): S3Error {
+    return new S3Error("EntityTooLarge", `Cannot store ${JSON.stringify(this.key)}: it has too many parts`, {
+      key: this.key,
+    });
+  }
+}

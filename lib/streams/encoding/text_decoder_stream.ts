@@ -1,0 +1,79 @@
+import { mustBe } from "../language/errors.ts";
+import { construct } from "../language/shell.ts";
+import { defineInterface } from "../language/webidl.ts";
+import { ReadableStream } from "../readable/readable_stream.ts";
+import { createTransformStream } from "../transform/transform_stream.ts";
+import type { TransformerAlgorithms, TransformStreamState } from "../transform/transform_state.ts";
+import { WritableStream } from "../writable/writable_stream.ts";
+
+const { TextDecoder } = globalThis;
+const { decode } = TextDecoder.prototype;
+
+/**
+ * The pair of streams of which the readable one gives the text of the bytes that are written to the writable one.
+ *
+ * @see {@link https://encoding.spec.whatwg.org/#interface-textdecoderstream}
+ */
+export class TextDecoderStream {
+  readonly #decoder: globalThis.TextDecoder;
+  readonly #state: TransformStreamState;
+
+  /** @throws {RangeError} if there is no encoding of that name. */
+  constructor(label: string | undefined = "utf-8", options: TextDecoderOptions | undefined = {}) {
+    const decoder = new TextDecoder(label, options);
+    this.#decoder = decoder;
+    this.#state = createTransformStream((state) => new Decoding(state, decoder));
+  }
+
+  get encoding(): string {
+    return this.#decoder.encoding;
+  }
+
+  get fatal(): boolean {
+    return this.#decoder.fatal;
+  }
+
+  get ignoreBOM(): boolean {
+    return this.#decoder.ignoreBOM;
+  }
+
+  get readable(): ReadableStream<string> {
+    const { readable } = this.#state;
+    return (readable.shell ?? construct(ReadableStream, readable)) as ReadableStream<string>;
+  }
+
+  get writable(): WritableStream<BufferSource> {
+    const { writable } = this.#state;
+    return (writable.shell ?? construct(WritableStream, writable)) as WritableStream<BufferSource>;
+  }
+}
+defineInterface(TextDecoderStream, "TextDecoderStream");
+
+const MORE: TextDecodeOptions = { stream: true };
+
+/** The transformer of a TextDecoderStream. */
+class Decoding implements TransformerAlgorithms {
+  readonly releasesChunks = true;
+  readonly #state: TransformStreamState;
+  readonly #decoder: globalThis.TextDecoder;
+
+  constructor(state: TransformStreamState, decoder: globalThis.TextDecoder) {
+    this.#state = state;
+    this.#decoder = decoder;
+  }
+
+  /** @see {@link https://encoding.spec.whatwg.org/#decode-and-enqueue-a-chunk} */
+  transform(chunk: unknown): void {
+    if (chunk === undefined) throw mustBe("a chunk", "an ArrayBuffer or a view of one"); // decode() takes it for none
+    const text = decode.call(this.#decoder, chunk as BufferSource, MORE);
+    if (text !== "") this.#state.enqueue(text);
+  }
+
+  /** @see {@link https://encoding.spec.whatwg.org/#flush-and-enqueue} */
+  flush(): void {
+    const text = decode.call(this.#decoder);
+    if (text !== "") this.#state.enqueue(text);
+  }
+
+  cancel(): void {}
+}

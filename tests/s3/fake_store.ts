@@ -1,0 +1,382 @@
+import { Buffer } from "node:buffer";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { S3Bucket, type S3BucketOptions } from "../../lib/s3/mod.ts";
+
+/** What goes wrong with a request. */
+export type Fault =
+  | { readonly status: number; readonly code?: string; readonly fields?: Readonly<Record<string, string>> }
+  /** The connection ends, before or after the request was carried out. */
+  | "reset"
+  | "reset after"
+  /** No answer comes. */
+  | "stall"
+  /** The answer is cut: its document, or the object after some bytes. */
+  | "torn"
+  | { readonly cut: number }
+  /** As "cut", but the connection stays, and nothing comes. */
+  | { readonly pause: number }
+  /** The request is not carried out, and an error comes with the status 200. */
+  | "error in 200"
+  /** A byte of the object is another. */
+  | "flip";
+
+/** A request, as faults are chosen by. */
+export interface Asked {
+  /** How many requests there were before. */
+  readonly index: number;
+  readonly operation: string;
+  readonly key: string;
+}
+
+/** An object of the store. */
+export interface Kept {
+  readonly bytes: Uint8Array;
+  readonly etag: string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly modified: Date;
+}
+
+interface Upload {
+  readonly key: string;
+  readonly fields: Record<string, string>;
+  readonly parts: Map<number, { bytes: Uint8Array; etag: string; sha256: string }>;
+  readonly initiated: Date;
+}
+
+const ID = "id";
+const SECRET = "secret";
+const BUCKET = "films";
+
+/** A store in memory that speaks as much of S3 as is asked of it, sees that signatures are right, and fails when told. */
+export class FakeStore {
+  readonly objects: Map<string, Kept> = new Map();
+  readonly uploads: Map<string, Upload> = new Map();
+  readonly asked: string[] = [];
+  /** Signatures that were wrong. */
+  readonly refused: string[] = [];
+  /** Most requests that were under way at a time. */
+  most = 0;
+  /** Objects or parts of a page. */
+  page = 1000;
+  #fault: (asked: Asked) => Fault | undefined = () => undefined;
+  #underWay = 0;
+  #ids = 0;
+  readonly #server: Server = createServer((req, res) => void this.take(req, res));
+  readonly #buckets: S3Bucket[] = [];
+
+  /** Starts it. */
+  static async start(): Promise<FakeStore> {
+    const store = new FakeStore();
+    await new Promise<void>((resolve) => store.#server.listen(0, "127.0.0.1", resolve));
+    return store;
+  }
+
+  get endpoint(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** A client of it. */
+  bucket(options: Partial<S3BucketOptions> = {}): S3Bucket {
+    const credentials = { accessKeyId: ID, secretAccessKey: SECRET };
+    const bucket = new S3Bucket({ endpoint: this.endpoint, bucket: BUCKET, credentials, ...options });
+    this.#buckets.push(bucket);
+    return bucket;
+  }
+
+  /** Says what goes wrong from now on. */
+  fails(fault: (asked: Asked) => Fault | undefined): void {
+    this.#fault = fault;
+  }
+
+  /** Stops it, and its clients. */
+  async stop(): Promise<void> {
+    for (const bucket of this.#buckets) await bucket.close();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** Answers a request. */
+  async take(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    this.most = Math.max(this.most, ++this.#underWay);
+    res.on("close", () => this.#underWay--);
+    const url = new URL(req.url!, "http://store");
+    const key = decodeURIComponent(req.url!.split("?")[0]).slice(`/${BUCKET}/`.length);
+    const operation = operationOf(req.method!, key, url.searchParams, req);
+    const fault = this.#fault({ index: this.asked.length, operation, key });
+    this.asked.push(`${operation} ${key}`.trim());
+    if (fault === "stall") return;
+    if (fault === "reset") return void req.socket.destroy();
+    const body = await bodyOf(req).catch(() => undefined);
+    if (body === undefined) return;
+    if (typeof fault === "object" && "status" in fault) {
+      return answer(res, fault.status, fault.fields ?? {}, errorOf(fault.code ?? "InternalError"));
+    }
+    if (fault === "error in 200") return answer(res, 200, {}, errorOf("InternalError"));
+    const wrong = wrongSignature(req, url, body);
+    if (wrong !== undefined) {
+      this.refused.push(`${operation} ${key}: ${wrong}`);
+      return answer(res, 403, {}, errorOf("SignatureDoesNotMatch"));
+    }
+    const { status, fields = {}, text = "", bytes = Buffer.from(text) } = this.#carryOut(
+      operation,
+      key,
+      url,
+      req,
+      body,
+    );
+    if (fault === "reset after") return void req.socket.destroy();
+    const torn = fault === "torn" ? Math.floor(bytes.length / 2) : undefined;
+    const cut = typeof fault === "object" && "cut" in fault ? fault.cut : torn;
+    if (cut !== undefined && bytes.length > 0) {
+      // Torn documents come whole as far as HTTP goes: only a parser sees it.
+      if (fault === "torn") return answer(res, status, fields, bytes.subarray(0, cut));
+      res.writeHead(status, { ...fields, "content-length": String(bytes.length) });
+      res.write(bytes.subarray(0, cut), () => req.socket.destroy());
+      return;
+    }
+    if (typeof fault === "object" && "pause" in fault) {
+      res.writeHead(status, { ...fields, "content-length": String(bytes.length) });
+      res.write(bytes.subarray(0, fault.pause));
+      return;
+    }
+    if (fault === "flip") bytes[0] ^= 1;
+    answer(res, status, fields, req.method === "HEAD" ? undefined : bytes);
+  }
+
+  #carryOut(operation: string, key: string, url: URL, req: IncomingMessage, body: Buffer): Outcome {
+    const query = url.searchParams;
+    const upload = this.uploads.get(query.get("uploadId") ?? "");
+    switch (operation) {
+      case "PutObject":
+        if (req.headers["if-none-match"] === "*" && this.objects.has(key)) return failure(412, "PreconditionFailed");
+        return this.#keep(key, body, fieldsOf(req), `"${md5(body).toString("hex")}"`);
+      case "GetObject":
+      case "HeadObject":
+        return this.#read(key, req);
+      case "DeleteObject":
+        this.objects.delete(key);
+        return { status: 204 };
+      case "CopyObject": {
+        const source = this.objects.get(sourceOf(req));
+        if (source === undefined) return failure(404, "NoSuchKey");
+        this.#keep(key, source.bytes, source.fields, source.etag);
+        return document("CopyObjectResult", `<ETag>${source.etag}</ETag>`);
+      }
+      case "ListObjects":
+        return this.#list(query);
+      case "CreateUpload": {
+        const id = `upload-${++this.#ids}`;
+        this.uploads.set(id, { key, fields: fieldsOf(req), parts: new Map(), initiated: new Date() });
+        return document("InitiateMultipartUploadResult", `<UploadId>${id}</UploadId>`);
+      }
+      case "ListUploads":
+        return document(
+          "ListMultipartUploadsResult",
+          [...this.uploads].map(([id, { key, initiated }]) =>
+            `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${initiated.toISOString()}</Initiated></Upload>`
+          ).join("") + "<IsTruncated>false</IsTruncated>",
+        );
+    }
+    if (upload === undefined || upload.key !== key) return failure(404, "NoSuchUpload");
+    switch (operation) {
+      case "PutPart":
+      case "CopyPart": {
+        const [, from, to] = /(\d+)-(\d+)/.exec(String(req.headers["x-amz-copy-source-range"])) ?? [];
+        const bytes = operation === "PutPart"
+          ? body
+          : this.objects.get(sourceOf(req))!.bytes.slice(Number(from), Number(to) + 1);
+        const part = { bytes, etag: `"${md5(bytes).toString("hex")}"`, sha256: sha256(bytes, "base64") };
+        upload.parts.set(Number(query.get("partNumber")), part);
+        if (operation === "CopyPart") return document("CopyPartResult", `<ETag>${part.etag}</ETag>`);
+        return { status: 200, fields: { etag: part.etag, "x-amz-checksum-sha256": part.sha256 } };
+      }
+      case "ListParts":
+        return listed(upload, query, this.page);
+      case "AbortUpload":
+        this.uploads.delete(query.get("uploadId")!);
+        return { status: 204 };
+      default:
+        return this.#complete(query.get("uploadId")!, upload, req, body.toString());
+    }
+  }
+
+  #keep(key: string, bytes: Uint8Array, fields: Readonly<Record<string, string>>, etag: string): Outcome {
+    this.objects.set(key, { bytes: bytes.slice(), etag, fields, modified: new Date() });
+    const sum = fields["x-amz-checksum-sha256"];
+    return { status: 200, fields: { etag, ...(sum !== undefined && { "x-amz-checksum-sha256": sum }) } };
+  }
+
+  #read(key: string, req: IncomingMessage): Outcome {
+    const object = this.objects.get(key);
+    if (object === undefined) return failure(404, "NoSuchKey");
+    const { bytes, etag, fields, modified } = object;
+    if (req.headers["if-match"] !== undefined && req.headers["if-match"] !== etag) {
+      return failure(412, "PreconditionFailed");
+    }
+    const told = { ...fields, etag, "last-modified": modified.toUTCString() };
+    if (req.method === "HEAD") return { status: 200, fields: { ...told, "content-length": String(bytes.length) } };
+    const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(req.headers.range ?? "") ?? [];
+    if (from === undefined) return { status: 200, fields: told, bytes: Buffer.from(bytes) };
+    if (Number(from) >= bytes.length) return failure(416, "InvalidRange");
+    const end = to === "" ? bytes.length : Math.min(bytes.length, Number(to) + 1);
+    const range = `bytes ${from}-${end - 1}/${bytes.length}`;
+    return {
+      status: 206,
+      fields: { ...told, "content-range": range },
+      bytes: Buffer.from(bytes.slice(Number(from), end)),
+    };
+  }
+
+  #list(query: URLSearchParams): Outcome {
+    const keys = [...this.objects.keys()].filter((key) => key.startsWith(query.get("prefix") ?? "")).sort();
+    const start = Number(query.get("continuation-token") ?? 0);
+    const page = keys.slice(start, start + this.page).map((key) => {
+      const { bytes, etag, modified } = this.objects.get(key)!;
+      const time = `<LastModified>${modified.toISOString()}</LastModified>`;
+      return `<Contents><Key>${
+        encodeURIComponent(key).replaceAll("%20", "+")
+      }</Key>${time}<ETag>${etag}</ETag><Size>${bytes.length}</Size></Contents>`;
+    });
+    const isCut = start + this.page < keys.length;
+    const next = isCut ? `<NextContinuationToken>${start + this.page}</NextContinuationToken>` : "";
+    return document(
+      "ListBucketResult",
+      `<EncodingType>url</EncodingType><IsTruncated>${isCut}</IsTruncated>${next}${page.join("")}`,
+    );
+  }
+
+  #complete(id: string, upload: Upload, req: IncomingMessage, text: string): Outcome {
+    if (req.headers["if-none-match"] === "*" && this.objects.has(upload.key)) return failure(412, "PreconditionFailed");
+    const named = [...text.matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>(.*?)<\/ETag>/g)];
+    const parts = named.map(([, number, etag]) => {
+      const part = upload.parts.get(Number(number));
+      return part?.etag === etag.replaceAll("&quot;", '"') ? part : undefined;
+    });
+    if (parts.length === 0 || parts.includes(undefined)) return failure(400, "InvalidPart");
+    const joined = Buffer.concat(parts.map((part) => part!.bytes));
+    const hash = md5(Buffer.concat(parts.map((part) => md5(part!.bytes))));
+    const etag = `"${hash.toString("hex")}-${parts.length}"`;
+    this.uploads.delete(id);
+    this.#keep(upload.key, joined, upload.fields, etag);
+    return document("CompleteMultipartUploadResult", `<ETag>${etag}</ETag>`);
+  }
+}
+
+interface Outcome {
+  readonly status: number;
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly text?: string;
+  readonly bytes?: Buffer;
+}
+
+function operationOf(method: string, key: string, query: URLSearchParams, req: IncomingMessage): string {
+  const isCopy = req.headers["x-amz-copy-source"] !== undefined;
+  if (key === "") return query.has("uploads") ? "ListUploads" : "ListObjects";
+  if (method === "PUT") {
+    if (query.has("partNumber")) return isCopy ? "CopyPart" : "PutPart";
+    return isCopy ? "CopyObject" : "PutObject";
+  }
+  if (method === "POST") return query.has("uploads") ? "CreateUpload" : "CompleteUpload";
+  if (method === "DELETE") return query.has("uploadId") ? "AbortUpload" : "DeleteObject";
+  if (method === "HEAD") return "HeadObject";
+  return query.has("uploadId") ? "ListParts" : "GetObject";
+}
+
+function listed(upload: Upload, query: URLSearchParams, most: number): Outcome {
+  const marker = Number(query.get("part-number-marker") ?? 0);
+  const parts = [...upload.parts].filter(([number]) => number > marker).sort(([a], [b]) => a - b);
+  const page = parts.slice(0, most);
+  const isCut = page.length < parts.length;
+  const list = page.map(([number, { bytes, etag, sha256 }]) =>
+    `<Part><PartNumber>${number}</PartNumber><ETag>${etag}</ETag><Size>${bytes.length}</Size><ChecksumSHA256>${sha256}</ChecksumSHA256></Part>`
+  );
+  const next = isCut ? `<NextPartNumberMarker>${page.at(-1)![0]}</NextPartNumberMarker>` : "";
+  return document("ListPartsResult", `<IsTruncated>${isCut}</IsTruncated>${next}${list.join("")}`);
+}
+
+/** Why a signature is wrong (AWS Signature Version 4), by the specification; undefined if it is right. */
+function wrongSignature(req: IncomingMessage, url: URL, body: Buffer): string | undefined {
+  const [path, search = ""] = req.url!.split("?");
+  const pairs = search === "" ? [] : search.split("&").map((pair) => pair.includes("=") ? pair : `${pair}=`);
+  const isQuery = url.searchParams.has("X-Amz-Signature");
+  const field = req.headers.authorization ?? "";
+  const [, credential, names, signature] = isQuery
+    ? ["", ...["Credential", "SignedHeaders", "Signature"].map((name) => url.searchParams.get(`X-Amz-${name}`)!)]
+    : /^AWS4-HMAC-SHA256 Credential=(\S+), SignedHeaders=(\S+), Signature=([0-9a-f]{64})$/.exec(field) ?? [];
+  if (credential === undefined) return `no signature: ${field}`;
+  const [id, ...scope] = credential.split("/");
+  if (id !== ID) return `another key: ${id}`;
+  const date = isQuery ? url.searchParams.get("X-Amz-Date")! : String(req.headers["x-amz-date"]);
+  const hash = isQuery ? "UNSIGNED-PAYLOAD" : String(req.headers["x-amz-content-sha256"]);
+  if (!isQuery && hash !== sha256(body, "hex")) return `the hash of the body is another`;
+  const canonical = [
+    req.method,
+    path.replaceAll("%2F", "/"),
+    pairs.filter((pair) => !pair.startsWith("X-Amz-Signature=")).sort().join("&"),
+    ...names.split(";").map((name) => `${name}:${String(req.headers[name]).trim()}`),
+    "",
+    names,
+    hash,
+  ].join("\n");
+  const text = ["AWS4-HMAC-SHA256", date, scope.join("/"), sha256(Buffer.from(canonical), "hex")].join("\n");
+  let key = Buffer.from(`AWS4${SECRET}`);
+  for (const part of scope) key = createHmac("sha256", key).update(part).digest();
+  const expected = createHmac("sha256", key).update(text).digest("hex");
+  if (timingSafeEqual(Buffer.from(expected), Buffer.from(signature))) return undefined;
+  return `the signature is not that of ${JSON.stringify(canonical)}`;
+}
+
+async function bodyOf(req: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of req) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+}
+
+function answer(
+  res: ServerResponse,
+  status: number,
+  fields: Readonly<Record<string, string>>,
+  bytes?: Uint8Array | string,
+): void {
+  res.writeHead(status, {
+    "x-amz-request-id": "REQUEST-1",
+    ...(bytes !== undefined && status !== 204 && { "content-length": String(Buffer.byteLength(bytes)) }),
+    ...fields,
+  });
+  res.end(status === 204 ? undefined : bytes);
+}
+
+function fieldsOf(req: IncomingMessage): Record<string, string> {
+  const kept = Object.entries(req.headers).filter(([name]) =>
+    /^(?:content-type|cache-control|content-encoding|x-amz-meta-.*|x-amz-checksum-sha256)$/.test(name)
+  );
+  return Object.fromEntries(kept) as Record<string, string>;
+}
+
+function sourceOf(req: IncomingMessage): string {
+  return decodeURIComponent(String(req.headers["x-amz-copy-source"])).slice(`/${BUCKET}/`.length);
+}
+
+function document(name: string, content: string): Outcome {
+  const text =
+    `<?xml version="1.0" encoding="UTF-8"?>\n<${name} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${content}</${name}>`;
+  return { status: 200, text };
+}
+
+function failure(status: number, code: string): Outcome {
+  return { status, text: errorOf(code) };
+}
+
+function errorOf(code: string): string {
+  return `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>in words</Message></Error>`;
+}
+
+function md5(bytes: Uint8Array): Buffer {
+  return createHash("md5").update(bytes).digest();
+}
+
+function sha256(bytes: Uint8Array, encoding: "hex" | "base64"): string {
+  return createHash("sha256").update(bytes).digest(encoding);
+}

@@ -1,0 +1,231 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { S3Bucket, type S3Error } from "../../lib/s3/mod.ts";
+import { bytesOf, digestOf, withStore } from "./scene.ts";
+
+const KEYS = [
+  "plain.txt",
+  "a b+c&d=e?f#g%41.txt",
+  "é☃😀/𝒳",
+  "a//b",
+  "/a",
+  "a/",
+  "a/../b",
+  "../a",
+  "./.",
+  "..a/.b",
+  "~!'()*",
+];
+
+test("S3Bucket stores, reads and removes objects of any key, also of parts that URLs would leave out", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    for (const key of KEYS) {
+      await bucket.put(key, `v ${key}`);
+      assert.equal(await new Response(bucket.readable(key)).text(), `v ${key}`);
+      assert.equal((await fetch(await bucket.presign(key))).status, 200, key);
+    }
+    const listed: string[] = [];
+    for await (const { key } of bucket.list()) listed.push(key);
+    assert.deepEqual(listed, [...KEYS].sort());
+    for (const key of KEYS) await bucket.delete(key);
+    assert.equal(store.objects.size, 0);
+    await bucket.delete("missing");
+  }));
+
+test("S3Bucket refuses keys that no object can have, before a request", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    for (const key of ["", ".", "..", "a\0b", "\ud800", "x".repeat(1025)]) {
+      await assert.rejects(bucket.put(key, ""), RangeError);
+      assert.throws(() => bucket.writable(key), RangeError);
+      assert.throws(() => bucket.readable(key), RangeError);
+    }
+    assert.deepEqual(store.asked, []);
+  }));
+
+test("S3Bucket.head() tells the facts about an object, and undefined if there is none", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    const stored = await bucket.put("a", "12345", { contentType: "text/x", metadata: { By: "me" } });
+    const { lastModified, ...facts } = (await bucket.head("a"))!;
+    assert.ok(Math.abs(lastModified.getTime() - Date.now()) < 3_600_000);
+    const sha256 = "WZRHGrsBESr8wYFZ9sx0tPURuZgG2lmzyvWpwXPKz8U=";
+    assert.deepEqual(facts, { ...stored, contentType: "text/x", sha256, metadata: { by: "me" } });
+    assert.equal(await bucket.head("b"), undefined);
+  }));
+
+test("S3Bucket.list() goes through pages, and can be left", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    store.page = 3;
+    for (let i = 0; i < 8; i++) await bucket.put(`p/${i}`, "");
+    await bucket.put("q", "");
+    const keys: string[] = [];
+    for await (const { key } of bucket.list({ prefix: "p/" })) keys.push(key);
+    assert.deepEqual(keys, Array.from({ length: 8 }, (_, i) => `p/${i}`));
+    store.asked.length = 0;
+    for await (const _ of bucket.list()) break;
+    assert.deepEqual(store.asked, ["ListObjects"]);
+  }));
+
+test("S3Bucket.copy() copies with and without other fields", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    await bucket.put("a", "bytes");
+    assert.equal((await bucket.copy("a", "b/../c")).size, 5);
+    assert.equal(await new Response(bucket.readable("b/../c")).text(), "bytes");
+    await assert.rejects(bucket.copy("missing", "b"), { name: "S3Error", code: "NotFound", status: 404 });
+    store.fails(({ operation }) => operation === "CopyObject" ? "error in 200" : undefined);
+    await assert.rejects(store.bucket({ retries: 1 }).copy("a", "d"), { code: "InternalError", status: 200 });
+    assert.equal(store.objects.has("d"), false);
+  }));
+
+test("S3Error names the object, the bucket and what the store said", () =>
+  withStore(async (store) => {
+    store.fails(() => ({ status: 403, code: "AccessDenied" }));
+    await assert.rejects(store.bucket().put("a", ""), (error: S3Error) => {
+      const { name, code, status, key, requestId, message } = error;
+      assert.deepEqual({ name, code, status, key, requestId }, {
+        name: "S3Error",
+        code: "AccessDenied",
+        status: 403,
+        key: "a",
+        requestId: "REQUEST-1",
+      });
+      assert.equal(message, 'Cannot store "a" in the bucket films: the store answers 403 AccessDenied: in words');
+      return true;
+    });
+    assert.equal(store.asked.length, 1); // no other attempt would change it
+  }));
+
+test("requests are sent again after failures that may pass", () =>
+  withStore(async (store) => {
+    const faults = [
+      { status: 503, code: "SlowDown", fields: { "retry-after": "0" } },
+      "reset",
+      { status: 500 },
+      "torn",
+    ] as const;
+    const bucket = store.bucket();
+    await bucket.put("a", "bytes");
+    for (const act of [() => bucket.put("a", "bytes"), () => Array.fromAsync(bucket.list()), () => bucket.head("a")]) {
+      const start = store.asked.length;
+      store.fails(({ index }) => faults[index - start]);
+      await act();
+    }
+    assert.equal(store.objects.size, 1);
+  }));
+
+test("a condition that an own attempt has met is no failure", () =>
+  withStore(async (store) => {
+    store.fails(({ index }) => index === 0 ? "reset after" : undefined);
+    const bucket = store.bucket();
+    assert.equal((await bucket.put("a", "mine", { overwrite: false })).size, 4);
+    await assert.rejects(bucket.put("a", "mine", { overwrite: false }), { code: "PreconditionFailed", status: 412 });
+    await assert.rejects(bucket.put("a", "other", { overwrite: false }), { code: "PreconditionFailed" });
+  }));
+
+test("a store that does not answer fails with TIMEOUT, and a signal ends the wait", () =>
+  withStore(async (store) => {
+    store.fails(() => "stall");
+    await assert.rejects(store.bucket({ timeout: 50, retries: 1 }).head("a"), { code: "TIMEOUT", key: "a" });
+    assert.equal(store.asked.length, 2);
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    setTimeout(() => controller.abort(reason), 20);
+    await assert.rejects(store.bucket().head("a", { signal: controller.signal }), (error) => error === reason);
+  }));
+
+test("S3Bucket.close() ends what is under way", () =>
+  withStore(async (store) => {
+    store.fails(() => "stall");
+    const bucket = store.bucket();
+    const looking = bucket.head("a");
+    setTimeout(() => bucket.close(), 20);
+    await assert.rejects(looking, { code: "CLOSED" });
+    await assert.rejects(bucket.put("a", ""), { code: "CLOSED" });
+  }));
+
+test("readable() goes on where the connection broke, as long as the object is the same", () =>
+  withStore(async (store) => {
+    const bytes = bytesOf(3_000_000);
+    const bucket = store.bucket({ timeout: 200 });
+    await bucket.put("a", bytes);
+    let reads = 0;
+    store.fails(({ operation }) => {
+      if (operation !== "GetObject") return undefined;
+      reads++;
+      return reads === 2
+        ? { status: 503 }
+        : reads === 4
+        ? { pause: 100_000 }
+        : reads < 7
+        ? { cut: 300_000 }
+        : undefined;
+    });
+    assert.equal(digestOf(await new Response(bucket.readable("a")).bytes()), digestOf(bytes));
+    assert.ok(reads >= 7);
+    reads = 2;
+    const range = { start: 1_000_000, end: 2_999_999 };
+    assert.equal(
+      digestOf(await new Response(bucket.readable("a", { range })).bytes()),
+      digestOf(bytes.slice(1_000_000, 2_999_999)),
+    );
+    reads = 4;
+    const reader = bucket.readable("a").getReader();
+    await reader.read();
+    store.objects.set("a", { ...store.objects.get("a")!, etag: '"other"' });
+    await assert.rejects(async () => {
+      while (!(await reader.read()).done);
+    }, { code: "OBJECT_CHANGED" });
+  }));
+
+test("readable() fails when the bytes are not those that were stored, and after breaks without a byte between", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket({ retries: 2 });
+    await bucket.put("a", bytesOf(100_000));
+    store.fails(({ operation }) => operation === "GetObject" ? "flip" : undefined);
+    await assert.rejects(new Response(bucket.readable("a")).bytes(), { code: "CHECKSUM_MISMATCH" });
+    store.fails(({ operation }) => operation === "GetObject" ? { cut: 0 } : undefined);
+    await assert.rejects(new Response(bucket.readable("a")).bytes(), { code: "CONNECTION_FAILED" });
+    store.fails(() => undefined);
+    await assert.rejects(new Response(bucket.readable("b")).bytes(), { code: "NoSuchKey" });
+    assert.equal((await new Response(bucket.readable("a")).bytes()).length, 100_000);
+  }));
+
+test("readable() can be cancelled and aborted, and asks for nothing before it is read", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    await bucket.put("a", bytesOf(4_000_000));
+    store.asked.length = 0;
+    const stream = bucket.readable("a");
+    assert.deepEqual(store.asked, []);
+    const reader = stream.getReader();
+    await reader.read();
+    await reader.cancel();
+    const controller = new AbortController();
+    const other = bucket.readable("a", { signal: controller.signal }).getReader();
+    await other.read();
+    controller.abort("enough");
+    await assert.rejects(other.read(), (error) => error === "enough");
+  }));
+
+test("S3Bucket refuses options that are none", () => {
+  const options = {
+    endpoint: "https://s3.example.com",
+    bucket: "b",
+    credentials: { accessKeyId: "", secretAccessKey: "" },
+  };
+  for (
+    const wrong of [{ endpoint: "ftp://a" }, { endpoint: "https://a/b" }, { bucket: "" }, { retry: 1 }, {
+      timeout: "1",
+    }]
+  ) {
+    assert.throws(() => new S3Bucket({ ...options, ...wrong } as never), TypeError);
+  }
+  assert.throws(() => new S3Bucket({ ...options, retries: -1 }), RangeError);
+  assert.throws(() => new S3Bucket(options).readable("a", { range: { start: 2, end: 2 } }), RangeError);
+  assert.throws(() => new S3Bucket(options).writable("a", { metadata: { "a b": "c" } }), TypeError);
+  assert.throws(() => new S3Bucket(options).writable("a", { metadata: { a: "é" } }), TypeError);
+});

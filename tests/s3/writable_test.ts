@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import test from "node:test";
+import process from "node:process";
+import { inFolder } from "../support/folders.ts";
+import { until, within } from "../support/waits.ts";
+import { bytesOf, digestOf, streamOf, withStore } from "./scene.ts";
+
+const MIB = 2 ** 20;
+const KINDS = {
+  "in memory": {},
+  "in files": { memory: MIB },
+  "over another fetch": { fetch: (url: string, init?: RequestInit) => fetch(url, init) },
+} as const;
+
+for (const [kind, options] of Object.entries(KINDS)) {
+  test(`writable() stores bodies of any length, with parts ${kind}`, () =>
+    withStore(async (store) => {
+      const bucket = store.bucket(options);
+      for (const length of kind === "in memory" ? [0, 1, 8 * MIB - 1, 8 * MIB, 17 * MIB + 5] : [3, 9 * MIB]) {
+        const bytes = bytesOf(length);
+        const writable = bucket.writable("a", { contentType: "text/x", metadata: { n: String(length) } });
+        await streamOf(bytes, 700_001).pipeTo(writable);
+        const object = store.objects.get("a")!;
+        assert.equal(digestOf(object.bytes), digestOf(bytes));
+        assert.equal(object.fields["content-type"], "text/x");
+        assert.equal(object.fields["x-amz-meta-n"], String(length));
+        assert.deepEqual(writable.stored, { key: "a", size: length, etag: object.etag });
+      }
+      assert.equal(store.uploads.size, 0);
+    }));
+}
+
+test("writable() sends each part again by itself", () =>
+  withStore(async (store) => {
+    const bytes = bytesOf(17 * MIB);
+    const faults = ["reset", { status: 503 }, "reset after", { status: 400, code: "BadDigest" }] as const;
+    let parts = 0;
+    store.fails(({ operation }) => operation === "PutPart" ? faults[parts++] : undefined);
+    await streamOf(bytes).pipeTo(store.bucket().writable("a"));
+    assert.equal(digestOf(store.objects.get("a")!.bytes), digestOf(bytes));
+    assert.equal(store.asked.filter((each) => each.startsWith("PutPart")).length, 7);
+  }));
+
+test("writable() sends so many parts at a time as it may, and holds the writer back", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket({ concurrency: 2 });
+    store.fails(({ operation }) => operation === "PutPart" ? "stall" : undefined);
+    const streams = [1, 2, 3].map((i) => bucket.writable(String(i)));
+    const writers = streams.map((stream) => stream.getWriter());
+    let isHeld = true;
+    for (const writer of writers) {
+      const writing = writer.write(bytesOf(30 * MIB));
+      writing.then(() => isHeld = false, () => {}); // aborted below
+    }
+    await until(() => store.asked.filter((each) => each.startsWith("PutPart")).length === 2, "two parts");
+    assert.equal(isHeld, true);
+    store.fails(() => undefined);
+    await within(Promise.all(writers.map((writer) => writer.abort("enough"))), "abort()");
+    assert.equal(store.objects.size, 0);
+    assert.equal(store.uploads.size, 0);
+  }));
+
+test("writable() leaves nothing when it is aborted, its source fails, its signal is aborted or a part fails for good", () =>
+  withStore(async (store) => {
+    const reason = new Error("enough");
+    const bucket = store.bucket({ retries: 0 });
+    const writer = bucket.writable("a").getWriter();
+    await writer.write(bytesOf(20 * MIB));
+    await writer.abort(reason);
+    await assert.rejects(writer.closed, (error) => error === reason);
+
+    let pulls = 0;
+    const source = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (pulls++ === 10) controller.error(reason);
+        else controller.enqueue(bytesOf(MIB));
+      },
+    });
+    await assert.rejects(source.pipeTo(bucket.writable("a")), (error) => error === reason);
+
+    const controller = new AbortController();
+    const third = bucket.writable("a", { signal: controller.signal }).getWriter();
+    await third.write(bytesOf(9 * MIB));
+    controller.abort(reason);
+    await assert.rejects(third.closed, (error) => error === reason);
+    await until(() => store.uploads.size === 0, "the end of the upload");
+
+    store.fails(({ operation }) => operation === "PutPart" ? { status: 403, code: "AccessDenied" } : undefined);
+    await assert.rejects(streamOf(bytesOf(20 * MIB)).pipeTo(bucket.writable("a")), { code: "AccessDenied", key: "a" });
+    await until(() => store.uploads.size === 0, "the end of the upload");
+
+    store.fails(({ operation }) => operation === "CreateUpload" ? "torn" : undefined);
+    await assert.rejects(streamOf(bytesOf(9 * MIB)).pipeTo(bucket.writable("a")), { code: "MALFORMED_RESPONSE" });
+    assert.equal(store.objects.size, 0);
+    assert.equal(store.asked.filter((each) => each.startsWith("Complete")).length, 0);
+    assert.equal(await bucket.removeAbandoned({ olderThan: 60_000 }), 0);
+    assert.equal(await bucket.removeAbandoned({ olderThan: 0 }), 1); // whose id was torn
+    assert.equal(store.uploads.size, 0);
+  }));
+
+test("writable() does not abort what it has completed, and finds out whether it has", () =>
+  withStore(async (store) => {
+    const bytes = bytesOf(9 * MIB);
+    for (const faults of [["reset after"], ["error in 200"], ["torn"], ["reset after", "reset after"]] as const) {
+      store.objects.clear();
+      store.asked.length = 0;
+      let tries = 0;
+      store.fails(({ operation }) => operation === "CompleteUpload" ? faults[tries++] : undefined);
+      const writable = store.bucket({ retries: 2 }).writable("a");
+      await streamOf(bytes).pipeTo(writable);
+      assert.equal(digestOf(store.objects.get("a")!.bytes), digestOf(bytes));
+      assert.equal(writable.stored!.etag, store.objects.get("a")!.etag);
+      assert.deepEqual(store.asked.filter((each) => each.startsWith("Abort")), []);
+      assert.equal(store.uploads.size, 0);
+    }
+    store.objects.clear();
+    store.fails(({ operation }) => operation === "CompleteUpload" ? "error in 200" : undefined);
+    await assert.rejects(streamOf(bytes).pipeTo(store.bucket({ retries: 1 }).writable("a")), { code: "InternalError" });
+    assert.equal(store.objects.size, 0);
+    await until(() => store.uploads.size === 0, "the end of the upload");
+  }));
+
+test("writable() with overwrite: false replaces nothing", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    await bucket.put("a", "first");
+    for (const length of [10, 9 * MIB]) {
+      const piped = streamOf(bytesOf(length)).pipeTo(bucket.writable("a", { overwrite: false }));
+      await assert.rejects(piped, { code: "PreconditionFailed", status: 412 });
+    }
+    assert.equal(store.objects.get("a")!.bytes.length, 5);
+    await until(() => store.uploads.size === 0, "the end of the upload");
+  }));
+
+test("resume() goes on behind the parts that the store has, but not behind a gap", () =>
+  withStore(async (store) => {
+    store.page = 2;
+    const bytes = bytesOf(34 * MIB);
+    const bucket = store.bucket();
+    const lost = bucket.writable("a", { contentType: "text/x" });
+    const writer = lost.getWriter();
+    await writer.write(bytes.subarray(0, 33 * MIB));
+    await until(() => lost.offset === 32 * MIB, "four parts");
+    const upload = store.uploads.get(lost.uploadId!)!;
+    upload.parts.delete(3);
+    const resumed = await store.bucket().resume("a", lost.uploadId!);
+    assert.equal(resumed.offset, 16 * MIB);
+    await streamOf(bytes.subarray(16 * MIB)).pipeTo(resumed);
+    assert.equal(digestOf(store.objects.get("a")!.bytes), digestOf(bytes));
+    assert.equal(store.objects.get("a")!.fields["content-type"], "text/x");
+    await assert.rejects(bucket.resume("a", lost.uploadId!), { code: "NoSuchUpload" });
+    await writer.abort(); // of an upload that is complete: nothing happens
+    assert.equal(store.objects.size, 1);
+  }));
+
+test("temporary files have no names, and a folder for them that is missing fails the upload", () =>
+  inFolder((folder) =>
+    withStore(async (store) => {
+      const writer = store.bucket({ memory: MIB, temporary: folder }).writable("a").getWriter();
+      await writer.write(bytesOf(5 * MIB));
+      if (process.platform !== "win32") assert.deepEqual(readdirSync(folder), []);
+      await writer.abort();
+      const lost = store.bucket({ memory: 0, temporary: `${folder}/missing` }).writable("b");
+      await assert.rejects(streamOf(bytesOf(5 * MIB)).pipeTo(lost), { code: "ENOENT" });
+      assert.equal(store.objects.size, 0);
+    })
+  ));
+
+test("a chunk that is no bytes fails the stream", () =>
+  withStore(async (store) => {
+    const writer = store.bucket().writable("a").getWriter();
+    await assert.rejects(writer.write("text" as never), TypeError);
+    assert.equal(store.objects.size, 0);
+  }));
