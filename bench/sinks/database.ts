@@ -9,13 +9,13 @@ export interface Row {
 export interface Database {
   readonly name: string;
   /** Makes the table anew. */
-  empty(): Promise<void>;
+  empty(): void | Promise<void>;
   /** Writes rows in one transaction. */
-  writeBatch(rows: readonly Row[]): Promise<void>;
+  writeBatch(rows: readonly Row[]): void | Promise<void>;
   /** Writes a row by a statement of its own. */
-  writeOne(row: Row): Promise<void>;
-  count(): Promise<number>;
-  close(): Promise<void>;
+  writeOne(row: Row): void | Promise<void>;
+  count(): number | Promise<number>;
+  close(): void | Promise<void>;
 }
 
 /** The rows of a log of events. */

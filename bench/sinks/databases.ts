@@ -75,19 +75,19 @@ function openSqlite(file: string): Promise<Database> {
   const insert = database.prepare("insert into events values (?, ?, ?)");
   return Promise.resolve({
     name: "SQLite",
-    async empty(): Promise<void> {
+    empty(): void {
       database.exec("delete from events");
     },
-    async writeBatch(rows): Promise<void> {
+    writeBatch(rows): void {
       database.exec("begin");
       for (const { id, at, name } of rows) insert.run(id, at, name);
       database.exec("commit");
     },
-    async writeOne({ id, at, name }): Promise<void> {
+    writeOne({ id, at, name }): void {
       insert.run(id, at, name);
     },
-    count: async () => Number(database.prepare(COUNT).get()!.count),
-    async close(): Promise<void> {
+    count: () => Number(database.prepare(COUNT).get()!.count),
+    close(): void {
       database.close();
     },
   });
