@@ -37,7 +37,8 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
     assert.equal(version, published.version);
     const modules = await readdir(join(consumers.get(npmKinds[0].install)!.folder, "node_modules"));
     const packages = modules.filter((name) => !name.startsWith(".") && name !== "@types");
-    assert.deepEqual(packages.sort(), ["@millrace", "mime-db", ...Object.keys(dependencies)].sort());
+    const named = Object.keys(dependencies).map((name) => name.split("/")[0]);
+    assert.deepEqual(packages.sort(), ["@millrace", "mime-db", ...named].sort());
   });
 
   test("is installed and used by the commands that README gives", async () => {
@@ -69,12 +70,12 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
     assert.ok(pages.length > 10, pages.join());
   });
 
-  test("holds nothing twice, and no more than 5 MB", async () => {
+  test("holds nothing twice, and no more than 6 MB", async () => {
     const paths = await packedPaths(installed());
     const contents = await Promise.all(paths.map(async (path) => await readFile(join(installed(), path))));
     assert.deepEqual(paths.filter((_, i) => contents.findIndex((bytes) => bytes.equals(contents[i])) !== i), []);
     const total = contents.reduce((sum, { length }) => sum + length, 0);
-    assert.ok(total < 5_000_000, `${total} bytes`);
+    assert.ok(total < 6_000_000, `${total} bytes`);
     for (const codec of ["brotli_decoder", "brotli_encoder", "zstd_decoder", "zstd_encoder"]) {
       assert.equal(paths.filter((path) => path.endsWith(`/${codec}.js`)).length, 1, codec);
     }
