@@ -11,7 +11,7 @@ export interface ItemTarget {
   /** Bytes that the open file has room for. */
   readonly room: number;
   write(pieces: readonly Uint8Array[], length: number): Promise<void>;
-  /** Goes on with the next file. */
+  /** Closes the open file and opens the next one. */
   rotate(): Promise<void>;
   /** Waits until what was written is on the disk. */
   flush(): Promise<void>;

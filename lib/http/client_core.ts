@@ -109,7 +109,7 @@ export class ClientCore implements OriginHost {
     });
   }
 
-  /** Ends all at once. */
+  /** Ends all requests and connections at once. */
   destroy(reason: unknown): void {
     this.closed = true;
     this.destroyed = true;

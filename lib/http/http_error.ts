@@ -123,7 +123,7 @@ export class HttpError extends TypeError {
   /**
    * Makes an error.
    *
-   * @param code What went wrong.
+   * @param code The reason for the failure.
    * @param message The same in words.
    * @param options The origin and the cause.
    */

@@ -37,7 +37,7 @@ export class LiveCalls {
     call.nextCall = undefined;
   }
 
-  /** Ends all that are there now. */
+  /** Destroys all current calls. */
   destroy(): void {
     const calls: LiveCall[] = [];
     for (let call = this.#first; call !== undefined; call = call.nextCall) calls.push(call);

@@ -17,7 +17,7 @@ import { ReadableSource } from "./readable_source.ts";
  * the connection. If the readable fails, or closes before its end, as a request whose visitor has left, the stream
  * errors. Nothing but a cancellation destroys it: after a pipe or a loop with `preventCancel` others can read the rest.
  *
- * @param readable What is read from. Nothing else should read from it meanwhile.
+ * @param readable The source. Nothing else should read from it meanwhile.
  * @throws {TypeError} if `readable` is no readable stream of Node.
  * @example A readable of objects
  * ```ts

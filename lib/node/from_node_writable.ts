@@ -57,7 +57,7 @@ const SMALLEST_BATCH = BYTES / 8;
  * A pipe that its `signal` stops waits for the batch in flight first, as every pipe does. If a client that reads nothing
  * is to be cut off at once, destroy the writable.
  *
- * @param writable What is written to. Nothing else should write to it meanwhile.
+ * @param writable The destination. Nothing else should write to it meanwhile.
  * @param options.highWaterMark How many bytes, or objects, may wait or be in flight. Default: 131,072, or 1,024 objects.
  * @throws {TypeError} if `writable` is no writable stream of Node.
  * @throws {RangeError} if `highWaterMark` is negative or NaN.

@@ -1,4 +1,4 @@
-/** What a page loads a file as. */
+/** The kind of file that a page loads. */
 export type ReferenceKind = "script" | "style" | "image" | "font" | "other";
 
 /** A file that a page or a style sheet refers to. */

@@ -36,7 +36,7 @@ interface Making {
   readonly level: number;
   /** A variant of more bytes than this is not kept. */
   readonly limit: number;
-  /** Takes what became of it. */
+  /** The record of the outcome. */
   readonly made: Made;
 }
 

@@ -38,7 +38,7 @@ export interface JournalEntry {
 interface Owner {
   readonly space: unknown;
   readonly pid: unknown;
-  /** Tells it from all others. */
+  /** The identifier of the run. */
   readonly run: unknown;
   /** How long the journal was that it found, whose run was at an end. */
   readonly after: unknown;

@@ -178,7 +178,7 @@ async function planAll(tree: Tree, files: TreeFiles, context: Context, signal?: 
   return plan;
 }
 
-/** Takes a plan for what a run would do. */
+/** Notes a plan in the ledger as if it had been carried out. */
 function reportPlan(plan: Plan, context: Context): void {
   const { ledger } = context;
   ledger.removed.push(...plan.stale);

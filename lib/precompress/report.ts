@@ -64,7 +64,7 @@ export interface PrecompressReport {
    * The dictionary of the site, its size in bytes: with `siteDictionary`, if one saves more than it costs.
    */
   readonly siteDictionary?: { readonly path: string; readonly size: number };
-  /** What was taken from the cache and given to it: with `cache`, and without `dryRun`. */
+  /** Variants taken from the cache and added to it: with `cache`, and without `dryRun`. */
   readonly cache?: CacheReport;
   /** Files that could not be handled; all others are done. */
   readonly problems: readonly Problem[];

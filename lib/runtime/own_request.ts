@@ -7,7 +7,7 @@ interface BunServer {
  * Whether a request comes from Bun's own server: then the chunks of its body are nobody else's, where those of a
  * Request that was made by hand may be its maker's.
  *
- * @param server What the server passed to `fetch()` besides the request.
+ * @param server The second argument that the server passed to `fetch()` besides the request.
  */
 export function isFromBunServer(request: Request, server: unknown): boolean {
   const { requestIP } = (server ?? {}) as Partial<BunServer>;

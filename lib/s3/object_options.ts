@@ -31,7 +31,7 @@ export interface S3PutOptions {
   overwrite?: boolean;
   /** The entity tag that the object to be replaced must have, as `If-Match`; some stores don't know that. Default: any. */
   ifMatch?: string;
-  /** Gives it up. */
+  /** Aborts the operation. */
   signal?: AbortSignal;
 }
 

@@ -41,7 +41,7 @@ export interface S3ReadOptions {
   range?: S3Range;
   /** The entity tag that the object must have. Default: any. */
   ifMatch?: string;
-  /** Ends it. */
+  /** Aborts the read. */
   signal?: AbortSignal;
 }
 

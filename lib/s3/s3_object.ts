@@ -22,7 +22,7 @@ export interface S3Object {
   readonly contentType?: string;
   /** The SHA-256 of it in base64, or of the SHA-256 of its parts, with `-` and their number; where the store has it. */
   readonly sha256?: string;
-  /** What it was stored with as `metadata`; not in listings. */
+  /** The `metadata` that it was stored with; not in listings. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 

@@ -19,7 +19,7 @@ export class ContentDecoder {
   #isDone = false;
   #trailing: Error | undefined = undefined;
 
-  /** Takes over a decoder. */
+  /** Wraps a decoder, which it then owns. */
   private constructor(coding: UndoableCoding, decoder: Decoder) {
     this.coding = coding;
     this.#decoder = decoder;

@@ -4,7 +4,7 @@ const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 /**
  * Checks the value of a header field: servers refuse a wrong one when they send it, some by an error that nobody catches.
  *
- * @param origin What gave the value, for the message.
+ * @param origin The option or function that gave the value, for the message.
  * @throws {TypeError} if it is none.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-5.5}
  */

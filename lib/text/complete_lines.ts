@@ -122,7 +122,7 @@ export class CompleteLines {
     if (this.#rest.length > KEPT_AS_TEXT) this.#keepRestAsBytes();
   }
 
-  /** Goes on with bytes where there was text. */
+  /** Switches from text to bytes. */
   #keepAsBytes(): void {
     this.#keepRestAsBytes();
     if (this.#half === "") return;

@@ -7,6 +7,11 @@ import { createStaticHandler, type StaticHandlerOptions } from "../../lib/static
 
 /** What a caller without types may pass. */
 const wrong: readonly [options: object, message: RegExp][] = [
+  [
+    { memorylimit: 0 },
+    // All there are.
+    /^memorylimit is no option of createStaticHandler\(\): use index, cleanUrls, fallback, notFound, dotfiles, headers, cors, immutable, cacheControl, basePath, precompressed, dictionaries, memoryLimit, reprDigest, previous, watch, onWarning$/,
+  ],
   [{ memoryLimit: "64M" }, /^memoryLimit 64M is out of range: use a number of bytes/],
   [{ memoryLimit: NaN }, /^memoryLimit NaN is out of range/],
   [{ precompressed: ["brotli"] }, /^unknown coding "brotli": use br, zstd, gzip$/],

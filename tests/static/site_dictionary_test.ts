@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
@@ -240,3 +240,19 @@ test("what makes no sense in a manifest is no dictionary", async () => {
     });
   }
 });
+
+test("deltas that change are left out with a warning, and the page comes as brotli or zstd", () =>
+  asking({ memoryLimit: 0 }, async ({ folder, ask, warnings }) => {
+    const hash = await hashOf(join(folder, name));
+    assert.match(coding(await ask("/docs/1.html", hash)), /^dc[bz]$/);
+    for (const extension of ["dcb", "dcz"]) await truncate(join(folder, `docs/1.html.site.${extension}`), 50);
+    for (let times = 0; times < 2; times++) {
+      const page = await ask("/docs/1.html", hash);
+      assert.equal(page.status, 200);
+      assert.match(coding(page), /^(br|zstd)$/);
+    }
+    assert.deepEqual(warnings.map((each) => each.split(":")[0]).sort(), [
+      "docs/1.html.site.dcb",
+      "docs/1.html.site.dcz",
+    ]);
+  }));

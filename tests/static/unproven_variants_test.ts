@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rm, utimes } from "node:fs/promises";
+import { rm, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -167,4 +167,34 @@ test("without a manifest, deltas are sent if the previous deploy is at hand to p
       assert.deepEqual(warnings, previous ? [] : ["app.js.dcb", "app.js.dcz"]);
       await handler.close();
     }
+  }));
+
+test("a variant that is a link is sent from where it leads to", () =>
+  serving({ "app.js": content, "made/app.gz": gzipSync(content) }, async ({ site, handler }) => {
+    await symlink("made/app.gz", join(site, "app.js.gz"));
+    await handler.reload();
+    await atLast(async () => (await asked(handler, "app.js", "gzip")).coding === "gzip");
+    const { coding, bytes } = await asked(handler, "app.js", "gzip");
+    assert.equal(coding, "gzip");
+    assert.deepEqual(bytes, new Uint8Array(gzipSync(content)));
+  }));
+
+test("the size in the head of the smallest of zstd frames is held against the file's", () => {
+  // One block of 70,001 zeros, in 13 bytes.
+  const frame = Buffer.from("28b52ffd" + "a0" + "71110100" + "8b8b08" + "00", "hex");
+  return serving({ "zeros.txt": new Uint8Array(70_000), "zeros.txt.zst": frame }, ({ warnings }) => {
+    assert.deepEqual(warnings, [
+      "zeros.txt.zst: this variant is left out: it holds 70001 bytes where the file has 70000, or ends early",
+    ]);
+    return Promise.resolve();
+  });
+});
+
+test("stats() counts the files, without their variants", () =>
+  serving({ "app.js": content, "app.js.gz": gzipSync(content), "page.html": "page" }, async ({ site, handler }) => {
+    assert.equal(handler.stats().files, 2);
+    await rm(join(site, "app.js.gz"));
+    await rm(join(site, "app.js"));
+    await handler.reload();
+    assert.equal(handler.stats().files, 1);
   }));

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import test from "node:test";
 import type { Announced } from "../../lib/upload/body/announced.ts";
 import type { StreamTaker } from "../../lib/upload/sink/body_sink.ts";
 import { transfer } from "../../lib/upload/sink/transfer.ts";
+import { saveBody, type SaveBodyOptions } from "../../lib/upload/mod.ts";
+import { noise } from "../support/bytes.ts";
 
 const announced: Announced = { expectedBytes: undefined, digests: new Map(), trailerDigests: undefined };
 
@@ -29,4 +32,30 @@ test("a file whose size cannot be told fails the upload, not the process", async
     throw new Error("EIO: it is gone");
   });
   await assert.rejects(transfer(new ReadableStream(), gone, announced, { idleTimeout: 20 }), { message: /EIO/ });
+});
+
+test("an option that there is none of is refused, with the names of all", async () => {
+  const names = "maxBytes, expectedBytes, requireLength, verify, idleTimeout, minRate, timeout, signal, onProgress, " +
+    "decode, maxDecodedBytes, root, overwrite, mode, flush, digest, maxParts, maxFileBytes, maxFieldBytes, " +
+    "maxFieldsBytes, maxNameBytes, maxHeaderBytes, contentType";
+  await assert.rejects(saveBody(new Request("http://site.example"), "file", { maxbytes: 1 } as SaveBodyOptions), {
+    name: "TypeError",
+    message: `maxbytes is no option of an upload: use ${names}`,
+  });
+});
+
+test("what a runtime wrote by itself is read back for its digests, in pieces and to the last byte", async () => {
+  // More than is read back in one turn.
+  const bytes = noise(5 * 1024 * 1024 + 3);
+  const written: StreamTaker = {
+    ...endless(() => bytes.length),
+    writeStream: () => Promise.resolve(bytes.length),
+    readBack: (view, position) => {
+      const part = bytes.subarray(position, position + view.length);
+      view.set(part);
+      return part.length;
+    },
+  };
+  const { digests } = await transfer(new ReadableStream(), written, announced, { digest: "sha-256" });
+  assert.equal(digests.get("sha-256"), createHash("sha256").update(bytes).digest("base64"));
 });

@@ -9,7 +9,7 @@ const PATIENCE = 10_000;
 
 /** Collects a body as it passes. */
 export interface BodyRecorder {
-  /** Takes a copy. */
+  /** Copies a chunk. */
   write(chunk: Uint8Array): void;
   /** The body is complete. */
   end(): void;

@@ -131,7 +131,7 @@ export class EncodedFeed implements Feed {
     return slow;
   }
 
-  /** Gives newcomers their lane. */
+  /** Assigns newcomers to a lane. */
   #seat(): void {
     if (this.#joining.size === 0) return;
     this.#missed += this.#newcomers.members.size + this.#joining.size;

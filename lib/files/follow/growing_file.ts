@@ -87,7 +87,7 @@ export class GrowingFile implements FollowedFile {
     this.#proof = this.#proof.subarray(0, Math.max(0, this.#proof.length - lost));
   }
 
-  /** What was read behind the proof, in memory of its own if it is little. */
+  /** Returns the bytes that were read behind the proof, copied if they are few. */
   #taken(bytes: Uint8Array<ArrayBuffer>, known: number, length: number): Uint8Array<ArrayBuffer> {
     this.#position += length - known;
     this.#proof = bytes.slice(Math.max(0, length - PROOF_SIZE), length);

@@ -71,7 +71,7 @@ export class SeriesLock {
     if (other !== undefined) this.#refuse(other);
   }
 
-  /** Lets go of the lock. */
+  /** Releases the lock. */
   release(): void {
     clearInterval(this.#beats);
     rmSync(this.#path, { force: true });

@@ -64,7 +64,7 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
    *
    * @param upload The request's body, if it has one.
    * @param trace Tells subscribers how it goes, and has the request with the fields that they have added.
-   * @param owner Told how it goes, never within {@link start}.
+   * @param owner The call, which is told of progress and outcome, never within {@link start}.
    */
   constructor(
     core: ClientCore,

@@ -91,7 +91,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
     this.pipelinable = isPipelinable(request);
   }
 
-  /** Begins. */
+  /** Starts the call: its listener for aborts, its timeout, and its first attempt. */
   start(): void {
     const { signal, limits: { timeout } } = this.#request;
     this.#context = tracedContext();
@@ -104,7 +104,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
     else settling.then((body) => this.#onSettled(body));
   }
 
-  /** Ends it, whatever state it is in. */
+  /** Ends the call with a reason, in whatever state it is. */
   abort(reason: unknown): void {
     this.#fail(reason);
   }
@@ -181,7 +181,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
     this.#fail(reason);
   }
 
-  /** Gives the caller the response. */
+  /** Resolves the caller's promise with the response. */
   deliver(): void {
     if (this.#isOver) return; // aborted, or failed, in the same turn
     const { decompress } = this.#core.options;

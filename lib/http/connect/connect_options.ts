@@ -21,7 +21,7 @@ export interface ConnectOptions {
   /** Most milliseconds for all of it: look-up, TCP, the proxy and TLS together; 0: no limit. */
   readonly timeout: number;
   readonly lookup?: LookupFunction | undefined;
-  /** Gives the attempt up. */
+  /** Aborts the attempt. */
   readonly signal?: AbortSignal | undefined;
   /** The proxy to connect through. */
   readonly via?: ProxyHop | undefined;

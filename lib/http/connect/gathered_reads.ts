@@ -37,7 +37,7 @@ export class GatheredReads {
     this.#immediate ??= setImmediate(this.#onTurnEnd);
   }
 
-  /** Gives on what was kept. */
+  /** Passes on the bytes that were kept. */
   flush(): void {
     const buffer = this.#buffer;
     if (buffer === undefined) return;

@@ -54,7 +54,7 @@ class Way {
     return new SocketTransport(secured.socket, { bottom: this.#bottom ?? secured.socket, tls: secured });
   }
 
-  /** Gives TLS what it is spoken over. */
+  /** Returns the base for a TLS connection: a connected stream, or options for a socket. */
   async #reach(): Promise<TlsBase> {
     const { via, socketPath, connect, lookup } = this.#options;
     if (via ?? socketPath ?? connect) return { socket: await this.#lead() };

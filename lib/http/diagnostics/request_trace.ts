@@ -41,7 +41,7 @@ export class RequestTrace {
   readonly #view: RequestView;
   #isBodySent = false;
 
-  /** Tells that there is a request. */
+  /** Publishes that a request was created. */
   constructor(request: FetchRequest, context: Context) {
     const view = this.#view = new RequestView(request);
     const run = (): void => requestChannels.create.publish({ request: view });

@@ -31,7 +31,7 @@ export class BodyWriter {
   /** Whether the server has, or will have, all of it. */
   sent = false;
 
-  /** Makes one that has not begun. */
+  /** Creates a writer that has not begun. */
   constructor(transport: Transport, body: RequestBody, events: BodyWriterEvents, origin: string) {
     this.#transport = transport;
     this.#body = body;

@@ -38,7 +38,7 @@ const FIRST_USE = 1000;
  * Speaks HTTP/1.1 over a transport.
  *
  * @param transport Connected, and attached to by nobody.
- * @param owner Told what becomes of the connection.
+ * @param owner The observer of the connection's state.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9112}
  */
 export function openHttp1Connection(transport: Transport, options: Http1Options, owner: ConnectionOwner): Connection {
@@ -313,8 +313,8 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   /**
    * Ends the connection under its requests.
    *
-   * @param error What is wrong with the one whose response was awaited first.
-   * @param others What the others fail with.
+   * @param error The error of the exchange whose response was awaited first.
+   * @param others The error of all other exchanges.
    */
   #failAll(error: HttpError, others: HttpError = error): void {
     this.#error ??= error;

@@ -31,11 +31,11 @@ const OUTER_SPACE = /^[ \t]+|(?<![ \t])[ \t]+$/g;
  * Strict where peers could disagree on where a field ends: no white space before the colon, no bare CR or LF, no NUL. A value
  * that goes on in the next line (obs-fold) gets a space for the line break.
  *
- * @param bytes Where the lines are.
- * @param at The first byte of the first line.
- * @param end After the last line's CRLF.
+ * @param bytes The buffer that holds the lines.
+ * @param at The offset of the first line.
+ * @param end The offset behind the last line's CRLF.
  * @param text The same bytes as latin1, of which the strings are parts: decoding once is faster than once a string.
- * @param base Where in `bytes` the text begins.
+ * @param base The offset in `bytes` at which the text begins.
  * @throws {ResponseFault} if a line is malformed.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-5}
  */

@@ -28,7 +28,7 @@ export class Http1Exchange implements Exchange {
   /** Bytes of the response that its reader has not taken yet. */
   unread = 0;
 
-  /** Makes one that is not sent yet. */
+  /** Creates an exchange that is not sent yet. */
   constructor(host: ExchangeHost, head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler) {
     this.#host = host;
     this.head = head;
@@ -62,7 +62,7 @@ export class Http1Exchange implements Exchange {
     this.#host.onConsumed(this);
   }
 
-  /** Gives it up. */
+  /** Cancels the exchange. */
   cancel(reason: unknown): void {
     this.#host.onCancel(this, reason);
   }

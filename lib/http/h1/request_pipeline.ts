@@ -25,7 +25,7 @@ export class RequestPipeline {
   /**
    * Makes an empty one.
    *
-   * @param events Told of bodies that break.
+   * @param events The callbacks for request bodies that break.
    */
   constructor(transport: Transport, { pipelining, origin, forwarding }: PipelineOptions, events: BodyWriterEvents) {
     this.#transport = transport;
@@ -57,7 +57,7 @@ export class RequestPipeline {
     return this.#exchanges.push(exchange);
   }
 
-  /** Takes the first out: it was answered. */
+  /** Removes the first exchange, which was answered, and returns it. */
   shift(): Http1Exchange {
     return this.#exchanges.shift()!;
   }
@@ -67,12 +67,12 @@ export class RequestPipeline {
     return this.#exchanges.indexOf(exchange);
   }
 
-  /** Takes one out, wherever it is. */
+  /** Removes the exchange at an index. */
   remove(index: number): void {
     this.#exchanges.splice(index, 1);
   }
 
-  /** Takes all out. */
+  /** Removes all exchanges, and returns them. */
   takeAll(): Http1Exchange[] {
     return this.#exchanges.splice(0);
   }

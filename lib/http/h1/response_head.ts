@@ -26,9 +26,9 @@ const STATUS_LINE = /^HTTP\/1\.(\d) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/
 /**
  * Reads a response's head.
  *
- * @param bytes Where it is.
- * @param start Its first byte.
- * @param end After the CRLF CRLF that ends it.
+ * @param bytes The buffer that holds the head.
+ * @param start The offset of its first byte.
+ * @param end The offset behind the CRLF CRLF that ends it.
  * @throws {ResponseFault} if it is malformed, or does not say clearly where the body ends.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-4}
  */

@@ -53,7 +53,7 @@ export class ResponseReader {
   #lastBytes: Buffer | undefined = undefined;
   #lastHead: ParsedHead | undefined = undefined;
 
-  /** Makes one that expects nothing yet. */
+  /** Creates a reader that expects no response yet. */
   constructor(sink: ResponseSink, maxHeaderSize: number) {
     this.#sink = sink;
     this.#maxHeaderSize = maxHeaderSize;

@@ -55,7 +55,7 @@ export class SilenceProof {
     if (fresh.push(this) === 1) setImmediate(endAll);
   }
 
-  /** Gives a proof up. */
+  /** Cancels the proof. */
   stop(): void {
     this.#isPending = false;
     this.#cancel?.();

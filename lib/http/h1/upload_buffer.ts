@@ -20,7 +20,7 @@ export class UploadBuffer {
   #start = 0;
   #at = 0;
 
-  /** Makes an empty one. */
+  /** Creates an empty buffer. */
   constructor(transport: Transport) {
     this.#transport = transport;
   }

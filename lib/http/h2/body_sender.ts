@@ -40,7 +40,7 @@ export class BodySender {
   #queue: Http2Stream[] = [];
   #first = 0;
 
-  /** Makes a sender without streams. */
+  /** Creates a sender without streams. */
   constructor(transport: Transport, output: FrameOutput, peer: PeerSettings, origin: string, events: BodySenderEvents) {
     this.#transport = transport;
     this.#output = output;

@@ -63,7 +63,7 @@ export class ConnectionFault extends Http2ErrorCause {
   /**
    * Makes a fault.
    *
-   * @param number What GOAWAY says.
+   * @param number The error code of GOAWAY.
    * @param message The same in words.
    */
   constructor(number: number, message: string) {

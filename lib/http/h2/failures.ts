@@ -12,7 +12,7 @@ export function resetError(origin: string, code: number, isUntouched: boolean): 
 /**
  * The server said in GOAWAY that it has not looked at a request, and will not.
  *
- * @param debug What it said besides.
+ * @param debug The debug data that came with it.
  */
 export function goawayError(origin: string, code: number, debug: string): HttpError {
   const said = debug === "" ? errorName(code) : `${errorName(code)}, ${JSON.stringify(debug)}`;

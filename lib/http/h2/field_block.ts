@@ -25,7 +25,7 @@ export class FieldBlock {
     this.#frameLimit = MOST_FRAMES + Math.ceil(limit / BYTES_OF_FRAME);
   }
 
-  /** Begins a block: nothing in it yet. */
+  /** Begins an empty block. */
   begin(endsStream: boolean): void {
     this.endsStream = endsStream;
     this.length = 0;

@@ -52,7 +52,7 @@ export class FrameOutput {
     return this.waiting + FRAME_HEADER + length <= LARGEST_SLAB;
   }
 
-  /** Gives the transport everything. */
+  /** Writes all buffered frames to the transport. */
   flush(): void {
     if (this.#at === this.#start) return;
     const bytes = this.#slab.subarray(this.#start, this.#at);

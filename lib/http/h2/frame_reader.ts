@@ -6,7 +6,7 @@ export interface FrameEvents {
   /**
    * The start of a DATA frame; told before its bytes.
    *
-   * @param size What the frame takes of the windows, padding and all.
+   * @param size Bytes that the frame takes of the windows, padding included.
    * @param isLast Whether the stream ends with it.
    */
   onDataFrame(stream: number, size: number, isLast: boolean): void;
@@ -55,7 +55,7 @@ export class FrameReader {
   /**
    * Makes a reader.
    *
-   * @param events Told of the frames.
+   * @param events The callbacks for frames.
    * @param maxFrameSize Our SETTINGS_MAX_FRAME_SIZE, in bytes.
    */
   constructor(events: FrameEvents, maxFrameSize: number) {
@@ -95,9 +95,9 @@ export class FrameReader {
   /**
    * Reads what the chunk has of a frame.
    *
-   * @param headerAt Where its header is in `header`.
-   * @param at Where its payload starts in the chunk.
-   * @returns Where what follows starts.
+   * @param headerAt The offset of its header in `header`.
+   * @param at The offset of its payload in the chunk.
+   * @returns The offset of the next frame.
    */
   #readFrame(header: Uint8Array, chunk: Uint8Array, headerAt: number, at: number): number {
     const length = (header[headerAt] << 16) | (header[headerAt + 1] << 8) | header[headerAt + 2];
@@ -129,7 +129,7 @@ export class FrameReader {
     return this.#take(chunk, at);
   }
 
-  /** Takes what the chunk has of the payload that is under way. @returns Where what follows starts. */
+  /** Takes what the chunk has of the payload that is under way. @returns The offset of the next frame. */
   #take(chunk: Uint8Array, at: number): number {
     const end = Math.min(chunk.length, at + this.#left);
     this.#left -= end - at;

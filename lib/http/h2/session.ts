@@ -27,7 +27,7 @@ const SOON = Promise.resolve();
  * Speaks HTTP/2 with prior knowledge over a transport, as a client.
  *
  * @param transport Connected; the session's from now on.
- * @param owner Told when requests can be started, and when the session ends.
+ * @param owner The observer that is told when requests can be started, and when the session ends.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113}
  */
 export function openHttp2Session(transport: Transport, options: Http2Options, owner: ConnectionOwner): Http2Session {
@@ -281,7 +281,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
 
   // The end of the session.
 
-  /** Says goodbye. */
+  /** Sends GOAWAY and closes the connection. */
   #leave(code: number, error: HttpError | undefined): void {
     this.#giveUp(error);
     if (error !== undefined) this.#output.discard(); // requests that were not sent may be sent elsewhere now

@@ -53,7 +53,7 @@ export class StreamEnds {
   /**
    * The response breaks the rules, or our limits.
    *
-   * @param code What RST_STREAM says.
+   * @param code The error code for RST_STREAM.
    */
   reject(stream: Http2Stream, code: number, message: string, isTooLarge: boolean): void {
     if (stream.isOver) return;

@@ -40,7 +40,7 @@ export class LocalCall implements LiveCall, BodyControl {
     this.#owner = owner;
   }
 
-  /** Begins. */
+  /** Starts the call. */
   start(): void {
     const { signal, url, body, limits: { timeout } } = this.#request;
     this.#owner.onBegin(this);
@@ -53,7 +53,7 @@ export class LocalCall implements LiveCall, BodyControl {
     else this.#answerBlob(href);
   }
 
-  /** Ends it, whatever state it is in. */
+  /** Ends the call with a reason, in whatever state it is. */
   abort(reason: unknown): void {
     this.#fail(reason);
   }

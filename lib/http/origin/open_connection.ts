@@ -59,7 +59,7 @@ function forwards({ secure, proxy }: Target, { h2c }: ResolvedOptions): boolean 
 /**
  * Speaks over a transport what the server chose; in the turn in which the transport was given.
  *
- * @param owner Told what the connection does.
+ * @param owner The observer of the connection's state.
  * @param http1Only Whether the server has asked for HTTP/1.1.
  * @param allowedAtFirst Streams that an h2 session may open before it knows the server's SETTINGS.
  */

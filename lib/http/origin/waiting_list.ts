@@ -60,7 +60,7 @@ export class WaitingList {
     this.length++;
   }
 
-  /** Takes one out, wherever it stands. */
+  /** Removes a request from any place in the list. */
   remove(request: WaitingRequest): void {
     const { previousWaiting, nextWaiting } = request;
     if (previousWaiting === undefined) this.first = nextWaiting;

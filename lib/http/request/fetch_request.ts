@@ -37,9 +37,9 @@ export type RequestDefaults = RequestLimits & Pick<ResolvedOptions, "decompress"
  * Reads what fetch was called with. Never touches the network.
  *
  * @param input A URL, or a Request whose body is taken.
- * @param init What rules over the members of a Request.
- * @param defaults What the client adds.
- * @param target Where it goes.
+ * @param init Options, which override the members of a Request.
+ * @param defaults The client's settings for its requests.
+ * @param target The destination of the request.
  * @throws {HttpError} INVALID_URL, INVALID_METHOD, INVALID_HEADER, INVALID_BODY or INVALID_OPTION.
  */
 export function readRequest(

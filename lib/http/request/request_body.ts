@@ -12,7 +12,7 @@ import { StreamBody } from "./stream_body.ts";
 /**
  * Reads what `init.body` is. A stream is locked.
  *
- * @param length What was announced, which counts for streams only.
+ * @param length The announced length, which counts for streams only.
  * @throws {HttpError} INVALID_BODY if it cannot be sent: of a wrong type, a stream that is locked or was read.
  * @see {@link https://fetch.spec.whatwg.org/#concept-bodyinit-extract}
  */

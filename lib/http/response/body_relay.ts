@@ -40,7 +40,7 @@ export abstract class BodyRelay implements BodyConsumer, BodyControl {
     this.run();
   }
 
-  /** Goes on as far as it can. */
+  /** Runs steps until there is no demand, no input, or the body is over. */
   protected run(): void {
     const { body, source } = this;
     const failure = source.failure ?? source.revoked;
@@ -52,13 +52,13 @@ export abstract class BodyRelay implements BodyConsumer, BodyControl {
     while (this.#isCalled) {
       this.#isCalled = false;
       while (this.#isWanted && !body.isOver && this.step()) {
-        // step() does it all
+        // step() does the work
       }
     }
     this.#isRunning = false;
   }
 
-  /** Gives something. */
+  /** Pushes a chunk to the body, which ends its demand. */
   protected give(chunk: Uint8Array): void {
     this.#isWanted = false;
     this.body.push(chunk);

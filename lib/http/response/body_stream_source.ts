@@ -12,7 +12,7 @@ export class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
   #controller: ReadableByteStreamController | undefined = undefined;
   #isWanted = false;
 
-  /** @param body What is read. */
+  /** @param body The body whose bytes the stream gives. */
   constructor(body: ResponseBody) {
     this.#body = body;
   }
@@ -23,13 +23,13 @@ export class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
     this.#endIfOver(controller);
   }
 
-  /** Gives bytes, as soon as there are some. */
+  /** Asks the body for bytes, which are enqueued as soon as there are some. */
   pull(): void {
     this.#isWanted = true;
     this.#body.want(this);
   }
 
-  /** Gives the body up. */
+  /** Cancels the body. */
   cancel(reason: unknown): void {
     this.#controller = undefined;
     this.#body.cancel(reason);

@@ -15,7 +15,7 @@ const target = new Uint8Array(64 * 1024);
 /**
  * A body with its content codings undone, as it is read.
  *
- * @param body What came; taken over.
+ * @param body The body as received, which is taken over.
  * @param contentEncoding The value of Content-Encoding. With a coding that is not known the body is given as it is.
  * @param origin For errors.
  * @returns a body that fails with an HttpError DECODING_FAILED if what came is corrupt or ends too early.

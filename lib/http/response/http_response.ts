@@ -56,7 +56,7 @@ type Inspect = (value: unknown, options?: unknown) => string;
 /**
  * Makes the Response that a fetch gives.
  *
- * @param body What is read; undefined where there can be none (HEAD, 204, 304).
+ * @param body The body to read; undefined where there can be none (HEAD, 204, 304).
  */
 export function createResponse(head: ResponseHead, body: ResponseBody | undefined, info: ResponseInfo): HttpResponse {
   const readable = body === undefined ? undefined : new ReadableBody(body);

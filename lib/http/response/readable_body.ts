@@ -20,7 +20,7 @@ export class ReadableBody {
   #body: ResponseBody;
   #stream: ReadableStream<Uint8Array<ArrayBuffer>> | undefined = undefined;
 
-  /** @param body What is read. */
+  /** @param body The body to read. */
   constructor(body: ResponseBody) {
     this.#body = body;
   }

@@ -61,7 +61,7 @@ export class ResponseBody {
   /**
    * Makes the body of one response.
    *
-   * @param control Who is told what becomes of it.
+   * @param control The exchange, which is told of reads and cancellation.
    */
   constructor(control: BodyControl) {
     this.#control = control;

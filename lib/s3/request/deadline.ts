@@ -18,7 +18,7 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Begins the time anew. */
+  /** Restarts the countdown. */
   restart(ms: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -44,7 +44,7 @@ export class Deadline {
     }
   }
 
-  /** Ends it: nothing fires any more. */
+  /** Stops the countdown, and its listener for aborts. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#outer?.removeEventListener("abort", this.#onAbort);

@@ -29,9 +29,9 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 
 /** Codes of an `HttpClient`'s errors that no other attempt changes. */
 const LASTING = /^(?:CERTIFICATE|CLIENT_CLOSED|INVALID|PROXY)/;
 
-/** What a request was about, for messages. */
+/** The subject of a request, for messages. */
 export interface Subject {
-  /** What was to be done, such as `read`. */
+  /** The action, such as `read`. */
   readonly action: string;
   readonly key?: string | undefined;
   readonly bucket: string;

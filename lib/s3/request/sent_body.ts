@@ -9,7 +9,7 @@ export interface SentBody {
   readonly sha256: string;
   /** Gives it from its beginning: in pieces that stay as they are while it is sent. */
   open(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** Gives all of it. */
+  /** Returns all of its bytes. */
   whole(): Promise<Uint8Array>;
 }
 

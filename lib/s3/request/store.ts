@@ -16,7 +16,7 @@ const SLOW = 10;
 /** A request to the store. */
 export interface StoreRequest {
   readonly method: "DELETE" | "GET" | "HEAD" | "POST" | "PUT";
-  /** What it does, for messages. */
+  /** The action, for messages. */
   readonly action: string;
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -97,7 +97,7 @@ export class Store {
     return signed.href;
   }
 
-  /** What a request is about, for messages. */
+  /** Returns the subject of a request, for messages. */
   subjectOf({ action, key }: Pick<StoreRequest, "action" | "key">): Subject {
     return { action, key, bucket: this.bucket };
   }

@@ -6,7 +6,7 @@ import { OpenFile, writeFully } from "../../files/internal.ts";
 import type { SentBody } from "../request/sent_body.ts";
 import { BLOCK, type Blocks } from "./blocks.ts";
 
-/** Where parts are kept while they are gathered and sent. */
+/** The storage for parts while they are gathered and sent. */
 export interface Storage {
   readonly blocks: Blocks;
   /** The folder of temporary files. */

@@ -8,7 +8,7 @@ import { abortUpload, completeUpload, createUpload, putPart, type StoredPart } f
 import { MOST_PARTS, partSize } from "./part_size.ts";
 import type { Slots } from "./slots.ts";
 
-/** What uploads of a bucket share. */
+/** The state that uploads of a bucket share. */
 export interface UploadContext {
   readonly store: Store;
   readonly storage: Storage;

@@ -33,7 +33,7 @@ export class Slots {
     });
   }
 
-  /** Gives a place back. */
+  /** Frees a slot, or hands it to the next waiter. */
   give(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free++;

@@ -17,7 +17,7 @@ const REVALIDATE = "no-cache";
 /**
  * The fields that all answers with a representation of a resource have, whichever of its variants they send.
  *
- * @param own What `headers()` gives for it.
+ * @param own The fields that `headers()` gives for it.
  * @throws {TypeError} if `cacheControl` gives what is no field.
  */
 export function fieldsOf(resource: Resource, own: Headers): Fields {

@@ -31,7 +31,7 @@ export class ContentColumns {
     this.#sizes.set(index, isHash ? size : UNKNOWN);
   }
 
-  /** Makes a content unknown again. */
+  /** Resets a content to unknown. */
   clear(index: number): void {
     this.#sizes.set(index, UNKNOWN);
   }

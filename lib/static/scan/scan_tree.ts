@@ -23,7 +23,7 @@ export interface ScanOptions {
  * Finds what there is to serve below a folder: regular files, with their variants beside them. Links are followed as
  * long as they stay below the folder's real path. What the manifest of precompress knows is not read.
  *
- * @param warn Told of everything that is left out though its name is one to serve.
+ * @param warn Called for everything that is left out though its name is one to serve.
  * @throws {TypeError} if there is no such folder, or it cannot be read.
  */
 export async function scanTree(directory: string, warn: Warn, { dotfiles, doubted }: ScanOptions): Promise<Tree> {

@@ -30,7 +30,7 @@ export interface DecodeOptions {
  * A body with its content codings undone, the last one first, as it is read: of a small body that stands for
  * gigabytes only what is read is made. Errors of `body` come through as they are.
  *
- * @param body What came; it is not cancelled when an error comes up here.
+ * @param body The body as received; it is not cancelled when an error comes up here.
  * @param contentEncoding The value of `Content-Encoding`. `deflate` may lack its zlib wrapper, as some senders have it.
  * @param options.maxBytes Most bytes that may come out; no more are ever given.
  * @returns a body whose reads throw an {@linkcode UploadError} `MALFORMED` if what came is corrupt, ends too early or
@@ -209,7 +209,7 @@ class Pieces {
   #index = 0;
   #offset = 0;
 
-  /** Begins with the first of the pieces. */
+  /** Starts decoding with the first piece. */
   constructor(pieces: readonly Uint8Array[]) {
     this.#pieces = pieces;
   }

@@ -93,7 +93,7 @@ export class UploadError extends Error {
   /**
    * Makes an error.
    *
-   * @param code What went wrong.
+   * @param code The reason for the failure.
    * @param message The same in words, without anything that the sender must not know.
    * @param options.cause What brought it about.
    */

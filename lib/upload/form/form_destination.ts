@@ -28,7 +28,7 @@ export type FormDestination =
   | URL
   | ((part: FormPart) => BodyDestination | undefined | Promise<BodyDestination | undefined>);
 
-/** Says where a file goes. */
+/** A function that returns the destination of a part's file. */
 export type Destine = (part: FormPart) => BodyDestination | undefined | Promise<BodyDestination | undefined>;
 
 /** @throws {TypeError} if it is no destination of a form. */

@@ -118,7 +118,7 @@ export const MOST_MS = 2000;
 /** Fewest bytes that end a connection: less is waited for, so that it can be used again. */
 export const LITTLE: number = 64 * 1024;
 
-/** A time that will be over. */
+/** A countdown that fulfills a promise when it ends. */
 export class Countdown {
   /** Fulfilled when it is over. */
   readonly over: Promise<void>;
@@ -130,7 +130,7 @@ export class Countdown {
     this.#timer = setTimeout(resolve, ms);
   }
 
-  /** Nobody waits for it any more. */
+  /** Stops the countdown. */
   stop(): void {
     clearTimeout(this.#timer);
   }
@@ -190,7 +190,7 @@ class RestOfBody {
     }
   }
 
-  /** Lets go of it. */
+  /** Cancels the body. */
   async cancel(): Promise<void> {
     await this.#reader?.cancel().catch(() => {}); // it has failed already
   }

@@ -94,7 +94,7 @@ export class SessionLock {
     this.#show();
   }
 
-  /** Lets go. */
+  /** Releases the lock. */
   release(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;

@@ -65,13 +65,13 @@ export interface SessionHold {
   store(name: string, options: StoreOptions): Promise<string | undefined>;
   /** Removes the session and what is left of its data; it is released too. */
   remove(): Promise<void>;
-  /** Lets go of the session. */
+  /** Releases the session. */
   release(): Promise<void>;
 }
 
 /** More uploads are unfinished than there may be. */
 export class TooManySessionsError extends Error {
-  /** Makes the error. */
+  /** Creates the error. */
   constructor() {
     super("Too many uploads are unfinished: try again later");
     this.name = "TooManySessionsError";
@@ -80,7 +80,7 @@ export class TooManySessionsError extends Error {
 
 /** A session that its holder, who lives, did not let go of in time. */
 export class SessionBusyError extends Error {
-  /** Makes the error. */
+  /** Creates the error. */
   constructor() {
     super("Another request writes to the upload, and does not end");
     this.name = "SessionBusyError";

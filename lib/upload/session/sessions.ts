@@ -29,7 +29,7 @@ export interface Lease {
 
 /** The reason of a request that gave way to a newer one for the same session. */
 export class SupersededError extends Error {
-  /** Makes the error. */
+  /** Creates the error. */
   constructor() {
     super("A newer request continues the upload");
     this.name = "SupersededError";

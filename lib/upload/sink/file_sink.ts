@@ -21,7 +21,7 @@ type FileOptions = Pick<SaveBodyOptions, "root" | "overwrite" | "mode" | "flush"
  * Opens a file that appears under its name when it is committed; or what is there already, if that is no file that
  * could be replaced.
  *
- * @param name What the file is called in errors that the sender may see.
+ * @param name The file's name in errors that the sender may see.
  * @throws {UploadError} `EXISTS` if there is a file that must not be replaced, `BAD_NAME` if its name is too long.
  * @throws {Error} what the file system says otherwise, with its `code`.
  */

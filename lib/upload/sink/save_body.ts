@@ -86,7 +86,7 @@ export async function saveBody(
   }
 }
 
-/** Gives what is written its name. */
+/** Commits the written body under its name, and returns the result. */
 async function stored(
   sink: BodySink,
   bytes: number,

@@ -22,7 +22,7 @@ function commonName(name: PeerCertificate["subject"] | undefined): string | unde
 /**
  * Returns the HttpError for a certificate that was refused.
  *
- * @param error What the runtime said.
+ * @param error The runtime's error.
  * @param certificate The certificate.
  * @param host The name or address that it should have been for.
  */

@@ -10,8 +10,8 @@ const PATIENCE = 1_000;
  * not even say whether it expired. Nothing is sent on this connection, not even a client certificate, and it is closed at once. It
  * takes the way that the other took, so that what goes by a proxy does.
  *
- * @param reach Gives what TLS is spoken over.
- * @param settings Those that the server was refused with.
+ * @param reach Returns the base for a TLS connection.
+ * @param settings The TLS settings with which the server was refused.
  * @returns the certificate; undefined if it cannot be had now.
  */
 export function inspectCertificate(

@@ -2,11 +2,11 @@
  * Copies bytes.
  *
  * @param from The source.
- * @param start Where in it.
- * @param end Until where.
+ * @param start The offset of the first byte in it.
+ * @param end The offset behind the last byte.
  * @param to The target.
- * @param at Where in it.
- * @returns Where the copy ends.
+ * @param at The offset in it to copy to.
+ * @returns The offset behind the copy in the target.
  */
 export function copyBytes(from: Uint8Array, start: number, end: number, to: Uint8Array, at: number): number {
   // Up to some 60 bytes, a loop is faster than set() and the view that it needs.

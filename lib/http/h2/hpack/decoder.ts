@@ -34,7 +34,7 @@ export class HpackDecoder {
   /**
    * Starts with an empty table.
    *
-   * @param maxTableSize What our SETTINGS_HEADER_TABLE_SIZE says, in bytes.
+   * @param maxTableSize The value of our SETTINGS_HEADER_TABLE_SIZE, in bytes.
    * @param maxHeaderListSize How large a list may be, in bytes; a field counts its name, its value and 32.
    */
   constructor(maxTableSize: number = DEFAULT_TABLE_SIZE, maxHeaderListSize: number = Infinity) {
@@ -45,9 +45,9 @@ export class HpackDecoder {
   /**
    * Decodes the head of a response, informational or final. `status`, `malformed` and `tooLarge` tell the rest.
    *
-   * @param block Where the whole block is.
-   * @param start Where it starts.
-   * @param end Where it ends.
+   * @param block The buffer that holds the whole block.
+   * @param start The offset of its start.
+   * @param end The offset of its end.
    * @returns The fields without `:status`; yours.
    * @throws {CompressionError} if the connection cannot go on.
    */
@@ -60,9 +60,9 @@ export class HpackDecoder {
   /**
    * Decodes trailers: as {@link HpackDecoder.decodeHead}, but `:status` is malformed here.
    *
-   * @param block Where the whole block is.
-   * @param start Where it starts.
-   * @param end Where it ends.
+   * @param block The buffer that holds the whole block.
+   * @param start The offset of its start.
+   * @param end The offset of its end.
    * @returns The fields; yours.
    * @throws {CompressionError} if the connection cannot go on.
    */

@@ -95,7 +95,7 @@ export class HpackEncoder {
   /**
    * Encodes any list of fields. Pseudo-headers are fields like others here, and nothing is checked.
    *
-   * @param fields What to encode.
+   * @param fields The field list to encode.
    * @returns How many bytes {@link HpackEncoder.block} has now.
    */
   encodeFields(fields: HeaderList): number {

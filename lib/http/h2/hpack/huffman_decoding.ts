@@ -31,9 +31,9 @@ function tree(): Uint16Array {
  * Decodes a string literal's Huffman code.
  *
  * @param from The header block.
- * @param start Where the code starts in it.
- * @param end Where it ends.
- * @param to Where the bytes go, from 0 on; at least `(end - start) * 8 / 5` long.
+ * @param start The offset of the code in it.
+ * @param end The offset of its end.
+ * @param to The buffer for the bytes, from 0 on; at least `(end - start) * 8 / 5` long.
  * @returns How many bytes they are.
  * @throws {CompressionError} for EOS, or padding that is longer than 7 bits or not ones.
  * @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-5.2}

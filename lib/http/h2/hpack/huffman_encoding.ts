@@ -16,7 +16,7 @@ export function huffmanLength(text: string): number {
  * Writes a text in Huffman code, padded with ones.
  *
  * @param text A byte string.
- * @param to Where to.
+ * @param to The buffer to write to.
  * @param at From where on; there must be room for {@link huffmanLength} bytes.
  * @returns Where it ends.
  * @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-5.2}

@@ -44,11 +44,11 @@ export class RepeatedHead {
    *
    * @param head The request.
    * @param added As for {@link RepeatedHead.is}.
-   * @param block Where its block is.
-   * @param start Where it starts, behind changes of the table's size.
-   * @param pathStart Where `:path` starts.
-   * @param pathEnd Where it ends.
-   * @param end Where it ends, before Content-Length.
+   * @param block The buffer that holds its block.
+   * @param start The offset of its start, behind changes of the table's size.
+   * @param pathStart The offset of `:path`.
+   * @param pathEnd The offset of its end.
+   * @param end The offset of the block's end, before Content-Length.
    */
   remember(
     head: RequestHead,

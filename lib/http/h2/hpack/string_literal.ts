@@ -37,8 +37,8 @@ const scratch = Buffer.alloc(8192);
  * Reads a string literal.
  *
  * @param block The header block.
- * @param start Where its bytes start, behind the length.
- * @param end Where they end.
+ * @param start The offset of its bytes, behind the length.
+ * @param end The offset of their end.
  * @param huffman Whether they are Huffman code.
  * @returns The string.
  * @throws {CompressionError} if it is no valid Huffman code.

@@ -83,7 +83,7 @@ function isCoded({ settings }: Exchange, { fields }: SessionRecord): boolean {
   return settings.save.decode === true && fields["content-encoding"] !== undefined;
 }
 
-/** Gives the data the file's name. */
+/** Moves the complete data to the file's name. */
 async function takeName(
   exchange: Exchange,
   hold: SessionHold,

@@ -76,7 +76,7 @@ export class Checksum {
     throw new Refusal("BAD_FIELD", `Upload-Checksum must be one of ${CHECKSUMS} and base64`);
   }
 
-  /** Takes data in. */
+  /** Adds data to the hash. */
   update(pieces: readonly Uint8Array[]): void {
     for (const piece of pieces) this.#hash.update(piece);
   }
