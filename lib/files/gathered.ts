@@ -14,6 +14,9 @@ const MAX_PIECES = 1024;
 /** Up to this length a string of ASCII is faster copied unit by unit than encoded: half the time on all runtimes. */
 const SHORT = 32;
 
+/** Most bytes of strings that are joined before they are encoded. */
+const RUN_SIZE = 16 * 1024;
+
 const encoder = new TextEncoder();
 
 /**
@@ -42,7 +45,11 @@ export class Gathered {
   fill(items: readonly (Uint8Array | string)[], from: number, limit: number): void {
     this.clear();
     let next = from;
-    while (next < items.length && this.pieces.length < MAX_PIECES - 1 && this.#take(items[next], limit)) next++;
+    while (next < items.length && this.pieces.length < MAX_PIECES - 1) {
+      const taken = this.#takeRun(items, next, limit) || (this.#take(items[next], limit) ? 1 : 0);
+      if (taken === 0) break;
+      next += taken;
+    }
     this.#endPiece();
     this.next = next;
   }
@@ -53,6 +60,27 @@ export class Gathered {
     this.length = 0;
     this.isLimited = false;
     this.#end = this.#pieceStart = 0;
+  }
+
+  /**
+   * Takes strings that surely fit, joined: one call of the encoder for 45 lines of a log takes half the time on Node, and
+   * a quarter less on Bun and Deno. Returns how many; 0 if the next item is to be taken alone.
+   */
+  #takeRun(items: readonly (Uint8Array | string)[], from: number, limit: number): number {
+    const most = Math.min(limit - this.length, this.#buffer.length - this.#end, RUN_SIZE) / UTF8_WIDTH;
+    let text = "";
+    let next = from;
+    for (; next < items.length; next++) {
+      const item = items[next];
+      if (typeof item !== "string" || item.length <= SHORT || text.length + item.length > most) break;
+      text += item;
+    }
+    if (next - from < 2) return 0;
+    const { written } = encoder.encodeInto(text, this.#buffer.subarray(this.#end));
+    if (written > text.length && hasJoinedPair(text, items as readonly string[], from, next)) return 0;
+    this.#end += written;
+    this.length += written;
+    return next - from;
   }
 
   #take(item: Uint8Array | string, limit: number): boolean {
@@ -97,6 +125,14 @@ export class Gathered {
     if (this.#end > this.#pieceStart) this.pieces.push(this.#buffer.subarray(this.#pieceStart, this.#end));
     this.#pieceStart = this.#end;
   }
+}
+
+/** Whether halves of a surrogate pair that end one item and begin the next have become one character. */
+function hasJoinedPair(text: string, items: readonly string[], from: number, to: number): boolean {
+  for (let i = from, start = 0; i < to; start += items[i++].length) {
+    if ((text.charCodeAt(start) & 0xfc00) === 0xdc00) return true;
+  }
+  return false;
 }
 
 /** Writes a string as UTF-8 and returns where it ends; there must be room for three bytes a unit. */

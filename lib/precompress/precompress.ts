@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import { act } from "./act.ts";
 import { Cache } from "./cache/cache.ts";
-import { DirectoryStore } from "./cache/directory_store.ts";
+import { openStore } from "./cache/open_store.ts";
 import type { Context } from "./context.ts";
 import { immutabilityOf } from "./immutability.ts";
 import { Ledger } from "./ledger.ts";
@@ -20,6 +20,7 @@ import { cannotWrite } from "./problem.ts";
 import { ProgressMeter } from "./progress.ts";
 import { dropGone, recordExtra, recordSettled } from "./record_work.ts";
 import { type PrecompressReport, summarize } from "./report.ts";
+import type { RunDetails } from "./run_details.ts";
 import { requireMatch, selectionOf } from "./selection.ts";
 import { planSiteDictionary } from "./site/site_dictionary.ts";
 import { planStale } from "./stale.ts";
@@ -60,6 +61,11 @@ import { type Tree, walk } from "./walk.ts";
  * ```
  */
 export async function precompress(directory: string, options: PrecompressOptions = {}): Promise<PrecompressReport> {
+  return (await precompressInDetail(directory, options)).report;
+}
+
+/** Does what {@linkcode precompress} does, and tells what the run knows of each file besides. */
+export async function precompressInDetail(directory: string, options: PrecompressOptions): Promise<RunDetails> {
   const started = performance.now();
   const settings = settingsOf(options, availableParallelism());
   const { signal } = options;
@@ -70,7 +76,7 @@ export async function precompress(directory: string, options: PrecompressOptions
   const isCopy = places.source !== places.target;
   const cache = places.cache === undefined || settings.dryRun
     ? undefined
-    : new Cache(await DirectoryStore.open(places.cache, settings.cacheLimits));
+    : new Cache(await openStore(places.cache, settings, signal));
   const target = await Target.of(places.target, { isCopy, followLinks: followLinks && !isCopy });
   if (isCopy && !settings.force) await requireOwn(target);
   const origin = isCopy ? await Target.of(places.source, { isCopy: false, followLinks }) : target;
@@ -108,10 +114,19 @@ export async function precompress(directory: string, options: PrecompressOptions
   try {
     await run(tree, files, context, signal);
     const count = files.files.length + (isCopy ? files.beside.size : 0);
-    return summarize(count, tree.dotfiles, context.ledger, performance.now() - started);
+    const { ledger } = context;
+    return {
+      report: summarize(count, tree.dotfiles, ledger, performance.now() - started),
+      places,
+      settings,
+      records: ledger.records,
+      before: target.provenance.records,
+      leftAlone: ledger.leftAlone,
+    };
   } finally {
     signal?.removeEventListener("abort", stop);
     await pool.stop(signal?.reason);
+    await cache?.close();
   }
 }
 

@@ -9,5 +9,5 @@ export { runBlock } from "./run_block.ts";
 export { type RunOptions } from "./work_folder.ts";
 export { runShellBlock } from "./run_shell_block.ts";
 export { readShellBlocks, type ShellBlock } from "./shell_block.ts";
-export { runBlocks } from "./run_blocks.ts";
+export { needsDatabase, runBlocks } from "./run_blocks.ts";
 export { type RuntimeName, runtimeNames } from "./runtime_name.ts";

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import test from "node:test";
 import { Gathered } from "../../lib/files/gathered.ts";
+import { tries } from "../support/long_run.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
 
 const large = new Uint8Array(20_000).fill(1);
 
@@ -24,6 +27,30 @@ test("Gathered takes what the limit has room for, and says when it left an item 
   assert.deepEqual([gathered.next, gathered.length, gathered.isLimited], [2, 20_002, false]);
   gathered.fill(["ab"], 0, 1);
   assert.deepEqual([gathered.next, gathered.length, gathered.pieces], [0, 0, []]);
+});
+
+test("Gathered encodes each string for itself, however many are joined, and never passes the limit", () => {
+  const encoder = new TextEncoder();
+  const units = ["a", "ü", "€", "\ud83d", "\ude00", "😀"];
+  for (let seed = 1; seed <= tries(200); seed++) {
+    const below = randomNumbers(seed);
+    const items = Array.from({ length: 1 + below(300) }, () => {
+      const text = Array.from({ length: below(3) * below(60) }, () => units[below(units.length)]).join("");
+      return below(9) === 0 ? encoder.encode(text) : below(60) === 0 ? text.repeat(200) : text;
+    });
+    const bytes = items.map((item) => typeof item === "string" ? encoder.encode(item) : item);
+    const limit = below(2) === 0 ? Infinity : Math.max(...bytes.map(({ length }) => length)) + below(20_000);
+    const gathered = new Gathered();
+    const taken: number[] = [];
+    for (let next = 0; next < items.length; next = gathered.next) {
+      gathered.fill(items, next, limit);
+      assert.ok(gathered.next > next && gathered.length <= limit, `seed ${seed}`);
+      const before = taken.length;
+      for (const piece of gathered.pieces) for (const byte of piece) taken.push(byte);
+      assert.equal(gathered.length, taken.length - before);
+    }
+    assert.ok(Buffer.from(taken).equals(Buffer.concat(bytes)), `seed ${seed}`);
+  }
 });
 
 test("Gathered never has more pieces than a system takes at once", () => {

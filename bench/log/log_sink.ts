@@ -1,0 +1,10 @@
+/** A log that rotates its files. */
+export interface LogSink {
+  /** Writes a line; returns a promise if the producer has to wait. */
+  write(line: string): Promise<unknown> | undefined;
+  /** Completes the last file. */
+  end(): Promise<void>;
+}
+
+/** Opens a log in a directory, whose files have so many bytes at most. */
+export type OpenLog = (directory: string, maxFileSize: number) => Promise<LogSink>;
