@@ -1,6 +1,6 @@
 import { openFileReadable, RotatingFileWritable } from "../../lib/files/mod.ts";
 import { TransformStream } from "../../lib/streams/mod.ts";
-import { LineStream } from "../../lib/text/mod.ts";
+import { JsonLinesEncoderStream, JsonLineStream, LineStream } from "../../lib/text/mod.ts";
 
 function parsed(): TransformStream<string, unknown> {
   return new TransformStream({ transform: (line, controller) => controller.enqueue(JSON.parse(line)) });
@@ -10,9 +10,20 @@ function stringified(): TransformStream<unknown, string> {
   return new TransformStream({ transform: (record, controller) => controller.enqueue(`${JSON.stringify(record)}\n`) });
 }
 
-/** Each line, record and string is a chunk of its own. */
+function fileIn(directory: string): RotatingFileWritable {
+  return new RotatingFileWritable({ directory, maxFileSize: Number.MAX_SAFE_INTEGER });
+}
+
+/** Each record is a chunk of its own. */
 export async function reemit(input: string, directory: string): Promise<void> {
   const file = await openFileReadable(input);
+  const lines = file.pipeThrough(new JsonLineStream()).pipeThrough(new JsonLinesEncoderStream());
+  await lines.pipeTo(fileIn(directory));
+}
+
+/** Each line, record and string is a chunk of its own. */
+export async function reemitByHand(input: string, directory: string): Promise<void> {
+  const file = await openFileReadable(input);
   const lines = file.pipeThrough(new LineStream()).pipeThrough(parsed()).pipeThrough(stringified());
-  await lines.pipeTo(new RotatingFileWritable({ directory, maxFileSize: Number.MAX_SAFE_INTEGER }));
+  await lines.pipeTo(fileIn(directory));
 }

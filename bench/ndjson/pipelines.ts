@@ -5,6 +5,9 @@ export type RecordPipeline = (input: string, directory: string) => Promise<void>
 
 const loaders: Readonly<Record<string, () => Promise<RecordPipeline>>> = {
   ours: async () => (await import("./ours.ts")).reemit,
+  "ours by LineStream": async () => (await import("./ours.ts")).reemitByHand,
+  "split2 and JSON.parse": async () => (await import("./packages.ts")).withSplit2,
+  ndjson: async () => (await import("./packages.ts")).withNdjson,
   "node:stream with readline": async () => (await import("./node_streams.ts")).withReadline,
   "node:stream _writev": async () => (await import("./node_streams.ts")).withWritev,
   native: async () => (await import("./native_streams.ts")).withNode,

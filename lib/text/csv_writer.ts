@@ -77,27 +77,31 @@ export class CsvWriter {
 
   #lineOf(record: unknown): string {
     if (typeof record !== "object" || record === null) throw this.#notARecord(record);
+    const { separator } = this.#options;
     let line = "";
     if (Array.isArray(record)) {
       if (record.length !== this.#columns) {
         throw new TypeError(`${this.#place} has ${record.length} fields, but there must be ${this.#columns}`);
       }
-      for (let i = 0; i < record.length; i++) line = this.#with(line, record[i], i);
+      line = this.#textOf(record[0], 0);
+      for (let i = 1; i < record.length; i++) line += separator + this.#textOf(record[i], i);
     } else {
       const names = this.#names;
       if (names === undefined) throw new TypeError(`${this.#place} is ${described(record)} where others are arrays`);
-      for (let i = 0; i < names.length; i++) line = this.#with(line, (record as Record<string, unknown>)[names[i]], i);
+      const values = record as Record<string, unknown>;
+      line = this.#textOf(values[names[0]], 0);
+      for (let i = 1; i < names.length; i++) line += separator + this.#textOf(values[names[i]], i);
     }
     if (line === "") return '""'; // an empty line would be no record
     return this.#taken === 0 && this.#options.headers === false ? this.#markQuoted(line) : line;
   }
 
-  /** A line with one more field. */
-  #with(line: string, value: unknown, index: number): string {
-    const { convert, separator } = this.#options;
+  /** The field of a value, which is a string as it is in most cases. */
+  #textOf(value: unknown, index: number): string {
+    const { convert } = this.#options;
+    if (convert === undefined && typeof value === "string") return this.#quotedIfNeeded(value);
     const column = this.#names === undefined ? index : this.#names[index];
-    const field = this.#fieldOf(convert === undefined ? value : convert(value, column), column);
-    return index === 0 ? field : line + separator + field;
+    return this.#fieldOf(convert === undefined ? value : convert(value, column), column);
   }
 
   #fieldOf(value: unknown, column: string | number): string {
