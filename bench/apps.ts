@@ -4,7 +4,7 @@
  * tokens of 6 bytes as server-sent events; an upload of 256 KiB, teed to a digest and a file; a proxy, 64 KiB through a
  * transform; and 500 rows of a cursor as lines of JSON. Servers are `Bun.serve`, `Deno.serve`, and on Node Hono's.
  *
- *   npm run bench -- apps [--quick] [--filter REGEX] [--rounds 7] [--profile]
+ *   npm run bench -- apps [--quick] [--filter REGEX] [--rounds 5] [--profile]
  *
  * Each server is a process on the runtime measured, the client one on Node; servers take turns, in changing order, and each
  * counts with its fastest round. CPU is the server's own, the middle of all rounds: the figure with the least noise.
@@ -31,8 +31,8 @@ const { values } = parseArgs({
     profile: { type: "boolean", default: false },
   },
 });
-const rounds = Number(values.rounds ?? (values.quick ? 3 : 7));
-const MILLISECONDS = 800;
+const rounds = Number(values.rounds ?? (values.quick ? 3 : 5));
+const MILLISECONDS = 600;
 const wanted = new RegExp(values.filter, "i");
 
 const client = new Client();

@@ -22,7 +22,8 @@ usage: millrace precompress DIR [options]
   --previous DIR         the previous deploy: also make .dcb and .dcz deltas against it (RFC 9842)
   --site-dictionary      one dictionary of what the HTML pages share, and .site.dcb and .site.dcz deltas against it
   --report FILE          write a page about the run, report.html, or a summary in Markdown, report.md; can be repeated
-  --cache DIR            take variants from a cache, and put there what it lacks; verified, for any number of machines
+  --cache DIR            take variants from a cache, and put there what it lacks; verified, for any number of machines;
+                         s3://BUCKET/PREFIX is one in a bucket, of which the environment says more (AWS_ENDPOINT_URL, …)
   --cache-max-size BYTES remove from the cache, in the end, the variants not used for longest: 500M, 2G (default: none)
   --cache-max-age TIME   remove from the cache what was not used for so long: 12h, 30d (default: none)
   --immutable GLOB       the paths below DIR whose content never changes, for servers; can be repeated

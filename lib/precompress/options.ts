@@ -1,6 +1,7 @@
 import { requireKnown } from "../streams/internal.ts";
 import { type Format, levels } from "../codecs/mod.ts";
 import { storedCodings } from "../semantics/mod.ts";
+import { isBucketAddress } from "./cache/bucket_address.ts";
 import type { CacheLimits } from "./cache/cache_limits.ts";
 
 /**
@@ -208,8 +209,10 @@ export interface PrecompressOptions {
    */
   siteDictionary?: boolean;
   /**
-   * The folder of a cache: variants that a run anywhere has put there are taken from it, once they are verified, instead
-   * of being compressed again. It is made unless it is there, and must lie apart from the folders of the run.
+   * The folder of a cache, or `s3://BUCKET/PREFIX`: variants that a run anywhere has put there are taken from it, once
+   * they are verified, instead of being compressed again. A folder is made unless it is there, and must lie apart from
+   * those of the run. For a bucket, the environment names the store: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
+   * `AWS_REGION`, `AWS_ENDPOINT_URL`.
    *
    * @default none
    */
@@ -320,6 +323,7 @@ export function settingsOf(options: PrecompressOptions, defaultJobs: number): Se
   for (const name of ["cacheMaxSize", "cacheMaxAge"] as const) {
     if (options[name] === undefined) continue;
     if (options.cache === undefined) throw new TypeError(`${name} is of no use without cache: name its folder`);
+    if (isBucketAddress(options.cache)) throw new TypeError(`${name} is for folders: set a rule of the bucket`);
     requireRange(name, options[name], 0, Number.MAX_SAFE_INTEGER);
   }
   const { immutable } = options;

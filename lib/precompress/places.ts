@@ -1,5 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isBucketAddress } from "./cache/bucket_address.ts";
 import type { PrecompressOptions } from "./options.ts";
 import { explain } from "./problem.ts";
 
@@ -11,7 +12,7 @@ export interface Places {
   readonly target: string;
   /** The previous deploy's folder, for deltas. */
   readonly previous: string | undefined;
-  /** The folder of the cache. */
+  /** The folder of the cache, or the address of the bucket that it is in. */
   readonly cache: string | undefined;
 }
 
@@ -35,8 +36,10 @@ export async function placesOf(directory: string, options: PrecompressOptions): 
 
 /** The real path of the cache at `path`, which may not be there yet. */
 async function cacheOf(path: string | undefined, others: readonly string[]): Promise<string | undefined> {
-  if (path === undefined) return undefined;
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) throw new TypeError(`cannot use ${path} as a cache: name a folder`);
+  if (path === undefined || isBucketAddress(path)) return path;
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) {
+    throw new TypeError(`cannot use ${path} as a cache: name a folder, or s3://BUCKET/PREFIX`);
+  }
   const cache = await realOf(resolve(path));
   const other = others.find((other) => isWithin(cache, other) || isWithin(other, cache));
   if (other === undefined) return cache;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import { act } from "./act.ts";
 import { Cache } from "./cache/cache.ts";
-import { DirectoryStore } from "./cache/directory_store.ts";
+import { openStore } from "./cache/open_store.ts";
 import type { Context } from "./context.ts";
 import { immutabilityOf } from "./immutability.ts";
 import { Ledger } from "./ledger.ts";
@@ -76,7 +76,7 @@ export async function precompressInDetail(directory: string, options: Precompres
   const isCopy = places.source !== places.target;
   const cache = places.cache === undefined || settings.dryRun
     ? undefined
-    : new Cache(await DirectoryStore.open(places.cache, settings.cacheLimits));
+    : new Cache(await openStore(places.cache, settings, signal));
   const target = await Target.of(places.target, { isCopy, followLinks: followLinks && !isCopy });
   if (isCopy && !settings.force) await requireOwn(target);
   const origin = isCopy ? await Target.of(places.source, { isCopy: false, followLinks }) : target;
@@ -126,6 +126,7 @@ export async function precompressInDetail(directory: string, options: Precompres
   } finally {
     signal?.removeEventListener("abort", stop);
     await pool.stop(signal?.reason);
+    await cache?.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Job, Outcome } from "../job.ts";
 import { explain } from "../problem.ts";
 import type { CacheStore, StoredEntry } from "./cache_store.ts";
-import { keyOf, trailerBytes } from "./entry.ts";
+import { keyOf, largestVariant, TRAILER_SIZE, trailerBytes } from "./entry.ts";
 
 /**
  * What a run took from the cache, and gave to it.
@@ -29,6 +29,11 @@ export interface CacheReport {
   readonly problem?: string;
 }
 
+type Action = "read" | "write" | "clear";
+
+/** After so many failures of a kind no more is tried: each may take as long as the store's deadlines. */
+const MOST_FAILURES = 8;
+
 /** The cache of a run. Its failures are told, and fail nothing. */
 export class Cache {
   readonly #store: CacheStore;
@@ -37,6 +42,7 @@ export class Cache {
   #refused = 0;
   #removed = 0;
   #problem: string | undefined;
+  readonly #failures = { read: 0, write: 0, clear: 0 };
 
   constructor(store: CacheStore) {
     this.#store = store;
@@ -44,7 +50,7 @@ export class Cache {
 
   /** Opens the entry of what `job` makes; undefined if there is none. */
   async find(job: Job): Promise<StoredEntry | undefined> {
-    return await this.#attempt("read", () => this.#store.get(keyOf(job)));
+    return await this.#attempt("read", () => this.#store.get(keyOf(job), largestVariant(job) + TRAILER_SIZE));
   }
 
   /** Counts the variant that became of `job`, for which there was an entry or not, and keeps it if it was made now. */
@@ -66,10 +72,17 @@ export class Cache {
     return { taken, made, refused, removed, ...(this.#problem !== undefined && { problem: this.#problem }) };
   }
 
-  async #attempt<T>(action: string, attempt: () => Promise<T>): Promise<T | undefined> {
+  /** Lets go of the store. */
+  async close(): Promise<void> {
+    await this.#store.close().catch(() => {}); // nothing depends on it
+  }
+
+  async #attempt<T>(action: Action, attempt: () => Promise<T>): Promise<T | undefined> {
+    if (this.#failures[action] >= MOST_FAILURES) return undefined;
     try {
       return await attempt();
     } catch (error) {
+      this.#failures[action]++;
       this.#problem ??= `cannot ${action} it: ${explain(error)}`;
       return undefined;
     }

@@ -3,9 +3,10 @@ export interface CacheStore {
   /**
    * Opens the entry of `key`; undefined if there is none. Whatever it holds is verified by the reader.
    *
+   * @param most The bytes that it may have; of more it need not have all.
    * @throws {Error} if the place cannot be read.
    */
-  get(key: string): Promise<StoredEntry | undefined>;
+  get(key: string, most: number): Promise<StoredEntry | undefined>;
   /**
    * Keeps the bytes of the file at `path`, followed by `trailer`, as the entry of `key`, in place of one that is there:
    * a reader gets all of one or all of the other.
@@ -19,6 +20,8 @@ export interface CacheStore {
    * @returns how many were removed.
    */
   end(): Promise<number>;
+  /** Lets go of the place, whether the run ended or not. */
+  close(): Promise<void>;
 }
 
 /** An entry as a file. */
@@ -26,4 +29,9 @@ export interface StoredEntry {
   readonly path: string;
   /** Called when the file was read, or was not needed. */
   release(): Promise<void>;
+}
+
+/** The path of an entry below the place. */
+export function entryPath(key: string): string {
+  return `${key.slice(0, 2)}/${key.slice(2)}.variant`;
 }

@@ -4,7 +4,7 @@ import { AtomicFile, isTemporaryName, removeAbandonedTemporaries, temporaryPath 
 import { discard } from "../discard.ts";
 import { explain } from "../problem.ts";
 import type { CacheLimits } from "./cache_limits.ts";
-import type { CacheStore, StoredEntry } from "./cache_store.ts";
+import { type CacheStore, entryPath, type StoredEntry } from "./cache_store.ts";
 import { removeBeyond } from "./remove_beyond.ts";
 
 /** The file by which a folder says that it is a cache: programs that make backups leave such out. */
@@ -71,11 +71,10 @@ export class DirectoryStore implements CacheStore {
     await removeAbandonedTemporaries(this.#folder);
     return await removeBeyond(this.#folder, this.#limits);
   }
-}
 
-/** The path of an entry below the folder. */
-function entryPath(key: string): string {
-  return `${key.slice(0, 2)}/${key.slice(2)}.variant`;
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
 /** Makes sure that a folder is a cache of ours, or empty, and then makes it one. */

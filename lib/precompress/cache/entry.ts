@@ -39,6 +39,11 @@ export function keyOf({ format, level, dictionarySha256, sha256: content, size }
   return sha256(new TextEncoder().encode(JSON.stringify(parts)));
 }
 
+/** The most bytes of a variant of a file: no codec writes more, so that a larger one is not read. */
+export function largestVariant({ size }: Pick<Job, "size">): number {
+  return size + Math.ceil(size / 64) + 1024;
+}
+
 /** Returns the bytes of a trailer. */
 export function trailerBytes({ key, sha256, size }: Trailer): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.alloc(TRAILER_SIZE);

@@ -6,7 +6,7 @@ import { LARGE_FILE, readShared, sha256 } from "../content.ts";
 import { complete, openTemporary, readDictionary } from "../job_files.ts";
 import type { Job, Result } from "../job.ts";
 import { codecOf } from "../options.ts";
-import { keyOf, type Trailer, TRAILER_SIZE, trailerIn } from "./entry.ts";
+import { keyOf, largestVariant, type Trailer, TRAILER_SIZE, trailerIn } from "./entry.ts";
 
 /** Bytes read at a time. */
 const PIECE = 256 * 1024;
@@ -30,7 +30,7 @@ async function restoreWhole(
   entry: string,
   dictionary: Uint8Array<ArrayBuffer> | undefined,
 ): Promise<Result | undefined> {
-  const most = largestOf(job) + TRAILER_SIZE;
+  const most = largestVariant(job) + TRAILER_SIZE;
   const bytes = await readShared(entry, most).catch(() => undefined);
   if (bytes === undefined || bytes.length > most) return undefined;
   const variant = bytes.subarray(0, Math.max(0, bytes.length - TRAILER_SIZE));
@@ -71,7 +71,7 @@ async function restoreStreamed(job: Job, path: string): Promise<Result | undefin
 /** The trailer of an entry that is whole and decodes to the content of `job`; undefined of any other. */
 async function verified(job: Job, entry: FileHandle): Promise<Trailer | undefined> {
   const size = (await entry.stat()).size - TRAILER_SIZE;
-  if (size < 0 || size > largestOf(job)) return undefined;
+  if (size < 0 || size > largestVariant(job)) return undefined;
   const tail = new Uint8Array(TRAILER_SIZE);
   const { bytesRead } = await entry.read(tail, 0, TRAILER_SIZE, size);
   const trailer = trailerFor(job, size, tail.subarray(0, bytesRead));
@@ -109,9 +109,4 @@ async function* piecesOf(file: FileHandle, size: number): AsyncGenerator<Uint8Ar
 function trailerFor(job: Job, size: number, bytes: Uint8Array): Trailer | undefined {
   const trailer = trailerIn(bytes);
   return trailer?.key === keyOf(job) && trailer.size === size ? trailer : undefined;
-}
-
-/** No codec writes more than this for a content: an entry that is larger is not read. */
-function largestOf({ size }: Job): number {
-  return size + Math.ceil(size / 64) + 1024;
 }

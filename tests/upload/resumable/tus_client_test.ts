@@ -8,8 +8,8 @@ import * as tus from "tus-js-client";
 import { inFolder } from "../../support/folders.ts";
 import { runtime } from "../../support/runtime.ts";
 import { LIMIT, within } from "../../support/waits.ts";
-import { uploadEntries, UploadProcess } from "../faults/upload_process.ts";
-import { CuttingRelay } from "./cutting_relay.ts";
+import { uploadEntries } from "../faults/upload_process.ts";
+import { withDisturbedServer } from "./disturbed_server.ts";
 import { readdir } from "node:fs/promises";
 import { overlapping } from "../../support/overlapping.ts";
 
@@ -45,15 +45,6 @@ async function digestOf(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Random offsets at which the upload is disturbed, in order; each one says how. */
-function disturbances(): { readonly at: number; readonly how: "cut" | "kill" }[] {
-  const at = (): number => Math.floor(Math.random() * BYTES * 0.95);
-  return [
-    ...Array.from({ length: CUTS }, () => ({ at: at(), how: "cut" as const })),
-    ...Array.from({ length: KILLS }, () => ({ at: at(), how: "kill" as const })),
-  ].sort((a, b) => a.at - b.at);
-}
-
 for (const entry of uploadEntries) {
   for (const protocol of protocols) {
     const name = `${entry}: ${protocol} by tus-js-client, cut ${CUTS} times and the server killed ${
@@ -65,32 +56,14 @@ for (const entry of uploadEntries) {
         const digest = await writeRandom(source, BYTES);
         const uploads = join(folder, "uploads");
         const options = { resumable: true, maxBytes: BYTES, digest: "sha-256" } as const;
-        let server = await UploadProcess.start(uploads, entry, options);
-        const relay = await CuttingRelay.open(server.port);
-        const planned = disturbances();
-        let cuts = 0;
-        let restarting: Promise<void> | undefined;
-        const restart = async (): Promise<void> => {
-          await server.kill();
-          relay.cut();
-          server = await UploadProcess.start(uploads, entry, options);
-          relay.target = server.port;
-          restarting = undefined;
-        };
-        relay.onReceived = () => {
-          if (restarting !== undefined || planned.length === 0 || relay.received < planned[0].at) return;
-          const { how } = planned.shift()!;
-          cuts++;
-          if (how === "cut") relay.cut();
-          else restarting = restart();
-        };
-        try {
-          await within(
+        const disturbances = { bytes: BYTES, cuts: CUTS, kills: KILLS };
+        const { times, received } = await withDisturbedServer(uploads, entry, options, disturbances, (port) =>
+          within(
             new Promise<void>((resolve, reject) => {
               // Of a file's stream, the client never says by the drafts that it is complete.
               const body = protocol === "tus-v1" ? createReadStream(source) : readFileSync(source);
               const upload = new tus.Upload(body as unknown as Blob, {
-                endpoint: `http://127.0.0.1:${relay.port}/`,
+                endpoint: `http://127.0.0.1:${port}/`,
                 protocol,
                 chunkSize: isFull ? 100_000_000 : 4_000_000,
                 retryDelays: Array.from({ length: 1000 }, () => 50),
@@ -104,19 +77,12 @@ for (const entry of uploadEntries) {
             }),
             "the upload",
             isFull ? HOUR : LIMIT,
-          );
-          await restarting;
-          assert.ok(cuts > 1, `it was disturbed ${cuts} times`);
-          const names = await namesIn(uploads);
-          assert.equal(names.length, 1, names.join());
-          assert.equal(await digestOf(join(uploads, names[0])), digest);
-          if (isFull) {
-            console.log(`${runtime} ${entry}: ${cuts} times disturbed, ${relay.received - BYTES} bytes sent again`);
-          }
-        } finally {
-          await relay.close();
-          await server.stop();
-        }
+          ));
+        assert.ok(times > 1, `it was disturbed ${times} times`);
+        const names = await namesIn(uploads);
+        assert.equal(names.length, 1, names.join());
+        assert.equal(await digestOf(join(uploads, names[0]!)), digest);
+        if (isFull) console.log(`${runtime} ${entry}: ${times} times disturbed, ${received - BYTES} bytes sent again`);
       }));
   }
 }

@@ -1,0 +1,59 @@
+import type { UploadHandlerOptions } from "../../../lib/upload/mod.ts";
+import { type UploadEntry, UploadProcess } from "../faults/upload_process.ts";
+import { CuttingRelay } from "./cutting_relay.ts";
+
+/** How an upload is disturbed, at random moments. */
+export interface Disturbances {
+  /** Bytes of the upload. */
+  readonly bytes: number;
+  /** How often its connection is cut. */
+  readonly cuts: number;
+  /** How often the server is killed, and started anew. */
+  readonly kills: number;
+}
+
+/** How an upload was disturbed. */
+export interface Disturbed {
+  readonly times: number;
+  /** Bytes that were sent in all, with what was sent again. */
+  readonly received: number;
+}
+
+/** Serves a folder of uploads by a process that is disturbed, while `use` uploads to the port that it is given. */
+export async function withDisturbedServer(
+  uploads: string,
+  entry: UploadEntry,
+  options: Partial<UploadHandlerOptions>,
+  { bytes, cuts, kills }: Disturbances,
+  use: (port: number) => Promise<void>,
+): Promise<Disturbed> {
+  let server = await UploadProcess.start(uploads, entry, options);
+  const relay = await CuttingRelay.open(server.port);
+  const planned = [
+    ...Array.from({ length: cuts }, () => ({ at: Math.random(), how: "cut" })),
+    ...Array.from({ length: kills }, () => ({ at: Math.random(), how: "kill" })),
+  ].sort((a, b) => a.at - b.at);
+  let times = 0;
+  let restarting: Promise<void> | undefined;
+  const restart = async (): Promise<void> => {
+    await server.kill();
+    relay.cut();
+    server = await UploadProcess.start(uploads, entry, options);
+    relay.target = server.port;
+    restarting = undefined;
+  };
+  relay.onReceived = () => {
+    if (restarting !== undefined || planned.length === 0 || relay.received < planned[0]!.at * bytes * 0.95) return;
+    times++;
+    if (planned.shift()!.how === "cut") relay.cut();
+    else restarting = restart();
+  };
+  try {
+    await use(relay.port);
+    await restarting;
+    return { times, received: relay.received };
+  } finally {
+    await relay.close();
+    await server.stop();
+  }
+}
