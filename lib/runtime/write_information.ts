@@ -8,6 +8,12 @@ interface Informing {
 }
 
 /**
+ * Whether a stream of HTTP/2 that sends an interim response may get nothing more of its request: on Deno 2.9, nothing
+ * that comes after it, unless it is sent while a chunk is being handed over.
+ */
+const stallsRequests = "Deno" in globalThis;
+
+/**
  * Sends an interim response (1xx) ahead of the one that is to come, where the runtime can do that; HTTP/1.0 has none.
  *
  * @returns whether it was sent.
@@ -21,7 +27,7 @@ export function writeInformation(
   if (response.headersSent || response.destroyed) return false;
   try {
     if (stream !== undefined) {
-      if (stream.destroyed || typeof stream.additionalHeaders !== "function") return false;
+      if (stallsRequests || stream.destroyed || typeof stream.additionalHeaders !== "function") return false;
       stream.additionalHeaders({ ":status": status, ...fields });
       return true;
     }

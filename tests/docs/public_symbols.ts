@@ -73,7 +73,7 @@ function symbolsOf(root: string, nodes: readonly ModuleDoc[]): PublicSymbol[] {
   const passedOn = new Map<string, string>();
   for (const { name, declarations } of nodes.flatMap(({ symbols }) => symbols)) {
     for (const { def } of declarations.filter(({ kind }) => kind === "reference")) {
-      passedOn.set(placeOf(root, def!.target!), name);
+      if (name !== "default") passedOn.set(placeOf(root, def!.target!), name); // it has another name, too
     }
     const own = declarations.filter(({ kind }) => kind !== "reference");
     if (own.length === 0) continue;

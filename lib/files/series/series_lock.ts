@@ -13,6 +13,9 @@ const PATIENCE = 4 * BEAT;
 /** The file system's clock may be behind the process's by a tick, in ms. */
 const TICK = 1000;
 
+/** The paths of the locks that streams of this thread have. */
+const held: Set<string> = new Set();
+
 /** Another stream that has the same series. */
 interface Holder {
   readonly path: string;
@@ -72,6 +75,7 @@ export class SeriesLock {
   release(): void {
     clearInterval(this.#beats);
     rmSync(this.#path, { force: true });
+    held.delete(this.#path);
   }
 
   #beat(): void {
@@ -98,6 +102,7 @@ export class SeriesLock {
     } catch (error) {
       throw fileFailure("create", this.#path, error);
     }
+    held.add(this.#path);
   }
 
   #others(): Holder[] {
@@ -140,9 +145,10 @@ function isHolderAlive(path: string, id: number): boolean | undefined {
   const isAlive = isProcessAlive(id);
   if (isAlive !== true) return isAlive;
   const age = Date.now() - (lastBeat(path) ?? -Infinity);
-  // An earlier process may have had this one's id: in a container it often has.
-  if (id === process.pid) return age < process.uptime() * 1000 + TICK;
-  return age < PATIENCE ? true : undefined;
+  if (id !== process.pid) return age < PATIENCE ? true : undefined;
+  if (held.has(path)) return true;
+  // An earlier process may have had this one's id: in a container it often has. Other threads may have been terminated.
+  return age > process.uptime() * 1000 + TICK ? false : undefined;
 }
 
 function lastBeat(path: string): number | undefined {

@@ -1,10 +1,10 @@
-import { lstat, unlink } from "node:fs/promises";
 import { type DigestAlgorithm, formatDigest } from "../../semantics/mod.ts";
 import type { BodySink } from "../sink/body_sink.ts";
 import { Digester } from "../body/digester.ts";
 import { type BodyDestination, openSink } from "../sink/open_sink.ts";
 import type { SavedBody } from "../sink/save_body.ts";
 import { UploadError } from "../body/upload_error.ts";
+import { commitFile, type CommittedFile, removeCommitted } from "./committed_file.ts";
 import type { Destine } from "./form_destination.ts";
 import { shown, tooLarge } from "./form_errors.ts";
 import type { FormLimits, SaveFormOptions } from "./form_options.ts";
@@ -63,7 +63,7 @@ export class FormFiles {
     const committed: CommittedFile[] = [];
     try {
       for (let sink = sinks[0]; sink !== undefined; sink = sinks[0]) {
-        committed.push(await commitSink(sink));
+        committed.push(await commitFile(sink.path, () => sink.commit()));
         sinks.shift();
       }
     } catch (error) {
@@ -102,35 +102,6 @@ export class FormFiles {
 
 function isStream(destination: BodyDestination): boolean {
   return typeof destination === "object" && !(destination instanceof URL);
-}
-
-/** A file that has its name, and what is needed to take it away again. */
-interface CommittedFile {
-  readonly path: string | undefined;
-  /** Whether there was something before: a file, that is gone, so that this one has to stay; or a device. */
-  readonly isReplacement: boolean;
-  /** Which file it is, whatever is under its name later. */
-  readonly identity: string | undefined;
-}
-
-/** Gives a file its name. */
-async function commitSink(sink: BodySink): Promise<CommittedFile> {
-  const { path } = sink;
-  const isReplacement = path !== undefined && await identityOf(path) !== undefined;
-  await sink.commit();
-  return { path, isReplacement, identity: path === undefined ? undefined : await identityOf(path) };
-}
-
-/** Removes a file again that did not replace another, and is still there. Never rejects. */
-async function removeCommitted({ path, isReplacement, identity }: CommittedFile): Promise<void> {
-  if (path === undefined || isReplacement || identity === undefined) return;
-  if (await identityOf(path) !== identity) return;
-  await unlink(path).catch(() => {}); // the failure that led here is the one to tell
-}
-
-async function identityOf(path: string): Promise<string | undefined> {
-  const stats = await lstat(path, { bigint: true }).catch(() => undefined);
-  return stats && `${stats.dev}:${stats.ino}`;
 }
 
 /** A file of a form while it is received, and after. */

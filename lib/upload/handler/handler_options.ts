@@ -87,6 +87,12 @@ export interface ResumableOptions {
    * @default 86_400_000, a day
    */
   maxAge?: number;
+  /**
+   * Most uploads that are unfinished at a time, about; another one is answered with 503.
+   *
+   * @default 10_000
+   */
+  maxUnfinished?: number;
 }
 
 /**

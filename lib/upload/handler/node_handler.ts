@@ -50,7 +50,7 @@ async function respond(
     if (req.readableDidRead || req.readableEnded) throw hasLeft(req) ? leftError(req.errored) : alreadyRead();
     welcome();
     return req;
-  }, (status, fields) => void writeInformation(res, status, fields));
+  }, (status, fields) => writeInformation(res, status, fields));
   if (!res.destroyed && !res.headersSent) send(answer, req, res);
 }
 

@@ -2,6 +2,7 @@ import { relative, sep } from "node:path";
 import type { BodySource } from "../body/body_source.ts";
 import { randomName } from "../form/form_destination.ts";
 import { saveBody } from "../sink/save_body.ts";
+import type { FormPart } from "../form/form_part.ts";
 import { saveForm } from "../form/save_form.ts";
 import type { SaveFormOptions } from "../form/form_options.ts";
 import { UploadError } from "../body/upload_error.ts";
@@ -66,24 +67,39 @@ async function receiveForm(
   body: BodySource,
   options: SaveFormOptions,
 ): Promise<Answer> {
-  const { directory, save } = settings;
-  const { files, fields } = await saveForm(body, async (part) => {
-    requireType(settings, part.contentType);
-    const { name: field, filename, contentType } = part;
-    const name = settings.name
-      ? await nameOf(settings, { ...info, field, filename, contentType })
-      : newName(settings, filename, contentType);
-    if (name === undefined) return undefined;
-    requireExtension(settings, filename);
-    const status = statusOfPlace(directory, name);
-    if (status === undefined || save.overwrite) return name;
-    throw new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is a file of that name`);
-  }, options);
+  const { directory } = settings;
+  const { files, fields } = await saveForm(
+    body,
+    async (part) => (await placeOfPart(settings, info, part))?.name,
+    options,
+  );
   const list = files.map(({ name: field, filename, contentType, bytes, digest, path }) => {
     return { name: relative(directory, path!).replaceAll(sep, "/"), bytes, digest, field, filename, contentType };
   });
   for (const [index, file] of list.entries()) await settings.onComplete?.(completed(file, files[index].path, info));
   return stored(settings, request, list, textsOf(fields), list.length > 0 ? 201 : 200);
+}
+
+/**
+ * The name that a file of a form gets, and whether there is one already; undefined if it is skipped.
+ *
+ * @throws {UploadError | Refusal} if it is refused.
+ */
+export async function placeOfPart(
+  settings: Settings,
+  info: UploadInfo,
+  part: FormPart,
+): Promise<{ readonly name: string; readonly isThere: boolean } | undefined> {
+  requireType(settings, part.contentType);
+  const { name: field, filename, contentType } = part;
+  const name = settings.name
+    ? await nameOf(settings, { ...info, field, filename, contentType })
+    : newName(settings, filename, contentType);
+  if (name === undefined) return undefined;
+  requireExtension(settings, filename);
+  const isThere = statusOfPlace(settings.directory, name) !== undefined;
+  if (!isThere || settings.save.overwrite) return { name, isThere };
+  throw new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is a file of that name`);
 }
 
 /** A stored file, as `onComplete()` is told of it. */
@@ -132,7 +148,7 @@ export function stored(
 }
 
 /** Texts by the names of their fields; a list where there are several of one name. */
-function textsOf(fields: FormData): Record<string, string | string[]> {
+export function textsOf(fields: FormData): Record<string, string | string[]> {
   const names = [...new Set(fields.keys())];
   return Object.fromEntries(names.map((name) => {
     const texts = fields.getAll(name) as string[];

@@ -8,7 +8,7 @@ import { checkFormOptions, type SaveFormOptions } from "../form/form_options.ts"
 import { type InnerOptions, knownOptions, requireType } from "../body/save_options.ts";
 import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
 import { DiskSessions } from "../session/disk_sessions.ts";
-import { Sessions } from "../session/sessions.ts";
+import { type SessionLimits, Sessions } from "../session/sessions.ts";
 import type { ResumableOptions, UploadHandlerOptions } from "./handler_options.ts";
 import { type UploadLogEntry, warnOfFailures } from "./log.ts";
 
@@ -77,7 +77,7 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     typeOf: (given, filename) => typeOf(ranges, given, filename, "text/plain"),
   };
   checkFormOptions(save);
-  const maxAge = maxAgeOf(resumable);
+  const limits = limitsOf(resumable);
   makeDirectory(directory);
   return {
     directory,
@@ -90,24 +90,30 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     save,
     log,
     onComplete,
-    sessions: maxAge === undefined ? undefined : new Sessions(new DiskSessions(directory, save), maxAge),
+    sessions: limits && new Sessions(new DiskSessions(directory, save), limits),
   };
 }
 
-const resumableOptions: Readonly<Record<keyof ResumableOptions, true>> = { maxAge: true };
+const resumableOptions: Readonly<Record<keyof ResumableOptions, true>> = { maxAge: true, maxUnfinished: true };
 const DAY = 24 * 60 * 60 * 1000;
+const MOST_UNFINISHED = 10_000;
 
-/** How long unfinished uploads are kept, in ms; undefined if none are. */
-function maxAgeOf(resumable: unknown): number | undefined {
-  if (typeof resumable === "boolean") return resumable ? DAY : undefined;
+/** The limits of unfinished uploads; undefined if none are kept. */
+function limitsOf(resumable: unknown): SessionLimits | undefined {
+  if (typeof resumable === "boolean") return resumable ? { maxAge: DAY, maxOpen: MOST_UNFINISHED } : undefined;
   if (typeof resumable !== "object" || resumable === null) {
     throw new TypeError(`resumable must be a boolean or options, not ${described(resumable)}`);
   }
   requireKnown(resumable, resumableOptions, "resumable");
-  const { maxAge = DAY } = resumable as ResumableOptions;
-  if (typeof maxAge !== "number") throw new TypeError(`maxAge must be a number, not ${described(maxAge)}`);
-  if (maxAge >= 1000 && maxAge < Infinity) return maxAge;
-  throw new RangeError(`maxAge must be a number of ms from 1000 on, not ${maxAge}`);
+  const { maxAge = DAY, maxUnfinished = MOST_UNFINISHED } = resumable as ResumableOptions;
+  for (const [name, value] of Object.entries({ maxAge, maxUnfinished })) {
+    if (typeof value !== "number") throw new TypeError(`${name} must be a number, not ${described(value)}`);
+  }
+  if (!(maxAge >= 1000 && maxAge < Infinity)) {
+    throw new RangeError(`maxAge must be a number of ms from 1000 on, not ${maxAge}`);
+  }
+  if (!(maxUnfinished >= 1)) throw new RangeError(`maxUnfinished must be a number from 1 on, not ${maxUnfinished}`);
+  return { maxAge, maxOpen: maxUnfinished };
 }
 
 function directoryOf(directory: unknown): string {

@@ -11,13 +11,15 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
+import { unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { flushFolder, keepAttributes, OpenFile, takeName, writeFully } from "../../files/internal.ts";
+import { isTemporaryName } from "../../files/mod.ts";
 import { containedPath } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
 import { isLockName, SessionLock } from "./session_lock.ts";
 import { parseRecord, type SessionRecord } from "./session_record.ts";
-import type { SessionHold, SessionStorage } from "./session_storage.ts";
+import type { SessionHold, SessionStorage, StoreOptions } from "./session_storage.ts";
 
 /** The folder of sessions in the one for uploads: no upload may have a name that begins so. */
 export const SESSIONS = ".millrace-uploads";
@@ -27,6 +29,10 @@ const RECORD = "record.json";
 /** A record that is being written. */
 const NEXT_RECORD = "record.json.next";
 const ID = /^[0-9a-f]{32}$/;
+/** Sessions that are looked at before other work has its turn. */
+const AT_ONCE = 100;
+/** Files that are stored together once the data is whole. */
+const PART = /^part\.\d+$/;
 /** Bytes that are read of the data at a time. */
 const PIECE = 256 * 1024;
 
@@ -51,15 +57,18 @@ export class DiskSessions implements SessionStorage {
 
   async create(id: string, record: SessionRecord, onWanted: () => void): Promise<SessionHold> {
     const folder = this.#folderOf(id);
+    let lock: SessionLock | undefined;
     try {
       mkdirSync(dirname(folder), { recursive: true });
       mkdirSync(folder);
-      const lock = await SessionLock.take(folder, onWanted);
-      const hold = new DiskHold(id, folder, this.#directory, this.#options, lock!, record);
+      lock = (await SessionLock.take(folder, onWanted))!;
+      const hold = new DiskHold(id, folder, this.#directory, this.#options, lock, record);
       await hold.save(record);
       writeFileSync(join(folder, DATA), "", { flag: "a", mode: this.#options.mode });
       return hold;
     } catch (error) {
+      lock?.release();
+      abandon(folder);
       throw storageFailure("create", folder, "the upload", error);
     }
   }
@@ -68,23 +77,42 @@ export class DiskSessions implements SessionStorage {
     const folder = this.#folderOf(id);
     const lock = await SessionLock.take(folder, onWanted);
     if (lock === undefined) return undefined;
-    const record = recordIn(folder);
-    if (record !== undefined) return new DiskHold(id, folder, this.#directory, this.#options, lock, record);
+    try {
+      const record = recordIn(folder);
+      if (record !== undefined) return new DiskHold(id, folder, this.#directory, this.#options, lock, record);
+    } catch (error) {
+      lock.release();
+      throw storageFailure("read", folder, "the upload", error);
+    }
     lock.release(); // it was killed before its record was there: nobody knows of it
     return undefined;
   }
 
+  async countOpen(): Promise<number> {
+    let open = 0;
+    for await (const id of this.#ids()) if (statusOf(join(this.#folderOf(id), DATA)) !== undefined) open++;
+    return open;
+  }
+
   async removeExpired(ms: number): Promise<number> {
     let removed = 0;
-    for (const id of namesIn(join(this.#directory, SESSIONS))) {
+    for await (const id of this.#ids()) {
       const folder = this.#folderOf(id);
-      if (!ID.test(id) || Date.now() - touchedAt(folder) < ms) continue;
+      if (Date.now() - touchedAt(folder) < ms) continue;
       const lock = await SessionLock.take(folder, () => {}).catch(() => undefined);
       // Somebody may have come meanwhile.
       if (lock !== undefined && Date.now() - touchedAt(folder) >= ms && removeSession(folder)) removed++;
       lock?.release();
     }
     return removed;
+  }
+
+  /** The sessions that there are. Other work of the process has its turn between them. */
+  async *#ids(): AsyncGenerator<string> {
+    for (const [index, id] of namesIn(join(this.#directory, SESSIONS)).entries()) {
+      if (ID.test(id)) yield id;
+      if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   #folderOf(id: string): string {
@@ -164,6 +192,7 @@ class DiskHold implements SessionHold {
     try {
       if (this.#options.flush) await file.datasync();
       await file.close();
+      lstatSync(this.#data); // somebody may have removed it, and what was appended with it
     } catch (error) {
       throw storageFailure("write", this.#data, "the upload", error);
     }
@@ -195,20 +224,36 @@ class DiskHold implements SessionHold {
     await this.settle();
   }
 
-  async store(name: string, { overwrite }: { readonly overwrite: boolean }): Promise<string> {
+  get stage(): string {
+    return this.#folder;
+  }
+
+  async clearStage(): Promise<void> {
+    for (const name of namesIn(this.#folder)) {
+      if (PART.test(name) || isTemporaryName(name)) await unlink(join(this.#folder, name));
+    }
+  }
+
+  async dropData(): Promise<void> {
+    await this.settle();
+    if (statusOf(this.#data) !== undefined) unlinkSync(this.#data);
+  }
+
+  async store(name: string, { overwrite, part = DATA }: StoreOptions): Promise<string> {
     await this.settle();
     const path = containedPath(name, this.#directory);
-    const data = statusOf(this.#data);
+    const source = join(this.#folder, part);
+    const data = statusOf(source);
     if (data === undefined) return path; // it was stored before this process began
     const place = statusOf(path);
     if (place !== undefined && place.ino === data.ino && place.dev === data.dev) {
-      unlinkSync(this.#data); // killed between its two names
+      unlinkSync(source); // killed between its two names
       return path;
     }
     const { mode, flush = false } = this.#options;
     try {
       this.#lock.require();
-      const file = await OpenFile.open(this.#data, "r+");
+      const file = await OpenFile.open(source, "r+");
       try {
         if (overwrite && place?.isFile()) await keepAttributes(file, place);
         if (mode !== undefined) await file.chmod(mode & 0o7777);
@@ -216,7 +261,7 @@ class DiskHold implements SessionHold {
       } finally {
         await file.close();
       }
-      await takeName(this.#data, path, { replace: overwrite, atOnce: false });
+      await takeName(source, path, { replace: overwrite, atOnce: false });
       if (flush) await flushFolder(dirname(path));
     } catch (error) {
       throw storageFailure("complete", path, JSON.stringify(name), error);
@@ -225,7 +270,7 @@ class DiskHold implements SessionHold {
   }
 
   async remove(): Promise<void> {
-    await this.settle();
+    await this.settle().catch(() => {}); // it goes away
     this.#lock.require();
     removeSession(this.#folder);
     this.#lock.release();
@@ -239,7 +284,9 @@ class DiskHold implements SessionHold {
 
 /** Removes the files of a session, and its folder unless there is something of somebody else in it. */
 function removeSession(folder: string): boolean {
-  const ours = namesIn(folder).filter((name) => name === DATA || name === RECORD || name === NEXT_RECORD);
+  const ours = namesIn(folder).filter((name) =>
+    name === DATA || name === RECORD || name === NEXT_RECORD || PART.test(name) || isTemporaryName(name)
+  );
   // The record last: without it nobody finds the session.
   for (const name of [...ours.filter((name) => name !== RECORD).sort(), ...ours.filter((name) => name === RECORD)]) {
     unlinkSync(join(folder, name));
@@ -250,6 +297,15 @@ function removeSession(folder: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Removes a session that nobody will ever ask for, as far as that can be done: what is left expires. */
+function abandon(folder: string): void {
+  try {
+    removeSession(folder);
+  } catch {
+    // The error that led here is the one to tell.
   }
 }
 

@@ -153,8 +153,10 @@ function namesIn(folder: string): string[] | undefined {
 /** Makes the lock of a number, unless somebody else has made it or a higher one; undefined if the folder is gone. */
 function tryToMake(folder: string, generation: number): boolean | undefined {
   const path = join(folder, nameOf(generation));
+  let made = false;
   try {
     const file = openSync(path, "wx");
+    made = true;
     try {
       writeSync(file, JSON.stringify({ space: processSpace(), pid: process.pid }));
     } finally {
@@ -163,6 +165,8 @@ function tryToMake(folder: string, generation: number): boolean | undefined {
   } catch (error) {
     if (isMissing(error)) return undefined;
     if ((error as { code?: unknown }).code === "EEXIST") return false;
+    // Without room for what says who has it, it would be nobody's and in the way.
+    if (made) remove(path);
     throw error;
   }
   // Who saw the folder long ago may have made a number that is past.

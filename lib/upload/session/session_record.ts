@@ -38,10 +38,32 @@ export interface SessionRecord {
   readonly bytes?: number;
   /** Whether the file replaces another; of any state but `open`. */
   readonly isThere?: boolean;
+  /** The files that were made of the data, to be given their names; of forms, and of data that was decoded. */
+  readonly staged?: readonly StagedFile[];
+  /** The text fields of a form. */
+  readonly texts?: Readonly<Record<string, string | string[]>>;
+  /** How many of the staged files `onComplete()` was told of. */
+  readonly told?: number;
   /** Digests of the data in base64, as far as they were asked for; of any state but `open`. */
   readonly digests?: Readonly<Partial<Record<DigestAlgorithm, string>>>;
   /** The response to the upload, to be repeated when it was lost; of the state `stored`. */
   readonly answer?: StoredAnswer;
+}
+
+/** A file that was made of the data. */
+export interface StagedFile {
+  /** Its name in the stage. */
+  readonly part: string;
+  /** The name that it gets. */
+  readonly name: string;
+  readonly bytes: number;
+  readonly digest?: string;
+  readonly contentType: string;
+  /** The name of the form's field. */
+  readonly field?: string;
+  readonly filename?: string;
+  /** Whether it replaces another. */
+  readonly isThere: boolean;
 }
 
 /** A response that is kept. */

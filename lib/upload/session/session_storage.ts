@@ -13,8 +13,18 @@ export interface SessionStorage {
    * @throws {SessionBusyError} if its holder lives and does not let go in time.
    */
   hold(id: string, onWanted: () => void): Promise<SessionHold | undefined>;
+  /** Counts the sessions that hold data. */
+  countOpen(): Promise<number>;
   /** Removes sessions that were not touched for `ms`; resolves to how many there were. */
   removeExpired(ms: number): Promise<number>;
+}
+
+/** How {@linkcode SessionHold.store} gives a name. */
+export interface StoreOptions {
+  /** Whether a file that has the name is replaced. */
+  readonly overwrite: boolean;
+  /** The file of the stage. Default: the data. */
+  readonly part?: string;
 }
 
 /** A session that nobody else appends to, until it is released. */
@@ -37,17 +47,32 @@ export interface SessionHold {
   read(): AsyncIterable<Uint8Array>;
   /** Appends the data of other sessions, which stay as they are. */
   concatenate(others: readonly SessionHold[]): Promise<void>;
+  /** The folder in which files are made, called `part.0` and so on, that {@linkcode store} gives their names. */
+  readonly stage: string;
+  /** Removes what is left in it of an attempt that was killed. */
+  clearStage(): Promise<void>;
+  /** Drops the data, now that what was made of it is stored: the record tells how much it was. */
+  dropData(): Promise<void>;
   /**
-   * Gives the data its final name, in place of a file that is there if `overwrite` says so. To be called in the state
-   * `storing`; again after a kill, where it finds out what has been done.
+   * Gives the data, or a file that was made of it, its final name. To be called in the state `storing`; again after a
+   * kill, where it finds out what has been done.
    *
    * @returns the absolute path, if it is a file.
    */
-  store(name: string, options: { readonly overwrite: boolean }): Promise<string | undefined>;
+  store(name: string, options: StoreOptions): Promise<string | undefined>;
   /** Removes the session and what is left of its data; it is released too. */
   remove(): Promise<void>;
   /** Lets go of the session. */
   release(): Promise<void>;
+}
+
+/** More uploads are unfinished than there may be. */
+export class TooManySessionsError extends Error {
+  /** Makes the error. */
+  constructor() {
+    super("Too many uploads are unfinished: try again later");
+    this.name = "TooManySessionsError";
+  }
 }
 
 /** A session that its holder, who lives, did not let go of in time. */

@@ -1,11 +1,22 @@
 import { randomUUID } from "node:crypto";
 import type { SessionRecord } from "./session_record.ts";
-import { SessionBusyError, type SessionHold, type SessionStorage } from "./session_storage.ts";
+import { SessionBusyError, type SessionHold, type SessionStorage, TooManySessionsError } from "./session_storage.ts";
 
 /** How long a request that is interrupted has to end, in ms. */
 const PATIENCE = 10_000;
 /** How often expired sessions are looked for at most, in ms. */
 const SWEEP = 10 * 60_000;
+
+/** How often the sessions are counted at most, in ms. */
+const RECOUNT = 1000;
+
+/** Limits of all sessions of a handler. */
+export interface SessionLimits {
+  /** How long a session is kept that nothing happens to, in ms. */
+  readonly maxAge: number;
+  /** Most sessions that hold data. */
+  readonly maxOpen: number;
+}
 
 /** A session that one request works on. */
 export interface Lease {
@@ -37,16 +48,28 @@ export class Sessions {
   readonly maxAge: number;
   readonly #live = new Map<string, Live>();
   #swept = 0;
+  readonly #maxOpen: number;
+  /** How many sessions may be open: those of the last count, and all that were created since. */
+  #open = Infinity;
+  #counted = -Infinity;
+  #counting: Promise<void> | undefined = undefined;
 
-  constructor(storage: SessionStorage, maxAge: number) {
+  /** @param limits.maxOpen Most sessions that hold data; this process sees those of others now and then. */
+  constructor(storage: SessionStorage, { maxAge, maxOpen }: SessionLimits) {
     this.#storage = storage;
     this.maxAge = maxAge;
+    this.#maxOpen = maxOpen;
     this.sweep();
   }
 
-  /** Creates a session. */
+  /**
+   * Creates a session.
+   *
+   * @throws {TooManySessionsError} if there are too many.
+   */
   async create(record: SessionRecord): Promise<Lease> {
     this.sweep();
+    await this.#count();
     const id = randomUUID().replaceAll("-", "");
     return (await this.#lease(id, (onWanted) => this.#storage.create(id, record, onWanted)))!;
   }
@@ -64,10 +87,35 @@ export class Sessions {
       if (!await endsWithin(live.released, end - performance.now())) throw new SessionBusyError();
     }
     const lease = await this.#lease(id, (onWanted) => this.#storage.hold(id, onWanted));
-    if (lease === undefined || await isInOrder(lease.hold, this.maxAge)) return lease;
-    await lease.hold.remove();
+    if (lease === undefined) return undefined;
+    try {
+      if (await isInOrder(lease.hold, this.maxAge)) return lease;
+      await lease.hold.remove();
+    } catch (error) {
+      await lease.release();
+      throw error;
+    }
     await lease.release();
     return undefined;
+  }
+
+  /** Counts a session in, if there may be one more. */
+  async #count(): Promise<void> {
+    if (this.#open >= this.#maxOpen) {
+      if (performance.now() - this.#counted > RECOUNT) this.#counting ??= this.#recount();
+      await this.#counting;
+    }
+    if (this.#open >= this.#maxOpen) throw new TooManySessionsError();
+    this.#open++;
+  }
+
+  async #recount(): Promise<void> {
+    try {
+      this.#open = await this.#storage.countOpen();
+      this.#counted = performance.now();
+    } finally {
+      this.#counting = undefined;
+    }
   }
 
   /** Removes expired sessions in the background, unless that was done a while ago. */

@@ -1,4 +1,3 @@
-import { type BodySource, fieldOf } from "../../body/body_source.ts";
 import { parseDigestField } from "../../body/announced.ts";
 import { verifyDigests } from "../../body/digester.ts";
 import type { UploadError } from "../../body/upload_error.ts";
@@ -7,38 +6,14 @@ import type { SessionRecord } from "../../session/session_record.ts";
 import type { SessionHold } from "../../session/session_storage.ts";
 import { ALGORITHMS, type DigestAlgorithm, formatDigest } from "../../../semantics/mod.ts";
 import type { Answer } from "../answer.ts";
-import type { UploadInfo } from "../handler_options.ts";
-import { headersOf } from "../incoming.ts";
 import { conditionFailed, requireConditions, statusOfPlace, wantsNone } from "../place.ts";
-import { completed, receive, stored } from "../reception.ts";
+import { completed, stored } from "../reception.ts";
 import type { Exchange } from "./exchange.ts";
-
-/** Digests in base64, by algorithm. */
-type Digests = Readonly<Partial<Record<DigestAlgorithm, string>>>;
+import { type Digests, infoOf, requestOf } from "./stored_request.ts";
+import { storeStaged } from "./staging.ts";
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
-
-/** The fields of a creation that tell how the representation is stored once it is whole. */
-export const KEPT_FIELDS = [
-  "content-encoding",
-  "content-type",
-  "if-match",
-  "if-none-match",
-  "if-unmodified-since",
-  "repr-digest",
-  "want-repr-digest",
-] as const;
-
-/** Returns the {@linkcode KEPT_FIELDS} of a request. */
-export function keptFields({ request }: Exchange): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const name of KEPT_FIELDS) {
-    const value = fieldOf(request.source, name);
-    if (value !== undefined) kept[name] = value;
-  }
-  return kept;
-}
 
 /**
  * Stores what a session has, now that it is whole, tells `onComplete()`, and gives the answer to the upload; again
@@ -55,13 +30,15 @@ export async function complete(exchange: Exchange, hold: SessionHold): Promise<A
   }
   const digests = record.state === "open" ? await verified(exchange, hold) : record.digests!;
   const isPlain = record.name !== undefined && !isCoded(exchange, record);
-  const answer = isPlain ? await takeName(exchange, hold, digests) : await replay(exchange, hold);
+  const answer = isPlain ? await takeName(exchange, hold, digests) : await storeStaged(exchange, hold, digests);
+  const { texts: _texts, staged: _staged, told: _told, ...kept } = hold.record;
   await hold.save({
-    ...hold.record,
+    ...kept,
     state: "stored",
     bytes: hold.offset,
     answer: { status: answer.status, fields: answer.fields, body: decoder.decode(answer.body) },
   });
+  await hold.dropData();
   return answer;
 }
 
@@ -139,61 +116,4 @@ async function takeName(
   const told = ALGORITHMS.flatMap((name) => digests[name] === undefined ? [] : formatDigest(name, digests[name]))
     .join(", ");
   return told === "" ? answer : { ...answer, fields: { ...answer.fields, "Repr-Digest": told } };
-}
-
-/** Receives the representation as if it had come in one request. */
-async function replay(exchange: Exchange, hold: SessionHold): Promise<Answer> {
-  const { settings, counter } = exchange;
-  const { record } = hold;
-  const body = streamOf(hold.read());
-  const source = requestOf(record, body);
-  const request = { ...exchange.request, method: record.method, source };
-  const { name } = record;
-  const file = name === undefined
-    ? undefined
-    : { name, isThere: statusOfPlace(settings.directory, name) !== undefined };
-  const { bytes } = counter;
-  try {
-    const unhurried = { ...settings.save, verify: false, idleTimeout: Infinity, minRate: 0 };
-    return await receive(
-      { ...settings, save: unhurried },
-      request,
-      { info: infoOf(exchange, record), file },
-      source as BodySource,
-      counter,
-    );
-  } finally {
-    counter.bytes = bytes;
-  }
-}
-
-/** Data as a stream: each chunk is a copy, since a stream may keep it. */
-function streamOf(data: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const pieces = data[Symbol.asyncIterator]();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await pieces.next();
-      if (done) controller.close();
-      else controller.enqueue(value.slice());
-    },
-    cancel: async () => void await pieces.return?.(),
-  }, { highWaterMark: 0 });
-}
-
-/** The request that created a session, as far as storing depends on it. */
-function requestOf({ method, fields }: SessionRecord, body: ReadableStream<Uint8Array> | null): Request {
-  const init: RequestInit & { duplex?: "half" } = { method, headers: fields, body, ...(body && { duplex: "half" }) };
-  return new Request("http://localhost/", init);
-}
-
-function infoOf({ request, settings }: Exchange, record: SessionRecord): UploadInfo {
-  const { method, path, contentType, filename, metadata } = record;
-  return {
-    method,
-    path,
-    contentType,
-    headers: settings.name ? headersOf(request) : new Headers(),
-    ...(filename !== undefined && { filename }),
-    ...(metadata !== undefined && { metadata }),
-  };
 }

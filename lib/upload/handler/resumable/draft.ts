@@ -8,7 +8,7 @@ import type { Lease } from "../../session/sessions.ts";
 import { admit } from "../admission.ts";
 import { Refusal } from "../problem.ts";
 import { parseParameters } from "../../form/field_parameters.ts";
-import { complete, keptFields } from "./completion.ts";
+import { complete } from "./completion.ts";
 import {
   alreadyComplete,
   askedComplete,
@@ -31,6 +31,7 @@ import {
   takeSession,
 } from "./exchange.ts";
 import { maxSizeOf, requireSize, uploadLimit } from "./limits.ts";
+import { keptFields } from "./stored_request.ts";
 
 /** The media type of data that is appended. */
 const PARTIAL = "application/partial-upload";
@@ -100,8 +101,14 @@ async function create(exchange: Exchange, draft: Draft, state: State): Promise<O
     const location = pathOfSession(exchange, lease.hold.id);
     const announcement = { Location: location, "Upload-Limit": limitOf(exchange, lease.hold, draft) };
     state.fields = { ...state.fields, ...announcement };
-    inform(exchange, draft, announcement);
-    await receive(exchange, lease, draft, state);
+    const isTold = inform(exchange, draft, announcement);
+    try {
+      await receive(exchange, lease, draft, state);
+    } catch (error) {
+      // The sender has left without the name of what is kept: nobody will ever ask for it.
+      if (!isTold && (error as UploadError).code === "ABORTED") await lease.hold.remove();
+      throw error;
+    }
     if (isLast) return await finish(exchange, lease.hold, draft, state);
     const offset = { "Upload-Offset": String(lease.hold.offset) };
     return { answer: emptyAnswer(201, { ...state.fields, ...offset }) };
@@ -308,9 +315,13 @@ function limitOf({ settings }: Exchange, hold: SessionHold, { version }: Draft):
   return uploadLimit(settings, hold, version === 6 ? "expires" : "max-age");
 }
 
-/** Sends an interim response to who has named a version that is known: others might take it for something else. */
-function inform({ inform }: Exchange, { version, isNamed }: Draft, fields: Fields): void {
-  if (isNamed) inform?.(104, { "Upload-Draft-Interop-Version": String(version), ...fields });
+/**
+ * Sends an interim response to who has named a version that is known: others might take it for something else.
+ *
+ * @returns whether it was sent.
+ */
+function inform({ inform }: Exchange, { version, isNamed }: Draft, fields: Fields): boolean {
+  return isNamed && inform?.(104, { "Upload-Draft-Interop-Version": String(version), ...fields }) === true;
 }
 
 /** Whether a request wants to create a resumable upload by this protocol. */

@@ -1,7 +1,7 @@
 import { fieldOf } from "../../body/body_source.ts";
 import { UploadError } from "../../body/upload_error.ts";
 import { type Lease, type Sessions, SupersededError } from "../../session/sessions.ts";
-import { SessionBusyError } from "../../session/session_storage.ts";
+import { SessionBusyError, TooManySessionsError } from "../../session/session_storage.ts";
 import type { Answer } from "../answer.ts";
 import type { Incoming, OpenBody } from "../incoming.ts";
 import { encodePath, pathBelow } from "../naming.ts";
@@ -12,8 +12,8 @@ import type { Settings } from "../settings.ts";
 /** Fields of a response. */
 export type Fields = Readonly<Record<string, string>>;
 
-/** Sends an interim response, where that can be done. */
-export type Inform = (status: number, fields: Fields) => void;
+/** Sends an interim response, where that can be done; tells whether it was. */
+export type Inform = (status: number, fields: Fields) => boolean;
 
 /** A request of one of the protocols for resumable uploads. */
 export interface Exchange {
@@ -88,6 +88,7 @@ export function failed({ settings }: Pick<Exchange, "settings">, error: unknown,
 function sessionRefusal(error: unknown): Refusal | undefined {
   if (error instanceof SupersededError) return new Refusal("SUPERSEDED", error.message, {}, error);
   if (error instanceof SessionBusyError) return new Refusal("LOCKED", error.message, { "Retry-After": "1" }, error);
+  if (error instanceof TooManySessionsError) return new Refusal("BUSY", error.message, { "Retry-After": "60" }, error);
   return undefined;
 }
 

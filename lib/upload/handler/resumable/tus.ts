@@ -24,7 +24,7 @@ import {
   takeSession,
 } from "./exchange.ts";
 import { expiryOf, maxSizeOf, requireSize } from "./limits.ts";
-import { Checksum, DATA_TYPE, numberIn, parseMetadata, partsOf, VERSION } from "./tus_fields.ts";
+import { Checksum, DATA_TYPE, mediaTypeIn, numberIn, parseMetadata, partsOf, VERSION } from "./tus_fields.ts";
 
 const FIELDS: Fields = { "Tus-Resumable": VERSION };
 
@@ -106,7 +106,7 @@ async function recordOf(exchange: Exchange, concat: string | undefined): Promise
   const metadataField = asked(exchange, "upload-metadata");
   const metadata = parseMetadata(metadataField);
   const filename = metadata.filename ?? metadata.name;
-  const given = metadata.filetype ?? metadata.contentType ?? metadata.type;
+  const given = mediaTypeIn(metadata);
   const contentType = typeOf(settings.accept, given, filename ?? "", "application/octet-stream");
   const path = decodePath(pathBelow(request.target, settings.basePath) ?? "");
   const record: SessionRecord = {

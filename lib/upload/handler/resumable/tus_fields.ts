@@ -45,6 +45,14 @@ export function parseMetadata(field: string | undefined): Record<string, string>
   return metadata;
 }
 
+/** A media type (RFC 9110, section 8.3.1), whatever its parameters say. */
+const MEDIA_TYPE = /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+ *(?:;[ -~]*)?$/;
+
+/** The media type that metadata gives a file; undefined if it gives none, or something else: any text can be there. */
+export function mediaTypeIn({ filetype, contentType, type }: Readonly<Record<string, string>>): string | undefined {
+  return [filetype, contentType, type].find((each) => each !== undefined && MEDIA_TYPE.test(each));
+}
+
 /** A checksum of the data in one request. */
 export class Checksum {
   readonly #hash: Hash;

@@ -1,0 +1,171 @@
+import process from "node:process";
+import { Writable } from "node:stream";
+import { RotatingFileWritable, type RotationOptions } from "../files/mod.ts";
+import type { WritableStreamDefaultWriter } from "../streams/mod.ts";
+import { WholeLines } from "./whole_lines.ts";
+
+/**
+ * Options of {@linkcode openLogDestination}: those of a series of files that goes on.
+ *
+ * @example A file for each day, of which 30 are kept
+ * ```ts
+ * import { openLogDestination, type LogDestinationOptions } from "@millrace/streams/pino";
+ *
+ * const options: LogDestinationOptions = {
+ *   directory: "logs",
+ *   name: "days.log",
+ *   maxFileSize: 64_000_000,
+ *   interval: "day",
+ *   maxFiles: 30,
+ *   compress: "zstd",
+ * };
+ * const destination = await openLogDestination(options);
+ * destination.end("started\n");
+ * ```
+ */
+export type LogDestinationOptions = Omit<RotationOptions, "append" | "overwrite" | "atomic" | "name"> & {
+  /**
+   * The name that the names of the files are made of: `"app.log"` gives `app-00001.log`, `app-00002.log`, …
+   *
+   * @default "part.txt"
+   */
+  name?: string;
+};
+
+type Done = (error?: Error | null) => void;
+
+/**
+ * A series of log files as a `Writable` of `node:stream`, made by {@linkcode openLogDestination}. Files begin and end
+ * with whole lines. What was written is on the disk when the process has ended, unless that was killed.
+ *
+ * @example The lines of a console
+ * ```ts
+ * import { openLogDestination, type LogDestination } from "@millrace/streams/pino";
+ * import { Console } from "node:console";
+ *
+ * const log: LogDestination = await openLogDestination({ directory: "logs", name: "con.log", maxFileSize: 1_000_000 });
+ * new Console(log).warn("%d left", 3);
+ * log.end();
+ * ```
+ */
+export class LogDestination extends Writable {
+  readonly #log: RotatingFileWritable;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array | string>;
+  readonly #lines: WholeLines;
+  /** Tells that more may be written, once there is room. */
+  #held: Done | undefined = undefined;
+
+  /** Makes a destination; {@linkcode openLogDestination} waits until it can be written. */
+  constructor(options: LogDestinationOptions) {
+    super({ decodeStrings: false });
+    this.#log = new RotatingFileWritable({ ...options, append: true });
+    this.#writer = this.#log.getWriter();
+    this.#lines = new WholeLines(this.#log.maxFileSize);
+    this.#writer.closed.catch((error) => this.destroy(error));
+    flushOnExit(this);
+  }
+
+  /** The paths of the files that are complete, in order. */
+  get files(): readonly string[] {
+    return this.#log.files;
+  }
+
+  /**
+   * Waits until everything that was written so far is on the disk.
+   *
+   * @param callback Called then, or with what failed; without one, the promise is rejected.
+   */
+  flush(callback: ((error?: Error | null) => void) | undefined = undefined): Promise<void> {
+    this.#release();
+    const flushed = this.#log.flush();
+    return callback ? flushed.then(() => callback(), callback) : flushed;
+  }
+
+  /**
+   * Writes everything that was written so far to the disk before it returns. A process that ends does so for each
+   * destination.
+   *
+   * @throws {Error} why it cannot be written, with the system's `code`.
+   */
+  flushSync(): void {
+    this.#release();
+    this.#lines.end(this.#emit);
+    this.#log.flushSync();
+  }
+
+  /** Ends the file that is being written, behind everything that was written so far; the next line begins another one. */
+  rotate(): Promise<void> {
+    this.#release();
+    return this.#log.rotate();
+  }
+
+  /** @ignore */
+  override _write(chunk: string | Uint8Array, _encoding: string, done: Done): void {
+    this.#lines.add(chunk, this.#emit);
+    this.#acknowledge(done);
+  }
+
+  /** @ignore */
+  override _writev(chunks: { chunk: string | Uint8Array }[], done: Done): void {
+    for (const { chunk } of chunks) this.#lines.add(chunk, this.#emit);
+    this.#acknowledge(done);
+  }
+
+  /** @ignore */
+  override _final(done: Done): void {
+    this.#lines.end(this.#emit);
+    this.#writer.close().then(() => done(), done);
+  }
+
+  /** @ignore */
+  override _destroy(error: Error | null, done: Done): void {
+    open.delete(this);
+    if (this.writableFinished) return done(error);
+    try {
+      this.flushSync();
+    } catch {
+      // It has failed already, or its end is wanted for another reason.
+    }
+    this.#writer.abort(error).then(() => done(error), () => done(error));
+  }
+
+  readonly #emit = (piece: string | Uint8Array): void => {
+    this.#writer.write(piece).catch(() => {}); // told by `closed`
+  };
+
+  #acknowledge(done: Done): void {
+    if (this.#writer.desiredSize! > 0) return done();
+    this.#held = done;
+    const release = (): void => {
+      if (this.#held === done) this.#release();
+    };
+    this.#writer.ready.then(release, release);
+  }
+
+  /** Takes what the Writable holds back. */
+  #release(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    held?.();
+  }
+}
+
+/** The destinations that are open. */
+const open: Set<LogDestination> = new Set();
+let isListening = false;
+
+function flushOnExit(destination: LogDestination): void {
+  open.add(destination);
+  if (!isListening) process.on("exit", flushAll);
+  isListening = true;
+}
+
+function flushAll(): void {
+  for (const destination of open) {
+    try {
+      destination.flushSync();
+    } catch (error) {
+      process.stderr.write(`${(error as Error).message}\n`); // an event would come too late
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * A destination for the lines of loggers: a series of files that is rotated, limited and compressed. As the target of a
+ * transport of pino it works in a thread of its own; as a stream it takes the lines of pino, a `Console` and others.
+ *
+ * @example Lines of a logger
+ * ```ts
+ * import { openLogDestination } from "@millrace/streams/pino";
+ *
+ * const log = await openLogDestination({ directory: "logs", name: "app.log", maxFileSize: 64_000_000, maxFiles: 10 });
+ * log.write(`${JSON.stringify({ level: 30, msg: "started" })}\n`);
+ * log.end();
+ * ```
+ *
+ * @module
+ */
+export { openLogDestination, openLogDestination as default } from "./open_log_destination.ts";
+export type { LogDestination, LogDestinationOptions } from "./log_destination.ts";

@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { pipeline } from "node:stream/promises";
+import { Readable } from "node:stream";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import pino from "pino";
+import { type LogDestination, type LogDestinationOptions, openLogDestination } from "../../lib/pino/mod.ts";
+import { inFolder } from "../support/folders.ts";
+import { tries } from "../support/long_run.ts";
+import { run } from "../support/processes.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
+import { root, runtime } from "../support/runtime.ts";
+import { within } from "../support/waits.ts";
+import { openFilesIn } from "../files/written.ts";
+
+const target = fileURLToPath(new URL("../../lib/pino/mod.ts", import.meta.url));
+const name = "app.log";
+
+/** The texts of the files of the series, in order. */
+function textsIn(directory: string): string[] {
+  const names = readdirSync(directory).filter((name) => /^app-\d{5}\.log$/.test(name)).sort();
+  return names.map((name) => readFileSync(join(directory, name), "utf8"));
+}
+
+/** The numbers `i` of pino's lines in the files. */
+function numbersIn(directory: string): number[] {
+  return textsIn(directory).join("").split("\n").slice(0, -1).map((line) => JSON.parse(line).i);
+}
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+
+async function opened(directory: string, options: Partial<LogDestinationOptions> = {}): Promise<LogDestination> {
+  return await openLogDestination({ directory, name, maxFileSize: 10_000, ...options });
+}
+
+async function closed(destination: LogDestination): Promise<void> {
+  const close = once(destination, "close");
+  destination.end();
+  await within(close, "the end of the destination");
+}
+
+test("a log destination takes the lines of pino, and has them in whole lines in its files", () =>
+  inFolder(async (folder) => {
+    const destination = await opened(folder, { maxFileSize: 3000 });
+    const logger = pino(destination);
+    for (let i = 0; i < 500; i++) logger.info({ i }, "ä line");
+    await destination.flush();
+    assert.deepEqual(numbersIn(folder), upTo(500));
+    const texts = textsIn(folder);
+    assert.ok(texts.length > 10);
+    for (const text of texts) assert.ok(text.endsWith("}\n") && Buffer.byteLength(text) <= 3000);
+    assert.equal(destination.files.length, texts.length - 1);
+    await destination.rotate();
+    assert.equal(destination.files.length, texts.length);
+    await closed(destination);
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("a log destination has written the line of a fatal error when pino's fatal() returns", () =>
+  inFolder(async (folder) => {
+    const destination = await opened(folder);
+    const logger = pino(destination);
+    for (let i = 0; i < 300; i++) logger.info({ i });
+    logger.fatal({ i: 300 }, "the end");
+    assert.deepEqual(numbersIn(folder), upTo(301));
+    await new Promise((resolve) => logger.flush(resolve));
+    await closed(destination);
+  }));
+
+test("a log destination cuts text that comes in any pieces behind its lines", () =>
+  inFolder(async (folder) => {
+    for (let seed = 1; seed <= tries(8); seed++) {
+      const below = randomNumbers(seed);
+      const directory = join(folder, String(seed));
+      const maxFileSize = 100 + below(3) * below(20_000);
+      const lines = upTo(30).map((i) => {
+        const text = ["ü", "€", "😀", "x"][below(4)];
+        return `${i}${text.repeat(below(below(4) === 0 ? maxFileSize / 2 : 30))}\n`;
+      });
+      const bytes = Buffer.from(lines.join(""));
+      const destination = await opened(directory, { maxFileSize });
+      for (let start = 0; start < bytes.length;) {
+        const end = start + 1 + below(below(2) === 0 ? 20 : 20_000);
+        destination.write(bytes.subarray(start, end));
+        if (below(100) === 0) await destination.flush();
+        if (destination.writableNeedDrain) await within(once(destination, "drain"), "drain");
+        start = end;
+      }
+      await closed(destination);
+      const files = readdirSync(directory).filter((name) => name.startsWith("app-")).sort();
+      const written = files.map((name) => readFileSync(join(directory, name)));
+      assert.ok(Buffer.concat(written).equals(bytes), `seed ${seed}: ${files.length} files`);
+      for (const file of written) assert.ok(file.length <= maxFileSize);
+      if (lines.some((line) => Buffer.byteLength(line) > maxFileSize)) continue;
+      for (const file of written) assert.equal(file.at(-1), 10, `seed ${seed}: a file ends within a line`);
+    }
+  }));
+
+test("a log destination tells when it has no room, and flushSync() writes what it holds back", () =>
+  inFolder(async (folder) => {
+    const destination = await opened(folder, { maxFileSize: 100_000_000 });
+    let expected = 0;
+    for (let i = 0; destination.write(`${"y".repeat(9999)}\n`); i++) {
+      expected += 10_000;
+      assert.ok(i < 1000, "it takes lines without end");
+    }
+    for (let i = 0; i < 10; i++) destination.write("held back\n");
+    destination.flushSync();
+    assert.equal(textsIn(folder).join("").length, expected + 10_000 + 100);
+    await within(once(destination, "drain"), "drain");
+    await pipeline(Readable.from(["a\n", "b\n"]), destination);
+    assert.equal(textsIn(folder).join("").slice(-14), "held back\na\nb\n");
+  }));
+
+test("a log destination that is destroyed keeps what was written, and lets go of the series", () =>
+  inFolder(async (folder) => {
+    const destination = await opened(folder);
+    destination.write("1\n2\nhalf");
+    const close = once(destination, "close");
+    destination.destroy();
+    await within(close, "close");
+    assert.deepEqual(textsIn(folder), ["1\n2\nhalf"]);
+    const next = await opened(folder);
+    next.write("3\n");
+    await closed(next);
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("a log destination fails where its series does", () =>
+  inFolder(async (folder) => {
+    const first = await opened(folder);
+    await assert.rejects(opened(folder), { code: "EBUSY" });
+    await assert.rejects(opened(folder, { maxFileSize: 0 }), RangeError);
+    await assert.rejects(opened(folder, { target: "x" } as object), /target is no option of a series of files/);
+    await closed(first);
+    writeFileSync(join(folder, "file"), "");
+    await assert.rejects(opened(join(folder, "file")), { code: /^(EEXIST|ENOTDIR)$/ });
+    if (runtime === "bun") return; // what fails in a thread there ends the process, be it told or not
+    const busy = await opened(folder);
+    const transport = pino.transport({ target, options: { directory: folder, name, maxFileSize: 1000 } });
+    const [error] = await within(once(transport, "error"), "the error of a transport");
+    assert.match(error.message, /another stream of this process writes the series app\.log/);
+    await closed(busy);
+  }));
+
+test("as the target of a transport it has all lines of pino, on any number of threads", () =>
+  inFolder(async (folder) => {
+    const options = { name, maxFileSize: 20_000 };
+    const one = pino.transport({ target, options: { ...options, directory: join(folder, "one") } });
+    const logger = pino(one);
+    for (let i = 0; i < 2000; i++) logger.info({ i }, "😀".repeat(i % 7));
+    await within(new Promise((resolve) => logger.flush(resolve)), "flush()");
+    assert.deepEqual(numbersIn(join(folder, "one")), upTo(2000));
+
+    const targets = ["info", "error"].map((level) => ({
+      target,
+      level,
+      options: { ...options, directory: join(folder, level) },
+    }));
+    const both = pino.transport({ targets });
+    const leveled = pino(both);
+    for (let i = 0; i < 100; i++) leveled[i % 2 === 0 ? "info" : "error"]({ i });
+    for (const transport of [one, both]) {
+      const close = once(transport, "close");
+      transport.end();
+      await within(close, "the end of a transport");
+    }
+    assert.deepEqual(numbersIn(join(folder, "info")), upTo(100));
+    assert.deepEqual(numbersIn(join(folder, "error")), upTo(100).filter((i) => i % 2 === 1));
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+/** What ends a process: on Deno an error that nobody catches calls no handler of `exit`. */
+const ends = runtime === "deno" ? ["exit", "end"] : ["exit", "throw", "end"];
+const permissions = runtime === "deno" ? ["run", "-A", "--no-check"] : [];
+
+for (const way of ["stream", "transport"]) {
+  test(`all lines of a ${way} are there when the process has ended`, () =>
+    inFolder(async (folder) => {
+      await Promise.all(ends.map(async (end) => {
+        const directory = join(folder, end);
+        const script = fileURLToPath(new URL("logging_process.ts", import.meta.url));
+        const { code, stderr } = await run(
+          process.execPath,
+          [...permissions, script, way, directory, "3000", end],
+          root,
+        );
+        assert.equal(code === 0, end !== "throw", stderr);
+        assert.deepEqual(numbersIn(directory), upTo(3000), end);
+      }));
+    }));
+}
+
+test("a series whose thread was terminated goes on in another one of the same process", () =>
+  inFolder(async (folder) => {
+    const worker = new Worker(new URL("logging_thread.ts", import.meta.url), { workerData: folder });
+    await within(once(worker, "message"), "the first line");
+    await worker.terminate();
+    const destination = await within(opened(folder), "the lock of a thread that is gone");
+    destination.write("second\n");
+    await closed(destination);
+    assert.equal(textsIn(folder).join(""), "first\nsecond\n");
+  }));

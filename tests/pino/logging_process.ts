@@ -1,0 +1,20 @@
+/**
+ * Logs as many lines as the third argument says, in the way that the first names, to the folder of the second, and ends
+ * in the way of the fourth.
+ */
+import pino from "pino";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { openLogDestination } from "../../lib/pino/mod.ts";
+
+const [way, directory, count, end] = process.argv.slice(2);
+const options = { directory, name: "app.log", maxFileSize: 50_000 };
+const target = fileURLToPath(new URL("../../lib/pino/mod.ts", import.meta.url));
+
+const logger = way === "transport"
+  ? pino(pino.transport({ target, options }))
+  : pino(await openLogDestination(options));
+for (let i = 0; i < Number(count); i++) logger.info({ i }, "a line of the log");
+if (end === "exit") process.exit();
+if (end === "throw") throw new Error("as it is meant to");
+if (end === "later") setTimeout(() => process.exit(), 300);

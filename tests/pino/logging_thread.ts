@@ -1,0 +1,9 @@
+/** Logs a line to the folder that it is given, tells so, and goes on. */
+import { parentPort, workerData } from "node:worker_threads";
+import { openLogDestination } from "../../lib/pino/mod.ts";
+
+const destination = await openLogDestination({ directory: workerData as string, name: "app.log", maxFileSize: 1000 });
+destination.write("first\n");
+await destination.flush();
+parentPort!.postMessage("written");
+setInterval(() => {}, 1000);
