@@ -64,11 +64,12 @@ async function compressFolder(
 
 /** The options with absolute paths. */
 function below(root: string, options: PrecompressPluginOptions): PrecompressPluginOptions {
-  const { out, previous } = options;
+  const { out, previous, cache } = options;
   return {
     ...options,
     ...(out !== undefined && { out: resolve(root, out) }),
     ...(previous !== undefined && { previous: resolve(root, previous) }),
+    ...(cache !== undefined && { cache: resolve(root, cache) }),
   };
 }
 

@@ -93,9 +93,11 @@ test("a build makes deltas against a folder of previous, below the project as th
       levels: { zstd: 1 },
       previous: "deployed",
       out: "site",
+      cache: "kept",
     } as const;
     assert.match(await build(root, {}, options), /^there is no deployed yet, so there are no deltas$/m);
     assert.ok(!existsSync(join(root, "dist/.millrace.json")), "variants go to the copy alone");
+    assert.ok(existsSync(join(root, "kept")), "the cache, too");
     await rename(join(root, "dist"), join(root, "deployed"));
     await writeTree(root, { "src/main.js": `${project["src/main.js"]}console.log("more");` });
     assert.doesNotMatch(await build(root, {}, options), /no deltas/);
