@@ -26,7 +26,13 @@ export async function copyObject(store: Store, from: string, to: string, options
     : await copyParts(store, source, to, options);
 }
 
-async function copyWhole(store: Store, source: S3Object, to: string, options: S3PutOptions): Promise<S3Stored> {
+/** Copies an object in one request. */
+export async function copyWhole(
+  store: Store,
+  source: Pick<S3Object, "key" | "size" | "etag">,
+  to: string,
+  options: S3PutOptions,
+): Promise<S3Stored> {
   const fields = fieldsOf(options);
   const isAsItIs = Object.keys(fields).length === 0;
   return await store.send({

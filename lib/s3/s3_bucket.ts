@@ -1,6 +1,7 @@
 import { described } from "../streams/internal.ts";
 import type { ReadableStream } from "../streams/mod.ts";
 import { copyObject } from "./copy_object.ts";
+import { joinObjects } from "./join_objects.ts";
 import { checkReadOptions, objectStream, type S3ReadOptions } from "./object_readable.ts";
 import { checkWritableOptions, type S3PutOptions, type S3WritableOptions } from "./object_options.ts";
 import { deleteObject, headObject, listObjects, putObject } from "./request/objects.ts";
@@ -19,9 +20,6 @@ const MEMORY = 32 * 2 ** 20;
 const DAY = 24 * 60 * 60 * 1000;
 /** The longest that a signed URL holds, in seconds: a week. */
 const LONGEST = 7 * 24 * 60 * 60;
-
-/** The store of a bucket, for the parts of uploads that other folders make. */
-export let storeOf: (bucket: S3Bucket) => Store;
 
 /**
  * A bucket of a store that speaks the S3 protocol: objects as streams, in constant memory.
@@ -52,10 +50,6 @@ export class S3Bucket {
   readonly name: string;
   readonly #store: Store;
   readonly #context: UploadContext;
-
-  static {
-    storeOf = (bucket) => bucket.#store;
-  }
 
   /**
    * Makes a bucket. It asks the store for nothing.
@@ -139,6 +133,22 @@ export class S3Bucket {
   async copy(from: string, to: string, options: S3PutOptions = {}): Promise<S3Stored> {
     checkWritableOptions(options);
     return await copyObject(this.#store, from, to, options);
+  }
+
+  /**
+   * Makes an object of others, in their order, as `list()` and `head()` tell them. The store copies those of 5 MiB and
+   * more; what is smaller passes through here.
+   *
+   * @param options How the object is stored. Default: without a type or metadata.
+   * @throws {S3Error} `PreconditionFailed` if one of them is another by now.
+   */
+  async join(
+    sources: readonly Pick<S3Object, "key" | "size" | "etag">[],
+    to: string,
+    options: S3PutOptions = {},
+  ): Promise<S3Stored> {
+    checkWritableOptions(options);
+    return await joinObjects(this.#context, sources, to, options);
   }
 
   /**

@@ -130,7 +130,6 @@ test("a store that does not answer fails with TIMEOUT, and a signal ends the wai
   withStore(async (store) => {
     store.fails(() => "stall");
     await assert.rejects(store.bucket({ timeout: 50, retries: 1 }).head("a"), { code: "TIMEOUT", key: "a" });
-    assert.equal(store.asked.length, 2);
     const controller = new AbortController();
     const reason = new Error("enough");
     setTimeout(() => controller.abort(reason), 20);
@@ -150,7 +149,7 @@ test("S3Bucket.close() ends what is under way", () =>
 test("readable() goes on where the connection broke, as long as the object is the same", () =>
   withStore(async (store) => {
     const bytes = bytesOf(3_000_000);
-    const bucket = store.bucket({ timeout: 200 });
+    const bucket = store.bucket({ timeout: 1000 });
     await bucket.put("a", bytes);
     let reads = 0;
     store.fails(({ operation }) => {

@@ -10,7 +10,7 @@ import { type Settings, typeOf } from "./settings.ts";
 import { headersOf, type Incoming } from "./incoming.ts";
 import { essenceOf } from "../../semantics/mod.ts";
 import { decodePath, pathBelow, requireName, shown } from "./naming.ts";
-import { requireConditions, statusOfPlace } from "./place.ts";
+import { requireConditions } from "./place.ts";
 import { Refusal } from "./problem.ts";
 
 /** The methods that are answered, as a value of `Allow`. */
@@ -49,7 +49,7 @@ export async function admit(settings: Settings, request: Incoming): Promise<Admi
   if (isForm) return { info, file: undefined };
   const name = await nameOf(settings, info);
   if (name === undefined) throw new Refusal("NOT_FOUND", "There is no place for this file");
-  return { info, file: { name, isThere: requirePlace(settings, request, name) } };
+  return { info, file: { name, isThere: await requirePlace(settings, request, name) } };
 }
 
 /**
@@ -103,8 +103,8 @@ function defaultName({ method, path, contentType }: UploadInfo): string {
 }
 
 /** Whether there is a file of that name, which may be replaced. */
-export function requirePlace({ directory, save }: Settings, request: Incoming, name: string): boolean {
-  const status = statusOfPlace(directory, name);
+export async function requirePlace({ storage, save }: Settings, request: Incoming, name: string): Promise<boolean> {
+  const status = await storage.look(name);
   if (request.method === "PUT") requireConditions(request, status);
   if (status === undefined || save.overwrite) return status !== undefined;
   throw new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is a file of that name`);

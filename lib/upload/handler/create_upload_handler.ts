@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isFromBunServer } from "../../runtime/mod.ts";
-import { removeAbandonedOnce } from "../sink/file_sink.ts";
 import { alreadyRead, handleUpload } from "./handle_upload.ts";
 import type { UploadHandlerOptions } from "./handler_options.ts";
 import type { Incoming } from "./incoming.ts";
@@ -67,6 +66,7 @@ export interface UploadHandler {
  * Temporary files that killed servers left in the folder are removed in the background.
  *
  * @param options.directory The folder. It is made if it is missing.
+ * @param options.storage A bucket, in place of a folder.
  * @param options.name Gives files other names. Default: the path of the URL for PUT, random ones for POST.
  * @param options.allowCrossSite Whether pages of other sites may have a visitor's browser upload. Default: false.
  * @param options.maxBytes Most bytes of a body. Default: 1 GiB.
@@ -88,7 +88,6 @@ export interface UploadHandler {
  */
 export function createUploadHandler(options: UploadHandlerOptions): UploadHandler {
   const settings = settingsOf(options);
-  removeAbandonedOnce(settings.directory);
   return {
     fetch: (request, server) => fetchTo(settings, request, server),
     node: (req, res, next) => answerNode(settings, req, res, next),

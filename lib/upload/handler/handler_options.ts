@@ -1,3 +1,4 @@
+import type { S3Bucket } from "../../s3/mod.ts";
 import type { SaveFormOptions } from "../form/form_options.ts";
 import type { UploadLogEntry } from "./log.ts";
 
@@ -111,8 +112,15 @@ export interface ResumableOptions {
  */
 export interface UploadHandlerOptions
   extends Omit<SaveFormOptions, "root" | "signal" | "expectedBytes" | "contentType"> {
-  /** The folder that files are stored in. It is made if it is missing. */
-  directory: string | URL;
+  /** The folder that files are stored in. It is made if it is missing. This or `storage` there must be. */
+  directory?: string | URL;
+  /**
+   * The bucket that files are stored in, under their names. Folders need not be there, `mode` and `flush` mean nothing, and
+   * files have the entity tags of their objects.
+   *
+   * @default none: `directory` says where
+   */
+  storage?: S3Bucket;
   /**
    * The path before names in URLs; requests for other paths are passed on to the next handler, or get a 404.
    *

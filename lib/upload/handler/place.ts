@@ -5,6 +5,7 @@ import { fieldOf } from "../body/body_source.ts";
 import { UploadError } from "../body/upload_error.ts";
 import type { Incoming } from "./incoming.ts";
 import { Refusal } from "./problem.ts";
+import type { Place } from "./storage.ts";
 
 /**
  * Returns the status of the file or link at an upload's name; undefined if there is none. Looking is synchronous: it
@@ -43,26 +44,27 @@ function requireFolder(directory: string, name: string): void {
 }
 
 /**
- * Sees that the conditions under which a file may be stored hold. Files have no entity tags here, so that none matches.
+ * Sees that the conditions under which a file may be stored hold. Files on a disk have no entity tags, so that none
+ * matches.
  *
  * @throws {Refusal} with the status 412.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2}
  */
-export function requireConditions({ source }: Incoming, status: Stats | undefined): void {
+export function requireConditions({ source }: Incoming, status: Place | undefined): void {
   const ifMatch = fieldOf(source, "if-match");
-  if (ifMatch !== undefined && (status === undefined || !ifMatchHolds(ifMatch, undefined))) {
+  if (ifMatch !== undefined && (status === undefined || !ifMatchHolds(ifMatch, status.etag))) {
     throw conditionFailed("If-Match");
   }
   const since = ifMatch === undefined ? fieldOf(source, "if-unmodified-since") : undefined;
   const hasChanged = status && since !== undefined && !ifUnmodifiedSinceHolds(since, status.mtimeMs);
   if (hasChanged) throw conditionFailed("If-Unmodified-Since");
-  if (status && wantsNone(source)) throw conditionFailed("If-None-Match");
+  if (status && wantsNone(source, status.etag)) throw conditionFailed("If-None-Match");
 }
 
-/** Whether the file must not be there. */
-export function wantsNone(source: Incoming["source"]): boolean {
+/** Whether the file must not be there, or not with that entity tag. */
+export function wantsNone(source: Incoming["source"], etag?: string): boolean {
   const field = fieldOf(source, "if-none-match");
-  return field !== undefined && ifNoneMatchLists(field, undefined);
+  return field !== undefined && ifNoneMatchLists(field, etag);
 }
 
 /** The refusal that a precondition asks for. */

@@ -1,6 +1,6 @@
-import { relative, sep } from "node:path";
 import type { BodySource } from "../body/body_source.ts";
 import { randomName } from "../form/form_destination.ts";
+import type { BodyDestination } from "../sink/open_sink.ts";
 import { saveBody } from "../sink/save_body.ts";
 import type { FormPart } from "../form/form_part.ts";
 import { saveForm } from "../form/save_form.ts";
@@ -13,7 +13,7 @@ import type { Settings } from "./settings.ts";
 import type { Incoming } from "./incoming.ts";
 import { essenceOf } from "../../semantics/mod.ts";
 import { encodePath } from "./naming.ts";
-import { conditionFailed, statusOfPlace, wantsNone } from "./place.ts";
+import { conditionFailed, wantsNone } from "./place.ts";
 
 /** A stored file, as the answer describes it. */
 export interface StoredFile {
@@ -46,14 +46,19 @@ export async function receive(
   const options = counting(settings.save, counter);
   if (admitted.file === undefined) return await receiveForm(settings, request, admitted, body, options);
   const { name, isThere } = admitted.file;
+  const { storage } = settings;
+  const { contentType } = admitted.info;
   const isConditional = request.method === "PUT" && wantsNone(request.source);
   try {
-    const saved = await saveBody(body, name, { ...options, ...(isConditional && { overwrite: false }) });
+    const overwrite = options.overwrite === true && !isConditional;
+    const destination = storage.destination(name, { overwrite, contentType });
+    const saved = await saveBody(body, destination, { ...options, overwrite });
     const { bytes, digest } = saved;
-    const file = { name, bytes, digest, contentType: admitted.info.contentType };
+    const file = { name, bytes, digest, contentType };
     await settings.onComplete?.(completed(file, saved.path, admitted.info));
     return stored(settings, request, [file], {}, isThere ? 200 : 201);
-  } catch (error) {
+  } catch (failure) {
+    const error = storage.explained(failure, name);
     // Somebody else was faster.
     if (isConditional && (error as UploadError).code === "EXISTS") throw conditionFailed("If-None-Match", error);
     throw error;
@@ -67,14 +72,27 @@ async function receiveForm(
   body: BodySource,
   options: SaveFormOptions,
 ): Promise<Answer> {
-  const { directory } = settings;
-  const { files, fields } = await saveForm(
-    body,
-    async (part) => (await placeOfPart(settings, info, part))?.name,
-    options,
-  );
-  const list = files.map(({ name: field, filename, contentType, bytes, digest, path }) => {
-    return { name: relative(directory, path!).replaceAll(sep, "/"), bytes, digest, field, filename, contentType };
+  const { storage, save } = settings;
+  const names: string[] = [];
+  const added: BodyDestination[] = [];
+  const { files, fields } = await saveForm(body, async (part) => {
+    const place = await placeOfPart(settings, info, part);
+    if (place === undefined) return undefined;
+    const { name, isThere } = place;
+    if (names.includes(name)) {
+      throw new UploadError("EXISTS", `Two files of the form would have the name ${JSON.stringify(name)}`);
+    }
+    names.push(name);
+    const { contentType } = part;
+    const destination = storage.destination(name, { overwrite: save.overwrite === true, contentType });
+    if (!isThere) added.push(destination);
+    return destination;
+  }, options).catch(async (error) => {
+    await storage.takeBack(added);
+    throw storage.explained(error, names.at(-1) ?? "");
+  });
+  const list = files.map(({ name: field, filename, contentType, bytes, digest }, index) => {
+    return { name: names[index], bytes, digest, field, filename, contentType };
   });
   for (const [index, file] of list.entries()) await settings.onComplete?.(completed(file, files[index].path, info));
   return stored(settings, request, list, textsOf(fields), list.length > 0 ? 201 : 200);
@@ -97,7 +115,7 @@ export async function placeOfPart(
     : newName(settings, filename, contentType);
   if (name === undefined) return undefined;
   requireExtension(settings, filename);
-  const isThere = statusOfPlace(settings.directory, name) !== undefined;
+  const isThere = await settings.storage.look(name) !== undefined;
   if (!isThere || settings.save.overwrite) return { name, isThere };
   throw new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is a file of that name`);
 }

@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import mime from "mime-types";
@@ -7,15 +6,17 @@ import { described, requireKnown } from "../../streams/internal.ts";
 import { checkFormOptions, type SaveFormOptions } from "../form/form_options.ts";
 import { type InnerOptions, knownOptions, requireType } from "../body/save_options.ts";
 import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
-import { DiskSessions } from "../session/disk_sessions.ts";
 import { type SessionLimits, Sessions } from "../session/sessions.ts";
+import { BucketStorage } from "./bucket_storage.ts";
+import { DiskStorage } from "./disk_storage.ts";
 import type { ResumableOptions, UploadHandlerOptions } from "./handler_options.ts";
 import { type UploadLogEntry, warnOfFailures } from "./log.ts";
+import type { Storage } from "./storage.ts";
 
 /** {@linkcode UploadHandlerOptions} with their defaults, checked. */
 export interface Settings {
-  /** An absolute path. */
-  readonly directory: string;
+  /** The place where files are stored. */
+  readonly storage: Storage;
   /** Begins and ends with a slash. */
   readonly basePath: string;
   readonly name: UploadHandlerOptions["name"];
@@ -38,6 +39,7 @@ const { root: _root, signal: _signal, expectedBytes: _bytes, contentType: _type,
 
 const known: Readonly<Record<keyof UploadHandlerOptions, true>> = {
   directory: true,
+  storage: true,
   basePath: true,
   name: true,
   dotfiles: true,
@@ -61,26 +63,27 @@ const defaults = { maxBytes: 2 ** 30, idleTimeout: 30_000, minRate: 1024 };
  */
 export function settingsOf(options: UploadHandlerOptions): Settings {
   requireKnown(options, known, "createUploadHandler()");
-  const { directory: folder, basePath = "/", name, log = warnOfFailures, ...rest } = options;
+  const { directory: folder, storage: bucket, basePath = "/", name, log = warnOfFailures, ...rest } = options;
   const { dotfiles = false, extensions, accept, allowCrossSite, resumable = false, onComplete, ...others } = rest;
   requireType("name", name, "function");
   requireType("log", log, "function");
   requireType("onComplete", onComplete, "function");
   requireType("dotfiles", dotfiles, "boolean");
-  const directory = directoryOf(folder);
+  const directory = bucket === undefined ? directoryOf(folder) : undefined;
+  if (bucket !== undefined) requireBucket(bucket, folder);
   const ranges = accept === undefined ? undefined : new MediaRanges(accept);
   const save: SaveFormOptions & InnerOptions = {
     ...defaults,
     ...withoutUndefined(others),
-    root: directory,
+    ...(directory !== undefined && { root: directory }),
     leavesBody: true,
     typeOf: (given, filename) => typeOf(ranges, given, filename, "text/plain"),
   };
   checkFormOptions(save);
   const limits = limitsOf(resumable);
-  makeDirectory(directory);
+  const storage = directory === undefined ? new BucketStorage(bucket!) : new DiskStorage(directory, save);
   return {
-    directory,
+    storage,
     basePath: basePathOf(basePath),
     name,
     dotfiles,
@@ -90,7 +93,7 @@ export function settingsOf(options: UploadHandlerOptions): Settings {
     save,
     log,
     onComplete,
-    sessions: limits && new Sessions(new DiskSessions(directory, save), limits),
+    sessions: limits && new Sessions(storage.sessions(), limits),
   };
 }
 
@@ -122,13 +125,11 @@ function directoryOf(directory: unknown): string {
   throw new TypeError(`directory must be a path or a file: URL, not ${JSON.stringify(path) ?? String(path)}`);
 }
 
-function makeDirectory(directory: string): void {
-  try {
-    mkdirSync(directory, { recursive: true });
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`cannot make the directory ${directory} for uploads: ${reason}`, { cause });
-  }
+function requireBucket(bucket: unknown, directory: unknown): void {
+  if (directory !== undefined) throw new TypeError("directory and storage exclude each other");
+  const { writable, join } = (bucket ?? {}) as { writable?: unknown; join?: unknown };
+  if (typeof writable === "function" && typeof join === "function") return;
+  throw new TypeError(`storage must be an S3Bucket of @millrace/streams/s3, not ${described(bucket)}`);
 }
 
 function basePathOf(path: unknown): string {

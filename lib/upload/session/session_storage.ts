@@ -47,8 +47,11 @@ export interface SessionHold {
   read(): AsyncIterable<Uint8Array>;
   /** Appends the data of other sessions, which stay as they are. */
   concatenate(others: readonly SessionHold[]): Promise<void>;
-  /** The folder in which files are made, called `part.0` and so on, that {@linkcode store} gives their names. */
-  readonly stage: string;
+  /**
+   * The folder in which files are made, called `part.0` and so on, that {@linkcode store} gives their names; undefined if
+   * there is none.
+   */
+  readonly stage: string | undefined;
   /** Removes what is left in it of an attempt that was killed. */
   clearStage(): Promise<void>;
   /** Drops the data, now that what was made of it is stored: the record tells how much it was. */

@@ -68,7 +68,7 @@ export async function serving(
     await writeTree(folder, files);
     const logged: UploadLogEntry[] = [];
     const log = (entry: UploadLogEntry) => void logged.push(entry);
-    const handler = createUploadHandler({ directory: folder, log, ...options });
+    const handler = createUploadHandler({ ...(!options.storage && { directory: folder }), log, ...options });
     const server = await entries[entry](handler);
     try {
       await use({ port: server.port, handler, folder, logged });

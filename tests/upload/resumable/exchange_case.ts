@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import type { UploadHandlerOptions } from "../../../lib/upload/mod.ts";
+import type { FakeStore } from "../../s3/fake_store.ts";
 import { writeTree } from "../../support/folders.ts";
 import { type ClientAnswer, RawClient } from "../handler/raw_client.ts";
 import { contentsOf, type Serving, serving } from "../handler/serving_handler.ts";
@@ -35,10 +36,16 @@ export interface ExchangeCase {
 /** The ways to a handler that send interim responses. */
 const INFORMING: readonly string[] = ["node:http"];
 
-/** Makes the requests of a case and sees what comes of them. */
-export async function run(entry: string, expected: ExchangeCase): Promise<void> {
-  await serving(entry, { resumable: true, ...expected.options }, async (server) => {
-    await writeTree(server.folder, expected.files ?? {});
+/**
+ * Makes the requests of a case and sees what comes of them.
+ *
+ * @param store The store with the bucket that files are stored in. Default: a folder.
+ */
+export async function run(entry: string, expected: ExchangeCase, store?: FakeStore): Promise<void> {
+  const storage = store && { storage: store.bucket() };
+  await serving(entry, { resumable: true, ...expected.options, ...storage }, async (server) => {
+    for (const [key, text] of Object.entries(expected.files ?? {})) await storage?.storage.put(key, text);
+    if (storage === undefined) await writeTree(server.folder, expected.files ?? {});
     let upload = "";
     for (const [index, step] of expected.steps.entries()) {
       const place = (text: string): string => text.replaceAll("{upload}", upload);
@@ -60,7 +67,8 @@ export async function run(entry: string, expected: ExchangeCase): Promise<void> 
       assert.equal(interim.length, step.interim.length, `${interim.map(({ all }) => all)}${what}`);
       for (const [i, fields] of step.interim.entries()) requireFields(interim[i], fields, place, what);
     }
-    assert.deepEqual(await filesIn(server.folder), expected.left ?? expected.files ?? {});
+    const left = store === undefined ? await filesIn(server.folder) : objectsIn(store);
+    assert.deepEqual(left, expected.left ?? expected.files ?? {});
   });
 }
 
@@ -94,6 +102,12 @@ export async function ask(
 export async function filesIn(folder: string): Promise<Record<string, string>> {
   const all = await contentsOf(folder);
   return Object.fromEntries(Object.entries(all).filter(([path]) => !path.startsWith(".millrace-uploads/")));
+}
+
+/** The objects of a store, without what is unfinished. */
+export function objectsIn(store: FakeStore): Record<string, string> {
+  const objects = [...store.objects].filter(([key]) => !key.startsWith(".millrace-uploads/"));
+  return Object.fromEntries(objects.map(([key, { bytes }]) => [key, Buffer.from(bytes).toString("latin1")]).sort());
 }
 
 function requireFields(

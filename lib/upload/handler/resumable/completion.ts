@@ -6,10 +6,11 @@ import type { SessionRecord } from "../../session/session_record.ts";
 import type { SessionHold } from "../../session/session_storage.ts";
 import { ALGORITHMS, type DigestAlgorithm, formatDigest } from "../../../semantics/mod.ts";
 import type { Answer } from "../answer.ts";
-import { conditionFailed, requireConditions, statusOfPlace, wantsNone } from "../place.ts";
+import { conditionFailed, requireConditions, wantsNone } from "../place.ts";
 import { completed, stored } from "../reception.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Digests, infoOf, requestOf } from "./stored_request.ts";
+import { replay } from "./replay.ts";
 import { storeStaged } from "./staging.ts";
 
 const decoder = new TextDecoder();
@@ -30,7 +31,11 @@ export async function complete(exchange: Exchange, hold: SessionHold): Promise<A
   }
   const digests = record.state === "open" ? await verified(exchange, hold) : record.digests!;
   const isPlain = record.name !== undefined && !isCoded(exchange, record);
-  const answer = isPlain ? await takeName(exchange, hold, digests) : await storeStaged(exchange, hold, digests);
+  const answer = isPlain
+    ? await takeName(exchange, hold, digests)
+    : hold.stage === undefined
+    ? await replay(exchange, hold)
+    : await storeStaged(exchange, hold, digests);
   const { texts: _texts, staged: _staged, told: _told, ...kept } = hold.record;
   await hold.save({
     ...kept,
@@ -88,7 +93,7 @@ async function takeName(
   const source = requestOf(hold.record, null);
   const isConditional = hold.record.method === "PUT" && wantsNone(source);
   if (hold.record.state === "open") {
-    const status = statusOfPlace(settings.directory, hold.record.name!);
+    const status = await settings.storage.look(hold.record.name!);
     if (hold.record.method === "PUT") {
       requireConditions({ ...request, method: "PUT", source }, status);
     }
@@ -101,7 +106,7 @@ async function takeName(
     path = await hold.store(name!, { overwrite: settings.save.overwrite === true && !isConditional });
   } catch (error) {
     if (isConditional && (error as UploadError).code === "EXISTS") throw conditionFailed("If-None-Match", error);
-    throw error;
+    throw settings.storage.explained(error, name!);
   }
   const algorithm = settings.save.digest;
   const digest = algorithm && digests[algorithm];

@@ -78,7 +78,7 @@ export function noSession(): Refusal {
 
 /** Returns the outcome of a failure, with `fields` added to its response. */
 export function failed({ settings }: Pick<Exchange, "settings">, error: unknown, fields: Fields): Outcome {
-  const refusal = sessionRefusal(error) ?? refusalOf(error, settings.save);
+  const refusal = sessionRefusal(error) ?? refusalOf(settings.storage.explained(error, "the upload"), settings.save);
   return {
     answer: problemAnswer(refusal.withFields(fields)),
     error: error ?? new Error("it failed without an error"),

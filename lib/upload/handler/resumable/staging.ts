@@ -8,7 +8,7 @@ import type { SessionHold } from "../../session/session_storage.ts";
 import { containedPath } from "../../sink/contained_path.ts";
 import { saveBody } from "../../sink/save_body.ts";
 import type { Answer } from "../answer.ts";
-import { conditionFailed, requireConditions, statusOfPlace, wantsNone } from "../place.ts";
+import { conditionFailed, requireConditions, wantsNone } from "../place.ts";
 import { completed, placeOfPart, stored, textsOf } from "../reception.ts";
 import { type Exchange, isFinal } from "./exchange.ts";
 import { type Digests, infoOf, requestOf } from "./stored_request.ts";
@@ -68,7 +68,7 @@ async function stageDecoded(exchange: Exchange, hold: SessionHold): Promise<{ re
   const { settings, request } = exchange;
   const { contentType, method } = hold.record;
   const name = hold.record.name!;
-  const status = statusOfPlace(settings.directory, name);
+  const status = await settings.storage.look(name);
   if (method === "PUT") requireConditions({ ...request, method, source: requestOf(hold.record, null) }, status);
   const part = "part.0";
   const { bytes, digest } = await saveBody(sourceOf(hold), part, stagingOptions(exchange, hold));
@@ -79,12 +79,12 @@ async function stageDecoded(exchange: Exchange, hold: SessionHold): Promise<{ re
 /** The options for data that is here already: it has no sender who may be slow, and its digests were verified. */
 function stagingOptions({ settings }: Exchange, hold: SessionHold): Exchange["settings"]["save"] {
   const { onProgress: _onProgress, ...save } = settings.save;
-  return { ...save, root: hold.stage, overwrite: false, verify: false, idleTimeout: Infinity, minRate: 0 };
+  return { ...save, root: hold.stage!, overwrite: false, verify: false, idleTimeout: Infinity, minRate: 0 };
 }
 
 /** Gives the files their names, all of them or none; those that have theirs from before a kill keep them. */
 async function placeAll(exchange: Exchange, hold: SessionHold, staged: readonly StagedFile[]): Promise<string[]> {
-  const { directory, save } = exchange.settings;
+  const { storage, save } = exchange.settings;
   const { isForm, method } = hold.record;
   const isConditional = !isForm && method === "PUT" && wantsNone(requestOf(hold.record, null));
   const overwrite = save.overwrite === true && !isConditional;
@@ -92,7 +92,7 @@ async function placeAll(exchange: Exchange, hold: SessionHold, staged: readonly 
   const paths: string[] = [];
   try {
     for (const { name, part } of staged) {
-      const path = containedPath(name, directory);
+      const path = containedPath(name, storage.root!);
       committed.push(await commitFile(path, () => hold.store(name, { overwrite, part })));
       paths.push(path);
     }
@@ -106,8 +106,8 @@ async function placeAll(exchange: Exchange, hold: SessionHold, staged: readonly 
 }
 
 /** The request that the data was sent with, as if all of it had come at once. */
-function sourceOf(hold: SessionHold): BodySource {
-  return requestOf(hold.record, streamOf(hold.read())) as BodySource;
+export function sourceOf(hold: SessionHold): Request & BodySource {
+  return requestOf(hold.record, streamOf(hold.read())) as Request & BodySource;
 }
 
 /** Data as a stream: each chunk is a copy, since a stream may keep it. */

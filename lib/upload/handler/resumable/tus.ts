@@ -137,7 +137,7 @@ async function recordOf(exchange: Exchange, concat: string | undefined): Promise
   };
   const name = settings.name ? await nameOf(settings, info) : newName(settings, filename ?? "", contentType);
   if (name === undefined) throw new Refusal("NOT_FOUND", "There is no place for this file");
-  requirePlace(settings, { ...request, method: "POST" }, name);
+  await requirePlace(settings, { ...request, method: "POST" }, name);
   return { ...record, name };
 }
 
