@@ -10,11 +10,13 @@ import { version } from "./version.ts";
 /** Each command is loaded when it is called for: a server needs no codecs. */
 const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["precompress", async () => (await import("./precompress_command.ts")).precompressCommand],
+  ["analyze", async () => (await import("./analyze_command.ts")).analyzeCommand],
   ["serve", async () => (await import("./serve_command.ts")).serveCommand],
 ]);
 
 const overview = `usage: millrace precompress DIR [options]   compress a folder's files ahead of serving
        millrace serve DIR [options]         serve a folder (see millrace serve --help)
+       millrace analyze URL|DIR [options]   look for what a site need not send (see millrace analyze --help)
        millrace help [command]              print this, or the options of a command
        millrace version
 
@@ -43,7 +45,7 @@ export async function main(words: readonly string[]): Promise<number> {
   } catch (error) {
     process.stderr.write(`millrace: ${explain(error)}\n`);
     if (!(error instanceof UsageError)) return FAILED;
-    process.stderr.write(`see ${name === "serve" ? "serve " : ""}--help\n`);
+    process.stderr.write(`see ${name === undefined || name === "precompress" ? "" : `${name} `}--help\n`);
     return WRONG_USAGE;
   }
 }

@@ -383,7 +383,9 @@ test("a word that is neither a command nor a folder is wrong usage", async () =>
     assert.equal(status, 2);
     assert.equal(
       stderr,
-      `millrace: "${words[0]}" is neither a command (precompress, serve, help, version) nor a folder${suggested}\n` +
+      `millrace: "${
+        words[0]
+      }" is neither a command (precompress, analyze, serve, help, version) nor a folder${suggested}\n` +
         "see --help\n",
     );
   }

@@ -1,0 +1,92 @@
+import { HttpClient } from "../http/mod.ts";
+import { hashedNames } from "../names/mod.ts";
+import { createStaticHandler } from "../static/mod.ts";
+import type { Analysis, AnalyzedFile } from "./analysis.ts";
+import { folderFiles } from "./folder_files.ts";
+import { judge } from "./judge.ts";
+import { type Ask, Visitor } from "./visitor.ts";
+
+/** How {@linkcode analyze} looks at a site. */
+export interface AnalyzeOptions {
+  /** Origins whose files are looked at besides the page's own. */
+  readonly origins: readonly string[];
+  readonly maxFiles: number;
+  /** Of bodies, as sent. */
+  readonly maxBytes: number;
+  /** In ms; what was seen until then is told. */
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (step: string, done: number, known: number) => void;
+}
+
+/** A folder's files are asked for at this origin. */
+const HERE = "http://folder.invalid";
+
+/**
+ * Looks at a page and its files, or at all files of a folder as our static handler serves them.
+ *
+ * @param target A URL of http or https, or the path of a folder.
+ * @throws {Error} if the page or the folder cannot be read; the reason of the signal once it is aborted.
+ */
+export async function analyze(target: string, options: AnalyzeOptions): Promise<Analysis> {
+  const time = AbortSignal.timeout(options.timeout);
+  const signal = AbortSignal.any([options.signal, time]);
+  const onFile = (done: number, known: number): void => options.onProgress?.("loaded", done, known);
+  const isPage = /^https?:/i.test(target);
+  await using site = isPage ? onlineSite(signal) : await folderSite(target);
+  const visitor = new Visitor(site.ask, { ...options, signal }, isPage ? options.origins : [HERE], onFile);
+  if (isPage) await visitor.visit(new URL(target).href);
+  else await visitor.loadAll((await folderFiles(target)).map((path) => ({ url: urlOf(path), kind: kindOf(path) })));
+  const files = await judgeAll(visitor, options, signal);
+  options.signal.throwIfAborted();
+  const limits = [...visitor.limits, ...time.aborted ? [`more than ${options.timeout / 1000} s`] : []];
+  const sum = (of: (file: AnalyzedFile) => number): number => files.reduce((total, file) => total + of(file), 0);
+  const { elsewhere } = visitor;
+  return { target, files, elsewhere, limits, sent: sum(({ sent }) => sent), best: sum(({ best }) => best) };
+}
+
+async function judgeAll(
+  { received }: Visitor,
+  { onProgress }: AnalyzeOptions,
+  signal: AbortSignal,
+): Promise<AnalyzedFile[]> {
+  const pathOf = (url: string): string => new URL(url).pathname.slice(1);
+  const hashIn = hashedNames(new Set(received.map(({ url }) => pathOf(url))));
+  const files: AnalyzedFile[] = [];
+  for (const file of received) {
+    if (signal.aborted) break;
+    const judged = await judge(file, hashIn(pathOf(file.url)) !== undefined);
+    files.push(file.url.startsWith(`${HERE}/`) ? { ...judged, url: decodeURIComponent(pathOf(file.url)) } : judged);
+    onProgress?.("judged", files.length, received.length);
+    await new Promise((resolve) => setTimeout(resolve)); // a signal has a turn between two files
+  }
+  return files;
+}
+
+type Site = AsyncDisposable & { readonly ask: Ask };
+
+function onlineSite(signal: AbortSignal): Site {
+  const client = new HttpClient({ decompress: false });
+  return {
+    ask: (url, headers, maxResponseSize) => client.fetch(url, { headers, signal, maxResponseSize, retries: 1 }),
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+async function folderSite(folder: string): Promise<Site> {
+  const handler = await createStaticHandler(folder, { watch: false, onWarning: () => {} });
+  return {
+    ask: async (url, headers) => await handler.fetch(new Request(url, { headers })),
+    [Symbol.asyncDispose]: () => handler.close(),
+  };
+}
+
+function urlOf(path: string): string {
+  return `${HERE}/${path.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+function kindOf(path: string): "page" | "script" | "style" | "other" {
+  const extension = path.slice(path.lastIndexOf(".") + 1).toLowerCase();
+  if (extension === "html" || extension === "htm") return "page";
+  return extension === "css" ? "style" : extension === "js" || extension === "mjs" ? "script" : "other";
+}

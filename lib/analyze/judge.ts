@@ -1,0 +1,94 @@
+import { compress } from "../codecs/mod.ts";
+import { formatBytes } from "../quantities/mod.ts";
+import type { AnalyzedFile } from "./analysis.ts";
+import type { Finding, FindingKind } from "./finding.ts";
+import { lifetimeOf } from "./lifetime.ts";
+import type { Received } from "./received.ts";
+
+/** As of precompress: smaller files and savings are not worth a variant. */
+const MIN_SIZE = 1024;
+const MIN_SAVING = 0.05;
+/** Compressed worse than by this share, and these bytes, a file is compressed badly. */
+const MIN_LOSS = 0.1;
+const MIN_LOST = 512;
+/** Above this many bytes, brotli's best level takes minutes. */
+const LARGE = 4 << 20;
+const DAY = 86_400;
+/** Updates of smaller files are hardly worth a delta, in bytes as sent. */
+const MIN_DELTA = 4096;
+
+/** Types that are compressed in themselves. */
+const DENSE =
+  /^(?:image\/(?!svg|bmp|x-icon|vnd\.microsoft)|video\/|audio\/|font\/woff|application\/(?:zip|gzip|zstd|pdf|x-7z|font-woff|vnd\.openxml))/;
+
+/**
+ * Judges a file that came.
+ *
+ * @param hasHash Whether its name holds a hash of its content.
+ */
+export async function judge(file: Received, hasHash: boolean): Promise<AnalyzedFile> {
+  const { url, status, headers, bytes, content } = file;
+  const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
+  const coding = headers.get("content-encoding")?.toLowerCase() || "identity";
+  const told = { url, status, type, coding, sent: bytes.length };
+  if (status >= 400) {
+    return { ...told, best: bytes.length, findings: [finding("broken", `it is answered with ${status}`)] };
+  }
+  if (content === undefined) {
+    return { ...told, best: bytes.length, findings: [finding("broken", `its body cannot be read as ${coding}`)] };
+  }
+  const best = Math.min(bytes.length, DENSE.test(type) ? Infinity : await bestSize(content));
+  const findings = [
+    ...sizeFindings(bytes.length, best, coding, content.length),
+    ...cacheFindings(file, hasHash),
+    ...updateFindings(file, best),
+  ];
+  return { ...told, best, findings };
+}
+
+async function bestSize(content: Uint8Array<ArrayBuffer>): Promise<number> {
+  if (content.length < MIN_SIZE) return Infinity;
+  const { length } = await compress(content, { format: "brotli", level: content.length > LARGE ? 9 : 11 });
+  return length <= content.length * (1 - MIN_SAVING) ? length : Infinity;
+}
+
+function sizeFindings(sent: number, best: number, coding: string, size: number): Finding[] {
+  const saved = `${formatBytes(sent)}, and ${formatBytes(best)} once precompressed`;
+  if (coding === "identity") return best < sent ? [finding("uncompressed", saved)] : [];
+  if (sent - best < Math.max(MIN_LOST, sent * MIN_LOSS)) return [];
+  return [finding("compressed-badly", `${saved} (${coding} now; ${formatBytes(size)} in itself)`)];
+}
+
+function cacheFindings({ headers, url, kind, statusAgain }: Received, hasHash: boolean): Finding[] {
+  const { isStored, fresh, hasValidator } = lifetimeOf(headers);
+  if (!isStored) return [finding("uncacheable", "Cache-Control: no-store has it loaded anew on each visit")];
+  if (fresh === 0 && !hasValidator) {
+    return [
+      finding("uncacheable", "it has no ETag, no Last-Modified and no lifetime: it is loaded anew on each visit"),
+    ];
+  }
+  const found: Finding[] = [];
+  const isNamed = hasHash || url.includes("?"); // a query often holds the version
+  if (fresh >= DAY && !isNamed) {
+    const time = `${Math.floor(fresh / DAY)} ${fresh < 2 * DAY ? "day" : "days"}`;
+    found.push(finding("kept-too-long", `it is kept for ${time} under a name without a hash: updates come late`));
+  }
+  if (fresh < 7 * DAY && hasHash && kind !== "page") {
+    found.push(
+      finding("asked-again", "its name holds a hash, and it is asked for again: say max-age=31536000, immutable"),
+    );
+  }
+  if (statusAgain !== undefined && statusAgain !== 304) {
+    found.push(finding("never-304", `asked for with its validators it comes whole, with ${statusAgain}`));
+  }
+  return found;
+}
+
+function updateFindings({ kind, headers }: Received, best: number): Finding[] {
+  if ((kind !== "script" && kind !== "style") || best < MIN_DELTA || headers.has("use-as-dictionary")) return [];
+  return [finding("whole-updates", `each new version is sent whole: deltas would be a part of ${formatBytes(best)}`)];
+}
+
+function finding(kind: FindingKind, message: string): Finding {
+  return { kind, message };
+}

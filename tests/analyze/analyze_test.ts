@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import type { RequestListener } from "node:http";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { gzipSync } from "node:zlib";
+import { precompress } from "../../lib/precompress/mod.ts";
+import { mainHere } from "../cli/main_here.ts";
+import { serveOnHttp } from "../static/served_handler.ts";
+import { sourceText } from "../support/bytes.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
+import { analyzed, findingsOf, writeSite } from "./analyzed_site.ts";
+
+async function withServer(listener: RequestListener, use: (origin: string) => Promise<void>): Promise<void> {
+  const { port, close } = await serveOnHttp(listener);
+  try {
+    await use(`http://127.0.0.1:${port}`);
+  } finally {
+    await close();
+  }
+}
+
+/** Answers each path with a status, fields and a body. */
+function answering(
+  answers: Readonly<Record<string, readonly [number, Record<string, string>, (string | Uint8Array)?]>>,
+) {
+  return ((request, response) => {
+    const [status, fields, body = ""] = answers[request.url!] ?? [404, {}];
+    response.writeHead(status, fields).end(body);
+  }) as RequestListener;
+}
+
+test("analyze() judges each response by its fields, and follows what pages and style sheets refer to", () => {
+  const text = new TextDecoder().decode(sourceText(3000, 1));
+  const gzip = { "content-encoding": "gzip", etag: '"a"' };
+  const page = ["a.css", "old.js?v=1"].map((name) => `<script src="${name}"></script>`).join("");
+  const listener = answering({
+    "/": [302, { location: "/home/" }],
+    "/home/": [
+      200,
+      { "content-type": "text/html", "cache-control": "no-store" },
+      `<base href="/x/"><link rel=stylesheet href=a.css>${
+        ["forever", "good", "noisy", "bomb", "odd", "gone", "away"].map((name) => `<script src=${name}.js></script>`)
+          .join("")
+      }<img src="data:image/gif;base64,AAAA"><a href=never.html></a>${page.replaceAll("a.css", "forever.js?v=2")}`,
+    ],
+    "/x/a.css": [200, { "content-type": "text/css" }, '@import "b.css"; @import "b.css"; @import "a.css"'],
+    "/x/b.css": [200, { "content-type": "text/css", etag: '"b"', "cache-control": "no-cache" }, "p { margin: 0 }"],
+    "/x/forever.js": [200, { "cache-control": 'Public, Max-Age="31536000"' }, "1"],
+    "/x/forever.js?v=2": [200, { "cache-control": "max-age=31536000" }, "1"],
+    "/x/good.js": [200, { ...gzip, "cache-control": "max-age=86400" }, gzipSync("1")],
+    "/x/noisy.js": [200, gzip, "this is no gzip"],
+    "/x/bomb.js": [200, { ...gzip, "content-encoding": "gzip, gzip" }, gzipSync(gzipSync(new Uint8Array(70 << 20)))],
+    "/x/odd.js": [200, { "content-encoding": "rot13" }, text],
+    "/x/away.js": [302, { location: "http://localhost:9/away.js" }],
+    "/x/old.js?v=1": [200, { expires: new Date(Date.now() + 864e6).toUTCString() }, "1"],
+  });
+  return withServer(listener, async (origin) => {
+    const analysis = await analyzed(`${origin}/#top`);
+    assert.deepEqual(findingsOf(analysis), {
+      "a.css": "uncacheable",
+      "b.css": "never-304",
+      "bomb.js": "broken",
+      "forever.js": "kept-too-long",
+      "forever.js?v=2": "",
+      "gone.js": "broken",
+      "good.js": "kept-too-long",
+      "index.html": "uncacheable",
+      "noisy.js": "broken",
+      "odd.js": "broken",
+      "old.js?v=1": "",
+    });
+    assert.equal(analysis.files[0].url, `${origin}/home/`);
+    assert.equal(analysis.limits.length, 1); // that nothing answers where away.js leads to
+  });
+});
+
+test("analyze() stops at its limits and tells so, and at once by its signal", () => {
+  const stalled = new Set<unknown>();
+  const listener: RequestListener = (request, response) => {
+    if (request.url === "/") response.end(Array.from({ length: 20 }, (_, i) => `<img src=${i}.png>`).join(""));
+    else if (request.url === "/stall") stalled.add(response.writeHead(200).write("a"));
+    else response.end(new Uint8Array(1000));
+  };
+  return withServer(listener, async (origin) => {
+    const few = await analyzed(origin, { maxFiles: 5 });
+    assert.deepEqual([few.files.length, few.limits], [5, ["more than 5 files"]]);
+    const light = await analyzed(origin, { maxBytes: 5000 });
+    assert.ok(light.files.length > 1 && light.files.length < 21 && light.limits.length > 0, light.limits.join());
+    await assert.rejects(analyzed(`${origin}/stall`, { timeout: 100 }), { name: "TimeoutError" });
+    const reason = new Error("enough");
+    const stop = new AbortController();
+    const stopped = assert.rejects(analyzed(`${origin}/stall`, { signal: stop.signal }), (error) => error === reason);
+    setTimeout(() => stop.abort(reason), 50);
+    await stopped;
+  });
+});
+
+test("millrace analyze DIR exits with 1 where there are findings, 0 once it is precompressed, 2 where there is nothing", () =>
+  inFolder(async (folder) => {
+    const site = join(folder, "site");
+    await writeSite(site);
+    const { status, stdout } = await mainHere(["analyze", site]);
+    assert.equal(status, 1);
+    assert.match(stdout, /^assets\/app-9d8b7a6f\.js\n {2}uncompressed: 30\.0 kB, and [\d.]+ kB once precompressed\n/);
+    assert.match(stdout, /site: 4 files, [\d.]+ kB sent; precompress would save [\d.]+ kB of them\n3 findings; 1 ref/);
+    await precompress(site, { jobs: 1, formats: ["brotli"] });
+    const clean = await mainHere(["analyze", site]);
+    assert.deepEqual([clean.status, clean.stderr], [0, ""]);
+    assert.match(clean.stdout, /nothing found/);
+    const json = JSON.parse((await mainHere(["analyze", site, "--json"])).stdout);
+    assert.deepEqual([json.files.length, json.best, json.limits], [4, json.sent, []]);
+    await writeTree(site, { "\u001b[31m.html": "<p>x</p>".repeat(1000), "a%2Fb.css": "p { }" });
+    const odd = await mainHere(["analyze", site]);
+    assert.ok(!odd.stdout.includes("\u001b") && odd.stdout.includes("\\u001b[31m.html"), odd.stdout);
+    await mkdir(join(folder, "empty"));
+    const words: readonly (readonly string[])[] = [
+      ["analyze"],
+      ["analyze", join(folder, "none")],
+      ["analyze", "http://"],
+      ["analyze", site, "--origin", "ftp://a"],
+      ["analyze", site, "--max-files", "x"],
+    ];
+    for (const each of words) assert.equal((await mainHere(each)).status, 2, each.join(" "));
+    const dead = await mainHere(["analyze", "http://127.0.0.1:9/"]);
+    assert.deepEqual([dead.status, dead.stdout], [2, ""]);
+    assert.equal((await mainHere(["analyze", "--help"])).status, 0);
+  }));
