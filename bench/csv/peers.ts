@@ -12,7 +12,7 @@ import { COLUMNS } from "./corpus.ts";
 import type { CsvPipelines } from "./pipelines.ts";
 import { Tally } from "./tally.ts";
 
-/** Pieces of this size were the fastest for all of them. */
+/** As ours reads. */
 const READ_SIZE = 256 * 1024;
 const FULL = 64 * 1024;
 
