@@ -70,8 +70,8 @@ interface Part {
 /** How many parts run at a time. */
 const LANES = 2 * availableParallelism();
 
-/** Most files of a part: small enough for parts to end at about the same time, on all processors. */
-const MOST_FILES = 40;
+/** Most files of a part: small enough for the lanes to end at about the same time. */
+const MOST_FILES = 20;
 
 /** The files for each runtime in parts. Each begins elsewhere, so that hardly any file runs twice at a time. */
 function partsOf(names: readonly string[], files: readonly string[]): Part[] {
@@ -103,25 +103,25 @@ async function runPart({ name, files }: Part, shown: "live" | "after"): Promise<
     counts = {
       ...counts,
       failed: 1,
-      failures: [{ name: fault ? `${fault}, no test failed` : "no test ran", report: end }],
+      failures: [{ name: fault ? `${fault}, no test failed` : "no test ran", report: end, file: undefined }],
     };
   }
   rmSync(folder, { recursive: true });
   return counts;
 }
 
-/** Most failures after which parts are run again. */
+/** Most failures after which their files are run again. */
 const MOST_REPEATED = 5;
 
-/** Failures of a runtime's tests that passed when their part ran again with nothing beside it. */
+/** Failures of a runtime's tests that passed when their files ran again with nothing beside them. */
 const passedAlone: { readonly name: string; readonly failure: Failure }[] = [];
 
 type Job = () => Promise<void>;
 
 /**
- * Runs all parts, and what is to run before them, two for each processor at a time. Where but a few tests failed, their parts run once more, one by one:
- * some tests time what they test, and come too late when something else takes the machine. What fails again has failed;
- * the others are told by name, as they may race.
+ * Runs all parts, and what is to run before them, two for each processor at a time. Where but a few tests failed, their
+ * files run once more, one runtime after the other: some tests time what they test, and come too late when something else
+ * takes the machine. What fails again has failed; the others are told by name, as they may race.
  */
 async function runParts(parts: readonly Part[], before: readonly Job[]): Promise<Map<string, Counts>> {
   const counted = new Map<Part, Counts>();
@@ -137,15 +137,25 @@ async function runParts(parts: readonly Part[], before: readonly Job[]): Promise
   await Promise.all(Array.from({ length: LANES }, lane));
   const failed = [...counted].filter(([, counts]) => counts.failed > 0);
   const failures = failed.reduce((count, [, counts]) => count + counts.failed, 0);
-  for (const [part, { failures: former }] of parts.length > 1 && failures <= MOST_REPEATED ? failed : []) {
-    const counts = await runPart(part, "after");
-    counted.set(part, counts);
+  for (const [part, former] of parts.length > 1 && failures <= MOST_REPEATED ? failed : []) {
+    const files = filesOf(part, former.failures);
+    const counts = await runPart({ ...part, files }, "after");
+    // Of the other files it stays as it was.
+    const others = former.passed + former.failed - counts.passed - counts.failed;
+    const isWhole = files.length === part.files.length;
+    counted.set(part, isWhole ? counts : { ...counts, passed: counts.passed + others, skipped: former.skipped });
     const names = new Set(counts.failures.map(({ name }) => name));
-    for (const failure of former) if (!names.has(failure.name)) passedAlone.push({ name: part.name, failure });
+    for (const failure of former.failures) if (!names.has(failure.name)) passedAlone.push({ name: part.name, failure });
   }
   const sums = new Map<string, Counts>();
   for (const [{ name }, counts] of counted) sums.set(name, sum(sums.get(name), counts));
   return sums;
+}
+
+/** The files of a part in which tests failed; all, if it is not known of one of them. */
+function filesOf({ files }: Part, failures: readonly Failure[]): readonly string[] {
+  const failed = failures.map((failure) => files.find((file) => `/${failure.file}`.endsWith(`/${file}`)));
+  return failed.includes(undefined) ? files : files.filter((file) => failed.includes(file));
 }
 
 function sum(one: Counts | undefined, other: Counts): Counts {
@@ -191,7 +201,8 @@ async function checkAll(): Promise<Counts> {
     if (await runTests(command, log) === undefined) counts.passed++;
     else {
       counts.failed++;
-      counts.failures.push({ name, report: readFileSync(log, "utf8").split("\n").slice(-60).join("\n") });
+      const report = readFileSync(log, "utf8").split("\n").slice(-60).join("\n");
+      counts.failures.push({ name, report, file: undefined });
     }
   }
   rmSync(folder, { recursive: true });

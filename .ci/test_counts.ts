@@ -14,6 +14,8 @@ export interface Failure {
   readonly name: string;
   /** All that its runtime reports of the error: message, difference, stack and cause. */
   readonly report: string;
+  /** Its test file as its runtime names it, which may be by a whole path; undefined if that is not told. */
+  readonly file: string | undefined;
 }
 
 /**
@@ -27,7 +29,7 @@ export function nodeCounts(report: string): Counts {
   const summary = lines.find((line) => "passed" in line);
   if (summary === undefined) throw new TypeError("the report has no closing counts");
   const failures = lines.filter((line) => "report" in line)
-    .map(({ name, place, report }) => ({ name: named(name, place), report }));
+    .map(({ name, place, report }) => ({ name: named(name, place), report, file: place?.replace(/:\d+$/, "") }));
   return { ...summary, failures };
 }
 
@@ -40,20 +42,26 @@ export function junitCounts(report: string): Counts {
   if (!report.includes("</testsuites>")) throw new TypeError("the report has no </testsuites>");
   // A test case is either empty, `<testcase … />`, or holds what happened to it.
   const cases = [...report.matchAll(/<testcase\b((?:[^>"]|"[^"]*")*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g)]
-    .map(([, attributes, body = ""]) => ({ name: attributes.match(/\bname="([^"]*)"/)?.[1] ?? "", body }));
+    .map(([, attributes, body = ""]) => ({
+      name: attributes.match(/\bname="([^"]*)"/)?.[1] ?? "",
+      // Deno has the file in the place of a class.
+      file: (attributes.match(/\bfile="([^"]+)"/) ?? attributes.match(/\bclassname="([^"]+)"/))?.[1],
+      body,
+    }));
   // Deno lists a describe() among its tests, as "suite", "suite &gt; test".
   const parents = new Set(
     cases.flatMap(({ name }) => [...name.matchAll(/ &gt; /g)].map(({ index }) => name.slice(0, index))),
   );
   const counts: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] };
-  for (const { name, body } of cases) {
+  for (const { name, file, body } of cases) {
     if (parents.has(name)) continue;
     const fault = body.match(/<(?:failure|error)\b((?:[^>"]|"[^"]*")*?)(?:\/>|>([\s\S]*))/);
     if (fault) {
       counts.failed++;
       const message = unescaped(fault[1].match(/\bmessage="([^"]*)/)?.[1] ?? "");
       const report = unescaped((fault[2] ?? "").replace(/<\/(?:failure|error)>\s*$/, "")).trim();
-      counts.failures.push({ name: named(unescaped(name), message.split("\n", 1)[0]), report: report || message });
+      const failure = { name: named(unescaped(name), message.split("\n", 1)[0]), report: report || message };
+      counts.failures.push({ ...failure, file: file && unescaped(file).replace(/^\.\//, "") });
     } else if (/<skipped\b/.test(body)) counts.skipped++;
     else counts.passed++;
   }

@@ -1,6 +1,6 @@
 import { setTimeout as startTimer } from "node:timers";
 import type { ServeOptions } from "../runtime/mod.ts";
-import { formatBytes } from "./quantities.ts";
+import { formatBytes } from "../quantities/mod.ts";
 
 type Handlers = Pick<ServeOptions, "fetch" | "node">;
 

@@ -21,6 +21,7 @@ usage: millrace precompress DIR [options]
   --follow-links         follow symbolic links that lead out of DIR
   --previous DIR         the previous deploy: also make .dcb and .dcz deltas against it (RFC 9842)
   --site-dictionary      one dictionary of what the HTML pages share, and .site.dcb and .site.dcz deltas against it
+  --report FILE          write a page about the run, report.html, or a summary in Markdown, report.md; can be repeated
   --cache DIR            take variants from a cache, and put there what it lacks; verified, for any number of machines;
                          s3://BUCKET/PREFIX is one in a bucket, of which the environment says more (AWS_ENDPOINT_URL, …)
   --cache-max-size BYTES remove from the cache, in the end, the variants not used for longest: 500M, 2G (default: none)
@@ -44,6 +45,8 @@ export interface PrecompressArguments {
   readonly action: "precompress" | "check" | "dry-run" | "clean";
   readonly json: boolean;
   readonly quiet: boolean;
+  /** Paths of the reports to write. */
+  readonly reports: readonly string[];
   readonly options: PrecompressOptions;
 }
 
@@ -61,6 +64,7 @@ const flags = {
   "follow-links": { type: "boolean" },
   previous: { type: "string" },
   "site-dictionary": { type: "boolean" },
+  report: { type: "string", multiple: true },
   cache: { type: "string" },
   "cache-max-size": { type: "string" },
   "cache-max-age": { type: "string" },
@@ -89,6 +93,10 @@ export function precompressArguments(words: readonly string[]): PrecompressArgum
   const directory = oneFolder(positionals[0] === "precompress" ? positionals.slice(1) : positionals, "compress");
   const actions = (["check", "dry-run", "clean"] as const).filter((action) => values[action]);
   if (actions.length > 1) throw new UsageError(`--${actions.join(" and --")} exclude each other`);
+  const reports = values.report ?? [];
+  if (reports.length > 0 && actions[0]) {
+    throw new UsageError(`--report is about a run that compresses: leave out --${actions[0]}`);
+  }
   const options = optionsOf(values);
   try {
     settingsOf(options, 1);
@@ -100,6 +108,7 @@ export function precompressArguments(words: readonly string[]): PrecompressArgum
     action: actions[0] ?? "precompress",
     json: values.json ?? false,
     quiet: values.quiet ?? false,
+    reports,
     options,
   };
 }

@@ -2,20 +2,21 @@ import process from "node:process";
 import {
   type CacheReport,
   cleanPrecompressed,
-  precompress,
   type PrecompressProgress,
   type PrecompressReport,
   type Problem,
 } from "../precompress/mod.ts";
+import { detailedRun } from "../precompress/internal.ts";
+import { counted, formatBytes, formatDuration } from "../quantities/mod.ts";
 import type { Command } from "./command.ts";
 import { DONE, type EndingSignal, endingSignals, FAILED, interrupted } from "./exit_status.ts";
 import { type PrecompressArguments, precompressArguments, precompressHelp } from "./precompress_arguments.ts";
 import { formatTable } from "./precompress_table.ts";
 import { buildIn, projectSign } from "./project_folder.ts";
 import { UsageError } from "./usage.ts";
-import { counted, formatBytes, formatDuration } from "./quantities.ts";
+import { requireReportPlaces, writeReports } from "./reports.ts";
 
-/** `millrace precompress DIR`: a thin shell over {@linkcode precompress}. */
+/** `millrace precompress DIR`: a thin shell over `precompress()`. */
 export const precompressCommand: Command = {
   help: precompressHelp,
   async run(words) {
@@ -55,8 +56,9 @@ function tellAboutCache({ refused, problem }: Partial<CacheReport> = {}): void {
   if (problem !== undefined) process.stderr.write(`millrace: the cache is of no use: ${problem}\n`);
 }
 
-async function compress({ directory, action, json, quiet, options }: PrecompressArguments): Promise<number> {
+async function compress({ directory, action, json, quiet, reports, options }: PrecompressArguments): Promise<number> {
   requireBuild(directory, options);
+  await requireReportPlaces(reports, [directory, ...options.out === undefined ? [] : [options.out]]);
   const interruption = new AbortController();
   let signalled: EndingSignal | undefined;
   const stop = (signal: EndingSignal): void => {
@@ -66,14 +68,15 @@ async function compress({ directory, action, json, quiet, options }: Precompress
   for (const signal of endingSignals) process.once(signal, stop); // a second one ends the process at once
   const showsProgress = process.stderr.isTTY && !json && !quiet;
   try {
-    const report = await precompress(directory, {
+    const run = await detailedRun(directory, {
       ...options,
       dryRun: action !== "precompress",
       signal: interruption.signal,
       ...(showsProgress && { onProgress: showProgress }),
     });
     if (showsProgress) clearLine();
-    return tell(report, action, json, quiet);
+    await writeReports(reports, run);
+    return tell(run.report, action, json, quiet);
   } catch (error) {
     if (showsProgress) clearLine();
     if (!signalled) throw error;

@@ -1,5 +1,5 @@
 import { type PrecompressReport, type TypeSummary, variantFormats } from "../precompress/mod.ts";
-import { formatBytes, formatDuration } from "./quantities.ts";
+import { formatBytes, formatDuration } from "../quantities/mod.ts";
 
 /**
  * The closing table: a row a type of file, with the bytes before and after for each format, and the time that its new

@@ -8,7 +8,7 @@ import { createStaticHandler, type StaticHandler } from "../static/mod.ts";
 import { AccessLog } from "./access_log.ts";
 import type { Command } from "./command.ts";
 import { DONE } from "./exit_status.ts";
-import { counted, formatBytes } from "./quantities.ts";
+import { counted, formatBytes } from "../quantities/mod.ts";
 import { type ServeArguments, serveArguments, serveHelp } from "./serve_arguments.ts";
 import { firstEndingSignal, onHangUp } from "./signals.ts";
 

@@ -1,5 +1,6 @@
 import type { CacheReport } from "./cache/cache.ts";
 import type { FileRecord } from "./records.ts";
+import type { LeftAlone } from "./left_alone.ts";
 import { explain, type Problem } from "./problem.ts";
 
 /** An account of what a run found and did. */
@@ -19,6 +20,8 @@ export class Ledger {
   readonly stuck: Set<string> = new Set();
   /** Files that a problem is about, or about one of their variants. */
   readonly troubled: Set<string> = new Set();
+  /** Why files get no variants, by path. */
+  readonly leftAlone: Map<string, LeftAlone> = new Map();
   readonly problems: Problem[] = [];
   /** How long each file's variants took to make, in ms of one thread. */
   readonly times: Map<string, number> = new Map();

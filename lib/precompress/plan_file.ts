@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { isCompressedByName } from "./compressible.ts";
 import { type Content, LARGE_FILE, readContent } from "./content.ts";
 import type { Context } from "./context.ts";
+import type { LeftAlone } from "./left_alone.ts";
 import type { DictionaryRecord } from "./records.ts";
 import { deltasOf, isSiteDelta } from "./options.ts";
 import { isAlike } from "./occupant.ts";
@@ -26,7 +27,9 @@ export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, con
     return ledger.fail(file.path, error);
   }
   if (target.isCopy && !await planCopy(file, content.sha256, plan, context)) return;
-  const isWorth = isWanted(file, content, context);
+  const leftAlone = whyLeftAlone(file, content, context);
+  if (leftAlone) ledger.leftAlone.set(file.path, leftAlone);
+  const isWorth = leftAlone === undefined;
   const dictionary = isWorth ? await dictionaryFor(file, content.sha256, context) : undefined;
   const siteDictionary = isWorth && isPage(file) ? context.siteDictionary?.sha256 : undefined;
   const variants: PlannedVariant[] = [];
@@ -91,9 +94,12 @@ export async function planCopy(file: FoundFile, sha256: string, plan: Plan, cont
   return true;
 }
 
-function isWanted(file: FoundFile, content: Content, { settings, selection }: Context): boolean {
-  return file.size >= settings.minSize && selection.isWanted(file.path) && !isCompressedByName(file.path) &&
-    !content.isDense;
+/** Tells why a file gets no variants; undefined if it may be worth some. */
+function whyLeftAlone(file: FoundFile, content: Content, { settings, selection }: Context): LeftAlone | undefined {
+  if (!selection.isWanted(file.path)) return "unwanted";
+  if (isCompressedByName(file.path)) return "compressedByName";
+  if (file.size < settings.minSize) return "small";
+  return content.isDense ? "dense" : undefined;
 }
 
 /** The previous version of a file with that hash, if it is another one: nobody who has the same asks for a delta. */

@@ -20,6 +20,7 @@ import { cannotWrite } from "./problem.ts";
 import { ProgressMeter } from "./progress.ts";
 import { dropGone, recordExtra, recordSettled } from "./record_work.ts";
 import { type PrecompressReport, summarize } from "./report.ts";
+import type { RunDetails } from "./run_details.ts";
 import { requireMatch, selectionOf } from "./selection.ts";
 import { planSiteDictionary } from "./site/site_dictionary.ts";
 import { planStale } from "./stale.ts";
@@ -60,6 +61,11 @@ import { type Tree, walk } from "./walk.ts";
  * ```
  */
 export async function precompress(directory: string, options: PrecompressOptions = {}): Promise<PrecompressReport> {
+  return (await precompressInDetail(directory, options)).report;
+}
+
+/** Does what {@linkcode precompress} does, and tells what the run knows of each file besides. */
+export async function precompressInDetail(directory: string, options: PrecompressOptions): Promise<RunDetails> {
   const started = performance.now();
   const settings = settingsOf(options, availableParallelism());
   const { signal } = options;
@@ -108,7 +114,15 @@ export async function precompress(directory: string, options: PrecompressOptions
   try {
     await run(tree, files, context, signal);
     const count = files.files.length + (isCopy ? files.beside.size : 0);
-    return summarize(count, tree.dotfiles, context.ledger, performance.now() - started);
+    const { ledger } = context;
+    return {
+      report: summarize(count, tree.dotfiles, ledger, performance.now() - started),
+      places,
+      settings,
+      records: ledger.records,
+      before: target.provenance.records,
+      leftAlone: ledger.leftAlone,
+    };
   } finally {
     signal?.removeEventListener("abort", stop);
     await pool.stop(signal?.reason);

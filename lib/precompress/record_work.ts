@@ -62,6 +62,7 @@ export function recordSettled(work: Work, context: Context): void {
 export function recordExtra(extra: Copy, { ledger }: Context): void {
   const { path } = extra.file;
   ledger.skipped++;
+  ledger.leftAlone.set(path, "beside");
   const isTaken = formats.some(([format, suffix]) => {
     const owner = path.endsWith(suffix) ? ledger.records.get(path.slice(0, -suffix.length)) : undefined;
     return owner?.variants[format]?.state === "kept";

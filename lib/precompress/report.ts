@@ -83,7 +83,9 @@ const kinds: readonly [string, readonly string[]][] = [
   ["SVG", ["svg"]],
   ["WebAssembly", ["wasm"]],
   ["XML", ["xml", "rss", "atom"]],
-  ["fonts", ["ttf", "otf", "eot"]],
+  ["fonts", ["ttf", "otf", "eot", "woff", "woff2"]],
+  ["images", ["png", "jpg", "jpeg", "gif", "webp", "avif", "jxl", "ico", "bmp"]],
+  ["sound and video", ["mp3", "m4a", "ogg", "opus", "wav", "flac", "mp4", "m4v", "webm", "mov"]],
   ["dictionary", ["dict"]],
   ["text", ["txt", "md", "csv", "ts", "mts", "cts", "tsx", "vue", "svelte", "scss", "less", "yaml", "yml", "toml"]],
 ];

@@ -37,6 +37,7 @@ test("nodeCounts() reads the counts and whole errors of node --test", {
       "differs (/fails_test.mjs:8)",
       "has a cause (/fails_test.mjs:10)",
     ]);
+    assert.deepEqual(failures.map((failure) => failure.file), [file, file]);
     const [differs, cause] = failures.map(({ report }) => report);
     assert.match(differs, /^\+ +two: 2\n- +two: 'II'$/m);
     assert.match(differs, /at .*fails_test\.mjs:8:/);
@@ -60,7 +61,7 @@ test("junitCounts() counts empty, failed and skipped cases, whatever their names
     passed: 2,
     failed: 1,
     skipped: 1,
-    failures: [{ name: "bad (</testcase>)", report: "x </testcase>" }],
+    failures: [{ name: "bad (</testcase>)", report: "x </testcase>", file: undefined }],
   });
 });
 
@@ -74,7 +75,7 @@ test("junitCounts() does not count a describe() beside the tests in it", () => {
     passed: 1,
     failed: 1,
     skipped: 0,
-    failures: [{ name: "outer > bad", report: "" }],
+    failures: [{ name: "outer > bad", report: "", file: undefined }],
   });
 });
 
@@ -83,8 +84,20 @@ test("junitCounts() keeps all lines of a failure, of which its name has the firs
   const report = `<testsuites><testcase name="a"><failure message="${message}">${message}
     at a_test.ts:1</failure></testcase></testsuites>`;
   assert.deepEqual(junitCounts(report).failures, [
-    { name: "a (AssertionError: differ:)", report: 'AssertionError: differ:\n+ "a"\n- 1\n    at a_test.ts:1' },
+    {
+      name: "a (AssertionError: differ:)",
+      report: 'AssertionError: differ:\n+ "a"\n- 1\n    at a_test.ts:1',
+      file: undefined,
+    },
   ]);
+});
+
+test("junitCounts() knows the file of a failure, as Bun and as Deno tell it", () => {
+  const [bun, deno] = ['classname="a suite" file="tests/a_test.ts"', 'classname="./tests/a_test.ts"'];
+  for (const attributes of [bun, deno]) {
+    const report = `<testsuites><testcase name="a" ${attributes}><failure/></testcase></testsuites>`;
+    assert.deepEqual(junitCounts(report).failures, [{ name: "a", report: "", file: "tests/a_test.ts" }]);
+  }
 });
 
 test("shortened() keeps the first lines of a report", () => {

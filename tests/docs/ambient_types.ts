@@ -14,15 +14,14 @@ declare module "express" {
     type(type: string): this;
   }
   type Handler = (request: Request, response: Response, next: (error?: unknown) => void) => unknown;
-  type NodeHandler = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => unknown;
   interface Application {
     (request: IncomingMessage, response: ServerResponse): void;
-    use(...handlers: (Handler | NodeHandler)[]): this;
-    use(path: string, ...handlers: (Handler | NodeHandler)[]): this;
-    all(path: string, ...handlers: (Handler | NodeHandler)[]): this;
-    get(path: string, ...handlers: (Handler | NodeHandler)[]): this;
-    post(path: string, ...handlers: (Handler | NodeHandler)[]): this;
-    put(path: string, ...handlers: (Handler | NodeHandler)[]): this;
+    use(...handlers: Handler[]): this;
+    use(path: string, ...handlers: Handler[]): this;
+    all(path: string, ...handlers: Handler[]): this;
+    get(path: string, ...handlers: Handler[]): this;
+    post(path: string, ...handlers: Handler[]): this;
+    put(path: string, ...handlers: Handler[]): this;
     listen(port: number, listening?: () => void): Server;
   }
   export default function express(): Application;

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { cp, readFile, rm, stat } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import test from "node:test";
+import test, { after } from "node:test";
 import { precompress } from "../../lib/precompress/mod.ts";
 import { serve } from "../../lib/runtime/mod.ts";
 import { createStaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
@@ -25,6 +26,20 @@ interface Visit {
   readonly complaints: readonly string[];
 }
 
+let made: Promise<string> | undefined;
+
+/** A folder with the generated site, precompressed with a dictionary once for all tests. */
+function precompressed(): Promise<string> {
+  return made ??= (async () => {
+    const root = await mkdtemp(join(tmpdir(), "millrace-site-"));
+    await writeTree(root, pagesOfSite({ count: 12 }));
+    await precompress(root, { siteDictionary: true });
+    return root;
+  })();
+}
+
+after(async () => made && await rm(await made, { recursive: true }));
+
 /** Serves the generated site as precompressed with a dictionary of the site. */
 async function visiting(
   options: StaticHandlerOptions & { readonly mount?: string },
@@ -33,8 +48,7 @@ async function visiting(
   await inFolder(async (folder) => {
     const { mount, ...others } = options;
     const root = join(folder, "site");
-    await writeTree(root, pagesOfSite({ count: 12 }));
-    await precompress(root, { siteDictionary: true });
+    await cp(await precompressed(), root, { recursive: true, preserveTimestamps: true });
     const resources: (() => Promise<unknown>)[] = [];
     try {
       const handler = await createStaticHandler(root, others);

@@ -5,6 +5,7 @@ import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { noise } from "../support/bytes.ts";
+import { tries } from "../support/long_run.ts";
 import { type Ended, run } from "../support/processes.ts";
 import { root, runtime } from "../support/runtime.ts";
 import { inFolder } from "../support/folders.ts";
@@ -52,9 +53,12 @@ const writing = [
 ];
 
 const dropped: readonly (readonly [what: string, rounds: number, ways: readonly string[]])[] = [
-  ["files that are read and dropped, in many ways,", 30, reading],
-  ["files that are written and dropped, in many ways,", 30, writing],
-  ["2,000 files that are read, and then written, and dropped", 2000, ["unread", "openFileWritable, atomic"]],
+  ["files that are read and dropped, in many ways,", tries(40), reading],
+  ["files that are written and dropped, in many ways,", tries(40), writing],
+  [`${tries(2000)} files that are read, and then written, and dropped`, tries(2000), [
+    "unread",
+    "openFileWritable, atomic",
+  ]],
 ];
 
 for (const [what, rounds, ways] of dropped) {

@@ -8,10 +8,11 @@ import { manifestName } from "../../lib/precompress/mod.ts";
 import { sourceText } from "../support/bytes.ts";
 import { contents, inFolder, listed, writeTree } from "../support/folders.ts";
 import { millrace } from "../support/command.ts";
+import { isLong } from "../support/long_run.ts";
 import { writeSite } from "./site.ts";
 
 /** More of them: `MILLRACE_KILLS=50 npm test -- node tests/precompress/killed_test.ts`. */
-const KILLS = Number(process.env.MILLRACE_KILLS ?? 4);
+const KILLS = Number(process.env.MILLRACE_KILLS ?? (isLong ? 8 : 2));
 /** Slow enough to be killed at something. */
 const levels = ["--level-brotli", "9", "--level-zstd", "12"];
 const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);

@@ -14,7 +14,10 @@ import {
 import { sourceText } from "../support/bytes.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
 import { millrace } from "../support/command.ts";
+import { isLong } from "../support/long_run.ts";
 
+/** How often processes take a journal over at the same moment. */
+const TAKEOVERS = isLong ? 10 : 2;
 const journal = ".millrace.journal";
 const inTheWay = /\.millrace\.journal is in the way of a run's journal, and none: remove it and run again$/;
 
@@ -47,7 +50,7 @@ test(
   { timeout: 120_000 },
   () =>
     inFolder(async (folder) => {
-      for (let round = 0; round < 5; round++) {
+      for (let round = 0; round < TAKEOVERS; round++) {
         const site = join(folder, `${round}`);
         const names = Array.from({ length: 20 }, (_, i) => `${i}.js`);
         await writeTree(site, Object.fromEntries(names.map((name, i) => [name, sourceText(5000, i)])));

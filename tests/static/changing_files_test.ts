@@ -4,7 +4,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { appendFile, mkdir, mkdtemp, open, rename, rm, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import test, { after, before } from "node:test";
+import { after, before } from "node:test";
 import { gzipSync } from "node:zlib";
 import { createStaticHandler, type StaticHandler, type StaticWarning } from "../../lib/static/mod.ts";
 import { noise } from "../support/bytes.ts";
@@ -14,6 +14,9 @@ import { writeTree } from "../support/folders.ts";
 import { interrupted } from "./interrupted_download.ts";
 import { PersistentConnection, type ReceivedAnswer } from "./persistent_connection.ts";
 import { entries, type Entry, serveHandler } from "./served_handler.ts";
+import { overlapping } from "../support/overlapping.ts";
+
+const test = overlapping();
 
 const SMALL = 10_000;
 /** Read at once, when it is asked for. */

@@ -2,10 +2,13 @@ import assert from "node:assert/strict";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import test, { after, before } from "node:test";
+import { after, before } from "node:test";
 import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
 import { pause } from "../support/waits.ts";
 import { writeTree } from "../support/folders.ts";
+import { overlapping } from "../support/overlapping.ts";
+
+const test = overlapping();
 
 const LARGE = 100_000;
 

@@ -2,12 +2,15 @@ import assert from "node:assert/strict";
 import { appendFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import test, { after, before } from "node:test";
+import { after, before } from "node:test";
 import { createStaticHandler, type StaticHandler } from "../../lib/static/mod.ts";
 import { pause } from "../support/waits.ts";
 import { writeTree } from "../support/folders.ts";
 import { entries } from "./served_handler.ts";
 import { ServerProcess } from "./server_process.ts";
+import { overlapping } from "../support/overlapping.ts";
+
+const test = overlapping();
 
 const LIMIT = 60_000;
 

@@ -12,10 +12,10 @@ export function turn(): Promise<void> {
 }
 
 /** Gives the value of a promise, unless it takes so long that something must hang. */
-export async function within<T>(promise: Promise<T>, what: string): Promise<T> {
+export async function within<T>(promise: Promise<T>, what: string, limit: number = LIMIT): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what}: not within ${LIMIT} ms`)), LIMIT);
+    timer = setTimeout(() => reject(new Error(`${what}: not within ${limit} ms`)), limit);
   });
   try {
     return await Promise.race([promise, late]);

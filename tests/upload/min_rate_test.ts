@@ -5,7 +5,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import test from "node:test";
 import { gzipSync } from "node:zlib";
 import {
   type BodySource,
@@ -23,6 +22,9 @@ import { inFolder, listed } from "../support/folders.ts";
 import { serveFetch } from "../static/fetch_server.ts";
 import { RawClient } from "./handler/raw_client.ts";
 import { entries, serving } from "./handler/serving_handler.ts";
+import { overlapping } from "../support/overlapping.ts";
+
+const test = overlapping();
 
 type Options = SaveBodyOptions & InnerOptions;
 /** What a sender of a byte each 5 ms does not reach. */

@@ -99,7 +99,12 @@ export class SocketTransport implements Transport {
   }
 
   write(bytes: Uint8Array): void {
-    if (this.#socket.writable) this.#socket.write(bytes);
+    if (!this.#socket.writable) return;
+    try {
+      this.#socket.write(bytes);
+    } catch (error) { // a stream of the user's
+      this.#socket.destroy(error as Error);
+    }
   }
 
   pause(): void {

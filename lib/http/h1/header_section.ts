@@ -30,6 +30,7 @@ export function findSectionEnd(bytes: Uint8Array, from: number, to: number): num
 /** Collects a header section that comes in pieces. */
 export class HeaderSection {
   readonly #limit: number;
+  readonly #of: number;
   readonly #what: string;
   /** The section so far, and more room. */
   bytes: Uint8Array = new Uint8Array(FIRST_SIZE);
@@ -41,10 +42,12 @@ export class HeaderSection {
    *
    * @param what Its name in errors.
    * @param limit Most bytes it may have.
+   * @param of The whole limit, which errors name, if other sections had a part of it.
    */
-  constructor(what: string, limit: number) {
+  constructor(what: string, limit: number, of: number = limit) {
     this.#what = what;
     this.#limit = limit;
+    this.#of = of;
   }
 
   /**
@@ -60,7 +63,7 @@ export class HeaderSection {
     this.bytes.set(chunk.subarray(at, at + taken), before);
     this.length = before + taken;
     const end = findSectionEnd(this.bytes, Math.max(0, before - 3), this.length);
-    if (end > this.#limit || (end < 0 && this.length > this.#limit)) throw tooLarge(this.#what, this.#limit);
+    if (end > this.#limit || (end < 0 && this.length > this.#limit)) throw tooLarge(this.#what, this.#of);
     // Without this, a peer that ends lines otherwise would be waited for.
     this.#rejectBareLineFeed(before, end < 0 ? this.length : end);
     if (end < 0) return -1;

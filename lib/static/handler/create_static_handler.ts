@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { fetchFrom } from "./fetch_handler.ts";
+import { fetchFrom, matchFrom } from "./fetch_handler.ts";
 import { answerNode } from "./node_handler.ts";
 import type { StaticHandlerOptions } from "../answer/options.ts";
 import { settingsOf } from "../answer/settings.ts";
@@ -30,6 +30,11 @@ export interface StaticHandler extends AsyncDisposable {
    * @returns The response; a promise of it if it is streamed from a file.
    */
   readonly fetch: (request: Request) => Response | Promise<Response>;
+  /**
+   * Answers a `Request` as {@linkcode StaticHandler.fetch} does, but returns undefined where `node()` would call `next()`:
+   * there is nothing at its path, or its method is not GET or HEAD. For middleware. Bound.
+   */
+  readonly match: (request: Request) => Response | Promise<Response> | undefined;
   /**
    * Answers a request to `node:http`, or `node:http2`, with no `Request` in between; also in a chain of Connect or
    * Express, where what it has no file for, and methods other than GET and HEAD, go on to `next()`; with `cors`, preflights
@@ -87,6 +92,7 @@ export async function createStaticHandler(
   if (options.watch) site.watch();
   return {
     fetch: (request) => fetchFrom(site, request),
+    match: (request) => matchFrom(site, request),
     node: (req, res, next) => answerNode(site, req, res, next),
     reload: () => site.reload(),
     stats: () => site.stats(),

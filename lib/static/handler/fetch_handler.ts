@@ -1,6 +1,7 @@
 import { fileSlice } from "../../runtime/mod.ts";
 import { type Answer, type AnswerInit, type FileParts, valueOf } from "../answer/answer.ts";
 import { answerBusy } from "../answer/answer_resource.ts";
+import type { Asked } from "./asked.ts";
 import { fileBody } from "./file_body.ts";
 import { FileReader, isAsScanned, isShortage } from "./file_reader.ts";
 import type { Site } from "./site.ts";
@@ -10,9 +11,21 @@ const READ_WHOLE = 256 * 1024;
 
 /** Answers a `Request`, at once if what it asks for is in memory. */
 export function fetchFrom(site: Site, request: Request): Response | Promise<Response> {
-  const { method, url, headers } = request;
-  const answer = site.respond({ method, target: url, fields: headers, unslashed: undefined });
-  if (method === "HEAD") return new Response(null, answer.init());
+  return send(site, request, site.respond(askedBy(request)));
+}
+
+/** As {@linkcode fetchFrom}, but returns undefined if the next handler of a chain is to respond. */
+export function matchFrom(site: Site, request: Request): Response | Promise<Response> | undefined {
+  const answer = site.respondInChain(askedBy(request));
+  return answer && send(site, request, answer);
+}
+
+function askedBy({ method, url, headers }: Request): Asked {
+  return { method, target: url, fields: headers, unslashed: undefined };
+}
+
+function send(site: Site, request: Request, answer: Answer): Response | Promise<Response> {
+  if (request.method === "HEAD") return new Response(null, answer.init());
   return answer.file ? fromFile(site, request, answer, answer.file) : answer.response();
 }
 

@@ -81,6 +81,27 @@ for (
     }));
 }
 
+for (const protocol of ["h2c", "http/1.1"] as Protocol[]) {
+  test(`connect gives a stream whose write() throws: ${protocol}, the request fails, and nothing is left`, () => {
+    let isFirst = true;
+    const connect: HttpConnectFunction = (target, options) => {
+      if (!isFirst) return byNode(target, options);
+      isFirst = false;
+      return new Duplex({
+        read: () => {},
+        write: () => {
+          throw new RangeError("not today");
+        },
+      });
+    };
+    return trial(protocol, { client: { connect, retries: 0 } }, async ({ client, url }) => {
+      const failure = await within(client.fetch(url("/")).then(() => undefined, (error) => error), "the answer");
+      assert.ok(failure instanceof HttpError, String(failure));
+      assert.match(String(failure.cause), /not today/);
+    });
+  });
+}
+
 test("connect with a proxy: it connects to that", () => {
   const targets: unknown[] = [];
   return byProxy("https", "h2", {

@@ -140,7 +140,7 @@ const http: Case[] = [
     what: "1xx without end",
     proxy: endless("HTTP/1.1 100 Continue\r\n\r\n"),
     code: "LIMIT_EXCEEDED",
-    says: /maxHeaderSize/,
+    says: /proxy's answer is larger than 4096 bytes: see maxHeaderSize/,
   },
   {
     what: "bytes after the answer",

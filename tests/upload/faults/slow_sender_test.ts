@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import test from "node:test";
 import { pause } from "../../support/waits.ts";
 import { inFolder } from "../../support/folders.ts";
 import { content } from "./good_uploads.ts";
@@ -7,6 +6,9 @@ import { assertUnhurt, TIMES } from "./unhurt.ts";
 import { UploadConnection } from "./upload_connection.ts";
 import { chunk, form, formType, head } from "./upload_messages.ts";
 import { cannotLookInside, uploadEntries, UploadProcess } from "./upload_process.ts";
+import { overlapping } from "../../support/overlapping.ts";
+
+const test = overlapping(4);
 
 const SIZE = 100_000;
 

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import test from "node:test";
 import { writeTree } from "../../support/folders.ts";
 import { runtime } from "../../support/runtime.ts";
 import { chunkOf, RawClient } from "./raw_client.ts";
 import { contentsOf, entries, serving } from "./serving_handler.ts";
 import { until } from "../../support/waits.ts";
+import { overlapping } from "../../support/overlapping.ts";
+
+const test = overlapping();
 
 const MIB = 1024 * 1024;
 /** All that a sender has who does not stop: more than Bun takes by itself. Deno takes all there is. */

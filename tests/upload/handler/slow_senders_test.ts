@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import test from "node:test";
 import { runtime } from "../../support/runtime.ts";
 import { pause } from "../../support/waits.ts";
 import { RawClient } from "./raw_client.ts";
 import { contentsOf, entries, serving } from "./serving_handler.ts";
+import { overlapping } from "../../support/overlapping.ts";
+
+const test = overlapping();
 
 const bodies = {
   "a length": { lines: ["Content-Length: 100000"], byte: "a" },

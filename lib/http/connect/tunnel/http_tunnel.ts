@@ -40,7 +40,7 @@ async function readFinalHead(
 ): Promise<{ status: number; reason: string }> {
   let left = maxHeaderSize;
   while (true) {
-    const section = new HeaderSection("proxy's answer", left);
+    const section = new HeaderSection("proxy's answer", left, maxHeaderSize);
     let after = -1;
     while (after < 0) {
       const chunk = await answer.more();

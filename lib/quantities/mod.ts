@@ -1,3 +1,9 @@
+/**
+ * Quantities as people read them.
+ *
+ * @module
+ */
+
 /** `bytes` as people read them: `12.3 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;

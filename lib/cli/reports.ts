@@ -1,0 +1,75 @@
+import { lstat, realpath, stat } from "node:fs/promises";
+import { basename, dirname, extname, join, resolve } from "node:path";
+import { AtomicFile } from "../files/mod.ts";
+import { isWithin, type RunDetails } from "../precompress/internal.ts";
+import { readManifest } from "../precompress/mod.ts";
+import type { Former } from "../report/mod.ts";
+import { UsageError } from "./usage.ts";
+
+/** The kinds of reports, by the extensions of their files. */
+const kinds: ReadonlyMap<string, "page" | "summary"> = new Map([
+  [".html", "page"],
+  [".htm", "page"],
+  [".md", "summary"],
+]);
+
+/**
+ * Sees, before a run takes its time, that its reports can be written.
+ *
+ * @param deployed The folders that are deployed: a report is no part of a site.
+ * @throws {UsageError} if one cannot.
+ */
+export async function requireReportPlaces(paths: readonly string[], deployed: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    if (!kinds.has(extname(path).toLowerCase())) {
+      throw new UsageError(`--report ${path}: name a page, report.html, or a summary in Markdown, report.md`);
+    }
+    const place = await placeOf(path);
+    for (const folder of deployed) {
+      const real = await realpath(folder).catch(() => resolve(folder));
+      if (!isWithin(place, real)) continue;
+      throw new UsageError(`--report ${path} is in ${folder}, which is deployed: write it elsewhere`);
+    }
+  }
+}
+
+/** The real path of what is to be written. */
+async function placeOf(path: string): Promise<string> {
+  const folder = await realpath(dirname(path)).catch((cause) => {
+    throw new UsageError(`--report ${path}: there is no folder ${dirname(path)}`, { cause });
+  });
+  const place = join(folder, basename(path));
+  const isFile = await stat(place).then((found) => found.isFile(), () => true);
+  if (!isFile) throw new UsageError(`--report ${path}: a folder, or what is no file, has this name`);
+  return await realpath(place).catch(async () => {
+    const isLink = await lstat(place).then((found) => found.isSymbolicLink(), () => false);
+    if (isLink) throw new UsageError(`--report ${path}: the symbolic link leads nowhere`);
+    return place;
+  });
+}
+
+/** Writes the reports of a run, each whole or not at all. */
+export async function writeReports(paths: readonly string[], run: RunDetails): Promise<void> {
+  if (paths.length === 0) return;
+  const { htmlReport, markdownReport, siteReportOf } = await import("../report/mod.ts");
+  const report = await siteReportOf(run, await formerOf(run));
+  for (const path of paths) {
+    const isPage = kinds.get(extname(path).toLowerCase()) === "page";
+    const file = await AtomicFile.open(path);
+    try {
+      await file.write(new TextEncoder().encode(isPage ? htmlReport(report, new Date()) : markdownReport(report)));
+      await file.commit();
+    } finally {
+      await file.discard();
+    }
+  }
+}
+
+/** The files before a run: those of the previous deploy, which visitors have, or those of the run before. */
+async function formerOf({ places, before }: RunDetails): Promise<Former | undefined> {
+  const manifest = places.previous === undefined
+    ? undefined
+    : await readManifest(places.previous).catch(() => undefined);
+  if (manifest) return { isDeploy: true, records: new Map(Object.entries(manifest.files)) };
+  return before.size > 0 ? { isDeploy: false, records: before } : undefined;
+}

@@ -1,0 +1,88 @@
+/**
+ * Middleware for Hono: files of a folder, and compression of responses.
+ *
+ * @example An API and the files of an application
+ * ```ts
+ * import { createCompression } from "@millrace/streams/compression";
+ * import { compress, serveStatic } from "@millrace/streams/hono";
+ * import { createStaticHandler } from "@millrace/streams/static";
+ * import { Hono } from "hono";
+ *
+ * const site = await createStaticHandler("dist");
+ * const app = new Hono();
+ * app.use(compress(createCompression()));
+ * app.get("/api/mills", (c) => c.json(["wind", "water"]));
+ * app.use(serveStatic(site));
+ * console.log((await app.request("/")).headers.get("content-type")); // text/html; charset=utf-8
+ * ```
+ *
+ * @module
+ */
+import type { Compression } from "../compression/mod.ts";
+import type { StaticHandler } from "../static/mod.ts";
+
+/**
+ * Middleware of Hono, in any of its applications.
+ *
+ * @example Only in production
+ * ```ts
+ * import { type HonoMiddleware, serveStatic } from "@millrace/streams/hono";
+ * import { createStaticHandler } from "@millrace/streams/static";
+ * import process from "node:process";
+ *
+ * const isDevelopment = process.env.NODE_ENV === "development";
+ * const files: HonoMiddleware[] = isDevelopment ? [] : [serveStatic(await createStaticHandler("dist"))];
+ * console.log(files.length); // 1
+ * ```
+ */
+export type HonoMiddleware = (
+  context: { readonly req: { readonly raw: Request }; res: Response | undefined },
+  next: () => Promise<void>,
+) => Promise<Response | void>;
+
+/**
+ * Returns middleware that answers with the files of a static handler. What it has no file for goes on to the next
+ * handler: put it before your routes, or behind them if the handler has a `fallback`.
+ *
+ * @param site The handler. Below a path, as in `app.use("/docs/*", …)`, with that path as its `basePath`.
+ * @example Serve a folder
+ * ```ts
+ * import { serveStatic } from "@millrace/streams/hono";
+ * import { createStaticHandler } from "@millrace/streams/static";
+ * import { Hono } from "hono";
+ *
+ * const app = new Hono().use(serveStatic(await createStaticHandler("dist")));
+ * console.log((await app.request("/index.html")).status, (await app.request("/missing")).status); // 200 404
+ * ```
+ */
+export function serveStatic(site: Pick<StaticHandler, "match">): HonoMiddleware {
+  return async ({ req }, next) => await site.match(req.raw) ?? await next();
+}
+
+/**
+ * Returns middleware that compresses responses. Text and JSON are compressed in one call and have a `Content-Length`.
+ *
+ * @param compression Made by `createCompression()`.
+ * @example Compress the responses of an API
+ * ```ts
+ * import { createCompression } from "@millrace/streams/compression";
+ * import { compress } from "@millrace/streams/hono";
+ * import { Hono } from "hono";
+ *
+ * const compression = createCompression();
+ * await compression.ready();
+ * const app = new Hono().use(compress(compression)).get("/", (c) => c.json(Array(500).fill("mill")));
+ * const response = await app.request("/", { headers: { "accept-encoding": "zstd" } });
+ * console.log(response.headers.get("content-encoding")); // zstd
+ * ```
+ */
+export function compress(compression: Pick<Compression, "fetch">): HonoMiddleware {
+  return async (context, next) => {
+    await next();
+    const response = context.res!;
+    const compressed = await compression.fetch(() => response)(context.req.raw);
+    if (compressed === response) return;
+    context.res = undefined; // or Hono would add the former one's fields
+    context.res = compressed;
+  };
+}

@@ -1,0 +1,106 @@
+import { likelyHash } from "../names/mod.ts";
+import type { FileRecord } from "../precompress/mod.ts";
+import { type Change, sentSize } from "./site_file.ts";
+
+/** The files before a run. */
+export interface Former {
+  /** Whether they were deployed, so that visitors have them; if not, a run found them. */
+  readonly isDeploy: boolean;
+  readonly records: ReadonlyMap<string, FileRecord>;
+}
+
+/** A file, compared with what was there before. */
+export interface ComparedFile {
+  readonly path: string;
+  readonly change: Change;
+  /** The path before; undefined if it is new. */
+  readonly formerPath: string | undefined;
+  /** The bytes that a client without dictionaries gets, before and now. */
+  readonly before: number | undefined;
+  readonly now: number;
+}
+
+/** A file that is gone. */
+export interface RemovedFile {
+  /** Its path before. */
+  readonly path: string;
+  readonly change: "removed";
+  readonly before: number;
+  readonly now: undefined;
+}
+
+/** The differences of a run's files to those before. */
+export interface Changes {
+  readonly former: Former;
+  /** All files that are there now. */
+  readonly byPath: ReadonlyMap<string, ComparedFile>;
+  /** Those that are gone. */
+  readonly removed: readonly RemovedFile[];
+  /** The bytes of all files for clients without dictionaries. */
+  readonly total: { readonly before: number; readonly now: number };
+}
+
+/** Compares; a file whose name has another hash than before is the same file, changed. */
+export function changesOf(records: ReadonlyMap<string, FileRecord>, former: Former): Changes {
+  const gone = new Map([...former.records].filter(([path]) => !records.has(path)));
+  const versions = versionsIn(gone.keys());
+  const byPath = new Map<string, ComparedFile>();
+  for (const [path, record] of records) {
+    const formerPath = former.records.has(path) ? path : versions.take(path, record.dictionary?.path);
+    if (formerPath !== undefined) gone.delete(formerPath);
+    const before = formerPath === undefined ? undefined : former.records.get(formerPath);
+    const change = before === undefined ? "new" : before.sha256 === record.sha256 ? "same" : "changed";
+    byPath.set(path, { path, change, formerPath, before: before && sentOf(before), now: sentOf(record) });
+  }
+  const removed = [...gone].sort(([a], [b]) => a < b ? -1 : 1).map(([path, record]): RemovedFile => {
+    return { path, change: "removed", before: sentOf(record), now: undefined };
+  });
+  const total = { before: totalOf(former.records), now: totalOf(records) };
+  return { former, byPath, removed, total };
+}
+
+/** Lists the files that are not as before, those that differ most first. */
+export function differences({ byPath, removed }: Changes): (ComparedFile | RemovedFile)[] {
+  const difference = ({ before = 0, now = 0 }: ComparedFile | RemovedFile): number => Math.abs(now - before);
+  return [...[...byPath.values()].filter(({ change }) => change !== "same"), ...removed]
+    .sort((a, b) => difference(b) - difference(a) || (a.path < b.path ? -1 : 1));
+}
+
+/** Files by their names without the hash; each is taken once, first of all the one that is asked for. */
+function versionsIn(paths: Iterable<string>): { take(path: string, wished?: string): string | undefined } {
+  const byPattern = new Map<string, Set<string>>();
+  for (const path of paths) {
+    const pattern = patternOf(path);
+    if (pattern === undefined) continue;
+    byPattern.set(pattern, (byPattern.get(pattern) ?? new Set()).add(path));
+  }
+  return {
+    take(path, wished) {
+      const versions = byPattern.get(patternOf(path) ?? "");
+      if (!versions) return undefined;
+      const [first] = versions;
+      const taken = wished !== undefined && versions.has(wished) ? wished : first;
+      if (taken !== undefined) versions.delete(taken);
+      return taken;
+    },
+  };
+}
+
+function patternOf(path: string): string | undefined {
+  const part = likelyHash(path);
+  return part && `${path.slice(0, part.start)}*${path.slice(part.end)}`;
+}
+
+function sentOf({ size, variants }: FileRecord): number {
+  const { brotli, zstd, gzip } = variants;
+  const sizes = Object.entries({ brotli, zstd, gzip }).flatMap(([format, variant]) =>
+    variant?.size === undefined ? [] : [[format, variant.size]]
+  );
+  return sentSize({ size, sizes: Object.fromEntries(sizes) });
+}
+
+function totalOf(records: ReadonlyMap<string, FileRecord>): number {
+  let total = 0;
+  for (const record of records.values()) total += sentOf(record);
+  return total;
+}

@@ -1,0 +1,68 @@
+import { createHash } from "node:crypto";
+import { html, Markup, visibleName } from "./markup.ts";
+import { script, style } from "./page_assets.ts";
+import { pageDataOf } from "./page_data.ts";
+import { changesSection } from "./sections/changes.ts";
+import { filesSection } from "./sections/files.ts";
+import { headline } from "./sections/headline.ts";
+import { leftAloneSection } from "./sections/left_alone.ts";
+import { problemsSection } from "./sections/problems.ts";
+import { typesBySize, typesSection } from "./sections/types.ts";
+import { visitsSection } from "./sections/visits.ts";
+import type { SiteReport } from "./site_report.ts";
+
+/**
+ * Makes a page about a run that stands alone: it loads nothing, and by its content security policy no script runs but its
+ * own.
+ *
+ * @param at When the run was.
+ */
+export function htmlReport(report: SiteReport, at: Date): string {
+  const types = typesBySize(report.files);
+  const data = JSON.stringify(pageDataOf(report, types)).replace(/[<\u2028\u2029]/g, escaped);
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  const { text } = html`
+    <!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8">
+        <meta http-equiv="Content-Security-Policy" content="${policy}">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <meta name="referrer" content="no-referrer">
+        <title>${visibleName(report.name)}, precompressed</title>
+        <link rel="icon" href="data:,">
+        <style>${new Markup(style)}</style>
+      </head>
+      <body>
+        <main>
+    ${headline(report, at)}
+    ${problemsSection(report)}
+    ${visitsSection(report)}
+    ${typesSection(report, types)}
+    ${filesSection(report)}
+    ${changesSection(report)}
+    ${leftAloneSection(report)}
+        </main>
+        <script type="application/json" id="data">${new Markup(data)}</script>
+        <script>${new Markup(script)}</script>
+      </body>
+    </html>
+  `;
+  return text;
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+}

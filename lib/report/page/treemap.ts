@@ -1,0 +1,174 @@
+import type { PageData } from "../page_data.ts";
+import { formatBytes } from "../../quantities/mod.ts";
+import { saving } from "../saving.ts";
+import type { ShownFile } from "./files.ts";
+import { element } from "./element.ts";
+import { type Rectangle, squarify } from "./squarify.ts";
+
+/** The most files to draw: more are too small to be seen. */
+const MOST = 400;
+/** The height of a group's name, in pixels. */
+const HEAD = 20;
+
+/** The treemap: areas of files, grouped by their types. */
+export class Treemap {
+  readonly #place: HTMLElement;
+  readonly #status: HTMLElement;
+  readonly #data: PageData;
+  readonly #reveal: (file: ShownFile) => void;
+  readonly #tiles: HTMLButtonElement[] = [];
+  readonly #files = new Map<HTMLElement, ShownFile>();
+  readonly #groups: readonly { readonly type: number; readonly files: readonly ShownFile[]; readonly rest: number }[];
+  #current = 0;
+
+  /** @param reveal Shows a file in the table. */
+  constructor(
+    place: HTMLElement,
+    status: HTMLElement,
+    data: PageData,
+    files: readonly ShownFile[],
+    reveal: (file: ShownFile) => void,
+  ) {
+    [this.#place, this.#status, this.#data, this.#reveal] = [place, status, data, reveal];
+    const shown = new Set(files.toSorted((a, b) => b.size - a.size).slice(0, MOST).filter(({ size }) => size > 0));
+    this.#groups = data.types.map((_, type) => {
+      const all = files.filter((file) => file.type === type);
+      const drawn = all.filter((file) => shown.has(file)).sort((a, b) => b.size - a.size);
+      const rest = all.reduce((sum, file) => sum + (shown.has(file) ? 0 : file.size), 0);
+      return { type, files: drawn, rest };
+    });
+    place.addEventListener("keydown", (event) => this.#onKey(event));
+    for (const name of ["mouseover", "focusin"]) place.addEventListener(name, (event) => this.#point(event.target));
+    place.addEventListener("click", (event) => {
+      const file = this.#fileOf(event.target);
+      if (file) this.#reveal(file);
+    });
+    new ResizeObserver(() => this.#draw()).observe(place);
+  }
+
+  #draw(): void {
+    const { clientWidth: width, clientHeight: height } = this.#place;
+    if (width === 0) return;
+    const hadFocus = this.#place.contains(document.activeElement);
+    this.#place.textContent = "";
+    this.#tiles.length = 0;
+    this.#files.clear();
+    const weights = this.#groups.map(({ files, rest }) => files.reduce((sum, { size }) => sum + size, rest));
+    const used = this.#groups.map((_, i) => i).filter((i) => weights[i]! > 0).sort((a, b) => weights[b]! - weights[a]!);
+    const areas = squarify(used.map((i) => weights[i]!), { x: 0, y: 0, width, height });
+    used.forEach((i, at) => this.#drawGroup(this.#groups[i]!, areas[at]!, weights[i]!, { width, height }));
+    this.#current = Math.min(this.#current, this.#tiles.length - 1);
+    const current = this.#tiles[this.#current];
+    if (current) current.tabIndex = 0;
+    if (hadFocus) current?.focus();
+  }
+
+  #drawGroup(
+    { type, files, rest }: { readonly type: number; readonly files: readonly ShownFile[]; readonly rest: number },
+    area: Rectangle,
+    weight: number,
+    all: Pick<Rectangle, "width" | "height">,
+  ): void {
+    const group = element("div", `group c${type % 10}`);
+    put(group, area, all);
+    const hasHead = area.height > 3 * HEAD && area.width > 60;
+    if (hasHead) group.append(element("span", "head", `${this.#data.types[type]} ${formatBytes(weight)}`));
+    const top = hasHead ? HEAD : 0;
+    // One part stands for the files that are too small to be drawn.
+    const parts = [
+      ...files.map((file) => ({ file, weight: file.size })),
+      ...rest > 0 ? [{ file: undefined, weight: rest }] : [],
+    ];
+    parts.sort((a, b) => b.weight - a.weight);
+    const inner = { x: 0, y: top, width: Math.max(0, area.width - 2), height: Math.max(0, area.height - top - 2) };
+    squarify(parts.map(({ weight }) => weight), inner).forEach((place, i) => {
+      if (place.width >= 1 && place.height >= 1) group.append(this.#tile(parts[i]!.file, place, area));
+    });
+    this.#place.append(group);
+  }
+
+  #tile(file: ShownFile | undefined, area: Rectangle, group: Rectangle): HTMLElement {
+    const tile = element(file ? "button" : "div", "tile");
+    put(tile, area, group);
+    if (!file) return tile;
+    tile.tabIndex = -1;
+    tile.ariaLabel = `${nameOf(file)} ${this.#describe(file)}`;
+    tile.style.setProperty("--left", `${(file.sent / file.size) * 100}%`);
+    if (area.width > 56 && area.height > 22) {
+      tile.append(element("bdi", "", nameOf(file)));
+      if (area.height > 40) tile.append(" ", element("small", "", formatBytes(file.size)));
+    }
+    this.#tiles.push(tile as HTMLButtonElement);
+    this.#files.set(tile, file);
+    return tile;
+  }
+
+  #describe({ path, type, size, sent }: ShownFile): string {
+    const now = sent < size ? `, sent as ${formatBytes(sent)} (${saving(size, sent)})` : "";
+    return `${formatBytes(size)}${now}: ${path}, ${this.#data.types[type]}`;
+  }
+
+  #fileOf(target: EventTarget | null): ShownFile | undefined {
+    const tile = (target as HTMLElement | null)?.closest<HTMLElement>("button.tile");
+    return tile ? this.#files.get(tile) : undefined;
+  }
+
+  #point(target: EventTarget | null): void {
+    const file = this.#fileOf(target);
+    if (file) this.#status.textContent = this.#describe(file);
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    const target = this.#targetOf(event.key);
+    if (target === undefined) return;
+    event.preventDefault();
+    this.#tiles[this.#current]!.tabIndex = -1;
+    this.#current = target;
+    this.#tiles[target]!.tabIndex = 0;
+    this.#tiles[target]!.focus();
+  }
+
+  #targetOf(key: string): number | undefined {
+    this.#current = Math.max(0, this.#tiles.indexOf(document.activeElement as HTMLButtonElement));
+    const last = this.#tiles.length - 1;
+    if (last < 0) return undefined;
+    if (key === "Home") return 0;
+    if (key === "End") return last;
+    const step = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[key];
+    return step && this.#nearest(step[0]!, step[1]!);
+  }
+
+  /** The tile that is next in a direction: of those whose middle lies there, the nearest. */
+  #nearest(dx: number, dy: number): number | undefined {
+    const middles = this.#tiles.map((tile) => {
+      const { left, top, width, height } = tile.getBoundingClientRect();
+      return { x: left + width / 2, y: top + height / 2 };
+    });
+    const from = middles[this.#current]!;
+    let best: number | undefined;
+    let least = Infinity;
+    middles.forEach(({ x, y }, i) => {
+      const along = (x - from.x) * dx + (y - from.y) * dy;
+      const aside = Math.abs((x - from.x) * dy) + Math.abs((y - from.y) * dx);
+      if (along <= 1 || along + 2 * aside >= least) return;
+      [best, least] = [i, along + 2 * aside];
+    });
+    return best;
+  }
+}
+
+/** Puts an element into its place by shares of the whole: so the map fits paper, too. */
+function put(
+  { style }: HTMLElement,
+  { x, y, width, height }: Rectangle,
+  whole: Pick<Rectangle, "width" | "height">,
+): void {
+  style.left = `${(x / whole.width) * 100}%`;
+  style.top = `${(y / whole.height) * 100}%`;
+  style.width = `${(width / whole.width) * 100}%`;
+  style.height = `${(height / whole.height) * 100}%`;
+}
+
+function nameOf({ path }: ShownFile): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

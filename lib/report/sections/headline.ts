@@ -1,0 +1,76 @@
+import { type DeltaFormat, type VariantFormat, variantFormats } from "../../precompress/mod.ts";
+import { counted, formatBytes, formatDuration } from "../../quantities/mod.ts";
+import { html, type Markup, visibleName } from "../markup.ts";
+import { sentSize, type SiteFile, sum, updateSize } from "../site_file.ts";
+import type { SiteReport } from "../site_report.ts";
+import { saving } from "../saving.ts";
+import { grouped, percent } from "../words.ts";
+import { type Bar, bars } from "./bars.ts";
+
+/** The name of the site, what was saved in one number, and the formats beside each other. */
+export function headline({ name, run, files, formats }: SiteReport, at: Date): Markup {
+  const { report, settings } = run;
+  const worth = files.filter(({ sizes }) => Object.keys(sizes).length > 0);
+  const before = sum(worth.map(({ size }) => size));
+  const after = sum(worth.map(sentSize));
+  const rest = files.length - worth.length;
+  const levels = settings.formats.map((format) => `${format} ${settings.levels[format]}`).join(", ");
+  return html`
+    <header>
+      <p class="over">Precompressed with Millrace</p>
+      <h1><bdi>${visibleName(name)}</bdi></h1>
+      <p class="facts">${dateOf(at)} · ${grouped(files.length)} ${files.length === 1
+        ? "file"
+        : "files"} · ${levels} · ${formatDuration(report.elapsedMs)}</p>
+    </header>
+    <section class="headline" aria-labelledby="saved">
+    <div>
+    <h2 id="saved"><strong>${before === 0 ? "0%" : percent(1 - after / before)}</strong> smaller</h2>
+    <p>${grouped(worth.length)} ${worth.length === 1 ? "file is" : "files are"} worth compressing: <b>${formatBytes(
+      before,
+    )}</b> become <b>${formatBytes(after)}</b>.${rest > 0
+      ? ` ${grouped(rest)} more, of ${formatBytes(sum(files.map(({ size }) => size)) - before)}, ${
+        rest === 1 ? "is" : "are"
+      } left alone.`
+      : ""}</p>
+    <p class="facts">${report.compressed.length} compressed in this run, ${report
+      .unchanged} as before${report.removed.length > 0
+      ? `, ${counted(report.removed.length, "stale file")} removed`
+      : ""}${report.found.length > 0 ? `, ${counted(report.found.length, "variant")} of other tools` : ""}</p>
+    </div>
+    ${bars(barsOf(worth, before, formats))}
+    </section>
+  `;
+}
+
+function barsOf(
+  worth: readonly SiteFile[],
+  before: number,
+  formats: readonly (VariantFormat | DeltaFormat)[],
+): Bar[] {
+  const used = variantFormats.filter((format) => formats.includes(format));
+  const totals = used.map((format) => ({
+    label: format,
+    bytes: sum(worth.map(({ size, sizes }) => sizes[format] ?? size)),
+  })).sort((a, b) => b.bytes - a.bytes);
+  const all: Bar[] = [{ label: "as built", bytes: before }, ...totals];
+  const withDelta = worth.filter((file) => updateSize(file) < sentSize(file));
+  if (withDelta.length === 0) return chosen(all);
+  const bytes = sum(withDelta.map(updateSize));
+  const note = `${saving(sum(withDelta.map(sentSize)), bytes)} of ${counted(withDelta.length, "file")}`;
+  return [...chosen(all), { label: "as deltas", bytes, note, isChosen: true }];
+}
+
+/** The smallest of them is what most visitors get. */
+function chosen(all: readonly Bar[]): Bar[] {
+  return all.map((bar, i) => i > 0 && i === all.length - 1 ? { ...bar, isChosen: true } : bar);
+}
+
+const months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October"];
+const monthNames = [...months, "November", "December"];
+
+function dateOf(at: Date): Markup {
+  const iso = at.toISOString();
+  const day = `${at.getUTCDate()} ${monthNames[at.getUTCMonth()]} ${at.getUTCFullYear()}`;
+  return html`<time datetime="${iso}">${day}, ${iso.slice(11, 16)} UTC</time>`;
+}

@@ -1,0 +1,84 @@
+import { formatBytes } from "../../quantities/mod.ts";
+import { LINE } from "../line.ts";
+import { html, type Markup, visibleName } from "../markup.ts";
+import type { SiteReport } from "../site_report.ts";
+import type { Cost, Visit } from "../visits.ts";
+
+/** The costs of a first visit and of those that follow. */
+export function visitsSection({ visits, changes, run }: SiteReport): Markup | undefined {
+  const [first, ...others] = visits;
+  if (first === undefined) return undefined;
+  const news = changes?.former.isDeploy ? "deploy" : "run";
+  return html`<section aria-labelledby="visits">
+<h2 id="visits">A visit on 4G</h2>
+<p class="lead">Of <bdi class="name">${visibleName(first.page)}</bdi> and the files that it refers to${
+    others.length > 0 ? "; other pages are below" : ""
+  }.</p>
+<div class="cards">
+${card("First visit, not compressed", first.plain, first.plain)}
+${card("First visit", first.first, first.plain)}
+${card("Back, nothing new", first.again, first.plain)}
+${first.update && card(`Back after this ${news}`, first.update, first.plain, deltaNote(first))}
+</div>
+${others.length > 0 ? pagesTable(visits) : undefined}
+<p class="fine">Reckoned, not measured: a line of ${LINE.megabits} Mbit/s and ${LINE.roundTrip} ms there and back, three times there and back to connect, and one more for each stage of files whose names are found together. Header fields, the server, and scripts take no time here, and what scripts or other hosts load is not seen. Clients get the smallest variant; immutable files, such as those with a hash in their names, are not asked for again, others are asked for and found unchanged.${
+    run.places.previous === undefined && changes !== undefined
+      ? " With --previous DIR, returning visitors get deltas."
+      : ""
+  }</p>
+</section>`;
+}
+
+function deltaNote({ update, updateWithoutDeltas }: Visit): string | undefined {
+  if (!update || !updateWithoutDeltas || update.bytes === updateWithoutDeltas.bytes) return undefined;
+  return `${formatBytes(updateWithoutDeltas.bytes)} without deltas`;
+}
+
+function card(title: string, { requests, bytes, ms }: Cost, { ms: slowest }: Cost, note?: string): Markup {
+  return html`
+    <div class="card">
+      <h3>${title}</h3>
+      <p class="big">${seconds(ms)}<small> s</small></p>
+      <svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+        <rect width="1000" height="10" class="track" />
+        <rect width="${Math.round((ms / slowest) * 1000)}" height="10" class="fill" />
+      </svg>
+      <p>${formatBytes(bytes)} in ${requests} ${requests === 1 ? "request" : "requests"}${note && html`<br>${note}`}</p>
+    </div>
+  `;
+}
+
+function pagesTable(visits: readonly Visit[]): Markup {
+  const hasUpdate = visits.some(({ update }) => update !== undefined);
+  const cells = (cost: Cost | undefined): Markup =>
+    cost
+      ? html`
+        <td>${formatBytes(cost.bytes)}</td>
+        <td>${seconds(cost.ms)} s</td>
+      `
+      : html`
+        <td>–</td>
+        <td>–</td>
+      `;
+  const columns = ["not compressed", "first visit", "back", ...hasUpdate ? ["back after changes"] : []];
+  return html`
+    <div class="wide" tabindex="0" role="region" aria-label="Visits by page">
+      <table>
+        <thead>
+          <tr><th scope="col">Page</th>${columns.map((name) =>
+            html`<th scope="colgroup" colspan="2">${name}</th>`
+          )}</tr>
+        </thead>
+        <tbody>${visits.map(({ page, plain, first, again, update }) =>
+          html`<tr><th scope="row"><bdi>${visibleName(page)}</bdi></th>${[plain, first, again].map(cells)}${
+            hasUpdate ? cells(update) : undefined
+          }</tr>\n`
+        )}</tbody>
+      </table>
+    </div>
+  `;
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(ms < 9950 ? 1 : 0);
+}

@@ -1,0 +1,163 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pageReferences, type Reference, styleReferences } from "../pages/mod.ts";
+import { timeOf } from "./line.ts";
+import { sentSize, type SiteFile, updateSize } from "./site_file.ts";
+
+/** The cost of loading a page once. */
+export interface Cost {
+  readonly requests: number;
+  /** Of bodies. */
+  readonly bytes: number;
+  /** On a line as {@linkcode LINE} has it. */
+  readonly ms: number;
+}
+
+/** The costs of a page to its visitors. */
+export interface Visit {
+  readonly page: string;
+  /** How many of its references lead to other hosts, or to no file of the folder. */
+  readonly elsewhere: number;
+  readonly plain: Cost;
+  readonly first: Cost;
+  /** Of a second visit with nothing new in between. */
+  readonly again: Cost;
+  /** Of one who was there before what is new; undefined if nobody knows what is. */
+  readonly update: Cost | undefined;
+  /** The same without deltas. */
+  readonly updateWithoutDeltas: Cost | undefined;
+}
+
+/** The most pages to follow: the first ones of a site are like the others. */
+const MOST_PAGES = 12;
+/** Larger pages and style sheets are not read, in bytes. */
+const LARGEST = 4 << 20;
+/** Style sheets import others up to this depth. */
+const DEEPEST = 5;
+
+/** Reckons what visits of the site's first pages cost. */
+export async function visitsOf(files: readonly SiteFile[], folder: string): Promise<Visit[]> {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const pages = files.filter(({ path }) => /\.html?$/i.test(path)).sort(byRank).slice(0, MOST_PAGES);
+  const visits: Visit[] = [];
+  for (const page of pages) {
+    const loading = new Loading(byPath, folder);
+    await loading.load(page).catch(() => {}); // a page that is gone meanwhile loads nothing
+    visits.push(visitOf(page, loading));
+  }
+  return visits;
+}
+
+/** The start page first, then those that are higher up. */
+function byRank(a: SiteFile, b: SiteFile): number {
+  const rank = ({ path }: SiteFile): number => path === "index.html" ? 0 : path.split("/").length;
+  return rank(a) - rank(b) || (a.path < b.path ? -1 : 1);
+}
+
+/** Finds what a page loads, in stages. */
+class Loading {
+  readonly stages: SiteFile[][] = [];
+  elsewhere = 0;
+  readonly #files: ReadonlyMap<string, SiteFile>;
+  readonly #folder: string;
+  readonly #seen = new Set<string>();
+
+  constructor(files: ReadonlyMap<string, SiteFile>, folder: string) {
+    this.#files = files;
+    this.#folder = folder;
+  }
+
+  async load(page: SiteFile): Promise<void> {
+    this.#add(page, 0);
+    const { base, references } = pageReferences(await this.#read(page));
+    await this.#follow(references, resolved(base ?? "", urlOf(page.path)) ?? urlOf(page.path), 1);
+  }
+
+  async #follow(references: readonly Reference[], base: string, stage: number): Promise<void> {
+    const sheets: SiteFile[] = [];
+    for (const { url, kind, isLater } of references) {
+      if (isLater || /^data:/i.test(url)) continue;
+      const file = this.#fileAt(resolved(url, base));
+      if (file === undefined) this.elsewhere++;
+      else if (this.#add(file, stage) && kind === "style") sheets.push(file);
+    }
+    for (const sheet of stage < DEEPEST ? sheets : []) {
+      await this.#follow(styleReferences(await this.#read(sheet)), urlOf(sheet.path), stage + 1);
+    }
+  }
+
+  #add(file: SiteFile, stage: number): boolean {
+    if (this.#seen.has(file.path)) return false;
+    this.#seen.add(file.path);
+    (this.stages[stage] ??= []).push(file);
+    return true;
+  }
+
+  /** The file that a URL leads to. The site may be served below a path that the folder does not have. */
+  #fileAt(url: string | undefined): SiteFile | undefined {
+    if (url === undefined || !url.startsWith(ORIGIN)) return undefined;
+    let path = pathOf(url);
+    while (path !== undefined) {
+      const file = this.#files.get(path) ??
+        this.#files.get(`${path}${path.endsWith("/") || path === "" ? "" : "/"}index.html`);
+      if (file) return file;
+      const slash = path.indexOf("/");
+      path = slash === -1 ? undefined : path.slice(slash + 1);
+    }
+    return undefined;
+  }
+
+  async #read({ path, size }: SiteFile): Promise<string> {
+    return size > LARGEST ? "" : await readFile(join(this.#folder, path), "utf8");
+  }
+}
+
+const ORIGIN = "http://site.invalid/";
+
+function urlOf(path: string): string {
+  return ORIGIN + path.split("/").map(encodeURIComponent).join("/");
+}
+
+function resolved(url: string, base: string): string | undefined {
+  return URL.parse(url, base)?.href;
+}
+
+function pathOf(url: string): string | undefined {
+  try {
+    return decodeURIComponent(new URL(url).pathname.slice(1));
+  } catch {
+    return undefined; // malformed escapes
+  }
+}
+
+function visitOf(page: SiteFile, { stages, elsewhere }: Loading): Visit {
+  const cost = (bytesOf: (file: SiteFile) => number | undefined): Cost => costOf(stages, bytesOf);
+  const cached = ({ isImmutable }: SiteFile): number | undefined => isImmutable ? undefined : 0;
+  const changed = (file: SiteFile, bytes: (file: SiteFile) => number): number | undefined =>
+    file.change === "same" ? cached(file) : file.change === "new" ? sentSize(file) : bytes(file);
+  const isKnown = page.change !== undefined;
+  return {
+    page: page.path,
+    elsewhere,
+    plain: cost(({ size }) => size),
+    first: cost(sentSize),
+    again: cost(cached),
+    update: isKnown ? cost((file) => changed(file, updateSize)) : undefined,
+    updateWithoutDeltas: isKnown ? cost((file) => changed(file, sentSize)) : undefined,
+  };
+}
+
+function costOf(
+  stages: readonly (readonly SiteFile[])[],
+  bytesOf: (file: SiteFile) => number | undefined,
+): Cost {
+  let [requests, bytes] = [0, 0];
+  const sizes = stages.map((files) => {
+    const asked = files.map(bytesOf).filter((size) => size !== undefined);
+    requests += asked.length;
+    const total = asked.reduce((total, size) => total + size, 0);
+    bytes += total;
+    return asked.length === 0 ? undefined : total;
+  });
+  return { requests, bytes, ms: timeOf(sizes) };
+}

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { after, before } from "node:test";
+import { createCompression } from "../../lib/compression/mod.ts";
+import { createStaticHandler } from "../../lib/static/mod.ts";
+import { precompress } from "../../lib/precompress/mod.ts";
+import { writeTree } from "../support/folders.ts";
+import { type Application, frameworks, mills, type Parts } from "./frameworks.ts";
+
+const script = "console.log('the mill turns');\n".repeat(100);
+let folder = "";
+let parts: Parts;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "millrace-frameworks-"));
+  await writeTree(folder, {
+    "index.html": "<!doctype html><title>Mill</title>",
+    "app.js": script,
+    "large.txt": script.repeat(100),
+  });
+  await precompress(folder, { formats: ["brotli"], levels: { brotli: 1 }, include: ["app.js"], jobs: 1 });
+  parts = {
+    site: await createStaticHandler(folder, { headers: () => ({ "x-site": "files" }) }),
+    compression: createCompression(),
+  };
+  await parts.compression.ready();
+});
+
+after(async () => {
+  await parts.site.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+for (const [name, make] of Object.entries(frameworks)) {
+  /** Asks an application of the framework. */
+  const asking = (use: (request: Application["request"]) => Promise<void>) => async () => {
+    const app = await make(parts);
+    try {
+      await use((path, init) => app.request(path, { signal: AbortSignal.timeout(30_000), ...init }));
+    } finally {
+      await app.close();
+    }
+  };
+
+  test(
+    `${name}: files are sent with variants, ranges, tags and for HEAD`,
+    asking(async (request) => {
+      const page = await request("/");
+      assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
+      assert.equal(page.headers.get("x-site"), "files");
+      assert.match(await page.text(), /Mill/);
+      const headers = { "accept-encoding": "br" };
+      const answer = await request("/app.js", { headers, method: "HEAD" });
+      assert.equal(answer.headers.get("content-encoding"), "br");
+      assert.ok(Number(answer.headers.get("content-length")) < script.length / 5);
+      assert.equal(await answer.text(), "");
+      const etag = answer.headers.get("etag")!;
+      const same = await request("/app.js", { headers: { ...headers, "if-none-match": etag } });
+      assert.equal(same.status, 304);
+      const part = await request("/app.js", { headers: { range: "bytes=0-6", "accept-encoding": "identity" } });
+      assert.deepEqual([part.status, await part.text()], [206, "console"]);
+      const large = await request("/large.txt", { headers: { "accept-encoding": "identity" } });
+      assert.equal((await large.text()).length, script.length * 100);
+    }),
+  );
+
+  test(
+    `${name}: routes are answered, compressed, and what is nowhere is the framework's 404`,
+    asking(async (request) => {
+      const headers = { "accept-encoding": "gzip" };
+      const answer = await request("/api/mills", { headers });
+      assert.equal(answer.headers.get("content-encoding"), "gzip");
+      assert.equal(answer.headers.get("vary")?.toLowerCase(), "accept-encoding");
+      const body = new Uint8Array(await answer.arrayBuffer());
+      // Nothing is decoded of what no connection was between.
+      const text = body[0] === 0x1f
+        ? await new Response(new Blob([body]).stream().pipeThrough(new DecompressionStream("gzip"))).text()
+        : new TextDecoder().decode(body);
+      assert.deepEqual(JSON.parse(text), mills);
+      const missing = await request("/missing.js");
+      assert.equal(missing.status, 404);
+      assert.equal(missing.headers.get("x-site"), null);
+      await missing.body?.cancel();
+      const posted = await request("/app.js", { method: "POST", headers: { "accept-encoding": "identity" } });
+      assert.deepEqual(await posted.json(), mills);
+    }),
+  );
+}

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { styleReferences } from "../../lib/pages/mod.ts";
+
+function loaded(css: string): string[] {
+  return styleReferences(css).map(({ kind, url }) => `${kind} ${url}`);
+}
+
+test("styleReferences() lists imports and images in every way to write them", () => {
+  const css = `@import "a.css"; @import 'b.css' screen; @import url(c.css); @IMPORT URL( "d.css" ) layer(x);
+    .e { background: url(e.png), URL( 'f.png' ) } .g { background: url(g\\(1\\).png) } .h { cursor: url("\\68.cur") }`;
+  assert.deepEqual(loaded(css), [
+    "style a.css",
+    "style b.css",
+    "style c.css",
+    "style d.css",
+    "image e.png",
+    "image f.png",
+    "image g(1).png",
+    "image h.cur",
+  ]);
+});
+
+test("styleReferences() sees nothing in comments, strings and namespaces", () => {
+  const css = `/* url(a.png) */ .b::before { content: "url(c.png) /*"; } @namespace svg url(http://www.w3.org/2000/svg);
+    .d { fill: url(#gradient) } .e { background: my-url(e.png) } @import/**/"f.css"; /* url(g.png)`;
+  assert.deepEqual(loaded(css), ["style f.css"]);
+});
+
+test("styleReferences() takes of a font the first file, if it has Latin letters", () => {
+  const css = `@font-face { font-family: x; src: local("x"), url(a.woff2) format("woff2"), url(a.ttf) }
+    @font-face { src: url(b.woff2); unicode-range: U+0400-04FF, U+2116 }
+    @font-face{src:url(c.woff2);unicode-range:U+0000-00FF} @font-face { src: url(d.woff2); unicode-range: U+00?? }
+    .e { background: url(e.png) }`;
+  assert.deepEqual(loaded(css), ["font a.woff2", "font c.woff2", "font d.woff2", "image e.png"]);
+});

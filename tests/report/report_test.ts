@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { mainHere } from "../cli/main_here.ts";
+import { noise, sourceText } from "../support/bytes.ts";
+import { inFolder, listed, writeTree } from "../support/folders.ts";
+
+const quick = ["--level-brotli", "5", "--level-zstd", "3", "--level-gzip", "6", "--jobs", "1", "--quiet"];
+
+/** The folder `x<` and a file in it: together they would end a script and begin an image. */
+const HOSTILE = "x</script><img src=x onerror=alert(1)>.js";
+
+const page = (script: string): string =>
+  `<!doctype html><title>Mill</title><script src="/assets/${script}"></script><link rel=stylesheet href=/style.css>
+  <img src="https://elsewhere.example/a.png"><img src=picture.png>${"<p>The mill turns.</p>".repeat(100)}`;
+
+async function writeSite(folder: string, script: string, seed: number): Promise<void> {
+  await writeTree(folder, {
+    "index.html": page(script),
+    "about/index.html": page(script),
+    [`assets/${script}`]: `/* ${new TextDecoder().decode(sourceText(30_000, 1))} */ const version = ${seed};`,
+    "style.css": "@import '/more.css'; body { background: url(back.svg) }".padEnd(2000, "p { margin: 0 }\n"),
+    "more.css": "p { color: red }\n".repeat(100),
+    "back.svg": `<svg>${"<path d='M0 0L1 1'/>".repeat(100)}</svg>`,
+    "picture.png": noise(20_000, 2),
+    "unknown.bin": noise(20_000, 3),
+    "small.txt": "too small to bother\n",
+  });
+}
+
+interface Data {
+  readonly paths: (string | number)[];
+  readonly size: number[];
+  readonly changes: string[];
+  readonly change: number[];
+  readonly notes: string[];
+  readonly note: number[];
+}
+
+function dataIn(html: string): Data {
+  return JSON.parse(/<script type="application\/json" id="data">([^<]*)<\/script>/.exec(html)![1]);
+}
+
+function pathsOf({ paths }: Data): string[] {
+  let last = "";
+  return Array.from({ length: paths.length / 2 }, (_, i) => {
+    return last = last.slice(0, paths[2 * i] as number) + paths[2 * i + 1];
+  });
+}
+
+test("--report writes a page that stands alone, in which no name is markup", () =>
+  inFolder(async (folder) => {
+    const [site, path] = [join(folder, "site"), join(folder, "report.html")];
+    await writeSite(site, "app-9d8b7a6f.js", 1);
+    await writeTree(site, { [HOSTILE]: sourceText(2000), "a\u202egpj.js": sourceText(2000), "`|_b.js": "tiny" });
+    const { status, stderr } = await mainHere([site, ...quick, "--report", path]);
+    assert.deepEqual({ status, stderr }, { status: 0, stderr: "" });
+    const html = await readFile(path, "utf8");
+    assert.ok(html.length < 60_000, `${html.length} characters`);
+    assert.equal(html.match(/<script/g)?.length, 2);
+    assert.ok(!html.includes("<img") && !html.includes("\u202e"));
+    assert.ok(!/(?:src|href)="(?!data:)/.test(html) && !html.includes("http://"), "it loads something");
+    const [, policy] = /Content-Security-Policy" content="([^"]*)"/.exec(html)!;
+    const rules = policy.replaceAll("&#39;", "'").split("; ");
+    const [script, style] = [/<script>([^]*?)<\/script>/, /<style>([^]*?)<\/style>/].map((element) => {
+      return `'sha256-${createHash("sha256").update(element.exec(html)![1]).digest("base64")}'`;
+    });
+    assert.deepEqual(rules.slice(0, 3), ["default-src 'none'", `script-src ${script}`, `style-src ${style}`]);
+    assert.deepEqual(
+      pathsOf(dataIn(html)).sort(),
+      [
+        "`|_b.js",
+        HOSTILE,
+        "a\\u202egpj.js",
+        "about/index.html",
+        "assets/app-9d8b7a6f.js",
+        "back.svg",
+        "index.html",
+        "more.css",
+        "picture.png",
+        "small.txt",
+        "style.css",
+        "unknown.bin",
+      ].sort(),
+    );
+    for (const words of ["compressed in themselves", "smaller than 1.0 kB", "by their content", "A visit on 4G"]) {
+      assert.ok(html.includes(words), words);
+    }
+    assert.ok(!html.includes("Since the previous"));
+    assert.deepEqual(await listed(folder).then((paths) => paths.filter((each) => !each.startsWith("site"))), [
+      "report.html",
+    ]);
+  }));
+
+test("--report FILE.md writes a summary, in which names are no markup either", () =>
+  inFolder(async (folder) => {
+    const [site, path] = [join(folder, "s_i|te"), join(folder, "summary.md")];
+    await writeSite(site, "app-9d8b7a6f.js", 1);
+    await mainHere([site, ...quick, "--report", path]);
+    const text = await readFile(path, "utf8");
+    assert.match(text, /^### <code>s&#95;i&#124;te<\/code>: [\d.]+ kB → [\d.]+ kB \(−\d\d%\)\n\n9 files: 6 compressed/);
+    assert.match(text, /\n\| type \| files \| as built \| brotli \| zstd \| gzip \|\n\| --- \| ---: \|/);
+    assert.match(text, /\| first, not compressed \| 6 \|/);
+    assert.match(text, /\| back, nothing new \| 5 \| 0 B \| 1\.0 s \|/);
+  }));
+
+test("reports compare with the run before, and with the previous deploy for its deltas", () =>
+  inFolder(async (folder) => {
+    const [old, site, path, text] = ["old", "site", "r.html", "r.md"].map((name) => join(folder, name));
+    await writeSite(old, "app-9d8b7a6f.js", 1);
+    await writeTree(old, { "gone.txt": "g".repeat(5000) });
+    await mainHere([old, ...quick]);
+    await writeSite(site, "app-3f9a1c0b.js", 2);
+    await writeTree(site, { "new.txt": "n".repeat(5000) });
+    await mainHere([site, ...quick, "--previous", old, "--report", path, "--report", text]);
+    const html = await readFile(path, "utf8");
+    const data = dataIn(html);
+    const changes = Object.fromEntries(pathsOf(data).map((each, i) => [each, data.changes[data.change[i]]]));
+    assert.deepEqual(changes, {
+      "about/index.html": "changed",
+      "assets/app-3f9a1c0b.js": "changed",
+      "back.svg": "same",
+      "index.html": "changed",
+      "more.css": "same",
+      "new.txt": "new",
+      "picture.png": "same",
+      "small.txt": "same",
+      "style.css": "same",
+      "unknown.bin": "same",
+    });
+    assert.match(html, /Since the previous deploy/);
+    assert.match(html, /<b>3<\/b> changed, <b>1<\/b> new, <b>1<\/b> gone/);
+    assert.match(html, /Back after this deploy/);
+    assert.match(html, /[\d.]+ kB without deltas/);
+    const summary = await readFile(text, "utf8");
+    assert.match(summary, /\*\*Since the previous deploy:\*\* 3 changed, 1 new, 1 gone/);
+    assert.match(summary, /<code>assets\/app-3f9a1c0b\.js<\/code> \| changed \|/);
+    // The same folder again: its own manifest is what there was before.
+    await writeFile(join(site, "new.txt"), "m".repeat(6000));
+    await mainHere([site, ...quick, "--report", text]);
+    assert.match(await readFile(text, "utf8"), /\*\*Since the previous run:\*\* 1 changed, 0 new, 0 gone/);
+    await mainHere([site, ...quick, "--report", text]);
+    assert.match(await readFile(text, "utf8"), /Nothing has changed since the previous run\./);
+  }));
+
+test("a report that cannot be written is refused before the run", () =>
+  inFolder(async (folder) => {
+    const [site, out] = [join(folder, "site"), join(folder, "out")];
+    await writeSite(site, "app.js", 1);
+    await mkdir(join(folder, "folder.md"));
+    await symlink(join(site, "assets"), join(folder, "link"));
+    await symlink(join(site, "report.html"), join(folder, "dangling.html"));
+    const before = await listed(site);
+    const refusals: readonly (readonly [string, RegExp])[] = [
+      [join(site, "report.html"), /is in .*site, which is deployed: write it elsewhere/],
+      [join(site, "assets/r.md"), /is in .*site, which is deployed/],
+      [join(folder, "link/r.md"), /is in .*site, which is deployed/],
+      [join(out, "r.html"), /there is no folder .*out/],
+      [join(folder, "none/r.html"), /there is no folder .*none/],
+      [join(folder, "folder.md"), /a folder, or what is no file, has this name/],
+      [join(folder, "dangling.html"), /the symbolic link leads nowhere/],
+      [join(folder, "report.pdf"), /name a page, report\.html, or a summary in Markdown, report\.md/],
+    ];
+    for (const [path, message] of refusals) {
+      const { status, stderr } = await mainHere([site, ...quick, "--out", out, "--report", path]);
+      assert.equal(status, 2, path);
+      assert.match(stderr, message);
+    }
+    for (const action of ["--check", "--dry-run", "--clean"]) {
+      const { status, stderr } = await mainHere([site, action, "--report", join(folder, "r.html")]);
+      assert.deepEqual([status, stderr.split("\n")[0]], [
+        2,
+        `millrace: --report is about a run that compresses: leave out ${action}`,
+      ]);
+    }
+    assert.deepEqual(await listed(site), before);
+  }));
+
+test("a report tells of problems, and of a site without pages or anything to compress", () =>
+  inFolder(async (folder) => {
+    const site = join(folder, "site");
+    await writeTree(site, { "a.js": sourceText(2000), "a.js.gz": "somebody's notes" });
+    const html = join(folder, "r.html");
+    assert.equal((await mainHere([site, ...quick, "--report", html])).status, 1);
+    assert.match(
+      await readFile(html, "utf8"),
+      /1 problem<\/h2>\s*<ul><li><bdi class="name">a\.js\.gz<\/bdi> it is in the/,
+    );
+    await rm(site, { recursive: true });
+    await writeTree(site, { "empty.js": "" });
+    await mainHere([site, ...quick, "--report", html, "--report", join(folder, "r.md")]);
+    assert.match(await readFile(html, "utf8"), /<strong>0%<\/strong>/);
+    assert.match(await readFile(join(folder, "r.md"), "utf8"), /0 B → 0 B \(0%\)/);
+  }));
