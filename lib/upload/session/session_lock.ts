@@ -195,8 +195,10 @@ function remove(path: string): void {
 function isDead(path: string): boolean {
   try {
     const text = readFileSync(path, "utf8");
-    const { space, pid } = (text === "" ? {} : JSON.parse(text)) as { space?: string; pid?: number };
     const age = Date.now() - statSync(path).mtimeMs;
+    // Killed before it had written who it is. One that was only asleep sees that the lock is another's.
+    if (text === "") return age > TICK;
+    const { space, pid } = JSON.parse(text) as { space?: string; pid?: number };
     if (space === processSpace() && pid !== undefined) {
       if (isProcessAlive(pid) === false) return true;
       // In a container, this process often has the id of the one before.
