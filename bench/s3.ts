@@ -49,7 +49,8 @@ function sourceOf(index: number, bytes: number): ReadableStream<Uint8Array<Array
 type Upload = (key: string, source: ReadableStream<Uint8Array<ArrayBuffer>>) => Promise<unknown>;
 
 /** Imports a package of the cache. */
-function peer(name: string): Promise<Record<string, never>> {
+// deno-lint-ignore no-explicit-any -- its types are not installed
+function peer(name: string): Promise<any> {
   return import(pathToFileURL(createRequire(join(cache, "package.json")).resolve(name)).href);
 }
 
@@ -59,17 +60,15 @@ const contestants: Readonly<Record<string, (options: S3BucketOptions) => Promise
     return Promise.resolve((key, source) => source.pipeTo(bucket.writable(key)));
   },
   "lib-storage": async ({ endpoint, region, bucket, credentials }) => {
-    // deno-lint-ignore no-explicit-any
     const [{ S3Client }, { Upload }] = await Promise.all([
       peer("@aws-sdk/client-s3"),
       peer("@aws-sdk/lib-storage"),
-    ]) as any;
+    ]);
     const client = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
     return (Key, Body) => new Upload({ client, params: { Bucket: bucket, Key, Body } }).done();
   },
   s3mini: async ({ endpoint, region, bucket, credentials }) => {
-    // deno-lint-ignore no-explicit-any
-    const { S3mini } = await peer("s3mini") as any;
+    const { S3mini } = await peer("s3mini");
     const client = new S3mini({ ...credentials, endpoint: `${endpoint}/${bucket}`, region });
     // It has no sink of unknown length: putAnyObject() where there is one.
     return (key, source) => client.putAnyObject(key, source, "application/octet-stream");
