@@ -12,7 +12,7 @@ import { makeProject, needsDatabase, readBlocks, runBlock } from "../docs/blocks
 
 test("rows that are written one by one are in Postgres, by COPY", { skip: cannotServePostgres }, async () => {
   const server = await PostgresServer.start("fsync=off");
-  const project = await makeProject(root, [runtime]);
+  const project = await makeProject(root);
   try {
     const [recipe] = readBlocks(["lib/batch/sinks.md"], root).filter(needsDatabase);
     const env = { DATABASE_URL: server.url };

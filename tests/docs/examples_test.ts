@@ -15,7 +15,7 @@ import {
 
 const all = readBlocks(documentationFiles(root), root);
 const blocks = all.filter(({ runtimes }) => runtimes.includes(runtime));
-const project = await makeProject(root, [runtime]);
+const project = await makeProject(root);
 let peer: PeerServer | undefined;
 let outcomes: Promise<Promise<string[]>[]> | undefined;
 

@@ -2,7 +2,6 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { RuntimeName } from "./runtime_name.ts";
 
 interface Manifest {
   readonly exports: Readonly<Record<string, string>>;
@@ -19,18 +18,18 @@ export interface Project {
  * Makes a project that has `@millrace/streams`, made of a repository as it stands, and the packages installed there.
  *
  * On Node and Bun the package is what is published to npm, its modules bundled, which start in half of the time that
- * the sources take; on Deno it is the sources, as on JSR. The types are those of the sources.
+ * the sources take; on Deno it is the sources, as on JSR, but for packages that ask for ours by `require`. The types are
+ * those of the sources.
  *
  * @param root The repository's folder.
- * @param runtimes What the project is for.
  */
-export async function makeProject(root: string, runtimes: readonly RuntimeName[]): Promise<Project> {
+export async function makeProject(root: string): Promise<Project> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-docs-"));
   const manifest: Manifest = JSON.parse(readFileSync(join(root, "deno.json"), "utf8"));
   writeJson(join(folder, "package.json"), { name: "docs", private: true, type: "module" });
   linkPackages(root, folder);
   writePackage(root, packageFolder(folder), manifest);
-  if (runtimes.some((name) => name !== "deno")) await buildModules(root, packageFolder(folder), manifest);
+  await buildModules(root, packageFolder(folder), manifest);
   const ours = Object.entries(manifest.exports).map(([subpath, path]) => {
     return [`@millrace/streams${subpath.slice(1)}`, pathToFileURL(join(root, path)).href];
   });

@@ -49,7 +49,7 @@ function typeComplaints(blocks: readonly Block[]): string[] {
   return [...complaints, ...denoCheckBlocks(blocks, project.folder, join(root, "node_modules/.bin/deno"))];
 }
 
-const project = await makeProject(root, runtimeNames);
+const project = await makeProject(root);
 const peer = await startPeerServer();
 let failed = 0;
 let passed = 0;

@@ -6,7 +6,7 @@ import { noCurl } from "../e2e/same_tree/curl.ts";
 import { makeProject, type PeerServer, runShellBlock, startPeerServer } from "./blocks.ts";
 import { shellBlocksOf } from "./shell_block.ts";
 
-const project = await makeProject(root, [runtime]);
+const project = await makeProject(root);
 let peer: PeerServer;
 before(async () => {
   peer = await startPeerServer();

@@ -33,7 +33,7 @@ const reasonOf = ({ commands: [{ words }] }: ShellBlock): string | undefined => 
 const all = readShellBlocks(documentationFiles(root), root);
 const blocks = all.filter((block) => reasonOf(block) === undefined)
   .filter(({ server }) => server?.runtimes.includes(runtime) ?? runtime === "node");
-const project = await makeProject(root, ["node", "deno", "bun"]);
+const project = await makeProject(root);
 let peer: PeerServer;
 before(async () => {
   peer = await startPeerServer();
