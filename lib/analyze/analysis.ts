@@ -2,7 +2,7 @@ import type { Finding } from "./finding.ts";
 
 /** A file of a site as it was sent. */
 export interface AnalyzedFile {
-  /** Where it is in the end; of a folder's file, its path. */
+  /** Its URL after all redirects; the path of a folder's file. */
   readonly url: string;
   readonly status: number;
   /** Its media type, without parameters; empty if there is none. */

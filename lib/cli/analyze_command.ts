@@ -5,7 +5,8 @@ import { explain } from "../precompress/internal.ts";
 import { counted, formatBytes } from "../quantities/mod.ts";
 import { printable } from "../static/internal.ts";
 import type { Command } from "./command.ts";
-import { DONE, type EndingSignal, endingSignals, FAILED, interrupted, WRONG_USAGE } from "./exit_status.ts";
+import { DONE, FAILED, interrupted, WRONG_USAGE } from "./exit_status.ts";
+import { Interruption } from "./signals.ts";
 import { byteCount, readWords, UsageError, wholeNumber } from "./usage.ts";
 
 const help =
@@ -72,13 +73,7 @@ function originOf(text: string): string {
 type Limits = { origins: string[]; maxFiles: number; maxBytes: number; timeout: number };
 
 async function look(target: string, limits: Limits, json: boolean): Promise<number> {
-  const interruption = new AbortController();
-  let signalled: EndingSignal | undefined;
-  const stop = (signal: EndingSignal): void => {
-    signalled = signal;
-    interruption.abort(new Error(`stopped by ${signal}`));
-  };
-  for (const signal of endingSignals) process.once(signal, stop); // a second one ends the process at once
+  const interruption = new Interruption();
   const showsProgress = process.stderr.isTTY && !json;
   const onProgress = (step: string, done: number, known: number): void => {
     if (showsProgress) process.stderr.write(`\r\x1b[K${step} ${done} of ${known}`);
@@ -90,10 +85,11 @@ async function look(target: string, limits: Limits, json: boolean): Promise<numb
     return analysis.files.some(({ findings }) => findings.some(({ kind }) => !hints.has(kind))) ? FAILED : DONE;
   } catch (error) {
     if (showsProgress) process.stderr.write("\r\x1b[K");
-    process.stderr.write(`millrace: ${signalled ? `stopped by ${signalled}` : printable(explain(error))}\n`);
-    return signalled ? interrupted[signalled] : WRONG_USAGE; // 1 says that there are findings
+    const { by } = interruption;
+    process.stderr.write(`millrace: ${by ? `stopped by ${by}` : printable(explain(error))}\n`);
+    return by ? interrupted[by] : WRONG_USAGE; // 1 says that there are findings
   } finally {
-    for (const signal of endingSignals) process.off(signal, stop);
+    interruption.end();
   }
 }
 

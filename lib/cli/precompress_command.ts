@@ -9,7 +9,8 @@ import {
 import { detailedRun } from "../precompress/internal.ts";
 import { counted, formatBytes, formatDuration } from "../quantities/mod.ts";
 import type { Command } from "./command.ts";
-import { DONE, type EndingSignal, endingSignals, FAILED, interrupted } from "./exit_status.ts";
+import { DONE, FAILED, interrupted } from "./exit_status.ts";
+import { Interruption } from "./signals.ts";
 import { type PrecompressArguments, precompressArguments, precompressHelp } from "./precompress_arguments.ts";
 import { formatTable } from "./precompress_table.ts";
 import { buildIn, projectSign } from "./project_folder.ts";
@@ -59,13 +60,7 @@ function tellAboutCache({ refused, problem }: Partial<CacheReport> = {}): void {
 async function compress({ directory, action, json, quiet, reports, options }: PrecompressArguments): Promise<number> {
   requireBuild(directory, options);
   await requireReportPlaces(reports, [directory, ...options.out === undefined ? [] : [options.out]]);
-  const interruption = new AbortController();
-  let signalled: EndingSignal | undefined;
-  const stop = (signal: EndingSignal): void => {
-    signalled = signal;
-    interruption.abort(new Error(`stopped by ${signal}`));
-  };
-  for (const signal of endingSignals) process.once(signal, stop); // a second one ends the process at once
+  const interruption = new Interruption();
   const showsProgress = process.stderr.isTTY && !json && !quiet;
   try {
     const run = await detailedRun(directory, {
@@ -79,11 +74,12 @@ async function compress({ directory, action, json, quiet, reports, options }: Pr
     return tell(run.report, action, json, quiet);
   } catch (error) {
     if (showsProgress) clearLine();
-    if (!signalled) throw error;
-    process.stderr.write(`millrace: stopped by ${signalled}; what was finished is kept\n`);
-    return interrupted[signalled];
+    const { by } = interruption;
+    if (!by) throw error;
+    process.stderr.write(`millrace: stopped by ${by}; what was finished is kept\n`);
+    return interrupted[by];
   } finally {
-    for (const signal of endingSignals) process.off(signal, stop);
+    interruption.end();
   }
 }
 

@@ -19,6 +19,36 @@ export function firstEndingSignal(): Promise<EndingSignal> {
   });
 }
 
+/** A run that the first signal which asks to end aborts. A second one ends the process at once. */
+export class Interruption {
+  readonly #controller = new AbortController();
+  #by: EndingSignal | undefined = undefined;
+  readonly #stop = (signal: EndingSignal): void => {
+    this.#by = signal;
+    this.#controller.abort(new Error(`stopped by ${signal}`));
+  };
+
+  /** Begins to listen. */
+  constructor() {
+    for (const signal of endingSignals) process.once(signal, this.#stop);
+  }
+
+  /** Aborted when a signal comes. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The signal that came; undefined if none did. */
+  get by(): EndingSignal | undefined {
+    return this.#by;
+  }
+
+  /** Ends listening. */
+  end(): void {
+    for (const signal of endingSignals) process.off(signal, this.#stop);
+  }
+}
+
 /**
  * Calls `reload` on SIGHUP, which is how servers are told of changes. It also comes when the terminal that the command
  * runs in is closed: that ends it like SIGTERM, for nobody would be left to do so.

@@ -11,7 +11,7 @@ export interface RunDetails {
   readonly settings: Settings;
   /** The records of the tree as the manifest has them, by path. */
   readonly records: ReadonlyMap<string, FileRecord>;
-  /** Those of the runs before; empty if there was none. */
+  /** The records of the runs before, by path; empty if there was none. */
   readonly before: ReadonlyMap<string, FileRecord>;
   /** Why files got no variants, by path. */
   readonly leftAlone: ReadonlyMap<string, LeftAlone>;

@@ -34,7 +34,7 @@ export interface Changes {
   readonly former: Former;
   /** All files that are there now. */
   readonly byPath: ReadonlyMap<string, ComparedFile>;
-  /** Those that are gone. */
+  /** The files that are gone. */
   readonly removed: readonly RemovedFile[];
   /** The bytes of all files for clients without dictionaries. */
   readonly total: { readonly before: number; readonly now: number };

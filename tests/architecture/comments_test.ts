@@ -4,20 +4,15 @@ import { join } from "node:path";
 import test from "node:test";
 import { root } from "../support/runtime.ts";
 
-/** Beginnings of comments that do not name their subject: a class is a noun, a function a verb (see CONTRIBUTING.md). */
-const NAMELESS = /^(?:What|Who|Where|Those|One|Some)\b/;
+/** Doc comments that do not name their subject: a class is a noun, a function a verb (see CONTRIBUTING.md). */
+const NAMELESS = /\/\*\*[\s*]*(?:What|Who|Where|Those|One|Some)\b.*/g;
 
-/** Doc comments before an export, with what they say. */
-const EXPORTED = /\/\*\*\s*(?:\n \* )?((?:(?!\*\/)[\s\S])*?)\*\/\nexport\b/g;
-
-test("comments of exported symbols name their subject first", () => {
+test("doc comments name their subject first", () => {
   const nameless: string[] = [];
   for (const path of globSync(["mod.ts", "lib/**/*.ts"], { cwd: root }).sort()) {
     const text = readFileSync(join(root, path), "utf8");
-    for (const { index, 1: comment } of text.matchAll(EXPORTED)) {
-      if (NAMELESS.test(comment)) {
-        nameless.push(`${path}:${text.slice(0, index).split("\n").length}: ${comment.trim()}`);
-      }
+    for (const { index, 0: comment } of text.matchAll(NAMELESS)) {
+      nameless.push(`${path}:${text.slice(0, index).split("\n").length}: ${comment}`);
     }
   }
   assert.deepEqual(nameless, []);

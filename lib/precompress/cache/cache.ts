@@ -4,7 +4,7 @@ import type { CacheStore, StoredEntry } from "./cache_store.ts";
 import { keyOf, largestVariant, TRAILER_SIZE, trailerBytes } from "./entry.ts";
 
 /**
- * What a run took from the cache, and gave to it.
+ * Counts of the variants that a run took from the cache, and gave to it.
  *
  * @example How much of a run the cache has saved
  * ```ts

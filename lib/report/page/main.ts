@@ -11,7 +11,7 @@ const files = filesOf(data);
 const table = new FileTable(byId("table"), columnsOf(data), files);
 const find = byId<HTMLInputElement>("find");
 
-/** What files can be chosen by; that of changes is there only if there are any. */
+/** The controls that choose files; the one of changes is left out if there are none. */
 const choices = ([["type", data.types], ["note", data.notes], ["change", data.changes]] as const)
   .filter(([, names]) => names.length > 0)
   .map(([key, names]) => ({ key, select: choice(byId<HTMLSelectElement>(key), names) }));

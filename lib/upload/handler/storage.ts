@@ -27,12 +27,12 @@ export interface Storage {
    * @throws {UploadError | Refusal} if nothing can be stored under that name.
    */
   look(name: string): Place | undefined | Promise<Place | undefined>;
-  /** Where the body of a file goes. */
+  /** Returns the destination of the body of a file. */
   destination(name: string, options: PlaceOptions): BodyDestination;
   /** Takes away again what was stored under names where nothing was before. Never rejects. */
   takeBack(destinations: readonly BodyDestination[]): Promise<void>;
-  /** What a failure means for the sender; itself if it is not the storage's. */
+  /** Returns the error that tells the sender of a failure; the failure itself if it is not the storage's. */
   explained(error: unknown, name: string): unknown;
-  /** Where unfinished uploads are kept. */
+  /** Returns the store of unfinished uploads. */
   sessions(): SessionStorage;
 }
