@@ -35,14 +35,31 @@ export async function analyze(target: string, options: AnalyzeOptions): Promise<
   const isPage = /^https?:/i.test(target);
   await using site = isPage ? onlineSite(signal) : await folderSite(target);
   const visitor = new Visitor(site.ask, { ...options, signal }, isPage ? options.origins : [HERE], onFile);
-  if (isPage) await visitor.visit(new URL(target).href);
-  else await visitor.loadAll((await folderFiles(target)).map((path) => ({ url: urlOf(path), kind: kindOf(path) })));
+  if (isPage) await visitPage(visitor, target, time, options.timeout);
+  else await loadFolder(visitor, target);
   const files = await judgeAll(visitor, options, signal);
   options.signal.throwIfAborted();
   const limits = [...visitor.limits, ...time.aborted ? [`more than ${options.timeout / 1000} s`] : []];
   const sum = (of: (file: AnalyzedFile) => number): number => files.reduce((total, file) => total + of(file), 0);
   const { elsewhere } = visitor;
   return { target, files, elsewhere, limits, sent: sum(({ sent }) => sent), best: sum(({ best }) => best) };
+}
+
+/** @throws {Error} if the page has not come when `time` is over. */
+async function visitPage(visitor: Visitor, page: string, time: AbortSignal, timeout: number): Promise<void> {
+  try {
+    await visitor.visit(new URL(page).href);
+  } catch (cause) {
+    if (!time.aborted || cause !== time.reason) throw cause;
+    throw new Error(`${page} was not answered within ${timeout / 1000} s`, { cause });
+  }
+}
+
+/** @throws {Error} if the folder is empty: a build that made nothing must not pass for one without findings. */
+async function loadFolder(visitor: Visitor, folder: string): Promise<void> {
+  const paths = await folderFiles(folder);
+  if (paths.length === 0) throw new Error(`there are no files in ${folder}: build first, or name another folder`);
+  await visitor.loadAll(paths.map((path) => ({ url: urlOf(path), kind: kindOf(path) })));
 }
 
 async function judgeAll(

@@ -45,13 +45,19 @@ export const analyzeCommand: Command = {
     const target = targetOf(positionals.slice(1)); // behind the name of the command
     const options = {
       origins: (values.origin ?? []).map(originOf),
-      maxFiles: wholeNumber("max-files", values["max-files"] ?? "500"),
-      maxBytes: byteCount("max-bytes", values["max-bytes"] ?? "100M"),
-      timeout: 1000 * Math.min(wholeNumber("timeout", values.timeout ?? "60"), 86_400),
+      maxFiles: positive("max-files", wholeNumber("max-files", values["max-files"] ?? "500")),
+      maxBytes: positive("max-bytes", byteCount("max-bytes", values["max-bytes"] ?? "100M")),
+      timeout: 1000 * Math.min(positive("timeout", wholeNumber("timeout", values.timeout ?? "60")), 86_400),
     };
     return await look(target, options, values.json ?? false);
   },
 };
+
+/** With a limit of none, nothing would be looked at, and nothing found. */
+function positive(flag: string, value: number): number {
+  if (value === 0) throw new UsageError(`--${flag} 0 would look at nothing: use 1 or more`);
+  return value;
+}
 
 function targetOf(words: readonly string[]): string {
   const [target] = words;
