@@ -1,6 +1,5 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, readSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 import { fileFailure } from "../failure.ts";
 import type { FileSeries } from "../file_series.ts";
 import { OpenFile } from "../open_file.ts";
@@ -10,12 +9,13 @@ import { takeNameNow } from "../take_name.ts";
 import { UnderWay } from "../under_way.ts";
 import { writeFully } from "../write_fully.ts";
 import { proofOfComplete, proofOfOpen, provenFile } from "./file_proof.ts";
-import { type LimitedSeries, removePastLimits, type SeriesLimits } from "./series_limits.ts";
+import type { LimitedSeries, SeriesLimits } from "./series_limits.ts";
+import { isWhole, lastNumber } from "./last_file.ts";
 import { SeriesLock } from "./series_lock.ts";
-import { packedFormats, type PackedSeries, SeriesPacker } from "./series_packer.ts";
+import type { PackedSeries } from "./series_packer.ts";
 import { type SeriesEntry, SeriesRecord } from "./series_record.ts";
+import { SeriesUpkeep } from "./series_upkeep.ts";
 
-const LINE_FEED = 10;
 /** How often a write is begun anew because its file was removed under it. */
 const MOST_REMOVALS = 3;
 
@@ -44,7 +44,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
   readonly #series: FileSeries;
   readonly #options: ContinuedOptions;
   readonly #lock: SeriesLock;
-  readonly #packer: SeriesPacker;
+  readonly #upkeep: SeriesUpkeep;
   #file: OpenFile | undefined = undefined;
   #number = 0;
   /** Bytes of the open file that are acknowledged. */
@@ -54,9 +54,6 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
   #flight: Flight | undefined = undefined;
   /** The end of files that are complete. */
   #closing: Promise<unknown> = Promise.resolve();
-  #upkeep: Promise<void> = Promise.resolve();
-  /** Whether the files are to be looked at again when that has ended. */
-  #isUpkeepDue = false;
   #isAbandoned = false;
   #stopWaiting: (() => void) | undefined = undefined;
 
@@ -69,7 +66,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     const { directory, name } = series;
     this.record = new SeriesRecord(directory, `.${name}.millrace`);
     this.#lock = new SeriesLock(directory, `.${name}.millrace-lock-`, name!);
-    this.#packer = new SeriesPacker(this, format);
+    this.#upkeep = new SeriesUpkeep(this, format, options.onWarning);
   }
 
   get directory(): string {
@@ -112,7 +109,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
       this.#leave();
       throw error;
     }
-    this.#keepUp();
+    this.#upkeep.look();
   }
 
   async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
@@ -139,7 +136,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     this.record.note(this.#number, { file: proofOfComplete(file.status()) });
     this.#letGo();
     this.#number = 0;
-    this.#keepUp();
+    this.#upkeep.look();
   }
 
   async flush(): Promise<void> {
@@ -191,7 +188,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
       if (file !== undefined) this.record.note(this.#number, { end: this.#size });
       this.#file = undefined;
       await file?.close().catch((error) => this.#fail("close", error));
-      await this.#upkeep;
+      await this.#upkeep.idle();
     } finally {
       await this.discard();
     }
@@ -204,14 +201,14 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     if (file !== undefined && this.#flight === undefined) this.#tryToNote({ end: this.#size });
     await file?.close().catch(() => {}); // why it is discarded is being told already
     await this.#closing;
-    this.#packer.stop();
-    await this.#upkeep;
+    await this.#upkeep.stop();
     this.#leave();
   }
 
   /** The stream is aborted: what would be tried again is not. */
   giveUp(): void {
     this.#isAbandoned = true;
+    this.#upkeep.giveUp();
     this.#stopWaiting?.();
   }
 
@@ -323,7 +320,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
         throw fileFailure("create", this.plainPathOf(number), error);
       }
       this.#adopt(file, number, opened);
-      this.#keepUp();
+      this.#upkeep.look();
       return file;
     }
   }
@@ -343,7 +340,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
 
   /** Goes on with the last file, if it has room and all that is in it is whole; ends it otherwise. */
   #continue(): void {
-    const last = this.#lastNumber();
+    const last = lastNumber(this.#series);
     this.record.reserve(last);
     const entries = this.record.entries;
     for (const [i, entry] of entries.entries()) {
@@ -366,17 +363,6 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     } catch (error) {
       throw fileFailure("open", path, error);
     }
-  }
-
-  /** The largest number of any file that has a name of the series, be it whose it may. */
-  #lastNumber(): number {
-    let last = 0;
-    for (const name of readdirSync(this.directory)) {
-      const packed = packedFormats.find(({ extension }) => name.endsWith(`.${extension}`));
-      const plain = packed === undefined ? name : name.slice(0, -packed.extension.length - 1);
-      last = Math.max(last, this.#series.numberOf(name) ?? 0, this.#series.numberOf(plain) ?? 0);
-    }
-    return last;
   }
 
   /** The file was removed, or all of the folder: goes on with the next file. */
@@ -407,30 +393,6 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     return this.record.entries.find((entry) => entry.number === number);
   }
 
-  /** Removes and compresses what is due, one thing after the other, beside the writing. */
-  #keepUp(): void {
-    if (this.#isUpkeepDue || this.#isAbandoned) return;
-    this.#isUpkeepDue = true;
-    this.#upkeep = this.#upkeep.then(async () => {
-      this.#isUpkeepDue = false;
-      try {
-        await removePastLimits(this);
-        await this.#packer.pack();
-        await removePastLimits(this);
-      } catch (error) {
-        this.#warn(error as Error);
-      }
-    });
-  }
-
-  /** Tells of files that could not be removed or compressed: they stay as they are until the next rotation. */
-  #warn(error: Error): void {
-    if (this.#isAbandoned) return;
-    const { onWarning } = this.#options;
-    if (onWarning === undefined) process.emitWarning(error);
-    else onWarning(error);
-  }
-
   #leave(): void {
     dropped.unregister(this);
     this.#lock.release();
@@ -443,16 +405,3 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
 
 /** Lets go of series that nobody can write to any more. */
 const dropped = new FinalizationRegistry<SeriesLock>((lock) => lock.release());
-
-/** Whether a file was left by a stream that was closed, or ends with a line; else half of something may be its end. */
-function isWhole(path: string, size: number, { end }: SeriesEntry): boolean {
-  if (size === 0 || size === end) return true;
-  const descriptor = openSync(path, "r");
-  try {
-    const last = new Uint8Array(1);
-    readSync(descriptor, last, 0, 1, fstatSync(descriptor).size - 1);
-    return last[0] === LINE_FEED;
-  } finally {
-    closeSync(descriptor);
-  }
-}
