@@ -46,6 +46,14 @@ test("TextEncoderStream takes anything for text, as the Encoding Standard has it
   await assert.rejects(encoded([Symbol("text")]), TypeError);
 });
 
+test("TextDecoderStream takes memory that threads share, whole or a view of it", async () => {
+  const shared = new SharedArrayBuffer(6);
+  new Uint8Array(shared).set(new TextEncoder().encode("shared"));
+  assert.equal(await decoded([shared, new Uint8Array(shared, 1, 2), new DataView(shared, 4)]), "sharedhaed");
+  new Uint8Array(shared)[1] = 0xff; // not UTF-8, before and after what is
+  await assert.rejects(decoded([shared], "utf-8", { fatal: true }), TypeError);
+});
+
 test("TextDecoderStream refuses what is not bytes", async () => {
   for (const chunk of [undefined, null, 1, "text", {}, []]) await assert.rejects(decoded([chunk]), TypeError);
 });

@@ -51,6 +51,22 @@ defineInterface(TextDecoderStream, "TextDecoderStream");
 
 const MORE: TextDecodeOptions = { stream: true };
 
+/**
+ * A copy of a chunk that the decoder refused for being in shared memory, as Chromium's does against the standard;
+ * `undefined` if it was refused for something else: bytes that are no text, above all, which must not be decoded twice.
+ */
+function copyOfShared(chunk: unknown): Uint8Array | undefined {
+  const view = ArrayBuffer.isView(chunk) ? chunk : undefined;
+  const buffer = (view?.buffer ?? chunk) as SharedArrayBuffer;
+  if (Object.prototype.toString.call(buffer) !== "[object SharedArrayBuffer]") return undefined;
+  try {
+    new TextDecoder().decode(new Uint8Array(buffer, 0, 0));
+    return undefined;
+  } catch {
+    return new Uint8Array(buffer, view?.byteOffset, view?.byteLength).slice();
+  }
+}
+
 /** The transformer of a TextDecoderStream. */
 class Decoding implements TransformerAlgorithms {
   readonly releasesChunks = true;
@@ -65,8 +81,18 @@ class Decoding implements TransformerAlgorithms {
   /** @see {@link https://encoding.spec.whatwg.org/#decode-and-enqueue-a-chunk} */
   transform(chunk: unknown): void {
     if (chunk === undefined) throw mustBe("a chunk", "an ArrayBuffer or a view of one"); // decode() takes it for none
-    const text = decode.call(this.#decoder, chunk as BufferSource, MORE);
+    const text = this.#decode(chunk);
     if (text !== "") this.#state.enqueue(text);
+  }
+
+  #decode(chunk: unknown): string {
+    try {
+      return decode.call(this.#decoder, chunk as BufferSource, MORE);
+    } catch (error) {
+      const copy = copyOfShared(chunk);
+      if (copy === undefined) throw error;
+      return decode.call(this.#decoder, copy, MORE);
+    }
   }
 
   /** @see {@link https://encoding.spec.whatwg.org/#flush-and-enqueue} */
