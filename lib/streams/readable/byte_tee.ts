@@ -56,14 +56,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
   #endRead(reader: DefaultReaderState | ByobReaderState): void {
     // Departure "a byte tee whose source closes and does not answer for a view"
     if (reader !== this.#reader || !(reader instanceof ByobReaderState) || reader.requests.length === 0) return;
-    try {
-      readableByteStreamControllerRespond(this.stream.controller as ByteControllerState, 0);
-    } catch {
-      // The view is filled to the middle of an element, with which its branch has failed; the other one ends.
-      const [, other] = this.#inOrder();
-      other.end();
-      this.resolveCancelPromise();
-    }
+    readableByteStreamControllerRespond(this.stream.controller as ByteControllerState, 0);
   }
 
   pull(branch: ByteTeeBranch): void {
@@ -142,9 +135,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
   closeSteps(view?: ArrayBufferView): void {
     this.#reading = false;
     const inOrder = this.#inOrder();
-    for (const branch of inOrder) {
-      if (!branch.canceled) branch.controller.close();
-    }
+    for (const branch of inOrder) branch.close();
     for (const branch of inOrder) branch.respond(branch === this.#byobBranch ? view : undefined);
     this.resolveCancelPromise();
   }
@@ -174,13 +165,13 @@ class ByteTeeBranch extends TeeBranch {
     this.#tee.pull(this);
   }
 
-  /** Closes the branch, or fails it if its own view is filled to the middle of an element. */
-  end(): void {
+  /** Closes the branch, or fails it if a view is filled to the middle of an element: the other branch ends all the same. */
+  close(): void {
+    if (this.canceled) return;
     try {
-      if (!this.canceled) this.controller.close();
-      this.respond(undefined);
+      this.controller.close();
     } catch {
-      // its reader is told
+      // its reader is told; the standard throws here, out of a microtask
     }
   }
 
