@@ -56,7 +56,11 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
   #endRead(reader: DefaultReaderState | ByobReaderState): void {
     // Departure "a byte tee whose source closes and does not answer for a view"
     if (reader !== this.#reader || !(reader instanceof ByobReaderState) || reader.requests.length === 0) return;
-    readableByteStreamControllerRespond(this.stream.controller as ByteControllerState, 0);
+    try {
+      readableByteStreamControllerRespond(this.stream.controller as ByteControllerState, 0);
+    } catch {
+      // see closeSteps()
+    }
   }
 
   pull(branch: ByteTeeBranch): void {
@@ -122,8 +126,12 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     }
     if (!other.canceled) other.enqueue(copy);
     this.#reading = false;
-    if (first.readAgain) this.pull(first);
-    else if (second.readAgain) this.pull(second);
+    try {
+      if (first.readAgain) this.pull(first);
+      else if (second.readAgain) this.pull(second);
+    } catch {
+      // see closeSteps(); the standard throws this where nobody could catch it
+    }
   }
 
   /** Both branches, that with the view first. */
@@ -132,12 +140,22 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     return this.#byobBranch === second ? [second, first] : this.branches;
   }
 
+  /** @throws {TypeError} if a view of a branch is filled to the middle of an element, with which that branch has failed. */
   closeSteps(view?: ArrayBufferView): void {
     this.#reading = false;
     const inOrder = this.#inOrder();
-    for (const branch of inOrder) branch.close();
+    let failed: { readonly error: unknown } | undefined;
+    for (const branch of inOrder) {
+      if (branch.canceled) continue;
+      try {
+        branch.controller.close();
+      } catch (error) { // the other branch ends all the same
+        failed = { error };
+      }
+    }
     for (const branch of inOrder) branch.respond(branch === this.#byobBranch ? view : undefined);
     this.resolveCancelPromise();
+    if (failed !== undefined) throw failed.error;
   }
 
   errorSteps(): void {
@@ -163,16 +181,6 @@ class ByteTeeBranch extends TeeBranch {
 
   pull(): void {
     this.#tee.pull(this);
-  }
-
-  /** Closes the branch, or fails it if a view is filled to the middle of an element: the other branch ends all the same. */
-  close(): void {
-    if (this.canceled) return;
-    try {
-      this.controller.close();
-    } catch {
-      // its reader is told; the standard throws here, out of a microtask
-    }
   }
 
   enqueue(chunk: ArrayBufferView): void {
