@@ -1,8 +1,9 @@
+import { globalFunction } from "../../language/global_function.ts";
 import { isThenableLike } from "../../language/promises.ts";
 import { type Callback, toDictionary } from "../../language/webidl.ts";
 
 /** Taken once, as for all that streams depend on: faked timers do not stop them. */
-const { setTimeout, clearTimeout } = globalThis;
+const [setTimeout, clearTimeout] = [globalFunction("setTimeout")!, globalFunction("clearTimeout")!];
 
 /** The retries of batches that a sink could not write, or not all of, and the call of `onFailed` after the last. */
 export class Retries {
