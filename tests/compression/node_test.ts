@@ -205,6 +205,37 @@ for (const [protocol, serve] of Object.entries(protocols)) {
     assert.deepEqual(called, ["first", "second", "end"]);
   });
 
+  const lateCalls: Readonly<Record<string, (res: ServerResponse, failed: (error?: Error | null) => void) => unknown>> =
+    {
+      "end(text)": (res, failed) => void res.end("late", failed),
+      "end()": (res, failed) => void res.end(failed),
+      // It destroys the response of node:http2.
+      ...(protocol === "http/1.1" ? { "write(text)": (res, failed) => void res.write("late", failed) } : {}),
+    };
+  for (const [name, call] of Object.entries(lateCalls)) {
+    test(`${protocol}: ${name} after end() of a large body fails as it does without, and the body is whole`, async () => {
+      const large = textOf(700_000);
+      const called: string[] = [];
+      const served = await serve(compressed((_, res) => {
+        html(res);
+        res.on("error", () => {});
+        res.end(large, () => void called.push("end"));
+        assert.equal(res.writableEnded, true);
+        call(res, (error) => void called.push(error ? "refused" : "late"));
+      }));
+      for (const accepted of [...CODINGS, undefined]) {
+        called.length = 0;
+        const got = await soon(get(served, { accepted }), "it hangs");
+        assert.equal(await textOfGot(got), large);
+        const both = async (): Promise<void> => {
+          while (called.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+        };
+        await soon(both(), `only ${called.join()} were called`);
+        assert.equal(called.filter((each) => each === "end").length, 1, called.join());
+      }
+    });
+  }
+
   test(`${protocol}: null stands for no encoding and no callback, as Fastify calls it`, async () => {
     const served = await serve(compressed((_, res) => {
       html(res);
@@ -324,6 +355,49 @@ test("Content-Length does not come beside Transfer-Encoding or trailers", async 
     assert.equal(got.headers["content-length"], undefined);
     assert.equal(await textOfGot(got), PAGE);
   }
+});
+
+test("a head that is refused throws where it is sent, and another response can follow", async () => {
+  const steps: Readonly<Record<string, (res: ServerResponse) => unknown>> = {
+    "/end": (res) => res.end(PAGE),
+    "/write": (res) => res.write("a little"),
+    "/large": (res) => res.end(textOf(700_000)),
+    "/flush": (res) => res.flushHeaders(),
+    "/head": (res) => res.writeHead(res.statusCode, res.statusMessage),
+  };
+  const served = await protocols["http/1.1"](compressed((req, res) => {
+    html(res);
+    res.statusMessage = "a\r\nb"; // is refused when the head is made
+    let refusal: unknown;
+    try {
+      steps[req.url!](res);
+    } catch (error) {
+      refusal = error;
+    }
+    const isRefused = refusal !== undefined && !res.headersSent;
+    res.statusMessage = "";
+    res.setHeader("content-type", "text/plain");
+    res.end(isRefused ? "refused" : "sent");
+  }));
+  for (const path of Object.keys(steps)) {
+    for (const accepted of CODINGS) {
+      const got = await soon(get(served, { path, accepted }), `${path} hangs`);
+      assert.equal(await textOfGot(got), "refused", path);
+    }
+  }
+});
+
+test("end(false) ends the encoded body where it is taken for no chunk", async () => {
+  const served = await protocols["http/1.1"](compressed((_, res) => {
+    html(res);
+    res.write(PAGE);
+    try {
+      res.end(false);
+    } catch { // on Bun
+      res.end();
+    }
+  }));
+  for (const accepted of CODINGS) assert.equal(await textOfGot(await get(served, { accepted })), PAGE);
 });
 
 test("writeHead() that refuses a status changes nothing", async () => {
