@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import process from "node:process";
 import { Readable } from "node:stream";
 import test, { after } from "node:test";
 import { decompress, DecompressionStream } from "../../lib/codecs/mod.ts";
@@ -262,37 +263,50 @@ for (const [protocol, serve] of Object.entries(protocols)) {
   });
 
   test(`${protocol}: random writes, ends and flushes: the client decodes what it gets without compression`, async () => {
-    const programs = 150;
+    const programs = Number(process.env.MILLRACE_RESPONSES ?? 150);
     let seed = 7;
     const random = (below: number): number => (seed = seed * 48271 % 2147483647) % below;
     const made = Array.from({ length: programs }, () => {
       const type = ["text/html", "application/json", "image/png", "text/event-stream"][random(4)];
       const steps = Array.from(
         { length: random(7) },
-        () => [random(5), textOf(random(3) === 0 ? random(80_000) : random(300))] as const,
+        () => [random(5), textOf(random([300, 300, 80_000, random(10) === 0 ? 600_000 : 300][random(4)]))] as const,
       );
-      return { type, head: random(3), steps, end: random(3) > 0 ? textOf(random(5000)) : undefined };
+      const end = random(3) > 0 ? textOf(random(random(10) === 0 ? 600_000 : 5000)) : undefined;
+      return { type, head: random(3), steps, end, late: random(4), called: [] as number[] };
     });
     const served = await serve(compressed(async (req, res) => {
-      const { type, head, steps, end } = made[Number(req.url!.slice(1))];
+      const { type, head, steps, end, late, called } = made[Number(req.url!.slice(1))];
+      const counted = (): () => void => {
+        const at = called.push(0) - 1;
+        return () => void called[at]++;
+      };
+      res.on("error", () => {});
       if (head === 0) res.writeHead(200, { "content-type": type });
       else res.setHeader("Content-Type", type);
       if (head === 1) res.flushHeaders();
       for (const [kind, text] of steps) {
         if (kind === 0) await new Promise((resolve) => setImmediate(resolve));
         else if (kind === 1) (res as ServerResponse & { flush(): void }).flush();
-        else if (kind === 2) res.write(Buffer.from(text));
-        else if (kind === 3) res.write(text, "utf8");
-        else res.write(Buffer.from(text).toString("base64"), "base64");
+        else if (kind === 2) res.write(Buffer.from(text), counted());
+        else if (kind === 3) res.write(text, "utf8", counted());
+        else res.write(Buffer.from(text).toString("base64"), "base64", counted());
       }
-      if (end === undefined) res.end();
-      else res.end(end);
+      if (end === undefined) res.end(counted());
+      else res.end(end, counted());
+      if (late === 0) res.end();
+      if (late === 1) res.end("late");
     }));
     for (let i = 0; i < programs; i++) {
       const expected = made[i].steps.filter(([kind]) => kind > 1).map(([, text]) => text).join("") +
         (made[i].end ?? "");
       const got = await get(served, { path: `/${i}`, accepted: [...CODINGS, undefined][random(4)] });
       assert.equal(await textOfGot(got), expected, JSON.stringify(made[i]).slice(0, 500));
+      const all = async (): Promise<void> => {
+        while (made[i].called.includes(0)) await new Promise((resolve) => setTimeout(resolve, 1));
+      };
+      await soon(all(), `callbacks were called ${made[i].called.join()} times`);
+      assert.ok(made[i].called.every((times) => times === 1), made[i].called.join());
     }
   });
 }
