@@ -30,6 +30,8 @@ export interface Caller {
 
 /** The owner of the calls that have not ended: the client, or an intercepted call of it. */
 export interface CallOwner {
+  /** The time in ms until it ends its calls, if they have not ended by then. */
+  readonly timeLeft: number;
   onBegin(call: OwnedCall): void;
   onEnd(call: OwnedCall): void;
 }
@@ -304,7 +306,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
     if (!retryStatuses.includes(status) || !this.#mayRepeat()) return false;
     const pause = this.#failedAttempts.addAnswered(retryAfter(headers), maxRetryAfter, this.#retryTerms);
     // Who would only see the timeout has more of the response.
-    if (pause === undefined || (this.#total !== undefined && pause >= this.#total.left)) return false;
+    if (pause === undefined || pause >= Math.min(this.#total?.left ?? Infinity, this.#owner.timeLeft)) return false;
     if (this.#request.body?.replayable) this.#upload?.abandon();
     this.#attempt!.letGo();
     this.#tryAgain(pause, undefined, status);

@@ -47,6 +47,10 @@ export class InterceptedCall implements CallOwner, LiveCall {
     this.#pass(this.#request, 0).then((response) => this.#answer(response), (reason) => this.#fail(reason));
   }
 
+  get timeLeft(): number {
+    return this.#total?.left ?? Infinity;
+  }
+
   /** The signal's "abort". */
   handleEvent(): void {
     this.#fail(this.#request.signal!.reason);
@@ -123,6 +127,7 @@ export class InterceptedCall implements CallOwner, LiveCall {
     if (!this.#isLive || !this.#isAnswered || this.#calls.size > 0) return;
     this.#isLive = false;
     this.#total?.stop();
+    this.#total = undefined;
     this.#request.signal?.removeEventListener("abort", this);
     this.#core.onEnd(this);
   }
