@@ -1,5 +1,5 @@
 import { Deadlines } from "./deadlines.ts";
-import type { ResolvedOptions } from "./http_client_options.ts";
+import type { ResolvedOptions } from "./resolved_options.ts";
 import { HttpError } from "./http_error.ts";
 import type { HttpClientStats } from "./http_client_stats.ts";
 import type { HttpClientEvent } from "./http_events.ts";

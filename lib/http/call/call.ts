@@ -17,32 +17,11 @@ import { hasField, joinedField } from "../response/response_headers.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { AttemptBody } from "./attempt_body.ts";
 import { buildResponse } from "./build_response.ts";
+import { ANSWERED, type Caller, type CallOwner, type OwnedCall } from "./caller.ts";
 import { deliverSoon } from "./delivery.ts";
 import { FailedAttempts, type RetryTerms } from "./failed_attempts.ts";
 import { retryAfter } from "./retry_after.ts";
 import { TotalDeadline } from "./total_deadline.ts";
-
-/** The caller, who waits for a response. */
-export interface Caller {
-  resolve(response: HttpResponse): void;
-  reject(reason: unknown): void;
-}
-
-/** The owner of the calls that have not ended: the client, or an intercepted call of it. */
-export interface CallOwner {
-  /** The time in ms until it ends its calls, if they have not ended by then. */
-  readonly timeLeft: number;
-  onBegin(call: OwnedCall): void;
-  onEnd(call: OwnedCall): void;
-}
-
-/** A call that its owner can end. */
-export interface OwnedCall extends LiveCall {
-  abort(reason: unknown): void;
-}
-
-/** The caller of a call that was answered. */
-export const ANSWERED: Caller = { resolve: () => {}, reject: () => {} };
 
 /**
  * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns the request's life:

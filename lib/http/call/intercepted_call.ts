@@ -3,7 +3,7 @@ import { HttpError } from "../http_error.ts";
 import type { HttpInterceptor, HttpRequest } from "../http_interceptor.ts";
 import type { LiveCall } from "../live_calls.ts";
 import { type HttpResponse, withTrailers } from "../response/http_response.ts";
-import { ANSWERED, type Caller, type CallOwner, type OwnedCall } from "./call.ts";
+import { ANSWERED, type Caller, type CallOwner, type OwnedCall } from "./caller.ts";
 import { send } from "./send.ts";
 import { TotalDeadline } from "./total_deadline.ts";
 
