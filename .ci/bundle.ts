@@ -157,11 +157,11 @@ const runtimeModules: ReadonlyMap<string, string> = new Map(
     .flatMap(([, names, path]) => names.split(",").map((name) => [name.trim(), path] as const)),
 );
 
-/** A name for each chunk that tells what is in it: the folders of its sources. */
+/** A name for each chunk that tells what is in it: the folders of its sources. Of chunks of the same, the largest has no number. */
 function chunkNames({ outputs }: Outputs["metafile"]): Map<string, string> {
   const names = new Map<string, string>();
   const numbers = new Map<string, number>();
-  for (const [path, { inputs, bytes }] of Object.entries(outputs)) {
+  for (const [path, { inputs, bytes }] of Object.entries(outputs).sort(([, a], [, b]) => b.bytes - a.bytes)) {
     const [, anonymous] = /\/(chunk-\w+)\.js$/.exec(path) ?? [];
     if (anonymous === undefined || bytes === 0) continue;
     const folders = Object.keys(inputs).flatMap((input) => /^lib\/(\w+)/.exec(input)?.[1] ?? []);
