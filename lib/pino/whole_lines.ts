@@ -26,7 +26,7 @@ export class WholeLines {
     if (typeof text === "string" && this.#length === 0 && text.length * UTF8_WIDTH <= this.#size) {
       if (text.endsWith("\n")) return emit(text); // a line as it comes of a logger
     }
-    let bytes = Buffer.from(text as string); // a copy: the caller may use its bytes again
+    let bytes: Buffer = Buffer.from(text as string); // a copy: the caller may use its bytes again
     while (this.#length > 0 && bytes.length > 0) bytes = this.#continue(bytes, emit);
     for (let end = this.#endOf(bytes); end > 0; end = this.#endOf(bytes)) {
       emit(bytes.subarray(0, end));

@@ -107,7 +107,7 @@ test("a log destination decodes text of the encoding that it is told", () =>
     destination.write("c3", "hex");
     destination.cork(); // the next ones come together
     destination.write("pGI=", "base64");
-    destination.write("é€", "UTF-8");
+    destination.write("é€", "utf-8");
     destination.write("\n\0", "utf16le");
     destination.uncork();
     await closed(destination);
