@@ -65,7 +65,7 @@ export class Retries {
 /** The chunks that a sink tells have failed; one that tells nothing has written them all. */
 function failedOf(result: unknown, chunks: readonly unknown[]): unknown[] {
   if (!Array.isArray(result)) return [];
-  return result.map((index) => {
+  return [...new Set(result)].map((index) => {
     if (Number.isInteger(index) && index >= 0 && index < chunks.length) return chunks[index];
     throw new RangeError(
       `writev() tells that the chunk at ${String(index)} has failed: it had ${chunks.length} chunks`,
