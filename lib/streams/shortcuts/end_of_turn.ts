@@ -1,4 +1,4 @@
-import { globalFunction } from "../language/global_function.ts";
+import { globalFunction } from "#streams/global_function";
 
 /** Taken once, as for all that streams depend on: faked timers do not stop them. */
 const immediately: typeof setImmediate | undefined = globalFunction("setImmediate");

@@ -1,4 +1,4 @@
-import { globalFunction } from "../../language/global_function.ts";
+import { globalFunction } from "#streams/global_function";
 import { isThenableLike } from "../../language/promises.ts";
 import { type Callback, toDictionary } from "../../language/webidl.ts";
 
