@@ -40,9 +40,9 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
 
   async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
     if (length === 0) return;
-    this.#underWay = new UnderWay(this.#file, this.#file.size() + length);
+    this.#underWay = new UnderWay(this.#file, pieces);
     try {
-      await writeFully(this.#file, pieces);
+      await writeFully(this.#underWay, pieces);
     } catch (error) {
       throw fileFailure("write", this.path, error);
     } finally {
@@ -75,7 +75,11 @@ export class AppendedFile implements FileTarget, ImmediateTarget {
   }
 
   settleNow(): void {
-    this.#underWay?.awaitNow(this.path);
+    try {
+      this.#underWay?.finishNow();
+    } catch (error) {
+      throw fileFailure("flush", this.path, error);
+    }
     this.#underWay = undefined;
   }
 

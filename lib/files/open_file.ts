@@ -1,5 +1,6 @@
 import * as fs from "node:fs";
-import { writeStream } from "../runtime/mod.ts";
+import process from "node:process";
+import { isPermitted, writeStream } from "../runtime/mod.ts";
 
 /** How {@linkcode OpenFile.open} opens a file. */
 export interface OpenFileOptions {
@@ -108,6 +109,16 @@ export class OpenFile {
   /** The status of the file, as the system keeps it. */
   status(): fs.Stats {
     return fs.fstatSync(this.#opened());
+  }
+
+  /** The place behind the last byte that was written; undefined where only Linux could tell. */
+  position(): number | undefined {
+    if (process.platform !== "linux" || !isPermitted("systemFiles")) return undefined;
+    try {
+      return Number(/^pos:\s*(\d+)/.exec(fs.readFileSync(`/proc/self/fdinfo/${this.#opened()}`, "latin1"))![1]);
+    } catch {
+      return undefined;
+    }
   }
 
   /** Cuts the file to `length` bytes, at once. */

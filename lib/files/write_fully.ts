@@ -1,7 +1,7 @@
 import { copiesVectors } from "../runtime/mod.ts";
 
 /** A target of writes, each of which returns how many bytes it took. */
-interface Taker {
+export interface Taker {
   write(piece: Uint8Array, start: number, length: number): Promise<number>;
   writev(pieces: readonly Uint8Array[]): Promise<number>;
 }

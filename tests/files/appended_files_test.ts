@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { appendFileSync, readFileSync } from "node:fs";
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { openFileWritable } from "../../lib/files/mod.ts";
+import { openFileWritable, RotatingFileWritable } from "../../lib/files/mod.ts";
 import { inFolder } from "../support/folders.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
 
@@ -101,4 +102,31 @@ test("append refuses what it excludes, and its methods refuse files without it",
     await stream.flush();
     assert.equal(await readFile(path, "utf8"), "new");
     await writer.close();
+  }));
+
+test("flushSync() writes large chunks to their end that are under way, whatever others append meanwhile", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app.log");
+    const log = await openFileWritable(path, { append: true });
+    const series = new RotatingFileWritable({ directory: folder, maxFileSize: 1e9, name: "of.log", append: true });
+    for (const stream of [log, series]) {
+      const writer = stream.getWriter();
+      const file = stream === log ? path : join(folder, "of-00001.log");
+      let expected = "";
+      for (let i = 0; i < 10; i++) {
+        for (let k = 0; k < 10; k++) {
+          const line = `${i} ${k} `.padEnd(30_000, "x") + "\n";
+          expected += line;
+          void writer.write(line);
+        }
+        if (i > 0) await new Promise((resolve) => setImmediate(resolve)); // a batch is under way
+        appendFileSync(path, `${"y".repeat(400_000)}\n`);
+        expected += "last\n";
+        void writer.write("last\n");
+        stream.flushSync();
+        assert.equal(readFileSync(file, "utf8").replace(/y+\n/g, ""), expected);
+      }
+      await writer.close();
+      assert.equal(readFileSync(file, "utf8").replace(/y+\n/g, ""), expected);
+    }
   }));

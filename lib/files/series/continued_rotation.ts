@@ -171,7 +171,11 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     if (!this.#isTaken && !this.#isAbandoned) this.#lock.refuseUntilTaken();
     const flight = this.#flight;
     if (flight === undefined || flight.isSettled) return;
-    if (flight.underWay !== undefined) flight.underWay.awaitNow(this.plainPathOf(this.#number));
+    try {
+      flight.underWay?.finishNow();
+    } catch (error) {
+      this.#fail("flush", error);
+    }
     if (flight.underWay !== undefined && this.#isInPlace(this.#file!)) this.#add(flight.length);
     else this.writeNow(flight.pieces, flight.length);
     flight.isSettled = true;
@@ -247,8 +251,8 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
       try {
         if (this.#lock.isLost) this.#recover();
         file = this.#file ?? this.#begin();
-        flight.underWay = new UnderWay(file, this.#size + flight.length);
-        if (flight.length > 0) await writeFully(file, flight.pieces).catch((error) => this.#fail("write", error));
+        const underWay = flight.underWay = new UnderWay(file, flight.pieces);
+        if (flight.length > 0) await writeFully(underWay, flight.pieces).catch((error) => this.#fail("write", error));
       } catch (error) {
         if (flight.isSettled) return true;
         flight.underWay = undefined;

@@ -30,6 +30,7 @@ export interface LimitedSeries {
 /** Removes the oldest files of a series as far as they pass its limits, and nothing that its record does not prove. */
 export async function removePastLimits(series: LimitedSeries): Promise<void> {
   const { record, limits, openNumber } = series;
+  if (Object.values(limits).every((limit) => limit === Infinity)) return;
   const complete = record.entries.filter(({ number, file }) => number !== openNumber && file.size !== undefined);
   let files = complete.length + 1;
   let size = series.openSize;

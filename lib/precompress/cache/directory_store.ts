@@ -39,13 +39,13 @@ export class DirectoryStore implements CacheStore {
 
   async get(key: string): Promise<StoredEntry | undefined> {
     const path = join(this.#folder, entryPath(key));
+    const status = await lstat(path).catch((error) => {
+      if (error.code !== "ENOENT") throw error;
+    });
+    // A link may lead to any file, and a pipe would never open: whatever is no file is replaced.
+    if (!status?.isFile()) return undefined;
     const now = new Date();
-    try {
-      await utimes(path, now, now); // the last use, by which old entries are found
-    } catch (error) {
-      if ((error as { code?: unknown }).code === "ENOENT") return undefined;
-      if (!(await lstat(path)).isFile()) throw error; // a folder that is only read
-    }
+    await utimes(path, now, now).catch(() => {}); // the last use, unless the folder is only read
     return { path, release: () => Promise.resolve() };
   }
 

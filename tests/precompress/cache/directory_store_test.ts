@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -115,4 +116,26 @@ test("an entry is replaced whole while others read it", () =>
     await assert.rejects(store.put(key, join(folder, "missing"), trailers[0]!));
     assert.deepEqual((await listed(join(folder, "cache"))).length, 2);
     assert.equal((await stat((await store.get(key))!.path)).mode & 0o600, 0o600);
+  }));
+
+test("a link, a pipe and a folder in the place of an entry are none, and the first two are replaced", () =>
+  inFolder(async (folder) => {
+    const cache = join(folder, "cache");
+    const [path] = await putEntries(folder, cache, 1);
+    const bytes = await readFile(path!);
+    const store = await DirectoryStore.open(cache, unlimited);
+    const key = sha256(new Uint8Array([0]));
+    const other = join(folder, "other");
+    await writeFile(other, bytes);
+    await utimes(other, 1e9, 1e9);
+    const places = [() => symlink(other, path!), () => execFileSync("mkfifo", [path!]), () => mkdir(path!)];
+    for (const [i, place] of places.entries()) {
+      await rm(path!);
+      await place();
+      assert.equal(await store.get(key), undefined);
+      if (i === 2) break;
+      await store.put(key, join(folder, "variant"), bytes.subarray(100));
+      assert.deepEqual(await readFile((await store.get(key))!.path), bytes);
+    }
+    assert.equal((await stat(other)).mtimeMs, 1e12);
   }));
