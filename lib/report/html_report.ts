@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { deflateRawSync } from "node:zlib";
 import { html, Markup, visibleName } from "./markup.ts";
 import { script, style } from "./page_assets.ts";
 import { pageDataOf } from "./page_data.ts";
@@ -51,12 +52,22 @@ export function htmlReport(report: SiteReport, at: Date): string {
     ${changesSection(report)}
     ${leftAloneSection(report)}
         </main>
-        <script type="application/json" id="data">${new Markup(data)}</script>
+        ${dataElement(data)}
         <script>${new Markup(script)}</script>
       </body>
     </html>
   `;
   return text;
+}
+
+/** Longer data is packed, in bytes: that of 10,000 files takes half of the space then. */
+const PACKED = 32_000;
+
+/** The element from which the page's script reads its data. */
+function dataElement(data: string): Markup {
+  if (data.length < PACKED) return html`<script type="application/json" id="data">${new Markup(data)}</script>`;
+  const packed = deflateRawSync(data, { level: 9 }).toString("base64");
+  return html`<script type="text/plain" id="data" data-coding="deflate-raw">${packed}</script>`;
 }
 
 function escaped(character: string): string {

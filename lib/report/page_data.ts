@@ -1,6 +1,5 @@
 import type { SiteReport } from "./site_report.ts";
 import { visibleName } from "./markup.ts";
-import { sentSize } from "./site_file.ts";
 import { formatName, noteOf } from "./words.ts";
 
 /** The files of a site for the scripts of a page, in columns, which take a third of what objects would. */
@@ -17,8 +16,6 @@ export interface PageData {
   readonly note: readonly number[];
   readonly change: readonly number[];
   readonly size: readonly number[];
-  /** The smallest that clients without dictionaries get. */
-  readonly sent: readonly number[];
   /** A column for each format; 0 where a file has none. */
   readonly sizes: readonly (readonly number[])[];
 }
@@ -37,7 +34,6 @@ export function pageDataOf({ files, formats }: SiteReport, types: readonly strin
     note: files.map(({ state }) => notes.indexOf(noteOf[state])),
     change: changes.length === 0 ? [] : files.map(({ change }) => changes.indexOf(change!)),
     size: files.map(({ size }) => size),
-    sent: files.map(sentSize),
     sizes: formats.map((format) => files.map(({ sizes }) => sizes[format] ?? 0)),
   };
 }

@@ -17,6 +17,8 @@ export interface ShownFile {
 /** Puts the columns of `data` together. */
 export function filesOf(data: PageData): ShownFile[] {
   let path = "";
+  // Of the formats that need no dictionary.
+  const plain = [...data.formats.keys()].filter((i) => ["brotli", "zstd", "gzip"].includes(data.formats[i]!));
   return data.size.map((size, i) => {
     path = path.slice(0, data.paths[2 * i] as number) + data.paths[2 * i + 1];
     const sizes = data.sizes.map((column) => column[i]!);
@@ -26,7 +28,7 @@ export function filesOf(data: PageData): ShownFile[] {
       note: data.note[i]!,
       change: data.change[i],
       size,
-      sent: data.sent[i]!,
+      sent: Math.min(size, ...plain.map((column) => sizes[column] || size)),
       sizes,
     };
   });

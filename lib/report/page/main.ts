@@ -3,45 +3,51 @@ import { columnsOf } from "./columns.ts";
 import { filesOf, type ShownFile } from "./files.ts";
 import { FileTable } from "./table.ts";
 import { Treemap } from "./treemap.ts";
+import { unpacked } from "./unpacked.ts";
 
 const byId = <Kind extends HTMLElement>(id: string): Kind => document.getElementById(id) as Kind;
 
-const data: PageData = JSON.parse(byId("data").textContent!);
-const files = filesOf(data);
-const table = new FileTable(byId("table"), columnsOf(data), files);
-const find = byId<HTMLInputElement>("find");
+const { textContent, dataset } = byId("data");
+if (dataset.coding === undefined) show(JSON.parse(textContent!));
+else unpacked(textContent!).then((text) => show(JSON.parse(text)));
 
-/** The controls that choose files; the one of changes is left out if there are none. */
-const choices = ([["type", data.types], ["note", data.notes], ["change", data.changes]] as const)
-  .filter(([, names]) => names.length > 0)
-  .map(([key, names]) => ({ key, select: choice(byId<HTMLSelectElement>(key), names) }));
+function show(data: PageData): void {
+  const files = filesOf(data);
+  const table = new FileTable(byId("table"), columnsOf(data), files);
+  const find = byId<HTMLInputElement>("find");
 
-function choice(select: HTMLSelectElement, names: readonly string[]): HTMLSelectElement {
-  const options = names.map((name, i) => ({ name, i })).sort((a, b) => a.name < b.name ? -1 : 1);
-  select.append(new Option("all", ""), ...options.map(({ name, i }) => new Option(name, String(i))));
-  select.addEventListener("change", filter);
-  return select;
-}
+  /** The controls that choose files; the one of changes is left out if there are none. */
+  const choices = ([["type", data.types], ["note", data.notes], ["change", data.changes]] as const)
+    .filter(([, names]) => names.length > 0)
+    .map(([key, names]) => ({ key, select: choice(byId<HTMLSelectElement>(key), names) }));
 
-function filter(): void {
-  const part = find.value.trim().toLowerCase();
-  const chosen = choices.filter(({ select }) => select.value !== "");
-  const shown = files.filter((file) =>
-    chosen.every(({ key, select }) => file[key] === Number(select.value)) &&
-    (part === "" || file.path.toLowerCase().includes(part))
-  );
-  table.show(shown);
-  const [count, all] = [shown, files].map(({ length }) => length.toLocaleString("en"));
-  byId("count").textContent = count === all ? `${all} files` : `${count} of ${all} files`;
-}
+  function choice(select: HTMLSelectElement, names: readonly string[]): HTMLSelectElement {
+    const options = names.map((name, i) => ({ name, i })).sort((a, b) => a.name < b.name ? -1 : 1);
+    select.append(new Option("all", ""), ...options.map(({ name, i }) => new Option(name, String(i))));
+    select.addEventListener("change", filter);
+    return select;
+  }
 
-function reveal(file: ShownFile): void {
-  for (const field of [find, ...choices.map(({ select }) => select)]) field.value = "";
+  function filter(): void {
+    const part = find.value.trim().toLowerCase();
+    const chosen = choices.filter(({ select }) => select.value !== "");
+    const shown = files.filter((file) =>
+      chosen.every(({ key, select }) => file[key] === Number(select.value)) &&
+      (part === "" || file.path.toLowerCase().includes(part))
+    );
+    table.show(shown);
+    const [count, all] = [shown, files].map(({ length }) => length.toLocaleString("en"));
+    byId("count").textContent = count === all ? `${all} files` : `${count} of ${all} files`;
+  }
+
+  function reveal(file: ShownFile): void {
+    for (const field of [find, ...choices.map(({ select }) => select)]) field.value = "";
+    filter();
+    table.reveal(file);
+  }
+
+  find.addEventListener("input", filter);
+  byId("filters").addEventListener("submit", (event) => event.preventDefault());
   filter();
-  table.reveal(file);
+  new Treemap(byId("treemap"), byId("pointed"), data, files, reveal);
 }
-
-find.addEventListener("input", filter);
-byId("filters").addEventListener("submit", (event) => event.preventDefault());
-filter();
-new Treemap(byId("treemap"), byId("pointed"), data, files, reveal);
