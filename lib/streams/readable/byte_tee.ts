@@ -143,17 +143,18 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
   /** @throws {TypeError} if a view of a branch is filled to the middle of an element, with which that branch has failed. */
   closeSteps(view?: ArrayBufferView): void {
     this.#reading = false;
-    const inOrder = this.#inOrder();
     let failed: { readonly error: unknown } | undefined;
-    for (const branch of inOrder) {
-      if (branch.canceled) continue;
+    const closing = this.#inOrder().filter((branch) => {
+      // The standard's steps end where a branch fails: the other one is closed when it asks again, unless it has asked.
+      if (failed !== undefined && !branch.isWaiting) return false;
       try {
-        branch.controller.close();
-      } catch (error) { // the other branch ends all the same
+        if (!branch.canceled) branch.controller.close();
+      } catch (error) {
         failed = { error };
       }
-    }
-    for (const branch of inOrder) branch.respond(branch === this.#byobBranch ? view : undefined);
+      return true;
+    });
+    for (const branch of closing) branch.respond(branch === this.#byobBranch ? view : undefined);
     this.resolveCancelPromise();
     if (failed !== undefined) throw failed.error;
   }
@@ -177,6 +178,11 @@ class ByteTeeBranch extends TeeBranch {
 
   get controller(): ByteControllerState {
     return this.stream.controller as ByteControllerState;
+  }
+
+  get isWaiting(): boolean {
+    const { reader } = this.stream;
+    return reader !== undefined && reader.requests.length > 0;
   }
 
   pull(): void {
