@@ -1,2 +1,5 @@
 /** Does nothing: `util.inspect()` is not there in browsers. */
 export function showInNode(): void {}
+
+/** Does nothing either. */
+export function showAsInNode(): void {}

@@ -1,4 +1,5 @@
-import { makeNativeSideLazily, putBack, withEndsOf } from "#streams/lazy_side";
+import { showAsInNode } from "#streams/inspection";
+import { goWithoutNativeSide, makeNativeSideLazily, putBack, withEndsOf } from "#streams/lazy_side";
 import { NativeTransformStream } from "../language/native_classes.ts";
 import { TransformFeed } from "../native/feeds/transform_feed.ts";
 import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../language/promises.ts";
@@ -27,6 +28,9 @@ const isLazy = makeNativeSideLazily(NativeTransformStream, (stream) => {
   return state && (state.nativeSide ??= withEndsOf(stream as ReadableWritablePair, new NativeTransformStream()));
 });
 let stateOf: (stream: object) => TransformStreamState | undefined;
+
+/** Whether there is no native side at all: the runtime takes the two ends, which have theirs. */
+const hasNone = !isLazy && goWithoutNativeSide(NativeTransformStream);
 
 /**
  * A pair of streams of which the readable one gives what a transformer makes of what is written to the writable one.
@@ -61,7 +65,7 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     readableStrategy: QueuingStrategy<O> | undefined = undefined,
   ) {
     const state = new TransformStreamState();
-    super(isLazy ? undefined : new TransformFeed(state) as globalThis.Transformer<I, O>);
+    super(isLazy || hasNone ? undefined : new TransformFeed(state) as globalThis.Transformer<I, O>);
     this.#state = state;
     if (transformer !== undefined) toObject(transformer, "the transformer");
     setUpFromTransformer(state, transformer, toStrategy(writableStrategy), toStrategy(readableStrategy));
@@ -87,6 +91,12 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
 }
 putBack();
 defineInterface(TransformStream, "TransformStream");
+if (hasNone) {
+  showAsInNode(TransformStream, (stream) => {
+    const { readable, writable } = stream as TransformStream;
+    return { readable, writable, backpressure: stateOf(stream)!.backpressure };
+  });
+}
 
 function setUpFromTransformer(
   state: TransformStreamState,

@@ -11,6 +11,9 @@ export function withEndsOf(): void {}
 /** Makes every native side at once. */
 export function makeNativeSideLazily(): void {}
 
+/** Makes every native side all the same: pages transfer transform streams. */
+export function goWithoutNativeSide(): void {}
+
 /** Makes every lock's at once. */
 export function makeLockLazily(): void {}
 
