@@ -262,3 +262,33 @@ test("the runtime's classes are the globals, as they were", async () => {
 function getterOf(prototype: object, name: string): (this: object) => any {
   return Object.getOwnPropertyDescriptor(prototype, name)!.get!;
 }
+
+const late = (): globalThis.ReadableStream<string> =>
+  new globalThis.ReadableStream<string>({
+    start(controller) {
+      controller.enqueue("late");
+      controller.close();
+    },
+  });
+
+test(
+  "a stream that has closed refuses what the runtime pipes into it, and the pipe tells",
+  { timeout: 60_000 },
+  async () => {
+    const stream = new WritableStream<string>();
+    const writer = stream.getWriter();
+    await writer.close();
+    writer.releaseLock();
+    const waiting = late().pipeThrough(new globalThis.TransformStream()); // its end comes later
+    await assert.rejects(waiting.pipeTo(stream), TypeError);
+  },
+);
+
+test("the end of a transform that has closed refuses what the runtime pipes into it", { timeout: 60_000 }, async () => {
+  const transform = new TransformStream<string, string>();
+  assert.deepEqual(await Array.fromAsync(ReadableStream.from(["a"]).pipeThrough(transform)), ["a"]);
+  let source!: ReadableStreamDefaultController<string>;
+  const native = new globalThis.ReadableStream<string>({ start: (controller) => void (source = controller) });
+  source.enqueue("late"); // and nothing more, nor an end
+  await assert.rejects(native.pipeTo(transform.writable), TypeError);
+});
