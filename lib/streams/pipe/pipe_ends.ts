@@ -5,7 +5,7 @@ import { NativeWritableEnd } from "../native/ends/writable_end.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "../readable/lockable.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { toDictionary } from "../language/webidl.ts";
-import { checkWritableStreamFree, writableStreamStateOf } from "../writable/lockable.ts";
+import { checkWritableStreamFree, unseenWritableOf, writableStreamStateOf } from "../writable/lockable.ts";
 import type { WritableStreamState } from "../writable/stream_state.ts";
 
 /** A stream that a pipe reads from: one of ours, or one of the runtime's behind a state that stands for it. */
@@ -100,10 +100,14 @@ export function toWritableEnd(value: unknown, name: string): WritableEnd {
  *
  * @throws {TypeError} if it is no object with a `readable` and a `writable` stream.
  */
-export function toPipeTransform(value: unknown): { readable: object; writable: object; writableEnd: WritableEnd } {
+export function toPipeTransform(
+  value: unknown,
+): { readable: object; writable: object | undefined; writableEnd: WritableEnd } {
   const pair = toDictionary(value, "the transform");
   const { readable } = pair;
   if (!isNativeReadableStream(readable)) throw mustBe("the transform's readable", "a ReadableStream"); // ours are too
+  const unseen = unseenWritableOf(value);
+  if (unseen !== undefined) return { readable, writable: undefined, writableEnd: new OwnWritableEnd(unseen) };
   const { writable } = pair;
   const writableEnd = toWritableEnd(writable, "the transform's writable");
   return { readable, writable: writable as object, writableEnd };

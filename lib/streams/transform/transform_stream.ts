@@ -16,11 +16,14 @@ import {
 } from "../queuing/queuing_strategy.ts";
 import { defineInterface, isObject, toObject } from "../language/webidl.ts";
 import { createWritableStream, writableStreamDefaultControllerStartFailed } from "../writable/controller_state.ts";
+import { setUnseenWritableOf } from "../writable/lockable.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { TransformStreamDefaultController } from "./default_controller.ts";
 import { type TransformerAlgorithms, TransformStreamState } from "./transform_state.ts";
 import type { Transformer } from "./transformer_types.ts";
 import { UserTransformerAlgorithms } from "./transformer.ts";
+
+const { getOwnPropertyDescriptor, getPrototypeOf, hasOwn } = Object;
 
 /** Whether the native side of a stream is made when the runtime looks for it. */
 const isLazy = makeNativeSideLazily(NativeTransformStream, (stream) => {
@@ -87,6 +90,13 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
 
   static {
     stateOf = (stream) => #state in stream ? stream.#state : undefined;
+    const { prototype } = TransformStream;
+    const { get } = getOwnPropertyDescriptor(prototype, "writable")!;
+    setUnseenWritableOf((pair) => {
+      if (!isObject(pair) || !(#state in pair) || getPrototypeOf(pair) !== prototype) return undefined;
+      if (hasOwn(pair, "writable") || getOwnPropertyDescriptor(prototype, "writable")?.get !== get) return undefined;
+      return pair.#state.writable;
+    });
   }
 }
 putBack();
