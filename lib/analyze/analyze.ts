@@ -39,7 +39,14 @@ export async function analyze(target: string, options: AnalyzeOptions): Promise<
   else await loadFolder(visitor, target);
   const files = await judgeAll(visitor, options, signal);
   options.signal.throwIfAborted();
-  const limits = [...visitor.limits, ...time.aborted ? [`more than ${options.timeout / 1000} s`] : []];
+  const limit = `${options.timeout / 1000} s`;
+  if (files.length === 0) throw new Error(`nothing of ${target} could be looked at within ${limit}: raise --timeout`);
+  const unjudged = visitor.received.length - files.length;
+  const limits = [
+    ...visitor.limits,
+    ...time.aborted ? [`more than ${limit}`] : [],
+    ...unjudged > 0 ? [`${unjudged} more that had come were not judged by then`] : [],
+  ];
   const sum = (of: (file: AnalyzedFile) => number): number => files.reduce((total, file) => total + of(file), 0);
   const { elsewhere } = visitor;
   return { target, files, elsewhere, limits, sent: sum(({ sent }) => sent), best: sum(({ best }) => best) };
@@ -85,7 +92,7 @@ type Site = AsyncDisposable & { readonly ask: Ask };
 function onlineSite(signal: AbortSignal): Site {
   const client = new HttpClient({ decompress: false });
   return {
-    ask: (url, headers, maxResponseSize) => client.fetch(url, { headers, signal, maxResponseSize, retries: 1 }),
+    ask: (url, headers) => client.fetch(url, { headers, signal, redirect: "manual", retries: 1 }),
     [Symbol.asyncDispose]: () => client.close(),
   };
 }

@@ -27,15 +27,17 @@ const DENSE =
  * @param hasHash Whether its name holds a hash of its content.
  */
 export async function judge(file: Received, hasHash: boolean): Promise<AnalyzedFile> {
-  const { url, status, headers, bytes, content } = file;
+  const { url, kind, status, headers, bytes, content } = file;
   const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   const coding = headers.get("content-encoding")?.toLowerCase() || "identity";
   const told = { url, status, type, coding, sent: bytes.length };
   if (status >= 400) {
     return { ...told, best: bytes.length, findings: [finding("broken", `it is answered with ${status}`)] };
   }
-  if (content === undefined) {
-    return { ...told, best: bytes.length, findings: [finding("broken", `its body cannot be read as ${coding}`)] };
+  if ("fault" in content) return { ...told, best: bytes.length, findings: [finding("broken", content.fault)] };
+  if (type === "text/html" && (kind === "script" || kind === "style")) {
+    const message = `it is answered with a page, of text/html, in place of a ${kind}: is the file missing?`;
+    return { ...told, best: bytes.length, findings: [finding("broken", message)] };
   }
   const best = Math.min(bytes.length, DENSE.test(type) ? Infinity : await bestSize(content));
   const findings = [

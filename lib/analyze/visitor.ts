@@ -1,13 +1,18 @@
-import { pageReferences, type ReferenceKind, styleReferences } from "../pages/mod.ts";
+import { pageReferences, type Reference, type ReferenceKind, styleReferences } from "../pages/mod.ts";
 import { lifetimeOf } from "./lifetime.ts";
 import { contentOf, type Received } from "./received.ts";
+import { textOf } from "./text_of.ts";
 
-/** Sends a request; bodies come as they were sent, no more than `most` bytes of them. */
-export type Ask = (
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  most: number,
-) => Promise<Pick<Response, "status" | "headers" | "url" | "bytes">>;
+/** Fields of a request. */
+type Fields = Readonly<Record<string, string>>;
+/** Sends a request, and follows no redirect; bodies come as they were sent. */
+export type Ask = (url: string, headers: Fields) => Promise<Pick<Response, "status" | "headers" | "body">>;
+
+/** A response, and the URL that gave it. */
+interface Answer {
+  readonly url: string;
+  readonly response: Awaited<ReturnType<Ask>>;
+}
 
 /** The limits of a visit. */
 export interface Limits {
@@ -24,6 +29,15 @@ interface Wanted {
 
 /** Files that are asked for at a time, as browsers do. */
 const AT_A_TIME = 6;
+/** As many as browsers follow. */
+const MOST_REDIRECTS = 20;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** The most files that are looked for in one, so that its references take no more than a second. */
+const MOST_REFERENCES = 100_000;
+
+/** Types that browsers read as a page, or as styles: without one they look at the content. */
+const HTML = /^\s*(?:$|text\/html|application\/xhtml\+xml)/i;
+const CSS = /^\s*(?:$|text\/css)/i;
 
 const accepted: Readonly<Record<Wanted["kind"], string>> = {
   page: "text/html,application/xhtml+xml,*/*;q=0.8",
@@ -41,7 +55,10 @@ export class Visitor {
   elsewhere = 0;
   readonly #ask: Ask;
   readonly #limits: Limits;
+  /** By the URLs that were asked for, and those that redirects led to. */
   readonly #seen = new Set<string>();
+  readonly #loaded = new Set<string>();
+  #asked = 0;
   readonly #onFile: (done: number, known: number) => void;
   readonly #origins: Set<string>;
   #bytes = 0;
@@ -58,7 +75,11 @@ export class Visitor {
    */
   async visit(url: string): Promise<void> {
     this.#seen.add(url);
-    const page = await this.#load({ url, kind: "page" });
+    this.#asked++;
+    const page = await this.#load({ url, kind: "page" }).catch((cause: Error) => {
+      if (cause.message !== this.#byteLimit) throw cause;
+      throw new Error(`${url} has ${this.#byteLimit}, which is all that may be loaded`, { cause });
+    });
     if (page === undefined) return;
     this.#origins.add(new URL(page.url).origin);
     await this.loadAll(this.#wantedBy(page));
@@ -76,9 +97,11 @@ export class Visitor {
     };
     add(wanted);
     while (queue.length > 0) {
-      const room = Math.min(AT_A_TIME, this.#limits.maxFiles - this.received.length);
+      const room = Math.min(AT_A_TIME, this.#limits.maxFiles - this.#asked);
       if (room <= 0) return void this.limits.add(`more than ${this.#limits.maxFiles} files`);
-      const loaded = await Promise.all(queue.splice(0, room).map((each) => this.#tryToLoad(each)));
+      const next = queue.splice(0, room);
+      this.#asked += next.length;
+      const loaded = await Promise.all(next.map((each) => this.#tryToLoad(each)));
       if (this.#limits.signal.aborted) return;
       for (const file of loaded) if (file) add(this.#wantedBy(file));
     }
@@ -88,43 +111,74 @@ export class Visitor {
     try {
       return await this.#load(wanted);
     } catch (error) {
-      if (!this.#limits.signal.aborted) this.limits.add(`${wanted.url}: ${(error as Error).message}`);
+      const { message } = error as Error;
+      if (!this.#limits.signal.aborted) {
+        this.limits.add(message === this.#byteLimit ? message : `${wanted.url}: ${message}`);
+      }
       return undefined;
     }
   }
 
   async #load({ url, kind }: Wanted): Promise<Received | undefined> {
-    const most = this.#limits.maxBytes - this.#bytes;
-    if (most <= 0) return void this.limits.add(`more than ${this.#limits.maxBytes} bytes`);
+    if (this.#bytes >= this.#limits.maxBytes) return void this.limits.add(this.#byteLimit);
     const headers = { accept: accepted[kind], "accept-encoding": "gzip, br, zstd" };
-    const response = await this.#ask(url, headers, most);
-    const bytes = await response.bytes() as Uint8Array<ArrayBuffer>;
-    this.#bytes += bytes.length;
-    const final = response.url || url;
-    if (kind !== "page" && !this.#origins.has(new URL(final).origin)) {
-      this.elsewhere++;
-      return undefined;
-    }
-    const file = {
-      url: final,
-      kind,
-      status: response.status,
-      headers: response.headers,
-      bytes,
-      content: await contentOf(bytes, response.headers),
-      statusAgain: response.status === 200 ? await this.#statusAgain(final, headers, response.headers) : undefined,
-    };
+    const answer = await this.#follow(url, kind, headers);
+    if (answer === undefined || this.#loaded.has(answer.url)) return undefined;
+    this.#loaded.add(answer.url);
+    const { response: { status, headers: fields } } = answer;
+    const bytes = await this.#bytesOf(answer.response);
+    const statusAgain = status === 200 ? await this.#statusAgain(answer.url, headers, fields) : undefined;
+    const content = await contentOf(bytes, fields);
+    const file = { url: answer.url, kind, status, headers: fields, bytes, content, statusAgain };
     this.received.push(file);
     this.#onFile(this.received.length, this.#seen.size);
     return file;
   }
 
-  /** Asks for a file as a client does that has it, if one would ask. */
-  async #statusAgain(
-    url: string,
-    headers: Readonly<Record<string, string>>,
-    stored: Headers,
-  ): Promise<number | undefined> {
+  /** Follows redirects: a page's wherever they lead, a file's within the origins that are looked at. */
+  async #follow(url: string, kind: Wanted["kind"], headers: Fields): Promise<Answer | undefined> {
+    let at = url;
+    for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+      const response = await this.#ask(at, headers);
+      const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
+      if (location === null) return { response, url: at };
+      await response.body?.cancel();
+      const next = URL.parse(location, at);
+      if (next === null || !/^https?:$/.test(next.protocol)) {
+        throw new Error(`${at} redirects to ${JSON.stringify(location)}, where nothing can be loaded`);
+      }
+      next.hash = "";
+      if (kind !== "page" && !this.#origins.has(next.origin)) return void this.elsewhere++;
+      at = next.href;
+    }
+    throw new Error(`${url} redirects more than ${MOST_REDIRECTS} times`);
+  }
+
+  /**
+   * Reads a body. All bodies that are read at a time count against the one limit.
+   *
+   * @throws {Error} at the limit.
+   */
+  async #bytesOf({ body }: Pick<Response, "body">): Promise<Uint8Array<ArrayBuffer>> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of body ?? []) {
+      chunks.push(chunk);
+      size += chunk.length;
+      this.#bytes += chunk.length;
+      if (this.#bytes > this.#limits.maxBytes) throw new Error(this.#byteLimit);
+    }
+    const bytes = new Uint8Array(size);
+    for (let i = 0, at = 0; i < chunks.length; at += chunks[i++]!.length) bytes.set(chunks[i]!, at);
+    return bytes;
+  }
+
+  get #byteLimit(): string {
+    return `more than ${this.#limits.maxBytes} bytes`;
+  }
+
+  /** Asks for a file as a client does that has it, if one would ask; undefined if that fails, which is told. */
+  async #statusAgain(url: string, headers: Fields, stored: Headers): Promise<number | undefined> {
     const { isStored, fresh, hasValidator } = lifetimeOf(stored);
     if (!isStored || !hasValidator || fresh >= 86_400) return undefined;
     const [etag, modified] = [stored.get("etag"), stored.get("last-modified")];
@@ -132,23 +186,37 @@ export class Visitor {
       ...(etag !== null && { "if-none-match": etag }),
       ...(modified !== null && { "if-modified-since": modified }),
     };
-    const response = await this.#ask(url, { ...headers, ...conditions }, this.#limits.maxBytes);
-    await response.bytes();
-    return response.status;
+    try {
+      const response = await this.#ask(url, { ...headers, ...conditions });
+      await response.body?.cancel();
+      return response.status;
+    } catch (error) {
+      if (this.#limits.signal.aborted) throw error;
+      return void this.limits.add(`${url}, asked for again: ${(error as Error).message}`);
+    }
   }
 
   /** The files that a file refers to, of the origins that are looked at. */
-  #wantedBy({ kind, content, status, url }: Received): Wanted[] {
-    if ((kind !== "page" && kind !== "style") || content === undefined || status >= 300) return [];
-    const text = new TextDecoder().decode(content);
-    const { base = "", references } = kind === "page" ? pageReferences(text) : { references: styleReferences(text) };
-    const root = URL.parse(base, url) ?? url;
+  #wantedBy({ kind, content, status, url, headers }: Received): Wanted[] {
+    if ("fault" in content || status >= 300) return [];
+    const type = headers.get("content-type") ?? "";
+    const text = (): string => textOf(content, type);
+    if (kind === "style") return CSS.test(type) ? this.#resolved(styleReferences(text()), url) : [];
+    if (kind !== "page" || !HTML.test(type)) return [];
+    const { base = "", references } = pageReferences(text());
+    return this.#resolved(references, URL.parse(base, url)?.href ?? url);
+  }
+
+  #resolved(references: readonly Reference[], base: string): Wanted[] {
     const wanted: Wanted[] = [];
-    for (const reference of references) {
-      const found = URL.parse(reference.url, root);
+    const kinds = new Map<string, ReferenceKind>(); // the first reference says what it is
+    for (const { url, kind } of references) if (!kinds.has(url)) kinds.set(url, kind);
+    if (kinds.size > MOST_REFERENCES) this.limits.add(`more than ${MOST_REFERENCES} references of one file`);
+    for (const [url, kind] of [...kinds].slice(0, MOST_REFERENCES)) {
+      const found = URL.parse(url, base);
       if (found === null || !/^https?:$/.test(found.protocol)) continue;
       found.hash = "";
-      if (this.#origins.has(found.origin)) wanted.push({ url: found.href, kind: reference.kind });
+      if (this.#origins.has(found.origin)) wanted.push({ url: found.href, kind });
       else this.elsewhere++;
     }
     return wanted;

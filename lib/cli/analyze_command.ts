@@ -61,7 +61,7 @@ function positive(flag: string, value: number): number {
 
 function targetOf(words: readonly string[]): string {
   const [target] = words;
-  if (target === undefined || words.length > 1) throw new UsageError("name the page or the folder to look at");
+  if (!target || words.length > 1) throw new UsageError("name the page or the folder to look at");
   if (/^https?:/i.test(target)) {
     if (URL.parse(target) === null) throw new UsageError(`${target} is no URL`);
   } else if (!existsSync(`${target}/.`)) {
@@ -72,7 +72,10 @@ function targetOf(words: readonly string[]): string {
 
 function originOf(text: string): string {
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new UsageError(`--origin ${text} is no origin`);
+  // More than an origin says: somebody means only a part of it, or a page.
+  if (url === null || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`) {
+    throw new UsageError(`--origin ${text} is no origin: use one such as https://cdn.example`);
+  }
   return url.origin;
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { explain } from "../precompress/internal.ts";
+import { printable } from "../static/internal.ts";
 import type { Command } from "./command.ts";
 import { DONE, FAILED, WRONG_USAGE } from "./exit_status.ts";
 import { suggestionFor } from "./suggestion.ts";
@@ -43,7 +44,7 @@ export async function main(words: readonly string[]): Promise<number> {
     if (result === "help") return print(name ? help : overview + help);
     return result === "version" ? printVersion() : result;
   } catch (error) {
-    process.stderr.write(`millrace: ${explain(error)}\n`);
+    process.stderr.write(`millrace: ${printable(explain(error))}\n`);
     if (!(error instanceof UsageError)) return FAILED;
     process.stderr.write(`see ${name === undefined || name === "precompress" ? "" : `${name} `}--help\n`);
     return WRONG_USAGE;

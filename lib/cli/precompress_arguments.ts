@@ -1,4 +1,4 @@
-import { settingsOf } from "../precompress/internal.ts";
+import { requireSound } from "../precompress/internal.ts";
 import type { PrecompressOptions, VariantFormat } from "../precompress/mod.ts";
 import { byteCount, duration, oneFolder, type Parsed, readWords, UsageError, wholeNumber } from "./usage.ts";
 
@@ -86,7 +86,9 @@ const flags = {
  * @returns what they ask for, or which text to print.
  * @throws {UsageError} if they are off.
  */
-export function precompressArguments(words: readonly string[]): PrecompressArguments | "help" | "version" {
+export async function precompressArguments(
+  words: readonly string[],
+): Promise<PrecompressArguments | "help" | "version"> {
   const { values, positionals } = readWords(words, flags);
   if (values.help) return "help";
   if (values.version) return "version";
@@ -98,11 +100,9 @@ export function precompressArguments(words: readonly string[]): PrecompressArgum
     throw new UsageError(`--report is about a run that compresses: leave out --${actions[0]}`);
   }
   const options = optionsOf(values);
-  try {
-    settingsOf(options, 1);
-  } catch (cause) {
-    throw new UsageError((cause as Error).message, { cause });
-  }
+  await requireSound(options).catch((cause: Error) => {
+    throw new UsageError(cause.message, { cause });
+  });
   return {
     directory,
     action: actions[0] ?? "precompress",

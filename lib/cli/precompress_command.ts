@@ -8,6 +8,7 @@ import {
 } from "../precompress/mod.ts";
 import { detailedRun } from "../precompress/internal.ts";
 import { counted, formatBytes, formatDuration } from "../quantities/mod.ts";
+import { printable } from "../static/internal.ts";
 import type { Command } from "./command.ts";
 import { DONE, FAILED, interrupted } from "./exit_status.ts";
 import { Interruption } from "./signals.ts";
@@ -21,7 +22,7 @@ import { requireReportPlaces, writeReports } from "./reports.ts";
 export const precompressCommand: Command = {
   help: precompressHelp,
   async run(words) {
-    const parsed = precompressArguments(words);
+    const parsed = await precompressArguments(words);
     if (typeof parsed === "string") return parsed;
     return parsed.action === "clean" ? await clean(parsed) : await compress(parsed);
   },
@@ -42,7 +43,7 @@ async function clean({ directory, json, quiet, options }: PrecompressArguments):
 }
 
 function tellProblems(problems: readonly Problem[]): void {
-  for (const { path, message } of problems) process.stderr.write(`millrace: ${path}: ${message}\n`);
+  for (const { path, message } of problems) process.stderr.write(`millrace: ${printable(`${path}: ${message}`)}\n`);
 }
 
 /** Says what a cache did not do: the variants are there all the same. */
@@ -54,7 +55,7 @@ function tellAboutCache({ refused, problem }: Partial<CacheReport> = {}): void {
     } should be, and ${isOne ? "was" : "were"} made anew`;
     process.stderr.write(`millrace: ${told}\n`);
   }
-  if (problem !== undefined) process.stderr.write(`millrace: the cache is of no use: ${problem}\n`);
+  if (problem !== undefined) process.stderr.write(`millrace: the cache is of no use: ${printable(problem)}\n`);
 }
 
 async function compress({ directory, action, json, quiet, reports, options }: PrecompressArguments): Promise<number> {
@@ -131,7 +132,7 @@ function summary(report: PrecompressReport, action: PrecompressArguments["action
   if (sought > 0) parts.push(`${cache!.taken} of ${counted(sought, "variant")} from the cache`);
   if (siteDictionary) parts.push(`a site dictionary of ${formatBytes(siteDictionary.size)}`);
   const table = report.types.length > 0 ? `${formatTable(report)}\n` : "";
-  const list = isRun ? "" : outputsOf(report).map((path) => `${path}\n`).join("");
+  const list = isRun ? "" : outputsOf(report).map((path) => `${printable(path)}\n`).join("");
   return `${list}${table}${counted(report.files, "file")}: ${parts.join(", ")}, in ${
     formatDuration(report.elapsedMs)
   }\n`;

@@ -1,7 +1,7 @@
-import { lstat, realpath, stat } from "node:fs/promises";
+import { access, constants, lstat, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { AtomicFile } from "../files/mod.ts";
-import { isWithin, type RunDetails } from "../precompress/internal.ts";
+import { explainPlace, isWithin, type RunDetails } from "../precompress/internal.ts";
 import { readManifest } from "../precompress/mod.ts";
 import type { Former } from "../report/mod.ts";
 import { UsageError } from "./usage.ts";
@@ -38,6 +38,9 @@ async function placeOf(path: string): Promise<string> {
   const folder = await realpath(dirname(path)).catch((cause) => {
     throw new UsageError(`--report ${path}: there is no folder ${dirname(path)}`, { cause });
   });
+  await access(folder, constants.W_OK).catch((cause) => {
+    throw new UsageError(`--report ${path}: ${dirname(path)} cannot be written to`, { cause });
+  });
   const place = join(folder, basename(path));
   const isFile = await stat(place).then((found) => found.isFile(), () => true);
   if (!isFile) throw new UsageError(`--report ${path}: a folder, or what is no file, has this name`);
@@ -55,13 +58,19 @@ export async function writeReports(paths: readonly string[], run: RunDetails): P
   const report = await siteReportOf(run, await formerOf(run));
   for (const path of paths) {
     const isPage = kinds.get(extname(path).toLowerCase()) === "page";
-    const file = await AtomicFile.open(path);
-    try {
-      await file.write(new TextEncoder().encode(isPage ? htmlReport(report, new Date()) : markdownReport(report)));
-      await file.commit();
-    } finally {
-      await file.discard();
-    }
+    await write(path, isPage ? htmlReport(report, new Date()) : markdownReport(report)).catch((cause) => {
+      throw new Error(`cannot write the report ${path}: ${explainPlace(cause)}`, { cause });
+    });
+  }
+}
+
+async function write(path: string, text: string): Promise<void> {
+  const file = await AtomicFile.open(path);
+  try {
+    await file.write(new TextEncoder().encode(text));
+    await file.commit();
+  } finally {
+    await file.discard();
   }
 }
 

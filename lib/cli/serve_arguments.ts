@@ -96,6 +96,7 @@ export async function serveArguments(words: readonly string[]): Promise<ServeArg
   if (values.help) return "help";
   if (values.version) return "version";
   const directory = oneFolder(positionals.slice(1), "serve");
+  requireOneWatch(values);
   const options = optionsOf(values);
   await settingsOf(options).catch((cause: Error) => {
     throw new UsageError(cause.message, { cause });
@@ -118,6 +119,10 @@ function portOf(flag: string | undefined): Pick<ServeArguments, "port" | "portsT
   if (/^\d+$/.test(flag ?? variable!) && port <= 65535) return { port, portsToTry: 1 };
   const asked = flag === undefined ? `PORT ${JSON.stringify(variable)} of the environment` : `--port ${flag}`;
   throw new UsageError(`${asked} is not a port: use a number from 0 to 65535`);
+}
+
+function requireOneWatch({ watch, "no-watch": noWatch }: Values): void {
+  if (watch && noWatch) throw new UsageError("--watch and --no-watch exclude each other");
 }
 
 function corsOf({ cors, "cors-origin": origins }: Values): StaticHandlerOptions["cors"] {

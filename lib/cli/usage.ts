@@ -18,16 +18,15 @@ export type Parsed<F extends Flags> = ReturnType<typeof parseArgs<{ options: F; 
  * @throws {UsageError} if a flag is unknown or has no value.
  */
 export function readWords<F extends Flags>(words: readonly string[], flags: F): Parsed<F> {
-  requireKnown(words, flags);
-  try {
-    return parseArgs({ args: [...words], options: flags, allowPositionals: true });
-  } catch (cause) {
-    throw new UsageError((cause as Error).message.split(". To specify")[0], { cause });
-  }
+  requireSound(words, flags);
+  return parseArgs({ args: [...words], options: flags, allowPositionals: true });
 }
 
-/** Before any value is missed: a misspelt flag takes none. */
-function requireKnown(words: readonly string[], flags: Flags): void {
+/** Options for which an empty value means something. */
+const MAY_BE_EMPTY: ReadonlySet<string> = new Set(["base", "cache-control"]);
+
+/** In our own words, which are the same on each runtime. */
+function requireSound(words: readonly string[], flags: Flags): void {
   const { tokens } = parseArgs({
     args: [...words],
     options: flags,
@@ -36,8 +35,20 @@ function requireKnown(words: readonly string[], flags: Flags): void {
     tokens: true,
   });
   for (const token of tokens) {
-    if (token.kind !== "option" || Object.hasOwn(flags, token.name)) continue;
-    throw new UsageError(`unknown option ${token.rawName}${suggestionFor(token.name, Object.keys(flags), "--")}`);
+    if (token.kind !== "option") continue;
+    const { name, rawName, value, inlineValue: isInline } = token;
+    if (!Object.hasOwn(flags, name)) {
+      throw new UsageError(`unknown option ${rawName}${suggestionFor(name, Object.keys(flags), "--")}`);
+    }
+    if (flags[name]!.type === "boolean") {
+      if (value !== undefined) throw new UsageError(`${rawName} takes no value`);
+    } else if (value === undefined) throw new UsageError(`${rawName} needs a value`);
+    else if (value === "" && !MAY_BE_EMPTY.has(name)) throw new UsageError(`${rawName} has an empty value`);
+    else if (!isInline && /^-./.test(value)) {
+      throw new UsageError(
+        `${rawName} needs a value: ${value} looks like an option, write --${name}=${value} if it is one`,
+      );
+    }
   }
 }
 
@@ -48,6 +59,7 @@ function requireKnown(words: readonly string[], flags: Flags): void {
  * @throws {UsageError} if there is none, or more.
  */
 export function oneFolder(folders: readonly string[], purpose: string): string {
+  if (folders[0] === "") throw new UsageError('the folder is "": name it, "." if it is the current one');
   if (folders.length === 1) return folders[0]!;
   throw new UsageError(folders.length === 0 ? `name the folder to ${purpose}` : `one folder, not ${folders.length}`);
 }

@@ -1,3 +1,4 @@
+import { matcherOf } from "../globs/mod.ts";
 import type { PrecompressOptions } from "./options.ts";
 import type { FileRecord } from "./records.ts";
 
@@ -7,13 +8,13 @@ export type Immutability = (path: string, sha256: string) => boolean | undefined
 /**
  * The files that the option names; where it says nothing, those that runs before were told of, if they did not change.
  *
+ * @param told The option, by {@linkcode toldBy}.
  * @param known What runs before recorded, the folder that is read first.
  */
-export async function immutabilityOf(
-  immutable: PrecompressOptions["immutable"],
+export function immutabilityOf(
+  told: (path: string) => boolean | undefined,
   known: readonly ReadonlyMap<string, FileRecord>[],
-): Promise<Immutability> {
-  const told = await toldBy(immutable);
+): Immutability {
   return (path, sha256) => told(path) ?? recorded(path, sha256, known);
 }
 
@@ -23,9 +24,7 @@ export async function toldBy(
 ): Promise<(path: string) => boolean | undefined> {
   if (immutable === undefined) return () => undefined;
   if (typeof immutable === "function") return immutable;
-  if (immutable.length === 0) return () => false;
-  const isMatch = (await import("picomatch")).default([...immutable], { dot: true });
-  return (path) => isMatch(path);
+  return await matcherOf("immutable", immutable);
 }
 
 function recorded(

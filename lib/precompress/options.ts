@@ -1,7 +1,7 @@
 import { requireKnown } from "../streams/internal.ts";
 import { type Format, levels } from "../codecs/mod.ts";
 import { storedCodings } from "../semantics/mod.ts";
-import { isBucketAddress } from "./cache/bucket_address.ts";
+import { isBucketAddress, requireCachePlace } from "./cache/bucket_address.ts";
 import type { CacheLimits } from "./cache/cache_limits.ts";
 
 /**
@@ -320,6 +320,10 @@ export function settingsOf(options: PrecompressOptions, defaultJobs: number): Se
   if (settings.siteDictionary && !settings.formats.some((format) => deltasOf[format].length > 0)) {
     throw new TypeError("siteDictionary is of no use without brotli or zstd: name one of them among formats");
   }
+  for (const name of ["out", "previous", "cache"] as const) {
+    if (options[name] === "") throw new TypeError(`${name} is empty: name a folder, "." if it is the current one`);
+  }
+  if (options.cache !== undefined) requireCachePlace(options.cache);
   for (const name of ["cacheMaxSize", "cacheMaxAge"] as const) {
     if (options[name] === undefined) continue;
     if (options.cache === undefined) throw new TypeError(`${name} is of no use without cache: name its folder`);

@@ -37,9 +37,6 @@ export async function placesOf(directory: string, options: PrecompressOptions): 
 /** The real path of the cache at `path`, which may not be there yet. */
 async function cacheOf(path: string | undefined, others: readonly string[]): Promise<string | undefined> {
   if (path === undefined || isBucketAddress(path)) return path;
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) {
-    throw new TypeError(`cannot use ${path} as a cache: name a folder, or s3://BUCKET/PREFIX`);
-  }
   const cache = await realOf(resolve(path));
   const other = others.find((other) => isWithin(cache, other) || isWithin(other, cache));
   if (other === undefined) return cache;
@@ -50,6 +47,7 @@ async function cacheOf(path: string | undefined, others: readonly string[]): Pro
 
 /** The real path of the folder at `path`. */
 async function folder(path: string): Promise<string> {
+  if (path === "") throw new TypeError('cannot read "": name the folder, "." if it is the current one');
   let isFolder: boolean;
   try {
     isFolder = (await stat(path)).isDirectory();

@@ -7,7 +7,7 @@ import { act } from "./act.ts";
 import { Cache } from "./cache/cache.ts";
 import { openStore } from "./cache/open_store.ts";
 import type { Context } from "./context.ts";
-import { immutabilityOf } from "./immutability.ts";
+import { immutabilityOf, toldBy } from "./immutability.ts";
 import { Ledger } from "./ledger.ts";
 import { type PrecompressOptions, settingsOf } from "./options.ts";
 import { isOwnName, manifestName } from "./own_names.ts";
@@ -70,8 +70,9 @@ export async function precompressInDetail(directory: string, options: Precompres
   const settings = settingsOf(options, availableParallelism());
   const { signal } = options;
   signal?.throwIfAborted();
-  const places = await placesOf(directory, options);
   const selection = await selectionOf(settings);
+  const told = await toldBy(options.immutable);
+  const places = await placesOf(directory, options);
   const { followLinks } = settings;
   const isCopy = places.source !== places.target;
   const cache = places.cache === undefined || settings.dryRun
@@ -104,7 +105,7 @@ export async function precompressInDetail(directory: string, options: Precompres
       : await PreviousFiles.in(places.previous, { ...settings, signal }),
     siteDictionary: undefined,
     cache,
-    isImmutable: await immutabilityOf(options.immutable, [origin.provenance.records, target.provenance.records]),
+    isImmutable: immutabilityOf(told, [origin.provenance.records, target.provenance.records]),
     ledger: new Ledger(target.provenance.records),
     pool,
     progress: new ProgressMeter(options.onProgress),

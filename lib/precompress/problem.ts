@@ -52,7 +52,28 @@ export function explain(error: unknown): string {
   return reasonOf(error, inTheWay, wayOut);
 }
 
+/** Explanations of system errors about what the user named to be written. */
+const ofPlace: Readonly<Record<string, string>> = {
+  ...inTheWay,
+  ENOENT: "it cannot be made there",
+};
+
+/** Nothing that is in the way is ours to remove, nor is it said that the user should. */
+const otherPlace: Readonly<Record<string, string>> = {
+  ...wayOut,
+  ...Object.fromEntries(
+    ["EACCES", "EPERM", "ENOENT", "EROFS", "ELOOP", "ENOTDIR", "EEXIST", "EISDIR", "ENAMETOOLONG"].map((code) => {
+      return [code, "name another place"];
+    }),
+  ),
+};
+
+/** Returns what to tell the user about a folder or a file that was named to be written. */
+export function explainPlace(error: unknown): string {
+  return reasonOf(error, ofPlace, otherPlace);
+}
+
 /** The error of a run whose folder cannot be written to. */
 export function cannotWrite(folder: string, cause: unknown): Error {
-  return new Error(`cannot write to ${folder}: ${explain(cause)}`, { cause });
+  return new Error(`cannot write to ${folder}: ${explainPlace(cause)}`, { cause });
 }

@@ -1,3 +1,4 @@
+import { matcherOf } from "../globs/mod.ts";
 import type { Settings } from "./options.ts";
 import type { FoundFile } from "./walk.ts";
 
@@ -11,11 +12,8 @@ export interface Selection {
 
 /** The selection that the settings ask for. */
 export async function selectionOf({ include, exclude }: Settings): Promise<Selection> {
-  if (include.length === 0 && exclude.length === 0) return { isWanted: () => true, isExcluded: () => false };
-  const { default: picomatch } = await import("picomatch");
-  const globs = (patterns: readonly string[]) => picomatch([...patterns], { dot: true });
-  const isIncluded = include.length > 0 ? globs(include) : () => true;
-  const isExcluded = exclude.length > 0 ? globs(exclude) : () => false;
+  const isIncluded = include.length > 0 ? await matcherOf("include", include) : () => true;
+  const isExcluded = await matcherOf("exclude", exclude);
   return { isWanted: (path) => isIncluded(path) && !isExcluded(path), isExcluded };
 }
 

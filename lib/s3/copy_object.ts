@@ -49,7 +49,8 @@ export async function copyWhole(
     isSlow: true,
     signal: options.signal,
   }, async (answer) => {
-    const etag = (await answer.document("CopyObjectResult")).text("ETag") ?? "";
+    const etag = (await answer.document("CopyObjectResult")).text("ETag");
+    if (!etag) throw answer.malformed("the store told no ETag of the copy");
     return { key: to, size: source.size, etag };
   });
 }

@@ -1,3 +1,4 @@
+import { requireFieldValue } from "../semantics/mod.ts";
 import { described, requireKnown } from "../streams/internal.ts";
 
 /**
@@ -72,6 +73,9 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Values that fields can have and signatures keep: no spaces at the ends, none twice. */
 const VALUE = /^(?! )(?!.* {2})[\x20-\x7e]*(?<! )$/;
 
+/** Options that are fields of responses and of what is signed. */
+const SIGNED = ["cacheControl", "contentDisposition", "contentEncoding", "ifMatch"] as const;
+
 /** Sees that options are ones. */
 export function checkWritableOptions(options: S3WritableOptions): void {
   requireKnown(options, known, "an object");
@@ -82,6 +86,12 @@ export function checkWritableOptions(options: S3WritableOptions): void {
   }
   if (!(concurrency >= 1)) throw new RangeError(`concurrency must be a number from 1 on, not ${concurrency}`);
   if (ifMatch !== undefined && !overwrite) throw new TypeError("ifMatch is no option where overwrite is false");
+  if (options.contentType !== undefined) requireFieldValue("contentType", options.contentType);
+  for (const name of SIGNED) {
+    const value: unknown = options[name];
+    if (value === undefined || (typeof value === "string" && VALUE.test(value))) continue;
+    throw new TypeError(`${name} must be printable ASCII, not ${described(value)}`);
+  }
   for (const [name, value] of Object.entries(metadata)) {
     if (!TOKEN.test(name)) throw new TypeError(`${JSON.stringify(name)} can be no name of metadata`);
     if (typeof value !== "string" || !VALUE.test(value)) {

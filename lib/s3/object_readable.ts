@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { ReadableStream } from "../streams/mod.ts";
 import { described, requireKnown } from "../streams/internal.ts";
-import { Deadline, pause } from "./request/deadline.ts";
+import { Deadline } from "./request/deadline.ts";
 import { brokenFailure, isPassing, pauseBefore } from "./request/failures.ts";
 import { objectOf } from "./request/objects.ts";
 import type { Store, StoreAnswer } from "./request/store.ts";
@@ -86,6 +86,8 @@ class ObjectReader {
   #position: number;
   /** The byte behind the last one; undefined until the store has told the size. */
   #end: number | undefined = undefined;
+  /** The size of the object, once the store has told it. */
+  #size: number | undefined = undefined;
   #etag: string | undefined;
   #hash: Hash | undefined = undefined;
   #sha256: string | undefined = undefined;
@@ -137,13 +139,13 @@ class ObjectReader {
     await body?.cancel(reason).catch(() => {}); // the connection may have failed, which is no news
   }
 
-  /** The next bytes of an answer; undefined if it broke off, and may be asked for again. */
+  /** The next bytes of an answer; undefined if there are none, or it broke off and may be asked for again. */
   async #next(body: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | undefined> {
     const deadline = new Deadline(this.#store.timeout, this.#options.signal);
     let failure: unknown;
     try {
       const { done, value } = await deadline.within(body.read());
-      if (!done) return this.#taken(value);
+      if (!done) return value.length > 0 ? this.#taken(value) : undefined;
       failure = this.#failure("CONNECTION_FAILED", "the answer ended before the object did");
     } catch (error) {
       this.#options.signal?.throwIfAborted();
@@ -157,7 +159,7 @@ class ObjectReader {
     this.#body = undefined;
     body.cancel(failure).catch(() => {}); // a broken connection
     if (this.#breaks++ >= this.#store.retries || !isPassing(failure)) throw failure;
-    await pause(pauseBefore(this.#breaks - 1, failure), this.#options.signal);
+    await this.#store.pause(pauseBefore(this.#breaks - 1, failure), this.#options.signal);
     return undefined;
   }
 
@@ -203,20 +205,25 @@ class ObjectReader {
   #begin(answer: StoreAnswer, isPart: boolean): ReadableStreamDefaultReader<Uint8Array> {
     const { response } = answer;
     if (isPart !== (response.status === 206)) {
-      response.body?.cancel().catch(() => {}); // nobody reads it
-      throw this.#failure("MALFORMED_RESPONSE", `the store answers ${response.status} to a request for a range or all`);
+      throw answer.malformed(`the store answers ${response.status} to a request for a range or all`);
     }
     const { size, etag, sha256 } = objectOf(this.#key, answer);
-    if (!Number.isSafeInteger(size)) throw this.#failure("MALFORMED_RESPONSE", "the store does not tell the size");
-    if (this.#end === undefined) {
-      this.#end = Math.min(this.#options.range?.end ?? Infinity, size);
-      // The checksum of an object that was sent in parts is none of its bytes.
-      if (!isPart && sha256 !== undefined && !sha256.includes("-")) {
-        this.#sha256 = sha256;
-        this.#hash = createHash("sha256");
-      }
+    // Not every store knows If-Match.
+    const isOther = (this.#size ?? size) !== size || (this.#etag !== undefined && !isMatch(this.#etag, etag));
+    if (isOther) throw this.#failure("OBJECT_CHANGED", "the object is another now");
+    const end = this.#end ?? Math.min(this.#options.range?.end ?? Infinity, size);
+    const range = `bytes ${this.#position}-${end - 1}/${size}`;
+    if (isPart && answer.field("content-range") !== range) {
+      throw answer.malformed(`the store sends other bytes than ${range}`);
     }
-    this.#etag ??= etag;
+    // The checksum of an object that was sent in parts is none of its bytes.
+    if (this.#size === undefined && !isPart && sha256 !== undefined && !sha256.includes("-")) {
+      this.#sha256 = sha256;
+      this.#hash = createHash("sha256");
+    }
+    this.#end = end;
+    this.#size = size;
+    this.#etag = etag;
     return response.body?.getReader() ?? new ReadableStream<Uint8Array>({ start: (c) => c.close() }).getReader();
   }
 
@@ -227,4 +234,14 @@ class ObjectReader {
   ): S3Error {
     return brokenFailure(this.#store.subjectOf({ action: "read", key: this.#key }), code, reason, cause);
   }
+}
+
+/** Whether an entity tag is the one that was asked for, as If-Match would see it. */
+function isMatch(asked: string, etag: string): boolean {
+  return asked === "*" || bare(asked) === bare(etag);
+}
+
+/** An entity tag without the quotes that some leave out. */
+function bare(etag: string): string {
+  return etag.trim().replace(/^(?:W\/)?"(.*)"$/, "$1");
 }

@@ -13,6 +13,7 @@ import type { S3Object, S3Stored } from "./s3_object.ts";
 import { S3Writable } from "./s3_writable.ts";
 import { Blocks } from "./upload/blocks.ts";
 import { abortUpload, listParts, listUploads, type StoredPart } from "./upload/multipart.ts";
+import { LEAST_SIZE } from "./upload/part_size.ts";
 import { ObjectUpload, type Resumed, type UploadContext } from "./upload/object_upload.ts";
 import { Slots } from "./upload/slots.ts";
 
@@ -187,15 +188,20 @@ export class S3Bucket {
    * Close it with the options that it was begun with.
    *
    * @param uploadId The `uploadId` of that stream.
+   * @returns the stream. A last part that is too small to have others behind it is sent again.
    * @throws {S3Error} `NoSuchUpload` if it was completed, aborted or removed.
    */
   async resume(key: string, uploadId: string, options: S3WritableOptions = {}): Promise<S3Writable> {
     checkWritableOptions(options);
+    if (typeof uploadId !== "string" || uploadId === "") {
+      throw new TypeError(`uploadId must be the name of an upload, not ${described(uploadId)}`);
+    }
     const parts: StoredPart[] = [];
     for await (const part of listParts(this.#store, { key, uploadId }, options.signal)) {
       if (part.number !== parts.length + 1) break; // what is behind a gap is sent again
       parts.push(part);
     }
+    if ((parts.at(-1)?.size ?? Infinity) < LEAST_SIZE) parts.pop();
     return this.#writable(key, options, { uploadId, parts });
   }
 

@@ -156,6 +156,9 @@ export function checkCredentials(credentials: unknown): S3Credentials {
 
 /** The URL of a store, without a slash at its end. */
 export function endpointOf(endpoint: unknown): string {
+  if (String(endpoint).includes("@")) {
+    throw new TypeError("endpoint must be a URL without a user: credentials tell the keys");
+  }
   const url = URL.parse(String(endpoint));
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.pathname !== "/") {
     throw new TypeError(`endpoint must be a URL such as https://s3.example.com, not ${described(endpoint)}`);

@@ -45,13 +45,16 @@ export class S3Writable extends WritableStream<Uint8Array> {
         if (signal?.aborted) onAbort();
         else signal?.addEventListener("abort", onAbort);
       },
-      write: (chunk) => upload.write(bytesOf(chunk)),
+      async write(chunk) {
+        const bytes = await bytesOf(chunk, upload);
+        await upload.write(bytes);
+      },
       async close() {
         stored.value = await upload.complete();
         end();
       },
       abort: (reason) => upload.fail(reason),
-    }, { highWaterMark: QUEUE, size: (chunk) => chunk?.byteLength ?? 0 });
+    }, { highWaterMark: QUEUE, size: sizeOf });
     this.#upload = upload;
     this.#stored = stored;
   }
@@ -77,9 +80,16 @@ export class S3Writable extends WritableStream<Uint8Array> {
   }
 }
 
-function bytesOf(chunk: unknown): Uint8Array {
-  if (chunk instanceof Uint8Array) return chunk;
-  if (ArrayBuffer.isView(chunk)) return bytesOfView(chunk);
+/** Streams that fail by this function abort nothing: it takes anything. */
+function sizeOf(chunk: unknown): number {
+  return ArrayBuffer.isView(chunk) || chunk instanceof ArrayBuffer ? chunk.byteLength : 0;
+}
+
+/** The bytes of a chunk; if it is none, the upload has failed. */
+async function bytesOf(chunk: unknown, upload: ObjectUpload): Promise<Uint8Array> {
+  if (ArrayBuffer.isView(chunk)) return chunk instanceof Uint8Array ? chunk : bytesOfView(chunk);
   if (chunk instanceof ArrayBuffer) return new Uint8Array(chunk);
-  throw new TypeError("a chunk for an object must be a Uint8Array; encode text with a TextEncoderStream");
+  const error = new TypeError("a chunk for an object must be a Uint8Array; encode text with a TextEncoderStream");
+  await upload.fail(error).catch(() => {}); // the chunk is the reason to tell
+  throw error;
 }

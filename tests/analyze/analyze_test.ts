@@ -71,7 +71,62 @@ test("analyze() judges each response by its fields, and follows what pages and s
       "old.js?v=1": "",
     });
     assert.equal(analysis.files[0].url, `${origin}/home/`);
-    assert.equal(analysis.limits.length, 1); // that nothing answers where away.js leads to
+    assert.deepEqual([analysis.limits, analysis.elsewhere], [[], 1]); // away.js leads to another origin
+    const bomb = analysis.files.find(({ url }) => url.endsWith("bomb.js"))!;
+    assert.match(bomb.findings[0]!.message, /B that unfold to more than 67\.1 MB/);
+  });
+});
+
+test("analyze() loads what a browser loads: by types, encodings and origins, and each file once", () => {
+  const html = { "content-type": "text/html" };
+  const etag = { etag: '"a"' };
+  const latin1 = (text: string): Uint8Array => Uint8Array.from(text, (character) => character.charCodeAt(0));
+  const utf16 = (text: string): Uint8Array => latin1(`\xff\xfe${text.replace(/./g, "$&\0")}`);
+  const asked: string[] = [];
+  const answers: Parameters<typeof answering>[0] = {
+    "/latin1": [200, { "content-type": 'text/html; charset="ISO-8859-1"' }, latin1("<img src=caf\xe9.png>")],
+    "/meta": [200, html, latin1("<meta charset=windows-1252><img src=caf\xe9.png>")],
+    "/utf16": [200, html, utf16("<img src=a.png>")],
+    "/xml": [200, { "content-type": "application/xhtml+xml" }, "<img src='a.png' />"],
+    "/untyped": [200, {}, "<img src=a.png>"],
+    "/json": [200, { "content-type": "application/json" }, '"<img src=a.png>"'],
+    "/text": [200, { "content-type": "text/plain" }, "<img src=a.png>"],
+    "/a.png": [200, etag],
+    "/caf%C3%A9.png": [200, etag],
+    "/app": [200, html, "<script src=gone.js></script><link rel=stylesheet href=gone.css><img src=gone.js>"],
+    "/gone.js": [200, html, "<img src=a.png>"],
+    "/gone.css": [200, html, "<img src=a.png>"],
+    "/twice": [200, html, "<img src=one.png><img src=two.png><img src=loop.png>"],
+    "/one.png": [301, { location: "a.png" }],
+    "/two.png": [308, { location: "/a.png#x" }],
+    "/loop.png": [302, { location: "loop.png" }],
+    "/out": [302, { location: "http://localhost:9/" }],
+    "/file": [302, { location: "file:///etc/passwd" }],
+  };
+  const listener: RequestListener = (request, response) => {
+    asked.push(request.url!);
+    answering(answers)(request, response);
+  };
+  return withServer(listener, async (origin) => {
+    const found = async (path: string): Promise<string[]> => {
+      const { files } = await analyzed(origin + path);
+      return files.slice(1).map(({ url }) => url.slice(origin.length));
+    };
+    for (const path of ["/latin1", "/meta"]) assert.deepEqual(await found(path), ["/caf%C3%A9.png"], path);
+    for (const path of ["/utf16", "/xml", "/untyped"]) assert.deepEqual(await found(path), ["/a.png"], path);
+    for (const path of ["/json", "/text"]) assert.deepEqual(await found(path), [], path);
+    const app = findingsOf(await analyzed(`${origin}/app`));
+    assert.deepEqual([app["gone.js"], app["gone.css"]], ["broken", "broken"]);
+    asked.length = 0;
+    const { files, limits } = await analyzed(`${origin}/twice`);
+    assert.deepEqual([files.length, limits.length, asked.filter((url) => url === "/loop.png").length], [2, 1, 21]);
+    assert.match(limits[0]!, /loop\.png redirects more than 20 times/);
+    await assert.rejects(
+      analyzed(`${origin}/file`),
+      /file redirects to "file:\/\/\/etc\/passwd", where nothing can be/,
+    );
+    await assert.rejects(analyzed(`${origin}/out`), /localhost/); // a page's redirects are followed anywhere
+    await assert.rejects(analyzed(`${origin}/app`, { timeout: 0 }), /within 0 s/);
   });
 });
 
@@ -87,6 +142,10 @@ test("analyze() stops at its limits and tells so, and at once by its signal", ()
     assert.deepEqual([few.files.length, few.limits], [5, ["more than 5 files"]]);
     const light = await analyzed(origin, { maxBytes: 5000 });
     assert.ok(light.files.length > 1 && light.files.length < 21 && light.limits.length > 0, light.limits.join());
+    await assert.rejects(
+      analyzed(`${origin}/`, { maxBytes: 100 }),
+      /\/ has more than 100 bytes, which is all that may/,
+    );
     await assert.rejects(analyzed(`${origin}/stall`, { timeout: 100 }), /stall was not answered within 0\.1 s/);
     const reason = new Error("enough");
     const stop = new AbortController();

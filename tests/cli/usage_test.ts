@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import test from "node:test";
 import { suggestionFor } from "../../lib/cli/suggestion.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
 import { mainHere } from "./main_here.ts";
 
 const flags = ["port", "host", "cors", "cors-origin", "fallback", "memory-limit", "no-dictionaries", "min-size"];
@@ -86,6 +89,81 @@ test("help of what is no command is wrong usage", async () => {
     assert.deepEqual([status, stdout, stderr], [2, "", `millrace: ${message}\nsee --help\n`]);
   }
 });
+
+test("a bad value of any option is named in plain words, and nothing is done", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "site/app.js": "1" });
+    const site = join(folder, "site");
+    const brackets = "is no pattern: one of its brackets lacks the other; put a backslash before one that stands for ";
+    const glob = '"a[b" ' + brackets;
+    const cases: Record<string, readonly (readonly [words: string[], message: string])[]> = {
+      precompress: [
+        [["--jobs", "-1"], "--jobs needs a value: -1 looks like an option, write --jobs=-1 if it is one"],
+        [["--out", "--quiet"], "--out needs a value: --quiet looks like an option, write --out=--quiet if it is one"],
+        [["--out"], "--out needs a value"],
+        [["--quiet=yes"], "--quiet takes no value"],
+        [["--out", ""], "--out has an empty value"],
+        [["--previous="], "--previous has an empty value"],
+        [["--immutable", "a[b"], `immutable ${glob}`],
+        [["--include", "a[b"], `include ${glob}`],
+        [["--exclude", "a[b"], `exclude ${glob}`],
+        [["--exclude", "a)"], `exclude "a)" ${brackets}`],
+        [["--immutable", "a{1,2"], `immutable "a{1,2" ${brackets}`],
+        [["--exclude", "[z-a]"], 'exclude "[z-a]" is no pattern: nothing can match it'],
+        [["--cache", "s3://"], "cannot use s3:// as a cache: use s3://BUCKET/PREFIX"],
+        [["--cache", "http://a/b"], "cannot use http://a/b as a cache: name a folder, or s3://BUCKET/PREFIX"],
+      ],
+      serve: [
+        [["-p", "-1"], "-p needs a value: -1 looks like an option, write --port=-1 if it is one"],
+        [["--host", ""], "--host has an empty value"],
+        [["--immutable", "a[b"], `immutable ${glob}`],
+        [["--index", ".."], 'index ".." is not a file name'],
+        [["--base", "/a/../b"], 'basePath "/a/../b" is not a path'],
+        [["--cert=", "--key=k"], "--cert has an empty value"],
+        [["--watch", "--no-watch"], "--watch and --no-watch exclude each other"],
+      ],
+      analyze: [
+        [["--origin", "https://a.example/b"], "--origin https://a.example/b is no origin: use one such as https://"],
+        [["--origin", "https://u@a.example"], "--origin https://u@a.example is no origin: use one such as"],
+        [["--max-files", "-1"], "--max-files needs a value: -1 looks like an option"],
+      ],
+    };
+    for (const [command, rows] of Object.entries(cases)) {
+      for (const [words, message] of rows) {
+        for (const more of command === "precompress" ? [[], ["--dry-run"]] : [[]]) {
+          const { status, stdout, stderr } = await mainHere([command, site, ...words, ...more]);
+          assert.deepEqual([status, stdout], [2, ""], `${words.join(" ")}: ${stdout}${stderr}`);
+          assert.ok(stderr.startsWith(`millrace: ${message}`), stderr);
+        }
+      }
+      const { status, stderr } = await mainHere([command, ""]);
+      assert.deepEqual([status, /^millrace: (the folder is ""|name the page)/.test(stderr)], [2, true], stderr);
+    }
+    assert.deepEqual(await readdir(site), ["app.js"]);
+  }));
+
+test("nobody is told to remove what is in the way of a cache, a copy or a report", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "site/app.js": "1", "note.txt": "mine" });
+    const note = join(folder, "note.txt");
+    for (const option of ["--cache", "--out"]) {
+      const { status, stderr } = await mainHere([join(folder, "site"), option, note]);
+      assert.equal(status, 1);
+      assert.match(stderr, /note\.txt.*: a file is in the way of a folder: name another place\n/);
+    }
+  }));
+
+test("names that hold controls, ends of lines or marks of direction are printed as text", () =>
+  inFolder(async (folder) => {
+    const name = "a\u001b[31m\n\u202egpj.js";
+    await writeTree(folder, { [`site/${name}`]: "1".repeat(2000), [`site/${name}.gz`]: "somebody's" });
+    for (const more of [["--dry-run"], []]) {
+      const { stdout, stderr } = await mainHere([join(folder, "site"), "--formats", "gzip", ...more]);
+      // deno-lint-ignore no-control-regex
+      assert.doesNotMatch(stdout + stderr, /[\x1b\u202e]|^gpj/m);
+      assert.match(stdout + stderr, /a\\u001b\[31m\\u000a\\u202egpj\.js/);
+    }
+  }));
 
 test("without any words the usage is printed, and the exit status is 2", async () => {
   const { status, stdout, stderr } = await mainHere([]);

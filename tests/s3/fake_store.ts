@@ -15,6 +15,8 @@ export type Fault =
   /** The answer is cut: its document, or the object after some bytes. */
   | "torn"
   | { readonly cut: number }
+  /** The answer comes when a promise is fulfilled. */
+  | { readonly until: Promise<void> }
   /** As "cut", but the connection stays, and nothing comes. */
   | { readonly pause: number }
   /** The request is not carried out, and an error comes with the status 200. */
@@ -48,6 +50,8 @@ interface Upload {
 const ID = "id";
 const SECRET = "secret";
 const BUCKET = "films";
+/** Least bytes of a part but the last. */
+const LEAST = 5 * 2 ** 20;
 
 /** A store in memory that speaks as much of S3 as is asked of it, sees that signatures are right, and fails when told. */
 export class FakeStore {
@@ -126,6 +130,7 @@ export class FakeStore {
       req,
       body,
     );
+    if (typeof fault === "object" && "until" in fault) await fault.until;
     if (fault === "reset after") return void req.socket.destroy();
     const torn = fault === "torn" ? Math.floor(bytes.length / 2) : undefined;
     const cut = typeof fault === "object" && "cut" in fault ? fault.cut : torn;
@@ -255,6 +260,7 @@ export class FakeStore {
       return part?.etag === etag.replaceAll("&quot;", '"') ? part : undefined;
     });
     if (parts.length === 0 || parts.includes(undefined)) return failure(400, "InvalidPart");
+    if (parts.slice(0, -1).some((part) => part!.bytes.length < LEAST)) return failure(400, "EntityTooSmall");
     const joined = Buffer.concat(parts.map((part) => part!.bytes));
     const hash = md5(Buffer.concat(parts.map((part) => md5(part!.bytes))));
     const etag = `"${hash.toString("hex")}-${parts.length}"`;

@@ -227,4 +227,11 @@ test("S3Bucket refuses options that are none", () => {
   assert.throws(() => new S3Bucket(options).readable("a", { range: { start: 2, end: 2 } }), RangeError);
   assert.throws(() => new S3Bucket(options).writable("a", { metadata: { "a b": "c" } }), TypeError);
   assert.throws(() => new S3Bucket(options).writable("a", { metadata: { a: "é" } }), TypeError);
+  for (
+    const wrong of [{ contentDisposition: 'attachment; filename="é"' }, { cacheControl: "a\r\nb: c" }, { ifMatch: 1 }, {
+      contentType: "日本",
+    }]
+  ) {
+    assert.throws(() => new S3Bucket(options).writable("a", wrong as never), TypeError);
+  }
 });

@@ -102,12 +102,19 @@ test("writable() leaves nothing when it is aborted, its source fails, its signal
 test("writable() does not abort what it has completed, and finds out whether it has", () =>
   withStore(async (store) => {
     const bytes = bytesOf(9 * MIB);
-    for (const faults of [["reset after"], ["error in 200"], ["torn"], ["reset after", "reset after"]] as const) {
+    const refused = { status: 412, code: "PreconditionFailed" };
+    for (
+      const faults of [["reset after"], ["error in 200"], ["torn"], ["reset after", "reset after"], [
+        "reset after",
+        refused,
+        refused,
+      ]] as const
+    ) {
       store.objects.clear();
       store.asked.length = 0;
       let tries = 0;
       store.fails(({ operation }) => operation === "CompleteUpload" ? faults[tries++] : undefined);
-      const writable = store.bucket({ retries: 2 }).writable("a");
+      const writable = store.bucket({ retries: 2 }).writable("a", { overwrite: false });
       await streamOf(bytes).pipeTo(writable);
       assert.equal(digestOf(store.objects.get("a")!.bytes), digestOf(bytes));
       assert.equal(writable.stored!.etag, store.objects.get("a")!.etag);
@@ -167,9 +174,60 @@ test("temporary files have no names, and a folder for them that is missing fails
     })
   ));
 
-test("a chunk that is no bytes fails the stream", () =>
+test("resume() sends a last part again that is too small to be another", () =>
   withStore(async (store) => {
-    const writer = store.bucket().writable("a").getWriter();
-    await assert.rejects(writer.write("text" as never), TypeError);
-    assert.equal(store.objects.size, 0);
+    const bytes = bytesOf(11 * MIB);
+    const bucket = store.bucket({ retries: 0 });
+    store.fails(({ operation }) => operation === "CompleteUpload" ? "stall" : undefined);
+    const lost = bucket.writable("a");
+    const writer = lost.getWriter();
+    await writer.write(bytes.subarray(0, 9 * MIB));
+    writer.close().catch(() => {}); // the bucket is closed before
+    await until(() => store.asked.some((each) => each.startsWith("Complete")), "the end");
+    store.fails(() => undefined);
+    const resumed = await store.bucket().resume("a", lost.uploadId!);
+    assert.equal(resumed.offset, 8 * MIB);
+    await streamOf(bytes.subarray(resumed.offset)).pipeTo(resumed);
+    assert.equal(digestOf(store.objects.get("a")!.bytes), digestOf(bytes));
+    await assert.rejects(bucket.resume("a", ""), TypeError);
+    assert.deepEqual(store.asked.filter((each) => each.startsWith("Delete")), []);
   }));
+
+test("writable() that is aborted while the store begins the upload leaves nothing", () =>
+  withStore(async (store) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    store.fails(({ operation }) => operation === "CreateUpload" ? { until: promise } : undefined);
+    const writer = store.bucket().writable("a").getWriter();
+    writer.write(bytesOf(9 * MIB)).catch(() => {}); // aborted below
+    await until(() => store.uploads.size === 1, "the upload");
+    const aborted = writer.abort("enough");
+    setTimeout(resolve, 20);
+    await aborted;
+    assert.equal(store.uploads.size, 0);
+  }));
+
+const CHUNKS: Readonly<Record<string, () => unknown>> = {
+  text: () => "text",
+  nothing: () => undefined,
+  "something of a negative length": () => ({ byteLength: -1 }),
+  "something without a length": () => ({ byteLength: NaN }),
+  "a buffer that was transferred": () => {
+    const bytes = new Uint8Array(9);
+    structuredClone(bytes, { transfer: [bytes.buffer] });
+    return Object.assign(Object.create(bytes), { no: "bytes" });
+  },
+};
+
+for (const [title, chunk] of Object.entries(CHUNKS)) {
+  test(`a chunk that is ${title} fails the stream, and nothing of it is left in the store or in memory`, () =>
+    withStore(async (store) => {
+      const bucket = store.bucket({ memory: 9 * MIB, temporary: "/missing" });
+      const writer = bucket.writable("a").getWriter();
+      await writer.write(bytesOf(8 * MIB + 1));
+      await assert.rejects(writer.write(chunk() as never));
+      await assert.rejects(writer.closed);
+      await until(() => store.uploads.size === 0, "the end of the upload");
+      await streamOf(bytesOf(8 * MIB)).pipeTo(bucket.writable("b"));
+      assert.deepEqual([...store.objects.keys()], ["b"]);
+    }));
+}

@@ -7,6 +7,7 @@ import { environmentVariable } from "../../runtime/mod.ts";
 import type { S3Bucket } from "../../s3/mod.ts";
 import { ReadableStream } from "../../streams/mod.ts";
 import { discard } from "../discard.ts";
+import { partsOf } from "./bucket_address.ts";
 import { type CacheStore, entryPath, type StoredEntry } from "./cache_store.ts";
 
 /** How a store says that there is no object, or that it has no bytes. */
@@ -79,8 +80,7 @@ async function* piecesOf(path: string, trailer: Uint8Array): AsyncGenerator<Uint
  * @throws {TypeError} if that is no address, or the environment does not name the keys.
  */
 export async function openBucketStore(address: string, signal: AbortSignal | undefined): Promise<BucketStore> {
-  const [, bucket, prefix] = /^s3:\/\/([^/]+)(?:\/(.*?))?\/*$/.exec(address) ?? [];
-  if (bucket === undefined) throw new TypeError(`cannot use ${address} as a cache: use s3://BUCKET/PREFIX`);
+  const { bucket, prefix } = partsOf(address);
   const required = (name: string): string => {
     const value = environmentVariable(name);
     if (value) return value;
@@ -100,5 +100,5 @@ export async function openBucketStore(address: string, signal: AbortSignal | und
       ...(sessionToken && { sessionToken }),
     },
   });
-  return new BucketStore(opened, prefix ? `${prefix}/` : "", signal);
+  return new BucketStore(opened, prefix, signal);
 }

@@ -2,7 +2,7 @@ import { appendFile, chmod, copyFile, lstat, mkdir, readdir, readFile, rename, s
 import { dirname, join } from "node:path";
 import { AtomicFile, isTemporaryName, removeAbandonedTemporaries, temporaryPath } from "../../files/mod.ts";
 import { discard } from "../discard.ts";
-import { explain } from "../problem.ts";
+import { explainPlace } from "../problem.ts";
 import type { CacheLimits } from "./cache_limits.ts";
 import { type CacheStore, entryPath, type StoredEntry } from "./cache_store.ts";
 import { removeBeyond } from "./remove_beyond.ts";
@@ -32,7 +32,7 @@ export class DirectoryStore implements CacheStore {
       await mkdir(folder, { recursive: true });
       await claim(folder);
     } catch (cause) {
-      throw new Error(`cannot use ${folder} as a cache: ${explain(cause)}`, { cause });
+      throw new Error(`cannot use ${folder} as a cache: ${explainPlace(cause)}`, { cause });
     }
     return new DirectoryStore(folder, limits);
   }

@@ -1,3 +1,6 @@
+/** The longest time that timers take, in ms: longer ones end at once. */
+const LONGEST = 2 ** 31 - 1;
+
 /** The end of an attempt: when its time is over, or a signal says so. */
 export class Deadline {
   readonly #controller = new AbortController();
@@ -24,7 +27,7 @@ export class Deadline {
     this.#timer = setTimeout(() => {
       this.isOver = true;
       this.#controller.abort(new Error(`it took more than ${ms} ms`));
-    }, ms);
+    }, Math.min(ms, LONGEST));
   }
 
   /** Waits for `promise`, as long as there is time. */

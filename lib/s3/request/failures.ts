@@ -8,6 +8,10 @@ const LONGEST_PAUSE = 20_000;
 const FIRST_PAUSE = 100;
 /** The longest text of a store in a message. */
 const LONGEST_TEXT = 300;
+/** Codes of stores, and names of regions. */
+const NAME = /^[\w.-]{1,100}$/;
+/** Characters that logs and terminals take for something else than text. */
+const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** Codes of failures that pass, whatever status they come with. */
 const PASSING: ReadonlySet<string> = new Set([
@@ -58,19 +62,31 @@ export function pauseBefore(attempt: number, error: unknown): number {
 export function answeredFailure(subject: Subject, response: Response, document: Answered | undefined): S3Error {
   const { status, headers } = response;
   const isError = document?.name === "Error";
-  const code = (isError ? document.text("Code") : undefined) ?? codes[status] ?? `HTTP_${status}`;
-  const words = (isError ? document.text("Message") : undefined)?.slice(0, LONGEST_TEXT);
-  const requestId = headers.get("x-amz-request-id") ?? (isError ? document.text("RequestId") : undefined) ?? undefined;
-  const message = `${titleOf(subject)}: the store answers ${status} ${code}${words ? `: ${words}` : ""}`;
+  const told = isError ? document.text("Code") : undefined;
+  const code = told !== undefined && NAME.test(told) ? told : codes[status] ?? `HTTP_${status}`;
+  const words = plain(isError ? document.text("Message") : undefined);
+  const requestId = plain(headers.get("x-amz-request-id") ?? (isError ? document.text("RequestId") : undefined));
+  const region = headers.get("x-amz-bucket-region") ?? "";
+  const place = status < 500 && status !== 404 && NAME.test(region) ? ` (the bucket is in the region ${region})` : "";
+  const message = `${titleOf(subject)}: the store answers ${status} ${code}${words ? `: ${words}` : ""}${place}`;
   const error = new S3Error(code, message, { status, requestId, key: subject.key });
   const pause = retryAfter(headers.get("retry-after"));
   if (pause > 0) askedPauses.set(error, pause);
   return error;
 }
 
+/** A text of a store as it can stand in a message. */
+function plain(text: string | undefined): string | undefined {
+  return text?.slice(0, LONGEST_TEXT).replace(CONTROLS, " ");
+}
+
 /** Names for answers without a document, as those to HEAD are. */
 const codes: Readonly<Record<number, string>> = {
+  301: "PermanentRedirect",
+  302: "TemporaryRedirect",
   304: "NotModified",
+  307: "TemporaryRedirect",
+  308: "PermanentRedirect",
   403: "AccessDenied",
   404: "NotFound",
   409: "Conflict",

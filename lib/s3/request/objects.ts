@@ -3,8 +3,12 @@ import { S3Error } from "../s3_error.ts";
 import type { S3Object, S3Stored } from "../s3_object.ts";
 import { encoded } from "./object_path.ts";
 import { base64Of, type SentBody } from "./sent_body.ts";
+import { decoderOf, pagesOf } from "./pages.ts";
 import type { Store, StoreAnswer } from "./store.ts";
-import type { Answered } from "./xml.ts";
+import { naturalNumber } from "./xml.ts";
+
+/** How the names of fields begin that tell metadata. */
+const METADATA = "x-amz-meta-";
 
 /** Stores an object in one request. */
 export async function putObject(
@@ -62,15 +66,18 @@ export async function headObject(
   }
 }
 
-/** The facts about an object that an answer tells in its fields. */
+/**
+ * The facts about an object that an answer tells in its fields.
+ *
+ * @throws {S3Error} if the size or the entity tag is missing.
+ */
 export function objectOf(key: string, answer: StoreAnswer): S3Object {
-  const size = Number(answer.field("content-range")?.replace(/^.*\//, "") ?? answer.field("content-length") ?? NaN);
+  const size = naturalNumber(answer.field("content-range")?.replace(/^.*\//, "") ?? answer.field("content-length"));
+  if (size === undefined) throw answer.malformed("the store does not tell the size");
   const contentType = answer.field("content-type");
   const sha256 = answer.field("x-amz-checksum-sha256");
-  const metadata: Record<string, string> = {};
-  for (const [name, value] of answer.response.headers) {
-    if (name.startsWith("x-amz-meta-")) metadata[name.slice("x-amz-meta-".length)] = value;
-  }
+  const fields = [...answer.response.headers].filter(([name]) => name.startsWith(METADATA));
+  const metadata = Object.fromEntries(fields.map(([name, value]) => [name.slice(METADATA.length), value]));
   return {
     key,
     size,
@@ -92,40 +99,33 @@ export async function deleteObject(store: Store, key: string, signal: AbortSigna
 }
 
 /** Lists objects in the order of their keys. */
-export async function* listObjects(
+export function listObjects(
   store: Store,
   prefix: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<S3Object> {
-  let token: string | undefined;
-  do {
-    const query: Record<string, string> = {
-      "list-type": "2",
-      "encoding-type": "url",
-      ...(prefix !== "" && { prefix }),
-      ...(token !== undefined && { "continuation-token": token }),
-    };
-    const page = await store.send(
-      { method: "GET", action: "list objects", query, signal },
-      (answer) => answer.document("ListBucketResult"),
-    );
-    const decode = decoderOf(page);
-    for (const item of page.all("Contents")) {
-      yield {
-        key: decode(item.text("Key") ?? ""),
-        size: Number(item.text("Size")),
+  return pagesOf(store, {
+    action: "list objects",
+    query: { "list-type": "2", "encoding-type": "url", ...(prefix !== "" && { prefix }) },
+    document: "ListBucketResult",
+    signal,
+    entries(page) {
+      const decode = decoderOf(page);
+      return page.all("Contents").map((item): S3Object => ({
+        key: decode(item.required("Key")),
+        size: item.size("Size"),
         etag: item.text("ETag") ?? "",
-        lastModified: new Date(item.text("LastModified") ?? NaN),
-      };
-    }
-    token = page.text("IsTruncated") === "true" ? page.text("NextContinuationToken") : undefined;
-  } while (token !== undefined);
+        lastModified: dateOf(item.required("LastModified")),
+      })).filter(({ key }) => key.startsWith(prefix)); // not every store knows prefixes
+    },
+    next: (page) => ({ "continuation-token": page.required("NextContinuationToken") }),
+  });
 }
 
-/** Decodes keys of a listing: not every store encodes them when asked to. */
-export function decoderOf(page: Answered): (key: string) => string {
-  if (page.text("EncodingType") !== "url") return (key) => key;
-  return (key) => decodeURIComponent(key.replaceAll("+", " "));
+function dateOf(text: string): Date {
+  const date = new Date(text);
+  if (!Number.isNaN(date.getTime())) return date;
+  throw new Error(`${text} is no time`);
 }
 
 /** The field that names an object to copy. */

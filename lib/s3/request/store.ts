@@ -12,6 +12,12 @@ import { type Answered, parseAnswer } from "./xml.ts";
 const SLOWEST = 128 * 1024;
 /** How much longer an attempt may take where the store copies or joins. */
 const SLOW = 10;
+/** How much longer than for its beginning it may take until an answer has come that is no object. */
+const SLOWEST_ANSWER = 10;
+/** Most bytes of such an answer: 1000 keys in XML have 4 MB at most. */
+const LONGEST_ANSWER = 16 * 2 ** 20;
+/** Most bytes of a document that tells a failure. */
+const LONGEST_FAILURE = 64 * 1024;
 
 /** A request to the store. */
 export interface StoreRequest {
@@ -25,6 +31,8 @@ export interface StoreRequest {
   /** Whether the store may take long for the answer. */
   readonly isSlow?: boolean;
   readonly signal?: AbortSignal | undefined;
+  /** Whether an attempt that was begun is finished, if the signal is aborted meanwhile. */
+  readonly isFinished?: boolean;
   /** Called before each attempt but the first. */
   readonly onRetry?: () => void;
 }
@@ -47,7 +55,8 @@ export class Store {
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** Keys that signatures are made with, which are good for a day. */
   readonly #keys = new Map<string, ArrayBuffer>();
-  #isClosed = false;
+  /** Aborted when it is closed. */
+  readonly #closing = new AbortController();
 
   constructor(options: S3BucketOptions) {
     const { bucket, region = "us-east-1", retries = 4, timeout = 30_000, checksums = true } = options;
@@ -65,7 +74,7 @@ export class Store {
 
   /** Ends connections, and requests under way. */
   close(): void {
-    this.#isClosed = true;
+    this.#closing.abort();
     this.#client?.destroy();
   }
 
@@ -83,10 +92,17 @@ export class Store {
       } catch (error) {
         request.signal?.throwIfAborted();
         if (attempt >= this.retries || !isPassing(error)) throw error;
-        await pause(pauseBefore(attempt, error), request.signal);
+        await this.pause(pauseBefore(attempt, error), request.signal);
         request.onRetry?.();
       }
     }
+  }
+
+  /** Waits until another attempt is due, or the store is closed. */
+  async pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const { signal: closing } = this.#closing;
+    const end = signal === undefined ? closing : AbortSignal.any([signal, closing]);
+    await pause(ms, end).catch(() => signal?.throwIfAborted()); // the next attempt tells that it is closed
   }
 
   /** A URL that holds for whoever has it. */
@@ -103,25 +119,29 @@ export class Store {
   }
 
   async #attempt<T>(url: string, request: StoreRequest, read: ReadAnswer<T>): Promise<T> {
-    const { signal, body, isSlow = false } = request;
-    signal?.throwIfAborted();
+    const { body, isSlow = false, isFinished = false } = request;
+    request.signal?.throwIfAborted();
+    const signal = isFinished ? undefined : request.signal;
     const subject = this.subjectOf(request);
-    if (this.#isClosed) throw brokenFailure(subject, "CLOSED", "the bucket was closed");
+    const { signal: closing } = this.#closing;
+    if (closing.aborted) throw brokenFailure(subject, "CLOSED", "the bucket was closed");
     const patience = this.timeout * (isSlow ? SLOW : 1);
     const deadline = new Deadline(patience + Math.ceil((body?.length ?? 0) / SLOWEST) * 1000, signal);
     let init: RequestInit | undefined;
+    let response: Response | undefined;
     try {
       init = await deadline.within(this.#signed(url, request));
-      const response = await deadline.within(this.#fetch(url, { ...init, signal: deadline.signal }));
+      response = await deadline.within(this.#fetch(url, { ...init, signal: deadline.signal }));
       deadline.restart(patience);
       const answer = new StoreAnswer(response, subject, deadline, patience);
       if (!response.ok) throw await answer.failure();
       return await read(answer);
     } catch (error) {
+      response?.body?.cancel(error).catch(() => {}); // nobody reads the rest
       if (error instanceof S3Error) throw error;
       signal?.throwIfAborted();
       if (deadline.isOver) throw brokenFailure(subject, "TIMEOUT", "the store did not answer in time", error);
-      if (this.#isClosed) throw brokenFailure(subject, "CLOSED", "the bucket was closed", error);
+      if (closing.aborted) throw brokenFailure(subject, "CLOSED", "the bucket was closed", error);
       if (init === undefined) throw error; // of the function that gives credentials
       const reason = error instanceof Error ? error.message : String(error);
       throw brokenFailure(subject, "CONNECTION_FAILED", reason, error);
@@ -141,11 +161,13 @@ export class Store {
     const signer = await this.#signer({ method, url, headers: { ...headers, "x-amz-content-sha256": sha256 } });
     const { headers: signed } = await signer.sign();
     signed.set("accept-encoding", "identity");
-    if (body === undefined) return { method, headers: signed };
-    if (!this.isOwn) return { method, headers: signed, body: await body.whole() as BodyInit };
+    // Elsewhere, signatures are of no use, and tokens may be.
+    const init: RequestInit = { method, headers: signed, redirect: "manual" };
+    if (body === undefined) return init;
+    if (!this.isOwn) return { ...init, body: await body.whole() as BodyInit };
     signed.set("content-length", String(body.length));
     const sent = body.length === 0 ? new Uint8Array() : body.open();
-    return { method, headers: signed, body: sent as unknown as BodyInit };
+    return { ...init, body: sent as unknown as BodyInit };
   }
 
   async #signer(
@@ -183,20 +205,32 @@ export class StoreAnswer {
    * @throws {S3Error} if it is an error, whatever the status says, or no document of that name.
    */
   async document(name: string): Promise<Answered> {
-    const document = parseAnswer(await this.#text());
+    const document = parseAnswer(await this.#text(LONGEST_ANSWER));
     if (document?.name === name) return document;
     if (document?.name === "Error") throw answeredFailure(this.#subject, this.response, document);
-    throw brokenFailure(this.#subject, "MALFORMED_RESPONSE", `the store's answer is no ${name}, or cut`);
+    throw this.malformed(`the store's answer is no ${name}, or cut`);
   }
 
-  /** Reads what is left of it, which says nothing. */
+  /**
+   * Reads what is left of it, which says nothing.
+   *
+   * @throws {S3Error} if it is an error, whatever the status says.
+   */
   async end(): Promise<void> {
-    await this.#text();
+    const text = await this.#text(LONGEST_ANSWER);
+    const document = text === "" ? undefined : parseAnswer(text);
+    if (document?.name === "Error") throw answeredFailure(this.#subject, this.response, document);
   }
 
-  /** The failure that it tells. */
+  /** The failure that it tells, by its status alone if its document cannot be read. */
   async failure(): Promise<S3Error> {
-    return answeredFailure(this.#subject, this.response, parseAnswer(await this.#text()));
+    const text = await this.#text(LONGEST_FAILURE).catch(() => "");
+    return answeredFailure(this.#subject, this.response, parseAnswer(text));
+  }
+
+  /** The failure of an answer that is not what the protocol has there. */
+  malformed(reason: string, cause?: unknown): S3Error {
+    return brokenFailure(this.#subject, "MALFORMED_RESPONSE", reason, cause);
   }
 
   /** Sees that a checksum that the store tells, if it does, is the one of what was sent. */
@@ -210,21 +244,30 @@ export class StoreAnswer {
   get etag(): string {
     const etag = this.field("etag");
     if (etag !== undefined) return etag;
-    throw brokenFailure(this.#subject, "MALFORMED_RESPONSE", "the store's answer has no ETag");
+    throw this.malformed("the store's answer has no ETag");
   }
 
-  async #text(): Promise<string> {
+  /**
+   * Reads its text.
+   *
+   * @throws {S3Error} if it has more than `most` bytes.
+   */
+  async #text(most: number): Promise<string> {
     const { body } = this.response;
     if (body === null) return "";
     const reader = body.getReader();
     const decoder = new TextDecoder();
+    const end = performance.now() + this.#patience * SLOWEST_ANSWER;
     let text = "";
+    let length = 0;
     try {
       for (;;) {
         const { done, value } = await this.#deadline.within(reader.read());
         if (done) return text + decoder.decode();
+        length += value.length;
+        if (length > most) throw this.malformed(`the store's answer has more than ${most} bytes`);
         text += decoder.decode(value, { stream: true });
-        this.#deadline.restart(this.#patience);
+        this.#deadline.restart(Math.min(this.#patience, end - performance.now()));
       }
     } catch (error) {
       reader.cancel(error).catch(() => {}); // it has failed: that is being told

@@ -19,6 +19,28 @@ export class Answered {
     return found === undefined ? undefined : found.#element.text;
   }
 
+  /**
+   * The text of the first child of that name.
+   *
+   * @throws {Error} if there is none, or it is empty.
+   */
+  required(name: string): string {
+    const text = this.text(name);
+    if (text) return text;
+    throw new Error(`${this.name} has no ${name}`);
+  }
+
+  /**
+   * The number of bytes that the first child of that name tells.
+   *
+   * @throws {Error} if it tells none.
+   */
+  size(name: string): number {
+    const size = naturalNumber(this.text(name));
+    if (size !== undefined) return size;
+    throw new Error(`${this.name} has no number as ${name}`);
+  }
+
   /** All children of that name. */
   all(name: string): Answered[] {
     const found: Answered[] = [];
@@ -37,6 +59,11 @@ export function parseAnswer(text: string): Answered | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A number of bytes; undefined if a text is none. */
+export function naturalNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
 const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { conditionsOf, fieldsOf, type S3PutOptions } from "../object_options.ts";
-import { copySource, decoderOf, headObject } from "../request/objects.ts";
+import { copySource, headObject } from "../request/objects.ts";
+import { decoderOf, pagesOf } from "../request/pages.ts";
 import { base64Of, bytesBody, type SentBody } from "../request/sent_body.ts";
 import type { Store } from "../request/store.ts";
 import { escaped } from "../request/xml.ts";
@@ -24,21 +25,32 @@ export interface BegunUpload {
   readonly initiated: Date;
 }
 
-/** Begins an upload in parts; resolves to its id. */
+/**
+ * Begins an upload in parts; resolves to its id. Aborted while the store is asked, it waits for the answer: without the id,
+ * nobody could remove the upload.
+ *
+ * @throws {unknown} the reason of the signal, once that is aborted.
+ */
 export async function createUpload(store: Store, key: string, options: S3PutOptions): Promise<string> {
   const headers = {
     ...fieldsOf(options),
     ...(store.checksums && { "x-amz-checksum-algorithm": "SHA256" }),
   };
   const { signal } = options;
-  return await store.send(
-    { method: "POST", action: "begin", key, query: { uploads: "" }, headers, signal },
+  signal?.throwIfAborted();
+  const uploadId = await store.send(
+    { method: "POST", action: "begin", key, query: { uploads: "" }, headers, signal, isFinished: true },
     async (answer) => {
       const id = (await answer.document("InitiateMultipartUploadResult")).text("UploadId");
       if (id) return id;
-      throw new S3Error("MALFORMED_RESPONSE", `The store gave the upload of ${JSON.stringify(key)} no id`, { key });
+      throw answer.malformed("the store gave the upload no id");
     },
   );
+  if (signal?.aborted) {
+    await abortUpload(store, { key, uploadId }).catch(() => {}); // that it was aborted is to be told
+    throw signal.reason;
+  }
+  return uploadId;
 }
 
 /** Sends a part. */
@@ -88,58 +100,54 @@ export async function copyPart(
   }, async (answer) => {
     const copied = await answer.document("CopyPartResult");
     const etag = copied.text("ETag");
-    if (etag === undefined) throw new S3Error("MALFORMED_RESPONSE", "The store told no ETag of a part", { key });
+    if (!etag) throw answer.malformed("the store told no ETag of the part");
     return { number, size: source.end - source.start, etag, sha256: copied.text("ChecksumSHA256") };
   });
 }
 
 /** Lists the parts that the store has of an upload. */
-export async function* listParts(
+export function listParts(
   store: Store,
   { key, uploadId }: Pick<BegunUpload, "key" | "uploadId">,
   signal?: AbortSignal,
 ): AsyncGenerator<StoredPart> {
-  let marker: string | undefined;
-  do {
-    const query = { uploadId, ...(marker !== undefined && { "part-number-marker": marker }) };
-    const page = await store.send(
-      { method: "GET", action: "list the parts of", key, query, signal },
-      (answer) => answer.document("ListPartsResult"),
-    );
-    for (const part of page.all("Part")) {
-      yield {
-        number: Number(part.text("PartNumber")),
-        size: Number(part.text("Size")),
-        etag: part.text("ETag") ?? "",
+  return pagesOf(store, {
+    action: "list the parts of",
+    key,
+    query: { uploadId },
+    document: "ListPartsResult",
+    signal,
+    entries: (page) =>
+      page.all("Part").map((part) => ({
+        number: part.size("PartNumber"),
+        size: part.size("Size"),
+        etag: part.required("ETag"),
         sha256: part.text("ChecksumSHA256"),
-      };
-    }
-    marker = page.text("IsTruncated") === "true" ? page.text("NextPartNumberMarker") : undefined;
-  } while (marker !== undefined);
+      })),
+    next: (page) => ({ "part-number-marker": page.required("NextPartNumberMarker") }),
+  });
 }
 
 /** Lists the uploads that were begun and neither completed nor aborted. */
-export async function* listUploads(store: Store, prefix: string, signal?: AbortSignal): AsyncGenerator<BegunUpload> {
-  let markers: Record<string, string> | undefined = {};
-  do {
-    const query: Record<string, string> = { uploads: "", ...(prefix !== "" && { prefix }), ...markers };
-    const page = await store.send(
-      { method: "GET", action: "list uploads", query, signal },
-      (answer) => answer.document("ListMultipartUploadsResult"),
-    );
-    const decode = decoderOf(page);
-    for (const upload of page.all("Upload")) {
-      yield {
-        key: decode(upload.text("Key") ?? ""),
-        uploadId: upload.text("UploadId") ?? "",
+export function listUploads(store: Store, prefix: string, signal?: AbortSignal): AsyncGenerator<BegunUpload> {
+  return pagesOf(store, {
+    action: "list uploads",
+    query: { uploads: "", "encoding-type": "url", ...(prefix !== "" && { prefix }) },
+    document: "ListMultipartUploadsResult",
+    signal,
+    entries(page) {
+      const decode = decoderOf(page);
+      return page.all("Upload").map((upload) => ({
+        key: decode(upload.required("Key")),
+        uploadId: upload.required("UploadId"), // without it, to abort an upload would be to delete an object
         initiated: new Date(upload.text("Initiated") ?? NaN),
-      };
-    }
-    const next = page.text("NextKeyMarker");
-    markers = page.text("IsTruncated") === "true" && next !== undefined
-      ? { "key-marker": decode(next), "upload-id-marker": page.text("NextUploadIdMarker") ?? "" }
-      : undefined;
-  } while (markers !== undefined);
+      })).filter(({ key }) => key.startsWith(prefix)); // not every store knows prefixes
+    },
+    next: (page) => ({
+      "key-marker": decoderOf(page)(page.required("NextKeyMarker")),
+      "upload-id-marker": page.text("NextUploadIdMarker") ?? "",
+    }),
+  });
 }
 
 /**
@@ -155,8 +163,9 @@ export async function completeUpload(
 ): Promise<S3Stored> {
   const size = parts.reduce((sum, part) => sum + part.size, 0);
   const { signal } = options;
+  let isRepeated = false;
   try {
-    const etag = await store.send({
+    return await store.send({
       method: "POST",
       action: "complete",
       key,
@@ -165,12 +174,18 @@ export async function completeUpload(
       body: bytesBody(new TextEncoder().encode(documentOf(parts))),
       isSlow: true,
       signal,
-    }, async (answer) => (await answer.document("CompleteMultipartUploadResult")).text("ETag"));
-    return { key, size, etag: etag ?? "" };
+      onRetry: () => isRepeated = true,
+    }, async (answer) => {
+      const etag = (await answer.document("CompleteMultipartUploadResult")).text("ETag");
+      if (!etag) throw answer.malformed("the store told no ETag of the object");
+      return { key, size, etag };
+    });
   } catch (error) {
     signal?.throwIfAborted();
+    // An attempt whose answer was lost may have met the condition, which the next one could not then.
     const isUnknown = error instanceof S3Error &&
-      (error.code === "NoSuchUpload" || (error.status ?? 0) >= 500 || error.status === undefined);
+      (error.code === "NoSuchUpload" || (error.status ?? 0) >= 500 || error.status === undefined ||
+        (isRepeated && error.code === "PreconditionFailed"));
     const there = isUnknown ? await headObject(store, key, signal).catch(() => undefined) : undefined;
     if (there === undefined || there.size !== size || there.etag !== joinedTag(parts)) throw error;
     return { key, size, etag: there.etag };

@@ -1,3 +1,4 @@
+import { matcherOf } from "../../globs/mod.ts";
 import { requireKnown } from "../../streams/internal.ts";
 import { type CrossOrigin, crossOriginOf } from "./cross_origin.ts";
 import { isUndoable, requireFieldValue, type StoredCoding, storedCodings } from "../../semantics/mod.ts";
@@ -101,7 +102,7 @@ function listOf<Item>(items: readonly Item[] = []): readonly Item[] {
 }
 
 function nameOf(option: string, name: string): string {
-  if (typeof name === "string" && name !== "" && !name.includes("/")) return name;
+  if (typeof name === "string" && !["", ".", ".."].includes(name) && !name.includes("/")) return name;
   throw new TypeError(`${option} "${name}" is not a file name: use one such as index.html`);
 }
 
@@ -118,14 +119,14 @@ function fallbackOf(fallback: StaticHandlerOptions["fallback"]): Settings["fallb
 }
 
 function basePathOf(path: string): string {
-  if (!/[?#\\]/.test(path) && !path.includes("//")) return `/${path}/`.replace(/\/{2,}/g, "/");
+  if (!/[?#\\]|\/\/|(?:^|\/)\.\.?(?:\/|$)/.test(path)) return `/${path}/`.replace(/\/{2,}/g, "/");
   throw new TypeError(`basePath "${path}" is not a path: use one such as /docs/`);
 }
 
 async function patternOf(pattern: StaticHandlerOptions["immutable"]): Promise<Settings["isImmutable"]> {
   if (pattern === false) return () => false;
   if (pattern === undefined) return undefined;
-  if (typeof pattern === "string") return (await import("picomatch")).default(pattern, { dot: true });
+  if (typeof pattern === "string") return await matcherOf("immutable", [pattern]);
   if (!(pattern instanceof RegExp)) {
     throw new TypeError(`immutable ${pattern} is no pattern: use a regular expression, a glob, or false`);
   }

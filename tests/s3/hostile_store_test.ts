@@ -1,0 +1,234 @@
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import test from "node:test";
+import { inspect } from "node:util";
+import type { S3Bucket, S3Error } from "../../lib/s3/mod.ts";
+import { document, withAnswers } from "./scripted_store.ts";
+
+const TIME = "2026-01-02T03:04:05.000Z";
+const ENTRY = `<Contents><Key>a</Key><Size>1</Size><ETag>"e"</ETag><LastModified>${TIME}</LastModified></Contents>`;
+const TAGGED = { etag: '"e"', "last-modified": "Fri, 02 Jan 2026 03:04:05 GMT" };
+
+/** Sends something for ever. */
+function endless(res: ServerResponse, piece: string | Uint8Array): void {
+  const go = (): void => {
+    while (!res.destroyed && res.write(piece));
+  };
+  res.on("drain", go);
+  go();
+}
+
+const lists: Readonly<Record<string, (bucket: S3Bucket) => Promise<unknown>>> = {
+  ListBucketResult: (bucket) => Array.fromAsync(bucket.list()),
+  ListPartsResult: (bucket) => bucket.resume("a", "upload"),
+  ListMultipartUploadsResult: (bucket) => bucket.removeAbandoned(),
+};
+
+const pages: Readonly<Record<string, (page: number) => string>> = {
+  "repeats for ever": () =>
+    "<NextContinuationToken>t</NextContinuationToken><NextPartNumberMarker>1</NextPartNumberMarker>" +
+    "<NextKeyMarker>k</NextKeyMarker>",
+  "goes in circles": (page) =>
+    `<NextContinuationToken>${page % 3}</NextContinuationToken>` +
+    `<NextPartNumberMarker>${page % 3}</NextPartNumberMarker><NextKeyMarker>k${page % 3}</NextKeyMarker>`,
+  "is missing": () => "",
+};
+
+for (const [name, list] of Object.entries(lists)) {
+  for (const [title, page] of Object.entries(pages)) {
+    test(`${name}: a list fails whose name for the next page ${title}`, async () => {
+      let count = 0;
+      await withAnswers((_req, res) => {
+        res.end(document(name, `<IsTruncated>true</IsTruncated>${page(count++)}`));
+      }, async ({ bucket, asked }) => {
+        await assert.rejects(list(bucket()), { name: "S3Error", code: "MALFORMED_RESPONSE" });
+        assert.ok(asked.length < 20, `${asked.length} requests`);
+      });
+    });
+  }
+  test(`${name}: a document that never ends fails, and so does one that drips`, async () => {
+    await withAnswers((_req, res) => {
+      res.write(`<${name}>`);
+      endless(res, " ".repeat(65_536));
+    }, ({ bucket }) => assert.rejects(list(bucket()), { name: "S3Error", code: "MALFORMED_RESPONSE" }));
+    await withAnswers((_req, res) => {
+      const timer = setInterval(() => res.write(" "), 5);
+      res.on("close", () => clearInterval(timer));
+    }, ({ bucket }) => assert.rejects(list(bucket({ timeout: 40 })), { name: "S3Error", code: "TIMEOUT" }));
+  });
+}
+
+const entries: Readonly<Record<string, string>> = {
+  "no key": ENTRY.replace("<Key>a</Key>", ""),
+  "no size": ENTRY.replace("<Size>1</Size>", ""),
+  "a size that is none": ENTRY.replace("<Size>1", "<Size>-1"),
+  "no time": ENTRY.replace(/<LastModified>.*<\/LastModified>/, ""),
+  "a key that is not encoded as it says": `<EncodingType>url</EncodingType>${ENTRY.replace("a</Key>", "%zz</Key>")}`,
+};
+
+for (const [title, entry] of Object.entries(entries)) {
+  test(`list() fails where an object has ${title}`, () =>
+    withAnswers(
+      (_req, res) => void res.end(document("ListBucketResult", entry)),
+      ({ bucket }) => assert.rejects(lists.ListBucketResult(bucket()), { name: "S3Error", code: "MALFORMED_RESPONSE" }),
+    ));
+}
+
+test("entities of documents make nothing larger", () =>
+  withAnswers((_req, res) => {
+    const bomb = ["a", ...Array.from({ length: 9 }, (_, i) => `e${i}`)].map((name, i, names) =>
+      `<!ENTITY ${name} "${i === 0 ? "lol" : `&${names[i - 1]};`.repeat(10)}">`
+    ).join("");
+    res.end(`<!DOCTYPE x [${bomb}]><ListBucketResult><Prefix>&e8;</Prefix></ListBucketResult>`);
+  }, ({ bucket }) => assert.rejects(lists.ListBucketResult(bucket()), { code: "MALFORMED_RESPONSE" })));
+
+const ranges: Readonly<Record<string, string>> = {
+  "another first byte": "bytes 0-3/10",
+  "more bytes": "bytes 2-6/10",
+  "fewer bytes": "bytes 2-4/10",
+  "no size": "bytes 2-5/*",
+  "a size before its end": "bytes 2-5/4",
+  "nothing of the kind": "2-5",
+};
+
+for (const [title, range] of Object.entries(ranges)) {
+  test(`readable() fails when the store sends a range with ${title}`, () =>
+    withAnswers(
+      (_req, res) => void res.writeHead(206, { ...TAGGED, "content-range": range }).end("2345"),
+      async ({ bucket }) => {
+        const { readable } = { readable: bucket().readable("a", { range: { start: 2, end: 6 } }) };
+        await assert.rejects(new Response(readable).text(), { name: "S3Error", code: "MALFORMED_RESPONSE" });
+      },
+    ));
+}
+
+const changes: Readonly<Record<string, { readonly etag: string; readonly size: number }>> = {
+  "another entity tag": { etag: '"f"', size: 10 },
+  "another size": { etag: '"e"', size: 11 },
+};
+
+for (const [title, { etag, size }] of Object.entries(changes)) {
+  test(`readable() does not go on with an object of ${title}, where a store does not know If-Match`, () =>
+    withAnswers((req, res) => {
+      if (req.headers.range === undefined) {
+        res.writeHead(200, { ...TAGGED, "content-length": "10" });
+        return void res.write("01234", () => setTimeout(() => res.destroy(), 20));
+      }
+      res.writeHead(206, { ...TAGGED, etag, "content-range": `bytes 5-${size - 1}/${size}` }).end("x".repeat(size - 5));
+    }, async ({ bucket }) => {
+      const reading = new Response(bucket({ retries: 2 }).readable("a")).text();
+      await assert.rejects(reading, { name: "S3Error", code: "OBJECT_CHANGED" });
+    }));
+}
+
+test("readable() fails when the object has not the entity tag that ifMatch asks for, whatever the store knows", () =>
+  withAnswers(
+    (_req, res) => void res.writeHead(200, { ...TAGGED, "content-length": "10" }).end("0123456789"),
+    async ({ bucket }) => {
+      const read = (ifMatch: string): Promise<string> => new Response(bucket().readable("a", { ifMatch })).text();
+      assert.equal(await read('"e"'), "0123456789");
+      assert.equal(await read("e"), "0123456789");
+      assert.equal(await read("*"), "0123456789");
+      await assert.rejects(read('"f"'), { name: "S3Error", code: "OBJECT_CHANGED" });
+    },
+  ));
+
+test("readable() leaves no connection behind whose answer it cannot use", () =>
+  withAnswers((_req, res) => {
+    res.writeHead(200, { "content-length": "1000000000" });
+    endless(res, new Uint8Array(65_536));
+  }, async ({ bucket, open }) => {
+    await assert.rejects(new Response(bucket().readable("a")).text(), { code: "MALFORMED_RESPONSE" });
+    assert.equal(open() <= 1, true); // withAnswers() sees that it ends
+  }));
+
+for (const own of ["the own fetch", "another fetch"]) {
+  test(`redirects are not followed, so that signatures and tokens go to no other host, with ${own}`, () =>
+    withAnswers((_req, res) => void res.end(), (other) =>
+      withAnswers((_req, res) => {
+        const fields = { location: `${other.endpoint}/films/a`, "x-amz-bucket-region": "eu-north-1" };
+        res.writeHead(res.req.method === "PUT" ? 307 : 301, fields);
+        res.end(document("Error", "<Code>PermanentRedirect</Code><Message>elsewhere</Message>"));
+      }, async (store) => {
+        const bucket = store.bucket(own === "the own fetch" ? {} : { fetch: (url, init) => fetch(url, init) });
+        const acts = [() => bucket.head("a"), () =>
+          bucket.put("a", "b"), () =>
+          new Response(bucket.readable("a")).text()];
+        for (const act of acts) {
+          await assert.rejects(act, (error: S3Error) => {
+            assert.equal(error.name, "S3Error");
+            assert.match(error.message, /eu-north-1/);
+            return true;
+          });
+        }
+        assert.deepEqual(other.asked, []);
+      })));
+}
+
+test("no error shows keys or tokens, and no text of the store changes lines or colours", () =>
+  withAnswers((_req, res) => {
+    res.writeHead(403, { "x-amz-request-id": "r".repeat(5000) });
+    const text = "a\u0085b\nc\td";
+    res.end(
+      document("Error", `<Code>Evil\nCode${"x".repeat(1000)}</Code><Message>${text}${"m".repeat(5000)}</Message>`),
+    );
+  }, async ({ bucket }) => {
+    const one = bucket();
+    await assert.rejects(one.put("a", "b"), (error: S3Error) => {
+      assert.equal(error.code, "AccessDenied");
+      assert.match(error.message, /a b c d/);
+      assert.ok(error.message.length < 600 && error.requestId!.length <= 300, error.message);
+      assert.doesNotMatch(inspect(error, { depth: 9, showHidden: true }), /s3cr3t|t0ken/);
+      return true;
+    });
+    assert.doesNotMatch(inspect(one, { depth: 9, showHidden: true }), /s3cr3t|t0ken/);
+    await one.close();
+    await assert.rejects(bucket({ endpoint: "http://127.0.0.1:2" }).put("a", "b"), (error: S3Error) => {
+      assert.doesNotMatch(inspect(error, { depth: 9, showHidden: true }), /s3cr3t|t0ken/);
+      return true;
+    });
+    assert.throws(() => bucket({ endpoint: "https://user:passw0rd@s3.example.com" }), (error: Error) => {
+      assert.equal(error.name, "TypeError");
+      assert.doesNotMatch(error.message, /passw0rd/);
+      return true;
+    });
+  }));
+
+test("the longest timeout is not the shortest", () =>
+  withAnswers((req, res) => {
+    const etag = "<ETag>e</ETag>";
+    setTimeout(() => {
+      if (req.headers["x-amz-copy-source"]) res.end(document("CopyObjectResult", etag));
+      else res.writeHead(200, { ...TAGGED, ...(req.method === "HEAD" && { "content-length": "1" }) }).end();
+    }, 30);
+  }, async ({ bucket }) => {
+    const patient = bucket({ timeout: 2 ** 31 - 1 });
+    await patient.put("a", "b");
+    await patient.copy("a", "b");
+  }));
+
+test("close() ends the pause before another attempt", () =>
+  withAnswers((_req, res) => void res.writeHead(503, { "retry-after": "20" }).end(), async ({ bucket, asked }) => {
+    const one = bucket({ retries: 3 });
+    const looking = assert.rejects(one.head("a"), { code: "CLOSED" });
+    while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const start = performance.now();
+    await one.close();
+    await looking;
+    assert.ok(performance.now() - start < 10_000, "it waited for the attempt");
+  }));
+
+test("an error with the status 200 is a failure of delete(), too", () =>
+  withAnswers(
+    (_req, res) => void res.end(document("Error", "<Code>AccessDenied</Code>")),
+    ({ bucket }) => assert.rejects(bucket().delete("a"), { name: "S3Error", code: "AccessDenied" }),
+  ));
+
+test("head() keeps metadata of any name", () =>
+  withAnswers(
+    (_req, res) => void res.writeHead(200, { ...TAGGED, "x-amz-meta-__proto__": "p", "content-length": "0" }).end(),
+    async ({ bucket }) => {
+      assert.deepEqual(Object.entries((await bucket().head("a"))!.metadata!), [["__proto__", "p"]]);
+    },
+  ));
