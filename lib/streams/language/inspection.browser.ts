@@ -1,5 +1,2 @@
 /** Does nothing: `util.inspect()` is not there in browsers. */
 export function showInNode(): void {}
-
-/** Does nothing either. */
-export function showAsInNode(): void {}

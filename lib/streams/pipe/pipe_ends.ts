@@ -1,3 +1,4 @@
+import { unseenWritableEnd } from "#streams/lazy_side";
 import { mustBe } from "../language/errors.ts";
 import { isNativeReadableStream, isNativeWritableStream } from "../language/native_classes.ts";
 import { NativeReadableEnd } from "../native/ends/readable_end.ts";
@@ -5,7 +6,7 @@ import { NativeWritableEnd } from "../native/ends/writable_end.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "../readable/lockable.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { toDictionary } from "../language/webidl.ts";
-import { checkWritableStreamFree, unseenWritableOf, writableStreamStateOf } from "../writable/lockable.ts";
+import { checkWritableStreamFree, writableStreamStateOf } from "../writable/lockable.ts";
 import type { WritableStreamState } from "../writable/stream_state.ts";
 
 /** A stream that a pipe reads from: one of ours, or one of the runtime's behind a state that stands for it. */
@@ -106,9 +107,8 @@ export function toPipeTransform(
   const pair = toDictionary(value, "the transform");
   const { readable } = pair;
   if (!isNativeReadableStream(readable)) throw mustBe("the transform's readable", "a ReadableStream"); // ours are too
-  const unseen = unseenWritableOf(value);
-  if (unseen !== undefined) return { readable, writable: undefined, writableEnd: new OwnWritableEnd(unseen) };
-  const { writable } = pair;
-  const writableEnd = toWritableEnd(writable, "the transform's writable");
-  return { readable, writable: writable as object, writableEnd };
+  let writable: object | undefined;
+  const writableEnd = unseenWritableEnd(value, OwnWritableEnd) ??
+    toWritableEnd(writable = pair.writable as object, "the transform's writable");
+  return { readable, writable, writableEnd };
 }

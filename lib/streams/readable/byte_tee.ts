@@ -98,6 +98,8 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     const holds = holdTasks();
     try {
       this.#forwardChunk();
+    } catch {
+      // see closeSteps(); the standard throws this where nobody could catch it
     } finally {
       if (holds) runTasks();
     }
@@ -126,12 +128,8 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     }
     if (!other.canceled) other.enqueue(copy);
     this.#reading = false;
-    try {
-      if (first.readAgain) this.pull(first);
-      else if (second.readAgain) this.pull(second);
-    } catch {
-      // see closeSteps(); the standard throws this where nobody could catch it
-    }
+    if (first.readAgain) this.pull(first);
+    else if (second.readAgain) this.pull(second);
   }
 
   /** Both branches, that with the view first. */
@@ -146,7 +144,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     let failed: { readonly error: unknown } | undefined;
     const closing = this.#inOrder().filter((branch) => {
       // The standard's steps end where a branch fails: the other one is closed when it asks again, unless it has asked.
-      if (failed !== undefined && !branch.isWaiting) return false;
+      if (failed !== undefined && !branch.stream.reader?.requests.length) return false;
       try {
         if (!branch.canceled) branch.controller.close();
       } catch (error) {
@@ -178,11 +176,6 @@ class ByteTeeBranch extends TeeBranch {
 
   get controller(): ByteControllerState {
     return this.stream.controller as ByteControllerState;
-  }
-
-  get isWaiting(): boolean {
-    const { reader } = this.stream;
-    return reader !== undefined && reader.requests.length > 0;
   }
 
   pull(): void {

@@ -1,5 +1,11 @@
-import { showAsInNode } from "#streams/inspection";
-import { goWithoutNativeSide, makeNativeSideLazily, putBack, withEndsOf } from "#streams/lazy_side";
+import {
+  goWithoutNativeSide,
+  makeNativeSideLazily,
+  putBack,
+  setTransformStateOf,
+  showWithoutNativeSide,
+  withEndsOf,
+} from "#streams/lazy_side";
 import { NativeTransformStream } from "../language/native_classes.ts";
 import { TransformFeed } from "../native/feeds/transform_feed.ts";
 import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../language/promises.ts";
@@ -16,24 +22,18 @@ import {
 } from "../queuing/queuing_strategy.ts";
 import { defineInterface, isObject, toObject } from "../language/webidl.ts";
 import { createWritableStream, writableStreamDefaultControllerStartFailed } from "../writable/controller_state.ts";
-import { setUnseenWritableOf } from "../writable/lockable.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { TransformStreamDefaultController } from "./default_controller.ts";
 import { type TransformerAlgorithms, TransformStreamState } from "./transform_state.ts";
 import type { Transformer } from "./transformer_types.ts";
 import { UserTransformerAlgorithms } from "./transformer.ts";
 
-const { getOwnPropertyDescriptor, getPrototypeOf, hasOwn } = Object;
-
-/** Whether the native side of a stream is made when the runtime looks for it. */
+/** Whether the native side of a stream is made when the runtime looks for it, or never. */
 const isLazy = makeNativeSideLazily(NativeTransformStream, (stream) => {
   const state = stateOf(stream);
   return state && (state.nativeSide ??= withEndsOf(stream as ReadableWritablePair, new NativeTransformStream()));
-});
+}) || goWithoutNativeSide(NativeTransformStream);
 let stateOf: (stream: object) => TransformStreamState | undefined;
-
-/** Whether there is no native side at all: the runtime takes the two ends, which have theirs. */
-const hasNone = !isLazy && goWithoutNativeSide(NativeTransformStream);
 
 /**
  * A pair of streams of which the readable one gives what a transformer makes of what is written to the writable one.
@@ -68,7 +68,7 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     readableStrategy: QueuingStrategy<O> | undefined = undefined,
   ) {
     const state = new TransformStreamState();
-    super(isLazy || hasNone ? undefined : new TransformFeed(state) as globalThis.Transformer<I, O>);
+    super(isLazy ? undefined : new TransformFeed(state) as globalThis.Transformer<I, O>);
     this.#state = state;
     if (transformer !== undefined) toObject(transformer, "the transformer");
     setUpFromTransformer(state, transformer, toStrategy(writableStrategy), toStrategy(readableStrategy));
@@ -90,23 +90,15 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
 
   static {
     stateOf = (stream) => #state in stream ? stream.#state : undefined;
-    const { prototype } = TransformStream;
-    const { get } = getOwnPropertyDescriptor(prototype, "writable")!;
-    setUnseenWritableOf((pair) => {
-      if (!isObject(pair) || !(#state in pair) || getPrototypeOf(pair) !== prototype) return undefined;
-      if (hasOwn(pair, "writable") || getOwnPropertyDescriptor(prototype, "writable")?.get !== get) return undefined;
-      return pair.#state.writable;
-    });
   }
 }
 putBack();
 defineInterface(TransformStream, "TransformStream");
-if (hasNone) {
-  showAsInNode(TransformStream, (stream) => {
-    const { readable, writable } = stream as TransformStream;
-    return { readable, writable, backpressure: stateOf(stream)!.backpressure };
-  });
-}
+setTransformStateOf(TransformStream, stateOf);
+showWithoutNativeSide(TransformStream, (stream) => {
+  const { readable, writable } = stream as TransformStream;
+  return { readable, writable, backpressure: stateOf(stream)!.backpressure };
+});
 
 function setUpFromTransformer(
   state: TransformStreamState,

@@ -13,17 +13,6 @@ export function setWritableStreamStateOf(stateOf: StateOf): void {
   writableStreamStateOf = stateOf;
 }
 
-/**
- * The state of the writable end that `pair.writable` gives, where `pair` is a TransformStream of ours and nobody has put
- * another getter in the place of the class's: so the end needs no object as long as nobody looks at it.
- */
-export let unseenWritableOf: StateOf;
-
-/** Called once, by the TransformStream class. */
-export function setUnseenWritableOf(stateOf: StateOf): void {
-  unseenWritableOf = stateOf;
-}
-
 /** IsWritableStreamLocked: by a writer, a pipe or the runtime, but for our own writer that feeds the native side. */
 export function isWritableStreamLocked({ writer, nativeSide }: WritableStreamState): boolean {
   return (writer !== undefined && !(writer instanceof FeedWriterState)) ||

@@ -1,5 +1,9 @@
+import { showAsInNode } from "../../language/inspection.ts";
 import { howCloningFails, type StandIn } from "./lazy_side_check.ts";
 import { standIn } from "./stand_in.ts";
+
+/** Whether there is a class without native sides. */
+let isWithout = false;
 
 type Class = StandIn & (new () => object);
 
@@ -15,7 +19,7 @@ type Class = StandIn & (new () => object);
  */
 export function goWithoutNativeSide(native: Class): boolean {
   const sample = new native();
-  const { Iterator } = globalThis as { Iterator?: new () => object };
+  const { Iterator } = globalThis as unknown as { Iterator?: new () => object };
   if (Reflect.ownKeys(sample).length > 0 || isTransferred(sample) || typeof Iterator !== "function") return false;
   const { construct } = Reflect;
   function StandIn(): object {
@@ -24,7 +28,16 @@ export function goWithoutNativeSide(native: Class): boolean {
   Object.setPrototypeOf(StandIn, native);
   StandIn.prototype = Object.create(native.prototype);
   const standing = construct(StandIn, []) as object;
-  return howCloningFails(standing) === howCloningFails(sample) && standIn(native, StandIn as unknown as StandIn);
+  isWithout = howCloningFails(standing) === howCloningFails(sample) && standIn(native, StandIn as unknown as StandIn);
+  return isWithout;
+}
+
+/** Says what is shown of objects that have no native side, which the runtime would show. */
+export function showWithoutNativeSide(
+  ours: { readonly prototype: object; readonly name: string },
+  membersOf: (stream: object) => object,
+): void {
+  if (isWithout) showAsInNode(ours, membersOf);
 }
 
 function isTransferred(stream: object): boolean {
