@@ -10,8 +10,6 @@
  * over a minute plays once. Memory is the peak of the whole process, read from outside. `--quick` takes 50 MB: for a look,
  * not for the record. Only full runs are written to RESULTS.md.
  */
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -21,6 +19,7 @@ import { Contestant, type Round, standings, standingsHead, takeTurns } from "./c
 import { corpusFolder } from "./corpus_folder.ts";
 import { ordersFile } from "./csv/corpus.ts";
 import { contestants as all, type CsvPipelines } from "./csv/pipelines.ts";
+import { hashOf } from "./hash_of.ts";
 import { circumstances, runtimeName, table, writeSection } from "./results.ts";
 import { runTimed } from "./timed_job.ts";
 
@@ -34,12 +33,6 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds ?? 3);
 const size = values.quick ? 50_000_000 : 1_000_000_000;
 const peers = values.peers?.split(",") ?? all;
-
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path, { highWaterMark: 2 ** 20 })) hash.update(chunk);
-  return hash.digest("hex");
-}
 
 const script = await bundled("bench/csv/job.ts", "external");
 const input = await ordersFile(size);

@@ -16,6 +16,8 @@ export interface AnalyzeOptions {
   /** In ms; what was seen until then is told. */
   readonly timeout: number;
   readonly signal: AbortSignal;
+  /** Certificates in PEM format that are trusted in place of the system's. */
+  readonly ca?: string;
   readonly onProgress?: (step: string, done: number, known: number) => void;
 }
 
@@ -33,7 +35,7 @@ export async function analyze(target: string, options: AnalyzeOptions): Promise<
   const signal = AbortSignal.any([options.signal, time]);
   const onFile = (done: number, known: number): void => options.onProgress?.("loaded", done, known);
   const isPage = /^https?:/i.test(target);
-  await using site = isPage ? onlineSite(signal) : await folderSite(target);
+  await using site = isPage ? onlineSite(signal, options.ca) : await folderSite(target);
   const visitor = new Visitor(site.ask, { ...options, signal }, isPage ? options.origins : [HERE], onFile);
   if (isPage) await visitPage(visitor, target, time, options.timeout);
   else await loadFolder(visitor, target);
@@ -89,8 +91,8 @@ async function judgeAll(
 
 type Site = AsyncDisposable & { readonly ask: Ask };
 
-function onlineSite(signal: AbortSignal): Site {
-  const client = new HttpClient({ decompress: false });
+function onlineSite(signal: AbortSignal, ca: string | undefined): Site {
+  const client = new HttpClient({ decompress: false, ...(ca !== undefined && { tls: { ca } }) });
   return {
     ask: (url, headers) => client.fetch(url, { headers, signal, redirect: "manual", retries: 1 }),
     [Symbol.asyncDispose]: () => client.close(),

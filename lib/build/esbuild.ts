@@ -42,6 +42,7 @@ interface BuildOptions {
   readonly entryNames?: string;
   readonly chunkNames?: string;
   readonly assetNames?: string;
+  readonly outExtension?: Readonly<Record<string, string>>;
   metafile?: boolean;
 }
 
@@ -68,7 +69,8 @@ const TALKATIVE: readonly unknown[] = ["info", "debug", "verbose"];
  * have a hash, so that the static handler need not guess. The build fails where a file cannot be compressed. A summary is
  * printed where esbuild prints its own, with `logLevel: "info"`.
  *
- * esbuild does not tell plugins that it watches or serves: of a context only the first build is compressed.
+ * esbuild does not tell plugins that it watches or serves: each build of a context is compressed, so that no variant is of
+ * an earlier one. Leave the plugin out where that takes too long.
  *
  * @param options Those of `precompress()`: see {@linkcode PrecompressPluginOptions}.
  * @example Compress a build
@@ -92,10 +94,8 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       initialOptions.metafile = true;
       const print = TALKATIVE.includes(logLevel) ? (text: string) => console.error(`\n${text}\n`) : undefined;
       const tool: Tool = { root, option: "outdir", print };
-      let isFirst = true;
       (build as Build).onEnd(async ({ errors, metafile }) => {
-        if (!isFirst || errors.length > 0) return;
-        isFirst = false;
+        if (errors.length > 0) return;
         const output = outputOf(resolve(root, folder), metafile!.outputs, initialOptions, root);
         return await compressOutput(output, options, tool).then(() => undefined, failureOf);
       });
@@ -113,14 +113,16 @@ function outputOf(
   options: BuildOptions,
   root: string,
 ): Output {
-  const { entryNames = ENTRY_NAMES, chunkNames = OTHER_NAMES, assetNames = OTHER_NAMES } = options;
+  const { entryNames = ENTRY_NAMES, chunkNames = OTHER_NAMES, assetNames = OTHER_NAMES, outExtension = {} } = options;
+  const ownExtensions = Object.values(outExtension);
   const output = new Output();
   output.addFolder(folder);
   const styles = new Set(Object.values(files).map(({ cssBundle }) => cssBundle));
   for (const [path, { entryPoint }] of Object.entries(files)) {
     const isEntry = entryPoint !== undefined || styles.has(path);
-    const extension = extname(path);
-    const isCode = /^\.[cm]?js$|^\.css$/.test(extension);
+    const own = ownExtensions.find((end) => path.endsWith(end));
+    const extension = own ?? extname(path);
+    const isCode = own !== undefined || /^\.(?:js|css)$/.test(extension);
     const pattern = isEntry ? entryNames : isCode ? chunkNames : assetNames;
     const inner = relative(folder, resolve(root, path));
     const isNamed = hasHash(inner.slice(0, inner.length - extension.length), pattern, HASH_CHARACTER);

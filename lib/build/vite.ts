@@ -107,7 +107,8 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       order: "post",
       sequential: true,
       async handler(error) {
-        if (error !== undefined || this.meta.watchMode) return;
+        // What a failed build wrote is no part of the next one.
+        if (error !== undefined || this.meta.watchMode) return void output.takeFolders();
         const ownTool: Tool = { root: process.cwd(), option: "output.dir", print: (text) => this.info(text) };
         await compressOutput(output, options, tool ?? ownTool);
       },

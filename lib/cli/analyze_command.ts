@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { type Analysis, analyze, type AnalyzedFile, hints } from "../analyze/mod.ts";
 import { explain } from "../precompress/internal.ts";
@@ -19,6 +20,7 @@ usage: millrace analyze URL|DIR [options]
   --max-files N          look at no more files (default 500)
   --max-bytes BYTES      load no more; k, M or G may follow the number (default 100M)
   --timeout SECONDS      stop then, and tell what was seen (default 60)
+  --ca FILE              trust the certificates in this file, in PEM format, in place of the system's
   --json                 print the analysis as JSON
   -h, --help; -v, --version
 
@@ -30,6 +32,7 @@ const flags = {
   "max-files": { type: "string" },
   "max-bytes": { type: "string" },
   timeout: { type: "string" },
+  ca: { type: "string" },
   json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
@@ -48,6 +51,7 @@ export const analyzeCommand: Command = {
       maxFiles: positive("max-files", wholeNumber("max-files", values["max-files"] ?? "500")),
       maxBytes: positive("max-bytes", byteCount("max-bytes", values["max-bytes"] ?? "100M")),
       timeout: 1000 * Math.min(positive("timeout", wholeNumber("timeout", values.timeout ?? "60")), 86_400),
+      ...(values.ca !== undefined && { ca: await certificates(values.ca) }),
     };
     return await look(target, options, values.json ?? false);
   },
@@ -79,7 +83,15 @@ function originOf(text: string): string {
   return url.origin;
 }
 
-type Limits = { origins: string[]; maxFiles: number; maxBytes: number; timeout: number };
+async function certificates(path: string): Promise<string> {
+  const text = await readFile(path, "utf8").catch((cause) => {
+    throw new UsageError(`--ca ${path} cannot be read: ${explain(cause)}`, { cause });
+  });
+  if (text.includes("-----BEGIN CERTIFICATE-----")) return text;
+  throw new UsageError(`--ca ${path} holds no certificate in PEM format`);
+}
+
+type Limits = { origins: string[]; maxFiles: number; maxBytes: number; timeout: number; ca?: string };
 
 async function look(target: string, limits: Limits, json: boolean): Promise<number> {
   const interruption = new Interruption();
@@ -95,7 +107,9 @@ async function look(target: string, limits: Limits, json: boolean): Promise<numb
   } catch (error) {
     if (showsProgress) process.stderr.write("\r\x1b[K");
     const { by } = interruption;
-    process.stderr.write(`millrace: ${by ? `stopped by ${by}` : printable(explain(error))}\n`);
+    process.stderr.write(
+      `millrace: ${by ? `stopped by ${by}` : printable(explain(error).replace("tls.ca", "--ca"))}\n`,
+    );
     return by ? interrupted[by] : WRONG_USAGE; // 1 says that there are findings
   } finally {
     interruption.end();

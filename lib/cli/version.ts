@@ -1,2 +1,2 @@
 /** The package's version; a test holds it against the manifests. */
-export const version = "0.1.0";
+export const version = "0.2.0";

@@ -1,15 +1,12 @@
-import { Buffer } from "node:buffer";
-import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 import process from "node:process";
-import { types } from "node:util";
 import { atEndOfTurn } from "../streams/internal.ts";
 import { type BodyEncoder, encodeWhole, openBodyEncoder, unlessItFails } from "./encoding.ts";
+import { argumentsOf, bytesOf, setHeaders, type Written } from "./node_arguments.ts";
 import { NodeFields } from "./node_fields.ts";
 import type { Settings } from "./options.ts";
 import { chooseCoding, type Encoding, markEncoded } from "./policy.ts";
-
-type Written = (error?: Error | null) => void;
 
 /** The methods of a response that are replaced. Their overloads are told apart by {@linkcode argumentsOf}. */
 interface Methods {
@@ -42,6 +39,8 @@ class NodeResponse {
   readonly #plain: Methods;
   #isDecided = false;
   #encoding: Encoding | undefined;
+  /** Whether the head says that the body is encoded. */
+  #isMarked = false;
   /** For a body that is written in pieces. */
   #encoder: BodyEncoder | undefined;
   /** The body's compressed form, if all of it was given to `end()`. */
@@ -51,6 +50,8 @@ class NodeResponse {
   readonly #waiting: Written[] = [];
   /** Writes that wait for their turn: a large one is encoded over several turns, and later ones follow it. */
   readonly #queue: Queued[] = [];
+  /** Calls after `end()` while it waits in the queue: refused as the runtime does it, once that has run. */
+  readonly #late: (() => void)[] = [];
   #willFlush = false;
   #isClosed = false;
 
@@ -75,7 +76,7 @@ class NodeResponse {
       writeHead: (...given) => this.#writeHead(...given),
       flushHeaders: () => {
         this.#decide(undefined);
-        this.#plain.flushHeaders();
+        this.#withHead(() => this.#plain.flushHeaders());
       },
       flush: () => this.#flush(),
     };
@@ -104,7 +105,7 @@ class NodeResponse {
     const isKnown = body instanceof Uint8Array && (body.length > 0 || method !== "HEAD");
     const encoding = chooseCoding(settings, exchange, isKnown ? body.length : undefined);
     if (encoding === undefined) return;
-    if (method === "HEAD") return markEncoded(fields, encoding.coding);
+    if (method === "HEAD") return this.#mark(fields, encoding.coding);
     if (body === "piece") {
       this.#encoder = unlessItFails(settings, encoding, () => this.#open(encoding));
       if (this.#encoder === undefined) return;
@@ -114,9 +115,14 @@ class NodeResponse {
       if (this.#whole === undefined) return;
     }
     this.#encoding = encoding;
-    markEncoded(fields, encoding.coding);
+    this.#mark(fields, encoding.coding);
     const isChunked = res.hasHeader("transfer-encoding") || res.hasHeader("trailer");
     if (this.#whole && !isChunked) fields.set("content-length", String(this.#whole.length));
+  }
+
+  #mark(fields: NodeFields, coding: Encoding["coding"]): void {
+    this.#isMarked = true;
+    markEncoded(fields, coding);
   }
 
   #writeHead(status: number, ...rest: unknown[]): unknown {
@@ -128,18 +134,44 @@ class NodeResponse {
       if (message !== undefined) this.#res.statusMessage = message;
       setHeaders(this.#res, rest.find((each) => each !== undefined && each !== null));
       this.#decide(undefined);
-      return message === undefined ? this.#plain.writeHead(status) : this.#plain.writeHead(status, message);
+      return this.#withHead(() => this.#plain.writeHead(status, ...(message === undefined ? [] : [message])));
     }
     return this.#plain.writeHead(status, ...rest);
+  }
+
+  /** Runs a step that sends the head. The runtime may refuse it: another one may follow then, for which is decided anew. */
+  #withHead<T>(step: () => T): T {
+    try {
+      return step();
+    } catch (error) {
+      if (!this.#res.headersSent) this.#undecide();
+      throw error;
+    }
+  }
+
+  #undecide(): void {
+    this.#isDecided = false;
+    this.#isEnded = false;
+    this.#encoder?.close();
+    this.#encoder = undefined;
+    this.#whole = undefined;
+    this.#encoding = undefined;
+    if (!this.#isMarked) return;
+    this.#isMarked = false;
+    this.#res.removeHeader("content-encoding");
+    this.#res.removeHeader("content-length");
   }
 
   #write(...given: readonly unknown[]): boolean {
     const { chunk, encoding, written } = argumentsOf(given);
     const bytes = bytesOf(chunk, encoding);
     if (bytes !== undefined) this.#decide("piece");
+    const inPlain = (): boolean => this.#plain.write(chunk, encoding, written);
+    if (bytes !== undefined && this.#isEnded && this.#queue.length > 0) return this.#late.push(inPlain) < 0;
     if (bytes === undefined || this.#encoding === undefined || this.#isEnded || this.#isClosed) {
-      return this.#plain.write(chunk, encoding, written); // what cannot be written throws there
+      return this.#withHead(inPlain); // what cannot be written throws there
     }
+    this.#implyHead();
     if (bytes.length > MOST_AT_ONCE || this.#queue.length > 0) {
       this.#enqueue({ bytes, written, isLast: false });
       return false;
@@ -156,25 +188,40 @@ class NodeResponse {
 
   #end(...given: readonly unknown[]): unknown {
     const { chunk, encoding, written } = argumentsOf(given);
-    const bytes = chunk === undefined || chunk === null ? new Uint8Array(0) : bytesOf(chunk, encoding);
+    const bytes = chunk ? bytesOf(chunk, encoding) : new Uint8Array(0); // as Node has it: false is nothing
     if (bytes !== undefined) this.#decide(bytes);
+    const inPlain = (): unknown => this.#plain.end(...given);
+    if (bytes !== undefined && this.#isEnded && this.#queue.length > 0) {
+      this.#late.push(inPlain);
+      return this.#res;
+    }
     if (bytes === undefined || this.#encoding === undefined || this.#isEnded || this.#isClosed) {
-      return this.#plain.end(...given);
+      return this.#withHead(inPlain);
     }
     this.#isEnded = true;
-    if (this.#whole === undefined && (bytes.length > MOST_AT_ONCE || this.#queue.length > 0)) {
+    if (this.#whole !== undefined) return this.#withHead(() => this.#plain.end(this.#whole, undefined, written));
+    this.#implyHead();
+    if (bytes.length > MOST_AT_ONCE || this.#queue.length > 0) {
       this.#enqueue({ bytes, written, isLast: true });
+      // As it would be without the queue.
+      Object.defineProperty(this.#res, "writableEnded", { value: true, configurable: true });
       return this.#res;
     }
     try {
       const output = this.#encoder === undefined
-        ? [this.#whole ?? encodeWhole(this.#settings, this.#encoding, bytes)]
+        ? [encodeWhole(this.#settings, this.#encoding, bytes)]
         : [...this.#encoder.write(bytes), ...this.#encoder.finish()];
       return this.#endWith(output, written);
     } catch (error) {
       this.#fail(error);
       return this.#res;
     }
+  }
+
+  /** Makes the head, of which an encoder's first output may come too late: it throws here if it cannot be sent. */
+  #implyHead(): void {
+    const res = this.#res;
+    if (!res.headersSent) this.#withHead(() => res.writeHead(res.statusCode));
   }
 
   #endWith(output: Uint8Array[], written: Written | undefined): unknown {
@@ -199,12 +246,18 @@ class NodeResponse {
         await this.#nextTurn();
         if (this.#isClosed) return;
       }
-      if (isLast) return void this.#endWith(encoder.finish(), written);
-      if (written !== undefined) this.#waiting.push(written);
       this.#queue.shift();
+      if (isLast) return this.#endLate(encoder.finish(), written);
+      if (written !== undefined) this.#waiting.push(written);
     }
     this.#flush();
     if (!needsDrain(this.#res)) this.#res.emit("drain"); // as writes were told to wait for
+  }
+
+  #endLate(output: Uint8Array[], written: Written | undefined): void {
+    Reflect.deleteProperty(this.#res, "writableEnded");
+    this.#endWith(output, written);
+    for (const step of this.#late.splice(0)) step();
   }
 
   /** Settles at the end of this turn, or later, when there is room in the response, or when that is closed. */
@@ -264,11 +317,11 @@ class NodeResponse {
     this.#isClosed = true;
     this.#encoder?.close();
     for (const { written } of this.#queue.splice(0)) if (written !== undefined) this.#waiting.push(written);
-    if (this.#waiting.length === 0) return;
     const error = Object.assign(new Error("Cannot call write after a stream was destroyed"), {
       code: "ERR_STREAM_DESTROYED",
     });
-    this.#takeWaiting()!(error);
+    this.#takeWaiting()?.(error);
+    for (const step of this.#late.splice(0)) step();
   }
 
   /** Ends a response whose codec has failed, so that its client cannot take it for whole. */
@@ -280,47 +333,7 @@ class NodeResponse {
   }
 }
 
-function argumentsOf(
-  [chunk, encoding, callback]: readonly unknown[],
-): { chunk: unknown; encoding: BufferEncoding | undefined; written: Written | undefined } {
-  const isFunction = (value: unknown): value is Written => typeof value === "function";
-  const written = [chunk, encoding, callback].find(isFunction);
-  return {
-    chunk: isFunction(chunk) ? undefined : chunk,
-    encoding: typeof encoding === "string" ? encoding as BufferEncoding : undefined,
-    written,
-  };
-}
-
-/** The bytes of a chunk; undefined if it cannot be written. */
-function bytesOf(chunk: unknown, encoding: BufferEncoding | undefined): Uint8Array | undefined {
-  if (types.isUint8Array(chunk)) return chunk; // of any realm
-  if (typeof chunk !== "string" || (encoding && !Buffer.isEncoding(encoding))) return undefined;
-  return Buffer.from(chunk, encoding);
-}
-
 /** Whether `drain` is still to come, also for listeners that were put before anything of ours. */
 function needsDrain(res: ServerResponse): boolean {
   return res.writableNeedDrain ?? (res as unknown as Http2ServerResponse).stream.writableNeedDrain;
-}
-
-/** Sets the fields that `writeHead()` was given: an object, or an array of names and values, flat or in pairs. */
-function setHeaders(res: ServerResponse, given: unknown): void {
-  if (!Array.isArray(given)) {
-    for (const [name, value] of Object.entries(given ?? {})) {
-      if (value !== undefined) res.setHeader(name, value as OutgoingHttpHeader);
-    }
-    return;
-  }
-  const values = new Map<string, string[]>();
-  const pairs = Array.isArray(given[0]) ? given as [string, unknown][] : pairsOf(given);
-  for (const [name, value] of pairs) {
-    const key = name.toLowerCase();
-    values.set(key, [...values.get(key) ?? [], ...[value].flat().map(String)]);
-    res.setHeader(name, values.get(key)!.length === 1 ? values.get(key)![0] : values.get(key)!);
-  }
-}
-
-function pairsOf(flat: readonly unknown[]): [string, unknown][] {
-  return Array.from({ length: flat.length >> 1 }, (_, i) => [String(flat[2 * i]), flat[2 * i + 1]]);
 }

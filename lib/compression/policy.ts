@@ -1,6 +1,6 @@
 import isCompressible from "compressible";
 import { isEncoderLoaded } from "../codecs/internal.ts";
-import { acceptedCodings, joinedNames, namesNotWith } from "../semantics/mod.ts";
+import { acceptedCodings, ifMatchHolds, joinedNames, namesNotWith } from "../semantics/mod.ts";
 import type { BodyRecorder } from "./dictionaries/recorders.ts";
 import { type CompressionCoding, formatOf, type Settings } from "./options.ts";
 
@@ -121,13 +121,15 @@ export function likedBest<Coding extends CompressionCoding>(
 }
 
 /** Gives a 304 the fields that the response had that it confirms. */
-function revalidate(settings: Settings, { accepted, url, fields }: Exchange): void {
+function revalidate(settings: Settings, { accepted, url, request, fields }: Exchange): void {
   const type = fields.get("content-type");
   if (type !== undefined && isCompressible(type) !== true) return;
-  if (fields.get("etag") === undefined || preferred(settings, accepted) === undefined) return;
+  const tag = fields.get("etag");
+  if (tag === undefined || preferred(settings, accepted) === undefined) return;
   addToVary(fields, "Accept-Encoding");
   if (settings.dictionaries?.mayUseFor(url)) addToVary(fields, "Available-Dictionary");
-  weakenTag(fields);
+  // A strong tag that the client has was sent as it is: of a file, say, that was encoded already.
+  if (!ifMatchHolds(request("if-none-match") ?? "", tag)) weakenTag(fields);
 }
 
 /** A strong tag is for the very bytes that it was made of (RFC 9110, section 8.8.3). */

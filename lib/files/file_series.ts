@@ -6,6 +6,8 @@ import { fileFailure } from "./failure.ts";
 
 /** Digits of a file's number; later ones have more. */
 const DIGITS = 5;
+/** The largest number that a name may tell: those that follow it are exact, too. */
+const LARGEST = 2 ** 52;
 
 /** The names of a series of files in one directory: the number of a file makes its name. */
 export class FileSeries {
@@ -32,7 +34,7 @@ export class FileSeries {
     this.#numberOf = (found) => {
       if (!found.startsWith(stem) || !found.endsWith(extension)) return undefined;
       const number = Number(found.slice(stem.length, found.length - extension.length));
-      return Number.isSafeInteger(number) && this.#nameOf(number) === found ? number : undefined;
+      return number <= LARGEST && this.#nameOf(number) === found ? number : undefined;
     };
   }
 

@@ -97,8 +97,8 @@ export async function followFile(
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   requireKnown(options, known, "followFile()");
   const { interval = 100, signal } = options;
-  if (!(typeof interval === "number" && interval >= 1 && interval < Infinity)) {
-    throw new RangeError(`interval must be a number of ms from 1 on, not ${described(interval)}`);
+  if (!(typeof interval === "number" && interval >= 1 && interval < 2 ** 31)) {
+    throw new RangeError(`interval must be a number of ms from 1 to 2^31 - 1, not ${described(interval)}`);
   }
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError(`signal must be an AbortSignal, not ${described(signal)}`);

@@ -77,7 +77,7 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
     const lines = new NumberLines(new NumberFormatter(options.onInvalid), rotation);
     super({
       maxBatch: MAX_BATCH,
-      start: () => rotation.start(),
+      start: (controller) => rotation.start(controller),
       [WRITE_PARTS]: (parts: number[][]) => lines.write(parts),
       close: () => rotation.close(),
       abort: () => rotation.discard(),

@@ -26,6 +26,8 @@ const known: Readonly<Record<keyof RotationOptions, true>> = {
 /** The options of a series that goes on. */
 const continuing = ["interval", "maxFiles", "maxTotalSize", "maxAge", "compress", "retry", "onWarning"] as const;
 
+/** A timer of more ms ends at once. */
+const LONGEST_TIMER = 2 ** 31 - 1;
 const HOUR = 3_600_000;
 const intervals: Readonly<Record<string, number>> = { hour: HOUR, day: 24 * HOUR };
 
@@ -69,8 +71,12 @@ function continued(series: FileSeries, options: RotationOptions): ContinuedRotat
   requireAbove("maxTotalSize", maxTotalSize, 1);
   requireAbove("maxAge", maxAge, 0);
   if (retry !== undefined) {
+    if (typeof retry !== "object" || retry === null) {
+      throw new TypeError(`retry must be an object with attempts and a delay, not ${described(retry)}`);
+    }
     requireAbove("retry.attempts", retry.attempts, 0);
     requireAbove("retry.delay", retry.delay, 0);
+    if (retry.delay! > LONGEST_TIMER) throw new RangeError(`retry.delay must be less than 2^31 ms, not ${retry.delay}`);
   }
   if (onWarning !== undefined && typeof onWarning !== "function") {
     throw new TypeError(`onWarning must be a function, not ${described(onWarning)}`);

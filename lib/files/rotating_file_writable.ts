@@ -4,7 +4,6 @@ import { guardedSize } from "./guarded_size.ts";
 import { ItemWriter } from "./item_writer.ts";
 import { sizeOfItem } from "./items.ts";
 import { drainBatches, writePastLock } from "../streams/internal.ts";
-import type { WritableStreamDefaultController } from "../streams/mod.ts";
 import { FileCommand } from "./file_command.ts";
 import { openSeries } from "./open_series.ts";
 import type { RotationOptions } from "./rotation_options.ts";
@@ -71,10 +70,7 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
     const { highWaterMark = QUEUE_SIZE, size } = strategy;
     super({
       maxBatch: BATCH_SIZE,
-      start(controller): Promise<void> {
-        if (options.retry !== undefined) giveUpOnAbort(controller, series as ContinuedRotation);
-        return series.start();
-      },
+      start: (controller) => series.start(controller),
       writev: (chunks) => items.write(chunks),
       close: () => series.close(),
       abort: () => series.discard(),
@@ -159,8 +155,4 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
     if (this.#series instanceof ContinuedRotation) return this.#series;
     throw new TypeError(`${method} needs append: true: it is for a series that goes on`);
   }
-}
-
-function giveUpOnAbort({ signal }: WritableStreamDefaultController, series: ContinuedRotation): void {
-  signal.addEventListener("abort", () => series.giveUp());
 }

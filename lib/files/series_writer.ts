@@ -1,3 +1,5 @@
+import type { WritableStreamDefaultController } from "../streams/mod.ts";
+
 /** A writer to the files of a series, one after the other; the caller ends each, and makes one call at a time. */
 export interface SeriesWriter {
   readonly maxFileSize: number;
@@ -5,8 +7,12 @@ export interface SeriesWriter {
   readonly files: readonly string[];
   /** Bytes that the file of the next write has room for. */
   readonly room: number;
-  /** Makes the directory, and sees that the series can be written. */
-  start(): Promise<void>;
+  /**
+   * Makes the directory, and sees that the series can be written.
+   *
+   * @param controller Its signal tells, while a write is under way, that the stream is aborted.
+   */
+  start(controller: Pick<WritableStreamDefaultController, "signal">): Promise<void>;
   /** Appends bytes to the open file, or to a new one; there must be room for them. */
   write(pieces: readonly Uint8Array[], length: number): Promise<void>;
   /** Ends the open file; the next write begins another. */

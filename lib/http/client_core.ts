@@ -1,5 +1,5 @@
 import { Deadlines } from "./deadlines.ts";
-import type { ResolvedOptions } from "./http_client_options.ts";
+import type { ResolvedOptions } from "./resolved_options.ts";
 import { HttpError } from "./http_error.ts";
 import type { HttpClientStats } from "./http_client_stats.ts";
 import type { HttpClientEvent } from "./http_events.ts";
@@ -22,6 +22,8 @@ export class ClientCore implements OriginHost {
   /** Whether requests under way fail too. */
   destroyed = false;
   #reason: unknown = undefined;
+  /** As the owner of calls: it ends none for the time that they take. */
+  readonly timeLeft: number = Infinity;
   requests = 0;
   retries = 0;
   /** Calls under way, redirects and retries included, up to the last byte of their responses. */

@@ -1,6 +1,7 @@
 import { startCall } from "./call/start_call.ts";
 import { ClientCore } from "./client_core.ts";
-import { type HttpClientOptions, resolveOptions } from "./http_client_options.ts";
+import type { HttpClientOptions } from "./http_client_options.ts";
+import { resolveOptions } from "./resolved_options.ts";
 import type { HttpClientStats } from "./http_client_stats.ts";
 import { installFetch } from "./install_fetch.ts";
 import type { HttpRequestInit } from "./request/http_request_init.ts";

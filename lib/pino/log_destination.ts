@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import process from "node:process";
 import { Writable } from "node:stream";
 import { RotatingFileWritable, type RotationOptions } from "../files/mod.ts";
@@ -100,14 +101,14 @@ export class LogDestination extends Writable {
   }
 
   /** @ignore */
-  override _write(chunk: string | Uint8Array, _encoding: string, done: Done): void {
-    this.#lines.add(chunk, this.#emit);
+  override _write(chunk: string | Uint8Array, encoding: BufferEncoding, done: Done): void {
+    this.#lines.add(decoded(chunk, encoding), this.#emit);
     this.#acknowledge(done);
   }
 
   /** @ignore */
-  override _writev(chunks: { chunk: string | Uint8Array }[], done: Done): void {
-    for (const { chunk } of chunks) this.#lines.add(chunk, this.#emit);
+  override _writev(chunks: { chunk: string | Uint8Array; encoding: BufferEncoding }[], done: Done): void {
+    for (const { chunk, encoding } of chunks) this.#lines.add(decoded(chunk, encoding), this.#emit);
     this.#acknowledge(done);
   }
 
@@ -148,6 +149,11 @@ export class LogDestination extends Writable {
     this.#held = undefined;
     held?.();
   }
+}
+
+/** Text as it is, and the bytes that text of another encoding than UTF-8 stands for. */
+function decoded(chunk: string | Uint8Array, encoding: BufferEncoding): string | Uint8Array {
+  return typeof chunk !== "string" || /^utf-?8$/i.test(encoding) ? chunk : Buffer.from(chunk, encoding);
 }
 
 /** The destinations that are open. */

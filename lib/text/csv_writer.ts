@@ -29,6 +29,8 @@ export class CsvWriter {
   readonly #encoder = new TextEncoder();
   /** The names of columns; undefined if records are arrays. */
   #names: readonly string[] | undefined;
+  /** Whether no column has the name of something that every object has. */
+  #areUsual = true;
   /** How many columns there are; 0 before the first record. */
   #columns = 0;
   /** How many records were taken. */
@@ -62,6 +64,7 @@ export class CsvWriter {
     const { headers, lineEnding } = this.#options;
     const names = typeof headers === "boolean" ? this.#namesOf(record, headers) : headers;
     this.#names = names;
+    this.#areUsual = !names?.some((name) => name in Object.prototype);
     this.#columns = names === undefined ? (record as readonly unknown[]).length : names.length;
     if (this.#columns === 0) throw new TypeError(`${this.#place} has no fields`);
     return headers === false ? "" : this.#markQuoted(this.#joined(names!)) + lineEnding;
@@ -88,7 +91,7 @@ export class CsvWriter {
     } else {
       const names = this.#names;
       if (names === undefined) throw new TypeError(`${this.#place} is ${described(record)} where others are arrays`);
-      const values = record as Record<string, unknown>;
+      const values = this.#areUsual ? record as Record<string, unknown> : withoutInherited(record, names);
       line = this.#textOf(values[names[0]], 0);
       for (let i = 1; i < names.length; i++) line += separator + this.#textOf(values[names[i]], i);
     }
@@ -151,4 +154,13 @@ export class CsvWriter {
   #notARecord(value: unknown): TypeError {
     return new TypeError(`${this.#place} is ${described(value)}: only arrays and objects can be written`);
   }
+}
+
+/** The properties of a record that have these names, without what it has as every object has it. */
+function withoutInherited(record: object, names: readonly string[]): Record<string, unknown> {
+  const values: Record<string, unknown> = Object.create(null);
+  for (const name of names) {
+    if (Object.hasOwn(record, name) || !(name in Object.prototype)) values[name] = record[name as never];
+  }
+  return values;
 }

@@ -95,6 +95,13 @@ test("an abort ends the retries", async () => {
   assert.equal(calls, 1);
 });
 
+test("a chunk that is told to have failed twice is written again once", async () => {
+  const writev = (chunks: number[]) => chunks.length === 3 ? [2, 0, 2] : [];
+  const { batches, told } = await written(3, { retry: { attempts: 1, delay: 0 }, writev });
+  assert.deepEqual(batches, [[0, 1, 2], [2, 0]]);
+  assert.deepEqual(told, ["written"]);
+});
+
 test("what is no retry is refused, and so are indexes of no chunk", async () => {
   assert.throws(() => new BatchedWritableStream({ retry: 3 as never }), TypeError);
   assert.throws(() => new BatchedWritableStream({ retry: { attempts: -1 } }), RangeError);

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { drawPage } from "../../bench/page/page.ts";
+import { measured, withFigures } from "../../bench/page/readme_figures.ts";
 import { root } from "../support/runtime.ts";
 
 const folder = join(root, "bench");
@@ -28,6 +29,16 @@ test("the page and the plots that are committed are what the results give", () =
   for (const [path, text] of files) {
     assert.ok(text === readFileSync(join(folder, path), "utf8"), `bench/${path} is another: run node bench/draw.ts`);
   }
+});
+
+test("the figures of the README are those of the results, and none of them is anybody's memory", () => {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  assert.equal(withFigures(readme, readFileSync(join(folder, "RESULTS.md"), "utf8")), readme, "run node bench/draw.ts");
+  const others = measured.reduce((text, place) => text.replace(place, ""), readme.replace(/^```[^]*?^```$/gm, ""));
+  const figures = others.match(/[\d.,]+(?:\s+times\b|\s*(?:%|[kKMG]i?B\b|[mµ]?s\b))|^\|(?:.*\|)? +\d+\.\d+ \|.*$/gm);
+  assert.deepEqual(figures, ["14 kB"]); // which tests/architecture/size_test.ts holds
+  assert.equal(withFigures(readme, HEAD), readme, "what was not measured again stays");
+  assert.throws(() => withFigures(readme.replace("up to 3", "up to about 3"), HEAD), /README\.md has no .*byte/);
 });
 
 test("a bar goes right of the line where ours is ahead and left where it is behind, as far as the logarithm tells", () => {

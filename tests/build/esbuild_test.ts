@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import test, { after } from "node:test";
+import { gunzipSync } from "node:zlib";
 import { build, type BuildOptions, context, type Plugin, stop } from "esbuild";
 import { precompress } from "../../lib/build/esbuild.ts";
 import { listed, writeTree } from "../support/folders.ts";
@@ -83,7 +84,15 @@ test("a build into one file compresses its folder, and one that writes nothing, 
     });
   }));
 
-test("of a context only the first build is compressed, and no build that failed", () =>
+test("names with an extension of one's own are known by their hashes, too", () =>
+  inProject(async (root) => {
+    const outExtension = { ".js": ".min.js" };
+    await build(optionsFor(root, { entryPoints: ["src/lazy.js"], entryNames: "[name]-[hash]", outExtension }));
+    const { immutable, other } = await namedIn(root, "dist");
+    assert.deepEqual([immutable, other], [["lazy-*.min.js"], ["lazy-*.min.js.map"]]);
+  }));
+
+test("each build of a context is compressed, so that no variant is stale, and no build that failed", () =>
   inProject(async (root) => {
     await assert.rejects(build(optionsFor(root, { entryPoints: ["src/missing.js"] })));
     assert.ok(!existsSync(join(root, "dist")));
@@ -94,8 +103,10 @@ test("of a context only the first build is compressed, and no build that failed"
     const variants = async () => (await listed(join(root, "dist"))).filter((path) => path.endsWith(".gz"));
     assert.deepEqual(await variants(), ["lazy.js.gz"]);
     await writeTree(root, { "src/lazy.js": `console.log("${"mill ".repeat(400)}")` });
-    const before = await readFile(join(root, "dist/lazy.js.gz"));
     await watching.rebuild();
     await watching.dispose();
-    assert.deepEqual(await readFile(join(root, "dist/lazy.js.gz")), before);
+    assert.deepEqual(
+      gunzipSync(await readFile(join(root, "dist/lazy.js.gz"))),
+      await readFile(join(root, "dist/lazy.js")),
+    );
   }));

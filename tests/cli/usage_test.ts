@@ -125,6 +125,8 @@ test("a bad value of any option is named in plain words, and nothing is done", (
       analyze: [
         [["--origin", "https://a.example/b"], "--origin https://a.example/b is no origin: use one such as https://"],
         [["--origin", "https://u@a.example"], "--origin https://u@a.example is no origin: use one such as"],
+        [["--ca", join(folder, "none")], `--ca ${join(folder, "none")} cannot be read: `],
+        [["--ca", join(site, "app.js")], `--ca ${join(site, "app.js")} holds no certificate in PEM format`],
         [["--max-files", "-1"], "--max-files needs a value: -1 looks like an option"],
       ],
     };

@@ -52,7 +52,9 @@ for (const { command, format, encode, levels: flags } of commands) {
 
   test(`we read what ${command} writes`, without(command), async () => {
     for (const [name, bytes] of Object.entries(samples)) {
+      // Its largest window takes a second of the system's to make.
       for (const flag of flags) {
+        if (flag === "--ultra -22" && !isLong && name !== "text between noise") continue;
         const small = filter(command, [...encode, ...flag.split(" ")], bytes);
         assert.deepEqual(await decompress(small, { format }), bytes, `${name}, ${flag}`);
       }

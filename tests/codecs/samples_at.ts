@@ -1,15 +1,23 @@
+import type { LevelRange } from "../../lib/codecs/mod.ts";
 import { isLong } from "../support/long_run.ts";
+import { runtime } from "../support/runtime.ts";
 import { samples } from "./samples.ts";
 
 /**
  * The samples that a level of a format is tried with: all of them at its middle level, at the others those of text and
  * noise; in a long run all at every level. golden_test.ts compares what all samples become at first and last levels.
  */
-export function samplesAt(level: number, { min, max }: { readonly min: number; readonly max: number }): typeof samples {
+export function samplesAt(level: number, { min, max }: Pick<LevelRange, "min" | "max">): typeof samples {
   const middle = Math.floor((min + max) / 2);
   if (isLong || level === middle) return samples;
   return {
     "one byte": samples["one byte"],
     "text between noise": samples["text between noise"].subarray(20_000, 80_000),
   };
+}
+
+/** The levels that our encoders are tried at: all on Node, the first, middle and last elsewhere, as they are the same. */
+export function levelsTried({ min, max }: LevelRange): number[] {
+  const all = Array.from({ length: max - min + 1 }, (_, i) => min + i);
+  return isLong || runtime === "node" ? all : [min, Math.floor((min + max) / 2), max];
 }

@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import process from "node:process";
 import { Readable } from "node:stream";
 import test, { after } from "node:test";
 import { decompress, DecompressionStream } from "../../lib/codecs/mod.ts";
@@ -205,6 +206,37 @@ for (const [protocol, serve] of Object.entries(protocols)) {
     assert.deepEqual(called, ["first", "second", "end"]);
   });
 
+  const lateCalls: Readonly<Record<string, (res: ServerResponse, failed: (error?: Error | null) => void) => unknown>> =
+    {
+      "end(text)": (res, failed) => void res.end("late", failed),
+      "end()": (res, failed) => void res.end(failed),
+      // It destroys the response of node:http2.
+      ...(protocol === "http/1.1" ? { "write(text)": (res, failed) => void res.write("late", failed) } : {}),
+    };
+  for (const [name, call] of Object.entries(lateCalls)) {
+    test(`${protocol}: ${name} after end() of a large body fails as it does without, and the body is whole`, async () => {
+      const large = textOf(700_000);
+      const called: string[] = [];
+      const served = await serve(compressed((_, res) => {
+        html(res);
+        res.on("error", () => {});
+        res.end(large, () => void called.push("end"));
+        assert.equal(res.writableEnded, true);
+        call(res, (error) => void called.push(error ? "refused" : "late"));
+      }));
+      for (const accepted of [...CODINGS, undefined]) {
+        called.length = 0;
+        const got = await soon(get(served, { accepted }), "it hangs");
+        assert.equal(await textOfGot(got), large);
+        const both = async (): Promise<void> => {
+          while (called.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+        };
+        await soon(both(), `only ${called.join()} were called`);
+        assert.equal(called.filter((each) => each === "end").length, 1, called.join());
+      }
+    });
+  }
+
   test(`${protocol}: null stands for no encoding and no callback, as Fastify calls it`, async () => {
     const served = await serve(compressed((_, res) => {
       html(res);
@@ -231,37 +263,50 @@ for (const [protocol, serve] of Object.entries(protocols)) {
   });
 
   test(`${protocol}: random writes, ends and flushes: the client decodes what it gets without compression`, async () => {
-    const programs = 150;
+    const programs = Number(process.env.MILLRACE_RESPONSES ?? 150);
     let seed = 7;
     const random = (below: number): number => (seed = seed * 48271 % 2147483647) % below;
     const made = Array.from({ length: programs }, () => {
       const type = ["text/html", "application/json", "image/png", "text/event-stream"][random(4)];
       const steps = Array.from(
         { length: random(7) },
-        () => [random(5), textOf(random(3) === 0 ? random(80_000) : random(300))] as const,
+        () => [random(5), textOf(random([300, 300, 80_000, random(10) === 0 ? 600_000 : 300][random(4)]))] as const,
       );
-      return { type, head: random(3), steps, end: random(3) > 0 ? textOf(random(5000)) : undefined };
+      const end = random(3) > 0 ? textOf(random(random(10) === 0 ? 600_000 : 5000)) : undefined;
+      return { type, head: random(3), steps, end, late: random(4), called: [] as number[] };
     });
     const served = await serve(compressed(async (req, res) => {
-      const { type, head, steps, end } = made[Number(req.url!.slice(1))];
+      const { type, head, steps, end, late, called } = made[Number(req.url!.slice(1))];
+      const counted = (): () => void => {
+        const at = called.push(0) - 1;
+        return () => void called[at]++;
+      };
+      res.on("error", () => {});
       if (head === 0) res.writeHead(200, { "content-type": type });
       else res.setHeader("Content-Type", type);
       if (head === 1) res.flushHeaders();
       for (const [kind, text] of steps) {
         if (kind === 0) await new Promise((resolve) => setImmediate(resolve));
         else if (kind === 1) (res as ServerResponse & { flush(): void }).flush();
-        else if (kind === 2) res.write(Buffer.from(text));
-        else if (kind === 3) res.write(text, "utf8");
-        else res.write(Buffer.from(text).toString("base64"), "base64");
+        else if (kind === 2) res.write(Buffer.from(text), counted());
+        else if (kind === 3) res.write(text, "utf8", counted());
+        else res.write(Buffer.from(text).toString("base64"), "base64", counted());
       }
-      if (end === undefined) res.end();
-      else res.end(end);
+      if (end === undefined) res.end(counted());
+      else res.end(end, counted());
+      if (late === 0) res.end();
+      if (late === 1) res.end("late");
     }));
     for (let i = 0; i < programs; i++) {
       const expected = made[i].steps.filter(([kind]) => kind > 1).map(([, text]) => text).join("") +
         (made[i].end ?? "");
       const got = await get(served, { path: `/${i}`, accepted: [...CODINGS, undefined][random(4)] });
       assert.equal(await textOfGot(got), expected, JSON.stringify(made[i]).slice(0, 500));
+      const all = async (): Promise<void> => {
+        while (made[i].called.includes(0)) await new Promise((resolve) => setTimeout(resolve, 1));
+      };
+      await soon(all(), `callbacks were called ${made[i].called.join()} times`);
+      assert.ok(made[i].called.every((times) => times === 1), made[i].called.join());
     }
   });
 }
@@ -324,6 +369,49 @@ test("Content-Length does not come beside Transfer-Encoding or trailers", async 
     assert.equal(got.headers["content-length"], undefined);
     assert.equal(await textOfGot(got), PAGE);
   }
+});
+
+test("a head that is refused throws where it is sent, and another response can follow", async () => {
+  const steps: Readonly<Record<string, (res: ServerResponse) => unknown>> = {
+    "/end": (res) => res.end(PAGE),
+    "/write": (res) => res.write("a little"),
+    "/large": (res) => res.end(textOf(700_000)),
+    "/flush": (res) => res.flushHeaders(),
+    "/head": (res) => res.writeHead(res.statusCode, res.statusMessage),
+  };
+  const served = await protocols["http/1.1"](compressed((req, res) => {
+    html(res);
+    res.statusMessage = "a\r\nb"; // is refused when the head is made
+    let refusal: unknown;
+    try {
+      steps[req.url!](res);
+    } catch (error) {
+      refusal = error;
+    }
+    const isRefused = refusal !== undefined && !res.headersSent;
+    res.statusMessage = "";
+    res.setHeader("content-type", "text/plain");
+    res.end(isRefused ? "refused" : "sent");
+  }));
+  for (const path of Object.keys(steps)) {
+    for (const accepted of CODINGS) {
+      const got = await soon(get(served, { path, accepted }), `${path} hangs`);
+      assert.equal(await textOfGot(got), "refused", path);
+    }
+  }
+});
+
+test("end(false) ends the encoded body where it is taken for no chunk", async () => {
+  const served = await protocols["http/1.1"](compressed((_, res) => {
+    html(res);
+    res.write(PAGE);
+    try {
+      res.end(false);
+    } catch { // on Bun
+      res.end();
+    }
+  }));
+  for (const accepted of CODINGS) assert.equal(await textOfGot(await get(served, { accepted })), PAGE);
 });
 
 test("writeHead() that refuses a status changes nothing", async () => {

@@ -162,6 +162,17 @@ for (const [name, respond] of Object.entries(ways)) {
     assert.equal(plain.headers.get("etag"), '"1"');
   });
 
+  test(`${name}: a 304 keeps a strong tag that its client has, of a response that was sent as it is`, async () => {
+    for (const [known, tag] of [['"1"', '"1"'], ['"0", "1"', '"1"'], ['W/"1"', 'W/"1"'], ['"0"', 'W/"1"']]) {
+      const request = new Request("http://localhost/", {
+        headers: { "accept-encoding": "br", "if-none-match": known },
+      });
+      const unchanged = await respond(request, new Response(null, { status: 304, headers: { etag: '"1"' } }));
+      assert.equal(unchanged.headers.get("etag"), tag, known);
+      assert.equal(unchanged.headers.get("vary"), "Accept-Encoding");
+    }
+  });
+
   const left: readonly (readonly [why: string, accepted: string | undefined, response: () => Response])[] = [
     ["nothing is accepted", undefined, page],
     ["only other codings are accepted", "compress, deflate;q=0.5", page],

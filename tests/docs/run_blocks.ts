@@ -13,8 +13,8 @@ const alone =
   /\b(?:listen|serve|createServer|process|Deno|Bun|(?:un)?install|globalThis|addEventListener|setInterval|onmessage)\b/;
 
 /**
- * Runs blocks but those that need a database, most of them some in a process and a few processes at a time, in their order. One that fails beside
- * others is run again alone: that decides.
+ * Runs blocks but those that need a database, most of them some in a process and a few processes at a time, in their
+ * order. One that fails beside others is run again alone: that decides.
  *
  * @returns For each block what {@linkcode runBlock} says, when it has ended.
  */

@@ -60,9 +60,18 @@ export async function turns(count: number): Promise<void> {
 }
 
 /** Mounts a file system of `kilobytes` for the length of `use`. */
-export async function onSmallDisk(kilobytes: number, use: (folder: string) => Promise<void>): Promise<void> {
+export function onSmallDisk(kilobytes: number, use: (folder: string) => Promise<void>): Promise<void> {
+  return onDisk(`size=${kilobytes}k`, use);
+}
+
+/** Mounts a file system that holds no more than some files and folders for the length of `use`. */
+export function onDiskOfFewFiles(files: number, use: (folder: string) => Promise<void>): Promise<void> {
+  return onDisk(`size=1m,nr_inodes=${files}`, use);
+}
+
+async function onDisk(options: string, use: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-disk-"));
-  mount(folder, kilobytes);
+  mount(folder, options);
   try {
     await use(folder);
   } finally {
@@ -81,6 +90,6 @@ export const cannotMount: string | false = await (async () => {
   }
 })();
 
-function mount(folder: string, kilobytes: number): void {
-  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${kilobytes}k`, "none", folder], { stdio: "ignore" });
+function mount(folder: string, options: string): void {
+  execFileSync("mount", ["-t", "tmpfs", "-o", options, "none", folder], { stdio: "ignore" });
 }

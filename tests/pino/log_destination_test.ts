@@ -101,6 +101,29 @@ test("a log destination cuts text that comes in any pieces behind its lines", ()
     }
   }));
 
+test("a log destination decodes text of the encoding that it is told", () =>
+  inFolder(async (folder) => {
+    const destination = await opened(folder);
+    destination.write("c3", "hex");
+    destination.cork(); // the next ones come together
+    destination.write("pGI=", "base64");
+    destination.write("é€", "utf-8");
+    destination.write("\n\0", "utf16le");
+    destination.uncork();
+    await closed(destination);
+    assert.deepEqual(textsIn(folder), ["äbé€\n\0\0\0"]);
+  }));
+
+test("a log destination takes a long line in small pieces, in time that grows with its length alone", () =>
+  inFolder(async (folder) => {
+    const destination = await opened(folder, { maxFileSize: 10_000_000 });
+    const piece = "x".repeat(100);
+    for (let i = 0; i < 40_000; i++) destination.write(piece);
+    destination.write("\n");
+    await closed(destination);
+    assert.deepEqual(textsIn(folder).map((text) => text.length), [4_000_001]);
+  }));
+
 test("a log destination tells when it has no room, and flushSync() writes what it holds back", () =>
   inFolder(async (folder) => {
     const destination = await opened(folder, { maxFileSize: 100_000_000 });

@@ -9,8 +9,8 @@ import { sourceText } from "../support/bytes.ts";
 import { changedAt, contents, inFolder, listed, writeTree } from "../support/folders.ts";
 import { writeSite } from "./site.ts";
 
-/** Levels that make tests quick; the bytes are then still the codecs'. */
-const quick = { levels: { brotli: 5, zstd: 3, gzip: 6 } } as const;
+/** Levels that make tests quick; the bytes are then still the codecs'. To start a worker takes longer than its work. */
+const quick = { levels: { brotli: 5, zstd: 3, gzip: 6 }, jobs: 1 } as const;
 
 const worthwhile = ["assets/app.4f3a9c1e.js", "assets/deep/er/data.json", "assets/style.css", "index.html"];
 const originals = [...worthwhile, "empty.txt", "picture.png", "small.txt", "unknown.bin"].sort();

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import test from "node:test";
+import { after, test } from "node:test";
 import { decompress } from "../../lib/codecs/mod.ts";
 import { cleanPrecompressed, type Manifest, precompress, readManifest } from "../../lib/precompress/mod.ts";
 import { pagesOfSite } from "./pages.ts";
@@ -20,6 +21,28 @@ async function dictionaryIn(folder: string): Promise<[path: string, record: Mani
 
 async function bytesOf(...parts: string[]): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await readFile(join(...parts)));
+}
+
+let made: Promise<string> | undefined;
+
+/** A folder with the site, precompressed with a dictionary once for all tests. */
+function precompressed(): Promise<string> {
+  return made ??= (async () => {
+    const site = await mkdtemp(join(tmpdir(), "millrace-site-"));
+    await writeTree(site, pagesOfSite({ count: 12 }));
+    await precompress(site, WITH);
+    return site;
+  })();
+}
+
+after(async () => made && await rm(await made, { recursive: true }));
+
+/** In a copy of the site that was precompressed with a dictionary. */
+function inPrecompressed(use: (folder: string) => Promise<void>): Promise<void> {
+  return inFolder(async (folder) => {
+    await cp(await precompressed(), join(folder, "site"), { recursive: true, preserveTimestamps: true });
+    await use(join(folder, "site"));
+  });
 }
 
 function inSite(use: (folder: string) => Promise<void>, count = 12): Promise<void> {
@@ -53,8 +76,7 @@ test("siteDictionary writes one dictionary and small deltas of all pages against
   }));
 
 test("the next run finds nothing to do, also by --check; a page that changed is done alone", () =>
-  inSite(async (site) => {
-    await precompress(site, WITH);
+  inPrecompressed(async (site) => {
     const before = await contents(site);
     for (const dryRun of [true, false]) {
       const { compressed, removed, unchanged, files } = await precompress(site, { ...WITH, dryRun });
@@ -80,8 +102,7 @@ test("without the option all that it made goes, and clean removes it, too", () =
   }));
 
 test("a dictionary is kept while it does about as well, and replaced once it does not or by force", () =>
-  inSite(async (site) => {
-    await precompress(site, WITH);
+  inPrecompressed(async (site) => {
     const [first] = await dictionaryIn(site);
     await writeTree(site, pagesOfSite({ count: 12, edition: "second ".repeat(5) }));
     await precompress(site, WITH);
@@ -100,8 +121,7 @@ test("a dictionary is kept while it does about as well, and replaced once it doe
 test("a new build takes the dictionary of the previous deploy over, and has deltas against its pages, too", () =>
   inSite(async (site) => {
     const previous = `${site}-deployed`;
-    await cp(site, previous, { recursive: true });
-    await precompress(previous, WITH);
+    await cp(await precompressed(), previous, { recursive: true, preserveTimestamps: true });
     await writeTree(site, pagesOfSite({ count: 12, edition: "second" }));
     await precompress(site, { ...WITH, previous });
     const [path] = await dictionaryIn(site);
@@ -147,8 +167,7 @@ test("siteDictionary without brotli and zstd is refused", () =>
   }, 6));
 
 test("somebody's file or folder with the dictionary's name stays, and is told", () =>
-  inSite(async (site) => {
-    await precompress(site, WITH);
+  inPrecompressed(async (site) => {
     const [path] = await dictionaryIn(site);
     await cleanPrecompressed(site);
     await mkdir(join(site, path));
@@ -169,8 +188,7 @@ test("somebody's file or folder with the dictionary's name stays, and is told", 
   }));
 
 test("after the manifest was lost the dictionary is used as it is, and stays with the clean", () =>
-  inSite(async (site) => {
-    await precompress(site, WITH);
+  inPrecompressed(async (site) => {
     const [path] = await dictionaryIn(site);
     const before = await contents(site);
     await rm(join(site, ".millrace.json"));

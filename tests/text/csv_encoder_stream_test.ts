@@ -74,6 +74,18 @@ test("CsvEncoderStream fails on records that it cannot write, and tells which on
   }
 });
 
+test("CsvEncoderStream writes nothing that a record has as every object has it", async () => {
+  const headers = ["a", "constructor", "__proto__", "toString"];
+  const own = JSON.parse('{"a":1,"constructor":2,"__proto__":3,"toString":4}');
+  const row = new (class {
+    get a(): string {
+      return "of a class";
+    }
+  })();
+  const text = "a,constructor,__proto__,toString\r\n,,,\r\n1,2,3,4\r\nof a class,,,\r\n5,6,7,8\r\n";
+  assert.equal(await new Blob(await encoded([{}, own, row, [5, 6, 7, 8]], { headers })).text(), text);
+});
+
 test("CsvEncoderStream refuses options that there are not, and values that are none of theirs", () => {
   const refused = (options: unknown, message: string): void => {
     assert.throws(() => new CsvEncoderStream(options as CsvEncoderStreamOptions), { name: "TypeError", message });

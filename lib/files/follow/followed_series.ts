@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { FileSeries } from "../file_series.ts";
 import { packedFormats } from "../series/series_packer.ts";
@@ -14,6 +14,8 @@ export class FollowedSeries implements Trail {
   readonly #start: "beginning" | "end";
   /** The number of the newest file. */
   #number = 0;
+  /** When it was made, in ms since 1970. */
+  #made = 0;
 
   /** @param path The directory and the name of the series. */
   constructor(path: string, start: "beginning" | "end") {
@@ -24,16 +26,21 @@ export class FollowedSeries implements Trail {
 
   async first(): Promise<FollowedFile | undefined> {
     if (this.#start === "beginning") return await this.next();
-    const number = Math.max(0, ...await this.#numbers());
+    const number = largest(await this.#numbers());
     if (number === 0) return undefined;
-    const file = await unlessMissing(GrowingFile.open(this.#pathOf(number), "end", false));
-    this.#number = number; // of one that is compressed nothing is to be read
+    const path = this.#pathOf(number);
+    const file = await unlessMissing(GrowingFile.open(path, "end", false));
+    await this.#note(number, path); // of one that is compressed nothing is to be read
     return file;
   }
 
   async next(): Promise<FollowedFile | undefined> {
-    const number = Math.min(...(await this.#numbers()).filter((number) => number > this.#number));
-    return number === Infinity ? undefined : await this.#open(number);
+    const numbers = await this.#numbers();
+    const last = largest(numbers);
+    if (last > 0 && last < this.#number && await this.#isNewer(last)) this.#number = 0;
+    let next = Infinity;
+    for (const number of numbers) if (number > this.#number && number < next) next = number;
+    return next === Infinity ? undefined : await this.#open(next);
   }
 
   async #numbers(): Promise<number[]> {
@@ -52,11 +59,29 @@ export class FollowedSeries implements Trail {
     for (const { extension, format } of packedFormats) {
       file ??= await unlessMissing(PackedFile.open(`${path}.${extension}`, format));
     }
-    if (file !== undefined) this.#number = number;
+    if (file !== undefined) await this.#note(number, path);
     return file;
+  }
+
+  async #note(number: number, path: string): Promise<void> {
+    this.#number = number;
+    this.#made = (await unlessMissing(stat(path)))?.birthtimeMs ?? this.#made;
+  }
+
+  /** Whether a file is newer than the newest: its series was begun anew, as when all of it was removed. */
+  async #isNewer(number: number): Promise<boolean> {
+    const status = await unlessMissing(stat(this.#pathOf(number)));
+    return status !== undefined && status.birthtimeMs > this.#made;
   }
 
   #pathOf(number: number): string {
     return join(this.#series.directory, this.#series.nameOf(number));
   }
+}
+
+/** The largest number; 0 if there is none. */
+function largest(numbers: readonly number[]): number {
+  let found = 0;
+  for (const number of numbers) if (number > found) found = number;
+  return found;
 }

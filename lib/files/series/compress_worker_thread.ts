@@ -3,7 +3,7 @@ import { startWorker } from "../../runtime/mod.ts";
 import type { CompressJob, CompressOutcome } from "./compress_job.ts";
 import { compressWorkerAddress } from "./compress_worker_address.ts";
 
-/** A thread that compresses one file after the other; it is there while there is something to do. */
+/** A thread that compresses one file after the other. It keeps the process running only while it compresses. */
 export class CompressWorkerThread {
   #worker: Worker | undefined = undefined;
   #settle: ((outcome: CompressOutcome) => void) | undefined = undefined;
@@ -13,6 +13,7 @@ export class CompressWorkerThread {
     return new Promise((resolve) => {
       this.#settle = resolve;
       this.#worker ??= this.#start();
+      this.#worker.ref();
       this.#worker.postMessage(job);
     });
   }
@@ -26,7 +27,10 @@ export class CompressWorkerThread {
 
   #start(): Worker {
     const worker = startWorker(compressWorkerAddress());
-    worker.on("message", (outcome: CompressOutcome) => this.#settle?.(outcome));
+    worker.on("message", (outcome: CompressOutcome) => {
+      worker.unref();
+      this.#settle?.(outcome);
+    });
     worker.on("error", (error: Error) => {
       this.#worker = undefined;
       this.#settle?.({ message: `its worker stopped: ${error.message}` });

@@ -1,5 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { WritableStreamDefaultController } from "../../streams/mod.ts";
+import { codeOf } from "../errno.ts";
 import { fileFailure } from "../failure.ts";
 import type { FileSeries } from "../file_series.ts";
 import { OpenFile } from "../open_file.ts";
@@ -8,7 +10,7 @@ import type { SeriesWriter } from "../series_writer.ts";
 import { takeNameNow } from "../take_name.ts";
 import { UnderWay } from "../under_way.ts";
 import { writeFully } from "../write_fully.ts";
-import { proofOfComplete, proofOfOpen, provenFile } from "./file_proof.ts";
+import { type FileProof, proofOfComplete, proofOfOpen, provenFile } from "./file_proof.ts";
 import type { LimitedSeries, SeriesLimits } from "./series_limits.ts";
 import { isWhole, lastNumber } from "./last_file.ts";
 import { SeriesLock } from "./series_lock.ts";
@@ -18,6 +20,7 @@ import { SeriesUpkeep } from "./series_upkeep.ts";
 
 /** How often a write is begun anew because its file was removed under it. */
 const MOST_REMOVALS = 3;
+const REMOVED = "it was removed each time it was written to";
 
 /** Bytes that are being written. */
 interface Flight {
@@ -54,6 +57,8 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
   #flight: Flight | undefined = undefined;
   /** The end of files that are complete. */
   #closing: Promise<unknown> = Promise.resolve();
+  /** Whether the series is this stream's, and its record read. */
+  #isTaken = false;
   #isAbandoned = false;
   #stopWaiting: (() => void) | undefined = undefined;
 
@@ -64,8 +69,8 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     const { maxFiles = Infinity, maxTotalSize = Infinity, maxAge = Infinity } = options;
     this.limits = { maxFiles, maxTotalSize, maxAge };
     const { directory, name } = series;
-    this.record = new SeriesRecord(directory, `.${name}.millrace`);
     this.#lock = new SeriesLock(directory, `.${name}.millrace-lock-`, name!);
+    this.record = new SeriesRecord(directory, `.${name}.millrace`, this.#lock);
     this.#upkeep = new SeriesUpkeep(this, format, options.onWarning);
   }
 
@@ -97,7 +102,8 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
   }
 
   /** Takes the series, at once where it can be, and opens its last file if that goes on. */
-  async start(): Promise<void> {
+  async start(controller: Pick<WritableStreamDefaultController, "signal">): Promise<void> {
+    if (this.#options.retry !== undefined) controller.signal.addEventListener("abort", () => this.giveUp());
     this.#makeDirectory();
     const waiting = this.#lock.take();
     dropped.register(this, this.#lock, this);
@@ -106,19 +112,21 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
       this.record.load();
       this.#continue();
     } catch (error) {
+      this.#isAbandoned = true;
       this.#leave();
       throw error;
     }
+    this.#isTaken = true;
     this.#upkeep.look();
   }
 
   async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
-    if (this.#lock.isLost) this.#recover();
     if (this.#isDue()) this.rotateNow();
     const flight: Flight = { pieces, length, underWay: undefined, isSettled: false };
     this.#flight = flight;
+    const { attempts = 0, delay = 1000 } = this.#options.retry ?? {};
     try {
-      for (let left = MOST_REMOVALS; left > 0 && !await this.#isWritten(flight); left--) this.#recover();
+      for (let attempt = 0; !await this.#isWritten(flight, attempt >= attempts); attempt++) await this.#wait(delay);
     } finally {
       this.#flight = undefined;
     }
@@ -133,7 +141,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
   rotateNow(): void {
     const file = this.#file;
     if (file === undefined) return;
-    this.record.note(this.#number, { file: proofOfComplete(file.status()) });
+    this.record.noteIfPossible(this.#number, { file: proofOfComplete(file.status()) });
     this.#letGo();
     this.#number = 0;
     this.#upkeep.look();
@@ -145,7 +153,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
 
   /** Opens the file by its name again, or the next one if another program has taken that away. */
   reopen(): void {
-    const entry = this.#entry(this.#number);
+    const entry = this.record.entry(this.#number);
     if (this.#file === undefined || entry === undefined) return;
     const path = this.plainPathOf(this.#number);
     if (provenFile(path, entry.file) !== undefined) return;
@@ -154,38 +162,48 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     this.#number = 0;
   }
 
-  /** Writes, at once, what is under way. */
+  /**
+   * Writes, at once, what is under way.
+   *
+   * @throws {Error} with the code `EBUSY` while it is not known whether another stream has the series.
+   */
   settleNow(): void {
+    if (!this.#isTaken && !this.#isAbandoned) this.#lock.refuseUntilTaken();
     const flight = this.#flight;
     if (flight === undefined || flight.isSettled) return;
-    if (flight.underWay === undefined) {
-      this.writeNow(flight.pieces, flight.length);
-    } else {
-      flight.underWay.awaitNow(this.plainPathOf(this.#number));
-      this.#add(flight.length);
-    }
+    if (flight.underWay !== undefined) flight.underWay.awaitNow(this.plainPathOf(this.#number));
+    if (flight.underWay !== undefined && this.#isInPlace(this.#file!)) this.#add(flight.length);
+    else this.writeNow(flight.pieces, flight.length);
     flight.isSettled = true;
   }
 
   writeNow(pieces: readonly Uint8Array[], length: number): void {
-    const file = this.#file ?? this.#begin();
-    try {
-      for (const piece of pieces) file.writeNow(piece);
-    } catch (error) {
-      this.#cut(file);
-      this.#fail("write", error);
+    for (let left = MOST_REMOVALS; left > 0; left--) {
+      if (this.#lock.isLost) this.#recover();
+      const file = this.#file ?? this.#begin();
+      try {
+        for (const piece of pieces) file.writeNow(piece);
+      } catch (error) {
+        this.#cut(file);
+        this.#fail("write", error);
+      }
+      if (this.#isInPlace(file)) return this.#add(length);
     }
-    this.#add(length);
+    this.#fail("write", new Error(REMOVED));
   }
 
   flushNow(): void {
-    this.#file?.datasyncNow();
+    try {
+      this.#file?.datasyncNow();
+    } catch (error) {
+      this.#fail("flush", error);
+    }
   }
 
   async close(): Promise<void> {
     try {
       const file = this.#file;
-      if (file !== undefined) this.record.note(this.#number, { end: this.#size });
+      if (file !== undefined) this.record.noteIfPossible(this.#number, { end: this.#size });
       this.#file = undefined;
       await file?.close().catch((error) => this.#fail("close", error));
       await this.#upkeep.idle();
@@ -198,7 +216,8 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     this.giveUp();
     const file = this.#file;
     this.#file = undefined;
-    if (file !== undefined && this.#flight === undefined) this.#tryToNote({ end: this.#size });
+    // Else the next stream finds out by itself how the file ends.
+    if (file !== undefined && this.#flight === undefined) this.record.noteIfPossible(this.#number, { end: this.#size });
     await file?.close().catch(() => {}); // why it is discarded is being told already
     await this.#closing;
     await this.#upkeep.stop();
@@ -216,36 +235,45 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     this.discard().catch(() => {}); // why it is abandoned is being told already
   }
 
-  #tryToNote(change: { end: number }): void {
-    try {
-      this.record.note(this.#number, change);
-    } catch {
-      // The next stream finds out by itself how the file ends.
-    }
-  }
-
-  /** Writes to the file as often as is asked; returns whether the file was there at the end. */
-  async #isWritten(flight: Flight): Promise<boolean> {
-    const { attempts = 0, delay = 1000 } = this.#options.retry ?? {};
-    for (let attempt = 0;; attempt++) {
+  /**
+   * Makes an attempt to write; returns whether all is written, or else is to be tried again.
+   *
+   * @throws {Error} why not, if it is the last attempt.
+   */
+  async #isWritten(flight: Flight, isLast: boolean): Promise<boolean> {
+    for (let left = MOST_REMOVALS; left > 0; left--) {
       if (this.#isAbandoned) throw new Error("the stream has failed");
-      const file = this.#file ?? this.#begin();
-      flight.underWay = new UnderWay(file, this.#size + flight.length);
+      let file: OpenFile | undefined;
       try {
-        if (flight.length > 0) await writeFully(file, flight.pieces);
+        if (this.#lock.isLost) this.#recover();
+        file = this.#file ?? this.#begin();
+        flight.underWay = new UnderWay(file, this.#size + flight.length);
+        if (flight.length > 0) await writeFully(file, flight.pieces).catch((error) => this.#fail("write", error));
       } catch (error) {
         if (flight.isSettled) return true;
-        this.#cut(file);
-        if (attempt >= attempts) this.#fail("write", error);
         flight.underWay = undefined;
-        await this.#wait(delay);
+        if (file !== undefined) this.#cut(file);
+        if (isLast || codeOf(error) === "EBUSY") throw error;
+        return false;
       }
       if (flight.isSettled) return true;
-      if (flight.underWay === undefined) continue;
-      if (file.status().nlink === 0) return false;
-      this.#add(flight.length);
-      return true;
+      if (this.#isInPlace(file)) {
+        this.#add(flight.length);
+        return true;
+      }
     }
+    this.#fail("write", new Error(REMOVED));
+  }
+
+  /**
+   * Whether bytes that were written to a file are still in the series.
+   *
+   * @throws {Error} with the code `EBUSY` if another stream has taken the series over.
+   */
+  #isInPlace(file: OpenFile): boolean {
+    const isRemoved = file.status().nlink === 0;
+    if (isRemoved || this.#lock.isLost) this.#recover();
+    return !isRemoved;
   }
 
   #wait(delay: number): Promise<void> {
@@ -298,7 +326,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     } catch (error) {
       if ((error as { code?: unknown }).code !== "ENOENT") throw fileFailure("create", this.#nextPath, error);
     }
-    this.#makeAgain();
+    this.#recover();
     return this.#create();
   }
 
@@ -306,22 +334,30 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     const next = this.#nextPath;
     rmSync(next, { force: true }); // what a killed process has left
     const file = OpenFile.openNow(next, "ax");
-    const proof = proofOfOpen(file.status());
-    const opened = Date.now();
+    try {
+      const opened = Date.now();
+      this.#adopt(file, this.#named(next, opened, proofOfOpen(file.status())), opened);
+    } catch (error) {
+      file.close().catch(() => {}); // why it cannot be had is being told already
+      throw error;
+    }
+    this.#upkeep.look();
+    return file;
+  }
+
+  /** Gives a file the next name that is free; returns its number. */
+  #named(path: string, opened: number, proof: FileProof): number {
     for (;;) {
       const number = this.record.last + 1;
       this.record.note(number, { opened, file: proof });
       try {
-        takeNameNow(next, this.plainPathOf(number));
+        takeNameNow(path, this.plainPathOf(number));
+        return number;
       } catch (error) {
         this.record.forget(number);
         if ((error as { code?: unknown }).code === "EEXIST") continue; // another program's file: it stays as it is
-        file.close().catch(() => {}); // why it cannot be had is being told already
         throw fileFailure("create", this.plainPathOf(number), error);
       }
-      this.#adopt(file, number, opened);
-      this.#upkeep.look();
-      return file;
     }
   }
 
@@ -352,7 +388,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
       } else if (i === entries.length - 1 && entry.number === last && isWhole(path, status.size, entry)) {
         this.#adopt(this.#openAgain(path), entry.number, entry.opened ?? status.mtimeMs);
       } else {
-        this.record.note(entry.number, { file: proofOfComplete(status) });
+        this.record.noteIfPossible(entry.number, { file: proofOfComplete(status) });
       }
     }
   }
@@ -365,20 +401,26 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     }
   }
 
-  /** The file was removed, or all of the folder: goes on with the next file. */
+  /**
+   * The file was removed, or the lock, or all of the folder: goes on with the next file if there is none any more.
+   *
+   * @throws {Error} with the code `EBUSY` if another stream has taken the series over.
+   */
   #recover(): void {
-    const isGone = this.#file !== undefined && this.#file.status().nlink === 0;
-    this.#makeAgain();
-    if (!isGone) return;
-    this.record.forget(this.#number);
-    this.#letGo();
-    this.#number = 0;
-  }
-
-  #makeAgain(): void {
+    const file = this.#file;
+    const wasLost = this.#lock.isLost;
     this.#makeDirectory();
     this.#lock.renew();
+    if (wasLost) this.record.reload(); // another stream may have had the series for a while
+    if (file?.status().nlink === 0) this.record.forget(this.#number);
     this.record.rewrite();
+    if (file === undefined) return;
+    if (this.record.entry(this.#number)?.file.size === undefined && file.status().nlink > 0) {
+      this.#adopt(file, this.#number, this.#opened);
+    } else {
+      this.#letGo();
+      this.#number = 0;
+    }
   }
 
   #makeDirectory(): void {
@@ -387,10 +429,6 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     } catch (error) {
       throw fileFailure("make the directory", this.directory, error);
     }
-  }
-
-  #entry(number: number): SeriesEntry | undefined {
-    return this.record.entries.find((entry) => entry.number === number);
   }
 
   #leave(): void {

@@ -11,6 +11,18 @@ export interface FileProof {
   readonly mtime?: number;
 }
 
+/** Whether a value that was read is a proof. */
+export function isProof(value: unknown): value is FileProof {
+  const proof = value as Partial<FileProof> | null;
+  return typeof proof?.ino === "number" && (proof.size === undefined || isProofOfComplete(value));
+}
+
+/** Whether a value that was read is the proof of a file that is complete. */
+export function isProofOfComplete(value: unknown): value is Required<FileProof> {
+  const proof = value as Partial<FileProof> | null;
+  return typeof proof?.ino === "number" && typeof proof.size === "number" && typeof proof.mtime === "number";
+}
+
 /** The file system's times are told in fractions of a ms by some runtimes and without by others. */
 const EXACTNESS = 1;
 

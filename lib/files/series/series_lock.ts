@@ -5,13 +5,15 @@ import { clearInterval, setInterval } from "node:timers";
 import { isProcessAlive } from "../../runtime/mod.ts";
 import { fileFailure } from "../failure.ts";
 import { processSpace } from "../process_space.ts";
+import { isThreadAlive, ownThread } from "./thread_identity.ts";
 
 /** How often the holder of a lock gives a sign of life, in ms. */
 const BEAT = 750;
-/** After how long without one a holder counts as gone whose process cannot be asked for, in ms. */
+/** After how long without one a holder counts as gone whose thread cannot be asked for, in ms. */
 const PATIENCE = 4 * BEAT;
-/** The file system's clock may be behind the process's by a tick, in ms. */
-const TICK = 1000;
+
+/** The names of locks, behind the prefix: the space of processes, the process, its thread, and a random number. */
+const NAME = /^([0-9a-f]{8})\.(\d+)\.(\d+\.\d+)-[0-9a-f]{8}$/;
 
 /** The paths of the locks that streams of this thread have. */
 const held: Set<string> = new Set();
@@ -22,12 +24,17 @@ interface Holder {
   readonly process: number;
   /** Whether it is alive; undefined if only its signs of life can tell. */
   readonly isAlive: boolean | undefined;
+  /** Whether its thread runs; undefined if nobody can tell. */
+  hasThread(): boolean | undefined;
 }
 
 /**
- * The right to write a series: a file beside it whose name tells the process, one for each stream that wants it. A lock
- * that a killed process has left is removed by the next one. No two streams get it, but both may be refused if they ask at
- * the same moment.
+ * The right to write a series: a file beside it whose name tells the thread, one for each stream that wants it. No two
+ * streams get it, but both may be refused if they ask at the same moment.
+ *
+ * It is its holder's while the holder's thread lives, where that can be asked: on Linux, in the same container. Anywhere
+ * else it is the holder's while that gives signs of life; a holder that was blocked for too long finds out before it
+ * writes, and again before it acknowledges.
  */
 export class SeriesLock {
   readonly #directory: string;
@@ -35,6 +42,8 @@ export class SeriesLock {
   readonly #series: string;
   readonly #path: string;
   #beats: ReturnType<typeof setInterval> | undefined = undefined;
+  /** When the last sign of life was given, in ms as of performance.now(). */
+  #beatAt = 0;
   #isLost = false;
 
   /** @param prefix The names of the locks of the series begin with it. */
@@ -42,11 +51,13 @@ export class SeriesLock {
     this.#directory = directory;
     this.#prefix = prefix;
     this.#series = series;
-    this.#path = join(directory, `${prefix}${processSpace()}.${process.pid}-${crypto.randomUUID()}`);
+    const id = crypto.randomUUID().slice(0, 8);
+    this.#path = join(directory, `${prefix}${processSpace()}.${process.pid}.${ownThread()}-${id}`);
   }
 
   /** Whether the lock's file is gone: with its folder, or to a stream that took this one for dead. */
   get isLost(): boolean {
+    if (!this.#isLost && performance.now() - this.#beatAt > PATIENCE) this.#beat(); // the process was blocked
     return this.#isLost;
   }
 
@@ -57,7 +68,7 @@ export class SeriesLock {
    */
   take(): Promise<void> | undefined {
     this.#make();
-    this.#beats = setInterval(() => this.#beat(), BEAT).unref();
+    this.#beats = setInterval(() => this.#beat(), BEAT).unref(); // while it waits, too: another may be watching
     const doubtful = this.#doubtful();
     return doubtful.length > 0 ? this.#watch(doubtful) : undefined;
   }
@@ -71,6 +82,12 @@ export class SeriesLock {
     if (other !== undefined) this.#refuse(other);
   }
 
+  /** @throws {Error} with the code `EBUSY`: it is not known yet whether another stream has the lock. */
+  refuseUntilTaken(): never {
+    const reason = `it is not known yet whether another process writes the series ${this.#series}`;
+    throw Object.assign(new Error(`Cannot write to ${this.#directory}: ${reason}`), { code: "EBUSY" });
+  }
+
   /** Releases the lock. */
   release(): void {
     clearInterval(this.#beats);
@@ -80,6 +97,7 @@ export class SeriesLock {
 
   #beat(): void {
     const now = Date.now() / 1000;
+    this.#beatAt = performance.now();
     try {
       utimesSync(this.#path, now, now);
     } catch {
@@ -102,6 +120,7 @@ export class SeriesLock {
     } catch (error) {
       throw fileFailure("create", this.#path, error);
     }
+    this.#beatAt = performance.now();
     held.add(this.#path);
   }
 
@@ -109,10 +128,13 @@ export class SeriesLock {
     return readdirSync(this.#directory).flatMap((name) => {
       const path = join(this.#directory, name);
       if (!name.startsWith(this.#prefix) || path === this.#path) return [];
-      const [, space, digits] = /^([0-9a-f]{8})\.(\d+)-[0-9a-f-]{36}$/.exec(name.slice(this.#prefix.length)) ?? [];
-      if (digits === undefined) return [];
+      const [, space, digits, thread] = NAME.exec(name.slice(this.#prefix.length)) ?? [];
+      if (thread === undefined) return [];
       const id = Number(digits);
-      return { path, process: id, isAlive: space === processSpace() ? isHolderAlive(path, id) : undefined };
+      if (space !== processSpace()) return { path, process: id, isAlive: undefined, hasThread: () => undefined };
+      // Of this thread it is a lock of another copy of this module: that may have dropped its stream.
+      const hasThread = () => thread === ownThread() ? undefined : isThreadAlive(id, thread);
+      return { path, process: id, isAlive: held.has(path) || isHolderAlive(id, hasThread()), hasThread };
     });
   }
 
@@ -124,8 +146,10 @@ export class SeriesLock {
       await new Promise((resolve) => setTimeout(resolve, BEAT / 4));
       const alive = holders.find(({ path }, i) => ![undefined, first[i]].includes(lastBeat(path)));
       if (alive !== undefined) this.#refuse(alive);
-      if (holders.every(({ path }) => lastBeat(path) === undefined)) break;
+      if (holders.every(({ path, hasThread }) => lastBeat(path) === undefined || hasThread() === false)) break;
     }
+    const blocked = holders.find(({ path, hasThread }) => hasThread() && lastBeat(path) !== undefined);
+    if (blocked !== undefined) this.#refuse(blocked);
     for (const { path } of holders) rmSync(path, { force: true });
     const [other] = this.#doubtful(); // that has watched them, too
     if (other !== undefined) this.#refuse(other);
@@ -140,15 +164,10 @@ export class SeriesLock {
   }
 }
 
-/** Whether a holder in this process space is alive; undefined if another process may have its id by now. */
-function isHolderAlive(path: string, id: number): boolean | undefined {
-  const isAlive = isProcessAlive(id);
-  if (isAlive !== true) return isAlive;
-  const age = Date.now() - (lastBeat(path) ?? -Infinity);
-  if (id !== process.pid) return age < PATIENCE ? true : undefined;
-  if (held.has(path)) return true;
-  // An earlier process may have had this one's id: in a container it often has. Other threads may have been terminated.
-  return age > process.uptime() * 1000 + TICK ? false : undefined;
+/** Whether a holder in this process space is alive; undefined if that has to be waited for. */
+function isHolderAlive(id: number, hasThread: boolean | undefined): boolean | undefined {
+  if (isProcessAlive(id) === false) return false;
+  return id === process.pid && hasThread ? undefined : hasThread; // a thread that is being terminated ends soon
 }
 
 function lastBeat(path: string): number | undefined {

@@ -94,10 +94,11 @@ export class SeriesPacker {
 
   /** Gives the compressed form its name, and removes the file; false if there is none any more. */
   async #complete(entry: SeriesEntry, packed: NonNullable<SeriesEntry["packed"]>): Promise<boolean> {
+    if (entry.temporary === undefined) return false;
     const { record, directory } = this.#series;
     const plain = this.#series.plainPathOf(entry.number);
     const target = `${plain}.${packed.extension}`;
-    const temporary = this.#pathOfTemporary(entry.temporary!);
+    const temporary = this.#pathOfTemporary(entry.temporary);
     if (provenFile(target, packed) === undefined) {
       if (provenFile(temporary, packed) === undefined) return false;
       try {
@@ -105,14 +106,14 @@ export class SeriesPacker {
       } catch (error) {
         if ((error as { code?: unknown }).code !== "EEXIST") throw error;
         await remove(temporary);
-        record.note(entry.number, { isRaw: true }); // somebody else's file has the name: it stays
+        record.noteIfPossible(entry.number, { isRaw: true }); // somebody else's file has the name: it stays
         return true;
       }
     }
     await remove(temporary); // a second name of the same file, if the process was killed between
     await flushFolder(directory);
     if (provenFile(plain, entry.file) !== undefined) await remove(plain);
-    record.note(entry.number, { isPacked: true });
+    record.noteIfPossible(entry.number, { isPacked: true });
     return true;
   }
 

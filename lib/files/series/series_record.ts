@@ -1,8 +1,8 @@
-import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileFailure } from "../failure.ts";
 import { isTemporaryName } from "../temporary.ts";
-import type { FileProof } from "./file_proof.ts";
+import { type FileProof, isProof, isProofOfComplete } from "./file_proof.ts";
 
 /** A file of a series, as its record knows it. */
 export interface SeriesEntry {
@@ -25,25 +25,41 @@ export interface SeriesEntry {
 /** Lines that may follow the first ones of a record before it is written anew. */
 const SPARE_LINES = 1000;
 
+/** The right to write the record. */
+export interface RecordOwner {
+  /** Whether another stream has taken the series over. */
+  readonly isLost: boolean;
+}
+
 /**
  * The record of the files that a series has written, beside them: a line of JSON for everything that becomes known of a
  * file, each written before it matters. Only files that it proves are continued, compressed or removed.
  */
 export class SeriesRecord {
   readonly #path: string;
-  readonly #entries = new Map<number, SeriesEntry>();
+  readonly #owner: RecordOwner;
+  /** The entries by their numbers, in order. */
+  #entries = new Map<number, SeriesEntry>();
   #lines = 0;
+  /** Whether the file is to be written anew: it is another stream's, or its last line may be torn. */
+  #isStale = true;
   /** The largest number that a file has had. */
   #last = 0;
 
   /** @param name The name of the record's file. */
-  constructor(directory: string, name: string) {
+  constructor(directory: string, name: string, owner: RecordOwner) {
     this.#path = join(directory, name);
+    this.#owner = owner;
   }
 
   /** All files that are known, in order. */
   get entries(): SeriesEntry[] {
-    return [...this.#entries.values()].sort((one, other) => one.number - other.number);
+    return [...this.#entries.values()];
+  }
+
+  /** The file with a number, if it is known. */
+  entry(number: number): SeriesEntry | undefined {
+    return this.#entries.get(number);
   }
 
   /** The largest number that is not to be given to a file any more. */
@@ -62,17 +78,31 @@ export class SeriesRecord {
       const change = parsedChange(line);
       if (change !== undefined) this.#apply(change);
     }
-    this.rewrite();
+    const whole = [...this.#entries].filter(([, { isPacked, packed }]) => !isPacked || packed !== undefined);
+    this.#entries = new Map(whole.sort(([one], [other]) => one - other));
   }
 
-  /** Notes something of a file. */
+  /** Reads what another stream has recorded meanwhile; a record that is gone stays as it was known. */
+  reload(): void {
+    const known = this.#entries;
+    this.#entries = new Map();
+    this.load();
+    if (this.#entries.size === 0) this.#entries = known;
+  }
+
+  /** Notes something of a file that has to be known before what follows. */
   note(number: number, change: Partial<SeriesEntry>): void {
     this.#append({ number, ...change });
   }
 
-  /** Notes that a file is none of the series any more. */
+  /** Notes something that the next stream would find out by itself: a full disk is no reason to fail. */
+  noteIfPossible(number: number, change: Partial<SeriesEntry>): void {
+    this.#appendIfPossible({ number, ...change });
+  }
+
+  /** Notes that a file is none of the series any more: that, too, the next stream would find out. */
   forget(number: number): void {
-    this.#append({ number, isGone: true });
+    this.#appendIfPossible({ number, isGone: true });
   }
 
   /** Writes the record anew, whole or not at all. */
@@ -80,24 +110,37 @@ export class SeriesRecord {
     const entries: Change[] = this.entries;
     if (this.#last > 0 && !this.#entries.has(this.#last)) entries.push({ number: this.#last, isGone: true });
     const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);
-    const temporary = `${this.#path}-new`; // one that a killed process has left is written over
+    const temporary = `${this.#path}-new`;
     this.#attempt(() => {
-      writeFileSync(temporary, lines.join(""));
+      rmSync(temporary, { force: true }); // that of a killed process, or somebody's link to another file
+      writeFileSync(temporary, lines.join(""), { flag: "wx" });
       renameSync(temporary, this.#path);
     });
     this.#lines = 0;
+    this.#isStale = false;
   }
 
   #append(change: Change): void {
     this.#apply(change);
+    if (this.#isStale || ++this.#lines > SPARE_LINES + 4 * this.#entries.size) return this.rewrite();
+    this.#isStale = true; // a disk that is full takes half a line
     this.#attempt(() => appendFileSync(this.#path, `${JSON.stringify(change)}\n`));
-    if (++this.#lines > SPARE_LINES + 4 * this.#entries.size) this.rewrite();
+    this.#isStale = false;
+  }
+
+  #appendIfPossible(change: Change): void {
+    try {
+      this.#append(change);
+    } catch {
+      this.#isStale = true;
+    }
   }
 
   #apply({ isGone, ...change }: Change): void {
     this.reserve(change.number);
-    if (isGone || (change.file === undefined && !this.#entries.has(change.number))) this.#entries.delete(change.number);
-    else this.#entries.set(change.number, { ...this.#entries.get(change.number), ...change } as SeriesEntry);
+    const known = this.#entries.get(change.number);
+    if (isGone || (change.file === undefined && known === undefined)) this.#entries.delete(change.number);
+    else this.#entries.set(change.number, { ...known, ...change } as SeriesEntry);
   }
 
   #read(): string {
@@ -111,6 +154,7 @@ export class SeriesRecord {
 
   #attempt(write: () => void): void {
     try {
+      if (this.#owner.isLost) throw new Error("another stream has taken the series over");
       write();
     } catch (error) {
       throw fileFailure("write", this.#path, error);
@@ -130,7 +174,10 @@ function parsedChange(line: string): Change | undefined {
     return undefined;
   }
   if (!Number.isSafeInteger(change?.number) || change.number < 1) return undefined;
-  if (change.temporary !== undefined && !isTemporaryName(String(change.temporary))) return undefined;
-  if (change.packed !== undefined && !/^(?:zst|gz|br)$/.test(String(change.packed.extension))) return undefined;
-  return change;
+  const { opened, file, temporary, packed } = change;
+  if (opened !== undefined && typeof opened !== "number") return undefined;
+  if (file !== undefined && !isProof(file)) return undefined;
+  if (temporary !== undefined && !(typeof temporary === "string" && isTemporaryName(temporary))) return undefined;
+  if (packed === undefined) return change;
+  return isProofOfComplete(packed) && /^(?:zst|gz|br)$/.test(String(packed.extension)) ? change : undefined;
 }

@@ -17,30 +17,11 @@ import { hasField, joinedField } from "../response/response_headers.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { AttemptBody } from "./attempt_body.ts";
 import { buildResponse } from "./build_response.ts";
+import { ANSWERED, type Caller, type CallOwner, type OwnedCall } from "./caller.ts";
 import { deliverSoon } from "./delivery.ts";
 import { FailedAttempts, type RetryTerms } from "./failed_attempts.ts";
 import { retryAfter } from "./retry_after.ts";
 import { TotalDeadline } from "./total_deadline.ts";
-
-/** The caller, who waits for a response. */
-export interface Caller {
-  resolve(response: HttpResponse): void;
-  reject(reason: unknown): void;
-}
-
-/** The owner of the calls that have not ended: the client, or an intercepted call of it. */
-export interface CallOwner {
-  onBegin(call: OwnedCall): void;
-  onEnd(call: OwnedCall): void;
-}
-
-/** A call that its owner can end. */
-export interface OwnedCall extends LiveCall {
-  abort(reason: unknown): void;
-}
-
-/** The caller of a call that was answered. */
-export const ANSWERED: Caller = { resolve: () => {}, reject: () => {} };
 
 /**
  * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns the request's life:
@@ -304,7 +285,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
     if (!retryStatuses.includes(status) || !this.#mayRepeat()) return false;
     const pause = this.#failedAttempts.addAnswered(retryAfter(headers), maxRetryAfter, this.#retryTerms);
     // Who would only see the timeout has more of the response.
-    if (pause === undefined || (this.#total !== undefined && pause >= this.#total.left)) return false;
+    if (pause === undefined || pause >= Math.min(this.#total?.left ?? Infinity, this.#owner.timeLeft)) return false;
     if (this.#request.body?.replayable) this.#upload?.abandon();
     this.#attempt!.letGo();
     this.#tryAgain(pause, undefined, status);

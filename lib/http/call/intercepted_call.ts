@@ -3,7 +3,7 @@ import { HttpError } from "../http_error.ts";
 import type { HttpInterceptor, HttpRequest } from "../http_interceptor.ts";
 import type { LiveCall } from "../live_calls.ts";
 import { type HttpResponse, withTrailers } from "../response/http_response.ts";
-import { ANSWERED, type Caller, type CallOwner, type OwnedCall } from "./call.ts";
+import { ANSWERED, type Caller, type CallOwner, type OwnedCall } from "./caller.ts";
 import { send } from "./send.ts";
 import { TotalDeadline } from "./total_deadline.ts";
 
@@ -45,6 +45,10 @@ export class InterceptedCall implements CallOwner, LiveCall {
     signal?.addEventListener("abort", this);
     if (timeout > 0) this.#total = new TotalDeadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
     this.#pass(this.#request, 0).then((response) => this.#answer(response), (reason) => this.#fail(reason));
+  }
+
+  get timeLeft(): number {
+    return this.#total?.left ?? Infinity;
   }
 
   /** The signal's "abort". */
@@ -123,6 +127,7 @@ export class InterceptedCall implements CallOwner, LiveCall {
     if (!this.#isLive || !this.#isAnswered || this.#calls.size > 0) return;
     this.#isLive = false;
     this.#total?.stop();
+    this.#total = undefined;
     this.#request.signal?.removeEventListener("abort", this);
     this.#core.onEnd(this);
   }

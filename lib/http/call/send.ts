@@ -3,7 +3,8 @@ import { isLocal, LocalCall } from "../local/local_call.ts";
 import { isRequest, readRequest } from "../request/fetch_request.ts";
 import type { HttpRequestInit } from "../request/http_request_init.ts";
 import { localTargetOf, targetOf } from "../request/request_target.ts";
-import { Call, type Caller, type CallOwner } from "./call.ts";
+import { Call } from "./call.ts";
+import type { Caller, CallOwner } from "./caller.ts";
 
 /**
  * Sends a request, or answers it from the URL itself.

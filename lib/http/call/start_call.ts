@@ -1,9 +1,9 @@
 import type { ClientCore } from "../client_core.ts";
-import { checkInterceptors } from "../http_client_options.ts";
+import { checkInterceptors } from "../option_checks.ts";
 import { checkedOption } from "../request/request_limits.ts";
 import type { HttpRequestInit } from "../request/http_request_init.ts";
 import { requestObject } from "../request/request_object.ts";
-import type { Caller } from "./call.ts";
+import type { Caller } from "./caller.ts";
 import { InterceptedCall } from "./intercepted_call.ts";
 import { send } from "./send.ts";
 

@@ -1,6 +1,6 @@
 import { resolveObjectURL } from "node:buffer";
 import { buildResponse } from "../call/build_response.ts";
-import { ANSWERED, type Caller, type CallOwner } from "../call/call.ts";
+import { ANSWERED, type Caller, type CallOwner } from "../call/caller.ts";
 import { TotalDeadline } from "../call/total_deadline.ts";
 import type { ClientCore } from "../client_core.ts";
 import type { LiveCall } from "../live_calls.ts";

@@ -3,7 +3,7 @@ import type { Connection, ConnectionOwner } from "../exchange.ts";
 import { openHttp1Connection } from "../h1/connection.ts";
 import type { Forwarding } from "../h1/request_head.ts";
 import { openHttp2Session } from "../h2/session.ts";
-import type { ResolvedOptions } from "../http_client_options.ts";
+import type { ResolvedOptions } from "../resolved_options.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
 import type { Transport } from "../transport.ts";
 

@@ -1,6 +1,6 @@
 import { openConnectionTrace } from "../diagnostics/connection_trace.ts";
 import type { Connection } from "../exchange.ts";
-import type { ResolvedOptions } from "../http_client_options.ts";
+import type { ResolvedOptions } from "../resolved_options.ts";
 import type { HttpOriginStats } from "../http_client_stats.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpClientEvent } from "../http_events.ts";

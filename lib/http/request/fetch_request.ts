@@ -1,5 +1,5 @@
 import type { HeaderList, RequestHead } from "../exchange.ts";
-import type { ResolvedOptions } from "../http_client_options.ts";
+import type { ResolvedOptions } from "../resolved_options.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "./http_request_init.ts";
 import type { BodySource } from "./body_source.ts";

@@ -1,4 +1,5 @@
-import { checkNumber, checkStatuses, type ResolvedOptions } from "../http_client_options.ts";
+import { checkNumber, checkStatuses } from "../option_checks.ts";
+import type { ResolvedOptions } from "../resolved_options.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "./http_request_init.ts";
 

@@ -1,5 +1,7 @@
+import { globalFunction } from "../language/global_function.ts";
+
 /** Taken once, as for all that streams depend on: faked timers do not stop them. */
-const immediately: typeof setImmediate | undefined = globalThis.setImmediate;
+const immediately: typeof setImmediate | undefined = globalFunction("setImmediate");
 
 /** Runs `steps` when the current turn of the event loop ends: after all microtasks, before anything is waited for. */
 export function atEndOfTurn(steps: () => void): void {

@@ -76,7 +76,7 @@ function startHardNginx(folder: string, upstream: string): Promise<PeerProcess<H
       `listen 127.0.0.1:${names} ssl http2; server_name two.test; ${secureTwoNames} return 200 two.test;`,
       `listen 127.0.0.1:${misdirected} ssl http2; server_name one.test; ${secureTwoNames} return 200 one.test;`,
       `listen 127.0.0.1:${misdirected} ssl http2; server_name two.test; ${secureTwoNames} ${verifying} return 200 two.test;`,
-    ].map(server).join(""));
+    ].map(server).join(""), { reloads: true });
 }
 
 function startHardApache(folder: string, upstream: string): Promise<PeerProcess<HardOrigins>> {

@@ -25,28 +25,32 @@ export const verifying: string = `ssl_client_certificate ${certificateFile("ca.p
  * Starts nginx with server blocks; all that it writes goes to `folder`.
  *
  * @param servers Told as many free ports as they take arguments.
+ * @param options.reloads Whether it is told to reload. Only then it has a process beside its worker: Deno kills at the end of a
+ * test file the processes that were started there, and of those two the worker would stay.
  */
 export async function startNginx<Served extends object>(
   folder: string,
   origins: (ports: readonly number[]) => Served,
   servers: (ports: readonly number[]) => string,
+  { reloads = false }: { readonly reloads?: boolean } = {},
 ): Promise<PeerProcess<Served>> {
   await mkdir(folder, { recursive: true });
   const conf = join(folder, "nginx.conf");
   return await startDaemon(command ?? "nginx", async () => {
     const ports = await freePorts(8);
-    await writeFile(conf, configuration(folder, servers(ports)));
+    await writeFile(conf, configuration(folder, servers(ports), reloads));
     return { words: ["-e", "stderr", "-p", folder, "-c", conf], origins: origins(ports) };
   });
 }
 
-function configuration(folder: string, servers: string): string {
+function configuration(folder: string, servers: string, reloads: boolean): string {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((kind) => `${kind}_temp_path ${join(folder, kind)};`).join("\n  ");
   // As root it would take another user, who may not read our folder.
   const user = process.getuid?.() === 0 ? "user root;" : "";
   return `${user}
 daemon off;
+master_process ${reloads ? "on" : "off"};
 worker_processes 1;
 pid ${join(folder, "nginx.pid")};
 error_log stderr crit;

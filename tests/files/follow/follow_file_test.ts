@@ -289,7 +289,7 @@ test("followFile() fails for what is no file, and for options that are none", ()
       [{ start: -1 }, /^RangeError: start must be a whole number of bytes from 0 on, not -1$/],
       [{ start: "middle" }, /^TypeError: start must be "beginning", "end" or a number of bytes, not "middle"$/],
       [{ start: 1, series: true }, /^TypeError: a series begins at its "beginning" or its "end", not at a number/],
-      [{ interval: 0 }, /^RangeError: interval must be a number of ms from 1 on, not 0$/],
+      [{ interval: 0 }, /^RangeError: interval must be a number of ms from 1 to 2\^31 - 1, not 0$/],
       [{ signal: {} }, /^TypeError: signal must be an AbortSignal, not an Object$/],
     ];
     for (const [options, message] of wrong) {

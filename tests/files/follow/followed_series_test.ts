@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFile, mkdir, readdir, rm, truncate, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { followFile, RotatingFileWritable, type RotationOptions } from "../../../lib/files/mod.ts";
@@ -98,6 +98,26 @@ test("followFile() leaves names alone that are none of the series, and waits for
     await write(directory, {}, numbered(0, 1));
     assert.equal(await first, "line 0\n");
     await until(() => openFilesIn(folder).length <= 1, "the writer's descriptors");
+    await followed.cancel();
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("followFile() begins a series anew that was removed and begun anew, and reads nothing twice of one that was not", () =>
+  inFolder(async (folder) => {
+    const directory = join(folder, "logs");
+    await write(directory, { maxFileSize: 20 }, numbered(0, 9));
+    const followed = new Following(
+      await followFile(join(directory, name), { series: true, start: "beginning", interval: 3 }),
+    );
+    const before = [...numbered(0, 9)].join("");
+    await followed.reach(before.length);
+    const [last] = (await readdir(directory)).filter((name) => !name.startsWith(".")).sort().reverse();
+    const rest = followed.reach(before.length + 6);
+    await rename(join(directory, last), join(folder, last)); // the older ones are not read again
+    await pause(20);
+    await rm(directory, { recursive: true });
+    await write(directory, {}, ["begun\n"]);
+    assert.equal(await rest, `${before}begun\n`);
     await followed.cancel();
     assert.deepEqual(openFilesIn(folder), []);
   }));

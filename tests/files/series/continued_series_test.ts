@@ -282,12 +282,12 @@ test("a series has one writer at a time, and is free when that is closed, aborte
       await end(first);
       await written(directory, []);
     }
-    assert.deepEqual((await readdir(directory)).sort(), [".app.log.millrace", ".other.log.millrace"]);
+    assert.deepEqual(await readdir(directory), []);
   }));
 
 test("a lock of another machine is waited for while it may be held, and removed when it is not", () =>
   inFolder(async (directory) => {
-    const lock = join(directory, `.app.log.millrace-lock-00000000.1-${crypto.randomUUID()}`);
+    const lock = join(directory, ".app.log.millrace-lock-00000000.1.0.0-01234567");
     await writeFile(lock, "");
     const beats = setInterval(() => utimes(lock, new Date(), new Date()), 200);
     const refused = open(directory).getWriter();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import { HttpClient, type HttpClientEvent } from "../../../lib/http/mod.ts";
+import { HttpClient, type HttpClientEvent, type HttpInterceptor } from "../../../lib/http/mod.ts";
 import { retryAfter } from "../../../lib/http/call/retry_after.ts";
 import { until } from "../../support/waits.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
@@ -106,6 +106,20 @@ for (const protocol of PROTOCOLS) {
         assert.equal(await (await client.fetch(`${url}/`)).text(), "busy");
         assert.equal(await (await client.fetch(`${url}/`, { timeout: 30_000, maxRetryAfter: 60_000 })).text(), "busy");
         assert.equal(requests.length, 2);
+      }),
+  );
+
+  test(
+    name("a pause longer than what interceptors have left of timeout is not made"),
+    () =>
+      scene(protocol, { retryStatuses: BUSY }, busy(99, { "retry-after": "31" }), async ({ client, url, requests }) => {
+        const slow: HttpInterceptor = async (request, next) => {
+          await new Promise((resolve) => setTimeout(resolve, 400));
+          return await next(request);
+        };
+        const init = { intercept: [slow], timeout: 31_300, maxRetryAfter: 60_000 };
+        assert.equal(await (await client.fetch(`${url}/`, init)).text(), "busy");
+        assert.equal(requests.length, 1);
       }),
   );
 

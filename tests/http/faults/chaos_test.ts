@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import test from "node:test";
 import type { HttpClient } from "../../../lib/http/mod.ts";
 import { HttpError, type HttpRequestInit } from "../../../lib/http/mod.ts";
+import { tries } from "../../support/long_run.ts";
 import { pause, until, within } from "../../support/waits.ts";
 import { ChaosOrigin } from "./chaos_origin.ts";
 import { Ledger, type Outcome } from "./ledger.ts";
@@ -176,12 +177,12 @@ async function seeded(act: (random: SeededRandom) => Promise<void>): Promise<voi
   assert.deepEqual(unhandled, []);
 }
 
-test("10,000 requests under random faults all end, each accounted for, none lost and none done twice", () =>
+test(`${tries(10_000)} requests under random faults all end, each accounted for, none lost and none done twice`, () =>
   seeded(async (random) => {
     // In pairs: all at once, one loop would be too slow to accept the sockets of HTTP/1.1 in time.
     const pairs: [Protocol, number, number][][] = [
-      [["h2", 4000, 150], ["h2c", 3000, 100]],
-      [["http/1.1", 1500, 40], ["http/1.1 over TLS", 1500, 40]],
+      [["h2", tries(4000), 150], ["h2c", tries(3000), 100]],
+      [["http/1.1", tries(1500), 40], ["http/1.1 over TLS", tries(1500), 40]],
     ];
     for (const pair of pairs) await Promise.all(pair.map((share) => chaosOf(random, ...share)));
   }));

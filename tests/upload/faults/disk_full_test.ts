@@ -65,10 +65,10 @@ for (const entry of uploadEntries) {
     { skip: cannotLookInside || cannotMount },
     () =>
       inFolder((folder) =>
-        onSmallDisk(folder, 8, async (disk) => {
+        onSmallDisk(folder, 4, async (disk) => {
           const server = await UploadProcess.start(disk, entry);
           try {
-            const fault = { status: 507, code: "NO_SPACE", happen: overfill(9 * 2 ** 20) } as const;
+            const fault = { status: 507, code: "NO_SPACE", happen: overfill(5 * 2 ** 20) } as const;
             await assertUnhurt(server, disk, fault, { refusals: [507], largest: 65_536 });
             await assertNoLeak(server, fault.happen);
           } finally {

@@ -14,7 +14,7 @@ export interface LockState {
   /** The lock of the native side in its place; see {@linkcode makeLockLazily}. */
   nativeSide: NativeLock | undefined;
   /** Of all states of the class. */
-  readonly lazyLock?: LazyLock;
+  readonly lazyLock?: LazyLock | undefined;
 }
 
 /** The runtime's class, and how it goes with ours. */

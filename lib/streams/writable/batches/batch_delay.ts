@@ -1,5 +1,6 @@
+import { globalFunction } from "../../language/global_function.ts";
 /** Taken once, as for all that streams depend on: faked timers do not stop them. */
-const { setTimeout, clearTimeout } = globalThis;
+const [setTimeout, clearTimeout] = [globalFunction("setTimeout")!, globalFunction("clearTimeout")!];
 /** Timers of Node and Bun may be early by less than that, in ms. */
 const EXACTNESS = 0.5;
 

@@ -1,8 +1,9 @@
+import { globalFunction } from "../../language/global_function.ts";
 import { isThenableLike } from "../../language/promises.ts";
 import { type Callback, toDictionary } from "../../language/webidl.ts";
 
 /** Taken once, as for all that streams depend on: faked timers do not stop them. */
-const { setTimeout, clearTimeout } = globalThis;
+const [setTimeout, clearTimeout] = [globalFunction("setTimeout")!, globalFunction("clearTimeout")!];
 
 /** The retries of batches that a sink could not write, or not all of, and the call of `onFailed` after the last. */
 export class Retries {
@@ -64,7 +65,7 @@ export class Retries {
 /** The chunks that a sink tells have failed; one that tells nothing has written them all. */
 function failedOf(result: unknown, chunks: readonly unknown[]): unknown[] {
   if (!Array.isArray(result)) return [];
-  return result.map((index) => {
+  return [...new Set(result)].map((index) => {
     if (Number.isInteger(index) && index >= 0 && index < chunks.length) return chunks[index];
     throw new RangeError(
       `writev() tells that the chunk at ${String(index)} has failed: it had ${chunks.length} chunks`,

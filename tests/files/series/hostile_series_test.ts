@@ -1,0 +1,210 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { NumberFileWriter, RotatingFileWritable, type RotationOptions } from "../../../lib/files/mod.ts";
+import { inFolder } from "../../support/folders.ts";
+import { LIMIT, within } from "../../support/waits.ts";
+import { cannotMount, onDiskOfFewFiles, openFilesIn } from "../written.ts";
+import { shown, textsOf } from "./written_series.ts";
+
+const RECORD = ".app.log.millrace";
+
+function wordsOf(program: string): string[] {
+  const path = fileURLToPath(new URL(program, import.meta.url));
+  return process.versions.deno ? ["run", "-A", "--no-check", path] : [path];
+}
+
+function open(directory: string, options: Partial<RotationOptions> = {}): RotatingFileWritable {
+  return new RotatingFileWritable({ directory, name: "app.log", maxFileSize: 10, append: true, ...options });
+}
+
+async function written(directory: string, items: readonly string[], options: Partial<RotationOptions> = {}) {
+  const writer = open(directory, options).getWriter();
+  for (const item of items) void writer.write(item);
+  await writer.close();
+  return [...(await textsOf(directory)).values()].join("");
+}
+
+test("a series writes through no link that has the name of one of its files", () =>
+  inFolder(async (folder) => {
+    for (const name of [RECORD, `${RECORD}-new`, `${RECORD}-next`, "app-00001.log"]) {
+      const directory = join(folder, name);
+      const other = join(folder, `other${name}`);
+      await mkdir(directory);
+      await writeFile(other, "another's\n");
+      await symlink(other, join(directory, name));
+      await written(directory, ["one\n", "two\n", "three45\n"]);
+      await written(directory, ["four\n"]);
+      assert.equal(await readFile(other, "utf8"), "another's\n", name);
+    }
+  }));
+
+test("a record that others have written to proves nothing, and stops nothing", () =>
+  inFolder(async (directory) => {
+    await writeFile(join(directory, "app-00007.log"), "another's\n");
+    const { ino, birthtimeMs: birth, size, mtimeMs: mtime } = await stat(join(directory, "app-00007.log"));
+    const file = { ino: 1, birth, size, mtime: 1 };
+    const lines = [
+      { number: 1, file: null },
+      { number: 2, file: 5 },
+      { number: 3, file: { ino: "x" } },
+      { number: 4, file, packed: { ...file, extension: "gz" } },
+      { number: 5, file, isPacked: true },
+      { number: 6, file, temporary: "../app-00007.log" },
+      { number: 7, file: { ...file, ino: String(ino), mtime } },
+      { number: 8, opened: "now", file },
+      null,
+      [],
+      '{"number":9,"fi',
+    ];
+    await writeFile(join(directory, RECORD), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const options = { maxFiles: 2, compress: "gzip", onWarning: assert.fail } as const;
+    await written(directory, ["one45678\n", "two45678\n", "three678\n"], options);
+    assert.equal(await written(directory, ["four\n"], options), "another's\nthree678\nfour\n");
+  }));
+
+test("a file with the largest of all numbers does not keep a series from going on", () =>
+  inFolder(async (directory) => {
+    for (const number of [2 ** 53 - 1, 2 ** 52]) await writeFile(join(directory, `app-${number}.log`), "");
+    for (const text of ["one45678\n", "two45678\n"]) await written(directory, [text, text]);
+    assert.equal(shown(directory).length, 6);
+  }));
+
+test("flushSync() writes nothing into a series of which it is not known whose it is", () =>
+  inFolder(async (directory) => {
+    await written(directory, ["theirs\n"]);
+    const record = await readFile(join(directory, RECORD), "utf8");
+    const lock = join(directory, `${RECORD}-lock-00000000.1.0.0-01234567`);
+    await writeFile(lock, "");
+    const beats = setInterval(() => utimes(lock, new Date(), new Date()).catch(() => {}), 100);
+    try {
+      const log = open(directory);
+      const writer = log.getWriter();
+      const write = assert.rejects(writer.write("mine\n"), { code: "EBUSY" });
+      assert.throws(() => log.flushSync(), { code: "EBUSY", message: /not known yet whether another process writes/ });
+      await within(assert.rejects(writer.closed, { code: "EBUSY" }), "the end of the stream");
+      await write;
+      assert.equal(await readFile(join(directory, RECORD), "utf8"), record);
+      assert.deepEqual(shown(directory), ["app-00001.log"]);
+      assert.deepEqual(openFilesIn(directory), []);
+    } finally {
+      clearInterval(beats);
+    }
+  }));
+
+test("flushSync() begins a file again that was removed, or its folder", () =>
+  inFolder(async (folder) => {
+    const directory = join(folder, "logs");
+    const log = open(directory, { maxFileSize: 100 });
+    const writer = log.getWriter();
+    await writer.write("1\n");
+    await rm(join(directory, "app-00001.log"));
+    void writer.write("2\n");
+    log.flushSync();
+    assert.deepEqual([...(await textsOf(directory)).values()], ["2\n"]);
+    await rm(directory, { recursive: true });
+    void writer.write("3\n");
+    log.flushSync();
+    assert.deepEqual([...(await textsOf(directory)).values()], ["3\n"]);
+    await writer.close();
+    assert.deepEqual((await readdir(directory)).length, 2);
+  }));
+
+test("a series whose lock was removed goes on if it is free, and fails if another stream has it", () =>
+  inFolder(async (directory) => {
+    const log = open(directory, { maxFileSize: 100 });
+    const writer = log.getWriter();
+    await writer.write("1\n");
+    const removeLock = async () => {
+      const [lock] = (await readdir(directory)).filter((name) => name.includes("-lock-"));
+      await rm(join(directory, lock));
+      await new Promise((resolve) => setTimeout(resolve, 1000)); // until the loss is noticed
+    };
+    await removeLock();
+    await writer.write("2\n");
+    await removeLock();
+    assert.equal(await written(directory, ["of another\n"], { maxFileSize: 100 }), "1\n2\nof another\n");
+    await writer.write("3\n");
+    await removeLock();
+    const other = open(directory, { maxFileSize: 100 });
+    await other.flush();
+    await assert.rejects(writer.write("4\n"), { code: "EBUSY" });
+    await other.close();
+    assert.equal([...(await textsOf(directory)).values()].join(""), "1\n2\nof another\n3\n");
+    assert.deepEqual(openFilesIn(directory), []);
+  }));
+
+test(
+  "with retry a series waits until a file can be made, too",
+  { skip: cannotMount },
+  () =>
+    onDiskOfFewFiles(12, async (disk) => {
+      const directory = join(disk, "logs");
+      const log = open(directory, { retry: { attempts: 1000, delay: 10 } });
+      const writer = log.getWriter();
+      await writer.write("one45678\n");
+      let fillers = 0;
+      for (;; fillers++) if (!await writeFile(join(disk, String(fillers)), "").then(() => true, () => false)) break;
+      const write = writer.write("two45678\n");
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      assert.deepEqual(openFilesIn(directory), []);
+      for (let i = 0; i < fillers; i++) await rm(join(disk, String(i)));
+      await within(write, "the write");
+      await writer.close();
+      assert.deepEqual([...(await textsOf(directory)).values()], ["one45678\n", "two45678\n"]);
+    }),
+);
+
+test("an abort of a NumberFileWriter does not wait for its retries", () =>
+  inFolder(async (folder) => {
+    const directory = join(folder, "logs");
+    const retry = { attempts: 1000, delay: 1_000_000 };
+    const writer = new NumberFileWriter({ directory, maxFileSize: 10, append: true, retry }).getWriter();
+    await writer.ready;
+    await mkdir(join(directory, ".numbers.txt.millrace"));
+    const write = writer.write(1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await Promise.all([assert.rejects(write), within(writer.abort(new Error("enough")), "abort()")]);
+  }));
+
+test(
+  "a series belongs to a process that is blocked while that lives, and is free at once when it was killed",
+  { skip: existsSync("/proc/thread-self") ? false : "the system tells nothing of threads" },
+  () =>
+    inFolder(async (directory) => {
+      const child = spawn(process.execPath, [...wordsOf("blocked_process.ts"), directory], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      await within(once(child.stdout!, "data"), "the process");
+      const [lock] = (await readdir(directory)).filter((name) => name.includes("-lock-"));
+      await utimes(join(directory, lock), new Date(0), new Date(0)); // it has been blocked for long
+      const refused = open(directory).getWriter();
+      await assert.rejects(refused.closed, { code: "EBUSY", message: RegExp(`the process ${child.pid} writes`) });
+      const closed = once(child, "close");
+      child.kill("SIGKILL");
+      await closed;
+      await writeFile(join(directory, lock), "");
+      const log = open(directory);
+      const writer = log.getWriter();
+      void writer.write("2\n");
+      log.flushSync(); // nothing is waited for
+      await writer.close();
+      assert.deepEqual([...(await textsOf(directory)).values()], ["1\n2\n"]);
+    }),
+);
+
+test("a process that leaves a compressed series open ends when all is done", () =>
+  inFolder(async (directory) => {
+    const child = spawn(process.execPath, [...wordsOf("idle_process.ts"), directory], { stdio: "inherit" });
+    const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT);
+    assert.deepEqual(await once(child, "close"), [0, null]);
+    clearTimeout(timer);
+    assert.deepEqual(shown(directory), ["app-00001.log.gz", "app-00002.log.gz", "app-00003.log"]);
+    assert.equal(await written(directory, ["more\n"]), "the line 0\nthe line 1\nthe line 2\nmore\n");
+  }));

@@ -1,0 +1,13 @@
+/** Writes lines to a series that is compressed, waits until all of that is done, and leaves it open. */
+import process from "node:process";
+import { RotatingFileWritable } from "../../../lib/files/mod.ts";
+
+const log = new RotatingFileWritable({
+  directory: process.argv[2],
+  name: "app.log",
+  maxFileSize: 20,
+  append: true,
+  compress: "gzip",
+});
+const writer = log.getWriter();
+for (let i = 0; i < 3; i++) await writer.write(`the line ${i}\n`);
