@@ -14,8 +14,27 @@ const nativeGetters = [
   ["TransformStream", getterOf(globalThis.TransformStream.prototype, "readable"), new TransformStream()],
 ] as const;
 
+/** Whether the runtime takes a transform stream as a whole for anything: Bun takes its ends, and nothing else. */
+function takesTransforms(): boolean {
+  try {
+    const stream = new globalThis.TransformStream();
+    structuredClone(stream, { transfer: [stream as unknown as Transferable] });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 for (const [name, getter, stream] of nativeGetters) {
-  test(`the runtime takes a ${name} of ours for its own, but neither its prototype nor what inherits from that`, () => {
+  const skip = name === "TransformStream" && !takesTransforms() && "the runtime takes its ends alone";
+
+  test(`structuredClone() refuses a ${name} that is not transferred`, () => {
+    assert.throws(() => structuredClone(stream), { name: "DataCloneError" });
+  });
+
+  test(`the runtime takes a ${name} of ours for its own, but neither its prototype nor what inherits from that`, {
+    skip,
+  }, () => {
     assert.doesNotThrow(() => getter.call(stream));
     const prototype = Object.getPrototypeOf(stream);
     assert.throws(() => getter.call(prototype), TypeError);
@@ -243,3 +262,33 @@ test("the runtime's classes are the globals, as they were", async () => {
 function getterOf(prototype: object, name: string): (this: object) => any {
   return Object.getOwnPropertyDescriptor(prototype, name)!.get!;
 }
+
+const late = (): globalThis.ReadableStream<string> =>
+  new globalThis.ReadableStream<string>({
+    start(controller) {
+      controller.enqueue("late");
+      controller.close();
+    },
+  });
+
+test(
+  "a stream that has closed refuses what the runtime pipes into it, and the pipe tells",
+  { timeout: 60_000 },
+  async () => {
+    const stream = new WritableStream<string>();
+    const writer = stream.getWriter();
+    await writer.close();
+    writer.releaseLock();
+    const waiting = late().pipeThrough(new globalThis.TransformStream()); // its end comes later
+    await assert.rejects(waiting.pipeTo(stream), TypeError);
+  },
+);
+
+test("the end of a transform that has closed refuses what the runtime pipes into it", { timeout: 60_000 }, async () => {
+  const transform = new TransformStream<string, string>();
+  assert.deepEqual(await Array.fromAsync(ReadableStream.from(["a"]).pipeThrough(transform)), ["a"]);
+  let source!: ReadableStreamDefaultController<string>;
+  const native = new globalThis.ReadableStream<string>({ start: (controller) => void (source = controller) });
+  source.enqueue("late"); // and nothing more, nor an end
+  await assert.rejects(native.pipeTo(transform.writable), TypeError);
+});

@@ -214,6 +214,10 @@ const tries: Record<string, () => unknown> = {
     new ReadableStream({ start: (controller) => void (shown = inspect(controller)) });
     return shown.startsWith("ReadableStreamDefaultController {");
   },
+  "inspect() of transform streams": () => {
+    class Derived extends TransformStream {}
+    return [inspect(new TransformStream()), inspect(new Derived(), { depth: 0 })];
+  },
   "inspect() of text streams": () => [inspect(new TextEncoderStream()), inspect(new TextDecoderStream("latin1"))],
   "members of text streams of what is none": () =>
     [TextEncoderStream, TextDecoderStream].map(({ prototype }) => {

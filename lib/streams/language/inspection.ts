@@ -6,21 +6,30 @@ interface InspectOptions {
 }
 type Inspect = (value: object, options: InspectOptions) => string;
 
+/** A class whose objects are shown. */
+interface Shown {
+  readonly prototype: object;
+  readonly name: string;
+}
+
+/** Lets Node's `util.inspect()`, which the other runtimes have as well, show these members of a class, which are getters. */
+export function showInNode(shown: Shown, ...members: readonly string[]): void {
+  showAsInNode(shown, (object) => Object.fromEntries(members.map((each) => [each, Reflect.get(object, each)])));
+}
+
 /**
- * Lets Node's `util.inspect()`, which the other runtimes have as well, show these members of a class, which are getters.
+ * Lets `util.inspect()` show what a function tells of an object of a class.
  *
  * @see {@link https://nodejs.org/api/util.html#utilinspectcustom}
  */
-export function showInNode(
-  { prototype, name }: { prototype: object; name: string },
-  ...members: readonly string[]
-): void {
+export function showAsInNode({ prototype, name }: Shown, membersOf: (object: object) => object): void {
   Object.defineProperty(prototype, Symbol.for("nodejs.util.inspect.custom"), {
     value(this: object, depth: number, options: InspectOptions, inspect: Inspect): unknown {
       if (!isObject(this)) throw wrongThis(name);
       if (depth < 0 || this === prototype) return this;
-      const shown = Object.fromEntries(members.map((each) => [each, Reflect.get(this, each)]));
-      return `${name} ${inspect(shown, { ...options, depth: options.depth === null ? null : options.depth - 1 })}`;
+      return `${name} ${
+        inspect(membersOf(this), { ...options, depth: options.depth === null ? null : options.depth - 1 })
+      }`;
     },
     configurable: true,
   });

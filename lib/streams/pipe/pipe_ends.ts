@@ -1,3 +1,4 @@
+import { unseenWritableEnd } from "#streams/lazy_side";
 import { mustBe } from "../language/errors.ts";
 import { isNativeReadableStream, isNativeWritableStream } from "../language/native_classes.ts";
 import { NativeReadableEnd } from "../native/ends/readable_end.ts";
@@ -100,11 +101,14 @@ export function toWritableEnd(value: unknown, name: string): WritableEnd {
  *
  * @throws {TypeError} if it is no object with a `readable` and a `writable` stream.
  */
-export function toPipeTransform(value: unknown): { readable: object; writable: object; writableEnd: WritableEnd } {
+export function toPipeTransform(
+  value: unknown,
+): { readable: object; writable: object | undefined; writableEnd: WritableEnd } {
   const pair = toDictionary(value, "the transform");
   const { readable } = pair;
   if (!isNativeReadableStream(readable)) throw mustBe("the transform's readable", "a ReadableStream"); // ours are too
-  const { writable } = pair;
-  const writableEnd = toWritableEnd(writable, "the transform's writable");
-  return { readable, writable: writable as object, writableEnd };
+  let writable: object | undefined;
+  const writableEnd = unseenWritableEnd(value, OwnWritableEnd) ??
+    toWritableEnd(writable = pair.writable as object, "the transform's writable");
+  return { readable, writable, writableEnd };
 }

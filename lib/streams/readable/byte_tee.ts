@@ -98,6 +98,8 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     const holds = holdTasks();
     try {
       this.#forwardChunk();
+    } catch {
+      // see closeSteps(); the standard throws this where nobody could catch it
     } finally {
       if (holds) runTasks();
     }
@@ -126,12 +128,8 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     }
     if (!other.canceled) other.enqueue(copy);
     this.#reading = false;
-    try {
-      if (first.readAgain) this.pull(first);
-      else if (second.readAgain) this.pull(second);
-    } catch {
-      // see closeSteps(); the standard throws this where nobody could catch it
-    }
+    if (first.readAgain) this.pull(first);
+    else if (second.readAgain) this.pull(second);
   }
 
   /** Both branches, that with the view first. */
@@ -143,17 +141,18 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
   /** @throws {TypeError} if a view of a branch is filled to the middle of an element, with which that branch has failed. */
   closeSteps(view?: ArrayBufferView): void {
     this.#reading = false;
-    const inOrder = this.#inOrder();
     let failed: { readonly error: unknown } | undefined;
-    for (const branch of inOrder) {
-      if (branch.canceled) continue;
+    const closing = this.#inOrder().filter((branch) => {
+      // The standard's steps end where a branch fails: the other one is closed when it asks again, unless it has asked.
+      if (failed !== undefined && !branch.stream.reader?.requests.length) return false;
       try {
-        branch.controller.close();
-      } catch (error) { // the other branch ends all the same
+        if (!branch.canceled) branch.controller.close();
+      } catch (error) {
         failed = { error };
       }
-    }
-    for (const branch of inOrder) branch.respond(branch === this.#byobBranch ? view : undefined);
+      return true;
+    });
+    for (const branch of closing) branch.respond(branch === this.#byobBranch ? view : undefined);
     this.resolveCancelPromise();
     if (failed !== undefined) throw failed.error;
   }

@@ -31,6 +31,8 @@
  * | entering a context by the cheapest way | `shortcuts/async_context.ts` `runIn` | the runtime has that way | the context that callbacks run in | `tests/streams/contexts/contexts_test.ts` |
  * | a pipe's locks without promises | `pipe/pipe_locks.ts` `PipeReaderState` | always | what others see of a locked stream | `tests/streams/idle_error_test.ts` |
  * | a native side that is made when it is looked for | `native/lazy/lazy_side.ts` `makeNativeSideLazily` | the runtime marks its streams by properties | what the runtime sees of a stream | `tests/streams/native_side_test.ts` |
+ * | a writable end that is piped into unseen | `native/lazy/unseen_writable.ts` `unseenWritableEnd` | the TransformStream is ours, with the class's own getter | which getters run, and what they give | `tests/streams/unseen_writable_test.ts` |
+ * | transform streams without a native side | `native/lazy/no_side.ts` `goWithoutNativeSide` | the runtime transfers none | what the runtime refuses, and shows | `tests/streams/native_side_test.ts` |
  * | readers and writers whose native side is made then | `native/lazy/lazy_lock.ts` `makeLockLazily` | the same | what the runtime sees of a locked stream | `tests/streams/native_side_test.ts` |
  * | chunks that Deno's readers find buffered | `native/lazy/watched_feed.ts` `WatchedReadableFeed` | the runtime's own queue is empty, and no read waits | order, close, error and cancel | `tests/streams/native_side_test.ts` |
  * | chunks that cross in batches | `native/feeds/to_native_source.ts` `ToNativeSource` | `toNative()` was asked for | order, close, error and cancel | `tests/streams/bridge_batch_test.ts` |

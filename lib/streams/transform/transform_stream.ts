@@ -1,4 +1,11 @@
-import { makeNativeSideLazily, putBack, withEndsOf } from "#streams/lazy_side";
+import {
+  goWithoutNativeSide,
+  makeNativeSideLazily,
+  putBack,
+  setTransformStateOf,
+  showWithoutNativeSide,
+  withEndsOf,
+} from "#streams/lazy_side";
 import { NativeTransformStream } from "../language/native_classes.ts";
 import { TransformFeed } from "../native/feeds/transform_feed.ts";
 import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react } from "../language/promises.ts";
@@ -21,11 +28,11 @@ import { type TransformerAlgorithms, TransformStreamState } from "./transform_st
 import type { Transformer } from "./transformer_types.ts";
 import { UserTransformerAlgorithms } from "./transformer.ts";
 
-/** Whether the native side of a stream is made when the runtime looks for it. */
+/** Whether the native side of a stream is made when the runtime looks for it, or never. */
 const isLazy = makeNativeSideLazily(NativeTransformStream, (stream) => {
   const state = stateOf(stream);
   return state && (state.nativeSide ??= withEndsOf(stream as ReadableWritablePair, new NativeTransformStream()));
-});
+}) || goWithoutNativeSide(NativeTransformStream);
 let stateOf: (stream: object) => TransformStreamState | undefined;
 
 /**
@@ -87,6 +94,11 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
 }
 putBack();
 defineInterface(TransformStream, "TransformStream");
+setTransformStateOf(TransformStream, stateOf);
+showWithoutNativeSide(TransformStream, (stream) => {
+  const { readable, writable } = stream as TransformStream;
+  return { readable, writable, backpressure: stateOf(stream)!.backpressure };
+});
 
 function setUpFromTransformer(
   state: TransformStreamState,

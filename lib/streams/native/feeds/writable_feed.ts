@@ -37,10 +37,10 @@ export class WritableFeed implements UnderlyingSink<unknown> {
   write(chunk: unknown): Promise<void> | undefined {
     const writer = this.#lock();
     const stream = this.#stream;
-    if (stream.state !== "writable") return writer.ready.promise; // rejected with the stream's error
-    if (writableStreamCloseQueuedOrInFlight(stream)) {
+    if (stream.state === "closed" || writableStreamCloseQueuedOrInFlight(stream)) {
       throw endedError("write", stream.state);
     }
+    if (stream.state !== "writable") return writer.ready.promise; // rejected with the stream's error
     writableStreamPipeWrite(stream, chunk, UNWATCHED_WRITE);
     return writer.ready.isPending || stream.state !== "writable" ? writer.ready.promise : undefined;
   }

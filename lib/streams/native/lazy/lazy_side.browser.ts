@@ -11,6 +11,18 @@ export function withEndsOf(): void {}
 /** Makes every native side at once. */
 export function makeNativeSideLazily(): void {}
 
+/** Makes every native side all the same: pages transfer transform streams. */
+export function goWithoutNativeSide(): void {}
+
+/** The runtime shows them. */
+export function showWithoutNativeSide(): void {}
+
+/** Nothing is told of ends that nobody has looked at. */
+export function setTransformStateOf(): void {}
+
+/** Every end has an object. */
+export function unseenWritableEnd(): void {}
+
 /** Makes every lock's at once. */
 export function makeLockLazily(): void {}
 

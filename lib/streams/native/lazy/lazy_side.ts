@@ -2,7 +2,9 @@ import { gettersOf, type NativeSideOf, type StandIn } from "./lazy_side_check.ts
 import { putInPlace, standInFor } from "./stand_in.ts";
 import { transferMarkOf } from "./transfer_mark.ts";
 
+export { goWithoutNativeSide, showWithoutNativeSide } from "./no_side.ts";
 export { putBack } from "./stand_in.ts";
+export { setTransformStateOf, unseenWritableEnd } from "./unseen_writable.ts";
 export { WatchedReadableFeed } from "./watched_feed.ts";
 export { findStates, lockLazily, lockNewSide, makeLockLazily, unlockLazily } from "./lazy_lock.ts";
 

@@ -55,7 +55,7 @@ function passes(member: Member, object: object): boolean {
 }
 
 /** A stream that is not transferred is no object to be cloned, and what is said of it tells what it is taken for. */
-function howCloningFails(stream: object): string {
+export function howCloningFails(stream: object): string {
   try {
     structuredClone(stream);
     return "";

@@ -18,12 +18,16 @@ export function putInPlace(
   makeStandIn: MakeStandIn,
   members: readonly Member[],
 ): boolean {
-  if (!hasOnlySymbols(sample) || !isLikeNative(sample, makeStandIn, members)) return false;
+  return hasOnlySymbols(sample) && isLikeNative(sample, makeStandIn, members) && standIn(native, makeStandIn(sideOf)!);
+}
+
+/** Puts a class in the place of the runtime's, until {@linkcode putBack}, if that can be. */
+export function standIn(native: StandIn, value: StandIn): boolean {
   const { name } = native;
   const before = Object.getOwnPropertyDescriptor(globalThis, name);
   if (before?.configurable !== true || Reflect.get(globalThis, name) !== native) return false;
   replaced = { name, before };
-  Object.defineProperty(globalThis, name, { value: makeStandIn(sideOf), configurable: true });
+  Object.defineProperty(globalThis, name, { value, configurable: true });
   return true;
 }
 
