@@ -72,7 +72,8 @@ test("a release is what a tag vX.Y.Z starts, and is published when its versions 
   assert.deepEqual([test.needs, pack.needs, npm.needs, jsr.needs], ["check", "test", "pack", "pack"]);
   assert.ok(commands(pack).includes("npm pack"));
   assert.ok(commands(npm).includes("npm publish ./*.tgz --provenance --access public --ignore-scripts"));
-  assert.ok(commands(jsr).includes("npx --no-install deno publish"));
+  assert.ok(commands(pack).includes("node .ci/jsr_package.ts jsr"));
+  assert.ok(commands(jsr).includes("npx --no-install deno publish --allow-dirty"));
 });
 
 test("jobs that may publish run no code of development dependencies but Deno's installer", () => {

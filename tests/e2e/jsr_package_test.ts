@@ -25,10 +25,14 @@ describe("the JSR package", { skip: runtime !== "node" && "Deno is what imports 
 
   after(() => published[Symbol.asyncDispose]());
 
-  test("holds the sources and its papers, and nothing else", () => {
-    const others = [...files.keys()].filter((path) => !path.startsWith("/lib/")).sort();
-    assert.deepEqual(others, ["/CHANGELOG.md", "/LICENSE", "/README.md", "/deno.json", "/mod.ts"]);
-    assert.deepEqual([...files.keys()].filter((path) => /_test\.|\.wasm$/.test(path)), []);
+  test("holds modules, their types and its papers, and nothing else", () => {
+    const others = [...files.keys()].filter((path) => !/^\/(?:lib|chunks)\//.test(path) && !path.includes("/wasm/"))
+      .sort();
+    assert.deepEqual(others, ["/CHANGELOG.md", "/LICENSE", "/README.md", "/deno.json", "/mod.d.ts", "/mod.js"]);
+    assert.deepEqual(
+      [...files.keys()].filter((path) => !/(?<!_test)\.(?:js|d\.ts|json|md|svg)$|LICENSE$/.test(path)),
+      [],
+    );
   });
 
   test("is installed and used by the commands that README gives", () => {
@@ -37,7 +41,7 @@ describe("the JSR package", { skip: runtime !== "node" && "Deno is what imports 
   });
 
   test("names its dependencies in full, as JSR has no import map", () => {
-    const sources = [...files].filter(([path]) => path.endsWith(".ts"));
+    const sources = [...files].filter(([path]) => /\.(?:js|ts)$/.test(path));
     const bare = sources.flatMap(([path, bytes]) => {
       const imports = new TextDecoder().decode(bytes).matchAll(/^(?:import|export)\b[^"';]*?\bfrom "([^"]+)"/gm);
       return [...imports].map(([, specifier]) => `${path}: ${specifier}`);

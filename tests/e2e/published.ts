@@ -1,6 +1,7 @@
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { output } from "../support/processes.ts";
 import { root } from "../support/runtime.ts";
 import { type JsrRegistry, startJsrRegistry } from "./jsr_registry.ts";
@@ -20,10 +21,19 @@ export interface Published extends AsyncDisposable {
 /** The folder of the tools that `npm ci` installs. */
 export const bin: string = join(root, "node_modules/.bin");
 
-const parts = ["deno.json", "lib", "mod.ts", "README.md", "CHANGELOG.md", "LICENSE"];
-const npmParts = [".ci", "package.json", "tsconfig.json"];
+const parts = [
+  ".ci",
+  "CHANGELOG.md",
+  "LICENSE",
+  "README.md",
+  "deno.json",
+  "lib",
+  "mod.ts",
+  "package.json",
+  "tsconfig.json",
+];
 
-/** Publishes a copy of the repository by `npm publish` or `deno publish`, as a release does. */
+/** Publishes a copy of the repository as a release does. */
 export async function publishCopy(client: "npm" | "deno"): Promise<Published> {
   const folder = await mkdtemp(join(tmpdir(), `millrace-${client}-`));
   const [npm, jsr] = [await startNpmRegistry(), await startJsrRegistry()];
@@ -33,9 +43,7 @@ export async function publishCopy(client: "npm" | "deno"): Promise<Published> {
   for (const made of [home, temporary]) await mkdir(made);
   await writeFile(join(home, ".npmrc"), npm.npmrc);
   // Publishing builds; in a copy, it is in nobody's way.
-  for (const part of client === "npm" ? [...parts, ...npmParts] : parts) {
-    await cp(join(root, part), join(copy, part), { recursive: true });
-  }
+  for (const part of parts) await cp(join(root, part), join(copy, part), { recursive: true });
   await symlink(join(root, "node_modules"), join(copy, "node_modules"));
   const env = {
     HOME: home,
@@ -56,8 +64,13 @@ export async function publishCopy(client: "npm" | "deno"): Promise<Published> {
     JSR_URL: jsr.url,
   };
   if (client === "npm") await output("npm", ["publish", "--silent"], copy, env);
-  // Its types are checked by `npm run check:publish`.
-  else await output(join(bin, "deno"), ["publish", "--no-check", "--allow-dirty", "--token", jsr.token], copy, env);
+  else {
+    await output("npm", ["run", "--silent", "build"], copy, env);
+    const made = join(folder, "jsr");
+    await output(process.execPath, [".ci/jsr_package.ts", made], copy, env);
+    // Its types are checked by `npm run check:publish`.
+    await output(join(bin, "deno"), ["publish", "--no-check", "--token", jsr.token], made, env);
+  }
   const { version } = JSON.parse(await readFile(join(copy, "deno.json"), "utf8"));
   return {
     npm,

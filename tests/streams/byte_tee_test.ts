@@ -62,3 +62,20 @@ for (const at of [0, 1]) {
     assert.deepEqual(await other, [[1]]);
   });
 }
+
+for (const at of [0, 1]) {
+  const name = `both branches end with bytes and a close at once, which fail the view (${at + 1}) of one of them`;
+  test(name, { timeout: 60_000 }, async () => {
+    let source!: ReadableByteStreamController;
+    const branches = new ReadableStream({ type: "bytes", start: (controller) => void (source = controller) }).tee();
+    const read = branches[at].getReader({ mode: "byob" }).read(new Int32Array(1));
+    const refused = assert.rejects(read, { name: "TypeError", code: "ERR_INVALID_STATE" });
+    const other = chunksOf(branches[1 - at]);
+    await new Promise((resolve) => setTimeout(resolve)); // both have asked
+    source.enqueue(new Uint8Array([1]));
+    source.close();
+    await refused;
+    assert.deepEqual(await other, [[1]]);
+    await new Promise((resolve) => setTimeout(resolve)); // a rejection that nobody could handle would be told by now
+  });
+}

@@ -214,6 +214,12 @@ const tries: Record<string, () => unknown> = {
     new ReadableStream({ start: (controller) => void (shown = inspect(controller)) });
     return shown.startsWith("ReadableStreamDefaultController {");
   },
+  "inspect() of text streams": () => [inspect(new TextEncoderStream()), inspect(new TextDecoderStream("latin1"))],
+  "members of text streams of what is none": () =>
+    [TextEncoderStream, TextDecoderStream].map(({ prototype }) => {
+      const errors = ["encoding", "readable", "writable"].map((name) => errorOf(() => get(prototype, name, {})));
+      return errors.map((error) => error instanceof TypeError);
+    }),
   "require('stream/web')": () => {
     const required = createRequire(import.meta.url)("stream/web");
     return ["ReadableStream", "WritableStream", "CountQueuingStrategy", "ReadableStreamBYOBReader"].map((name) =>
@@ -224,6 +230,14 @@ const tries: Record<string, () => unknown> = {
 
 function get(prototype: object, name: string, object: object): unknown {
   return Object.getOwnPropertyDescriptor(prototype, name)!.get!.call(object);
+}
+
+function errorOf(steps: () => unknown): unknown {
+  try {
+    return steps();
+  } catch (error) {
+    return error;
+  }
 }
 
 const seen: Record<string, string> = {};

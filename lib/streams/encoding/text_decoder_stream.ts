@@ -1,6 +1,7 @@
-import { mustBe } from "../language/errors.ts";
+import { showInNode } from "#streams/inspection";
+import { mustBe, wrongThis } from "../language/errors.ts";
 import { construct } from "../language/shell.ts";
-import { defineInterface } from "../language/webidl.ts";
+import { defineInterface, isObject } from "../language/webidl.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
 import { createTransformStream } from "../transform/transform_stream.ts";
 import type { TransformerAlgorithms, TransformStreamState } from "../transform/transform_state.ts";
@@ -26,28 +27,34 @@ export class TextDecoderStream {
   }
 
   get encoding(): string {
-    return this.#decoder.encoding;
+    return TextDecoderStream.#of(this).#decoder.encoding;
   }
 
   get fatal(): boolean {
-    return this.#decoder.fatal;
+    return TextDecoderStream.#of(this).#decoder.fatal;
   }
 
   get ignoreBOM(): boolean {
-    return this.#decoder.ignoreBOM;
+    return TextDecoderStream.#of(this).#decoder.ignoreBOM;
   }
 
   get readable(): ReadableStream<string> {
-    const { readable } = this.#state;
+    const { readable } = TextDecoderStream.#of(this).#state;
     return (readable.shell ?? construct(ReadableStream, readable)) as ReadableStream<string>;
   }
 
   get writable(): WritableStream<BufferSource> {
-    const { writable } = this.#state;
+    const { writable } = TextDecoderStream.#of(this).#state;
     return (writable.shell ?? construct(WritableStream, writable)) as WritableStream<BufferSource>;
+  }
+
+  static #of(value: unknown): TextDecoderStream {
+    if (!isObject(value) || !(#state in value)) throw wrongThis("TextDecoderStream");
+    return value;
   }
 }
 defineInterface(TextDecoderStream, "TextDecoderStream");
+showInNode(TextDecoderStream, "encoding", "fatal", "ignoreBOM", "readable", "writable");
 
 const MORE: TextDecodeOptions = { stream: true };
 

@@ -1,4 +1,6 @@
-import { defineInterface } from "../language/webidl.ts";
+import { showInNode } from "#streams/inspection";
+import { wrongThis } from "../language/errors.ts";
+import { defineInterface, isObject } from "../language/webidl.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
 import { construct } from "../language/shell.ts";
 import { createTransformStream } from "../transform/transform_stream.ts";
@@ -14,21 +16,27 @@ export class TextEncoderStream {
   readonly #state: TransformStreamState = createTransformStream((state) => new Encoding(state));
 
   get encoding(): string {
-    this.#state; // throws for other objects
+    TextEncoderStream.#of(this);
     return "utf-8";
   }
 
   get readable(): ReadableStream<Uint8Array<ArrayBuffer>> {
-    const { readable } = this.#state;
+    const { readable } = TextEncoderStream.#of(this);
     return (readable.shell ?? construct(ReadableStream, readable)) as ReadableStream<Uint8Array<ArrayBuffer>>;
   }
 
   get writable(): WritableStream<string> {
-    const { writable } = this.#state;
+    const { writable } = TextEncoderStream.#of(this);
     return (writable.shell ?? construct(WritableStream, writable)) as WritableStream<string>;
+  }
+
+  static #of(value: unknown): TransformStreamState {
+    if (!isObject(value) || !(#state in value)) throw wrongThis("TextEncoderStream");
+    return value.#state;
   }
 }
 defineInterface(TextEncoderStream, "TextEncoderStream");
+showInNode(TextEncoderStream, "encoding", "readable", "writable");
 
 const encoder = new TextEncoder();
 const { encode } = encoder;

@@ -1,3 +1,6 @@
+import { wrongThis } from "./errors.ts";
+import { isObject } from "./webidl.ts";
+
 interface InspectOptions {
   readonly depth: number | null;
 }
@@ -14,6 +17,7 @@ export function showInNode(
 ): void {
   Object.defineProperty(prototype, Symbol.for("nodejs.util.inspect.custom"), {
     value(this: object, depth: number, options: InspectOptions, inspect: Inspect): unknown {
+      if (!isObject(this)) throw wrongThis(name);
       if (depth < 0 || this === prototype) return this;
       const shown = Object.fromEntries(members.map((each) => [each, Reflect.get(this, each)]));
       return `${name} ${inspect(shown, { ...options, depth: options.depth === null ? null : options.depth - 1 })}`;

@@ -59,10 +59,7 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     try {
       readableByteStreamControllerRespond(this.stream.controller as ByteControllerState, 0);
     } catch {
-      // The view is filled to the middle of an element, with which its branch has failed; the other one ends.
-      const [, other] = this.#inOrder();
-      other.end();
-      this.resolveCancelPromise();
+      // see closeSteps()
     }
   }
 
@@ -129,8 +126,12 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     }
     if (!other.canceled) other.enqueue(copy);
     this.#reading = false;
-    if (first.readAgain) this.pull(first);
-    else if (second.readAgain) this.pull(second);
+    try {
+      if (first.readAgain) this.pull(first);
+      else if (second.readAgain) this.pull(second);
+    } catch {
+      // see closeSteps(); the standard throws this where nobody could catch it
+    }
   }
 
   /** Both branches, that with the view first. */
@@ -139,14 +140,22 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
     return this.#byobBranch === second ? [second, first] : this.branches;
   }
 
+  /** @throws {TypeError} if a view of a branch is filled to the middle of an element, with which that branch has failed. */
   closeSteps(view?: ArrayBufferView): void {
     this.#reading = false;
     const inOrder = this.#inOrder();
+    let failed: { readonly error: unknown } | undefined;
     for (const branch of inOrder) {
-      if (!branch.canceled) branch.controller.close();
+      if (branch.canceled) continue;
+      try {
+        branch.controller.close();
+      } catch (error) { // the other branch ends all the same
+        failed = { error };
+      }
     }
     for (const branch of inOrder) branch.respond(branch === this.#byobBranch ? view : undefined);
     this.resolveCancelPromise();
+    if (failed !== undefined) throw failed.error;
   }
 
   errorSteps(): void {
@@ -172,16 +181,6 @@ class ByteTeeBranch extends TeeBranch {
 
   pull(): void {
     this.#tee.pull(this);
-  }
-
-  /** Closes the branch, or fails it if its own view is filled to the middle of an element. */
-  end(): void {
-    try {
-      if (!this.canceled) this.controller.close();
-      this.respond(undefined);
-    } catch {
-      // its reader is told
-    }
   }
 
   enqueue(chunk: ArrayBufferView): void {

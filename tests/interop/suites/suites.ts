@@ -138,7 +138,7 @@ export const suites: readonly Suite[] = [
     mark: "test/parallel/test-whatwg-readablestream.js",
     run: nodeItself,
     differences: [
-      { test: /^test-(whatwg-readablestream|webstreams-pipeto-write-request)\.js$/, reason: internals },
+      { test: /^test-(whatwg-(readable|writable)stream|webstreams-pipeto-write-request)\.js$/, reason: internals },
       { test: /^test-whatwg-webstreams-adapters-to-stream(duplex|writable)\.js$/, reason: internals },
       { test: /^test-structuredClone-global\.js$/, reason: "Node itself makes the streams that are received" },
       {

@@ -27,7 +27,8 @@ export const standardBehaviours: readonly Behaviour[] = [
       "their own or never answer; ours always answers",
     arbitrated: false,
     shows: ({ theirs, ours }, program) =>
-      endsTransform(program) && ![...typeErrors(ours)].some((answer) => answer.includes(" threw ")) &&
+      endsTransform(program) &&
+      ![...typeErrors(ours).difference(typeErrors(theirs))].some((answer) => answer.includes(" threw ")) &&
       (!typeErrors(theirs).isSubsetOf(typeErrors(ours)) || unanswered(theirs) > unanswered(ours) ||
         [...typeErrors(theirs)].some((answer) => answer.includes(" return "))), // and its reader stays locked
   },

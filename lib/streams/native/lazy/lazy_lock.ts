@@ -31,11 +31,11 @@ type StateOf = (lock: object) => LockState | undefined;
 /** A maker of the native sides of a class of readers or writers. */
 class LazyLock {
   readonly #native: Native;
+  #isSampleReleased = false;
   stateOf: StateOf = () => undefined;
 
   constructor(native: Native) {
     this.#native = native;
-    native.sample.releaseLock();
   }
 
   /** Locks the native side of the stream, if that is there. */
@@ -48,9 +48,16 @@ class LazyLock {
   sideOf(lock: object): NativeLock | undefined {
     const state = this.stateOf(lock);
     if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
-    if (state.stream === undefined) return this.#native.sample; // it is released, too
+    if (state.stream === undefined) return this.#releasedSample();
     this.#native.look(state.stream.shell!); // makes the stream's native side, which the lock then locks
     return state.nativeSide;
+  }
+
+  /** Not made before it is needed: for the error of the first release Node makes a realm, which takes as long as all else. */
+  #releasedSample(): NativeLock {
+    if (!this.#isSampleReleased) this.#native.sample.releaseLock();
+    this.#isSampleReleased = true;
+    return this.#native.sample;
   }
 }
 
