@@ -20,7 +20,13 @@ import { containedPath } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
 import { isLockName, SessionLock } from "./session_lock.ts";
 import { parseRecord, type SessionRecord } from "./session_record.ts";
-import type { SessionHold, SessionStorage, Stored, StoreOptions } from "./session_storage.ts";
+import {
+  SessionBusyError,
+  type SessionHold,
+  type SessionStorage,
+  type Stored,
+  type StoreOptions,
+} from "./session_storage.ts";
 
 /** The folder of sessions in the one for uploads: no upload may have a name that begins so. */
 export const SESSIONS = ".millrace-uploads";
@@ -76,16 +82,17 @@ export class DiskSessions implements SessionStorage {
 
   async hold(id: string, onWanted: () => void): Promise<SessionHold | undefined> {
     const folder = this.#folderOf(id);
-    const lock = await SessionLock.take(folder, onWanted);
-    if (lock === undefined) return undefined;
+    let lock: SessionLock | undefined;
     try {
-      const record = recordIn(folder);
-      if (record !== undefined) return new DiskHold(id, folder, this.#directory, this.#options, lock, record);
+      lock = await SessionLock.take(folder, onWanted); // a full disk has no room for it
+      const record = lock && recordIn(folder);
+      if (lock && record) return new DiskHold(id, folder, this.#directory, this.#options, lock, record);
     } catch (error) {
-      lock.release();
+      lock?.release();
+      if (error instanceof SessionBusyError) throw error;
       throw storageFailure("read", folder, "the upload", error);
     }
-    lock.release(); // it was killed before its record was there: nobody knows of it
+    lock?.release(); // it was killed before its record was there: nobody knows of it
     return undefined;
   }
 
