@@ -13,11 +13,12 @@ import type { S3Object, S3Stored } from "./s3_object.ts";
 import { S3Writable } from "./s3_writable.ts";
 import { Blocks } from "./upload/blocks.ts";
 import { abortUpload, listParts, listUploads, type StoredPart } from "./upload/multipart.ts";
+import { Pages } from "./upload/pages.ts";
 import { LEAST_SIZE } from "./upload/part_size.ts";
 import { ObjectUpload, type Resumed, type UploadContext } from "./upload/object_upload.ts";
 import { Slots } from "./upload/slots.ts";
 
-const MEMORY = 32 * 2 ** 20;
+const MEMORY = 16 * 2 ** 20;
 const DAY = 24 * 60 * 60 * 1000;
 /** The longest that a signed URL holds, in seconds: a week. */
 const LONGEST = 7 * 24 * 60 * 60;
@@ -63,7 +64,7 @@ export class S3Bucket {
     const { bucket, concurrency = 16, memory = MEMORY, temporary } = options;
     this.name = bucket;
     this.#store = new Store(options);
-    const storage = { blocks: new Blocks(memory), temporary };
+    const storage = { blocks: new Blocks(memory), pages: new Pages(), temporary };
     this.#context = { store: this.#store, storage, slots: new Slots(concurrency) };
   }
 

@@ -79,7 +79,7 @@ export interface S3BucketOptions {
   /**
    * Bytes of parts that are kept in memory, over all uploads; beyond that they are in temporary files.
    *
-   * @default 33_554_432
+   * @default 16_777_216
    */
   memory?: number;
   /**

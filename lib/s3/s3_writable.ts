@@ -4,7 +4,7 @@ import type { S3Stored } from "./s3_object.ts";
 import type { ObjectUpload } from "./upload/object_upload.ts";
 
 /** Bytes that are queued until the stream asks to wait. */
-const QUEUE = 256 * 1024;
+const QUEUE = 64 * 1024;
 
 /**
  * An object as a WritableStream of bytes, made by `S3Bucket.writable()`. It is stored when the stream closes; until then,

@@ -166,7 +166,9 @@ export class FakeStore {
       case "CopyObject": {
         const source = this.objects.get(sourceOf(req));
         if (source === undefined) return failure(404, "NoSuchKey");
-        this.#keep(key, source.bytes, source.fields, source.etag);
+        if (req.headers["if-none-match"] === "*" && this.objects.has(key)) return failure(412, "PreconditionFailed");
+        const isOther = req.headers["x-amz-metadata-directive"] === "REPLACE";
+        this.#keep(key, source.bytes, isOther ? fieldsOf(req) : source.fields, source.etag);
         return document("CopyObjectResult", `<ETag>${source.etag}</ETag>`);
       }
       case "ListObjects":

@@ -7,7 +7,7 @@ export interface SentBody {
   readonly length: number;
   /** The SHA-256 of it, in hexadecimal digits. */
   readonly sha256: string;
-  /** Gives it from its beginning: in pieces that stay as they are while it is sent. */
+  /** Gives it from its beginning, in pieces that are good until the next one is asked for. */
   open(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /** Returns all of its bytes. */
   whole(): Promise<Uint8Array>;

@@ -5,10 +5,13 @@ import { join } from "node:path";
 import { OpenFile, writeFully } from "../../files/internal.ts";
 import type { SentBody } from "../request/sent_body.ts";
 import { BLOCK, type Blocks } from "./blocks.ts";
+import type { Pages } from "./pages.ts";
 
 /** The storage for parts while they are gathered and sent. */
 export interface Storage {
   readonly blocks: Blocks;
+  /** The memory into which files are read. */
+  readonly pages: Pages;
   /** The folder of temporary files. */
   readonly temporary: string | undefined;
 }
@@ -64,12 +67,17 @@ export class GatheredPart implements SentBody {
       yield* this.#pieces();
       return;
     }
-    for (let position = 0; position < this.#length;) {
-      const piece = new Uint8Array(Math.min(BLOCK, this.#length - position)); // one is kept while it is sent
-      const read = await this.#file.readAt(piece, position);
-      if (read === 0) throw new Error("a temporary file is shorter than what was written to it");
-      position += read;
-      yield piece.subarray(0, read);
+    const { pages } = this.#storage;
+    const page = pages.take();
+    try {
+      for (let position = 0; position < this.#length;) {
+        const read = await this.#file.readAt(page.subarray(0, this.#length - position), position);
+        if (read === 0) throw new Error("a temporary file is shorter than what was written to it");
+        position += read;
+        yield page.subarray(0, read);
+      }
+    } finally {
+      pages.give(page);
     }
   }
 

@@ -1,6 +1,7 @@
 import type { S3Bucket } from "../../s3/mod.ts";
 import { UploadError } from "../body/upload_error.ts";
 import { BucketSessions } from "../session/bucket_sessions.ts";
+import { storableType } from "../session/storable_type.ts";
 import type { SessionStorage } from "../session/session_storage.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 import { Refusal } from "./problem.ts";
@@ -25,7 +26,11 @@ export class BucketStorage implements Storage {
   }
 
   destination(name: string, { overwrite, contentType, signal }: PlaceOptions): BodyDestination {
-    return this.#bucket.writable(name, { overwrite, contentType, ...(signal && { signal }) });
+    return this.#bucket.writable(name, {
+      overwrite,
+      contentType: storableType(contentType),
+      ...(signal && { signal }),
+    });
   }
 
   async takeBack(destinations: readonly BodyDestination[]): Promise<void> {

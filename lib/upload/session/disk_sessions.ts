@@ -15,11 +15,18 @@ import { unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { flushFolder, keepAttributes, OpenFile, takeName, writeFully } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
+import { commitFile, removeCommitted } from "../form/committed_file.ts";
 import { containedPath } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
 import { isLockName, SessionLock } from "./session_lock.ts";
 import { parseRecord, type SessionRecord } from "./session_record.ts";
-import type { SessionHold, SessionStorage, StoreOptions } from "./session_storage.ts";
+import {
+  SessionBusyError,
+  type SessionHold,
+  type SessionStorage,
+  type Stored,
+  type StoreOptions,
+} from "./session_storage.ts";
 
 /** The folder of sessions in the one for uploads: no upload may have a name that begins so. */
 export const SESSIONS = ".millrace-uploads";
@@ -75,16 +82,17 @@ export class DiskSessions implements SessionStorage {
 
   async hold(id: string, onWanted: () => void): Promise<SessionHold | undefined> {
     const folder = this.#folderOf(id);
-    const lock = await SessionLock.take(folder, onWanted);
-    if (lock === undefined) return undefined;
+    let lock: SessionLock | undefined;
     try {
-      const record = recordIn(folder);
-      if (record !== undefined) return new DiskHold(id, folder, this.#directory, this.#options, lock, record);
+      lock = await SessionLock.take(folder, onWanted); // a full disk has no room for it
+      const record = lock && recordIn(folder);
+      if (lock && record) return new DiskHold(id, folder, this.#directory, this.#options, lock, record);
     } catch (error) {
-      lock.release();
+      lock?.release();
+      if (error instanceof SessionBusyError) throw error;
       throw storageFailure("read", folder, "the upload", error);
     }
-    lock.release(); // it was killed before its record was there: nobody knows of it
+    lock?.release(); // it was killed before its record was there: nobody knows of it
     return undefined;
   }
 
@@ -224,8 +232,8 @@ class DiskHold implements SessionHold {
     await this.settle();
   }
 
-  get stage(): string {
-    return this.#folder;
+  staged(part: string): string {
+    return join(this.#folder, part);
   }
 
   async clearStage(): Promise<void> {
@@ -239,16 +247,21 @@ class DiskHold implements SessionHold {
     if (statusOf(this.#data) !== undefined) unlinkSync(this.#data);
   }
 
-  async store(name: string, { overwrite, part = DATA }: StoreOptions): Promise<string> {
+  async store(name: string, options: StoreOptions): Promise<Stored> {
     await this.settle();
     const path = containedPath(name, this.#directory);
+    const committed = await commitFile(path, () => this.#takeName(name, path, options));
+    return { path, takeBack: () => removeCommitted(committed) };
+  }
+
+  async #takeName(name: string, path: string, { overwrite, part = DATA }: StoreOptions): Promise<void> {
     const source = join(this.#folder, part);
     const data = statusOf(source);
-    if (data === undefined) return path; // it was stored before this process began
+    if (data === undefined) return; // it was stored before this process began
     const place = statusOf(path);
     if (place !== undefined && place.ino === data.ino && place.dev === data.dev) {
       unlinkSync(source); // killed between its two names
-      return path;
+      return;
     }
     const { mode, flush = false } = this.#options;
     try {
@@ -266,7 +279,6 @@ class DiskHold implements SessionHold {
     } catch (error) {
       throw storageFailure("complete", path, JSON.stringify(name), error);
     }
-    return path;
   }
 
   async remove(): Promise<void> {

@@ -196,10 +196,10 @@ function isDead(path: string): boolean {
   try {
     const text = readFileSync(path, "utf8");
     const age = Date.now() - statSync(path).mtimeMs;
+    const { space, pid } = ownerIn(text);
     // Killed before it had written who it is. One that was only asleep sees that the lock is another's.
-    if (text === "") return age > TICK;
-    const { space, pid } = JSON.parse(text) as { space?: string; pid?: number };
-    if (space === processSpace() && pid !== undefined) {
+    if (pid === undefined) return age > TICK;
+    if (space === processSpace()) {
       if (isProcessAlive(pid) === false) return true;
       // In a container, this process often has the id of the one before.
       if (pid === process.pid && age > process.uptime() * 1000 + TICK) return true;
@@ -207,8 +207,16 @@ function isDead(path: string): boolean {
     return age > SILENCE;
   } catch (error) {
     if (isMissing(error)) return false; // it was let go of: look again
-    if (error instanceof SyntaxError) return false;
     throw error;
+  }
+}
+
+/** The process that a lock names; nothing if it is cut. */
+function ownerIn(text: string): { readonly space?: string; readonly pid?: number } {
+  try {
+    return JSON.parse(text) as { space?: string; pid?: number };
+  } catch {
+    return {};
   }
 }
 

@@ -1,3 +1,4 @@
+import type { BodyDestination } from "../sink/open_sink.ts";
 import type { SessionRecord } from "./session_record.ts";
 
 /** Keeps unfinished uploads where their files will be stored, so that they outlive the process. */
@@ -27,6 +28,14 @@ export interface StoreOptions {
   readonly part?: string;
 }
 
+/** A file that has its name. */
+export interface Stored {
+  /** The absolute path, if it is a file. */
+  readonly path?: string;
+  /** Takes it away again, unless it replaced another or another has its name by now. Never rejects. */
+  takeBack(): Promise<void>;
+}
+
 /** A session that nobody else appends to, until it is released. */
 export interface SessionHold {
   readonly id: string;
@@ -47,22 +56,17 @@ export interface SessionHold {
   read(): AsyncIterable<Uint8Array>;
   /** Appends the data of other sessions, which stay as they are. */
   concatenate(others: readonly SessionHold[]): Promise<void>;
-  /**
-   * The folder in which files are made, called `part.0` and so on, that {@linkcode store} gives their names; undefined if
-   * there is none.
-   */
-  readonly stage: string | undefined;
-  /** Removes what is left in it of an attempt that was killed. */
+  /** Returns the destination of a file, called `part.0` and so on, that {@linkcode store} gives its name. */
+  staged(part: string, contentType: string): BodyDestination;
+  /** Removes what is left of such files of an attempt that was killed. */
   clearStage(): Promise<void>;
   /** Drops the data, now that what was made of it is stored: the record tells how much it was. */
   dropData(): Promise<void>;
   /**
    * Gives the data, or a file that was made of it, its final name. To be called in the state `storing`; again after a
    * kill, where it finds out what has been done.
-   *
-   * @returns the absolute path, if it is a file.
    */
-  store(name: string, options: StoreOptions): Promise<string | undefined>;
+  store(name: string, options: StoreOptions): Promise<Stored>;
   /** Removes the session and what is left of its data; it is released too. */
   remove(): Promise<void>;
   /** Releases the session. */

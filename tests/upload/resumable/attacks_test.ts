@@ -84,8 +84,10 @@ test("a session of which something cannot be read for a while is not locked afte
 test("a lock whose holder was killed before it wrote who it is keeps nobody out for long", () =>
   attack({}, async (attacked) => {
     const upload = await created(attacked, 5);
-    await writeFile(join(attacked.sessionAt(upload), "lock.7"), "");
-    assert.equal((await attacked.ask("HEAD", upload, TUS)).status, 200, "not 423, after ten seconds");
+    for (const [number, text] of ["", '{"space":"', "{}"].entries()) {
+      await writeFile(join(attacked.sessionAt(upload), `lock.${number + 3}000`), text);
+      assert.equal((await attacked.ask("HEAD", upload, TUS)).status, 200, "not 423, after ten seconds");
+    }
   }));
 
 test("sessions that cannot be made leave nothing, and the next ones are made", () =>

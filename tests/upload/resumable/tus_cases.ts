@@ -163,6 +163,22 @@ const core: ExchangeCase[] = [
       gone,
     ],
   },
+  {
+    name: "X-HTTP-Method-Override that is no method of tus, or for what is no upload, stores nothing",
+    steps: [
+      create("Upload-Length: 10"),
+      ...["TRACE", "DELETE, PATCH", "PUT"].map((method): Step => ({
+        request: ["POST", "{upload}", TUS, `X-HTTP-Method-Override: ${method}`],
+        body: "",
+        status: 405,
+      })),
+      {
+        request: ["POST", "/gone", TUS, "X-HTTP-Method-Override: PATCH", DATA, "Upload-Offset: 0"],
+        body: "hello",
+        status: 404,
+      },
+    ],
+  },
 ];
 
 const creation: ExchangeCase[] = [

@@ -32,7 +32,8 @@ export async function answerResumable(exchange: Exchange): Promise<Outcome | und
   const isTus = fieldOf(request.source, "tus-resumable") !== undefined;
   const method = methodOf(request);
   const isForOne = isForSession(settings, request);
-  const isCreation = isTus ? method === "POST" : createsByDraft(request);
+  // Of tus, whatever method it says: its data is no file.
+  const isCreation = isTus ? request.method === "POST" : createsByDraft(request);
   if (!isForOne && !isCreation) return undefined;
   const id = isForOne ? sessionIn(request, settings.basePath) : undefined;
   try {

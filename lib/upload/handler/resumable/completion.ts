@@ -10,7 +10,6 @@ import { conditionFailed, requireConditions, wantsNone } from "../place.ts";
 import { completed, stored } from "../reception.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Digests, infoOf, requestOf } from "./stored_request.ts";
-import { replay } from "./replay.ts";
 import { storeStaged } from "./staging.ts";
 
 const decoder = new TextDecoder();
@@ -31,11 +30,7 @@ export async function complete(exchange: Exchange, hold: SessionHold): Promise<A
   }
   const digests = record.state === "open" ? await verified(exchange, hold) : record.digests!;
   const isPlain = record.name !== undefined && !isCoded(exchange, record);
-  const answer = isPlain
-    ? await takeName(exchange, hold, digests)
-    : hold.stage === undefined
-    ? await replay(exchange, hold)
-    : await storeStaged(exchange, hold, digests);
+  const answer = isPlain ? await takeName(exchange, hold, digests) : await storeStaged(exchange, hold, digests);
   const { texts: _texts, staged: _staged, told: _told, ...kept } = hold.record;
   await hold.save({
     ...kept,
@@ -103,7 +98,7 @@ async function takeName(
   const { name, bytes, isThere, contentType } = hold.record;
   let path: string | undefined;
   try {
-    path = await hold.store(name!, { overwrite: settings.save.overwrite === true && !isConditional });
+    ({ path } = await hold.store(name!, { overwrite: settings.save.overwrite === true && !isConditional }));
   } catch (error) {
     if (isConditional && (error as UploadError).code === "EXISTS") throw conditionFailed("If-None-Match", error);
     throw settings.storage.explained(error, name!);

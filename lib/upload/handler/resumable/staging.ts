@@ -1,11 +1,8 @@
-import { basename } from "node:path";
 import type { BodySource } from "../../body/body_source.ts";
 import { UploadError } from "../../body/upload_error.ts";
-import { commitFile, type CommittedFile, removeCommitted } from "../../form/committed_file.ts";
 import { saveForm } from "../../form/save_form.ts";
 import type { StagedFile } from "../../session/session_record.ts";
-import type { SessionHold } from "../../session/session_storage.ts";
-import { containedPath } from "../../sink/contained_path.ts";
+import type { SessionHold, Stored } from "../../session/session_storage.ts";
 import { saveBody } from "../../sink/save_body.ts";
 import type { Answer } from "../answer.ts";
 import { conditionFailed, requireConditions, wantsNone } from "../place.ts";
@@ -54,12 +51,20 @@ async function stageForm(
     if (places.some(({ name }) => name === place.name)) {
       throw new UploadError("EXISTS", `Two files of the form would have the name ${JSON.stringify(place.name)}`);
     }
-    return `part.${places.push(place) - 1}`;
-  }, stagingOptions(exchange, hold));
-  const staged = files.map(({ path, name: field, filename, contentType, bytes, digest }) => {
-    const part = basename(path!);
-    const { name, isThere } = places[Number(part.slice("part.".length))]!;
-    return { part, isThere, name, bytes, ...(digest !== undefined && { digest }), field, filename, contentType };
+    return hold.staged(partOf(places.push(place) - 1), part.contentType);
+  }, stagingOptions(exchange));
+  const staged = files.map(({ name: field, filename, contentType, bytes, digest }, index) => {
+    const { name, isThere } = places[index]!;
+    return {
+      part: partOf(index),
+      isThere,
+      name,
+      bytes,
+      ...(digest !== undefined && { digest }),
+      field,
+      filename,
+      contentType,
+    };
   });
   return { staged, texts: textsOf(fields) };
 }
@@ -70,39 +75,44 @@ async function stageDecoded(exchange: Exchange, hold: SessionHold): Promise<{ re
   const name = hold.record.name!;
   const status = await settings.storage.look(name);
   if (method === "PUT") requireConditions({ ...request, method, source: requestOf(hold.record, null) }, status);
-  const part = "part.0";
-  const { bytes, digest } = await saveBody(sourceOf(hold), part, stagingOptions(exchange, hold));
+  const part = partOf(0);
+  const destination = hold.staged(part, contentType);
+  const { bytes, digest } = await saveBody(sourceOf(hold), destination, stagingOptions(exchange));
   const isThere = status !== undefined;
   return { staged: [{ part, isThere, name, bytes, ...(digest !== undefined && { digest }), contentType }] };
 }
 
 /** The options for data that is here already: it has no sender who may be slow, and its digests were verified. */
-function stagingOptions({ settings }: Exchange, hold: SessionHold): Exchange["settings"]["save"] {
-  const { onProgress: _onProgress, ...save } = settings.save;
-  return { ...save, root: hold.stage!, overwrite: false, verify: false, idleTimeout: Infinity, minRate: 0 };
+function stagingOptions({ settings }: Exchange): Exchange["settings"]["save"] {
+  const { onProgress: _onProgress, root: _root, ...save } = settings.save;
+  return { ...save, overwrite: false, verify: false, idleTimeout: Infinity, minRate: 0 };
+}
+
+function partOf(index: number): string {
+  return `part.${index}`;
 }
 
 /** Gives the files their names, all of them or none; those that have theirs from before a kill keep them. */
-async function placeAll(exchange: Exchange, hold: SessionHold, staged: readonly StagedFile[]): Promise<string[]> {
+async function placeAll(
+  exchange: Exchange,
+  hold: SessionHold,
+  staged: readonly StagedFile[],
+): Promise<(string | undefined)[]> {
   const { storage, save } = exchange.settings;
   const { isForm, method } = hold.record;
   const isConditional = !isForm && method === "PUT" && wantsNone(requestOf(hold.record, null));
   const overwrite = save.overwrite === true && !isConditional;
-  const committed: CommittedFile[] = [];
-  const paths: string[] = [];
+  const placed: Stored[] = [];
   try {
-    for (const { name, part } of staged) {
-      const path = containedPath(name, storage.root!);
-      committed.push(await commitFile(path, () => hold.store(name, { overwrite, part })));
-      paths.push(path);
-    }
-  } catch (error) {
+    for (const { name, part } of staged) placed.push(await hold.store(name, { overwrite, part }));
+  } catch (failure) {
+    const error = storage.explained(failure, staged[placed.length]!.name);
     // After any other failure it is tried again, with those that have their names.
-    for (const file of isFinal(error) ? committed : []) await removeCommitted(file);
+    for (const file of isFinal(error) ? placed : []) await file.takeBack();
     if (isConditional && (error as UploadError).code === "EXISTS") throw conditionFailed("If-None-Match", error);
     throw error;
   }
-  return paths;
+  return placed.map(({ path }) => path);
 }
 
 /** The request that the data was sent with, as if all of it had come at once. */

@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import process from "node:process";
+import test from "node:test";
+import { gzipSync } from "node:zlib";
+import { type CompletedUpload, createUploadHandler, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
+import type { FakeStore } from "../../s3/fake_store.ts";
+import { withStore } from "../../s3/scene.ts";
+import { pause, within } from "../../support/waits.ts";
+import { objectsIn } from "../resumable/exchange_case.ts";
+
+const TUS = { "Tus-Resumable": "1.0.0" };
+const DATA = { ...TUS, "Content-Type": "application/offset+octet-stream" };
+const PARTIAL = { "Content-Type": "application/partial-upload" };
+const FORM = { "Content-Type": "multipart/form-data; boundary=x" };
+
+type Ask = (
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body?: string | Uint8Array<ArrayBuffer>,
+) => Promise<Response>;
+
+/** A server over a store: requests of it, without a socket. */
+function server(store: FakeStore, options: Partial<UploadHandlerOptions> = {}): Ask {
+  const storage = store.bucket({ retries: 0 });
+  const { fetch } = createUploadHandler(
+    { storage, resumable: true, log: () => {}, ...options } as UploadHandlerOptions,
+  );
+  return (method, path, headers, body) => {
+    const length: Record<string, string> = body === undefined
+      ? {}
+      : { "Content-Length": String(typeof body === "string" ? Buffer.byteLength(body) : body.length) };
+    const init = { method, headers: { ...length, ...headers }, ...(body !== undefined && { body }) };
+    return within(fetch(new Request(`http://localhost${path}`, init)), `${method} ${path}`);
+  };
+}
+
+function formOf(files: Readonly<Record<string, string>>, type = "text/plain"): string {
+  return Object.entries(files).map(([name, text]) =>
+    `--x\r\nContent-Disposition: form-data; name="f"; filename="${name}"\r\nContent-Type: ${type}\r\n\r\n${text}\r\n`
+  ).join("") + "--x--\r\n";
+}
+
+/** Objects that sessions have left. */
+function left(store: FakeStore): string[] {
+  return [...store.objects.keys()].filter((key) => key.startsWith(".millrace-uploads/"));
+}
+
+test("in a bucket: uploads that have no data yet are unfinished, too", () =>
+  withStore(async (store) => {
+    const ask = server(store, { resumable: { maxUnfinished: 2 } });
+    const create = (): Promise<Response> => ask("POST", "/", { ...TUS, "Upload-Length": "5" }, "");
+    const upload = (await create()).headers.get("location")!;
+    assert.equal((await create()).status, 201);
+    await pause(1100); // they are counted once a second
+    assert.equal((await create()).status, 503);
+    assert.equal((await ask("PATCH", upload, { ...DATA, "Upload-Offset": "0" }, "hello")).status, 204);
+    await pause(1100);
+    assert.equal((await create()).status, 201, "one is finished");
+  }));
+
+test("in a bucket: an upload that has expired is not continued, though its objects are there", () =>
+  withStore(async (store) => {
+    const ask = server(store, { resumable: { maxAge: 1000 } });
+    const upload = (await ask("PUT", "/note", { "Upload-Complete": "?0" }, "hello")).headers.get("location")!;
+    assert.equal((await ask("HEAD", upload, {})).status, 204);
+    await pause(1100);
+    assert.equal((await ask("HEAD", upload, {})).status, 404);
+    assert.deepEqual(left(store), []);
+  }));
+
+test("in a bucket: media types that no field can have are stored as what they are without their parameters", () =>
+  withStore(async (store) => {
+    const ask = server(store, { resumable: false, name: ({ filename }) => filename });
+    for (const [type, kept] of [['text/html; a="日本"', "text/html"], ["日本", "application/octet-stream"]] as const) {
+      const response = await ask("POST", "/", FORM, formOf({ [kept.replace("/", "-")]: "hello" }, type));
+      assert.equal(response.status, 201, await response.text());
+      assert.equal(store.objects.get(kept.replace("/", "-"))!.fields["content-type"], kept);
+    }
+  }));
+
+test("in a bucket: a form whose storing was interrupted is stored once, and onComplete() told of each file until it knows", () =>
+  withStore(async (store) => {
+    const told: string[] = [];
+    const failing = new Set(["a", "b"]);
+    const ask = server(store, {
+      onComplete: ({ filename }: CompletedUpload) => {
+        told.push(filename!);
+        if (failing.delete(filename!)) throw new Error("the database is away"); // leaves what a kill leaves
+      },
+    });
+    const body = formOf({ a: "first", b: "second", c: "" });
+    const upload = (await ask("POST", "/", { ...FORM, "Upload-Complete": "?0" }, body)).headers.get("location")!;
+    const finish = (): Promise<Response> =>
+      ask("PATCH", upload, { ...PARTIAL, "Upload-Offset": String(body.length), "Upload-Complete": "?1" }, "");
+    assert.equal((await finish()).status, 500);
+    const files = objectsIn(store);
+    assert.deepEqual(Object.values(files).sort(), ["", "first", "second"]);
+    assert.equal((await finish()).status, 500);
+    const done = await finish();
+    assert.equal(done.status, 201);
+    const answer = await done.json() as { files: { name: string; filename: string }[] };
+    assert.deepEqual(answer.files.map(({ name }) => files[name]), ["first", "second", ""]);
+    assert.equal(store.objects.get(answer.files[0].name)!.fields["content-type"], "text/plain");
+    assert.deepEqual(await (await finish()).json(), answer, "the response was lost");
+    assert.deepEqual(told, ["a", "a", "b", "b", "c"]);
+    assert.deepEqual(objectsIn(store), files);
+    assert.equal(left(store).length, 2, "the claim and the answer, and no data");
+  }));
+
+test("in a bucket: a form that is refused at its last file leaves none of them", () =>
+  withStore(async (store) => {
+    const ask = server(store, { name: ({ filename }) => filename });
+    await store.bucket().put("b", "another's");
+    const refused = await ask("POST", "/", { ...FORM, "Upload-Complete": "?1" }, formOf({ a: "first", b: "second" }));
+    assert.equal(refused.status, 409);
+    // Somebody is faster, once the form is here.
+    store.fails(({ operation, key }) => {
+      if (operation === "CopyObject" && key === "c") store.objects.set("d", store.objects.get("b")!);
+      return undefined;
+    });
+    const late = await ask("POST", "/", { ...FORM, "Upload-Complete": "?1" }, formOf({ c: "first", d: "second" }));
+    assert.equal(late.status, 409);
+    assert.deepEqual(objectsIn(store), { b: "another's", d: "another's" });
+    assert.deepEqual(left(store), []);
+  }));
+
+/** `MILLRACE_KILLS=all` kills a server ahead of each request to the store, rather than of one in eight. */
+const STEP = process.env.MILLRACE_KILLS === "all" ? 1 : 8;
+
+/** A client that keeps on; `body` is sent in two requests. */
+interface Flow {
+  readonly body: string | Uint8Array<ArrayBuffer>;
+  readonly options?: Partial<UploadHandlerOptions>;
+  readonly files: Readonly<Record<string, string>>;
+  create(ask: Ask): Promise<Response>;
+  append(ask: Ask, upload: string, offset: number): Promise<Response>;
+}
+
+const patch = (body: string | Uint8Array<ArrayBuffer>) => (ask: Ask, upload: string, offset: number) => {
+  const headers = { ...PARTIAL, "Upload-Offset": String(offset), "Upload-Complete": "?1" };
+  return ask("PATCH", upload, headers, body.slice(offset) as typeof body);
+};
+
+const form = formOf({ a: "of a", b: "of b" });
+const zipped = gzipSync("hello world") as Uint8Array<ArrayBuffer>;
+
+const flows: Readonly<Record<string, Flow>> = {
+  draft: {
+    body: "hello world",
+    files: { note: "hello world" },
+    create: (ask) => ask("PUT", "/note", { "Upload-Complete": "?0" }, "hello"),
+    append: patch("hello world"),
+  },
+  tus: {
+    body: "hello world",
+    files: { note: "hello world" },
+    create: (ask) => ask("POST", "/", { ...DATA, "Upload-Length": "11" }, "hello"),
+    append: (ask, upload, offset) =>
+      ask("PATCH", upload, { ...DATA, "Upload-Offset": String(offset) }, "hello world".slice(offset)),
+  },
+  form: {
+    body: form,
+    files: { a: "of a", b: "of b" },
+    create: (ask) => ask("POST", "/", { ...FORM, "Upload-Complete": "?0" }, form.slice(0, 60)),
+    append: patch(form),
+  },
+  decoded: {
+    body: zipped,
+    options: { decode: true },
+    files: { note: "hello world" },
+    create: (ask) => ask("PUT", "/note", { "Content-Encoding": "gzip", "Upload-Complete": "?0" }, zipped.slice(0, 10)),
+    append: patch(zipped),
+  },
+};
+
+for (const [name, { options, files, body, create, append }] of Object.entries(flows)) {
+  test(`in a bucket: ${name}: a server that is killed ahead of any request to the store stores each file once`, () =>
+    withStore(async (store) => {
+      const told: string[] = [];
+      const handler: Partial<UploadHandlerOptions> = {
+        name: ({ filename }) => filename ?? "note",
+        onComplete: ({ name }) => void told.push(name),
+        ...options,
+      };
+      for (let killed = Math.floor(Math.random() * STEP), isWhole = false; !isWhole; killed += STEP) {
+        assert.ok(killed < 200, "it never gets through");
+        store.objects.clear();
+        told.length = 0;
+        const start = store.asked.length;
+        store.fails(({ index }) => index - start >= killed ? { status: 400, code: "Killed" } : undefined);
+        let upload: string | undefined;
+        let isDone = false;
+        for (let turn = 0; !isDone; turn++) {
+          assert.ok(turn < 20, "it never ends");
+          const ask = server(store, handler); // each is another process
+          if (upload === undefined) {
+            upload = (await create(ask)).headers.get("location") ?? undefined;
+          } else {
+            const head = await ask("HEAD", upload, name === "tus" ? TUS : {});
+            const offset = Number(head.headers.get("upload-offset") ?? -1);
+            if (offset >= 0) isDone = (await append(ask, upload, offset)).status < 300;
+            else if (head.status === 404) upload = undefined;
+          }
+          isWhole = turn === 1 && isDone;
+          if (!isDone && turn > 0) store.fails(() => undefined);
+        }
+        assert.deepEqual(objectsIn(store), files, `killed ahead of request ${killed} of ${body.length}`);
+        assert.deepEqual([...new Set(told)].sort(), Object.keys(files), `killed ahead of request ${killed}`);
+        assert.ok(told.length <= Object.keys(files).length + 1, `told of ${told}`);
+      }
+    }));
+}
