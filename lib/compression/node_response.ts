@@ -48,6 +48,8 @@ class NodeResponse {
   #isEnded = false;
   /** Callbacks of writes whose output is still in the encoder. */
   readonly #waiting: Written[] = [];
+  /** Callbacks that went with output to the runtime: Deno forgets some of them when the client leaves. */
+  readonly #sent = new Set<Written>();
   /** Writes that wait for their turn: a large one is encoded over several turns, and later ones follow it. */
   readonly #queue: Queued[] = [];
   /** Calls after `end()` while it waits in the queue: refused as the runtime does it, once that has run. */
@@ -309,7 +311,11 @@ class NodeResponse {
   #takeWaiting(): Written | undefined {
     if (this.#waiting.length === 0) return undefined;
     const waiting = this.#waiting.splice(0);
-    return (error) => waiting.forEach((written) => written(error));
+    const all: Written = (error) => {
+      if (this.#sent.delete(all)) waiting.forEach((written) => written(error));
+    };
+    this.#sent.add(all);
+    return all;
   }
 
   /** Nobody reads what is still in the encoder. */
@@ -321,6 +327,8 @@ class NodeResponse {
       code: "ERR_STREAM_DESTROYED",
     });
     this.#takeWaiting()?.(error);
+    // Once the runtime has called those that it does not forget.
+    atEndOfTurn(() => this.#sent.forEach((written) => written(error)));
     for (const step of this.#late.splice(0)) step();
   }
 
