@@ -42,6 +42,21 @@ const INFORMING: readonly string[] = ["node:http"];
  * @param store The store with the bucket that files are stored in. Default: a folder.
  */
 export async function run(entry: string, expected: ExchangeCase, store?: FakeStore): Promise<void> {
+  try {
+    await runOnce(entry, expected, store, 100);
+  } catch (error) {
+    if (!expected.steps.some(({ isCut }) => isCut)) throw error;
+    await runOnce(entry, expected, store, 5_000); // on a busy machine a cut may come before the body is read
+  }
+}
+
+/** @param cutAfter How long a connection that is to be cut stays open after its body was sent, in ms. */
+async function runOnce(
+  entry: string,
+  expected: ExchangeCase,
+  store: FakeStore | undefined,
+  cutAfter: number,
+): Promise<void> {
   const storage = store && { storage: store.bucket() };
   await serving(entry, { resumable: true, ...expected.options, ...storage }, async (server) => {
     for (const [key, text] of Object.entries(expected.files ?? {})) await storage?.storage.put(key, text);
@@ -49,7 +64,11 @@ export async function run(entry: string, expected: ExchangeCase, store?: FakeSto
     let upload = "";
     for (const [index, step] of expected.steps.entries()) {
       const place = (text: string): string => text.replaceAll("{upload}", upload);
-      const found = await ask(server, { ...step, request: step.request.map(place) as unknown as Step["request"] });
+      const found = await ask(
+        server,
+        { ...step, request: step.request.map(place) as unknown as Step["request"] },
+        cutAfter,
+      );
       if (found === undefined) continue;
       const { answer, interim } = found;
       const what = `step ${index + 1}: ${answer.all}`;
@@ -72,10 +91,11 @@ export async function run(entry: string, expected: ExchangeCase, store?: FakeSto
   });
 }
 
-/** Sends a request; gives its response, with those before it; nothing if it is cut. */
+/** Sends a request; gives its response, with those before it; nothing if it is cut, `cutAfter` ms after its body. */
 export async function ask(
   { port }: Pick<Serving, "port">,
   { request: [method, target, ...lines], body, isCut }: Step,
+  cutAfter = 0,
 ): Promise<{ readonly answer: ClientAnswer; readonly interim: readonly ClientAnswer[] } | undefined> {
   const client = await RawClient.open(port);
   try {
@@ -84,7 +104,7 @@ export async function ask(
     client.ask(method, target, [...lines, ...length, "Connection: close"]);
     if (body !== undefined) client.send(body);
     if (isCut) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await new Promise((resolve) => setTimeout(resolve, cutAfter));
       return undefined;
     }
     const interim: ClientAnswer[] = [];
