@@ -11,6 +11,7 @@ export { ReadyResponse } from "./ready_response.ts";
 export { type NativeSide, ResponseShell, type ResponseShellClass, type ResponseShellParts } from "./response_shell.ts";
 export { isFromBunServer } from "./own_request.ts";
 export { nativeGzip } from "./gzip.ts";
+export { nativeZstd } from "./zstd.ts";
 export { environmentVariable } from "./environment.ts";
 export { startWorker } from "./worker.ts";
 export { isPermitted } from "./permissions.ts";
