@@ -1,4 +1,4 @@
-import { resolveObjectURL } from "node:buffer";
+import { resolveObjectURL } from "../../runtime/mod.ts";
 import { buildResponse } from "../call/build_response.ts";
 import { ANSWERED, type Caller, type CallOwner } from "../call/caller.ts";
 import { TotalDeadline } from "../call/total_deadline.ts";
@@ -107,7 +107,8 @@ export class LocalCall implements LiveCall, BodyControl {
   }
 
   #answerBlob(href: string): void {
-    const blob = resolveObjectURL(href) as Blob | undefined;
+    if (resolveObjectURL === undefined) return this.#failUrl("this runtime's version finds no Blob by its URL");
+    const blob = resolveObjectURL(href);
     if (this.#request.method !== "GET") return this.#failUrl("blob: URLs can be fetched with GET only");
     if (blob === undefined) return this.#failUrl("there is no Blob of this name, or not any more");
     const { size } = blob;
