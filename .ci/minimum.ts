@@ -112,6 +112,8 @@ async function testOn(name: string, files: readonly string[]): Promise<Outcome> 
     const { stdout, stderr, fault } = await run(runtimes[name].command(file));
     const { passed, skipped, failures } = outcomeOf(() => runtimes[name].outcome(stdout), fault);
     const unknown = failures.filter((failure) =>
+      // A file that does not load, or crashes, fails whatever tests of it are known to.
+      failure === fault ||
       !knownFailures.some((known) => known.runtime === name && file === known.file && known.test.test(failure))
     );
     if (unknown.length > 0) console.log(`\n${name} failed: ${file}: ${unknown.join("; ")}\n${stdout}${stderr}`);

@@ -18,15 +18,15 @@ import { startStore } from "../tests/s3/real_stores.ts";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const cache = join(root, "node_modules", ".cache", "s3-peers");
 const CHUNK = 64 * 1024;
-const pattern = new Uint8Array(CHUNK + 256).map((_, i) => (i * 131 + (i >> 7)) & 255);
 
 function option(name: string, otherwise: number): number {
   const at = process.argv.indexOf(`--${name}`);
   return at === -1 ? otherwise : Number(process.argv[at + 1]);
 }
 
-/** The chunks of an upload. */
-function* chunks(index: number, bytes: number): Generator<Uint8Array<ArrayBuffer>> {
+/** The chunks of an upload: other bytes for each contestant, as Garage writes no block that it has. */
+function* chunks(name: string, index: number, bytes: number): Generator<Uint8Array<ArrayBuffer>> {
+  const pattern = patterns[name];
   for (let start = 0; start < bytes; start += CHUNK) {
     const from = (index + start / CHUNK) & 255;
     yield pattern.slice(from, from + Math.min(CHUNK, bytes - start));
@@ -34,8 +34,8 @@ function* chunks(index: number, bytes: number): Generator<Uint8Array<ArrayBuffer
 }
 
 /** A source that tells no length, and gives a chunk a turn. */
-function sourceOf(index: number, bytes: number): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const source = chunks(index, bytes);
+function sourceOf(name: string, index: number, bytes: number): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const source = chunks(name, index, bytes);
   return new ReadableStream({
     async pull(controller) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -84,13 +84,20 @@ const contestants: Readonly<Record<string, (options: S3BucketOptions) => Promise
   },
 };
 
+const patterns: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = Object.fromEntries(
+  Object.keys(contestants).map((name, k) => [
+    name,
+    new Uint8Array(CHUNK + 256).map((_, i) => (i * (131 + 2 * k) + (i >> 7)) & 255),
+  ]),
+);
+
 async function contestant(name: string, options: S3BucketOptions): Promise<void> {
   const uploads = option("uploads", 200);
   const bytes = option("megabytes", 15) * 1_000_000;
   const upload = await contestants[name](options);
   const start = performance.now();
   const results = await Promise.allSettled(
-    Array.from({ length: uploads }, (_, i) => upload(`${name}/${i}`, sourceOf(i, bytes))),
+    Array.from({ length: uploads }, (_, i) => upload(`${name}/${i}`, sourceOf(name, i, bytes))),
   );
   const seconds = (performance.now() - start) / 1000;
   const failed = results.filter(({ status }) => status === "rejected");
@@ -120,7 +127,7 @@ async function wrongOf(bucket: S3Bucket, name: string, uploads: number, bytes: n
   let wrong = 0;
   const check = async (i: number): Promise<void> => {
     const [expected, found]: [Hash, Hash] = [createHash("sha256"), createHash("sha256")];
-    for (const chunk of chunks(i, bytes)) expected.update(chunk);
+    for (const chunk of chunks(name, i, bytes)) expected.update(chunk);
     try {
       for await (const chunk of bucket.readable(`${name}/${i}`)) found.update(chunk);
     } catch {
@@ -151,7 +158,7 @@ async function large(bucket: S3Bucket, megabytes: number): Promise<void> {
     rss.length = 0;
   };
   let start = performance.now();
-  await sourceOf(7, bytes).pipeTo(bucket.writable("large"));
+  await sourceOf("millrace", 7, bytes).pipeTo(bucket.writable("large"));
   tell(`${megabytes} MB up`, start);
   start = performance.now();
   const found = createHash("sha256");
@@ -163,7 +170,7 @@ async function large(bucket: S3Bucket, megabytes: number): Promise<void> {
   tell(`${megabytes} MB down in ranges`, start);
   clearInterval(timer);
   const expected = createHash("sha256");
-  for (const chunk of chunks(7, bytes)) expected.update(chunk);
+  for (const chunk of chunks("millrace", 7, bytes)) expected.update(chunk);
   console.log(found.digest("hex") === expected.digest("hex") ? "the digests are equal" : "THE DIGESTS DIFFER");
 }
 

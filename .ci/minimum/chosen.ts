@@ -1,5 +1,6 @@
 /** The tests that run on the oldest versions: of each part those that are quick and rely most on the runtime. */
 export const chosen: readonly string[] = [
+  ...inFolder("architecture", "subpaths_load"),
   ...inFolder(
     "streams",
     "aborted_pipe bridge bridge_batch byte_tee chunk_queue enqueue_all error_codes high_water_mark idle_error install",
@@ -18,7 +19,7 @@ export const chosen: readonly string[] = [
   ...inFolder("upload", "handler/middleware handler/options handler/statuses"),
   ...inFolder(
     "http",
-    "connect/errors connect/tls_options request/redirect response/response_body h1/responses h2/response",
+    "connect/errors connect/tls_options local/local_call request/redirect request/request_body response/response_body h1/responses h2/response",
   ),
   ...inFolder("precompress", "precompress previous"),
 ];

@@ -48,6 +48,13 @@ export interface FollowFileOptions {
    * @default 100
    */
   interval?: number;
+  /**
+   * Called when something has the file's name that cannot be read: a folder, a pipe, a file that this user may not read.
+   * It is waited for as if there were no file, and told of once.
+   *
+   * @default `process.emitWarning()`
+   */
+  onWarning?: (error: Error) => void;
   /** Ends the stream with its reason, and closes the file. */
   signal?: AbortSignal;
 }
@@ -56,6 +63,7 @@ const known: Readonly<Record<keyof FollowFileOptions, true>> = {
   start: true,
   series: true,
   interval: true,
+  onWarning: true,
   signal: true,
 };
 
@@ -64,7 +72,8 @@ const known: Readonly<Record<keyof FollowFileOptions, true>> = {
  *
  * A file that is renamed or removed is read on until another one has bytes under its name, and then to its end; the other
  * one is read from its beginning, and so is a file that was truncated or written anew. A file that is missing is waited
- * for. The stream has no end: cancel it, leave the loop, or abort the signal. Either closes the file.
+ * for, and so is one in whose place something else is for a while. The stream has no end: cancel it, leave the loop, or
+ * abort the signal. Either closes the file.
  *
  * The file is looked at every `interval` ms while a read waits; nothing is read ahead.
  *
@@ -72,6 +81,7 @@ const known: Readonly<Record<keyof FollowFileOptions, true>> = {
  * @param options.start The place of the first byte: "beginning", "end" or a number. Default: "end".
  * @param options.series Whether the path names a series of files. Default: false.
  * @param options.interval The ms between two looks at the file. Default: 100.
+ * @param options.onWarning Told of what cannot be read and has the file's name. Default: `process.emitWarning()`.
  * @param options.signal Ends the stream with its reason.
  * @throws {Error} that names the file and says why it cannot be read, with the system's `code`; so do reads that fail.
  * @throws {TypeError} if the path or an option is none, or a series is to begin at a number.
@@ -96,15 +106,18 @@ export async function followFile(
   options: FollowFileOptions = {},
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   requireKnown(options, known, "followFile()");
-  const { interval = 100, signal } = options;
+  const { interval = 100, onWarning, signal } = options;
   if (!(typeof interval === "number" && interval >= 1 && interval < 2 ** 31)) {
     throw new RangeError(`interval must be a number of ms from 1 to 2^31 - 1, not ${described(interval)}`);
   }
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new TypeError(`signal must be an AbortSignal, not ${described(signal)}`);
   }
+  if (onWarning !== undefined && typeof onWarning !== "function") {
+    throw new TypeError(`onWarning must be a function, not ${described(onWarning)}`);
+  }
   signal?.throwIfAborted();
-  const source = new FollowSource(trailOf(filePath(path), options), interval, signal);
+  const source = new FollowSource(trailOf(filePath(path), options), { interval, onWarning, signal });
   await source.open();
   return new ReadableStream(source, { highWaterMark: 0 });
 }

@@ -97,6 +97,7 @@ export interface RotationOptions {
   retry?: RetryOptions;
   /**
    * Called when a file could not be compressed or removed. It stays as it is, and is tried again with the next file.
+   * What this throws is a warning of the process.
    *
    * @default `process.emitWarning()`
    */

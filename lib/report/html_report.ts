@@ -3,6 +3,7 @@ import { deflateRawSync } from "node:zlib";
 import { html, Markup, visibleName } from "./markup.ts";
 import { script, style } from "./page_assets.ts";
 import { pageDataOf } from "./page_data.ts";
+import { toPrintable } from "./printable.ts";
 import { changesSection } from "./sections/changes.ts";
 import { filesSection } from "./sections/files.ts";
 import { headline } from "./sections/headline.ts";
@@ -20,7 +21,6 @@ import type { SiteReport } from "./site_report.ts";
  */
 export function htmlReport(report: SiteReport, at: Date): string {
   const types = typesBySize(report.files);
-  const data = JSON.stringify(pageDataOf(report, types)).replace(/[<\u2028\u2029]/g, escaped);
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(script)}`,
@@ -52,7 +52,7 @@ export function htmlReport(report: SiteReport, at: Date): string {
     ${changesSection(report)}
     ${leftAloneSection(report)}
         </main>
-        ${dataElement(data)}
+        ${dataElement(pageDataOf(report, types))}
         <script>${new Markup(script)}</script>
       </body>
     </html>
@@ -60,18 +60,12 @@ export function htmlReport(report: SiteReport, at: Date): string {
   return text;
 }
 
-/** Longer data is packed, in bytes: that of 10,000 files takes half of the space then. */
-const PACKED = 32_000;
-
 /** The element from which the page's script reads its data. */
-function dataElement(data: string): Markup {
-  if (data.length < PACKED) return html`<script type="application/json" id="data">${new Markup(data)}</script>`;
-  const packed = deflateRawSync(data, { level: 9 }).toString("base64");
-  return html`<script type="text/plain" id="data" data-coding="deflate-raw">${packed}</script>`;
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+function dataElement(data: Uint8Array): Markup {
+  const packed = deflateRawSync(data, { level: 9 });
+  // Text of these characters needs no escapes.
+  const text = new Markup(toPrintable(packed));
+  return html`<script type="text/plain" id="data" data-length="${packed.length}">${text}</script>`;
 }
 
 function hashOf(text: string): string {

@@ -9,6 +9,7 @@ export { copiesVectors, writesAtOnce, writeStream } from "./file_writes.ts";
 export { readsAheadOfChunks, readsOnAfterAnswer } from "./reads_on.ts";
 export { ReadyResponse } from "./ready_response.ts";
 export { type NativeSide, ResponseShell, type ResponseShellClass, type ResponseShellParts } from "./response_shell.ts";
+export { resolveObjectURL } from "./object_url.ts";
 export { isFromBunServer } from "./own_request.ts";
 export { nativeGzip } from "./gzip.ts";
 export { environmentVariable } from "./environment.ts";

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { fromNodeWritable } from "../../lib/node/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
 import { recordWrites } from "./loopback.ts";
-import { until, within } from "../support/waits.ts";
+import { turn, until, within } from "../support/waits.ts";
 
 /** A writable that keeps what it is given, each chunk as long as `hold` says. */
 function collector(
@@ -260,6 +260,7 @@ describe("fromNodeWritable() of a writable", () => {
     const writer = stream.getWriter();
     const write = writer.write("a");
     await until(() => written.length === 1, "the write");
+    await turn(); // from then on it looks for an abort
     const aborted = writer.abort(reason);
     assert.equal(writable.destroyed, true);
     assert.deepEqual(await outcomes([aborted, write]), ["fulfilled", reason]);

@@ -1,10 +1,19 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
+import { deflateRawSync } from "node:zlib";
+import fc from "fast-check";
+import { typeOf } from "../../lib/precompress/internal.ts";
+import { pageDataOf } from "../../lib/report/page_data.ts";
+import type { SiteFile } from "../../lib/report/site_file.ts";
+import { fromPrintable, toPrintable } from "../../lib/report/printable.ts";
+import { type ShownSite, siteFrom } from "../../lib/report/page/files.ts";
+import { unpacked } from "../../lib/report/page/unpacked.ts";
 import { mainHere } from "../cli/main_here.ts";
 import { noise, sourceText } from "../support/bytes.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
 import { inFolder, listed, writeTree } from "../support/folders.ts";
 
 const quick = ["--level-brotli", "5", "--level-zstd", "3", "--level-gzip", "6", "--jobs", "1", "--quiet"];
@@ -30,24 +39,9 @@ async function writeSite(folder: string, script: string, seed: number): Promise<
   });
 }
 
-interface Data {
-  readonly paths: (string | number)[];
-  readonly size: number[];
-  readonly changes: string[];
-  readonly change: number[];
-  readonly notes: string[];
-  readonly note: number[];
-}
-
-function dataIn(html: string): Data {
-  return JSON.parse(/<script type="application\/json" id="data">([^<]*)<\/script>/.exec(html)![1]);
-}
-
-function pathsOf({ paths }: Data): string[] {
-  let last = "";
-  return Array.from({ length: paths.length / 2 }, (_, i) => {
-    return last = last.slice(0, paths[2 * i] as number) + paths[2 * i + 1];
-  });
+async function shownIn(html: string): Promise<ShownSite> {
+  const [, length, text] = /<script type="text\/plain" id="data" data-length="(\d+)">([^<]*)<\/script>/.exec(html)!;
+  return siteFrom(await unpacked(text, Number(length)));
 }
 
 test("--report writes a page that stands alone, in which no name is markup", () =>
@@ -69,7 +63,7 @@ test("--report writes a page that stands alone, in which no name is markup", () 
     });
     assert.deepEqual(rules.slice(0, 3), ["default-src 'none'", `script-src ${script}`, `style-src ${style}`]);
     assert.deepEqual(
-      pathsOf(dataIn(html)).sort(),
+      (await shownIn(html)).files.map(({ path }) => path).sort(),
       [
         "`|_b.js",
         HOSTILE,
@@ -94,6 +88,69 @@ test("--report writes a page that stands alone, in which no name is markup", () 
     ]);
   }));
 
+test("a page knows of each file its size, its type and the sizes of its variants, whatever it is called", () =>
+  inFolder(async (folder) => {
+    const [site, path] = [join(folder, "site"), join(folder, "report.html")];
+    const names = [
+      "a.js",
+      "\u{1f600}a.js",
+      "\u{1f601}b.js",
+      "js",
+      "no ending",
+      "v1.0/x",
+      "x.y.svg",
+      "a.",
+      "a\nb.js",
+      "\u00fc.css",
+    ];
+    await writeTree(site, Object.fromEntries(names.map((name, i) => [name, sourceText(1500 + 700 * i, i)])));
+    await writeTree(site, { "large.map": sourceText(300_000, 50), "empty.txt": "" });
+    await mainHere([site, ...quick, "--report", path]);
+    const { files, words } = await shownIn(await readFile(path, "utf8"));
+    const sizeOf = (name: string): Promise<number> => stat(join(site, name)).then(({ size }) => size, () => 0);
+    const expected = await Promise.all([...names, "large.map", "empty.txt"].map(async (name) => {
+      const sizes = await Promise.all(["br", "zst", "gz"].map((end) => sizeOf(`${name}.${end}`)));
+      return [name.replace("\n", "\\u000a"), typeOf(name), await sizeOf(name), sizes];
+    }));
+    assert.deepEqual(
+      files.map(({ path, type, size, sizes }) => [path, words.types[type], size, sizes]).sort(),
+      expected.sort(),
+    );
+    assert.deepEqual(words.formats, ["brotli", "zstd", "gzip"]);
+  }));
+
+test("bytes in a page are characters that need no escapes, and are read as they were", () => {
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+    const text = toPrintable(bytes);
+    assert.match(text, /^[!-%'-;=?-~]*$/);
+    assert.ok(text.length <= Math.ceil((bytes.length * 8) / 13) * 2);
+    assert.deepEqual(fromPrintable(text, bytes.length), Uint8Array.from(bytes));
+  }));
+});
+
+test("the data of 10,000 hashed files and their variants take less than 150,000 bytes of a page", () => {
+  const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"];
+  const random = randomNumbers(1);
+  const files = Array.from({ length: 10_000 }, (_, i): SiteFile => {
+    const hash = Array.from({ length: 8 }, () => letters[random(64)]).join("");
+    const size = 300 + random(6000);
+    const [brotli, zstd, gzip] = [0.3, 0.31, 0.32].map((share) => Math.round(size * share) + random(40));
+    const path = `assets/${["Button", "Modal", "chart", "vendor"][i % 4]}-${hash}.${["js", "css", "svg"][random(3)]}`;
+    return {
+      path,
+      type: typeOf(path),
+      size,
+      sizes: { brotli, zstd, gzip },
+      state: "unchanged",
+      isImmutable: true,
+      change: "new",
+    };
+  }).sort((a, b) => a.path < b.path ? -1 : 1);
+  const data = pageDataOf({ files, formats: ["brotli", "zstd", "gzip"] }, ["JavaScript", "CSS", "SVG"]);
+  const { length } = toPrintable(deflateRawSync(data, { level: 9 }));
+  assert.ok(length < 150_000, `${length} characters`);
+});
+
 test("--report FILE.md writes a summary, in which names are no markup either", () =>
   inFolder(async (folder) => {
     const [site, path] = [join(folder, "s_i|te"), join(folder, "summary.md")];
@@ -116,8 +173,8 @@ test("reports compare with the run before, and with the previous deploy for its 
     await writeTree(site, { "new.txt": "n".repeat(5000) });
     await mainHere([site, ...quick, "--previous", old, "--report", path, "--report", text]);
     const html = await readFile(path, "utf8");
-    const data = dataIn(html);
-    const changes = Object.fromEntries(pathsOf(data).map((each, i) => [each, data.changes[data.change[i]]]));
+    const { files, words } = await shownIn(html);
+    const changes = Object.fromEntries(files.map(({ path, change }) => [path, words.changes[change!]]));
     assert.deepEqual(changes, {
       "about/index.html": "changed",
       "assets/app-3f9a1c0b.js": "changed",

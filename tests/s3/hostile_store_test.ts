@@ -232,3 +232,50 @@ test("head() keeps metadata of any name", () =>
       assert.deepEqual(Object.entries((await bucket().head("a"))!.metadata!), [["__proto__", "p"]]);
     },
   ));
+
+for (const hours of [-26, 3]) {
+  test(`requests are signed by the clock of a store that is ${hours} hours ahead`, () => {
+    const now = () => Date.now() + hours * 3_600_000;
+    const asked: string[] = [];
+    return withAnswers((req, res) => {
+      const signed = String(req.headers["x-amz-date"] ?? new URL(req.url!, "http://a").searchParams.get("X-Amz-Date"));
+      asked.push(signed);
+      const time = Date.parse(signed.replace(/(....)(..)(..T..)(..)(..Z)/, "$1-$2-$3:$4:$5"));
+      const isRight = Math.abs(time - now()) < 60_000;
+      const date = new Date(now()).toUTCString();
+      res.writeHead(isRight ? 200 : 403, { ...TAGGED, date, "content-length": "0" }).end();
+    }, async ({ bucket, endpoint }) => {
+      const one = bucket();
+      assert.equal((await one.head("a"))?.size, 0);
+      await one.delete("a");
+      assert.equal(asked.length, 3, "it learns the time once");
+      assert.equal((await fetch(await one.presign("a"))).status, 200);
+      const other = bucket({ endpoint, credentials: () => ({ accessKeyId: "id", secretAccessKey: "s" }) });
+      await Promise.all([other.head("a"), other.head("b"), other.head("c")]);
+    });
+  });
+}
+
+test("a store that refuses and tells ever another time is asked twice", () => {
+  let days = 0;
+  return withAnswers(
+    (_req, res) => void res.writeHead(403, { date: new Date(Date.now() + ++days * 86_400_000).toUTCString() }).end(),
+    async ({ bucket, asked }) => {
+      await assert.rejects(bucket({ retries: 3 }).head("a"), { name: "S3Error", code: "AccessDenied" });
+      assert.equal(asked.length, 2);
+    },
+  );
+});
+
+test("what is not there is removed, however a store says so", () =>
+  withAnswers(
+    (req, res) => {
+      if (req.method !== "GET") return void res.writeHead(404).end("no page of this name");
+      const upload = "<Key>a</Key><UploadId>1</UploadId><Initiated>2020-01-01T00:00:00Z</Initiated>";
+      res.end(document("ListMultipartUploadsResult", `<Upload>${upload}</Upload>`));
+    },
+    async ({ bucket }) => {
+      await bucket().delete("a");
+      assert.equal(await bucket().removeAbandoned(), 1);
+    },
+  ));

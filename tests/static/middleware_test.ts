@@ -208,6 +208,30 @@ test("our fields replace those of the same name that were set before", () =>
     }
   }));
 
+test("a field that headers() gives twice is sent twice, whether or not others were set before", () =>
+  chained(
+    (handler) =>
+      new ConnectChain()
+        .use("/", (request, response, next) => {
+          if (request.url === "/app.js") response.setHeader("X-Powered-By", "water");
+          next();
+        })
+        .use("/", handler.node),
+    async ({ port }) => {
+      for (const path of ["/app.js", "/large.bin", "/app.js"]) {
+        const raw = await exchange(port, requestBytes("GET", path));
+        assert.deepEqual(
+          raw?.all.match(/^set-cookie: .*$/gim)?.map((line) => line.slice(12).trim()),
+          ["a=1", "b=2"],
+          path,
+        );
+        assert.equal(raw?.all.match(/^etag: /gim)?.length, 1);
+      }
+    },
+    // Not in its type, as no other field is sent twice.
+    { headers: () => new Headers([["Set-Cookie", "a=1"], ["Set-Cookie", "b=2"]]) as unknown as Record<string, string> },
+  ));
+
 /** As compression middleware does it, which hands on what it is given, but not who wants to know when it is written. */
 const wrapping: Middleware = (_request, response, next) => {
   const { write, end } = response;

@@ -1,6 +1,15 @@
 import type { ReadableByteStreamController } from "../../streams/mod.ts";
 import { fileFailure } from "../failure.ts";
+import { warn } from "../warning.ts";
 import type { FollowedFile, Trail } from "./followed_file.ts";
+
+/** The options of {@linkcode FollowSource}, checked. */
+export interface FollowSourceOptions {
+  /** In ms. */
+  readonly interval: number;
+  readonly onWarning: ((error: Error) => void) | undefined;
+  readonly signal: AbortSignal | undefined;
+}
 
 /** Files that are opened ahead of being read, at most. */
 const MOST_AHEAD = 16;
@@ -13,18 +22,22 @@ export class FollowSource {
   readonly type = "bytes";
   readonly #trail: Trail;
   readonly #interval: number;
+  readonly #onWarning: ((error: Error) => void) | undefined;
   readonly #signal: AbortSignal | undefined;
   /** The file that is read, and those after it. */
   readonly #files: FollowedFile[] = [];
   /** When files were looked for, in ms since the process began. */
   #lookedAt = 0;
+  /** The message of the last warning; undefined if there was nothing to warn of since. */
+  #warning: string | undefined = undefined;
   #hasEnded = false;
   #stopWaiting: (() => void) | undefined = undefined;
   #onAbort: (() => void) | undefined = undefined;
 
-  constructor(trail: Trail, interval: number, signal: AbortSignal | undefined) {
+  constructor(trail: Trail, { interval, onWarning, signal }: FollowSourceOptions) {
     this.#trail = trail;
     this.#interval = interval;
+    this.#onWarning = onWarning;
     this.#signal = signal;
   }
 
@@ -85,7 +98,20 @@ export class FollowSource {
   async #look(): Promise<boolean> {
     this.#lookedAt = performance.now();
     if (this.#files.length > MOST_AHEAD) return false;
-    return this.#add(await this.#trail.next(this.#files.at(-1)));
+    try {
+      const file = await this.#trail.next(this.#files.at(-1));
+      this.#warning = undefined;
+      return this.#add(file);
+    } catch (error) {
+      this.#warn(fileFailure("read", this.#trail.path, error));
+      return false; // as if there were none: whoever has put it there may be about to replace it
+    }
+  }
+
+  #warn(error: Error): void {
+    if (error.message === this.#warning || this.#hasEnded) return;
+    this.#warning = error.message;
+    warn(this.#onWarning, error);
   }
 
   #add(file: FollowedFile | undefined): boolean {

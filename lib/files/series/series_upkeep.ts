@@ -1,5 +1,5 @@
-import process from "node:process";
 import type { SeriesFormat } from "../rotation_options.ts";
+import { warn } from "../warning.ts";
 import { type LimitedSeries, removePastLimits } from "./series_limits.ts";
 import { type PackedSeries, SeriesPacker } from "./series_packer.ts";
 
@@ -39,7 +39,7 @@ export class SeriesUpkeep {
         await this.#packer.pack();
         await removePastLimits(this.#series);
       } catch (error) {
-        this.#warn(error as Error);
+        if (!this.#isOver) warn(this.#onWarning, error as Error);
       }
     });
   }
@@ -58,11 +58,5 @@ export class SeriesUpkeep {
   async stop(): Promise<void> {
     this.#packer.stop();
     await this.#underWay;
-  }
-
-  #warn(error: Error): void {
-    if (this.#isOver) return;
-    if (this.#onWarning === undefined) process.emitWarning(error);
-    else this.#onWarning(error);
   }
 }

@@ -23,7 +23,16 @@ export class BlobBody implements BodySource {
 
 async function* chunksOf(parts: readonly (Uint8Array | Blob)[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) {
-    if (part instanceof Blob) yield* part.stream();
+    if (part instanceof Blob) yield* chunksOfBlob(part);
     else yield part;
+  }
+}
+
+async function* chunksOfBlob(blob: Blob): AsyncGenerator<Uint8Array> {
+  let left = sizeOfBlob(blob);
+  for await (const chunk of blob.stream()) {
+    yield chunk.length > left ? chunk.subarray(0, left) : chunk;
+    left -= chunk.length;
+    if (left <= 0) return; // on Bun 1.3 the stream of a slice goes on to the end of what it is a slice of
   }
 }

@@ -1,5 +1,5 @@
 import { formatBytes } from "../../quantities/mod.ts";
-import type { PageData } from "../page_data.ts";
+import type { PageWords } from "../page_data.ts";
 import { saving } from "../saving.ts";
 import type { ShownFile } from "./files.ts";
 
@@ -13,7 +13,7 @@ export interface Column {
 }
 
 /** The columns for the formats that there are. */
-export function columnsOf({ types, formats, notes, changes }: PageData): Column[] {
+export function columnsOf({ types, formats, notes, changes }: PageWords): Column[] {
   return [
     words("File", ({ path }) => path),
     words("Type", ({ type }) => types[type]!),

@@ -1,4 +1,4 @@
-import type { PageData } from "../page_data.ts";
+import type { PageHead, PageWords } from "../page_data.ts";
 
 /** A file as the page shows it. */
 export interface ShownFile {
@@ -14,22 +14,47 @@ export interface ShownFile {
   readonly sizes: readonly number[];
 }
 
-/** Puts the columns of `data` together. */
-export function filesOf(data: PageData): ShownFile[] {
-  let path = "";
+/** All that the page shows of files. */
+export interface ShownSite {
+  readonly words: PageWords;
+  readonly files: readonly ShownFile[];
+}
+
+/** Reads the data of a page, which `pageDataOf()` made. */
+export function siteFrom(bytes: Uint8Array): ShownSite {
+  const text = new TextDecoder();
+  let at = bytes.indexOf(0x0a) + 1;
+  const head: PageHead = JSON.parse(text.decode(bytes.subarray(0, at)));
+  const { count, endings, changes, formats } = head;
+  const [shared, ending, note, change, size, first, ...others] = head.widths.map((width) => {
+    const planes = bytes.subarray(at, at += width * count);
+    return Array.from({ length: count }, (_, i) => {
+      let value = 0;
+      for (let place = width - 1; place >= 0; place--) value = value * 256 + planes[place * count + i]!;
+      return value;
+    });
+  }) as [number[], number[], number[], number[], number[], ...number[][]];
+  const rests = text.decode(bytes.subarray(at)).split("\n");
   // Of the formats that need no dictionary.
-  const plain = [...data.formats.keys()].filter((i) => ["brotli", "zstd", "gzip"].includes(data.formats[i]!));
-  return data.size.map((size, i) => {
-    path = path.slice(0, data.paths[2 * i] as number) + data.paths[2 * i + 1];
-    const sizes = data.sizes.map((column) => column[i]!);
+  const plain = [...formats.keys()].filter((i) => ["brotli", "zstd", "gzip"].includes(formats[i]!));
+  let stem = "";
+  const files = size.map((size, i): ShownFile => {
+    stem = stem.slice(0, shared[i]) + rests[i]!;
+    const [end, type] = endings[ending[i]!]!;
+    const sizes = first ? [first[i]!, ...others.map((column) => first[i]! + difference(column[i]!))] : [];
     return {
-      path,
-      type: data.type[i]!,
-      note: data.note[i]!,
-      change: data.change[i],
+      path: stem + end,
+      type,
+      note: note[i]!,
+      change: changes.length === 0 ? undefined : change[i]!,
       size,
       sent: Math.min(size, ...plain.map((column) => sizes[column] || size)),
       sizes,
     };
   });
+  return { words: head, files };
+}
+
+function difference(unsigned: number): number {
+  return unsigned % 2 === 0 ? unsigned / 2 : (unsigned + 1) / -2;
 }

@@ -1,6 +1,5 @@
-import type { PageData } from "../page_data.ts";
 import { columnsOf } from "./columns.ts";
-import { filesOf, type ShownFile } from "./files.ts";
+import { type ShownFile, type ShownSite, siteFrom } from "./files.ts";
 import { FileTable } from "./table.ts";
 import { Treemap } from "./treemap.ts";
 import { unpacked } from "./unpacked.ts";
@@ -8,16 +7,14 @@ import { unpacked } from "./unpacked.ts";
 const byId = <Kind extends HTMLElement>(id: string): Kind => document.getElementById(id) as Kind;
 
 const { textContent, dataset } = byId("data");
-if (dataset.coding === undefined) show(JSON.parse(textContent!));
-else unpacked(textContent!).then((text) => show(JSON.parse(text)));
+unpacked(textContent!, Number(dataset.length)).then((bytes) => show(siteFrom(bytes)));
 
-function show(data: PageData): void {
-  const files = filesOf(data);
-  const table = new FileTable(byId("table"), columnsOf(data), files);
+function show({ words, files }: ShownSite): void {
+  const table = new FileTable(byId("table"), columnsOf(words), files);
   const find = byId<HTMLInputElement>("find");
 
   /** The controls that choose files; the one of changes is left out if there are none. */
-  const choices = ([["type", data.types], ["note", data.notes], ["change", data.changes]] as const)
+  const choices = ([["type", words.types], ["note", words.notes], ["change", words.changes]] as const)
     .filter(([, names]) => names.length > 0)
     .map(([key, names]) => ({ key, select: choice(byId<HTMLSelectElement>(key), names) }));
 
@@ -49,5 +46,5 @@ function show(data: PageData): void {
   find.addEventListener("input", filter);
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   filter();
-  new Treemap(byId("treemap"), byId("pointed"), data, files, reveal);
+  new Treemap(byId("treemap"), byId("pointed"), words, files, reveal);
 }

@@ -1,4 +1,4 @@
-import type { PageData } from "../page_data.ts";
+import type { PageWords } from "../page_data.ts";
 import { formatBytes } from "../../quantities/mod.ts";
 import { saving } from "../saving.ts";
 import type { ShownFile } from "./files.ts";
@@ -14,7 +14,7 @@ const HEAD = 20;
 export class Treemap {
   readonly #place: HTMLElement;
   readonly #status: HTMLElement;
-  readonly #data: PageData;
+  readonly #words: PageWords;
   readonly #reveal: (file: ShownFile) => void;
   readonly #tiles: HTMLButtonElement[] = [];
   readonly #files = new Map<HTMLElement, ShownFile>();
@@ -25,13 +25,13 @@ export class Treemap {
   constructor(
     place: HTMLElement,
     status: HTMLElement,
-    data: PageData,
+    words: PageWords,
     files: readonly ShownFile[],
     reveal: (file: ShownFile) => void,
   ) {
-    [this.#place, this.#status, this.#data, this.#reveal] = [place, status, data, reveal];
+    [this.#place, this.#status, this.#words, this.#reveal] = [place, status, words, reveal];
     const shown = new Set(files.toSorted((a, b) => b.size - a.size).slice(0, MOST).filter(({ size }) => size > 0));
-    this.#groups = data.types.map((_, type) => {
+    this.#groups = words.types.map((_, type) => {
       const all = files.filter((file) => file.type === type);
       const drawn = all.filter((file) => shown.has(file)).sort((a, b) => b.size - a.size);
       const rest = all.reduce((sum, file) => sum + (shown.has(file) ? 0 : file.size), 0);
@@ -72,7 +72,7 @@ export class Treemap {
     const group = element("div", `group c${type % 10}`);
     put(group, area, all);
     const hasHead = area.height > 3 * HEAD && area.width > 60;
-    if (hasHead) group.append(element("span", "head", `${this.#data.types[type]} ${formatBytes(weight)}`));
+    if (hasHead) group.append(element("span", "head", `${this.#words.types[type]} ${formatBytes(weight)}`));
     const top = hasHead ? HEAD : 0;
     // One part stands for the files that are too small to be drawn.
     const parts = [
@@ -105,7 +105,7 @@ export class Treemap {
 
   #describe({ path, type, size, sent }: ShownFile): string {
     const now = sent < size ? `, sent as ${formatBytes(sent)} (${saving(size, sent)})` : "";
-    return `${formatBytes(size)}${now}: ${path}, ${this.#data.types[type]}`;
+    return `${formatBytes(size)}${now}: ${path}, ${this.#words.types[type]}`;
   }
 
   #fileOf(target: EventTarget | null): ShownFile | undefined {

@@ -1,6 +1,7 @@
-/** Unpacks data in base64 that is compressed by deflate, as long data is. */
-export async function unpacked(text: string): Promise<string> {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return await new Response(stream).text();
+import { fromPrintable } from "../printable.ts";
+
+/** Unpacks data that deflate compressed to `length` bytes. */
+export async function unpacked(text: string, length: number): Promise<Uint8Array> {
+  const stream = new Blob([fromPrintable(text, length)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }

@@ -52,6 +52,11 @@ export function isPassing(error: unknown): boolean {
   return PASSING.has(error.code) || (error.status !== undefined && PASSING_STATUSES.has(error.status));
 }
 
+/** Whether a failure says that what was asked for is not there; not every store says what. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof S3Error && error.status === 404 && error.code !== "NoSuchBucket";
+}
+
 /** How long to wait before another attempt, in ms: at random, so that those who failed together don't come together. */
 export function pauseBefore(attempt: number, error: unknown): number {
   const asked = error instanceof S3Error ? askedPauses.get(error) ?? 0 : 0;

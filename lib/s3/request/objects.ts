@@ -1,6 +1,7 @@
 import { conditionsOf, fieldsOf, type S3PutOptions } from "../object_options.ts";
-import { S3Error } from "../s3_error.ts";
+import type { S3Error } from "../s3_error.ts";
 import type { S3Object, S3Stored } from "../s3_object.ts";
+import { isMissing } from "./failures.ts";
 import { encoded } from "./object_path.ts";
 import { base64Of, type SentBody } from "./sent_body.ts";
 import { decoderOf, pagesOf } from "./pages.ts";
@@ -61,7 +62,7 @@ export async function headObject(
       signal,
     }, (answer) => Promise.resolve(objectOf(key, answer)));
   } catch (error) {
-    if (error instanceof S3Error && error.status === 404 && error.code !== "NoSuchBucket") return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }
@@ -94,7 +95,7 @@ export async function deleteObject(store: Store, key: string, signal: AbortSigna
   try {
     await store.send({ method: "DELETE", action: "delete", key, signal }, (answer) => answer.end());
   } catch (error) {
-    if ((error as S3Error).code !== "NoSuchKey") throw error;
+    if (!isMissing(error)) throw error;
   }
 }
 

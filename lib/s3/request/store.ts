@@ -1,5 +1,6 @@
 import { AwsV4Signer } from "aws4fetch";
 import { HttpClient } from "../../http/mod.ts";
+import { parseHTTPDate } from "../../semantics/mod.ts";
 import { checkCredentials, endpointOf, type S3BucketOptions } from "../s3_bucket_options.ts";
 import { S3Error } from "../s3_error.ts";
 import { Deadline, pause } from "./deadline.ts";
@@ -18,6 +19,8 @@ const SLOWEST_ANSWER = 10;
 const LONGEST_ANSWER = 16 * 2 ** 20;
 /** Most bytes of a document that tells a failure. */
 const LONGEST_FAILURE = 64 * 1024;
+/** How far the clock of signatures may be from the store's, in ms, so that nothing is refused for that. */
+const SKEW = 5 * 60 * 1000;
 
 /** A request to the store. */
 export interface StoreRequest {
@@ -53,6 +56,8 @@ export class Store {
   readonly #credentials: S3BucketOptions["credentials"];
   readonly #client: HttpClient | undefined;
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
+  /** How far the store's clock is ahead of ours, in ms, as far as it matters. */
+  #ahead = 0;
   /** Keys that signatures are made with, which are good for a day. */
   readonly #keys = new Map<string, ArrayBuffer>();
   /** Aborted when it is closed. */
@@ -79,18 +84,25 @@ export class Store {
   }
 
   /**
-   * Sends a request until it succeeds, its failure lasts, or it was tried often enough.
+   * Sends a request until it succeeds, its failure lasts, or it was tried often enough. What is refused while the store's
+   * clock is another than ours is signed once more, by the store's.
    *
    * @throws {S3Error} the last failure.
    * @throws {unknown} the reason of the request's signal.
    */
   async send<T>(request: StoreRequest, read: ReadAnswer<T>): Promise<T> {
     const url = this.#urlOf(request);
+    let isCorrected = false;
     for (let attempt = 0;; attempt++) {
+      const ahead = this.#ahead;
       try {
         return await this.#attempt(url, request, read);
       } catch (error) {
         request.signal?.throwIfAborted();
+        if (this.#ahead !== ahead && !isCorrected) {
+          isCorrected = true;
+          continue;
+        }
         if (attempt >= this.retries || !isPassing(error)) throw error;
         await this.pause(pauseBefore(attempt, error), request.signal);
         request.onRetry?.();
@@ -134,7 +146,10 @@ export class Store {
       response = await deadline.within(this.#fetch(url, { ...init, signal: deadline.signal }));
       deadline.restart(patience);
       const answer = new StoreAnswer(response, subject, deadline, patience);
-      if (!response.ok) throw await answer.failure();
+      if (!response.ok) {
+        this.#noteClock(response);
+        throw await answer.failure();
+      }
       return await read(answer);
     } catch (error) {
       response?.body?.cancel(error).catch(() => {}); // nobody reads the rest
@@ -148,6 +163,15 @@ export class Store {
     } finally {
       deadline.stop();
     }
+  }
+
+  /** Notes the store's clock, if a refusal may be for the time of the signature. */
+  #noteClock({ status, headers }: Response): void {
+    if (status !== 400 && status !== 403) return;
+    const time = parseHTTPDate(headers.get("date") ?? "");
+    if (time === undefined) return;
+    const ahead = time - Date.now();
+    if (Math.abs(ahead - this.#ahead) > SKEW) this.#ahead = ahead;
   }
 
   #urlOf({ key, query = {} }: StoreRequest): string {
@@ -176,7 +200,8 @@ export class Store {
     const credentials = this.#credentials;
     const keys = typeof credentials === "function" ? checkCredentials(await credentials()) : credentials;
     if (this.#keys.size > 16) this.#keys.clear(); // a key a day, and a region
-    return new AwsV4Signer({ ...request, ...keys, service: "s3", region: this.#region, cache: this.#keys });
+    const datetime = new Date(Date.now() + this.#ahead).toISOString().replace(/[:-]|\.\d+/g, "");
+    return new AwsV4Signer({ ...request, ...keys, service: "s3", region: this.#region, cache: this.#keys, datetime });
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { conditionsOf, fieldsOf, type S3PutOptions } from "../object_options.ts";
+import { isMissing } from "../request/failures.ts";
 import { copySource, headObject } from "../request/objects.ts";
 import { decoderOf, pagesOf } from "../request/pages.ts";
 import { base64Of, bytesBody, type SentBody } from "../request/sent_body.ts";
@@ -184,7 +185,7 @@ export async function completeUpload(
     signal?.throwIfAborted();
     // An attempt whose answer was lost may have met the condition, which the next one could not then.
     const isUnknown = error instanceof S3Error &&
-      (error.code === "NoSuchUpload" || (error.status ?? 0) >= 500 || error.status === undefined ||
+      (isMissing(error) || (error.status ?? 0) >= 500 || error.status === undefined ||
         (isRepeated && error.code === "PreconditionFailed"));
     const there = isUnknown ? await headObject(store, key, signal).catch(() => undefined) : undefined;
     if (there === undefined || there.size !== size || there.etag !== joinedTag(parts)) throw error;
@@ -201,7 +202,7 @@ export async function abortUpload(
   try {
     await store.send({ method: "DELETE", action: "abort", key, query: { uploadId }, signal }, (answer) => answer.end());
   } catch (error) {
-    if ((error as S3Error).code !== "NoSuchUpload") throw error;
+    if (!isMissing(error)) throw error;
   }
 }
 

@@ -81,6 +81,9 @@ export class BucketSessions implements SessionStorage {
     let removed = 0;
     for (const [id, objects] of sessions) {
       if (Date.now() - touchedAt(objects) < ms) continue;
+      // The store's clock may be behind: of what looks old, the state tells.
+      const touched = (await stateIn(this.#bucket, objects))?.touched ?? 0;
+      if (Date.now() - touched < ms) continue;
       // A claim of ours: who comes meanwhile finds the session incomplete, and who has it acknowledges nothing more.
       const last = (await claimsOf(this.#bucket, id)).at(-1);
       await this.#bucket.put(claimKey(id, claimAfter(last)), "");

@@ -263,6 +263,37 @@ test("a stream of followFile() fills the buffers of a BYOB reader", () =>
     assert.deepEqual(openFilesIn(folder), []);
   }));
 
+test("followFile() waits where something else has the file's name for a while, and tells of that once", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "app.log");
+    const makers: [make: () => unknown, message: string][] = [
+      [() => mkdir(path), `Cannot read ${path}: it is a directory (EISDIR)`],
+      [() => symlink("app.log", path), `Cannot read ${path}: `],
+    ];
+    if (process.platform !== "win32") {
+      makers.push([() => execFileSync("mkfifo", [path]), `Cannot read ${path}: it is no regular file: `]);
+    }
+    const warnings: string[] = [];
+    const onWarning = ({ message }: Error): void => void warnings.push(message);
+    await writeFile(path, "0\n");
+    await following(path, { start: "beginning", interval: 1, onWarning }, async (followed) => {
+      await followed.reach(2);
+      for (const [i, [make, message]] of makers.entries()) {
+        await rm(path, { recursive: true });
+        await make();
+        const next = followed.reach(4 + 2 * i);
+        await until(() => warnings.length > i, "a warning");
+        assert.ok(warnings[i].startsWith(message), warnings[i]);
+        await pause(15);
+        await rm(path, { recursive: true });
+        await writeFile(path, `${i + 1}\n`);
+        await next;
+      }
+      assert.equal(followed.text, "0\n1\n2\n3\n".slice(0, 2 + 2 * makers.length));
+      assert.equal(warnings.length, makers.length);
+    });
+  }));
+
 test("followFile() fails for what is no file, and for options that are none", () =>
   inFolder(async (folder) => {
     await assert.rejects(followFile(folder), {
@@ -277,20 +308,14 @@ test("followFile() fails for what is no file, and for options that are none", ()
       });
       await rm(path);
     }
-    await writeFile(path, "1");
-    const reader = (await followFile(path, { start: "beginning", interval: 5 })).getReader();
-    await reader.read();
-    await rm(path);
-    await mkdir(path);
-    await writeFile(join(path, "inside"), ""); // so that the folder has a size anywhere
-    await assert.rejects(within(reader.read(), "a failed read"), { code: "EISDIR" });
-    assert.deepEqual(openFilesIn(folder), []);
+    await writeFile(path, "");
     const wrong: [unknown, RegExp][] = [
-      [{ from: 1 }, /^TypeError: from is no option of followFile\(\): use start, series, interval, signal$/],
+      [{ from: 1 }, /^TypeError: from is no option of followFile\(\): use start, series, interval, onWarning, signal$/],
       [{ start: -1 }, /^RangeError: start must be a whole number of bytes from 0 on, not -1$/],
       [{ start: "middle" }, /^TypeError: start must be "beginning", "end" or a number of bytes, not "middle"$/],
       [{ start: 1, series: true }, /^TypeError: a series begins at its "beginning" or its "end", not at a number/],
       [{ interval: 0 }, /^RangeError: interval must be a number of ms from 1 to 2\^31 - 1, not 0$/],
+      [{ onWarning: 1 }, /^TypeError: onWarning must be a function, not 1$/],
       [{ signal: {} }, /^TypeError: signal must be an AbortSignal, not an Object$/],
     ];
     for (const [options, message] of wrong) {

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { appendFile, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { NumberFileWriter, RotatingFileWritable, type RotationOptions } from "../../../lib/files/mod.ts";
+import { NumberFileWriter, RotatingFileWritable, type RotationOptions, temporaryPath } from "../../../lib/files/mod.ts";
 import { inFolder } from "../../support/folders.ts";
-import { LIMIT, within } from "../../support/waits.ts";
+import { LIMIT, until, within } from "../../support/waits.ts";
 import { cannotMount, onDiskOfFewFiles, openFilesIn } from "../written.ts";
 import { shown, textsOf } from "./written_series.ts";
 
@@ -198,6 +198,32 @@ test(
       assert.deepEqual([...(await textsOf(directory)).values()], ["1\n2\n"]);
     }),
 );
+
+test("an onWarning that throws ends neither the removal of files nor the stream", () =>
+  inFolder(async (directory) => {
+    await written(directory, ["one45678\n", "two45678\n"]);
+    const temporary = basename(temporaryPath(join(directory, "app-00001.log")));
+    await appendFile(join(directory, RECORD), `${JSON.stringify({ number: 1, temporary })}\n`);
+    await mkdir(join(directory, temporary, "inside"), { recursive: true }); // which cannot be removed as a file is
+    const warnings: unknown[] = [];
+    const onProcessWarning = (error: Error): void => void warnings.push(error.message);
+    process.on("warning", onProcessWarning);
+    try {
+      let calls = 0;
+      const onWarning = (): never => {
+        throw new Error(`a fault in onWarning ${++calls}`);
+      };
+      const writer = open(directory, { maxFiles: 2, onWarning }).getWriter();
+      await writer.write("three678\n");
+      await until(() => warnings.includes("a fault in onWarning 1"), "a warning");
+      await rm(join(directory, temporary), { recursive: true });
+      await writer.write("four5678\n");
+      await within(writer.close(), "close()");
+    } finally {
+      process.off("warning", onProcessWarning);
+    }
+    assert.deepEqual([...(await textsOf(directory)).values()], ["three678\n", "four5678\n"]);
+  }));
 
 test("a process that leaves a compressed series open ends when all is done", () =>
   inFolder(async (directory) => {

@@ -102,6 +102,17 @@ test("a Blob is read when it is sent, and again when it is sent again", async ()
   assert.equal(extract(new Blob(["x"])).type, undefined);
 });
 
+test("a slice of a Blob ends where it should, also within a form", async () => {
+  const slice = new Blob(["ab", bytes(...new Uint8Array(100).fill(65))]).slice(1, 4);
+  assert.equal(await textOf(slice), "bAA");
+  const form = new FormData();
+  form.append("file", slice);
+  const { source } = extract(form);
+  const sent = await readAll(source.open());
+  assert.equal(sent.length, source.length);
+  assert.match(Buffer.from(sent).toString(), /\r\n\r\nbAA\r\n--/);
+});
+
 test("a large Blob arrives whole", async () => {
   const content = new Uint8Array(1_000_000).map((_, at) => at % 251);
   const { source } = extract(new Blob([content.subarray(0, 70_000), content.subarray(70_000)]));

@@ -1,6 +1,6 @@
 /**
- * A server for uploads in a process of its own: `serving_uploads.ts FOLDER node|fetch|http2 OPTIONS`, the options as
- * JSON. Prints its port. Told `log` on standard input, it prints what the handler logged since the last time, as JSON;
+ * A server for uploads in a process of its own: `serving_uploads.ts FOLDER|BUCKET node|fetch|http2 OPTIONS`, the options
+ * and those of a bucket as JSON. Prints its port. Told `log` on standard input, it prints what the handler logged since the last time, as JSON;
  * told `collect`, it collects garbage. It ends with its standard input.
  */
 import { once } from "node:events";
@@ -10,16 +10,17 @@ import type { AddressInfo, Server } from "node:net";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { serve } from "../../../lib/runtime/mod.ts";
+import { S3Bucket } from "../../../lib/s3/mod.ts";
 import { createUploadHandler, type UploadHandler } from "../../../lib/upload/mod.ts";
 import { collectGarbage } from "../../support/garbage.ts";
 import { runtime } from "../../support/runtime.ts";
 import type { Logged, UploadEntry } from "./upload_process.ts";
 
-const [directory, entry, options] = process.argv.slice(2);
+const [place, entry, options] = process.argv.slice(2);
 let logged: Logged[] = [];
 const handler = createUploadHandler({
   ...JSON.parse(options),
-  directory,
+  ...(place.startsWith("{") ? { storage: new S3Bucket(JSON.parse(place)) } : { directory: place }),
   log: ({ method, path, status, bytes, error }) => {
     const { code } = (error ?? {}) as { code?: string };
     logged.push({ method, path, status, bytes, code, error: error === undefined ? undefined : String(error) });

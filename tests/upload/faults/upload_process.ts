@@ -53,9 +53,9 @@ export class UploadProcess {
     child.stderr!.setEncoding("utf8").on("data", (text: string) => this.#complaints += text);
   }
 
-  /** Stores uploads in `directory`. */
+  /** Stores uploads in a folder, or the bucket whose options `place` has as JSON. */
   static async start(
-    directory: string,
+    place: string,
     entry: UploadEntry,
     options: Partial<UploadHandlerOptions> = {},
     limits: ProcessLimits = {},
@@ -65,7 +65,7 @@ export class UploadProcess {
       ? ["run", "-A", "--no-check", "--quiet", "--v8-flags=--expose-gc", script]
       : [script];
     const limited = ["sh", "-c", `${limitsInWords(limits)} exec "$@"`, "sh"];
-    const [command, ...args] = [...limited, process.execPath, ...run, directory, entry, JSON.stringify(options)];
+    const [command, ...args] = [...limited, process.execPath, ...run, place, entry, JSON.stringify(options)];
     const child = spawn(command, args, { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
     const server = new UploadProcess(child);
     await server.#learnPort();

@@ -19,15 +19,19 @@ export interface Disturbed {
   readonly received: number;
 }
 
-/** Serves a folder of uploads by a process that is disturbed, while `use` uploads to the port that it is given. */
+/**
+ * Serves uploads by a process that is disturbed, while `use` uploads to the port that it is given.
+ *
+ * @param place The folder of uploads, or the options of their bucket as JSON.
+ */
 export async function withDisturbedServer(
-  uploads: string,
+  place: string,
   entry: UploadEntry,
   options: Partial<UploadHandlerOptions>,
   { bytes, cuts, kills }: Disturbances,
   use: (port: number) => Promise<void>,
 ): Promise<Disturbed> {
-  let server = await UploadProcess.start(uploads, entry, options);
+  let server = await UploadProcess.start(place, entry, options);
   const relay = await CuttingRelay.open(server.port);
   const planned = [
     ...Array.from({ length: cuts }, () => ({ at: Math.random(), how: "cut" })),
@@ -38,7 +42,7 @@ export async function withDisturbedServer(
   const restart = async (): Promise<void> => {
     await server.kill();
     relay.cut();
-    server = await UploadProcess.start(uploads, entry, options);
+    server = await UploadProcess.start(place, entry, options);
     relay.target = server.port;
     restarting = undefined;
   };

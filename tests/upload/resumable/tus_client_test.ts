@@ -5,6 +5,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import process from "node:process";
 import * as tus from "tus-js-client";
+import { S3Bucket, type S3BucketOptions } from "../../../lib/s3/mod.ts";
+import { realStores, startStore } from "../../s3/real_stores.ts";
 import { inFolder } from "../../support/folders.ts";
 import { runtime } from "../../support/runtime.ts";
 import { LIMIT, within } from "../../support/waits.ts";
@@ -24,6 +26,13 @@ const test = overlapping(isFull ? 1 : 3);
 /** What the client speaks: tus, and the drafts that it knows. */
 const protocols = isFull ? ["tus-v1"] as const : ["tus-v1", "ietf-draft-03", "ietf-draft-05"] as const;
 
+/** Where uploads are stored, for names of tests, and why not there. */
+const places = [{ place: "", isBucket: false, skip: false }, {
+  place: ", into three nodes of Garage",
+  isBucket: true,
+  skip: isFull ? realStores.garage.skip : "MILLRACE_RESUMABLE=1 runs it",
+}] as const;
+
 /** Writes random bytes to a file; gives their digest. */
 async function writeRandom(path: string, bytes: number): Promise<string> {
   const hash = createHash("sha256");
@@ -39,54 +48,87 @@ async function writeRandom(path: string, bytes: number): Promise<string> {
   return hash.digest("hex");
 }
 
-async function digestOf(path: string): Promise<string> {
+async function digestOf(source: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash("sha256");
-  for await (const piece of createReadStream(path)) hash.update(piece);
+  for await (const piece of source) hash.update(piece);
   return hash.digest("hex");
+}
+
+/** Uploads a file; resolves once the server has it. */
+function upload(source: string, protocol: typeof protocols[number], port: number): Promise<void> {
+  return within(
+    new Promise<void>((resolve, reject) => {
+      // Of a file's stream, the client never says by the drafts that it is complete.
+      const body = protocol === "tus-v1" ? createReadStream(source) : readFileSync(source);
+      const upload = new tus.Upload(body as unknown as Blob, {
+        endpoint: `http://127.0.0.1:${port}/`,
+        protocol,
+        chunkSize: isFull ? 100_000_000 : 4_000_000,
+        retryDelays: Array.from({ length: 1000 }, () => 50),
+        metadata: { filename: "film.bin" },
+        // Deno's node:http may send the rest of a body that was cut on another connection, which is 400 there.
+        onShouldRetry: () => true,
+        onSuccess: () => resolve(),
+        onError: reject,
+      } as tus.UploadOptions);
+      upload.start();
+    }),
+    "the upload",
+    isFull ? HOUR : LIMIT,
+  );
 }
 
 for (const entry of uploadEntries) {
   for (const protocol of protocols) {
-    const name = `${entry}: ${protocol} by tus-js-client, cut ${CUTS} times and the server killed ${
-      KILLS === 1 ? "once" : `${KILLS} times`
-    }`;
-    test(name, () =>
-      inFolder(async (folder) => {
-        const source = join(folder, "source.bin");
-        const digest = await writeRandom(source, BYTES);
-        const uploads = join(folder, "uploads");
-        const options = { resumable: true, maxBytes: BYTES, digest: "sha-256" } as const;
-        const disturbances = { bytes: BYTES, cuts: CUTS, kills: KILLS };
-        const { times, received } = await withDisturbedServer(uploads, entry, options, disturbances, (port) =>
-          within(
-            new Promise<void>((resolve, reject) => {
-              // Of a file's stream, the client never says by the drafts that it is complete.
-              const body = protocol === "tus-v1" ? createReadStream(source) : readFileSync(source);
-              const upload = new tus.Upload(body as unknown as Blob, {
-                endpoint: `http://127.0.0.1:${port}/`,
-                protocol,
-                chunkSize: isFull ? 100_000_000 : 4_000_000,
-                retryDelays: Array.from({ length: 1000 }, () => 50),
-                metadata: { filename: "film.bin" },
-                // Deno's node:http may send the rest of a body that was cut on another connection, which is 400 there.
-                onShouldRetry: () => true,
-                onSuccess: () => resolve(),
-                onError: reject,
-              } as tus.UploadOptions);
-              upload.start();
-            }),
-            "the upload",
-            isFull ? HOUR : LIMIT,
-          ));
-        assert.ok(times > 1, `it was disturbed ${times} times`);
-        const names = await namesIn(uploads);
-        assert.equal(names.length, 1, names.join());
-        assert.equal(await digestOf(join(uploads, names[0]!)), digest);
-        if (isFull) console.log(`${runtime} ${entry}: ${times} times disturbed, ${received - BYTES} bytes sent again`);
-      }));
+    for (const { place, isBucket, skip } of places.slice(0, protocol === "tus-v1" ? 2 : 1)) {
+      const name = `${entry}: ${protocol} by tus-js-client, cut ${CUTS} times and the server killed ${
+        KILLS === 1 ? "once" : `${KILLS} times`
+      }${place}`;
+      test(name, { skip }, () =>
+        inFolder(async (folder) => {
+          const source = join(folder, "source.bin");
+          const digest = await writeRandom(source, BYTES);
+          const store = isBucket ? await startStore("garage", 3) : undefined;
+          try {
+            const uploads = store === undefined ? join(folder, "uploads") : JSON.stringify(store.options);
+            const options = { resumable: true, maxBytes: BYTES, digest: "sha-256" } as const;
+            const disturbances = { bytes: BYTES, cuts: CUTS, kills: KILLS };
+            const { times, received } = await withDisturbedServer(
+              uploads,
+              entry,
+              options,
+              disturbances,
+              (port) => upload(source, protocol, port),
+            );
+            assert.ok(times > 1, `it was disturbed ${times} times`);
+            const digests = store === undefined ? await digestsIn(uploads) : await digestsOf(store.options);
+            assert.deepEqual(digests, [digest]);
+            if (isFull) {
+              console.log(
+                `${runtime} ${entry}${place}: ${times} times disturbed, ${received - BYTES} bytes sent again`,
+              );
+            }
+          } finally {
+            await store?.stop();
+          }
+        }));
+    }
   }
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => !name.startsWith("."));
+/** The digests of what was stored in a folder. */
+async function digestsIn(folder: string): Promise<string[]> {
+  const names = (await readdir(folder)).filter((name) => !name.startsWith("."));
+  return await Promise.all(names.map((name) => digestOf(createReadStream(join(folder, name)))));
+}
+
+/** The digests of what was stored in a bucket. */
+async function digestsOf(options: S3BucketOptions): Promise<string[]> {
+  const bucket = new S3Bucket(options);
+  const digests: string[] = [];
+  for await (const { key } of bucket.list()) {
+    if (!key.startsWith(".")) digests.push(await digestOf(bucket.readable(key)));
+  }
+  await bucket.close();
+  return digests;
 }

@@ -1,0 +1,271 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileFailure } from "../failure.ts";
+import type { FileSeries } from "../file_series.ts";
+import { OpenFile } from "../open_file.ts";
+import { takeNameNow } from "../take_name.ts";
+import { type FileProof, proofOfComplete, proofOfOpen, provenFile } from "./file_proof.ts";
+import { isWhole, lastNumber } from "./last_file.ts";
+import type { SeriesLock } from "./series_lock.ts";
+import type { SeriesRecord } from "./series_record.ts";
+
+/**
+ * The file of a series that is being written, and how the next one takes its place: when it is full, and when it or the
+ * folder was removed. Files are opened at once, as a process that is about to end may need one.
+ */
+export class CurrentFile {
+  /** Most bytes of a file. */
+  readonly #maxSize: number;
+  readonly #series: FileSeries;
+  readonly #record: SeriesRecord;
+  readonly #lock: SeriesLock;
+  readonly #onBegun: () => void;
+  #file: OpenFile | undefined = undefined;
+  #number = 0;
+  #size = 0;
+  #room: number;
+  #opened = 0;
+  /** The end of files that are complete. */
+  #closing: Promise<unknown> = Promise.resolve();
+  #isAbandoned = false;
+
+  /** @param onBegun Called when a file was begun. */
+  constructor(series: FileSeries, maxSize: number, record: SeriesRecord, lock: SeriesLock, onBegun: () => void) {
+    this.#series = series;
+    this.#maxSize = this.#room = maxSize;
+    this.#record = record;
+    this.#lock = lock;
+    this.#onBegun = onBegun;
+  }
+
+  /** The open file; undefined if there is none. */
+  get file(): OpenFile | undefined {
+    return this.#file;
+  }
+
+  /** Its number; 0 if the next file has none yet. */
+  get number(): number {
+    return this.#number;
+  }
+
+  /** Its bytes that are acknowledged. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Bytes that it, or the next file, has room for. */
+  get room(): number {
+    return this.#room;
+  }
+
+  /** When it was opened, in ms since 1970. */
+  get opened(): number {
+    return this.#opened;
+  }
+
+  /** Goes on with the last file, if it has room and all that is in it is whole; ends it otherwise. */
+  continue(): void {
+    const last = lastNumber(this.#series);
+    this.#record.reserve(last);
+    const entries = this.#record.entries;
+    for (const [i, entry] of entries.entries()) {
+      if (entry.file.size !== undefined) continue; // it is complete
+      const path = this.#path(entry.number);
+      const status = provenFile(path, entry.file);
+      if (status === undefined) {
+        this.#record.forget(entry.number);
+      } else if (i === entries.length - 1 && entry.number === last && isWhole(path, status.size, entry)) {
+        this.#adopt(this.#openAgain(path), entry.number, entry.opened ?? status.mtimeMs);
+      } else {
+        this.#record.noteIfPossible(entry.number, { file: proofOfComplete(status) });
+      }
+    }
+  }
+
+  /** Returns the open file, or begins the next one. */
+  open(): OpenFile {
+    if (this.#lock.isLost) this.#recover();
+    return this.#file ?? this.#begin();
+  }
+
+  /** Bytes were written that are in place. */
+  add(length: number): void {
+    this.#size += length;
+    this.#room -= length;
+  }
+
+  /**
+   * Whether bytes that were written to a file are still in the series.
+   *
+   * @throws {Error} with the code `EBUSY` if another stream has taken the series over.
+   */
+  isInPlace(file: OpenFile): boolean {
+    const isRemoved = file.status().nlink === 0;
+    if (isRemoved || this.#lock.isLost) this.#recover();
+    return !isRemoved;
+  }
+
+  /** Takes back what a failed write has left, so that what follows is whole. */
+  cut(file: OpenFile): void {
+    try {
+      file.truncate(this.#size);
+    } catch {
+      this.#letGo(); // what follows goes into another file
+    }
+  }
+
+  /** Ends the file, which is complete: the next write begins another. */
+  complete(): void {
+    if (this.#file === undefined) return;
+    this.#record.noteIfPossible(this.#number, { file: proofOfComplete(this.#file.status()) });
+    this.#letGo();
+    this.#number = 0;
+  }
+
+  /** Goes on with the next file if another program has taken this one's name away. */
+  reopen(): void {
+    const entry = this.#record.entry(this.#number);
+    if (this.#file === undefined || entry === undefined) return;
+    if (provenFile(this.#path(this.#number), entry.file) !== undefined) return;
+    this.#record.forget(this.#number);
+    this.#letGo();
+    this.#number = 0;
+  }
+
+  /** Closes the file for the next stream to go on with. */
+  async leave(): Promise<void> {
+    this.noteEnd();
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.close().catch((error) => this.fail("close", error));
+  }
+
+  /** Records where the file ends; else the next stream finds out by itself. */
+  noteEnd(): void {
+    if (this.#file !== undefined) this.#record.noteIfPossible(this.#number, { end: this.#size });
+  }
+
+  /** Opens no file any more. */
+  abandon(): void {
+    this.#isAbandoned = true;
+  }
+
+  /** Closes all files. */
+  async discard(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.close().catch(() => {}); // why it is discarded is being told already
+    await this.#closing;
+  }
+
+  makeDirectory(): void {
+    try {
+      mkdirSync(this.#series.directory, { recursive: true });
+    } catch (error) {
+      throw fileFailure("make the directory", this.#series.directory, error);
+    }
+  }
+
+  fail(action: string, error: unknown): never {
+    throw fileFailure(action, this.#path(this.#number), error);
+  }
+
+  #path(number: number): string {
+    return join(this.#series.directory, this.#series.nameOf(number));
+  }
+
+  #letGo(): void {
+    const file = this.#file;
+    this.#file = undefined;
+    this.#size = 0;
+    this.#room = this.#maxSize;
+    if (file === undefined) return;
+    this.#closing = Promise.all([this.#closing, file.close().catch(() => {})]); // its bytes are in the system's hands
+  }
+
+  /** Opens the next file: it is recorded before it gets its name, so that no other file can be taken for it. */
+  #begin(): OpenFile {
+    if (this.#isAbandoned) throw new Error("the stream has failed");
+    try {
+      return this.#create();
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "ENOENT") throw fileFailure("create", this.#nextPath, error);
+    }
+    this.#recover();
+    return this.#create();
+  }
+
+  #create(): OpenFile {
+    const next = this.#nextPath;
+    rmSync(next, { force: true }); // what a killed process has left
+    const file = OpenFile.openNow(next, "ax");
+    try {
+      const opened = Date.now();
+      this.#adopt(file, this.#named(next, opened, proofOfOpen(file.status())), opened);
+    } catch (error) {
+      file.close().catch(() => {}); // why it cannot be had is being told already
+      throw error;
+    }
+    this.#onBegun();
+    return file;
+  }
+
+  /** Gives a file the next name that is free; returns its number. */
+  #named(path: string, opened: number, proof: FileProof): number {
+    for (;;) {
+      const number = this.#record.last + 1;
+      this.#record.note(number, { opened, file: proof });
+      try {
+        takeNameNow(path, this.#path(number));
+        return number;
+      } catch (error) {
+        this.#record.forget(number);
+        if ((error as { code?: unknown }).code === "EEXIST") continue; // another program's file: it stays as it is
+        throw fileFailure("create", this.#path(number), error);
+      }
+    }
+  }
+
+  /** The path at which the next file is made. */
+  get #nextPath(): string {
+    return join(this.#series.directory, `.${this.#series.name}.millrace-next`);
+  }
+
+  #adopt(file: OpenFile, number: number, opened: number): void {
+    this.#file = file;
+    this.#number = number;
+    this.#opened = opened;
+    this.#size = file.size();
+    this.#room = Math.max(0, this.#maxSize - this.#size);
+  }
+
+  #openAgain(path: string): OpenFile {
+    try {
+      return OpenFile.openNow(path, "a");
+    } catch (error) {
+      throw fileFailure("open", path, error);
+    }
+  }
+
+  /**
+   * The file was removed, or the lock, or all of the folder: goes on with the next file if there is none any more.
+   *
+   * @throws {Error} with the code `EBUSY` if another stream has taken the series over.
+   */
+  #recover(): void {
+    const file = this.#file;
+    const wasLost = this.#lock.isLost;
+    this.makeDirectory();
+    this.#lock.renew();
+    if (wasLost) this.#record.reload(); // another stream may have had the series for a while
+    if (file?.status().nlink === 0) this.#record.forget(this.#number);
+    this.#record.rewrite();
+    if (file === undefined) return;
+    if (this.#record.entry(this.#number)?.file.size === undefined && file.status().nlink > 0) {
+      this.#adopt(file, this.#number, this.#opened);
+    } else {
+      this.#letGo();
+      this.#number = 0;
+    }
+  }
+}
