@@ -29,6 +29,7 @@ const marks: readonly (readonly [RegExp, string])[] = [
  * @param path Its path from `root`, with slashes.
  */
 export function reasonForOwnProcess(root: string, path: string): string | undefined {
+  if (path.startsWith("tests/e2e/")) return "its browsers and servers would stay until the last test of the process";
   const own = marksOfTests.find(([mark]) => mark.test(sourceOf(root, path)));
   if (own !== undefined) return own[1];
   for (const module of modulesOf(root, path)) {

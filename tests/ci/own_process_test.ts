@@ -45,6 +45,10 @@ test("so has one that imports a module that does, however far away, and none tha
     assert.equal(reasonForOwnProcess(folder, "tests/one/starts_test.ts"), undefined);
   }));
 
+test("so have those that start browsers and whole servers", () => {
+  assert.match(reasonForOwnProcess("", "tests/e2e/chromium_test.ts") ?? "none", /browsers/);
+});
+
 test("others share a process, also those that read it, await in their tests or speak of it in comments", () =>
   inFolder(async (folder) => {
     const code = `// process.chdir() is for others
