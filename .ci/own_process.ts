@@ -30,6 +30,8 @@ const marks: readonly (readonly [RegExp, string])[] = [
  */
 export function reasonForOwnProcess(root: string, path: string): string | undefined {
   if (path.startsWith("tests/e2e/")) return "its browsers and servers would stay until the last test of the process";
+  // Beside others it got zstd for dcz once.
+  if (path === "tests/compression/dictionaries_test.ts") return "its dictionaries have to be there in time";
   const own = marksOfTests.find(([mark]) => mark.test(sourceOf(root, path)));
   if (own !== undefined) return own[1];
   for (const module of modulesOf(root, path)) {
