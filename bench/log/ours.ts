@@ -8,9 +8,11 @@ export async function openSeries(directory: string, maxFileSize: number): Promis
   const log = new RotatingFileWritable({ directory, maxFileSize, name: "app.log", append: true });
   const writer = log.getWriter();
   await log.flush();
+  let batch: Promise<void> | undefined; // all writes of a batch return the same promise
   return {
     write(line): Promise<void> | undefined {
-      writer.write(line).catch(() => {}); // told by close()
+      const written = writer.write(line);
+      if (written !== batch) (batch = written).catch(() => {}); // told by close()
       return writer.desiredSize! > 0 ? undefined : writer.ready;
     },
     end: () => writer.close(),

@@ -23,9 +23,11 @@ export const ways: readonly Way[] = [
         writev: (rows) => database.writeBatch(rows),
       }, { highWaterMark: 2 * BATCH });
       const writer = stream.getWriter();
+      let batch: Promise<void> | undefined; // all writes of a batch return the same promise
       for (const row of rowsOf(count)) {
         if (writer.desiredSize! <= 0) await writer.ready;
-        writer.write(row).catch(() => {}); // told by close()
+        const written = writer.write(row);
+        if (written !== batch) (batch = written).catch(() => {}); // told by close()
       }
       await writer.close();
     },

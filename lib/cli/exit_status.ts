@@ -2,7 +2,7 @@
 export const DONE = 0;
 /** Something failed; each failure is named on stderr. */
 export const FAILED = 1;
-/** The command line's words are off. */
+/** The command line's words are off, or what they name is not there. */
 export const WRONG_USAGE = 2;
 
 /** Exit statuses of what a signal interrupted, as shells give them. */

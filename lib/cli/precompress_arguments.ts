@@ -1,6 +1,15 @@
 import { requireSound } from "../precompress/internal.ts";
 import type { PrecompressOptions, VariantFormat } from "../precompress/mod.ts";
-import { byteCount, duration, oneFolder, type Parsed, readWords, UsageError, wholeNumber } from "./usage.ts";
+import {
+  byteCount,
+  duration,
+  oneFolder,
+  type Parsed,
+  readWords,
+  requireThere,
+  UsageError,
+  wholeNumber,
+} from "./usage.ts";
 
 /** The text that `millrace precompress --help` prints. */
 export const precompressHelp =
@@ -111,6 +120,16 @@ export async function precompressArguments(
     reports,
     options,
   };
+}
+
+/**
+ * Requires that the folders are there which `parsed` names.
+ *
+ * @throws {UsageError} if one is not.
+ */
+export function requireFolders({ directory, action, options: { out, previous } }: PrecompressArguments): void {
+  requireThere(action === "clean" ? out ?? directory : directory, "folder", "cannot read ");
+  if (previous !== undefined) requireThere(previous, "folder", "--previous: cannot read ");
 }
 
 function optionsOf(values: Parsed<typeof flags>["values"]): PrecompressOptions {

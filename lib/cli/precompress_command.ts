@@ -12,7 +12,12 @@ import { printable } from "../static/internal.ts";
 import type { Command } from "./command.ts";
 import { DONE, FAILED, interrupted } from "./exit_status.ts";
 import { Interruption } from "./signals.ts";
-import { type PrecompressArguments, precompressArguments, precompressHelp } from "./precompress_arguments.ts";
+import {
+  type PrecompressArguments,
+  precompressArguments,
+  precompressHelp,
+  requireFolders,
+} from "./precompress_arguments.ts";
 import { formatTable } from "./precompress_table.ts";
 import { buildIn, projectSign } from "./project_folder.ts";
 import { UsageError } from "./usage.ts";
@@ -24,6 +29,7 @@ export const precompressCommand: Command = {
   async run(words) {
     const parsed = await precompressArguments(words);
     if (typeof parsed === "string") return parsed;
+    requireFolders(parsed);
     return parsed.action === "clean" ? await clean(parsed) : await compress(parsed);
   },
 };

@@ -1,8 +1,9 @@
+import { join } from "node:path";
 import { environmentVariable } from "../runtime/mod.ts";
 import { settingsOf } from "../static/internal.ts";
 import type { StaticHandlerOptions } from "../static/mod.ts";
 import { headerFields } from "./header_arguments.ts";
-import { byteCount, oneFolder, type Parsed, readWords, UsageError } from "./usage.ts";
+import { byteCount, oneFolder, type Parsed, readWords, requireThere, UsageError } from "./usage.ts";
 
 const DEFAULT_PORT = 8080;
 const PORTS_TO_TRY = 20;
@@ -109,6 +110,22 @@ export async function serveArguments(words: readonly string[]): Promise<ServeArg
     quiet: values.quiet ?? false,
     options,
   };
+}
+
+/**
+ * Requires that all is there which `parsed` names.
+ *
+ * @throws {UsageError} if something is not.
+ */
+export function requireServed({ directory, certificate, options }: ServeArguments): void {
+  requireThere(directory, "folder", "cannot serve ");
+  const { fallback, notFound, previous } = options;
+  if (typeof fallback === "string") requireThere(join(directory, fallback), "file", "--fallback: cannot serve ");
+  if (notFound !== undefined) requireThere(join(directory, notFound), "file", "--not-found: cannot serve ");
+  if (typeof previous === "string") requireThere(previous, "folder", "--previous: cannot serve ");
+  if (certificate === undefined) return;
+  requireThere(certificate.cert, "file", "cannot read the certificate ");
+  requireThere(certificate.key, "file", "cannot read the key ");
 }
 
 /** A port that somebody asked for is that or none. */

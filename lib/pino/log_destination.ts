@@ -53,6 +53,8 @@ export class LogDestination extends Writable {
   readonly #log: RotatingFileWritable;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array | string>;
   readonly #lines: WholeLines;
+  /** The promise of the last write. */
+  #batch: Promise<void> | undefined = undefined;
   /** Tells that more may be written, once there is room. */
   #held: Done | undefined = undefined;
 
@@ -131,7 +133,10 @@ export class LogDestination extends Writable {
   }
 
   readonly #emit = (piece: string | Uint8Array): void => {
-    this.#writer.write(piece).catch(() => {}); // told by `closed`
+    const written = this.#writer.write(piece);
+    if (written === this.#batch) return; // all writes of a batch return the same promise
+    this.#batch = written;
+    written.catch(() => {}); // told by `closed`
   };
 
   #acknowledge(done: Done): void {

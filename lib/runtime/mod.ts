@@ -12,6 +12,7 @@ export { type NativeSide, ResponseShell, type ResponseShellClass, type ResponseS
 export { resolveObjectURL } from "./object_url.ts";
 export { isFromBunServer } from "./own_request.ts";
 export { nativeGzip } from "./gzip.ts";
+export { nativeZstd } from "./zstd.ts";
 export { environmentVariable } from "./environment.ts";
 export { startWorker } from "./worker.ts";
 export { isPermitted } from "./permissions.ts";

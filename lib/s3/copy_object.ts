@@ -35,24 +35,34 @@ export async function copyWhole(
 ): Promise<S3Stored> {
   const fields = fieldsOf(options);
   const isAsItIs = Object.keys(fields).length === 0;
-  return await store.send({
-    method: "PUT",
-    action: "copy to",
-    key: to,
-    headers: {
-      ...fields,
-      ...conditionsOf(options),
-      "x-amz-copy-source": copySource(store, source.key),
-      "x-amz-copy-source-if-match": source.etag,
-      "x-amz-metadata-directive": isAsItIs ? "COPY" : "REPLACE",
-    },
-    isSlow: true,
-    signal: options.signal,
-  }, async (answer) => {
-    const etag = (await answer.document("CopyObjectResult")).text("ETag");
-    if (!etag) throw answer.malformed("the store told no ETag of the copy");
-    return { key: to, size: source.size, etag };
-  });
+  let isRepeated = false;
+  try {
+    return await store.send({
+      method: "PUT",
+      action: "copy to",
+      key: to,
+      headers: {
+        ...fields,
+        ...conditionsOf(options),
+        "x-amz-copy-source": copySource(store, source.key),
+        "x-amz-copy-source-if-match": source.etag,
+        "x-amz-metadata-directive": isAsItIs ? "COPY" : "REPLACE",
+      },
+      isSlow: true,
+      signal: options.signal,
+      onRetry: () => isRepeated = true,
+    }, async (answer) => {
+      const etag = (await answer.document("CopyObjectResult")).text("ETag");
+      if (!etag) throw answer.malformed("the store told no ETag of the copy");
+      return { key: to, size: source.size, etag };
+    });
+  } catch (error) {
+    // An attempt whose answer was lost may have met the condition, which the next one could not then.
+    const isOurs = isRepeated && (error as S3Error).code === "PreconditionFailed";
+    const there = isOurs ? await headObject(store, to, options.signal) : undefined;
+    if (there === undefined || there.etag !== source.etag || there.size !== source.size) throw error;
+    return { key: to, size: there.size, etag: there.etag };
+  }
 }
 
 async function copyParts(store: Store, source: S3Object, to: string, options: S3PutOptions): Promise<S3Stored> {

@@ -287,7 +287,7 @@ test(
 
 test("what cannot be served is named, and the exit status is 1", () =>
   inFolder(async (folder) => {
-    await writeTree(folder, { ...site, "note.txt": "no certificate" });
+    await writeTree(folder, { ...site, "note.txt": "no certificate", ".hidden": "" });
     const busy = await busyPort();
     const note = join(folder, "note.txt");
     const cases: [string[], RegExp][] = [
@@ -296,13 +296,7 @@ test("what cannot be served is named, and the exit status is 1", () =>
         /^millrace: cannot listen on 127\.0\.0\.1, port \d+: the port is in use; choose/,
       ],
       [[folder, "--watch", "--host", "nowhere.invalid"], /cannot listen on nowhere\.invalid: there is no such host/],
-      [[join(folder, "none")], /^millrace: cannot serve .*none: there is no such folder/],
-      [[note], /^millrace: cannot serve .*note\.txt: it is a file, not a folder/],
-      [[folder, "--fallback", "none.html"], /fallback "none\.html" is not among the files/],
-      [
-        [folder, "--cert", join(folder, "none"), "--key", note],
-        /cannot read the certificate .*none: there is no such file/,
-      ],
+      [[folder, "--fallback", ".hidden"], /fallback "\.hidden" is not among the files/],
       [[folder, "--cert", note, "--key", note], /cannot use the certificate: it is not one in PEM format/],
     ];
     try {
@@ -319,8 +313,22 @@ test("what cannot be served is named, and the exit status is 1", () =>
 
 test("wrong usage of serve exits with 2 and says what is wrong", () =>
   inFolder(async (folder) => {
+    await writeTree(folder, site);
+    const none = join(folder, "none");
+    const file = join(folder, Object.keys(site)[0]);
     const cases: [string[], RegExp][] = [
       [[], /name the folder to serve/],
+      [[none], /^millrace: cannot serve .*none: there is no such folder/],
+      [[file], /^millrace: cannot serve .*: it is a file, not a folder/],
+      [[folder, "--previous", none], /^millrace: --previous: cannot serve .*none: there is no such folder/],
+      [[folder, "--fallback", "none.html"], /^millrace: --fallback: cannot serve .*none\.html: there is no such file/],
+      [
+        [folder, "--not-found", "none.html"],
+        /^millrace: --not-found: cannot serve .*none\.html: there is no such file/,
+      ],
+      [[folder, "--not-found", "assets"], /^millrace: --not-found: cannot serve .*: it is a folder, not a file/],
+      [[folder, "--cert", none, "--key", file], /cannot read the certificate .*none: there is no such file/],
+      [[folder, "--cert", file, "--key", none], /cannot read the key .*none: there is no such file/],
       [[folder, folder], /one folder, not 2/],
       [[folder, "--colour"], /unknown option --colour\n/],
       [[folder, "--port", "http"], /--port http is not a port: use a number from 0 to 65535/],

@@ -106,17 +106,20 @@ test("wrong usage exits with 2 and says what is wrong", () =>
     }
   }));
 
-test("a folder that is missing, is a file or has a broken manifest is named, and the exit status is 1", () =>
+test("a folder that is missing or is a file is wrong usage, one with a broken manifest has failed", () =>
   inFolder(async (folder) => {
     await writeTree(folder, { "file.txt": "x", "broken/.millrace.json": "{" });
-    const cases: Record<string, RegExp> = {
-      "none": /cannot read .*none: there is no such folder/,
-      "file.txt": /cannot read .*file\.txt: it is a file, not a folder/,
-      "broken": /broken.\.millrace\.json is not a manifest: delete it and run again/,
-    };
-    for (const [path, message] of Object.entries(cases)) {
-      const { status, stderr } = await mainHere([join(folder, path)]);
-      assert.equal(status, 1, stderr);
+    const cases: [number, string[], RegExp][] = [
+      [2, ["none"], /cannot read .*none: there is no such folder/],
+      [2, ["none", "--check"], /cannot read .*none: there is no such folder/],
+      [2, ["file.txt"], /cannot read .*file\.txt: it is a file, not a folder/],
+      [2, ["file.txt/none"], /cannot read .*none: there is no such folder/],
+      [2, ["broken", "--previous", join(folder, "none")], /--previous: cannot read .*none: there is no such folder/],
+      [1, ["broken"], /broken.\.millrace\.json is not a manifest: delete it and run again/],
+    ];
+    for (const [expected, [path, ...flags], message] of cases) {
+      const { status, stderr } = await mainHere([join(folder, path), ...flags]);
+      assert.equal(status, expected, stderr);
       assert.match(stderr, message);
     }
   }));

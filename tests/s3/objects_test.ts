@@ -124,6 +124,12 @@ test("a condition that an own attempt has met is no failure", () =>
     assert.equal((await bucket.put("a", "mine", { overwrite: false })).size, 4);
     await assert.rejects(bucket.put("a", "mine", { overwrite: false }), { code: "PreconditionFailed", status: 412 });
     await assert.rejects(bucket.put("a", "other", { overwrite: false }), { code: "PreconditionFailed" });
+
+    let copies = 0;
+    store.fails(({ operation }) => operation === "CopyObject" && copies++ === 0 ? "reset after" : undefined);
+    assert.equal((await bucket.copy("a", "b", { overwrite: false })).size, 4);
+    assert.equal(copies, 2);
+    await assert.rejects(bucket.copy("a", "b", { overwrite: false }), { code: "PreconditionFailed" });
   }));
 
 test("a store that does not answer fails with TIMEOUT, and a signal ends the wait", () =>

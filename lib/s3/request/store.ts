@@ -1,5 +1,5 @@
 import { AwsV4Signer } from "aws4fetch";
-import { HttpClient } from "../../http/mod.ts";
+import { HttpClient, type HttpRequestInit } from "../../http/mod.ts";
 import { parseHTTPDate } from "../../semantics/mod.ts";
 import { checkCredentials, endpointOf, type S3BucketOptions } from "../s3_bucket_options.ts";
 import { S3Error } from "../s3_error.ts";
@@ -186,7 +186,14 @@ export class Store {
     const { headers: signed } = await signer.sign();
     signed.set("accept-encoding", "identity");
     // Elsewhere, signatures are of no use, and tokens may be.
-    const init: RequestInit = { method, headers: signed, redirect: "manual" };
+    // What has a condition is told of other attempts: one may have met it, whose answer was lost.
+    const isConditional = method !== "GET" && (signed.has("if-none-match") || signed.has("if-match"));
+    const init: RequestInit & Pick<HttpRequestInit, "idempotent"> = {
+      method,
+      headers: signed,
+      redirect: "manual",
+      ...(this.isOwn && isConditional && { idempotent: false }),
+    };
     if (body === undefined) return init;
     if (!this.isOwn) return { ...init, body: await body.whole() as BodyInit };
     signed.set("content-length", String(body.length));

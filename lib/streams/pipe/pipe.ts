@@ -1,3 +1,4 @@
+import { closeEndedSide } from "#streams/lazy_side";
 import { endedError } from "../language/errors.ts";
 import { Deferred, queueReaction, react, waitForAll } from "../language/promises.ts";
 import { DefaultControllerState } from "../readable/default_controller_state.ts";
@@ -266,6 +267,7 @@ export class Pipe extends Task implements ReadRequest, WriteRequest, PendingWrit
     writableStreamDefaultWriterRelease(this.#writer);
     readableStreamReaderRelease(this.#reader);
     this.#destinationEnd.release();
+    closeEndedSide(this.#destination);
     this.#sourceEnd.release();
     const { signal } = this.#options;
     if (signal) removeEventListener.call(signal, "abort", this.#abort);

@@ -90,7 +90,7 @@ export class ReadableStreamAsyncIterator<R> {
     const pulled = this.#pulled;
     if (pulled !== undefined) {
       this.#pulled = undefined;
-      pulled.pulled();
+      pulled.goOn();
     }
     const value = this.#buffered as R;
     this.#buffered = undefined;

@@ -53,7 +53,7 @@ export interface ReadableStreamBYOBReaderReadOptions {
 if (hasNativeByteStreams) {
   makeLockLazily(ByobReaderState, () => ({
     native: NativeReadableStreamBYOBReader,
-    sample: new NativeReadableStreamBYOBReader(new NativeReadableStream({ type: "bytes" })),
+    makeSample: () => new NativeReadableStreamBYOBReader(new NativeReadableStream({ type: "bytes" })),
     look: isNativeReadableStreamLocked,
   }));
 }

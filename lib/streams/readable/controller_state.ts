@@ -69,7 +69,7 @@ export abstract class ReadableControllerState {
   }
 
   /** Ends start or a pull, and pulls again if needed. */
-  pulled(): void {
+  goOn(): void {
     this.pulling = false;
     if (!this.started) this.started = true;
     else if (!this.pullAgain) return;
@@ -78,7 +78,7 @@ export abstract class ReadableControllerState {
   }
 
   get onPulled(): () => void {
-    return this.#onPulled ??= () => this.pulled();
+    return this.#onPulled ??= () => this.goOn();
   }
 
   get onPullFailed(): (error: unknown) => void {
@@ -90,7 +90,7 @@ export abstract class ReadableControllerState {
     if (isThenableLike(startResult)) {
       react(newPromiseResolvedWith(startResult), this.onPulled, this.onPullFailed);
     } else {
-      queuePulled(this);
+      queueGoingOn(this);
     }
   }
 
@@ -231,13 +231,18 @@ export function checkCanCloseOrEnqueue(controller: ReadableControllerState, acti
  * onPulled() also follows start. It ends the pull, and calls callPullIfNeeded() if `pullAgain` is set.
  */
 
-/** The controllers whose start or pull has ended, in the order of the microtasks that tell them. */
-const ended = new Ring<ReadableControllerState>();
-const onEnded = (): void => ended.shift().pulled();
+/** A controller whose start or pull has ended. */
+interface GoingOn {
+  goOn(): void;
+}
 
-/** Has `pulled()` called one microtask later, without a function for each stream. */
-export function queuePulled(controller: ReadableControllerState): void {
-  ended.push(controller);
+/** The controllers whose start or pull has ended, in the order of the microtasks that tell them. */
+const ended = new Ring<GoingOn>();
+const onEnded = (): void => ended.shift().goOn();
+
+/** Has `goOn()` called one microtask later, without a function for each stream. */
+export function queueGoingOn(owner: GoingOn): void {
+  ended.push(owner);
   queueReaction(onEnded);
 }
 
@@ -259,7 +264,7 @@ function callPull(controller: ReadableControllerState): void {
 
 function reactToPull(controller: ReadableControllerState): void {
   if (controller.pullEnd === MAY_BE_HELD) controller.pullEnd = IS_HELD;
-  else queuePulled(controller);
+  else queueGoingOn(controller);
 }
 
 function pullFrom(controller: ReadableControllerState): unknown {

@@ -21,7 +21,7 @@ const NAME = "ReadableStreamDefaultReader";
 
 makeLockLazily(DefaultReaderState, () => ({
   native: NativeReadableStreamDefaultReader,
-  sample: new NativeReadableStreamDefaultReader(new NativeReadableStream()),
+  makeSample: () => new NativeReadableStreamDefaultReader(new NativeReadableStream()),
   look: isNativeReadableStreamLocked,
 }));
 

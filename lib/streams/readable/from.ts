@@ -8,7 +8,7 @@ import {
   react,
 } from "../language/promises.ts";
 import { toObject } from "../language/webidl.ts";
-import { queuePulled, type SourceAlgorithms } from "./controller_state.ts";
+import { queueGoingOn, type SourceAlgorithms } from "./controller_state.ts";
 import { createReadableStream, type DefaultControllerState } from "./default_controller_state.ts";
 import type { ReadableStreamState } from "./stream_state.ts";
 
@@ -181,7 +181,7 @@ export class SyncIteratorSource extends IteratorSource {
     const value = this.#value;
     this.#value = undefined;
     this.give(this.#done, value);
-    queuePulled(this.controller);
+    queueGoingOn(this.controller);
   };
 }
 

@@ -220,13 +220,13 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   }
 }
 answerNode(ReadableStream, "readable", readableStreamStateOf);
-putBack();
 defineInterface(ReadableStream, NAME);
 Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
   value: ReadableStream.prototype.values,
   writable: true,
   configurable: true,
 });
+putBack(ReadableStream);
 
 function nativeSource(
   state: ReadableStreamState,

@@ -1,13 +1,13 @@
 import { type Context, currentContext, runIn } from "#streams/async_context";
 import { inAnotherTurn, isLongTurn } from "./long_turn.ts";
 import { queueReaction } from "../language/promises.ts";
+import { Ring } from "../queuing/ring.ts";
 
 /** How many tasks run in one microtask before the promises of others get their turn. */
 const BUDGET = 256;
 
-/** Tasks that wait, from `next` on, behind those that have run. */
-const tasks: Task[] = [];
-let next = 0;
+/** Tasks that wait. (To empty an array takes longer than most tasks.) */
+const tasks = new Ring<Task>();
 /** Whether a microtask that runs tasks is queued or under way, or will be in another turn. */
 let isAwake = false;
 
@@ -34,7 +34,7 @@ export abstract class Task {
   abstract run(): void;
 
   static runNext(): void {
-    const task = tasks[next++]!;
+    const task = tasks.shift();
     task.#isAwake = false;
     runIn(task.#context, task);
   }
@@ -52,20 +52,15 @@ export function holdTasks(): boolean {
 
 /** Runs the tasks that wait, as those that {@linkcode holdTasks} kept. */
 export function runTasks(): void {
-  const end = next + BUDGET;
   let isLong = false;
   try {
-    while (next < tasks.length && next < end && !isLong) {
+    for (let left = BUDGET; left > 0 && tasks.length > 0 && !isLong; left--) {
       Task.runNext();
       isLong = isLongTurn();
     }
   } finally {
-    const isDone = next === tasks.length;
-    if (isDone) tasks.length = 0;
-    else tasks.splice(0, next);
-    next = 0;
     if (isLong) inAnotherTurn(runTasks);
-    else if (isDone) isAwake = false;
+    else if (tasks.length === 0) isAwake = false;
     else queueReaction(runTasks);
   }
 }

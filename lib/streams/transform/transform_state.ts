@@ -12,7 +12,7 @@ import {
   react,
   settle,
 } from "../language/promises.ts";
-import { queuePulled, type SourceAlgorithms } from "../readable/controller_state.ts";
+import { queueGoingOn, type SourceAlgorithms } from "../readable/controller_state.ts";
 import type { DefaultControllerState } from "../readable/default_controller_state.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { type SinkAlgorithms, writableStreamDefaultControllerErrorIfNeeded } from "../writable/controller_state.ts";
@@ -188,7 +188,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
       controller.pulling = false;
       controller.pullAgain = false;
     } else {
-      queuePulled(controller);
+      queueGoingOn(controller);
     }
   }
 

@@ -92,8 +92,8 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
     stateOf = (stream) => #state in stream ? stream.#state : undefined;
   }
 }
-putBack();
 defineInterface(TransformStream, "TransformStream");
+putBack(TransformStream);
 setTransformStateOf(TransformStream, stateOf);
 showWithoutNativeSide(TransformStream, (stream) => {
   const { readable, writable } = stream as TransformStream;
@@ -146,8 +146,8 @@ export function createTransformStream(
 function startTransformStream(state: TransformStreamState, startResult: unknown): void {
   const { controller } = state.writable;
   const onStarted = (): void => {
-    controller.onWritten();
-    state.readableController.pulled();
+    controller.goOn();
+    state.readableController.goOn();
   };
   if (!isThenableLike(startResult)) {
     let microtasks = 3;

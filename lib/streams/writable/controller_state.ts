@@ -6,10 +6,10 @@ import {
   isThenableLike,
   newPromiseResolvedWith,
   promiseRejectedWith,
-  queueReaction,
   react,
   settle,
 } from "../language/promises.ts";
+import { queueGoingOn } from "../readable/controller_state.ts";
 import { holdTasks, runTasks } from "../shortcuts/task.ts";
 import type { SizeAlgorithm } from "../queuing/queuing_strategy.ts";
 import type { Batching } from "./batches/batching.ts";
@@ -50,7 +50,7 @@ export class WritableControllerState {
   batching: Batching | undefined;
   #abortController: AbortController | undefined;
   #abortReason: { readonly reason: unknown } | undefined;
-  /** The reaction to start and to each write; bound once for each stream. */
+  /** The reaction to each write; bound once for each stream. */
   #onWritten: (() => void) | undefined = undefined;
   #onWrittenAtOnce: (() => void) | undefined = undefined;
   #onWriteFailed: ((error: unknown) => void) | undefined = undefined;
@@ -62,17 +62,20 @@ export class WritableControllerState {
     this.sizeAlgorithm = sizeAlgorithm;
   }
 
+  /** Ends start or a write, and goes on with the next write. */
+  goOn(): void {
+    const holds = holdTasks();
+    try {
+      if (this.started) finishWrite(this);
+      else this.started = true;
+      writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
+    } finally {
+      if (holds) runTasks();
+    }
+  }
+
   get onWritten(): () => void {
-    return this.#onWritten ??= () => {
-      const holds = holdTasks();
-      try {
-        if (this.started) finishWrite(this);
-        else this.started = true;
-        writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
-      } finally {
-        if (holds) runTasks();
-      }
-    };
+    return this.#onWritten ??= () => this.goOn();
   }
 
   /** The reaction to a write whose promise has settled by itself: the same but for that promise. */
@@ -293,7 +296,7 @@ export function startWritableStreamDefaultController(controller: WritableControl
       (error) => writableStreamDefaultControllerStartFailed(controller, error),
     );
   } else {
-    queueReaction(controller.onWritten);
+    queueGoingOn(controller);
   }
 }
 

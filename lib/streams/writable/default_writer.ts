@@ -1,5 +1,5 @@
 import { endedError, releasedError } from "../language/errors.ts";
-import { findStates, lockLazily, makeLockLazily, putBack, unlockLazily } from "#streams/lazy_side";
+import { closeEndedSide, findStates, lockLazily, makeLockLazily, putBack, unlockLazily } from "#streams/lazy_side";
 import {
   isNativeWritableStreamLocked,
   NativeWritableStream,
@@ -21,7 +21,7 @@ const NAME = "WritableStreamDefaultWriter";
 
 makeLockLazily(WriterState, () => ({
   native: NativeWritableStreamDefaultWriter,
-  sample: new NativeWritableStreamDefaultWriter(new NativeWritableStream()),
+  makeSample: () => new NativeWritableStreamDefaultWriter(new NativeWritableStream()),
   look: isNativeWritableStreamLocked,
 }));
 
@@ -108,16 +108,20 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     if (writableStreamCloseQueuedOrInFlight(stream)) {
       return promiseRejectedWith(endedError("close", "closing"));
     }
-    return writableStreamClose(stream);
+    const closed = writableStreamClose(stream);
+    closeEndedSide(stream);
+    return closed;
   }
 
   /** Releases the lock; what has been written goes on being written. */
   override releaseLock(): void {
     if (!isObject(this) || !(#state in this)) return super.releaseLock();
     const state = this.#state;
-    if (state.stream === undefined) return;
+    const { stream } = state;
+    if (stream === undefined) return;
     writableStreamDefaultWriterRelease(state);
     if (!unlockLazily(state)) super.releaseLock();
+    closeEndedSide(stream);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { endedError, lockedError } from "../language/errors.ts";
-import { lockNewSide, makeNativeSideLazily, putBack } from "#streams/lazy_side";
+import { closeEndedSide, lockNewSide, makeNativeSideLazily, putBack, WatchedWritableFeed } from "#streams/lazy_side";
 import { NativeWritableStream } from "../language/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode } from "#streams/node_interop";
 import { releaseWritableFeed, WritableFeed } from "../native/feeds/writable_feed.ts";
@@ -26,8 +26,9 @@ const NAME = "WritableStream";
 const isLazy = makeNativeSideLazily(NativeWritableStream, (stream) => {
   const state = writableStreamStateOf(stream);
   if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
-  state.nativeSide = new NativeWritableStream(new WritableFeed(state));
+  state.nativeSide = new NativeWritableStream(new WatchedWritableFeed(state));
   lockNewSide(state.writer);
+  closeEndedSide(state);
   return state.nativeSide;
 });
 
@@ -100,7 +101,9 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
     if (isWritableStreamLocked(state)) return promiseRejectedWith(lockedError("close"));
     if (writableStreamCloseQueuedOrInFlight(state)) return promiseRejectedWith(endedError("close", "closing"));
     releaseWritableFeed(state);
-    return writableStreamClose(state);
+    const closed = writableStreamClose(state);
+    closeEndedSide(state);
+    return closed;
   }
 
   /**
@@ -118,8 +121,8 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
   }
 }
 answerNode(WritableStream, "writable", writableStreamStateOf);
-putBack();
 defineInterface(WritableStream, NAME);
+putBack(WritableStream);
 
 function setUpFromUnderlyingSink(underlyingSink: unknown, strategy: unknown): WritableStreamState {
   if (underlyingSink !== undefined) toObject(underlyingSink, "the underlying sink");

@@ -181,7 +181,9 @@ export class BucketHold implements SessionHold {
     try {
       await this.#bucket.join(pieces, name, { contentType, metadata: { [MARK]: mark }, overwrite });
     } catch (error) {
-      throw (error as { status?: unknown }).status === 412 && !overwrite ? exists(name, error) : error;
+      if ((error as { status?: unknown }).status !== 412 || overwrite) throw error;
+      // An attempt whose answer was lost may have stored it.
+      if ((await this.#bucket.head(name))?.metadata?.[MARK] !== mark) throw exists(name, error);
     }
   }
 

@@ -29,6 +29,16 @@ export function compareByTurn(expected: readonly Event[], actual: readonly Event
   return undefined;
 }
 
+/** The same without the order of what happened to the object in the turn. */
+export function compareTurnsUnordered(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
+  const [one, other] = [expected, actual].map((events) =>
+    [...bySubject(events)].flatMap(([subject, lines]) => lines.map((line) => `${subject}: ${line}`)).sort()
+  );
+  return firstDifference("everything", one, other);
+}
+
+/** The callbacks of the end. */
+const callback = /^(abort\b|cancel\b|close\b|flush\b|return\()/;
 /** How pipes ended, and the callbacks of the end. */
 const ending = /^(pipe |abort\b|cancel\b|close\b|flush\b|return\()/;
 /** How pipes ended. */
@@ -48,9 +58,24 @@ export function compareResults(expected: readonly Event[], actual: readonly Even
   return compareMatching(result, expected, actual);
 }
 
+/** The first difference in how pipes ended. */
+export function comparePipes(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
+  return compareMatching(result, expected, actual, () => []);
+}
+
 /** The first difference in which chunks arrived where, as far as both sides came. */
 export function compareArrivals(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
   return compareMatching(/^$/, expected, actual);
+}
+
+/** The same as {@linkcode compareOutcomes} without how pipes ended. */
+export function compareCallbacks(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
+  return compareMatching(callback, expected, actual);
+}
+
+/** The same as {@linkcode compareOutcomes}, where the chunks that only one side got need not be the last ones. */
+export function compareWithoutLost(expected: readonly Event[], actual: readonly Event[]): Difference | undefined {
+  return compareMatching(ending, expected, actual, withoutLost);
 }
 
 /** How many chunks arrived anywhere. */
@@ -62,6 +87,7 @@ function compareMatching(
   outcome: RegExp,
   expected: readonly Event[],
   actual: readonly Event[],
+  arrivedOf = firstOf,
 ): Difference | undefined {
   const sides = [expected, actual].map((events) => bySubject(events.map((event) => ({ ...event, turn: 0 }))));
   for (const subject of new Set([...sides[0].keys(), ...sides[1].keys()])) {
@@ -70,11 +96,20 @@ function compareMatching(
     const difference = firstDifference(subject, one.filter(isOutcome), other.filter(isOutcome));
     if (difference !== undefined) return difference;
     const [some, more] = [one, other].map((lines) => lines.filter((text) => arrival.test(text)));
-    const least = Math.min(some.length, more.length);
-    const chunks = firstDifference(subject, some.slice(0, least), more.slice(0, least));
+    const chunks = firstDifference(subject, arrivedOf(some, more), arrivedOf(more, some));
     if (chunks !== undefined) return chunks;
   }
   return undefined;
+}
+
+/** The chunks up to where the other side came. */
+function firstOf(lines: readonly string[], others: readonly string[]): readonly string[] {
+  return lines.slice(0, others.length);
+}
+
+/** The chunks in the order in which the other side got them, without those that it did not get. */
+function withoutLost(lines: readonly string[], others: readonly string[]): readonly string[] {
+  return lines.length <= others.length ? lines : lines.filter((line) => others.includes(line));
 }
 
 export function lineOf({ subject, text }: Event): string {

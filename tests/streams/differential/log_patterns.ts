@@ -20,6 +20,12 @@ export function unanswered(events: readonly Event[]): number {
   return calls.length - answers.length;
 }
 
+/** How many calls of pipeTo() have not been answered. */
+export function countPipesUnderWay(events: readonly Event[]): number {
+  const calls = events.filter(({ text }) => text === "pipeTo").length;
+  return calls - events.filter(({ text }) => /^pipe (fulfilled|rejected)/.test(text)).length;
+}
+
 /** How many reads and readers were told of an end, or of a failure. */
 export function countEndedReads(events: readonly Event[]): number {
   const end = /^(read \d+ (fulfilled: .*done: true|rejected)|closed@\d+ (fulfilled|rejected))/;

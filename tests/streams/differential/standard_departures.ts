@@ -1,9 +1,18 @@
-import { compareArrivals, compareOutcomes, compareResults, countArrivals } from "./comparison.ts";
+import {
+  compareArrivals,
+  compareCallbacks,
+  compareOutcomes,
+  comparePipes,
+  compareResults,
+  compareWithoutLost,
+  countArrivals,
+} from "./comparison.ts";
 import { type Behaviour, uses } from "./departures.ts";
 import {
   countEndedReads,
   countLastReads,
   countMissedRequests,
+  countPipesUnderWay,
   typeErrors,
   unanswered,
   withoutReasons,
@@ -63,6 +72,50 @@ export const standardBehaviours: readonly Behaviour[] = [
       hasPipes(program) && reading.test(String(expected)) && !reading.test(String(actual)),
   },
   {
+    name: "the end of a cancelled branch whose other one nobody reads",
+    reason: "as above: a tee learns that its source has closed by a read, and only then has cancelled a lone branch",
+    arbitrated: false,
+    shows: ({ theirs, ours }, program) =>
+      hasPipes(program) && uses("tee")(program) && hasFailure(program) &&
+      countPipesUnderWay(theirs) !== countPipesUnderWay(ours) && compareCallbacks(theirs, ours) === undefined,
+  },
+  {
+    name: "how far a pipe had come when it let go of a stream that stays open",
+    reason: "as above; what others write to the stream or read from it afterwards follows on that",
+    arbitrated: false,
+    shows: (found, program) =>
+      hasPipes(program) && hasFailure(program) && letsGo(program) &&
+      compareWithoutLost(found.theirs, found.ours) === undefined,
+  },
+  {
+    name: "which chunk a callback of a stream that stays open gets",
+    reason: "as above: the callback of a chunk is that of another one where a chunk more or less came before",
+    arbitrated: false,
+    shows: ({ theirs, ours }, program) =>
+      hasPipes(program) && hasFailure(program) && letsGo(program) &&
+      countArrivals(theirs) !== countArrivals(ours) && comparePipes(theirs, ours) === undefined,
+  },
+  {
+    name: "a failure of the last write of a pipe that does not close its destination",
+    reason: "as above: the source has closed by then, so that the pipe tells of its end or of the failure",
+    arbitrated: false,
+    shows: (found, program) =>
+      hasPipes(program) && hasFailure(program) && /"preventClose":true/.test(JSON.stringify(program.operations)) &&
+      countPipesUnderWay(found.theirs) === countPipesUnderWay(found.ours) &&
+      compareCallbacks(found.theirs, found.ours) === undefined,
+  },
+  {
+    name: "which end of a transform goes first when one signal stops both of its pipes",
+    reason:
+      "as above: an end that is cancelled while the other one is aborted rejects, or waits as the other does, and " +
+      "a pipe that is told so does not wait for an abort() of its destination that never ends",
+    arbitrated: false,
+    shows: ({ theirs, ours }, program) =>
+      hasPipes(program) && uses("transform")(program) && uses("abortSignal")(program) &&
+      /"kind":"never"/.test(JSON.stringify(program.operations)) &&
+      countPipesUnderWay(theirs) !== countPipesUnderWay(ours) && compareCallbacks(theirs, ours) === undefined,
+  },
+  {
     name: "which of two failures in one turn a pipe saw first",
     reason: "as above; all but the reasons that are handed on is the same in the end",
     arbitrated: false,
@@ -92,6 +145,11 @@ export const standardBehaviours: readonly Behaviour[] = [
     shows: (_, program) => hasPipes(program) && hasFailure(program),
   },
 ];
+
+/** Whether a pipe leaves a stream to others when it fails. */
+function letsGo({ operations }: Program): boolean {
+  return /"prevent(Abort|Cancel)":true/.test(JSON.stringify(operations));
+}
 
 /** What a pipe does to read ahead. */
 const reading = /^(pull|next|size|transform)\b/;

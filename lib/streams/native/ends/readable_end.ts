@@ -57,7 +57,7 @@ export class NativeReadableEnd implements SourceAlgorithms {
     this.#isReading = false;
     if (!done) this.#controller.enqueue(value);
     if (done || this.#hasClosed) this.#controller.close();
-    this.#controller.pulled();
+    this.#controller.goOn();
   };
 
   /** It closes when its last chunk has been read, but that chunk may still be on its way to us. */

@@ -45,7 +45,7 @@ export class WritableFeed implements UnderlyingSink<unknown> {
     return writer.ready.isPending || stream.state !== "writable" ? writer.ready.promise : undefined;
   }
 
-  close(): Promise<void> {
+  close(): Promise<void> | undefined {
     this.#lock();
     return writableStreamClose(this.#stream);
   }

@@ -1,4 +1,5 @@
 import type { StandIn } from "./lazy_side_check.ts";
+import { sampleOf } from "./sample.ts";
 import { putInPlace, standInFor } from "./stand_in.ts";
 
 /** A lock of one of the runtime's streams: a reader or a writer. */
@@ -20,7 +21,7 @@ export interface LockState {
 /** The runtime's class, and how it goes with ours. */
 interface Native {
   readonly native: StandIn & (new (stream: never) => NativeLock);
-  readonly sample: NativeLock;
+  makeSample(): NativeLock;
   /** Has the runtime look for the native side of a stream. */
   look(stream: object): void;
 }
@@ -31,7 +32,7 @@ type StateOf = (lock: object) => LockState | undefined;
 /** A maker of the native sides of a class of readers or writers. */
 class LazyLock {
   readonly #native: Native;
-  #isSampleReleased = false;
+  #released: NativeLock | undefined;
   stateOf: StateOf = () => undefined;
 
   constructor(native: Native) {
@@ -55,9 +56,11 @@ class LazyLock {
 
   /** Not made before it is needed: for the error of the first release Node makes a realm, which takes as long as all else. */
   #releasedSample(): NativeLock {
-    if (!this.#isSampleReleased) this.#native.sample.releaseLock();
-    this.#isSampleReleased = true;
-    return this.#native.sample;
+    if (this.#released === undefined) {
+      this.#released = this.#native.makeSample();
+      this.#released.releaseLock();
+    }
+    return this.#released;
   }
 }
 
@@ -67,8 +70,9 @@ class LazyLock {
  */
 export function makeLockLazily(State: { prototype: LockState }, toNative: () => Native): void {
   const natives = toNative();
-  const { native, sample } = natives;
-  const { releaseLock } = sample;
+  const { native } = natives;
+  const sample = sampleOf(native, () => natives.makeSample());
+  const { releaseLock } = native.prototype as NativeLock;
   const lazyLock = new LazyLock(natives);
   const isMade = putInPlace(
     native,

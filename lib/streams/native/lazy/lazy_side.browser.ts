@@ -38,6 +38,12 @@ export function lockNewSide(): void {}
 /** Is never made. */
 export class WatchedReadableFeed {}
 
+/** The same. */
+export class WatchedWritableFeed {}
+
+/** Leaves every side open. */
+export function closeEndedSide(): void {}
+
 /** Nothing was put in the place of a global. */
 export function putBack(): void {}
 

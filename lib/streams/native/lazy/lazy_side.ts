@@ -1,4 +1,5 @@
 import { gettersOf, type NativeSideOf, type StandIn } from "./lazy_side_check.ts";
+import { learnKeys, sampleOf } from "./sample.ts";
 import { putInPlace, standInFor } from "./stand_in.ts";
 import { transferMarkOf } from "./transfer_mark.ts";
 
@@ -6,6 +7,7 @@ export { goWithoutNativeSide, showWithoutNativeSide } from "./no_side.ts";
 export { putBack } from "./stand_in.ts";
 export { setTransformStateOf, unseenWritableEnd } from "./unseen_writable.ts";
 export { WatchedReadableFeed } from "./watched_feed.ts";
+export { closeEndedSide, WatchedWritableFeed } from "./watched_writable_feed.ts";
 export { findStates, lockLazily, lockNewSide, makeLockLazily, unlockLazily } from "./lazy_lock.ts";
 
 /** A class of streams of the runtime's. */
@@ -32,14 +34,16 @@ export function makeNativeSideLazily(
   sideOf: NativeSideOf,
   onClosed?: (stream: object) => void,
 ): boolean {
-  const sample = new native();
+  const sample = sampleOf(native, () => new native());
   const makeStandIn = (sideOf: NativeSideOf): StandIn | undefined => {
     const prototype = Object.create(native.prototype);
     const mark = transferMarkOf(sample, prototype);
     if (mark === undefined) return undefined;
     return standInFor(native, sample, prototype, sideOf, mark, onClosed);
   };
-  return putInPlace(native, sample, sideOf, makeStandIn, gettersOf(native.prototype));
+  const isInPlace = putInPlace(native, sample, sideOf, makeStandIn, gettersOf(native.prototype));
+  if (isInPlace) learnKeys(sample, native.name);
+  return isInPlace;
 }
 
 /**

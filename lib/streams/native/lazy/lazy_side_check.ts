@@ -1,3 +1,5 @@
+import { knowsKeys } from "./sample.ts";
+
 /** A class that stands between ours and the runtime's, or either. */
 export interface StandIn {
   readonly name: string;
@@ -10,6 +12,8 @@ export interface StandIn {
  */
 export type NativeSideOf = (object: object) => object | undefined;
 
+type Class = StandIn & (new () => object);
+
 /** Makes the class that is to be checked, with native sides from the given function; `undefined` if there is no way. */
 export type MakeStandIn = (sideOf: NativeSideOf) => StandIn | undefined;
 
@@ -20,7 +24,7 @@ export type Member = (this: object) => unknown;
  * Whether the runtime takes an object without a native side for one of its own, and finds that side when it looks for it;
  * neither may be so in a version that keeps streams in another way.
  *
- * @param sample one of the runtime's own.
+ * @param sample one of the runtime's own, or, if its symbols are known, one that has them: then it is not cloned.
  * @param members of its class.
  */
 export function isLikeNative(sample: object, makeStandIn: MakeStandIn, members: readonly Member[]): boolean {
@@ -32,11 +36,12 @@ export function isLikeNative(sample: object, makeStandIn: MakeStandIn, members: 
     return sample;
   });
   if (StandIn === undefined) return false;
-  standing = Reflect.construct(StandIn as new () => object, []);
-  if (howCloningFails(standing) !== howCloningFails(sample) || hasLooked) return false;
-  const another: object = Object.create(StandIn.prototype);
+  const { prototype } = StandIn;
+  standing = knowsKeys() ? Object.create(prototype) as object : Reflect.construct(StandIn as Class, []) as object;
+  if (!knowsKeys() && (howCloningFails(standing) !== howCloningFails(sample) || hasLooked)) return false;
+  const another: object = Object.create(prototype);
   return members.every((member) =>
-    passes(member, standing!) && hasLooked && !passes(member, another) && !passes(member, StandIn.prototype)
+    passes(member, standing!) && hasLooked && !passes(member, another) && !passes(member, prototype)
   );
 }
 

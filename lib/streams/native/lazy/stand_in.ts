@@ -31,9 +31,12 @@ export function standIn(native: StandIn, value: StandIn): boolean {
   return true;
 }
 
-/** Puts the runtime's class back, once ours is made. */
-export function putBack(): void {
-  if (replaced !== undefined) Object.defineProperty(globalThis, replaced.name, replaced.before);
+/** Puts the runtime's class back, once ours is made. A stream of that is marked at once, which `sampleOf()` is about. */
+export function putBack(ours?: object): void {
+  if (replaced === undefined) return;
+  const { name, before } = replaced;
+  if (ours !== undefined) Reflect.construct(Reflect.get(globalThis, name), [], ours as new () => object);
+  Object.defineProperty(globalThis, name, before);
   replaced = undefined;
 }
 

@@ -31,7 +31,11 @@ function filesOf(root: string): string[] {
   });
 }
 
-/** Runs each test file twice on this runtime: with its own fetch, and with a client's. */
+/**
+ * Runs each test file twice on this runtime: with its own fetch, and with a client's.
+ *
+ * @param filter Only files that have this in their path.
+ */
 export async function compareFetch(root: string, filter = ""): Promise<Comparison> {
   const node = runtime === "node" ? process.execPath : join(repository, "node_modules/.bin/node");
   const server = spawn(node, ["--no-warnings", join(here, "server.ts"), root], {
@@ -39,10 +43,14 @@ export async function compareFetch(root: string, filter = ""): Promise<Compariso
   });
   const comparison: Comparison = { native: new Map(), ours: new Map(), messages: new Map() };
   try {
-    const ports = await within(
+    const told = await within(
       new Promise<string>((resolve) => server.stdout.once("data", (text) => resolve(String(text)))),
       "the server",
     );
+    const ports = told.trim().split(" ");
+    // The same in every run, as the ports are not.
+    const named = (text: string): string =>
+      ports.reduce((name, port, i) => name.replaceAll(`:${port}`, `:PORT${i + 1}`), text);
     const runs = filesOf(root).filter((file) => file.includes(filter))
       .flatMap((file) => (["native", "ours"] as const).map((mode) => ({ file, mode }))).values();
     await Promise.all(Array.from({ length: POOL }, async () => {
@@ -53,18 +61,27 @@ export async function compareFetch(root: string, filter = ""): Promise<Compariso
           root,
           file,
           mode,
-          ...ports.trim().split(" "),
+          ...ports,
           String(PATIENCE),
         ]);
         for (const { name, status, message } of subtests) {
-          comparison[mode].set(`${file}: ${name}`, status === "passed");
-          if (mode === "ours") comparison.messages.set(`${file}: ${name}`, message);
+          comparison[mode].set(`${file}: ${named(name)}`, status === "passed");
+          if (mode === "ours") comparison.messages.set(`${file}: ${named(name)}`, message);
         }
-        for (const fault of faults) comparison[mode].set(`${file}: fault: ${fault.split("\n")[0]}`, false);
+        for (const fault of faults) comparison[mode].set(`${file}: fault: ${named(fault.split("\n")[0]!)}`, false);
       }
     }));
   } finally {
     server.kill();
   }
   return comparison;
+}
+
+/** What a client's fetch fails and the runtime's own passes, and what is beside subtests, by `file: name`. */
+export function lostIn({ native, ours }: Comparison): string[] {
+  const lost = [...native].filter(([name, passed]) => passed && !ours.get(name)).map(([name]) => name);
+  // What is beside subtests, such as a rejection that nobody handles, has no name that both have.
+  const faults = [...ours].filter(([name, passed]) => !passed && name.includes(": fault: ") && !native.has(name))
+    .map(([name]) => name);
+  return [...lost, ...faults];
 }

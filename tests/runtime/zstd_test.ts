@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { compressSync, decompressSync, ready } from "../../lib/codecs/mod.ts";
+import { nativeZstd } from "../../lib/runtime/mod.ts";
+import { sourceText } from "../support/bytes.ts";
+import { runtime } from "../support/runtime.ts";
+
+const inputs = [new Uint8Array(0), Uint8Array.of(1, 2, 3), sourceText(1000, 1), sourceText(40_000, 2)];
+
+test("the runtime's own zstd is taken where it is faster: on Bun, for as many bytes", async () => {
+  await ready(["zstd"]);
+  for (const level of [1, 2, 3, 9, 19, 22]) {
+    for (const input of inputs) {
+      const own = nativeZstd(input, level);
+      assert.equal(own !== undefined, runtime === "bun", `level ${level}`);
+      if (own === undefined) continue;
+      assert.deepEqual(decompressSync(own, { format: "zstd" }), input);
+      const { length } = compressSync(input, { format: "zstd", level });
+      assert.ok(own.length <= length * 1.02 + 20, `${own.length} bytes, ours ${length}, level ${level}`);
+    }
+  }
+});
