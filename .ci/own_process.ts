@@ -38,6 +38,7 @@ export function reasonForOwnProcess(root: string, path: string): string | undefi
     const found = marks.find(([mark]) => mark.test(sourceOf(root, module)));
     if (found !== undefined) return found[1];
   }
+  return undefined;
 }
 
 /** Lists a test and the modules of `tests/` that it imports, however far away. Those of processes that it starts are none. */
