@@ -9,45 +9,15 @@
  *   npm test -- --changed=COMMIT deno       on Deno, the tests of what differs from a commit
  *   npm run test:long                       everything, random programs in their full number
  */
-import { spawn } from "node:child_process";
-import { closeSync, globSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import process from "node:process";
 import { changedFiles, readGraph, testsOf } from "./changed.ts";
-import { type Counts, type Failure, junitCounts, nodeCounts, shortened } from "./test_counts.ts";
-
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const bin = join(root, "node_modules/.bin");
-const MINUTE = 60_000;
-
-interface Runtime {
-  readonly command: (report: string, files: readonly string[]) => string[];
-  readonly counts: (report: string) => Counts;
-}
-
-const runtimes: Readonly<Record<string, Runtime>> = {
-  node: {
-    command: (report, files) => {
-      const reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout"];
-      const json = ["--test-reporter=./.ci/node_reporter.ts", `--test-reporter-destination=${report}`];
-      return ["node", "--test", "--test-concurrency=1", ...reporters, ...json, ...files];
-    },
-    counts: nodeCounts,
-  },
-  bun: {
-    command: (report, files) => {
-      const limits = ["--timeout", String(10 * MINUTE)];
-      const explicit = files.map((file) => `./${file}`); // a bare path would be a filter
-      return ["bun", "test", ...limits, "--reporter=junit", `--reporter-outfile=${report}`, ...explicit];
-    },
-    counts: junitCounts,
-  },
-  deno: {
-    command: (report, files) => ["deno", "test", "-A", "--no-check", `--junit-path=${report}`, ...files],
-    counts: junitCounts,
-  },
-};
+import { reasonForOwnProcess } from "./own_process.ts";
+import { root } from "./root.ts";
+import { type Counts, type Failure, shortened } from "./test_counts.ts";
+import { isLong, type Part, runPart, runTests, runtimes } from "./test_part.ts";
 
 const checks: Readonly<Record<string, string[]>> = {
   format: ["deno", "fmt", "--check"],
@@ -58,57 +28,29 @@ const checks: Readonly<Record<string, string[]>> = {
   "manifests, docs and no slow types": ["npm", "run", "--silent", "check:publish"],
 };
 
-/** Node's compiled modules: each test file is a process of its own, and many start others. */
-const compiled = mkdtempSync(join(tmpdir(), "millrace-compiled-"));
-process.once("exit", () => rmSync(compiled, { recursive: true, force: true }));
-
-/** Files that one process runs, or one after the other. */
-interface Part {
-  readonly name: string;
-  readonly files: readonly string[];
-}
-
 /** How many parts run at a time: with two for a processor, a seventh of the processors' time was idle. */
 const LANES = Math.ceil(2.5 * availableParallelism());
 
 /** Most files of a part: small enough for the lanes to end at about the same time. */
 const MOST_FILES = 20;
 
-/** The files for each runtime in parts. Each begins elsewhere, so that hardly any file runs twice at a time. */
+/** The files for each runtime in parts: those that share a process, then the others. */
 function partsOf(names: readonly string[], files: readonly string[]): Part[] {
+  const isShared = (file: string): boolean => reasonForOwnProcess(root, file) === undefined;
+  const { shared = [], own = [] } = Object.groupBy(files, (file) => isShared(file) ? "shared" : "own");
+  return [...evenParts(names, own, false), ...evenParts(names, shared, true)];
+}
+
+/** Files in parts of much the same length. Each runtime begins elsewhere, so that hardly any file runs twice at a time. */
+function evenParts(names: readonly string[], files: readonly string[], isShared: boolean): Part[] {
   // A few files are shared among all lanes, too.
   const count = Math.min(files.length, Math.max(Math.ceil(files.length / MOST_FILES), Math.ceil(LANES / names.length)));
   const parts = Array.from({ length: count }, (_, i) => {
     return files.slice(Math.floor(files.length * i / count), Math.floor(files.length * (i + 1) / count));
   });
   return parts.flatMap((_, i) =>
-    names.map((name, n) => ({ name, files: parts[(i + Math.floor(count * n / names.length)) % count] }))
+    names.map((name, n) => ({ name, files: parts[(i + Math.floor(count * n / names.length)) % count], isShared }))
   );
-}
-
-/** Runs the tests of a part. What they print is shown as it comes, or when all have ended. */
-async function runPart({ name, files }: Part, shown: "live" | "after"): Promise<Counts> {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-test-"));
-  const report = join(folder, "report");
-  const log = shown === "after" ? join(folder, "log") : undefined;
-  const fault = await runTests(runtimes[name].command(report, files), log);
-  let counts: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] };
-  try {
-    counts = runtimes[name].counts(readFileSync(report, "utf8"));
-  } catch (error) {
-    console.error(`${name} left no readable report: ${(error as Error).message}`);
-  }
-  // A file that does not load, a crash, or no test at all is a failure that no test reports.
-  if (counts.failed === 0 && (fault || counts.passed + counts.skipped === 0)) {
-    const end = log === undefined ? "" : readFileSync(log, "utf8").split("\n").slice(-60).join("\n");
-    counts = {
-      ...counts,
-      failed: 1,
-      failures: [{ name: fault ? `${fault}, no test failed` : "no test ran", report: end, file: undefined }],
-    };
-  }
-  rmSync(folder, { recursive: true });
-  return counts;
 }
 
 /** Most failures after which their files are run again. */
@@ -140,13 +82,17 @@ async function runParts(parts: readonly Part[], before: readonly Job[]): Promise
   const failures = failed.reduce((count, [, counts]) => count + counts.failed, 0);
   for (const [part, former] of parts.length > 1 && failures <= MOST_REPEATED ? failed : []) {
     const files = filesOf(part, former.failures);
-    const counts = await runPart({ ...part, files }, "after");
+    const counts = await runPart({ ...part, files, isShared: false }, "after");
     // Of the other files it stays as it was.
     const others = former.passed + former.failed - counts.passed - counts.failed;
     const isWhole = files.length === part.files.length;
     counted.set(part, isWhole ? counts : { ...counts, passed: counts.passed + others, skipped: former.skipped });
     const names = new Set(counts.failures.map(({ name }) => name));
-    for (const failure of former.failures) if (!names.has(failure.name)) passedAlone.push({ name: part.name, failure });
+    for (const failure of former.failures) {
+      // Of a process that failed as a whole, the file is told by what failed now.
+      const isTold = names.has(failure.name) || (fileOf(part, failure) === undefined && counts.failed > 0);
+      if (!isTold) passedAlone.push({ name: part.name, failure });
+    }
   }
   const sums = new Map<string, Counts>();
   for (const [{ name }, counts] of counted) sums.set(name, sum(sums.get(name), counts));
@@ -154,9 +100,13 @@ async function runParts(parts: readonly Part[], before: readonly Job[]): Promise
 }
 
 /** The files of a part in which tests failed; all, if it is not known of one of them. */
-function filesOf({ files }: Part, failures: readonly Failure[]): readonly string[] {
-  const failed = failures.map((failure) => files.find((file) => `/${failure.file}`.endsWith(`/${file}`)));
-  return failed.includes(undefined) ? files : files.filter((file) => failed.includes(file));
+function filesOf(part: Part, failures: readonly Failure[]): readonly string[] {
+  const failed = failures.map((failure) => fileOf(part, failure));
+  return failed.includes(undefined) ? part.files : part.files.filter((file) => failed.includes(file));
+}
+
+function fileOf({ files }: Part, failure: Failure): string | undefined {
+  return files.find((file) => `/${failure.file}`.endsWith(`/${file}`));
 }
 
 function sum(one: Counts | undefined, other: Counts): Counts {
@@ -167,32 +117,6 @@ function sum(one: Counts | undefined, other: Counts): Counts {
     skipped: one.skipped + other.skipped,
     failures: [...one.failures, ...other.failures],
   };
-}
-
-/**
- * Runs a command of node_modules/.bin or the system, and prints what it does; says why it failed, if so.
- *
- * @param log A file for what is printed until the command has ended.
- */
-async function runTests([command, ...args]: string[], log: string | undefined): Promise<string | undefined> {
-  const line = `\n$ ${command} ${args.join(" ")}`;
-  if (log === undefined) console.log(line);
-  const output = log === undefined ? "inherit" : openSync(log, "w");
-  const began = performance.now();
-  const env = { ...process.env, PATH: [bin, process.env.PATH].join(delimiter), NODE_COMPILE_CACHE: compiled };
-  const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", output, output], timeout: 25 * MINUTE });
-  const fault = await new Promise<string | undefined>((resolve) => {
-    child.once("error", (error) => resolve(error.message));
-    child.once("close", (code, signal) => {
-      resolve(code === 0 ? undefined : signal ? `ended by ${signal}` : `exit code ${code}`);
-    });
-  });
-  if (typeof output === "number") {
-    closeSync(output);
-    const seconds = Math.round((performance.now() - began) / 1000);
-    process.stdout.write(`${line}\n${readFileSync(log!, "utf8")}\n(${seconds} s)\n`);
-  }
-  return fault;
 }
 
 /** Runs the static checks, one after the other: two compilers at a time would want too much memory. */
@@ -222,7 +146,7 @@ const options = words.filter((word) => word.startsWith("--"));
 const prefixes = words.filter((word) => !named.includes(word) && !options.includes(word))
   .map((prefix) => prefix.replace(/^\.\//, ""));
 const [, isChanged, base] = /(--changed)(?:=(.+))?$/.exec(options.join(" ")) ?? [];
-if (options.includes("--long")) process.env.MILLRACE_LONG = "1";
+if (isLong) process.env.MILLRACE_LONG = "1";
 
 /** The test files that the command line asks for. */
 function chosenFiles(): string[] {

@@ -1,0 +1,162 @@
+import { spawn } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { root } from "./root.ts";
+import { type Counts, junitCounts, nodeCounts } from "./test_counts.ts";
+
+const MINUTE = 60_000;
+/** Whether random programs run in their full number. */
+export const isLong = process.argv.includes("--long");
+/** How long a test may take, in ms, and how long a process. */
+const [TEST_LIMIT, PROCESS_LIMIT] = isLong ? [60 * MINUTE, 120 * MINUTE] : [4 * MINUTE, 10 * MINUTE];
+
+/** How a runtime runs tests. */
+export interface Runtime {
+  readonly command: (report: string, files: readonly string[]) => string[];
+  /** Whether each file that is named loads all its modules anew. */
+  readonly loadsAnew: boolean;
+  /** Whether files that may share a process do. */
+  readonly shares: boolean;
+  readonly counts: (report: string) => Counts;
+}
+
+/** The runtimes that tests run on. */
+export const runtimes: Readonly<Record<string, Runtime>> = {
+  node: {
+    command: (report, files) => {
+      const reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout"];
+      const json = ["--test-reporter=./.ci/node_reporter.ts", `--test-reporter-destination=${report}`];
+      const limits = ["--test-concurrency=1", `--test-timeout=${TEST_LIMIT}`];
+      return ["node", "--test", ...limits, ...reporters, ...json, ...files];
+    },
+    loadsAnew: true,
+    shares: true,
+    counts: nodeCounts,
+  },
+  bun: {
+    command: (report, files) => {
+      const limits = ["--timeout", String(TEST_LIMIT)];
+      const explicit = files.map((file) => `./${file}`); // a bare path would be a filter
+      return ["bun", "test", ...limits, "--reporter=junit", `--reporter-outfile=${report}`, ...explicit];
+    },
+    loadsAnew: false,
+    shares: true,
+    counts: junitCounts,
+  },
+  deno: {
+    command: (report, files) => ["deno", "test", "-A", "--no-check", `--junit-path=${report}`, ...files],
+    loadsAnew: true,
+    shares: false,
+    counts: junitCounts,
+  },
+};
+
+/** Node's compiled modules: many processes load the same ones. */
+const compiled = mkdtempSync(join(tmpdir(), "millrace-compiled-"));
+process.once("exit", () => rmSync(compiled, { recursive: true, force: true }));
+
+/** Files that one process runs, or one after the other. */
+export interface Part {
+  readonly name: string;
+  readonly files: readonly string[];
+  /** Whether the files share modules and a process, rather than have each its own. */
+  readonly isShared: boolean;
+}
+
+/** Runs the tests of a part. What they print is shown as it comes, or when all have ended. */
+export async function runPart({ name, files, isShared }: Part, shown: "live" | "after"): Promise<Counts> {
+  const folder = mkdtempSync(join(tmpdir(), "millrace-test-"));
+  const report = join(folder, "report");
+  const log = shown === "after" ? join(folder, "log") : undefined;
+  const { command, loadsAnew, shares } = runtimes[name];
+  const groups = isShared && shares ? [files] : files.map((file) => [file]);
+  const entries = loadsAnew ? groups.map((group) => new Entry(group, folder)) : [];
+  const fault = await runTests(command(report, loadsAnew ? entries.map(({ path }) => path) : files), log);
+  let counts: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] };
+  try {
+    counts = runtimes[name].counts(readFileSync(report, "utf8"));
+  } catch (error) {
+    console.error(`${name} left no readable report: ${(error as Error).message}`);
+  }
+  const broken = entries.filter((entry) => !entry.isLoaded && !counts.failures.some(({ file }) => file === entry.path));
+  const untold = untoldFault(counts, fault, broken);
+  if (untold !== undefined) {
+    const report = log === undefined ? "" : readFileSync(log, "utf8").split("\n").slice(-60).join("\n");
+    counts.failures.push({ name: untold, report, file: undefined });
+    counts.failed++;
+  }
+  rmSync(folder, { recursive: true });
+  const failures = counts.failures.map((failure) => ({ ...failure, name: failure.name.replaceAll(`${folder}/`, "") }));
+  return { ...counts, failures };
+}
+
+/** Says why a part failed where no test reports it: a file that does not load, a crash, or no test at all. */
+function untoldFault(counts: Counts, fault: string | undefined, broken: readonly Entry[]): string | undefined {
+  if (broken.length > 0) return `${broken.map(({ name }) => name).join(", ")} did not load`;
+  if (counts.failed > 0) return undefined;
+  if (fault !== undefined) return `${fault}, no test failed`;
+  return counts.passed + counts.skipped === 0 ? "no test ran" : undefined;
+}
+
+/** A module that imports test files, so that what they import is loaded once, and says when all have loaded. */
+class Entry {
+  readonly name: string;
+  readonly path: string;
+  readonly #loaded: string;
+
+  constructor(files: readonly string[], folder: string) {
+    this.name = files.length === 1 ? files[0] : `one of ${files.length} files`;
+    // A runtime names it by its path where it knows no test.
+    this.path = join(folder, files.length === 1 ? files[0] : "tests/together_test.ts");
+    this.#loaded = `${this.path}.loaded`;
+    mkdirSync(dirname(this.path), { recursive: true });
+    writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+    const imports = files.map((file) => `import ${JSON.stringify(pathToFileURL(join(root, file)).href)};\n`);
+    // Deno says nothing of a module that throws after its first test, and no runtime of tests that an exit leaves out.
+    writeFileSync(
+      this.path,
+      `import { writeFileSync } from "node:fs";
+import process from "node:process";
+${imports.join("")}writeFileSync(${JSON.stringify(this.#loaded)}, "");
+process.exit = (code) => { throw new Error(\`a test ended its process with \${code}\`); };
+`,
+    );
+  }
+
+  get isLoaded(): boolean {
+    return existsSync(this.#loaded);
+  }
+}
+
+/**
+ * Runs a command of node_modules/.bin or the system, and prints what it does; says why it failed, if so.
+ *
+ * @param log A file for what is printed until the command has ended.
+ */
+export async function runTests([command, ...args]: string[], log: string | undefined): Promise<string | undefined> {
+  const line = `\n$ ${command} ${args.join(" ")}`;
+  if (log === undefined) console.log(line);
+  const output = log === undefined ? "inherit" : openSync(log, "w");
+  const began = performance.now();
+  const env = {
+    ...process.env,
+    PATH: [join(root, "node_modules/.bin"), process.env.PATH].join(delimiter),
+    NODE_COMPILE_CACHE: compiled,
+  };
+  const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", output, output], timeout: PROCESS_LIMIT });
+  const fault = await new Promise<string | undefined>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("close", (code, signal) => {
+      resolve(code === 0 ? undefined : signal ? `ended by ${signal}` : `exit code ${code}`);
+    });
+  });
+  if (typeof output === "number") {
+    closeSync(output);
+    const seconds = Math.round((performance.now() - began) / 1000);
+    process.stdout.write(`${line}\n${readFileSync(log!, "utf8")}\n(${seconds} s)\n`);
+  }
+  return fault;
+}
