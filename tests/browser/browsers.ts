@@ -7,13 +7,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Readable } from "node:stream";
 import { launch } from "puppeteer-core";
 import { noChromium, openBrowser } from "../e2e/chromium.ts";
+import { freePort } from "../support/ports.ts";
 
 /** A page in a browser. */
 export interface OpenPage {
@@ -100,14 +99,6 @@ async function startDisplay(): Promise<{ display: string; server: ChildProcess }
     if (number.endsWith("\n")) break;
   }
   return { display: `:${number.trim()}`, server };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
 }
 
 /** @see {@link https://www.w3.org/TR/webdriver2/} */

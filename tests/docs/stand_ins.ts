@@ -1,4 +1,4 @@
-import { createServer } from "node:net";
+import { freePort } from "../support/ports.ts";
 
 /** What takes the places of public hosts and usual ports when a block is run. */
 export interface StandIns {
@@ -19,27 +19,7 @@ export function withStandIns(code: string, { origin, ports: free }: StandIns): s
     .replace(ports, (_, before: string, port: UsualPort) => `${before}${free[port]}`);
 }
 
-/** Takes free ports. No port is given twice by a process, nor is one that systems give out by themselves. */
-export async function freePorts(): Promise<StandIns["ports"]> {
+/** Takes free ports. */
+export async function standInPorts(): Promise<StandIns["ports"]> {
   return { "8000": await freePort(), "8080": await freePort(), "3000": await freePort() };
-}
-
-// Below what systems give out by themselves; processes begin at different places.
-const first = 12_000;
-const count = 18_000;
-let next = Math.floor(Math.random() * count);
-
-async function freePort(): Promise<number> {
-  while (true) {
-    const port = first + next++ % count;
-    if (await isFree(port)) return port;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(port, () => server.close(() => resolve(true)));
-  });
 }

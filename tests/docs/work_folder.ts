@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { RuntimeName } from "./runtime_name.ts";
-import { freePorts, type StandIns } from "./stand_ins.ts";
+import { standInPorts, type StandIns } from "./stand_ins.ts";
 
 /** Where and by what a block is run. */
 export interface RunOptions {
@@ -48,7 +48,7 @@ export async function makeWorkFolder(name: string, { project, origin }: RunOptio
   return {
     outer,
     path,
-    standIns: { origin, ports: await freePorts() },
+    standIns: { origin, ports: await standInPorts() },
     remove: () => rmSync(outer, { recursive: true, force: true, maxRetries: 3 }),
   };
 }

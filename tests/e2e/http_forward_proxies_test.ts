@@ -9,7 +9,8 @@ import { certificates } from "../http/certificates.ts";
 import { forwardProxies } from "./http_peers/forward_proxies.ts";
 import { noNginx, secure, startNginx } from "./http_peers/nginx.ts";
 import { pattern } from "./http_peers/pattern.ts";
-import { freePorts, type PeerProcess } from "./http_peers/processes.ts";
+import type { PeerProcess } from "./http_peers/processes.ts";
+import { freePorts } from "../support/ports.ts";
 
 interface Origins {
   readonly h2: string;

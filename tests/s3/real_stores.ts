@@ -2,13 +2,13 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { S3Bucket, type S3BucketOptions } from "../../lib/s3/mod.ts";
 import { pause } from "../support/waits.ts";
+import { freePorts } from "../support/ports.ts";
 
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "millrace");
 const run = promisify(execFile);
@@ -138,15 +138,4 @@ async function ready(options: S3BucketOptions): Promise<void> {
       await pause(100);
     }
   }
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports: number[] = [];
-  for (const server of servers) {
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    ports.push((server.address() as { port: number }).port);
-  }
-  for (const server of servers) await new Promise((resolve) => server.close(resolve));
-  return ports;
 }

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePorts, type PeerProcess, programPath, startDaemon } from "./processes.ts";
+import { type PeerProcess, programPath, startDaemon } from "./processes.ts";
+import { freePorts } from "../../support/ports.ts";
 
 /** A proxy of somebody else's, in front of the client. */
 export interface ForwardProxy {

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { Origins } from "./application.ts";
 import { certificateFile } from "./files.ts";
 import { pattern } from "./pattern.ts";
-import { freePorts, type PeerProcess, programPath, startDaemon } from "./processes.ts";
+import { type PeerProcess, programPath, startDaemon } from "./processes.ts";
+import { freePorts } from "../../support/ports.ts";
 
 const command = programPath("nghttpd");
 

@@ -2,7 +2,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { certificateFile, originsAt } from "./files.ts";
-import { freePorts, type PeerProcess, programPath, startDaemon } from "./processes.ts";
+import { type PeerProcess, programPath, startDaemon } from "./processes.ts";
+import { freePorts } from "../../support/ports.ts";
 
 const command = programPath("nginx");
 

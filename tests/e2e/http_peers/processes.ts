@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { connect, createServer, type Server } from "node:net";
+import { connect } from "node:net";
 import { delimiter, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -123,23 +123,6 @@ function observed(child: ChildProcess, command: string): Observed {
         }),
       ]),
   };
-}
-
-/** Ports that nothing listened on a moment ago, for servers that cannot be told to take any. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers: Server[] = [];
-  const ports: number[] = [];
-  for (let i = 0; i < count; i++) {
-    const server = createServer();
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(0, "127.0.0.1", resolve);
-    });
-    servers.push(server);
-    ports.push((server.address() as { port: number }).port);
-  }
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
 
 async function accepting(port: number, child: ChildProcess): Promise<void> {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import process from "node:process";
+import { freePort } from "../../support/ports.ts";
 
 /** Another server, as it runs. */
 export interface ServerProcess {
@@ -42,18 +43,6 @@ export async function startServer(
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
-}
-
-/** One that nothing listened on a moment ago: neither server can be told to take any. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(address !== null && typeof address === "object" ? address.port : 0));
-    });
-  });
 }
 
 function accepts(port: number): Promise<boolean> {

@@ -9,6 +9,7 @@ import { certificates } from "../certificates.ts";
 import { connectTcp, connectTls, failure, trusting } from "./connecting.ts";
 import { Record } from "./record.ts";
 import { serveTcp, serveTls } from "./servers.ts";
+import { freePort } from "../../support/ports.ts";
 
 /** The error that a TLS client meets at a server. */
 async function refused(server: TlsOptions, tls: HttpTlsOptions = trusting, host = "localhost"): Promise<HttpError> {
@@ -24,13 +25,6 @@ async function refused(server: TlsOptions, tls: HttpTlsOptions = trusting, host 
   } finally {
     await listening.close();
   }
-}
-
-/** Where nothing listens. */
-async function freePort(): Promise<number> {
-  const { port, close } = await serveTcp(() => {});
-  await close();
-  return port;
 }
 
 test("nothing listens there: CONNECTION_REFUSED, with the address", async () => {
