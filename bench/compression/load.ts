@@ -1,5 +1,8 @@
 import { connect, type Socket } from "node:net";
 
+/** The time in ms after which requests that are to be measured have failed. */
+const LONGEST = 30_000;
+
 /** Connections to one server that are kept open, each with one request at a time. */
 export class Load {
   readonly #port: number;
@@ -21,6 +24,7 @@ export class Load {
     );
     const took = new Float64Array(requests);
     let next = 0;
+    const deadline = setTimeout(() => this.close(new Error(`${path} in ${accepted} came to no end`)), LONGEST);
     await Promise.all(this.#connections.map(async (connection) => {
       while (next < requests) {
         const index = next++;
@@ -29,11 +33,12 @@ export class Load {
         took[index] = performance.now() - start;
       }
     }));
+    clearTimeout(deadline);
     return took;
   }
 
-  close(): void {
-    for (const connection of this.#connections) connection.close();
+  close(error?: Error): void {
+    for (const connection of this.#connections) connection.close(error);
   }
 }
 
@@ -73,7 +78,8 @@ class Connection {
     settle?.resolve();
   }
 
-  close(): void {
+  close(error = new Error("the connection is closed")): void {
+    this.#settle?.reject(error);
     this.#settle = undefined;
     this.#socket.destroy();
   }
