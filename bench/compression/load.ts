@@ -6,7 +6,7 @@ const LONGEST = 30_000;
 /** Connections to one server that are kept open, each with one request at a time. */
 export class Load {
   readonly #port: number;
-  readonly #connections: Connection[];
+  #connections: Connection[];
 
   private constructor(port: number, connections: Connection[]) {
     this.#port = port;
@@ -15,6 +15,13 @@ export class Load {
 
   static async open(port: number, connections: number): Promise<Load> {
     return new Load(port, await Promise.all(Array.from({ length: connections }, () => Connection.open(port))));
+  }
+
+  /** Opens the connections anew that the server has closed meanwhile, as it does when they were idle for a while. */
+  async ready(): Promise<void> {
+    this.#connections = await Promise.all(
+      this.#connections.map((connection) => connection.isClosed ? Connection.open(this.#port) : connection),
+    );
   }
 
   /** Asks for a path that many times, and returns how long each request took, in ms. */
@@ -60,6 +67,10 @@ class Connection {
       const socket = connect({ port, host: "127.0.0.1", noDelay: true });
       socket.once("connect", () => resolve(new Connection(socket))).once("error", reject);
     });
+  }
+
+  get isClosed(): boolean {
+    return !this.#socket.readable || !this.#socket.writable;
   }
 
   get(head: Uint8Array): Promise<void> {
