@@ -81,10 +81,12 @@ async function judgeAll(
   const files: AnalyzedFile[] = [];
   for (const file of received) {
     if (signal.aborted) break;
-    const judged = await judge(file, hashIn(pathOf(file.url)) !== undefined);
+    const judged = await judge(file, hashIn(pathOf(file.url)) !== undefined, signal).catch((error) => {
+      if (!signal.aborted) throw error;
+    });
+    if (judged === undefined) break;
     files.push(file.url.startsWith(`${HERE}/`) ? { ...judged, url: decodeURIComponent(pathOf(file.url)) } : judged);
     onProgress?.("judged", files.length, received.length);
-    await new Promise((resolve) => setTimeout(resolve)); // a signal has a turn between two files
   }
   return files;
 }
