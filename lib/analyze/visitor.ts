@@ -1,4 +1,11 @@
-import { pageReferences, type Reference, type ReferenceKind, styleReferences } from "../pages/mod.ts";
+import {
+  headerReferences,
+  pageReferences,
+  type Reference,
+  type ReferenceKind,
+  scriptReferences,
+  styleReferences,
+} from "../pages/mod.ts";
 import { lifetimeOf } from "./lifetime.ts";
 import { contentOf, type Received } from "./received.ts";
 import { textOf } from "./text_of.ts";
@@ -7,6 +14,9 @@ import { textOf } from "./text_of.ts";
 type Fields = Readonly<Record<string, string>>;
 /** Sends a request, and follows no redirect; bodies come as they were sent. */
 export type Ask = (url: string, headers: Fields) => Promise<Pick<Response, "status" | "headers" | "body">>;
+
+/** Says where a reference, as it is written and as it was resolved, leads to. */
+export type Locate = (reference: string, url: URL) => string;
 
 /** A response, and the URL that gave it. */
 interface Answer {
@@ -38,6 +48,7 @@ const MOST_REFERENCES = 100_000;
 /** Types that browsers read as a page, or as styles: without one they look at the content. */
 const HTML = /^\s*(?:$|text\/html|application\/xhtml\+xml)/i;
 const CSS = /^\s*(?:$|text\/css)/i;
+const SCRIPT = /^\s*(?:$|(?:text|application)\/(?:x-)?(?:java|ecma)script)/i;
 
 const accepted: Readonly<Record<Wanted["kind"], string>> = {
   page: "text/html,application/xhtml+xml,*/*;q=0.8",
@@ -54,6 +65,7 @@ export class Visitor {
   readonly limits: Set<string> = new Set();
   elsewhere = 0;
   readonly #ask: Ask;
+  readonly #locate: Locate;
   readonly #limits: Limits;
   /** By the URLs that were asked for, and those that redirects led to. */
   readonly #seen = new Set<string>();
@@ -63,8 +75,13 @@ export class Visitor {
   readonly #origins: Set<string>;
   #bytes = 0;
 
-  constructor(ask: Ask, limits: Limits, origins: readonly string[], onFile: (done: number, known: number) => void) {
-    [this.#ask, this.#limits, this.#onFile] = [ask, limits, onFile];
+  constructor(
+    site: { readonly ask: Ask; readonly locate: Locate },
+    limits: Limits,
+    origins: readonly string[],
+    onFile: (done: number, known: number) => void,
+  ) {
+    [this.#ask, this.#locate, this.#limits, this.#onFile] = [site.ask, site.locate, limits, onFile];
     this.#origins = new Set(origins);
   }
 
@@ -202,9 +219,12 @@ export class Visitor {
     const type = headers.get("content-type") ?? "";
     const text = (): string => textOf(content, type);
     if (kind === "style") return CSS.test(type) ? this.#resolved(styleReferences(text()), url) : [];
-    if (kind !== "page" || !HTML.test(type)) return [];
+    if (kind === "script") return SCRIPT.test(type) ? this.#resolved(scriptReferences(text()), url) : [];
+    if (kind !== "page") return [];
+    const early = this.#resolved(headerReferences(headers.get("link") ?? ""), url);
+    if (!HTML.test(type)) return early;
     const { base = "", references } = pageReferences(text());
-    return this.#resolved(references, URL.parse(base, url)?.href ?? url);
+    return [...early, ...this.#resolved(references, URL.parse(base, url)?.href ?? url)];
   }
 
   #resolved(references: readonly Reference[], base: string): Wanted[] {
@@ -216,7 +236,7 @@ export class Visitor {
       const found = URL.parse(url, base);
       if (found === null || !/^https?:$/.test(found.protocol)) continue;
       found.hash = "";
-      if (this.#origins.has(found.origin)) wanted.push({ url: found.href, kind });
+      if (this.#origins.has(found.origin)) wanted.push({ url: this.#locate(url, found), kind });
       else this.elsewhere++;
     }
     return wanted;
