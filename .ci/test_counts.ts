@@ -52,8 +52,16 @@ export function junitCounts(report: string): Counts {
   const parents = new Set(
     cases.flatMap(({ name }) => [...name.matchAll(/ &gt; /g)].map(({ index }) => name.slice(0, index))),
   );
+  // Of what is in a describe(), it names a module of its own in that place.
+  const fileOf = ({ name, file }: typeof cases[number]): string | undefined => {
+    if (!file?.startsWith("ext:")) return file;
+    const [suite] = name.split(" &gt; ");
+    const files = new Set(cases.filter((other) => other.name === suite).map((other) => other.file));
+    return files.size === 1 ? [...files][0] : undefined;
+  };
   const counts: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] };
-  for (const { name, file, body } of cases) {
+  for (const each of cases) {
+    const { name, body } = each;
     if (parents.has(name)) continue;
     const fault = body.match(/<(?:failure|error)\b((?:[^>"]|"[^"]*")*?)(?:\/>|>([\s\S]*))/);
     if (fault) {
@@ -61,6 +69,7 @@ export function junitCounts(report: string): Counts {
       const message = unescaped(fault[1].match(/\bmessage="([^"]*)/)?.[1] ?? "");
       const report = unescaped((fault[2] ?? "").replace(/<\/(?:failure|error)>\s*$/, "")).trim();
       const failure = { name: named(unescaped(name), message.split("\n", 1)[0]), report: report || message };
+      const file = fileOf(each);
       counts.failures.push({ ...failure, file: file && unescaped(file).replace(/^\.\//, "") });
     } else if (/<skipped\b/.test(body)) counts.skipped++;
     else counts.passed++;

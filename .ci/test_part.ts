@@ -18,8 +18,6 @@ export interface Runtime {
   readonly command: (report: string, files: readonly string[]) => string[];
   /** Whether each file that is named loads all its modules anew. */
   readonly loadsAnew: boolean;
-  /** Whether files that may share a process do. */
-  readonly shares: boolean;
   readonly counts: (report: string) => Counts;
 }
 
@@ -33,7 +31,6 @@ export const runtimes: Readonly<Record<string, Runtime>> = {
       return ["node", "--test", ...limits, ...reporters, ...json, ...files];
     },
     loadsAnew: true,
-    shares: true,
     counts: nodeCounts,
   },
   bun: {
@@ -43,13 +40,11 @@ export const runtimes: Readonly<Record<string, Runtime>> = {
       return ["bun", "test", ...limits, "--reporter=junit", `--reporter-outfile=${report}`, ...explicit];
     },
     loadsAnew: false,
-    shares: true,
     counts: junitCounts,
   },
   deno: {
     command: (report, files) => ["deno", "test", "-A", "--no-check", `--junit-path=${report}`, ...files],
     loadsAnew: true,
-    shares: false,
     counts: junitCounts,
   },
 };
@@ -71,8 +66,8 @@ export async function runPart({ name, files, isShared }: Part, shown: "live" | "
   const folder = mkdtempSync(join(tmpdir(), "millrace-test-"));
   const report = join(folder, "report");
   const log = shown === "after" ? join(folder, "log") : undefined;
-  const { command, loadsAnew, shares } = runtimes[name];
-  const groups = isShared && shares ? [files] : files.map((file) => [file]);
+  const { command, loadsAnew } = runtimes[name];
+  const groups = isShared ? [files] : files.map((file) => [file]);
   const entries = loadsAnew ? groups.map((group) => new Entry(group, folder)) : [];
   const fault = await runTests(command(report, loadsAnew ? entries.map(({ path }) => path) : files), log);
   let counts: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] };

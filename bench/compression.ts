@@ -2,14 +2,15 @@
  * Responses that are compressed as they are made: ours in Express, Fastify, Hono and the runtime's own server, beside
  * `compression`, `@fastify/compress`, `hono/compress` and, on Deno, its server's `automaticCompression`.
  *
- *   npm run bench -- compression [--quick] [--filter REGEX]
+ *   npm run bench -- compression [--quick] [--filter REGEX] [--body REGEX]
  *
  * Each server is a process on the runtime measured, and is asked over 50 connections. The figure is the CPU time of the
  * server alone that compression adds to a request: with it less without it, the least of several rounds, in which all
- * take turns. All bodies are decoded and compared first. A full run is written to RESULTS.md.
+ * take turns; beside it the time within which 99% of the requests had their last byte, the median of the rounds. All
+ * bodies are decoded and compared first. A full run is written to RESULTS.md.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { Agent, request } from "node:http";
+import { request } from "node:http";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -17,13 +18,20 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { decompress, type Format } from "../lib/codecs/mod.ts";
 import { bodies } from "./compression/bodies.ts";
+import { Load } from "./compression/load.ts";
 import { circumstances, runtimeName, table, writeSection } from "./results.ts";
 
 const { values } = parseArgs({
-  options: { quick: { type: "boolean", default: false }, filter: { type: "string", default: "" } },
+  options: {
+    quick: { type: "boolean", default: false },
+    filter: { type: "string", default: "" },
+    body: { type: "string", default: "" },
+  },
 });
-const ROUNDS = values.quick ? 3 : 7;
-const REQUESTS = 2000;
+const ROUNDS = values.quick ? 3 : 6;
+const REQUESTS = 400;
+/** Requests of each server before its first round, while it is compiled. */
+const WARM_UP = 600;
 const CONNECTIONS = 50;
 const formats: Readonly<Record<string, Format>> = { gzip: "gzip", br: "brotli", zstd: "zstd" };
 
@@ -35,14 +43,12 @@ interface Contestant {
 }
 
 const OURS = ["gzip", "br", "zstd"];
-const { bun, deno } = process.versions as Record<string, string | undefined>;
+const { deno } = process.versions as Record<string, string | undefined>;
 const contestants: readonly Contestant[] = [
   { name: "express, compression", plain: "express", codings: ["gzip"] },
   { name: "express, ours", plain: "express", codings: OURS },
-  ...(bun || deno ? [] : [
-    { name: "fastify, @fastify/compress", plain: "fastify", codings: ["gzip"] },
-    { name: "fastify, ours", plain: "fastify", codings: OURS },
-  ]),
+  { name: "fastify, @fastify/compress", plain: "fastify", codings: ["gzip"] },
+  { name: "fastify, ours", plain: "fastify", codings: OURS },
   { name: "hono, hono/compress", plain: "hono", codings: ["gzip"] },
   { name: "hono, ours", plain: "hono", codings: OURS },
   ...(deno ? [{ name: "server, Deno's own", plain: "server", codings: ["gzip", "br"] }] : []),
@@ -52,8 +58,8 @@ const contestants: readonly Contestant[] = [
 class Server {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   #port = 0;
+  #load: Load | undefined;
 
   private constructor(name: string) {
     const script = join(dirname(fileURLToPath(import.meta.url)), "compression/server.ts");
@@ -66,16 +72,18 @@ class Server {
   static async start(name: string): Promise<Server> {
     const server = new Server(name);
     server.#port = (await server.#read()).port;
+    server.#load = await Load.open(server.#port, CONNECTIONS);
     return server;
   }
 
   async #read(): Promise<{ port: number; cpu: number }> {
-    const { value } = await this.#lines.next();
+    const { value, done } = await this.#lines.next();
+    if (done) throw new Error("a server has ended");
     return JSON.parse(value);
   }
 
   /** Microseconds of CPU time so far. */
-  async cpu(): Promise<number> {
+  async #cpu(): Promise<number> {
     this.#process.stdin!.write("\n");
     return (await this.#read()).cpu;
   }
@@ -83,7 +91,7 @@ class Server {
   get(path: string, accepted: string): Promise<{ coding: string | undefined; bytes: Uint8Array }> {
     return new Promise((resolve, reject) => {
       const headers = { "accept-encoding": accepted };
-      const sent = request({ host: "127.0.0.1", port: this.#port, path, headers, agent: this.#agent }, (response) => {
+      const sent = request({ host: "127.0.0.1", port: this.#port, path, headers, agent: false }, (response) => {
         const chunks: Uint8Array[] = [];
         response.on("data", (chunk: Uint8Array) => chunks.push(chunk));
         response.on("end", () => {
@@ -96,20 +104,19 @@ class Server {
     });
   }
 
+  /** The CPU time a request in microseconds, and the time in ms within which 99% of the requests were answered. */
+  async play(path: string, accepted: string, requests: number): Promise<{ cpu: number; p99: number }> {
+    await this.#load!.ready();
+    const before = await this.#cpu();
+    const took = await this.#load!.play(path, accepted, requests);
+    const cpu = (await this.#cpu() - before) / requests;
+    return { cpu, p99: took.sort()[Math.ceil(requests * 0.99) - 1] };
+  }
+
   end(): void {
-    this.#agent.destroy();
+    this.#load!.close();
     this.#process.stdin!.end();
   }
-}
-
-/** Microseconds of CPU time a request. */
-async function play(server: Server, path: string, accepted: string): Promise<number> {
-  const before = await server.cpu();
-  let left = REQUESTS;
-  await Promise.all(Array.from({ length: CONNECTIONS }, async () => {
-    while (left-- > 0) await server.get(path, accepted);
-  }));
-  return (await server.cpu() - before) / REQUESTS;
 }
 
 interface Row {
@@ -118,37 +125,44 @@ interface Row {
   readonly coding: string;
   bytes: number;
   least: number;
+  readonly p99: number[];
 }
 
-async function contest(path: string): Promise<string> {
-  const servers = new Map<string, Server>();
-  for (const name of new Set(contestants.flatMap(({ name, plain }) => [name, plain]))) {
-    servers.set(name, await Server.start(name));
-  }
-  const rows: Row[] = contestants.flatMap(({ name, plain, codings }) =>
-    codings.map((coding) => ({ name, plain, coding, bytes: 0, least: Infinity }))
-  );
-  const plains: Row[] = [...new Set(contestants.map(({ plain }) => plain))]
-    .map((name) => ({ name, plain: name, coding: "identity", bytes: 0, least: Infinity }));
+function rowOf(name: string, plain: string, coding: string): Row {
+  return { name, plain, coding, bytes: 0, least: Infinity, p99: [] };
+}
+
+async function contest(servers: ReadonlyMap<string, Server>, path: string): Promise<string> {
+  const rows = contestants.flatMap(({ name, plain, codings }) => codings.map((coding) => rowOf(name, plain, coding)));
+  const plains = [...new Set(contestants.map(({ plain }) => plain))].map((name) => rowOf(name, name, "identity"));
   const all = [...plains, ...rows];
-  for (const row of all) row.bytes = await check(servers.get(row.name)!, path, row.coding);
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const row of all) {
-      const took = await play(servers.get(row.name)!, path, row.coding);
-      if (round > 0) row.least = Math.min(row.least, took); // the first warms up
+  for (const row of all) {
+    row.bytes = await check(servers.get(row.name)!, path, row.coding);
+    await servers.get(row.name)!.play(path, row.coding, WARM_UP);
+  }
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const row of round % 2 === 0 ? all : all.toReversed()) {
+      const { cpu, p99 } = await servers.get(row.name)!.play(path, row.coding, REQUESTS);
+      row.least = Math.min(row.least, cpu);
+      row.p99.push(p99);
     }
   }
-  for (const server of servers.values()) server.end();
   const added = (row: Row): number => row.least - plains.find(({ name }) => name === row.plain)!.least;
   const peers = rows.filter(({ name }) => !name.endsWith("ours"));
   return table(
-    ["", "coding", "bytes", "CPU added a request", "of the peer's"],
+    ["", "bytes", "CPU added a request", "the peer's / ours", "p99"],
     rows.map((row) => {
-      const peer = peers.find(({ plain }) => plain === row.plain);
-      const ratio = peer === undefined || peer === row ? "" : (added(row) / added(peer)).toFixed(2);
-      return [row.name, row.coding, row.bytes.toLocaleString("en"), `${added(row).toFixed(0)} µs`, ratio];
+      const ofPlain = peers.filter(({ plain }) => plain === row.plain);
+      const peer = ofPlain.find(({ coding }) => coding === row.coding) ?? ofPlain[0];
+      const ratio = peer === undefined || ofPlain.includes(row) ? "" : (added(peer) / added(row)).toFixed(2);
+      const [name, bytes] = [`${row.name}: ${row.coding}`, row.bytes.toLocaleString("en")];
+      return [name, bytes, `${added(row).toFixed(0)} µs`, ratio, `${median(row.p99).toFixed(1)} ms`];
     }),
   );
+}
+
+function median(figures: readonly number[]): number {
+  return figures.toSorted((a, b) => a - b)[figures.length >> 1];
 }
 
 async function check(server: Server, path: string, accepted: string): Promise<number> {
@@ -159,11 +173,17 @@ async function check(server: Server, path: string, accepted: string): Promise<nu
   return bytes.length;
 }
 
+const servers = new Map<string, Server>();
+for (const name of new Set(contestants.flatMap(({ name, plain }) => [plain, name]))) {
+  servers.set(name, await Server.start(name));
+}
 const parts: string[] = [];
 for (const [path, { text }] of Object.entries(bodies)) {
-  parts.push(`${path.slice(1)}, ${text.length.toLocaleString("en")} bytes:\n\n${await contest(path)}`);
+  if (!new RegExp(values.body).test(path)) continue;
+  parts.push(`${path.slice(1)}, ${text.length.toLocaleString("en")} bytes:\n\n${await contest(servers, path)}`);
 }
+for (const server of servers.values()) server.end();
 const title = `compression: ${runtimeName().split(" ")[0]}`;
 const body = `${circumstances()}. Least of ${ROUNDS} rounds of ${REQUESTS} requests.\n\n${parts.join("\n\n")}`;
-if (values.quick || values.filter) console.log(`\n${title}\n\n${body}\n`);
+if (values.quick || values.filter || values.body) console.log(`\n${title}\n\n${body}\n`);
 else writeSection(title, body);

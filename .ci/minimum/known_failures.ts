@@ -56,4 +56,5 @@ export const knownFailures: readonly KnownFailure[] = [
   ),
   bun("http/request/request_body", /which the runtime reads/, "its formData() loses a file of a zero and a line break"),
   bun("http/connect/tls_options", /pfx/, "node:tls has no pfx"),
+  bun("text/line_stream", /however both are cut/, "its TextEncoder drops half a surrogate pair at the end"),
 ];

@@ -1,5 +1,5 @@
 /**
- * As much of `node:test` as our tests use, on top of no test runner: Bun 1.2.0 has no `node:test`, and Deno 2.4 one
+ * As much of `node:test` as our tests use, on top of no test runner: Bun 1.2 has no `node:test`, and Deno 2.4 one
  * without hooks. Tests run one after the other, in the order in which they were told.
  *
  * @module

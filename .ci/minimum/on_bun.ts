@@ -1,5 +1,5 @@
 /**
- * Gives Bun's tests our {@link file://./node_test.ts} as `node:test`, which Bun 1.2.0 cannot be told otherwise: it finds
+ * Gives Bun's tests our {@link file://./node_test.ts} as `node:test`, which Bun 1.2 cannot be told otherwise: it finds
  * its own modules before any plugin does.
  */
 import { dirname, join } from "node:path";
@@ -17,7 +17,7 @@ bun.plugin({
     build.onLoad({ filter: /\/tests\/.*\.ts$/ }, async ({ path }: { path: string }) => {
       const source = await bun.file(path).text();
       const contents = transpiler.transformSync(source.replaceAll('from "node:test"', `from ${nodeTest}`));
-      return { contents, loader: "js" }; // Bun 1.2.0 reads a plugin's "ts" as JavaScript
+      return { contents, loader: "js" }; // Bun 1.2 reads a plugin's "ts" as JavaScript
     });
   },
 });

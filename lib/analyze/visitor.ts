@@ -1,4 +1,11 @@
-import { pageReferences, type Reference, type ReferenceKind, styleReferences } from "../pages/mod.ts";
+import {
+  headerReferences,
+  pageReferences,
+  type Reference,
+  type ReferenceKind,
+  scriptReferences,
+  styleReferences,
+} from "../pages/mod.ts";
 import { lifetimeOf } from "./lifetime.ts";
 import { contentOf, type Received } from "./received.ts";
 import { textOf } from "./text_of.ts";
@@ -38,6 +45,7 @@ const MOST_REFERENCES = 100_000;
 /** Types that browsers read as a page, or as styles: without one they look at the content. */
 const HTML = /^\s*(?:$|text\/html|application\/xhtml\+xml)/i;
 const CSS = /^\s*(?:$|text\/css)/i;
+const SCRIPT = /^\s*(?:$|(?:text|application)\/(?:x-)?(?:java|ecma)script)/i;
 
 const accepted: Readonly<Record<Wanted["kind"], string>> = {
   page: "text/html,application/xhtml+xml,*/*;q=0.8",
@@ -202,9 +210,12 @@ export class Visitor {
     const type = headers.get("content-type") ?? "";
     const text = (): string => textOf(content, type);
     if (kind === "style") return CSS.test(type) ? this.#resolved(styleReferences(text()), url) : [];
-    if (kind !== "page" || !HTML.test(type)) return [];
+    if (kind === "script") return SCRIPT.test(type) ? this.#resolved(scriptReferences(text()), url) : [];
+    if (kind !== "page") return [];
+    const early = this.#resolved(headerReferences(headers.get("link") ?? ""), url);
+    if (!HTML.test(type)) return early;
     const { base = "", references } = pageReferences(text());
-    return this.#resolved(references, URL.parse(base, url)?.href ?? url);
+    return [...early, ...this.#resolved(references, URL.parse(base, url)?.href ?? url)];
   }
 
   #resolved(references: readonly Reference[], base: string): Wanted[] {

@@ -11,6 +11,6 @@ if ("detached" in ArrayBuffer.prototype) {
   const { main } = await import("./main.ts");
   process.exitCode = await main(process.argv.slice(2));
 } else {
-  console.error(`millrace needs Node 22.18, Deno 2.4, Bun 1.3 or newer; this is ${process.version}`);
+  console.error(`millrace needs Node 22.18, Deno 2.4, Bun 1.2.23 or newer; this is ${process.version}`);
   process.exitCode = 1;
 }

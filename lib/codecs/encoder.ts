@@ -1,4 +1,4 @@
-import type { Format } from "./format.ts";
+import { type Format, traitsOf } from "./format.ts";
 import { encoders } from "./module.ts";
 import { compressParameters } from "./options.ts";
 import { FINISH, FLUSH, PROCESS, Session } from "./session.ts";
@@ -33,7 +33,7 @@ export function openEncoder(format: Format, { level, windowLog, dictionary, lean
 
 /** Whether the codec that writes a format is loaded. */
 export function isEncoderLoaded(format: Format): boolean {
-  return encoders.loaded(compressParameters({ format }, -1, false).family) !== undefined;
+  return encoders.loaded(traitsOf(format).family) !== undefined;
 }
 
 /** An encoder of one compressed stream. Holds WASM memory until {@linkcode Encoder.close}. */

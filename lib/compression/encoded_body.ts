@@ -93,7 +93,7 @@ class EncodedBody {
       if (this.#failure !== undefined) throw this.#failure.error;
       while (!await this.#step(controller));
     } catch (error) {
-      if (this.#failure === undefined && this.#isDirty && this.#put(controller, this.#flush())) {
+      if (this.#failure === undefined && this.#isDirty && this.#put(controller, this.#rest())) {
         this.#failure = { error }; // for the next pull, as an error drops what waits
         return;
       }
@@ -127,6 +127,15 @@ class EncodedBody {
   #flush(): Uint8Array[] {
     this.#isDirty = false;
     return this.#encoder.flush();
+  }
+
+  /** Returns the output that the encoder still holds; none if it is the encoder that has failed. */
+  #rest(): Uint8Array[] {
+    try {
+      return this.#flush();
+    } catch {
+      return [];
+    }
   }
 
   #write(chunk: Uint8Array): Uint8Array[] {

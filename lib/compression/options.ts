@@ -4,6 +4,7 @@ import { storedCodings } from "../semantics/mod.ts";
 import { Dictionaries } from "./dictionaries/dictionaries.ts";
 import type { DictionaryOptions } from "./dictionaries/options.ts";
 import { Lateness } from "./lateness.ts";
+import { warningTo } from "./warning.ts";
 
 /**
  * A content coding that responses are compressed with, by its name in HTTP: RFC 8878, RFC 7932 and RFC 1952.
@@ -131,7 +132,7 @@ export function settingsOf(
   lateness: Settings["lateness"] = new Lateness(),
 ): Settings {
   requireKnown(options, KNOWN, "createCompression()");
-  const { codings = CODINGS, threshold = 1024, filter, onWarning = warnOnConsole } = options;
+  const { codings = CODINGS, threshold = 1024, filter, onWarning } = options;
   if (!Array.isArray(codings)) throw new TypeError(`codings must be an array, not ${String(codings)}`);
   const other = codings.find((coding) => !CODINGS.includes(coding));
   if (other !== undefined) throw new TypeError(`"${String(other)}" is no coding to use: use ${CODINGS.join(", ")}`);
@@ -151,7 +152,7 @@ export function settingsOf(
     threshold,
     filter,
     dictionaries: options.dictionaries && new Dictionaries(options.dictionaries),
-    warn: onWarning,
+    warn: warningTo(onWarning),
   };
 }
 
@@ -175,8 +176,4 @@ export async function loadCodecs({ codings, warn }: Settings): Promise<void> {
       warn(`responses are not compressed with ${coding}: ${(error as Error).message}`);
     }
   }));
-}
-
-function warnOnConsole(reason: string): void {
-  console.warn(reason);
 }

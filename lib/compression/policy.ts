@@ -92,7 +92,11 @@ function mayBeCoded({ method, status, fields }: Exchange): boolean {
 
 function isAllowed({ filter, warn }: Settings, { method, url, status, fields }: Exchange): boolean {
   try {
-    return filter?.({ method, url, status, header: (name) => fields.get(name.toLowerCase()) }) ?? true;
+    const allows: unknown = filter?.({ method, url, status, header: (name) => fields.get(name.toLowerCase()) }) ?? true;
+    if (!(allows instanceof Promise)) return Boolean(allows);
+    warn("a response is not compressed: the filter has returned a promise, which nothing waits for");
+    allows.catch(() => {}); // it is told already that nothing comes of it
+    return false;
   } catch (error) {
     warn(`a response is not compressed: the filter has thrown ${String(error)}`);
     return false;

@@ -1,3 +1,4 @@
+import { forCommonScreen, KNOWN_IMAGE, type Size } from "./image_candidates.ts";
 import type { Reference, ReferenceKind } from "./reference.ts";
 
 /**
@@ -11,6 +12,15 @@ export function styleReferences(css: string): Reference[] {
 
 const SPACE = /[\t\n\f\r ]/;
 const WORD = /[-\w\u0080-\uffff]*/y;
+/** Dots per point of each unit. */
+const units: Readonly<Record<string, number>> = { x: 1, dppx: 1, dpi: 1 / 96, dpcm: 2.54 / 96 };
+
+/** An option of an `image-set()`. */
+interface Option extends Size {
+  readonly references: readonly Reference[];
+  /** Whether all current browsers take it. */
+  readonly isKnown: boolean;
+}
 
 class StyleReader {
   readonly #css: string;
@@ -35,8 +45,57 @@ class StyleReader {
     else {
       const word = this.#word();
       if (word === "") this.#at++;
-      else if (word.toLowerCase() === "url" && this.#css[this.#at] === "(") this.#add(this.#url(), "image");
+      else if (this.#css[this.#at] === "(") this.#function(word.toLowerCase());
     }
+  }
+
+  #function(name: string): void {
+    if (name === "url") this.#add(this.#url(), "image");
+    else if (name === "image-set" || name === "-webkit-image-set") this.#imageSet();
+  }
+
+  /** Reads the rest of `image-set(…)`, of which a browser loads one option. */
+  #imageSet(): void {
+    const options: Option[] = [];
+    const start = this.#references.length;
+    do {
+      this.#at++;
+      options.push(this.#option());
+    } while (this.#css[this.#at] === ",");
+    this.#at++;
+    this.#references.length = start;
+    this.#references.push(...forCommonScreen(options.filter(({ isKnown }) => isKnown))?.references ?? []);
+  }
+
+  /** Reads up to the comma behind the option, or the end of all. */
+  #option(): Option {
+    const start = this.#references.length;
+    let [amount, isKnown, depth] = [1, true, 0];
+    for (this.#space(); this.#at < this.#css.length; this.#space()) {
+      const character = this.#css[this.#at]!;
+      if (depth === 0 && (character === "," || character === ")")) break;
+      if (character === '"' || character === "'") this.#add(this.#string(), "image");
+      else if (/[.\d]/.test(character)) amount = this.#resolution();
+      else {
+        const name = this.#word().toLowerCase();
+        const next = this.#css[this.#at];
+        const isURL = next === "(" && name === "url";
+        if (isURL) this.#add(this.#url(), "image");
+        else if (next === "(" && name === "type") isKnown = KNOWN_IMAGE.test(this.#url());
+        else if (next === "(") depth++;
+        else if (next === ")") depth--;
+        else if (name !== "") continue;
+        if (isURL || name === "type") this.#space();
+        this.#at++;
+      }
+    }
+    return { references: this.#references.slice(start), amount, isWidth: false, isKnown };
+  }
+
+  /** Reads a number with its unit, in dots per point. */
+  #resolution(): number {
+    const number = this.#text((character) => !/[.\d]/.test(character));
+    return parseFloat(number) * (units[this.#word().toLowerCase()] ?? 1) || 1;
   }
 
   #rule(): void {

@@ -12,6 +12,13 @@ import { workerAddress } from "./worker_address.ts";
 const MEMORY = 224 * 2 ** 20;
 /** A worker that needed more than this is replaced, since WASM memory is not returned otherwise. */
 const REPLACED = 80 * 2 ** 20;
+/** How many bytes the codecs compress while a worker loads: with less to do, one more would only cost. */
+const WORTH = 128 * 2 ** 10;
+
+/** How many workers are worth starting for `jobs` jobs of `bytes` in all. */
+export function workersFor(jobs: number, bytes: number): number {
+  return Math.min(jobs, 1 + Math.floor(bytes / WORTH));
+}
 
 /** About how much memory a job needs, in bytes: the codec's own, measured, and the file's where it is read whole. */
 export function memoryOf(job: Job): number {
@@ -46,17 +53,20 @@ export class Pool {
   #slots: Slot[];
   #waiting: Waiting[] = [];
   #memory = 0;
+  /** How many slots are used. */
+  #open = 1;
   #stopped: { reason: unknown } | undefined;
 
-  /** At most `size` workers; each is started when there is work for it, or by {@linkcode prepare}. */
+  /** At most `size` workers, as many as {@linkcode prepare} finds worthwhile; each is started there or by its first job. */
   constructor(size: number) {
     this.#slots = Array.from({ length: size }, () => ({ worker: undefined, current: undefined }));
   }
 
-  /** Starts the workers that `jobs` jobs will need, so that they load while these are being found. */
-  prepare(jobs: number): void {
-    if (this.#stopped) return;
-    for (const slot of this.#slots.slice(0, jobs)) slot.worker ??= this.#hire(slot);
+  /** Starts the workers that `jobs` jobs of `bytes` in all will need, so that they load while these are being found. */
+  prepare(jobs: number, bytes: number): void {
+    if (this.#stopped || jobs === 0) return;
+    this.#open = Math.max(this.#open, workersFor(jobs, bytes));
+    for (const slot of this.#slots.slice(0, this.#open)) slot.worker ??= this.#hire(slot);
   }
 
   /** Runs `job` in a worker, telling `advance` of its steps; rejects only if the pool is stopped. */
@@ -85,7 +95,7 @@ export class Pool {
 
   #dispatch(): void {
     if (this.#stopped) return;
-    for (const slot of this.#slots) {
+    for (const slot of this.#slots.slice(0, this.#open)) {
       if (slot.current) continue;
       const next = this.#waiting.findIndex(({ job }) => this.#memory === 0 || this.#memory + memoryOf(job) <= MEMORY);
       if (next < 0) return;

@@ -152,13 +152,14 @@ async function run(tree: Tree, files: TreeFiles, context: Context, signal?: Abor
 async function planAll(tree: Tree, files: TreeFiles, context: Context, signal?: AbortSignal): Promise<Plan> {
   const { ledger, pool, progress, settings, target } = context;
   const plan = new Plan(await abandonedTemporaries(tree, target, signal));
-  let jobs = 0;
+  let [jobs, bytes] = [0, 0];
   const expectWork = ({ file, isSettled, variants }: Work): void => {
     if (isSettled) return;
     for (const { format, record } of variants) {
       if (record) continue;
       progress.expect(format, file.size);
       jobs++;
+      bytes += file.size;
     }
   };
   if (settings.siteDictionary) await planSiteDictionary(files, plan, context, signal);
@@ -169,7 +170,7 @@ async function planAll(tree: Tree, files: TreeFiles, context: Context, signal?: 
     await planFile(file, files, plan, context).catch((error) => ledger.fail(file.path, error));
     const work = plan.works.at(-1);
     if (work?.file === file) expectWork(work);
-    if (!settings.dryRun) pool.prepare(jobs); // they load meanwhile
+    if (!settings.dryRun) pool.prepare(jobs, bytes); // they load meanwhile
   }
   for (const file of target.isCopy ? files.beside.values() : []) {
     signal?.throwIfAborted();

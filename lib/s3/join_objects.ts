@@ -62,7 +62,7 @@ async function storePart(
   if (sources.length === 1 && size >= LEAST_SIZE) {
     return await copyPart(store, upload, number, { key, etag, start: 0, end: size }, signal);
   }
-  const part = new GatheredPart(number, storage);
+  const part = new GatheredPart(number, storage, store.partChecksum);
   try {
     for (const source of sources) {
       const options = { ifMatch: source.etag, ...(signal && { signal }) };

@@ -27,8 +27,9 @@ const LONGEST = 7 * 24 * 60 * 60;
  * A bucket of a store that speaks the S3 protocol: objects as streams, in constant memory.
  *
  * Every request has a deadline and is sent again, after a pause, where that may help. The store holds what it receives
- * against a SHA-256, and so does the reader with what it gets where the store tells one. Use one S3Bucket for all that a
- * program does with a bucket: its uploads share connections and memory.
+ * against a checksum: a CRC-32 of each part over TLS and to this machine, otherwise a SHA-256. The reader holds what it gets
+ * against a SHA-256 where the store tells one. Use one S3Bucket for all that a program does with a bucket: its uploads share
+ * connections and memory.
  *
  * @example Store, read and list
  * ```ts

@@ -89,8 +89,8 @@ export interface S3BucketOptions {
    */
   temporary?: string;
   /**
-   * Whether SHA-256 checksums are stored with objects, and held against what is read. The store holds what arrives against
-   * the SHA-256 of the request's signature in any case.
+   * Whether checksums are stored with objects: a SHA-256 of those that are sent in one request, which is held against what
+   * is read, and others of parts. Without them, the store holds what arrives against the SHA-256 of the signature alone.
    *
    * @default true
    */

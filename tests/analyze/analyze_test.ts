@@ -100,6 +100,15 @@ test("analyze() loads what a browser loads: by types, encodings and origins, and
     "/one.png": [301, { location: "a.png" }],
     "/two.png": [308, { location: "/a.png#x" }],
     "/loop.png": [302, { location: "loop.png" }],
+    "/linked": [
+      200,
+      { ...html, link: '<a.png>; rel=preload; as=image, <http://localhost:9/b.js>; rel="modulepreload"' },
+      "<base href=/none/><script type=module>import './m.js'</script><style>p{background:image-set('n.png' 1x)}</style>",
+    ],
+    "/none/m.js": [200, { ...etag, "content-type": "text/javascript" }, 'import "../o.js"; import("./p.js")'],
+    "/none/n.png": [200, etag],
+    "/none/p.js": [200, { ...etag, "content-type": "text/html" }, 'import "./q.js"'],
+    "/o.js": [200, etag, 'import"./none/m.js"; import "./a.png"'],
     "/out": [302, { location: "http://localhost:9/" }],
     "/file": [302, { location: "file:///etc/passwd" }],
   };
@@ -117,6 +126,8 @@ test("analyze() loads what a browser loads: by types, encodings and origins, and
     for (const path of ["/json", "/text"]) assert.deepEqual(await found(path), [], path);
     const app = findingsOf(await analyzed(`${origin}/app`));
     assert.deepEqual([app["gone.js"], app["gone.css"]], ["broken", "broken"]);
+    const linked = await found("/linked");
+    assert.deepEqual(linked.sort(), ["/a.png", "/none/m.js", "/none/n.png", "/none/p.js", "/o.js"]);
     asked.length = 0;
     const { files, limits } = await analyzed(`${origin}/twice`);
     assert.deepEqual([files.length, limits.length, asked.filter((url) => url === "/loop.png").length], [2, 1, 21]);

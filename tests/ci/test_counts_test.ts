@@ -100,6 +100,16 @@ test("junitCounts() knows the file of a failure, as Bun and as Deno tell it", ()
   }
 });
 
+test("junitCounts() knows the file of a failure in a describe() on Deno, unless two files have one of that name", () => {
+  const bad = '<testcase name="outer &gt; bad" classname="ext:deno_node/testing.ts"><failure/></testcase>';
+  const suites = ["a", "b"].map((name) => `<testcase name="outer" classname="./tests/${name}_test.ts"></testcase>`);
+  const fileIn = (cases: string): string | undefined => {
+    return junitCounts(`<testsuites>${cases}</testsuites>`).failures[0].file;
+  };
+  assert.equal(fileIn(suites[0] + bad), "tests/a_test.ts");
+  assert.equal(fileIn(suites.join("") + bad), undefined);
+});
+
 test("shortened() keeps the first lines of a report", () => {
   const lines = Array.from({ length: 70 }, (_, i) => `line ${i}`);
   assert.equal(shortened(lines.slice(0, 60).join("\n") + "\n"), lines.slice(0, 60).join("\n"));

@@ -22,6 +22,13 @@ test("waits", () => new Promise((resolve) => setTimeout(resolve, 200)));`,
   deno: [{
     code: 'import test from "node:test";\ntest("passes before", () => {});\nthrow new Error("while it loads");',
     told: /^tests\/fault_0_test\.ts did not load$/,
+  }, {
+    code: `import test, { describe } from "node:test";
+describe("the suite", () => void test("leaves a rejection", async () => {
+  void Promise.reject(new Error("left"));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+}));`,
+    told: /^the suite > leaves a rejection \(.*left\)$/,
   }],
 };
 

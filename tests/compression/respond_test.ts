@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { encodedBody } from "../../lib/compression/encoded_body.ts";
 import { createCompression } from "../../lib/compression/mod.ts";
 import { asking, CODINGS, decoded, loaded, readUntil, soon, textIn, textOf } from "./responses.ts";
 
@@ -299,6 +300,58 @@ test("a filter that throws lets nothing be compressed, and is told", async () =>
   const response = failing.respond(asking("gzip"), page());
   assert.equal(response.headers.get("content-encoding"), null);
   assert.match(warnings.join(), /no such user/);
+});
+
+test("a filter that gives a promise lets nothing be compressed, and is told", async () => {
+  const warnings: string[] = [];
+  const filter = (() => Promise.resolve(true)) as unknown as () => boolean;
+  const failing = await loaded({ filter, onWarning: (reason) => void warnings.push(reason) });
+  const response = failing.respond(asking("gzip"), page());
+  assert.equal(response.headers.get("content-encoding"), null);
+  assert.match(warnings.join(), /promise/);
+});
+
+test("an onWarning that throws changes no response", async () => {
+  const failing = await loaded({
+    filter: () => {
+      throw new Error("no such user");
+    },
+    onWarning: (reason) => {
+      throw new Error(`told ${reason}`);
+    },
+  });
+  const { error } = console;
+  const told: unknown[] = [];
+  console.error = (...given) => void told.push(...given);
+  try {
+    assert.equal(await failing.respond(asking("gzip"), page()).text(), PAGE);
+  } finally {
+    console.error = error;
+  }
+  assert.match(told.join(), /told a response is not compressed: .*no such user/);
+});
+
+test("a codec that fails cancels the source, and gives its memory back", async () => {
+  const outcome: unknown[] = [];
+  const fail = (): never => {
+    throw new RangeError("no memory");
+  };
+  const encoder = {
+    write: (bytes: Uint8Array) => bytes.length === 1 ? [] : fail(),
+    flush: fail,
+    finish: fail,
+    close: () => void outcome.push("closed"),
+  };
+  const source = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new Uint8Array(1));
+      controller.enqueue(new Uint8Array(2));
+    },
+    cancel: (reason) => void outcome.push((reason as Error).message),
+  });
+  const body = encodedBody({ reader: source.getReader(), begun: [], reading: undefined }, encoder);
+  await assert.rejects(body.getReader().read(), /no memory/);
+  assert.deepEqual(outcome, ["closed", "no memory"]);
 });
 
 test("a 304 of what is not compressible keeps its tag", () => {

@@ -1,13 +1,17 @@
-import { cp, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { noise } from "../support/bytes.ts";
 import { output } from "../support/processes.ts";
 import { root } from "../support/runtime.ts";
 import { bin } from "./published.ts";
 
+/** What Vite has built, by path, for each script: it would build the same for the next project. */
+const built = new Map<string, ReadonlyMap<string, Uint8Array>>();
+
 /** A Vite application in a consumer's folder, as somebody begins with it: a page, a script, a style and a photo. */
 export class ViteProject {
   readonly folder: string;
+  #script = "";
 
   private constructor(folder: string) {
     this.folder = folder;
@@ -38,11 +42,31 @@ export class ViteProject {
     const source = `import "./style.css";\nconst mills = [${table.join(", ")}];\n` +
       `document.querySelector("#app").textContent = "${words} " + mills.join();\n`;
     await writeFile(join(this.folder, "src/main.js"), source);
+    this.#script = source;
   }
 
   /** `vite build`, which empties `dist` and writes it anew. */
   async build(): Promise<void> {
+    const dist = join(this.folder, "dist");
+    const known = built.get(this.#script);
+    if (known !== undefined) {
+      // As Vite does it: the folder itself stays.
+      await mkdir(dist, { recursive: true });
+      for (const name of await readdir(dist)) await rm(join(dist, name), { recursive: true });
+      for (const [path, bytes] of known) {
+        await mkdir(dirname(join(dist, path)), { recursive: true });
+        await writeFile(join(dist, path), bytes);
+      }
+      return;
+    }
     await output(join(bin, "node"), [join(root, "node_modules/vite/bin/vite.js"), "build"], this.folder);
+    const entries = await readdir(dist, { recursive: true, withFileTypes: true });
+    const paths = entries.filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(dist.length + 1));
+    built.set(
+      this.#script,
+      new Map(await Promise.all(paths.map(async (path) => [path, await readFile(join(dist, path))] as const))),
+    );
   }
 
   /** The path of the script that the page names. */

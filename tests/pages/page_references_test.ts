@@ -17,11 +17,20 @@ test("pageReferences() lists scripts that run, and none that hold data or are fo
   assert.deepEqual(loaded(html), ["script a.js", "script b.js", "script d.js?x=1&y=2", "script g.js"]);
 });
 
+test("pageReferences() lists what inline scripts import", () => {
+  const html =
+    `<script type=module>import "./a.js"; import("b.js"); import("./b.js")</script><script>import("/c.js")</script>
+    <script type=module src=d.js>import "./no.js"</script><script type=importmap>import "./no.js"</script>
+    <script nomodule>import("./no.js")</script>`;
+  assert.deepEqual(loaded(html), ["script ./a.js", "(script ./b.js)", "(script /c.js)", "script d.js"]);
+});
+
 test("pageReferences() lists style sheets, preloads, icons and manifests by the words of rel", () => {
   const html = `<link rel="Stylesheet" href=a.css><link rel="alternate stylesheet" href=b.css>
     <link rel="stylesheet" disabled href="c.css"><link rel=preload as=font href=d.woff2 crossorigin>
     <link rel=preload as=fetch href=e.json><link rel="shortcut icon" href="/f.ico"><link rel=manifest href=g.json>
-    <link rel=prefetch href=h.html><link rel=canonical href=i.html><link rel=preconnect href=//j.example>`;
+    <link rel=prefetch href=h.html><link rel=canonical href=i.html><link rel=preconnect href=//j.example>
+    <link rel=preload as=image href=k.png imagesrcset="k-1.png 1x, k-2.png 2x">`;
   assert.deepEqual(loaded(html), [
     "style a.css",
     "font d.woff2",
@@ -29,6 +38,7 @@ test("pageReferences() lists style sheets, preloads, icons and manifests by the 
     "image /f.ico",
     "other g.json",
     "(other h.html)",
+    "image k-1.png",
   ]);
 });
 
@@ -69,10 +79,24 @@ test("pageReferences() reads styles, and the base that all is relative to", () =
 
 test("pageReferences() takes time in proportion to the page, whatever it holds", () => {
   const parts = ["<", "<a ", "<a b='", "<!--", "<script>", "<x =", "</", "<style>url(", "<style>/*", "<style>'\\"];
-  const inStyles = ["url('", "@namespace ", "@font-face", "@import ", "@font-face{unicode-range:", "\\"];
+  const inStyles = ["url('", "@namespace ", "@font-face", "@import ", "@font-face{unicode-range:", "\\", "image-set('"];
+  const imports = [
+    "import'",
+    "import(`${",
+    "export*",
+    "import{a,",
+    "/a",
+    "/[",
+    "`${{",
+    "import/**/",
+    "if(",
+    "})/",
+    "`\\",
+  ];
   const pages = [
     ...parts.map((part) => part.repeat(100_000)),
     ...inStyles.map((part) => `<style>${part.repeat(100_000)}`),
+    ...imports.map((part) => `<script type=module>${part.repeat(20_000)}`),
     ...["a,", ", ", "a "].map((part) => `<img srcset='${part.repeat(100_000)}'>`),
     `<style>@font-face{unicode-range${" ".repeat(100_000)}`,
   ];

@@ -34,3 +34,25 @@ test("styleReferences() takes of a font the first file, if it has Latin letters"
     .e { background: url(e.png) }`;
   assert.deepEqual(loaded(css), ["font a.woff2", "font c.woff2", "font d.woff2", "image e.png"]);
 });
+
+test("styleReferences() picks of an image-set() the first that a common screen takes", () => {
+  const css = `.a { background: image-set("a.png" 1x, "a-2.png" 2x) }
+    .b { background: -WebKit-Image-Set(url(b-2.png) 2x, url(b.png) 1x) } .c { background: image-set("c.avif"type("image/avif")) }
+    .d { background: image-set("d.odd" type("image/odd") 1x, url("d.webp") type('image/webp') 1x, "d.jpg") }
+    .e { cursor: image-set("e,(1).cur" 144dpi, "e-3.cur" 3dppx) } .f { background: image-set(linear-gradient(red, blue) 1x) }
+    .g { background: image-set("g-2.png" 2x /* "no.png" 1x, */ ), url(g.png) } .h { --x: image-set } .i { background: url(i.png) }
+    .j { background: image-set(cross-fade(url(j.png), url(k.png)) 1x) } .l { background: image-set("l.png`;
+  assert.deepEqual(loaded(css), [
+    "image a.png",
+    "image b.png",
+    "image c.avif",
+    "image d.webp",
+    "image e,(1).cur",
+    "image g-2.png",
+    "image g.png",
+    "image i.png",
+    "image j.png",
+    "image k.png",
+    "image l.png",
+  ]);
+});

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { crc32 } from "node:zlib";
 import { S3Bucket, type S3BucketOptions } from "../../lib/s3/mod.ts";
 
 /** What goes wrong with a request. */
@@ -43,7 +44,10 @@ export interface Kept {
 interface Upload {
   readonly key: string;
   readonly fields: Record<string, string>;
-  readonly parts: Map<number, { bytes: Uint8Array; etag: string; sha256: string }>;
+  readonly parts: Map<
+    number,
+    { bytes: Uint8Array; etag: string; sums: Readonly<Record<string, string>>; told?: string }
+  >;
   readonly initiated: Date;
 }
 
@@ -194,10 +198,11 @@ export class FakeStore {
         const bytes = operation === "PutPart"
           ? body
           : this.objects.get(sourceOf(req))!.bytes.slice(Number(from), Number(to) + 1);
-        const part = { bytes, etag: `"${md5(bytes).toString("hex")}"`, sha256: sha256(bytes, "base64") };
+        const part = { bytes, etag: `"${md5(bytes).toString("hex")}"`, sums: sumsOf(upload, bytes), ...toldSum(req) };
         upload.parts.set(Number(query.get("partNumber")), part);
         if (operation === "CopyPart") return document("CopyPartResult", `<ETag>${part.etag}</ETag>`);
-        return { status: 200, fields: { etag: part.etag, "x-amz-checksum-sha256": part.sha256 } };
+        const sums = Object.entries(part.sums).map(([kind, sum]) => [`x-amz-checksum-${kind.toLowerCase()}`, sum]);
+        return { status: 200, fields: { etag: part.etag, ...Object.fromEntries(sums) as Record<string, string> } };
       }
       case "ListParts":
         return listed(upload, query, this.page);
@@ -297,9 +302,10 @@ function listed(upload: Upload, query: URLSearchParams, most: number): Outcome {
   const parts = [...upload.parts].filter(([number]) => number > marker).sort(([a], [b]) => a - b);
   const page = parts.slice(0, most);
   const isCut = page.length < parts.length;
-  const list = page.map(([number, { bytes, etag, sha256 }]) =>
-    `<Part><PartNumber>${number}</PartNumber><ETag>${etag}</ETag><Size>${bytes.length}</Size><ChecksumSHA256>${sha256}</ChecksumSHA256></Part>`
-  );
+  const list = page.map(([number, { bytes, etag, sums }]) => {
+    const told = Object.entries(sums).map(([kind, sum]) => `<Checksum${kind}>${sum}</Checksum${kind}>`).join("");
+    return `<Part><PartNumber>${number}</PartNumber><ETag>${etag}</ETag><Size>${bytes.length}</Size>${told}</Part>`;
+  });
   const next = isCut ? `<NextPartNumberMarker>${page.at(-1)![0]}</NextPartNumberMarker>` : "";
   return document("ListPartsResult", `<IsTruncated>${isCut}</IsTruncated>${next}${list.join("")}`);
 }
@@ -318,7 +324,10 @@ function wrongSignature(req: IncomingMessage, url: URL, body: Buffer): string | 
   if (id !== ID) return `another key: ${id}`;
   const date = isQuery ? url.searchParams.get("X-Amz-Date")! : String(req.headers["x-amz-date"]);
   const hash = isQuery ? "UNSIGNED-PAYLOAD" : String(req.headers["x-amz-content-sha256"]);
-  if (!isQuery && hash !== sha256(body, "hex")) return `the hash of the body is another`;
+  const sum = req.headers["x-amz-checksum-crc32"];
+  if (sum !== undefined && sum !== crc32Of(body)) return `the checksum of the body is another`;
+  const isUnsigned = isQuery || (hash === "UNSIGNED-PAYLOAD" && sum !== undefined);
+  if (!isUnsigned && hash !== sha256(body, "hex")) return `the hash of the body is another`;
   const canonical = [
     req.method,
     path.replaceAll("%2F", "/"),
@@ -358,7 +367,8 @@ function answer(
 
 function fieldsOf(req: IncomingMessage): Record<string, string> {
   const kept = Object.entries(req.headers).filter(([name]) =>
-    /^(?:content-type|cache-control|content-encoding|x-amz-meta-.*|x-amz-checksum-sha256)$/.test(name)
+    /^(?:content-type|cache-control|content-encoding|x-amz-meta-.*|x-amz-checksum-sha256|x-amz-checksum-algorithm)$/
+      .test(name)
   );
   return Object.fromEntries(kept) as Record<string, string>;
 }
@@ -379,6 +389,25 @@ function failure(status: number, code: string): Outcome {
 
 function errorOf(code: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>in words</Message></Error>`;
+}
+
+/** The kind of the checksum that a request tells. */
+function toldSum(req: IncomingMessage): { told?: string } {
+  const name = Object.keys(req.headers).find((name) => name.startsWith("x-amz-checksum-"));
+  return name === undefined ? {} : { told: name.slice("x-amz-checksum-".length).toUpperCase() };
+}
+
+/** The checksum of a part, of the kind that the upload was begun with. */
+function sumsOf({ fields }: Upload, bytes: Uint8Array): Record<string, string> {
+  const kind = fields["x-amz-checksum-algorithm"];
+  if (kind === undefined) return {};
+  return { [kind]: kind === "CRC32" ? crc32Of(bytes) : sha256(bytes, "base64") };
+}
+
+function crc32Of(bytes: Uint8Array): string {
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32BE(crc32(bytes));
+  return sum.toString("base64");
 }
 
 function md5(bytes: Uint8Array): Buffer {

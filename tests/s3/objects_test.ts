@@ -114,6 +114,10 @@ test("requests are sent again after failures that may pass", () =>
       store.fails(({ index }) => faults[index - start]);
       await act();
     }
+    // So Garage says that bytes were changed on the way.
+    const start = store.asked.length;
+    store.fails(({ index }) => index === start ? { status: 400, code: "InvalidDigest" } : undefined);
+    await bucket.put("a", "bytes");
     assert.equal(store.objects.size, 1);
   }));
 

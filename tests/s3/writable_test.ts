@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
+import { createHash } from "node:crypto";
 import test from "node:test";
 import process from "node:process";
+import { S3Bucket } from "../../lib/s3/mod.ts";
 import { inFolder } from "../support/folders.ts";
 import { until, within } from "../support/waits.ts";
 import { bytesOf, digestOf, streamOf, withStore } from "./scene.ts";
@@ -173,6 +175,71 @@ test("temporary files have no names, and a folder for them that is missing fails
       assert.equal(store.objects.size, 0);
     })
   ));
+
+test("resume() goes on with checksums of the kind that an upload was begun with", () =>
+  withStore(async (store) => {
+    const bytes = bytesOf(17 * MIB);
+    store.uploads.set("1", {
+      key: "a",
+      fields: { "x-amz-checksum-algorithm": "SHA256" },
+      parts: new Map(),
+      initiated: new Date(),
+    });
+    const first = await store.bucket().resume("a", "1"); // without parts it is the one of new uploads
+    await first.abort();
+    for (const kind of ["SHA256", "CRC32"]) {
+      const etag = `"${createHash("md5").update(bytes.subarray(0, 8 * MIB)).digest("hex")}"`;
+      const sums = { [kind]: "AAAA" };
+      store.uploads.set("2", {
+        key: "a",
+        fields: { "x-amz-checksum-algorithm": kind },
+        parts: new Map([[1, { bytes: bytes.subarray(0, 8 * MIB), etag, sums }]]),
+        initiated: new Date(),
+      });
+      const upload = store.uploads.get("2")!;
+      await streamOf(bytes.subarray(8 * MIB)).pipeTo(await store.bucket().resume("a", "2"));
+      assert.deepEqual([...upload.parts.values()].map((part) => part.told), [undefined, kind, kind]);
+      assert.equal(digestOf(store.objects.get("a")!.bytes), digestOf(bytes));
+    }
+  }));
+
+for (
+  const [endpoint, isUnsigned] of [
+    ["https://s3.example.com", true],
+    ["http://127.0.0.1:3900", true],
+    ["http://localhost:3900", true],
+    ["http://[::1]:3900", true],
+    ["http://s3.example.com", false],
+    ["http://localhost.example.com", false],
+  ] as const
+) {
+  const what = isUnsigned ? "have a CRC-32" : "are signed with their SHA-256";
+  test(`parts that go to ${endpoint} ${what}`, async () => {
+    const parts: Headers[] = [];
+    const answers = {
+      POST: "<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>",
+      PUT: "",
+      DELETE: "",
+    };
+    const bucket = new S3Bucket({
+      endpoint,
+      bucket: "films",
+      credentials: { accessKeyId: "id", secretAccessKey: "secret" },
+      fetch(_url, init) {
+        if (init!.method === "PUT") parts.push(new Headers(init!.headers));
+        return Promise.resolve(new Response(answers[init!.method as "PUT"] || null, { headers: { etag: '"1"' } }));
+      },
+    });
+    const writer = bucket.writable("a").getWriter();
+    await writer.write(new Uint8Array(8 * MIB));
+    await until(() => parts.length === 1, "a part");
+    await writer.abort();
+    const [part] = parts;
+    assert.equal(part.get("x-amz-content-sha256") === "UNSIGNED-PAYLOAD", isUnsigned);
+    assert.equal(part.get("x-amz-checksum-crc32"), isUnsigned ? "GtK8RQ==" : null);
+    assert.equal(part.has("x-amz-checksum-sha256"), !isUnsigned);
+  });
+}
 
 test("resume() sends a last part again that is too small to be another", () =>
   withStore(async (store) => {

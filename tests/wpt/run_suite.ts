@@ -5,7 +5,7 @@ import { root as repository, runtime as current } from "../support/runtime.ts";
 import { isExcluded } from "./exclusions.ts";
 import type { Mode } from "./mode.ts";
 import { type FileResult, type Line, MARK, type Subtest } from "./result.ts";
-import { testFiles } from "./test_file.ts";
+import { isPiping, testFiles } from "./test_file.ts";
 
 /** A runtime that the tests run on. */
 export type Runtime = "node" | "bun" | "deno" | "chromium";
@@ -37,11 +37,12 @@ const GRACE = 5;
 
 /**
  * Runs the test files of the suite in `root`, each in a process of its own, or a worker of the browser; one that fails in any way does not stop the
- * others.
+ * others. Where only the piping is ours, files in which nothing is piped are left out.
  */
 export async function runSuite(root: string, run: Run): Promise<FileResult[]> {
   const files = testFiles(root)
-    .filter((file) => file.includes(run.filter ?? "") && !isExcluded(file, undefined, run.runtime, run.mode));
+    .filter((file) => file.includes(run.filter ?? "") && !isExcluded(file, undefined, run.runtime, run.mode))
+    .filter((file) => run.mode !== "native-pipe-to" || isPiping(root, file));
   if (files.length === 0) throw new TypeError(`no test file in ${root} has ${JSON.stringify(run.filter)} in its path`);
   const results: FileResult[] = [];
   const queue = files.entries();

@@ -40,3 +40,9 @@ export function scriptsOf(root: string, path: string): Script[] {
   });
   return ["resources/testharness.js", ...needed].map(read).concat(file);
 }
+
+/** Whether anything is piped in the test file at `path`: if not, it says nothing of what pipes. */
+export function isPiping(root: string, path: string): boolean {
+  const [, ...scripts] = scriptsOf(root, path);
+  return scripts.some(({ code }) => /\bpipe(?:To|Through)\b/.test(code));
+}

@@ -1,6 +1,7 @@
 import { isEncoderLoaded } from "../../codecs/internal.ts";
 import { ready } from "../../codecs/mod.ts";
 import { requireKnown } from "../../streams/internal.ts";
+import { warningTo } from "../warning.ts";
 import { retryText } from "./event_text.ts";
 
 /**
@@ -110,14 +111,14 @@ const KNOWN = {
 /** @throws {TypeError | RangeError} if an option is not what it should be. */
 export function channelSettings(options: EventChannelOptions): ChannelSettings {
   requireKnown(options, KNOWN, "createEventChannel()");
-  const { codings = CODINGS, slow = "drop", retry, onWarning = (reason) => console.warn(reason) } = options;
+  const { codings = CODINGS, slow = "drop", retry, onWarning } = options;
   if (!Array.isArray(codings)) throw new TypeError(`codings must be an array, not ${String(codings)}`);
   const other = codings.find((coding) => !CODINGS.includes(coding));
   if (other !== undefined) {
     throw new TypeError(`"${String(other)}" is no coding that subscribers can share: use ${CODINGS.join(", ")}`);
   }
   if (slow !== "drop" && slow !== "skip") throw new TypeError(`slow must be "drop" or "skip", not ${String(slow)}`);
-  if (typeof onWarning !== "function") throw new TypeError("onWarning must be a function");
+  if (onWarning !== undefined && typeof onWarning !== "function") throw new TypeError("onWarning must be a function");
   return {
     codings: [...new Set(codings)],
     history: count("history", options.history, 100),
@@ -126,7 +127,7 @@ export function channelSettings(options: EventChannelOptions): ChannelSettings {
     greeting: `${retry === undefined ? "" : retryText(retry)}:\n\n`,
     slow,
     maxBuffered: count("maxBuffered", options.maxBuffered, 64 * 1024),
-    warn: onWarning,
+    warn: warningTo(onWarning),
   };
 }
 

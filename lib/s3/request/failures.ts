@@ -20,6 +20,7 @@ const PASSING: ReadonlySet<string> = new Set([
   "CONNECTION_FAILED",
   "IncompleteBody",
   "InternalError",
+  "InvalidDigest",
   "MALFORMED_RESPONSE",
   "OperationAborted",
   "RequestTimeout",

@@ -1,9 +1,10 @@
 import { conditionsOf, fieldsOf, type S3PutOptions } from "../object_options.ts";
 import type { S3Error } from "../s3_error.ts";
 import type { S3Object, S3Stored } from "../s3_object.ts";
+import { checksumField, sha256Checksum } from "./checksum.ts";
 import { isMissing } from "./failures.ts";
 import { encoded } from "./object_path.ts";
-import { base64Of, type SentBody } from "./sent_body.ts";
+import type { SentBody } from "./sent_body.ts";
 import { decoderOf, pagesOf } from "./pages.ts";
 import type { Store, StoreAnswer } from "./store.ts";
 import { naturalNumber } from "./xml.ts";
@@ -19,6 +20,7 @@ export async function putObject(
   options: S3PutOptions = {},
 ): Promise<S3Stored> {
   const conditions = conditionsOf(options);
+  const sha256 = sha256Checksum(await body.sha256());
   let isRepeated = false;
   try {
     return await store.send({
@@ -29,20 +31,20 @@ export async function putObject(
       headers: {
         ...fieldsOf(options),
         ...conditions,
-        ...(store.checksums && { "x-amz-checksum-sha256": base64Of(body.sha256) }),
+        ...(store.checksums && checksumField(sha256)),
       },
       signal: options.signal,
       onRetry: () => isRepeated = true,
     }, async (answer) => {
       await answer.end();
-      answer.requireChecksum(body.sha256);
+      answer.requireChecksum(sha256);
       return { key, size: body.length, etag: answer.etag };
     });
   } catch (error) {
     // An attempt whose answer was lost may have met the condition, which the next one could not then.
     const isOurs = isRepeated && (error as S3Error).code === "PreconditionFailed";
     const there = isOurs ? await headObject(store, key, options.signal) : undefined;
-    if (there?.sha256 !== base64Of(body.sha256)) throw error;
+    if (there?.sha256 !== sha256.base64) throw error;
     return { key, size: there.size, etag: there.etag };
   }
 }

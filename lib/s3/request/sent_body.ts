@@ -5,8 +5,8 @@ import { createHash } from "node:crypto";
 export interface SentBody {
   /** How many bytes it has. */
   readonly length: number;
-  /** The SHA-256 of it, in hexadecimal digits. */
-  readonly sha256: string;
+  /** Computes the SHA-256 of it, in hexadecimal digits. */
+  sha256(): Promise<string>;
   /** Gives it from its beginning, in pieces that are good until the next one is asked for. */
   open(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /** Returns all of its bytes. */
@@ -15,9 +15,10 @@ export interface SentBody {
 
 /** A body that is in memory. */
 export function bytesBody(bytes: Uint8Array): SentBody {
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
   return {
     length: bytes.length,
-    sha256: createHash("sha256").update(bytes).digest("hex"),
+    sha256: () => Promise.resolve(sha256),
     open: () => [bytes],
     whole: () => Promise.resolve(bytes),
   };

@@ -3,10 +3,11 @@ import { HttpClient, type HttpRequestInit } from "../../http/mod.ts";
 import { parseHTTPDate } from "../../semantics/mod.ts";
 import { checkCredentials, endpointOf, type S3BucketOptions } from "../s3_bucket_options.ts";
 import { S3Error } from "../s3_error.ts";
+import { type Checksum, checksumFieldName, type ChecksumKind } from "./checksum.ts";
 import { Deadline, pause } from "./deadline.ts";
 import { answeredFailure, brokenFailure, isPassing, pauseBefore, type Subject } from "./failures.ts";
 import { encoded, objectPath } from "./object_path.ts";
-import { base64Of, EMPTY_SHA256, type SentBody } from "./sent_body.ts";
+import { EMPTY_SHA256, type SentBody } from "./sent_body.ts";
 import { type Answered, parseAnswer } from "./xml.ts";
 
 /** Bytes of a body that a second is added for to the time of an attempt. */
@@ -21,6 +22,8 @@ const LONGEST_ANSWER = 16 * 2 ** 20;
 const LONGEST_FAILURE = 64 * 1024;
 /** How far the clock of signatures may be from the store's, in ms, so that nothing is refused for that. */
 const SKEW = 5 * 60 * 1000;
+/** Addresses of this machine, as URLs write them. */
+const LOOPBACK = /^127\.\d+\.\d+\.\d+$/;
 
 /** A request to the store. */
 export interface StoreRequest {
@@ -31,6 +34,8 @@ export interface StoreRequest {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: SentBody;
+  /** Whether the signature leaves the body to its checksum. */
+  readonly isBodyUnsigned?: boolean;
   /** Whether the store may take long for the answer. */
   readonly isSlow?: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -49,6 +54,8 @@ export class Store {
   readonly timeout: number;
   readonly retries: number;
   readonly checksums: boolean;
+  /** The checksums of parts: nobody can change these on the way where a CRC-32 will do. */
+  readonly partChecksum: ChecksumKind;
   /** Whether bodies come as the store has them, and can be sent in pieces. */
   readonly isOwn: boolean;
   readonly #endpoint: string;
@@ -70,6 +77,7 @@ export class Store {
     this.timeout = timeout;
     this.checksums = checksums;
     this.#endpoint = endpointOf(options.endpoint);
+    this.partChecksum = checksums && isUnchangedOnTheWay(this.#endpoint) ? "CRC32" : "SHA256";
     this.#region = region;
     this.#credentials = options.credentials;
     this.isOwn = options.fetch === undefined;
@@ -180,8 +188,9 @@ export class Store {
     return `${this.#endpoint}${path}${search.length === 0 ? "" : `?${search.join("&")}`}`;
   }
 
-  async #signed(url: string, { method, headers = {}, body }: StoreRequest): Promise<RequestInit> {
-    const sha256 = body?.sha256 ?? EMPTY_SHA256;
+  async #signed(url: string, request: StoreRequest): Promise<RequestInit> {
+    const { method, headers = {}, body, isBodyUnsigned } = request;
+    const sha256 = isBodyUnsigned ? "UNSIGNED-PAYLOAD" : await body?.sha256() ?? EMPTY_SHA256;
     const signer = await this.#signer({ method, url, headers: { ...headers, "x-amz-content-sha256": sha256 } });
     const { headers: signed } = await signer.sign();
     signed.set("accept-encoding", "identity");
@@ -210,6 +219,12 @@ export class Store {
     const datetime = new Date(Date.now() + this.#ahead).toISOString().replace(/[:-]|\.\d+/g, "");
     return new AwsV4Signer({ ...request, ...keys, service: "s3", region: this.#region, cache: this.#keys, datetime });
   }
+}
+
+/** Whether nobody can change what goes to an endpoint and back: by TLS, or as it does not leave the machine. */
+function isUnchangedOnTheWay(endpoint: string): boolean {
+  const { protocol, hostname } = new URL(endpoint);
+  return protocol === "https:" || hostname === "localhost" || hostname === "[::1]" || LOOPBACK.test(hostname);
 }
 
 /** An answer of the store. */
@@ -266,9 +281,9 @@ export class StoreAnswer {
   }
 
   /** Sees that a checksum that the store tells, if it does, is the one of what was sent. */
-  requireChecksum(sha256: string): void {
-    const told = this.field("x-amz-checksum-sha256");
-    if (told === undefined || told === base64Of(sha256)) return;
+  requireChecksum({ kind, base64 }: Checksum): void {
+    const told = this.field(checksumFieldName(kind));
+    if (told === undefined || told === base64) return;
     throw brokenFailure(this.#subject, "CHECKSUM_MISMATCH", "the store has other bytes than were sent");
   }
 

@@ -1,9 +1,16 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash, type Hash, randomUUID } from "node:crypto";
 import { unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { OpenFile, writeFully } from "../../files/internal.ts";
-import type { SentBody } from "../request/sent_body.ts";
+import {
+  type CheckedBody,
+  type Checksum,
+  type ChecksumKind,
+  crc32Checksum,
+  sha256Checksum,
+} from "../request/checksum.ts";
 import { BLOCK, type Blocks } from "./blocks.ts";
 import type { Pages } from "./pages.ts";
 
@@ -17,31 +24,42 @@ export interface Storage {
 }
 
 /** A part that is gathered: in memory while there is any, otherwise in a file without a name. */
-export class GatheredPart implements SentBody {
+export class GatheredPart implements CheckedBody {
   readonly number: number;
   readonly #storage: Storage;
-  readonly #hash = createHash("sha256");
-  #digest: string | undefined = undefined;
+  /** Made while it is gathered, if its checksum is to be that. */
+  readonly #hash: Hash | undefined;
+  #sha256: string | undefined = undefined;
+  #crc32 = 0;
   #blocks: Uint8Array[] = [];
   #file: OpenFile | undefined = undefined;
   #length = 0;
 
-  constructor(number: number, storage: Storage) {
+  constructor(number: number, storage: Storage, checksum: ChecksumKind) {
     this.number = number;
     this.#storage = storage;
+    this.#hash = checksum === "SHA256" ? createHash("sha256") : undefined;
   }
 
   get length(): number {
     return this.#length;
   }
 
-  get sha256(): string {
-    return this.#digest ??= this.#hash.digest("hex");
+  async sha256(): Promise<string> {
+    if (this.#sha256 !== undefined) return this.#sha256;
+    const hash = this.#hash ?? createHash("sha256");
+    if (this.#hash === undefined) { for await (const piece of this.open()) hash.update(piece); }
+    return this.#sha256 = hash.digest("hex");
+  }
+
+  async checksum(): Promise<Checksum> {
+    return this.#hash === undefined ? crc32Checksum(this.#crc32) : sha256Checksum(await this.sha256());
   }
 
   /** Appends a copy of the bytes. One call at a time. */
   async append(bytes: Uint8Array): Promise<void> {
-    this.#hash.update(bytes);
+    if (this.#hash === undefined) this.#crc32 = crc32(bytes, this.#crc32);
+    else this.#hash.update(bytes);
     for (let start = 0; start < bytes.length;) {
       if (this.#file !== undefined) {
         await writeFully(this.#file, [bytes.subarray(start)]);

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { conditionsOf, fieldsOf, type S3PutOptions } from "../object_options.ts";
+import { type CheckedBody, type Checksum, checksumField } from "../request/checksum.ts";
 import { isMissing } from "../request/failures.ts";
 import { copySource, headObject } from "../request/objects.ts";
 import { decoderOf, pagesOf } from "../request/pages.ts";
-import { base64Of, bytesBody, type SentBody } from "../request/sent_body.ts";
+import { bytesBody } from "../request/sent_body.ts";
 import type { Store } from "../request/store.ts";
-import { escaped } from "../request/xml.ts";
+import { type Answered, escaped } from "../request/xml.ts";
 import { S3Error } from "../s3_error.ts";
 import type { S3Stored } from "../s3_object.ts";
 
@@ -15,8 +16,8 @@ export interface StoredPart {
   readonly number: number;
   readonly size: number;
   readonly etag: string;
-  /** In base64, where the store tells it. */
-  readonly sha256: string | undefined;
+  /** Its checksum, where the store tells one. */
+  readonly checksum: Checksum | undefined;
 }
 
 /** An upload in parts that was begun. */
@@ -35,7 +36,7 @@ export interface BegunUpload {
 export async function createUpload(store: Store, key: string, options: S3PutOptions): Promise<string> {
   const headers = {
     ...fieldsOf(options),
-    ...(store.checksums && { "x-amz-checksum-algorithm": "SHA256" }),
+    ...(store.checksums && { "x-amz-checksum-algorithm": store.partChecksum }),
   };
   const { signal } = options;
   signal?.throwIfAborted();
@@ -54,27 +55,28 @@ export async function createUpload(store: Store, key: string, options: S3PutOpti
   return uploadId;
 }
 
-/** Sends a part. */
+/** Sends a part. Its checksum must be of the kind that the upload was begun with. */
 export async function putPart(
   store: Store,
   { key, uploadId }: Pick<BegunUpload, "key" | "uploadId">,
   number: number,
-  body: SentBody,
+  body: CheckedBody,
   signal?: AbortSignal,
 ): Promise<StoredPart> {
-  const sha256 = base64Of(body.sha256);
+  const checksum = await body.checksum();
   return await store.send({
     method: "PUT",
     action: `store part ${number} of`,
     key,
     query: { partNumber: String(number), uploadId },
-    headers: store.checksums ? { "x-amz-checksum-sha256": sha256 } : {},
+    headers: store.checksums ? checksumField(checksum) : {},
     body,
+    isBodyUnsigned: checksum.kind === "CRC32",
     signal,
   }, async (answer) => {
     await answer.end();
-    answer.requireChecksum(body.sha256);
-    return { number, size: body.length, etag: answer.etag, sha256: store.checksums ? sha256 : undefined };
+    answer.requireChecksum(checksum);
+    return { number, size: body.length, etag: answer.etag, checksum: store.checksums ? checksum : undefined };
   });
 }
 
@@ -102,7 +104,7 @@ export async function copyPart(
     const copied = await answer.document("CopyPartResult");
     const etag = copied.text("ETag");
     if (!etag) throw answer.malformed("the store told no ETag of the part");
-    return { number, size: source.end - source.start, etag, sha256: copied.text("ChecksumSHA256") };
+    return { number, size: source.end - source.start, etag, checksum: toldChecksum(copied) };
   });
 }
 
@@ -123,7 +125,7 @@ export function listParts(
         number: part.size("PartNumber"),
         size: part.size("Size"),
         etag: part.required("ETag"),
-        sha256: part.text("ChecksumSHA256"),
+        checksum: toldChecksum(part),
       })),
     next: (page) => ({ "part-number-marker": page.required("NextPartNumberMarker") }),
   });
@@ -206,10 +208,19 @@ export async function abortUpload(
   }
 }
 
+/** The checksum that an entry of an answer tells, if it does. */
+function toldChecksum(entry: Answered): Checksum | undefined {
+  for (const kind of ["CRC32", "SHA256"] as const) {
+    const base64 = entry.text(`Checksum${kind}`);
+    if (base64) return { kind, base64 };
+  }
+  return undefined;
+}
+
 function documentOf(parts: readonly StoredPart[]): string {
-  const list = parts.map(({ number, etag, sha256 }) => {
-    const checksum = sha256 === undefined ? "" : `<ChecksumSHA256>${sha256}</ChecksumSHA256>`;
-    return `<Part><PartNumber>${number}</PartNumber><ETag>${escaped(etag)}</ETag>${checksum}</Part>`;
+  const list = parts.map(({ number, etag, checksum }) => {
+    const sum = checksum && `<Checksum${checksum.kind}>${escaped(checksum.base64)}</Checksum${checksum.kind}>`;
+    return `<Part><PartNumber>${number}</PartNumber><ETag>${escaped(etag)}</ETag>${sum ?? ""}</Part>`;
   });
   const namespace = "http://s3.amazonaws.com/doc/2006-03-01/";
   return `<CompleteMultipartUpload xmlns="${namespace}">${list.join("")}</CompleteMultipartUpload>`;

@@ -1,4 +1,5 @@
 import type { S3WritableOptions } from "../object_options.ts";
+import type { ChecksumKind } from "../request/checksum.ts";
 import { putObject } from "../request/objects.ts";
 import type { Store } from "../request/store.ts";
 import { S3Error } from "../s3_error.ts";
@@ -35,6 +36,8 @@ export class ObjectUpload {
   readonly #controller = new AbortController();
   readonly #parts: StoredPart[];
   readonly #sending = new Set<Promise<void>>();
+  /** The kind of its parts' checksums. */
+  readonly #checksum: ChecksumKind;
   #part: GatheredPart;
   #wake: () => void = () => {};
   /** The step that is under way; it never rejects. */
@@ -48,6 +51,7 @@ export class ObjectUpload {
     this.#options = options;
     this.uploadId = resumed?.uploadId;
     this.#parts = [...resumed?.parts ?? []];
+    this.#checksum = this.#parts[0]?.checksum?.kind ?? context.store.partChecksum;
     this.#part = this.#newPart(this.#parts.length + 1);
     // What fails is told by the next call.
     this.#controller.signal.addEventListener("abort", () => this.#wake(), { once: true });
@@ -165,7 +169,7 @@ export class ObjectUpload {
   }
 
   #newPart(number: number): GatheredPart {
-    return new GatheredPart(number, this.#context.storage);
+    return new GatheredPart(number, this.#context.storage, this.#checksum);
   }
 
   #tooLarge(): S3Error {

@@ -8,5 +8,5 @@ export function getterOf(prototype: object, name: PropertyKey): (this: unknown) 
   const getter = Object.getOwnPropertyDescriptor(prototype, name)?.get;
   if (getter) return getter;
   const missing = `${prototype.constructor.name}.prototype.${String(name)}`;
-  throw new TypeError(`@millrace/streams needs ${missing}: Node 22.18, Deno 2.4, Bun 1.3 or newer`);
+  throw new TypeError(`@millrace/streams needs ${missing}: Node 22.18, Deno 2.4, Bun 1.2.23 or newer`);
 }

@@ -1,0 +1,176 @@
+import type { Reference, ReferenceKind } from "./reference.ts";
+
+/**
+ * Lists the modules that a script imports by name, those of `import()` as ones that may load later. Names of packages
+ * are left out, as import maps are not read. It takes time in proportion to the text, whatever that is.
+ */
+export function scriptReferences(script: string): Reference[] {
+  return new ScriptReader(script).read();
+}
+
+/** Space, line ends and comments. */
+const BLANK = /[\s\ufeff]*(?:(?:\/\/.*|\/\*[^*]*(?:\*(?!\/)[^*]*)*(?:\*\/|$))[\s\ufeff]*)*/y;
+const WORD = /[\w$#\\\u0080-\uffff]+/y;
+const STRING = /"([^"\\\n]*(?:\\[^][^"\\\n]*)*)"|'([^'\\\n]*(?:\\[^][^'\\\n]*)*)'/y;
+const PLAIN_TEMPLATE = /`([^`\\$]*)`/y;
+const REGULAR_EXPRESSION = /\/[^\\/[\n]*(?:(?:\\.|\[[^\]\\\n]*(?:\\.[^\]\\\n]*)*\])[^\\/[\n]*)*\/\w*/y;
+/** Text of a template up to its end or a value in it. */
+const TEMPLATE_TEXT = /[^`\\$]*(?:(?:\\[^]|\$(?!\{))[^`\\$]*)*(`|\$\{|\\?$)/y;
+/** `with { type: "json" }` behind an import, and the second argument of `import()`. */
+const TYPE = /\s*(?:with|assert)\s*\{\s*["']?type["']?\s*:\s*["'](\w+)["']/y;
+const TYPE_ARGUMENT = /\s*,\s*\{\s*(?:with|assert)\s*:\s*\{\s*["']?type["']?\s*:\s*["'](\w+)["']/y;
+
+/** Words that no value ends with: a slash behind them begins a regular expression. */
+const OPERATORS: ReadonlySet<string> = new Set(
+  "return typeof case in of delete void throw new instanceof do else yield await extends default".split(" "),
+);
+/** Words whose parentheses end no value. */
+const STATEMENTS: ReadonlySet<string> = new Set(["if", "while", "for", "with"]);
+const kinds: Readonly<Record<string, ReferenceKind>> = { json: "other", css: "style" };
+/** The words before a module's name are no more, as in `import a, * as b from "…"`. */
+const MOST_WORDS = 5;
+
+/** Reads a script's tokens, as far as it takes to tell code from text. */
+class ScriptReader {
+  readonly #script: string;
+  readonly #references: Reference[] = [];
+  /** For each open brace, whether it is that of a value in a template. */
+  readonly #braces: boolean[] = [];
+  /** For each open parenthesis, whether it is that of a statement such as `if`. */
+  readonly #parentheses: boolean[] = [];
+  #at = 0;
+  /** The word or character before. */
+  #before = "";
+  /** Whether a value ends there, so that a slash divides. */
+  #isValue = false;
+  /** No regular expression is looked for up to here: one had no end. */
+  #divides = 0;
+
+  constructor(script: string) {
+    this.#script = script;
+  }
+
+  read(): Reference[] {
+    for (this.#take(BLANK); this.#at < this.#script.length; this.#take(BLANK)) this.#step();
+    return this.#references;
+  }
+
+  #step(): void {
+    const character = this.#script[this.#at]!;
+    const word = this.#take(WORD)?.[0];
+    if (word !== undefined) this.#word(word);
+    else if (character === '"' || character === "'") this.#string();
+    else if (character === "`") this.#template();
+    else if (character === "/" && !this.#isValue && this.#at >= this.#divides) this.#regularExpression();
+    else this.#punctuator(character);
+  }
+
+  #word(word: string): void {
+    const isName = this.#before === ".";
+    if (!isName && (word === "import" || word === "export")) this.#import(word);
+    this.#ended(word, isName || !OPERATORS.has(word));
+  }
+
+  /** Reads on if a module's name follows; else it stays. */
+  #import(word: "import" | "export"): void {
+    const start = this.#at;
+    this.#take(BLANK);
+    const isCall = word === "import" && this.#skip("(");
+    const isNamed = isCall ? this.#take(BLANK) !== undefined : this.#passBindings(word);
+    const name = isNamed ? this.#take(STRING) ?? (isCall ? this.#take(PLAIN_TEMPLATE) : undefined) : undefined;
+    const type = this.#take(isCall ? TYPE_ARGUMENT : TYPE)?.[1];
+    if (isCall) this.#take(BLANK);
+    const isWhole = !isCall || type !== undefined || /[),]/.test(this.#script[this.#at] ?? "");
+    if (name && isWhole) this.#add(name[1] ?? name[2] ?? "", kinds[type ?? ""] ?? "script", isCall);
+    if (!name || isCall) this.#at = start; // what follows may hold more of them
+  }
+
+  /** Reads what an import or an export names, up to the module's name; false if none follows. */
+  #passBindings(word: "import" | "export"): boolean {
+    let last = "";
+    for (let words = 0; words <= MOST_WORDS; this.#take(BLANK)) {
+      const next = this.#script[this.#at];
+      if (next === '"' || next === "'") return word === "import" && last === "" || last === "from";
+      if (next === "{") {
+        if (!this.#passBraces()) return false;
+      } else if (!this.#skip("*") && !this.#skip(",")) {
+        const found = this.#take(WORD);
+        if (!found) return false;
+        words++;
+      }
+      last = this.#script.slice(this.#at - 4, this.#at);
+    }
+    return false;
+  }
+
+  /** Reads `{ a, b as c }`; false if something else is in it. */
+  #passBraces(): boolean {
+    this.#skip("{");
+    while (!this.#skip("}")) {
+      this.#take(BLANK);
+      if (this.#skip(",") || this.#take(WORD) || this.#take(STRING)) continue;
+      if (this.#script[this.#at] !== "}") return false;
+    }
+    return true;
+  }
+
+  #add(name: string, kind: ReferenceKind, isLater: boolean): void {
+    const isURL = /^(?:\.{0,2}\/|https?:)/i.test(name) && !name.includes("\\");
+    if (isURL) this.#references.push({ url: name, kind, isLater });
+  }
+
+  /** Reads a string; one without an end ends with its line. */
+  #string(): void {
+    if (!this.#take(STRING)) this.#at = this.#lineEnd();
+    this.#ended('"', true);
+  }
+
+  /** Reads a template, or the rest of one behind a value. */
+  #template(): void {
+    this.#at++;
+    const isOpen = this.#take(TEMPLATE_TEXT)?.[1] === "${";
+    if (isOpen) this.#braces.push(true);
+    this.#ended("`", !isOpen);
+  }
+
+  #regularExpression(): void {
+    if (this.#take(REGULAR_EXPRESSION)) return this.#ended("/", true);
+    this.#divides = this.#lineEnd();
+  }
+
+  #punctuator(character: string): void {
+    if (character === "}" && this.#braces.pop()) return this.#template();
+    this.#at++;
+    const isTwice = (character === "+" || character === "-") && this.#skip(character); // the value is before or behind
+    let isValue = isTwice ? this.#isValue : character === "]";
+    if (character === "{") this.#braces.push(false);
+    else if (character === "(") this.#parentheses.push(STATEMENTS.has(this.#before));
+    else if (character === ")") isValue = !this.#parentheses.pop();
+    const isSpread = character === "." && this.#before === ".";
+    this.#ended(isSpread ? "..." : character, isValue);
+  }
+
+  #ended(token: string, isValue: boolean): void {
+    this.#before = token;
+    this.#isValue = isValue;
+  }
+
+  #lineEnd(): number {
+    const end = this.#script.indexOf("\n", this.#at);
+    return end === -1 ? this.#script.length : end;
+  }
+
+  /** Takes the text that matches `pattern` here, which is sticky. */
+  #take(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#script);
+    if (match) this.#at += match[0].length;
+    return match ?? undefined;
+  }
+
+  #skip(character: string): boolean {
+    if (this.#script[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+}
