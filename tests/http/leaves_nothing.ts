@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHook } from "node:async_hooks";
 import type { Socket } from "node:net";
 import process from "node:process";
+import { after } from "node:test";
 import { HttpClient, type HttpClientOptions } from "../../lib/http/mod.ts";
 import { certificates } from "./certificates.ts";
 import { Listener, type ListenerOptions } from "./faults/listener.ts";
@@ -27,29 +28,27 @@ export interface Scene {
 }
 
 /** Timers of ours that neither fired nor were cleared, those that do not keep the process alive too; Node only. */
-class TimerWatch {
-  readonly #live = new Map<number, string>();
-  readonly #hook = createHook({
+const timers = new Map<number, string>();
+/** Those of the watch for abandoned responses: one at a time for all clients, until a second after the last response. */
+const watches = new Set<number>();
+
+if (!process.versions.bun && !process.versions.deno) {
+  createHook({
     init: (id, type) => {
       if (type !== "Timeout") return;
       const { stack = "" } = new Error();
-      if (stack.includes("/lib/http/")) this.#live.set(id, stack);
+      if (stack.includes("/lib/http/response/abandoned.ts")) watches.add(id);
+      else if (stack.includes("/lib/http/")) timers.set(id, stack);
     },
-    destroy: (id) => void this.#live.delete(id),
-  });
-
-  constructor() {
-    if (!process.versions.bun && !process.versions.deno) this.#hook.enable();
-  }
-
-  get live(): readonly string[] {
-    return [...this.#live.values()];
-  }
-
-  stop(): void {
-    this.#hook.disable();
-  }
+    destroy: (id) => {
+      timers.delete(id);
+      watches.delete(id);
+    },
+  }).enable();
 }
+
+// Of all scenes at once: each would wait for a second.
+after(() => until(() => watches.size === 0, "the end of the watch for abandoned responses"));
 
 /** What keeps the process alive, as far as the runtime tells; of sockets, timers and look-ups. */
 function resources(): number {
@@ -63,7 +62,8 @@ function resources(): number {
  */
 export async function leavesNothing(options: SceneOptions, act: (scene: Scene) => Promise<void>): Promise<void> {
   const before = resources();
-  const watch = new TimerWatch();
+  const earlier = new Set(timers.keys());
+  const left = (): string[] => [...timers].filter(([id]) => !earlier.has(id)).map(([, stack]) => stack);
   const listener = await new Listener(options.listener ?? {}, options.onSocket ?? (() => {})).start();
   const client = new HttpClient({ tls: { ca: certificates.ca }, ...options.client });
   try {
@@ -80,8 +80,8 @@ export async function leavesNothing(options: SceneOptions, act: (scene: Scene) =
     await listener.stop();
   }
   await until(() => resources() <= before, `the end of all sockets and timers: ${process.getActiveResourcesInfo()}`);
-  await until(() => watch.live.length === 0, "the end of all timers").finally(() => watch.stop()).catch((error) => {
-    throw new Error(watch.live.join("\n\n"), { cause: error });
+  await until(() => left().length === 0, "the end of all timers").catch((error) => {
+    throw new Error(left().join("\n\n"), { cause: error });
   });
   assert.deepEqual(unhandled, []);
 }
