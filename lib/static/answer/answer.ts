@@ -46,7 +46,7 @@ export interface FileParts {
 /** A status, and fields whose names are in lower case. */
 export interface AnswerInit {
   readonly status: number;
-  readonly headers: [name: string, value: string][];
+  readonly headers: Record<string, string> | [name: string, value: string][];
 }
 
 /** Keeps no copy: most answers are made for one request. */
@@ -91,12 +91,19 @@ export class Answer {
     return (this.#ready ??= new ReadyResponse(this.bytes, this.init(), this.#hasRoomFor)).make();
   }
 
-  /** The arguments of a Response. Pairs, because an object as a table would lose a field named `__proto__`. */
+  /**
+   * The arguments of a Response. An object takes 2 µs less than pairs on Node, but would lose a field named `__proto__`, and
+   * all but the last of a name.
+   */
   init(): AnswerInit {
-    const headers: [name: string, value: string][] = [];
-    // Deno takes half as long again to put names in lower case.
-    for (let i = 0; i < this.fields.length; i += 2) headers.push([this.fields[i].toLowerCase(), this.fields[i + 1]]);
-    return { status: this.status, headers };
+    const { status, fields } = this;
+    const headers: Record<string, string> = {};
+    for (let i = 0; i < fields.length; i += 2) {
+      const name = fields[i].toLowerCase(); // Deno takes half as long again to do so itself
+      if (name in headers) return { status, headers: pairs(fields) };
+      headers[name] = fields[i + 1];
+    }
+    return { status, headers };
   }
 }
 
@@ -105,4 +112,8 @@ export function textAnswer(status: number, text: string, fields: Fields = []): A
   const bytes = new TextEncoder().encode(`${text}\n`);
   const length = String(bytes.length);
   return new Answer(status, ["Content-Type", "text/plain; charset=utf-8", "Content-Length", length, ...fields], bytes);
+}
+
+function pairs(fields: Fields): [name: string, value: string][] {
+  return Array.from({ length: fields.length / 2 }, (_, i) => [fields[2 * i].toLowerCase(), fields[2 * i + 1]]);
 }

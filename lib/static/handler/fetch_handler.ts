@@ -1,5 +1,5 @@
 import { fileSlice } from "../../runtime/mod.ts";
-import { type Answer, type AnswerInit, type FileParts, valueOf } from "../answer/answer.ts";
+import { type Answer, type FileParts, valueOf } from "../answer/answer.ts";
 import { answerBusy } from "../answer/answer_resource.ts";
 import type { Asked } from "./asked.ts";
 import { fileBody } from "./file_body.ts";
@@ -30,10 +30,10 @@ function send(site: Site, request: Request, answer: Answer): Response | Promise<
 }
 
 function fromFile(site: Site, request: Request, answer: Answer, file: FileParts): Response | Promise<Response> {
-  const init = answer.init();
   const length = Number(valueOf(answer.fields, "Content-Length"));
-  if (length <= READ_WHOLE) return readWhole(site, request, init, file, length);
-  const slice = bodyByServer(request, init, file);
+  if (length <= READ_WHOLE) return readWhole(site, request, answer.init(), file, length);
+  const slice = bodyByServer(request, answer, file);
+  const init = slice && isNameless(answer) ? answer.with(["Content-Disposition", "inline"]).init() : answer.init();
   try {
     if (slice === undefined) return new Response(fileBody(file, (sending) => site.track(sending)), init);
   } catch (error) {
@@ -74,17 +74,18 @@ function withoutVariant(site: Site, request: Request, { variant }: FileParts): R
 /** Leaves it to the runtime's server to read one range of a file, where it can. */
 function bodyByServer(
   request: Request,
-  { status, headers }: AnswerInit,
+  { status }: Answer,
   { parts, variant }: FileParts,
 ): Blob | undefined {
   const [part] = parts;
   if (parts.length > 1 || part instanceof Uint8Array) return undefined;
   // Bun's would take a range that does not count (by If-Range, say) for one that does.
   if (status === 200 && request.headers.has("range")) return undefined;
-  const slice = fileSlice(variant.representation.file, part.start, part.end);
-  // Bun's would add one with no type, in which there is only the name.
-  const valueIn = (name: string) => headers.find(([each]) => each === name)?.[1];
-  const isUntyped = slice && valueIn("content-type") === "application/octet-stream";
-  if (isUntyped && valueIn("content-disposition") === undefined) headers.push(["content-disposition", "inline"]);
-  return slice;
+  return fileSlice(variant.representation.file, part.start, part.end);
+}
+
+/** Whether Bun's server would add a `Content-Disposition` with no type, in which there is only the name. */
+function isNameless({ fields }: Answer): boolean {
+  const isUntyped = valueOf(fields, "Content-Type") === "application/octet-stream";
+  return isUntyped && valueOf(fields, "Content-Disposition") === undefined;
 }
