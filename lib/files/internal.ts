@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { openAtomicFileAt } from "./atomic_file.ts";
 export { OpenFile } from "./open_file.ts";
 export { reasonOf } from "./errno.ts";
 export { fileFailure } from "./failure.ts";

@@ -63,7 +63,9 @@ export class FormFiles {
     const committed: CommittedFile[] = [];
     try {
       for (let sink = sinks[0]; sink !== undefined; sink = sinks[0]) {
-        committed.push(await commitFile(sink.path, () => sink.commit()));
+        // Nothing can fail after the last, so that it need not be known how to take it back.
+        if (sinks.length === 1) await sink.commit();
+        else committed.push(await commitFile(sink.path, () => sink.commit()));
         sinks.shift();
       }
     } catch (error) {

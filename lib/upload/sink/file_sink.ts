@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import {
   fileFailure,
   followedPlace,
+  openAtomicFileAt,
   OpenFile,
   openOutputFile,
   type OutputFile,
@@ -39,15 +40,15 @@ export async function openFileSink(path: string, name: string, options: FileOpti
   }
 }
 
-async function openFile({ path, status }: Place, options: FileOptions): Promise<OutputFile> {
+async function openFile(place: Place, options: FileOptions): Promise<OutputFile> {
+  const { path, status } = place;
   if (status?.isDirectory()) throw systemError("EISDIR", "it is a directory");
   if (status && !status.isFile() && !status.isSymbolicLink()) return await openDevice(path, status);
   const { overwrite = false, flush = false } = options;
   if (status && !overwrite) throw systemError("EEXIST", "file already exists");
   const { mode } = options;
-  const file = await AtomicFile.open(path, {
+  const file = await openAtomicFileAt(place, {
     replace: overwrite,
-    followLinks: false, // those that may be followed have been
     flush,
     atOnce: writesAtOnce,
     ...(mode !== undefined && { mode }),
@@ -59,7 +60,8 @@ async function openFile({ path, status }: Place, options: FileOptions): Promise<
 /** Returns the place that links lead to. A dangling link counts as a file unless `overwrite` is set. */
 function followed(path: string, { overwrite }: FileOptions): Place {
   const place = followedPlace(path);
-  return place.status === undefined && !overwrite ? placeItself(path) : place;
+  const isDangling = place.status === undefined && place.path !== path;
+  return isDangling && !overwrite ? placeItself(path) : place;
 }
 
 /** Returns the place of the path itself: a link to a file is replaced, as it may lead out of the root. */
