@@ -2,9 +2,10 @@ import { HttpClient } from "../http/mod.ts";
 import { hashedNames } from "../names/mod.ts";
 import { createStaticHandler } from "../static/mod.ts";
 import type { Analysis, AnalyzedFile } from "./analysis.ts";
+import { BasePath, decoded } from "./base_path.ts";
 import { folderFiles } from "./folder_files.ts";
 import { judge } from "./judge.ts";
-import { type Ask, Visitor } from "./visitor.ts";
+import { type Ask, type Locate, Visitor } from "./visitor.ts";
 
 /** How {@linkcode analyze} looks at a site. */
 export interface AnalyzeOptions {
@@ -35,10 +36,11 @@ export async function analyze(target: string, options: AnalyzeOptions): Promise<
   const signal = AbortSignal.any([options.signal, time]);
   const onFile = (done: number, known: number): void => options.onProgress?.("loaded", done, known);
   const isPage = /^https?:/i.test(target);
-  await using site = isPage ? onlineSite(signal, options.ca) : await folderSite(target);
-  const visitor = new Visitor(site.ask, { ...options, signal }, isPage ? options.origins : [HERE], onFile);
+  const paths = isPage ? [] : await filesOf(target);
+  await using site = isPage ? onlineSite(signal, options.ca) : await folderSite(target, paths);
+  const visitor = new Visitor(site, { ...options, signal }, isPage ? options.origins : [HERE], onFile);
   if (isPage) await visitPage(visitor, target, time, options.timeout);
-  else await loadFolder(visitor, target);
+  else await visitor.loadAll(paths.map((path) => ({ url: urlOf(path), kind: kindOf(path) })));
   const files = await judgeAll(visitor, options, signal);
   options.signal.throwIfAborted();
   const limit = `${options.timeout / 1000} s`;
@@ -65,10 +67,10 @@ async function visitPage(visitor: Visitor, page: string, time: AbortSignal, time
 }
 
 /** @throws {Error} if the folder is empty: a build that made nothing must not pass for one without findings. */
-async function loadFolder(visitor: Visitor, folder: string): Promise<void> {
+async function filesOf(folder: string): Promise<string[]> {
   const paths = await folderFiles(folder);
   if (paths.length === 0) throw new Error(`there are no files in ${folder}: build first, or name another folder`);
-  await visitor.loadAll(paths.map((path) => ({ url: urlOf(path), kind: kindOf(path) })));
+  return paths;
 }
 
 async function judgeAll(
@@ -81,28 +83,37 @@ async function judgeAll(
   const files: AnalyzedFile[] = [];
   for (const file of received) {
     if (signal.aborted) break;
-    const judged = await judge(file, hashIn(pathOf(file.url)) !== undefined);
-    files.push(file.url.startsWith(`${HERE}/`) ? { ...judged, url: decodeURIComponent(pathOf(file.url)) } : judged);
+    const judged = await judge(file, hashIn(pathOf(file.url)) !== undefined, signal).catch((error) => {
+      if (!signal.aborted) throw error;
+    });
+    if (judged === undefined) break;
+    const path = pathOf(file.url);
+    files.push(file.url.startsWith(`${HERE}/`) ? { ...judged, url: decoded(path) ?? path } : judged);
     onProgress?.("judged", files.length, received.length);
-    await new Promise((resolve) => setTimeout(resolve)); // a signal has a turn between two files
   }
   return files;
 }
 
-type Site = AsyncDisposable & { readonly ask: Ask };
+type Site = AsyncDisposable & { readonly ask: Ask; readonly locate: Locate };
 
 function onlineSite(signal: AbortSignal, ca: string | undefined): Site {
   const client = new HttpClient({ decompress: false, ...(ca !== undefined && { tls: { ca } }) });
   return {
     ask: (url, headers) => client.fetch(url, { headers, signal, redirect: "manual", retries: 1 }),
+    locate: (_, { href }) => href,
     [Symbol.asyncDispose]: () => client.close(),
   };
 }
 
-async function folderSite(folder: string): Promise<Site> {
+async function folderSite(folder: string, paths: readonly string[]): Promise<Site> {
+  const base = new BasePath(paths);
   const handler = await createStaticHandler(folder, { watch: false, onWarning: () => {} });
   return {
     ask: async (url, headers) => await handler.fetch(new Request(url, { headers })),
+    locate: (reference, url) => {
+      const path = url.origin === HERE ? base.fileAt(reference, url.pathname) : undefined;
+      return path === undefined ? url.href : urlOf(path) + url.search;
+    },
     [Symbol.asyncDispose]: () => handler.close(),
   };
 }

@@ -1,4 +1,4 @@
-import { compress } from "../codecs/mod.ts";
+import { CompressionStream } from "../codecs/mod.ts";
 import { formatBytes } from "../quantities/mod.ts";
 import type { AnalyzedFile } from "./analysis.ts";
 import type { Finding, FindingKind } from "./finding.ts";
@@ -13,6 +13,8 @@ const MIN_LOSS = 0.1;
 const MIN_LOST = 512;
 /** Above this many bytes, brotli's best level takes minutes. */
 const LARGE = 4 << 20;
+/** Bytes to compress before a signal has a turn. */
+const PIECE = 1 << 16;
 const DAY = 86_400;
 /** Updates of smaller files are hardly worth a delta, in bytes as sent. */
 const MIN_DELTA = 4096;
@@ -25,8 +27,9 @@ const DENSE =
  * Judges a file that came.
  *
  * @param hasHash Whether its name holds a hash of its content.
+ * @throws the reason of the signal once it is aborted.
  */
-export async function judge(file: Received, hasHash: boolean): Promise<AnalyzedFile> {
+export async function judge(file: Received, hasHash: boolean, signal: AbortSignal): Promise<AnalyzedFile> {
   const { url, kind, status, headers, bytes, content } = file;
   const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   const coding = headers.get("content-encoding")?.toLowerCase() || "identity";
@@ -39,7 +42,7 @@ export async function judge(file: Received, hasHash: boolean): Promise<AnalyzedF
     const message = `it is answered with a page, of text/html, in place of a ${kind}: is the file missing?`;
     return { ...told, best: bytes.length, findings: [finding("broken", message)] };
   }
-  const best = Math.min(bytes.length, DENSE.test(type) ? Infinity : await bestSize(content));
+  const best = Math.min(bytes.length, DENSE.test(type) ? Infinity : await bestSize(content, signal));
   const findings = [
     ...sizeFindings(bytes.length, best, coding, content.length),
     ...cacheFindings(file, hasHash),
@@ -48,10 +51,28 @@ export async function judge(file: Received, hasHash: boolean): Promise<AnalyzedF
   return { ...told, best, findings };
 }
 
-async function bestSize(content: Uint8Array<ArrayBuffer>): Promise<number> {
+async function bestSize(content: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<number> {
   if (content.length < MIN_SIZE) return Infinity;
-  const { length } = await compress(content, { format: "brotli", level: content.length > LARGE ? 9 : 11 });
-  return length <= content.length * (1 - MIN_SAVING) ? length : Infinity;
+  const size = await compressedSize(content, signal);
+  return size <= content.length * (1 - MIN_SAVING) ? size : Infinity;
+}
+
+async function compressedSize(content: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<number> {
+  const level = content.length > LARGE ? 9 : 11;
+  const { readable, writable } = new CompressionStream("brotli", { level, size: content.length });
+  const writer = writable.getWriter();
+  const write = async (): Promise<void> => {
+    for (let at = 0; at < content.length; at += PIECE) {
+      await new Promise((resolve) => setTimeout(resolve));
+      signal.throwIfAborted();
+      await writer.write(content.subarray(at, at + PIECE));
+    }
+    await writer.close();
+  };
+  void write().catch((error) => writer.abort(error)); // whoever reads is told
+  let size = 0;
+  for await (const { length } of readable) size += length;
+  return size;
 }
 
 function sizeFindings(sent: number, best: number, coding: string, size: number): Finding[] {

@@ -15,6 +15,9 @@ type Fields = Readonly<Record<string, string>>;
 /** Sends a request, and follows no redirect; bodies come as they were sent. */
 export type Ask = (url: string, headers: Fields) => Promise<Pick<Response, "status" | "headers" | "body">>;
 
+/** Says where a reference, as it is written and as it was resolved, leads to. */
+export type Locate = (reference: string, url: URL) => string;
+
 /** A response, and the URL that gave it. */
 interface Answer {
   readonly url: string;
@@ -62,6 +65,7 @@ export class Visitor {
   readonly limits: Set<string> = new Set();
   elsewhere = 0;
   readonly #ask: Ask;
+  readonly #locate: Locate;
   readonly #limits: Limits;
   /** By the URLs that were asked for, and those that redirects led to. */
   readonly #seen = new Set<string>();
@@ -71,8 +75,13 @@ export class Visitor {
   readonly #origins: Set<string>;
   #bytes = 0;
 
-  constructor(ask: Ask, limits: Limits, origins: readonly string[], onFile: (done: number, known: number) => void) {
-    [this.#ask, this.#limits, this.#onFile] = [ask, limits, onFile];
+  constructor(
+    site: { readonly ask: Ask; readonly locate: Locate },
+    limits: Limits,
+    origins: readonly string[],
+    onFile: (done: number, known: number) => void,
+  ) {
+    [this.#ask, this.#locate, this.#limits, this.#onFile] = [site.ask, site.locate, limits, onFile];
     this.#origins = new Set(origins);
   }
 
@@ -227,7 +236,7 @@ export class Visitor {
       const found = URL.parse(url, base);
       if (found === null || !/^https?:$/.test(found.protocol)) continue;
       found.hash = "";
-      if (this.#origins.has(found.origin)) wanted.push({ url: found.href, kind });
+      if (this.#origins.has(found.origin)) wanted.push({ url: this.#locate(url, found), kind });
       else this.elsewhere++;
     }
     return wanted;

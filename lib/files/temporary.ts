@@ -65,11 +65,13 @@ export async function isAbandonedTemporary(path: string): Promise<boolean> {
   const [, space, digits] = NAME.exec(basename(path)) ?? [];
   if (digits === undefined) return false;
   const id = Number(digits);
+  const facts = await stat(path).catch(() => undefined);
+  if (facts?.isDirectory()) return false; // nobody made it for a temporary file
   const isOurs = space === processSpace();
   if (isOurs && isProcessAlive(id) === false) return true;
   // Another process may have the id by now: in a container it is often this one. The time of change of the file's
   // status tells, since that of its content is set to the original's.
-  const touched = (await stat(path).catch(() => undefined))?.ctimeMs ?? Infinity;
+  const touched = facts?.ctimeMs ?? Infinity;
   const spared = isOurs && id === process.pid ? process.uptime() * 1000 + TICK : DAY;
   return touched < Date.now() - spared;
 }

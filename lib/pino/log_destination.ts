@@ -74,7 +74,7 @@ export class LogDestination extends Writable {
   }
 
   /**
-   * Waits until everything that was written so far is on the disk.
+   * Waits until everything that was written so far is on the disk, but for the beginning of a line that has not ended.
    *
    * @param callback Called then, or with what failed; without one, the promise is rejected.
    */
@@ -85,8 +85,8 @@ export class LogDestination extends Writable {
   }
 
   /**
-   * Writes everything that was written so far to the disk before it returns. A process that ends does so for each
-   * destination.
+   * Writes everything that was written so far to the disk before it returns, the beginning of a line that has not ended
+   * among it. A process that ends does so for each destination.
    *
    * @throws {Error} why it cannot be written, with the system's `code`.
    */

@@ -42,7 +42,7 @@ export interface S3BucketOptions {
   endpoint: string | URL;
   /** The bucket's name. */
   bucket: string;
-  /** The keys, or a function that is asked for them before each request. */
+  /** The keys, or a function that is asked for them before each request, and again when they have expired meanwhile. */
   credentials: S3Credentials | (() => S3Credentials | Promise<S3Credentials>);
   /**
    * The region that requests are signed for.

@@ -26,6 +26,7 @@ export {
   takeRun,
 } from "./shortcuts/mod.ts";
 export { enqueueAll } from "./transform/enqueue_all.ts";
+export { hasBackpressure, transformRest } from "./transform/transform_rest.ts";
 export { WRITE_PARTS } from "./writable/batches/batched_sink.ts";
 export { drainBatches, writePastLock } from "./writable/batches/past_lock.ts";
 export { giveBatchedState } from "./writable/batches/set_up.ts";

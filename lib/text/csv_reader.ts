@@ -2,6 +2,7 @@ import { described, enqueueAll, quoted, ReleasingTransformer } from "../streams/
 import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
 import { CompleteLines, type TextChunk } from "./complete_lines.ts";
 import { CsvRecords, type CsvRecordsOptions } from "./csv_records.ts";
+import { addInPieces } from "./in_pieces.ts";
 import { LF_OR_CR_ENDS } from "./line_ends.ts";
 import { utf8Length } from "./utf8_length.ts";
 
@@ -68,8 +69,8 @@ export class CsvReader<T> extends ReleasingTransformer implements Transformer<Te
     this.#controller = controller;
   }
 
-  transform(chunk: TextChunk): void {
-    this.#text.add(chunk);
+  transform(chunk: TextChunk): Promise<never> | undefined {
+    return addInPieces(this.#text, chunk, this.#controller as TransformStreamDefaultController<never>);
   }
 
   flush(): void {

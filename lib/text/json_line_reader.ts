@@ -1,6 +1,7 @@
 import { enqueueAll, ReleasingTransformer } from "../streams/internal.ts";
 import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
 import { CompleteLines, type TextChunk } from "./complete_lines.ts";
+import { addInPieces } from "./in_pieces.ts";
 import { invalidJsonError, type OnInvalidJsonLine } from "./invalid_json.ts";
 import { LF_ENDS } from "./line_ends.ts";
 import { lineLimit } from "./line_limit.ts";
@@ -39,8 +40,8 @@ export class JsonLineReader<T> extends ReleasingTransformer implements Transform
     this.#controller = controller;
   }
 
-  transform(chunk: TextChunk): void {
-    this.#text.add(chunk);
+  transform(chunk: TextChunk): Promise<never> | undefined {
+    return addInPieces(this.#text, chunk, this.#controller as TransformStreamDefaultController<never>);
   }
 
   flush(): void {

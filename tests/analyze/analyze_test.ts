@@ -166,6 +166,42 @@ test("analyze() stops at its limits and tells so, and at once by its signal", ()
   });
 });
 
+test("analyze() finds the files of a folder that was built for a path below its origin", () =>
+  inFolder(async (folder) => {
+    const at = (base: string, tag = ""): string =>
+      // the last is missing, wherever the others are
+      `${tag}<script src="${base}a b/é.js?x"></script><link rel=stylesheet href="${base}c.css"><img src="/other/c.css">`;
+    for (
+      const [page, broken] of [
+        [at("/docs/"), "other/c.css"],
+        [at("", "<base href=/my%20docs/v2/>"), "other/c.css"],
+        [at("/"), "other/c.css"],
+        ["<script src=/docs/none.js></script><script src=/%ff/c.css></script>", "%ff/c.css docs/none.js"],
+      ]
+    ) {
+      await writeTree(folder, { "index.html": page, "a b/é.js": "1", "c.css": "p{}" });
+      const { files } = await analyzed(folder);
+      const found = files.filter(({ status }) => status >= 400).map(({ url }) => url).sort().join(" ");
+      assert.equal(found, broken, page);
+    }
+  }));
+
+test("analyze() ends by its signal in the middle of a large file", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "large.js": sourceText(600_000, 3), "small.js": sourceText(2000, 4) });
+    for (const ends of ["signal", "timeout"]) {
+      const stop = new AbortController();
+      const judged: number[] = [];
+      const onProgress = (step: string, done: number): void => {
+        if (step === "judged") judged.push(done);
+        else if (done === 2) setTimeout(() => stop.abort(new Error("enough")));
+      };
+      const options = ends === "signal" ? { signal: stop.signal, onProgress } : { timeout: 1, onProgress };
+      await assert.rejects(analyzed(folder, options), ends === "signal" ? /^Error: enough$/ : /within 0\.001 s/);
+      assert.deepEqual(judged, [], ends); // it took seconds
+    }
+  }));
+
 test("millrace analyze DIR exits with 1 where there are findings, 0 once it is precompressed, 2 where there is nothing", () =>
   inFolder(async (folder) => {
     const site = join(folder, "site");

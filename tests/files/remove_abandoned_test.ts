@@ -24,8 +24,10 @@ test("removeAbandonedTemporaries() removes what ended processes left in a folder
     for (const name of kept) await writeFile(join(folder, name), "");
     await writeFile(abandonedIn(below), "");
     for (let i = 0; i < 600; i++) await writeFile(abandonedIn(folder), "");
+    const named = abandonedIn(folder);
+    await mkdir(named); // Deno's unlink() would remove it
     assert.equal(await removeAbandonedTemporaries(folder), 600);
-    assert.deepEqual((await readdir(folder)).sort(), [...kept, "below"].sort());
+    assert.deepEqual((await readdir(folder)).sort(), [...kept, "below", basename(named)].sort());
     assert.equal((await readdir(below)).length, 1);
     assert.equal(await removeAbandonedTemporaries(folder), 0);
     assert.deepEqual(openFilesIn(folder), []);

@@ -44,6 +44,29 @@ test("writable() sends each part again by itself", () =>
     assert.equal(store.asked.filter((each) => each.startsWith("PutPart")).length, 7);
   }));
 
+test("a part is sent again with other credentials when those have expired that a function gave, and only then", () =>
+  withStore(async (store) => {
+    const bytes = bytesOf(9 * MIB);
+    const keys = { accessKeyId: "id", secretAccessKey: "secret" };
+    let given = 0;
+    for (const code of ["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"]) {
+      const others = store.bucket({ credentials: () => ({ ...keys, sessionToken: `t${++given}` }) });
+      const start = store.asked.length;
+      const fault = { status: 400, code } as const;
+      let faults = 0;
+      store.fails(({ operation }) => operation === "PutPart" && faults++ === 0 ? fault : undefined);
+      await streamOf(bytes).pipeTo(others.writable("a"));
+      assert.equal(digestOf(store.objects.get("a")!.bytes), digestOf(bytes));
+      assert.equal(given, store.asked.length - start);
+      given = 0;
+      store.fails(({ operation }) => operation === "PutObject" ? fault : undefined);
+      const puts = (): number => store.asked.filter((each) => each.startsWith("PutObject")).length;
+      const before = puts();
+      await assert.rejects(store.bucket().put("b", ""), { code });
+      assert.equal(puts(), before + 1);
+    }
+  }));
+
 test("writable() sends so many parts at a time as it may, and holds the writer back", () =>
   withStore(async (store) => {
     const bucket = store.bucket({ concurrency: 2 });

@@ -30,6 +30,8 @@ const PASSING: ReadonlySet<string> = new Set([
   "Throttling",
   "XAmzContentSHA256Mismatch",
 ]);
+/** Codes of credentials that have expired. */
+const EXPIRIES: ReadonlySet<string> = new Set(["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"]);
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 /** Codes of an `HttpClient`'s errors that no other attempt changes. */
 const LASTING = /^(?:CERTIFICATE|CLIENT_CLOSED|INVALID|PROXY)/;
@@ -51,6 +53,11 @@ export function isPassing(error: unknown): boolean {
   const { code } = (error.cause ?? {}) as { code?: unknown };
   if (error.code === "CONNECTION_FAILED" && typeof code === "string" && LASTING.test(code)) return false;
   return PASSING.has(error.code) || (error.status !== undefined && PASSING_STATUSES.has(error.status));
+}
+
+/** Whether a failure says that the credentials have expired: others may succeed. */
+export function isExpiry(error: unknown): boolean {
+  return error instanceof S3Error && EXPIRIES.has(error.code);
 }
 
 /** Whether a failure says that what was asked for is not there; not every store says what. */

@@ -5,7 +5,7 @@ import { checkCredentials, endpointOf, type S3BucketOptions } from "../s3_bucket
 import { S3Error } from "../s3_error.ts";
 import { type Checksum, checksumFieldName, type ChecksumKind } from "./checksum.ts";
 import { Deadline, pause } from "./deadline.ts";
-import { answeredFailure, brokenFailure, isPassing, pauseBefore, type Subject } from "./failures.ts";
+import { answeredFailure, brokenFailure, isExpiry, isPassing, pauseBefore, type Subject } from "./failures.ts";
 import { encoded, objectPath } from "./object_path.ts";
 import { EMPTY_SHA256, type SentBody } from "./sent_body.ts";
 import { type Answered, parseAnswer } from "./xml.ts";
@@ -111,7 +111,8 @@ export class Store {
           isCorrected = true;
           continue;
         }
-        if (attempt >= this.retries || !isPassing(error)) throw error;
+        const isWorthIt = isPassing(error) || (typeof this.#credentials === "function" && isExpiry(error));
+        if (attempt >= this.retries || !isWorthIt) throw error;
         await this.pause(pauseBefore(attempt, error), request.signal);
         request.onRetry?.();
       }

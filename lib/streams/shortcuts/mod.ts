@@ -23,6 +23,7 @@
  * | a transform that waits without a promise | `transform/transform_state.ts` `PARKED` | always | the microtask in which it goes on | `tests/streams/differential_test.ts` |
  * | a transform between two pipes | `transform/transform_state.ts` `endsPullsAtOnce` | both ends belong to pipes | where backpressure starts and ends | `tests/streams/high_water_mark_test.ts` |
  * | many chunks enqueued in one call | `transform/enqueue_all.ts` `enqueueAll` | no reader waits, no size function | that each is enqueued in order | `tests/streams/enqueue_all_test.ts` |
+ * | the rest of a chunk, parked | `transform/transform_rest.ts` `transformRest` | the transformer is ours, and there is backpressure | that a write ends when its chunk is transformed, or fails with it | `tests/text/pieces_test.ts` |
  * | arrays kept as they came | `shortcuts/run_queue.ts` `RunQueue` | chunks of size 1 come many at once | order and totals | `tests/streams/run_queue_test.ts` |
  * | arrays of numbers used again | `shortcuts/number_runs.ts` `giveBackNumberRun` | the array holds nothing but numbers, and nobody else has it | a chunk that somebody holds | `tests/files/number_file_writer_test.ts` |
  * | buffers used again | `shortcuts/recycling.ts` `Recycling` | source and transformer are ours, and all writes have ended | bytes that somebody still reads | `tests/files/used_again_test.ts` |

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
-import test from "node:test";
 import { createUploadHandler, type UploadHandlerOptions } from "../../../lib/upload/mod.ts";
+import { overlapping } from "../../support/overlapping.ts";
 import { RawClient } from "./raw_client.ts";
 import { END, file, FORM } from "./sent_form.ts";
 import { contentsOf, entries, inUploads, serving } from "./serving_handler.ts";
+
+/** Bun closes a server that has refused a sender only after a second. */
+const test = overlapping();
 
 type Allowed = UploadHandlerOptions["allowCrossSite"];
 

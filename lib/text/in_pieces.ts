@@ -1,0 +1,29 @@
+import { hasBackpressure, transformRest } from "../streams/internal.ts";
+import type { TransformStreamDefaultController } from "../streams/mod.ts";
+import { textOrBytes } from "./chunk_bytes.ts";
+import type { CompleteLines } from "./complete_lines.ts";
+
+/**
+ * The bytes, or UTF-16 code units, of a chunk that are read before the next ones wait until their records were taken.
+ * Records take some ten times the memory of their text: those of 256 KiB, as files give them, outlive a collection or two,
+ * at 1.1 to 1.6 times the peak of memory and 1.2 times the CPU time.
+ */
+const PIECE = 32 * 1024;
+
+/** Adds a chunk to a text, a piece at a time; returns what the transformer has to return. */
+export function addInPieces(
+  text: CompleteLines,
+  chunk: unknown,
+  controller: TransformStreamDefaultController<never>,
+): Promise<never> | undefined {
+  const whole = textOrBytes(chunk);
+  let end = 0;
+  do {
+    text.add(pieceOf(whole, end, end += PIECE));
+  } while (end < whole.length && !hasBackpressure(controller));
+  return end < whole.length ? transformRest(controller, pieceOf(whole, end, whole.length)) : undefined;
+}
+
+function pieceOf(whole: string | Uint8Array, from: number, to: number): string | Uint8Array {
+  return typeof whole === "string" ? whole.slice(from, to) : whole.subarray(from, to);
+}

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { ReadableStream, type TransformStream } from "../../lib/streams/mod.ts";
+import { CsvDecoderStream, JsonLineStream } from "../../lib/text/mod.ts";
+import { within } from "../support/waits.ts";
+import { utf8 } from "./chunkings.ts";
+
+type Decoder = TransformStream<string | ArrayBuffer | ArrayBufferView, unknown>;
+
+const COUNT = 5000;
+const line = (index: number): string => `"${index} 😀 of many"\n`;
+const lines = Array.from({ length: COUNT }, (_, index) => line(index));
+const text = lines.join("");
+const values = lines.map((line) => JSON.parse(line) as string);
+const decoders: Record<string, () => Decoder> = {
+  CsvDecoderStream: () => new CsvDecoderStream({ convert: (field) => (made++, field) }),
+  JsonLineStream: () => new JsonLineStream(),
+};
+/** How many fields have been made since it was set. */
+let made = 0;
+
+for (const [name, open] of Object.entries(decoders)) {
+  const flat = name === "CsvDecoderStream" ? (record: unknown) => (record as string[])[0] : (value: unknown) => value;
+
+  test(`${name} gives all records of large chunks, by a pipe and to a writer that waits for each`, async () => {
+    for (const chunk of [text, utf8(text)]) {
+      const piped: unknown[] = [];
+      for await (const record of ReadableStream.from([chunk, chunk]).pipeThrough(open())) piped.push(flat(record));
+      assert.deepEqual(piped, [...values, ...values]);
+
+      const decoder = open();
+      const writer = decoder.writable.getWriter();
+      const written = (async () => {
+        await writer.write(chunk);
+        await writer.write(chunk);
+        await writer.close();
+      })();
+      const read: unknown[] = [];
+      for await (const record of decoder.readable) read.push(flat(record));
+      await within(written, "the writes");
+      assert.deepEqual(read, [...values, ...values]);
+    }
+  });
+
+  test(`${name} fails a write whose chunk is wrong behind its first records`, async () => {
+    const decoder = open();
+    const writer = decoder.writable.getWriter();
+    const written = writer.write(`${text}"\n`).then(() => "written", (error: Error) => error.name);
+    const closed = writer.close().then(() => "closed", (error: Error) => error.name);
+    let count = 0;
+    await assert.rejects(async () => {
+      for await (const _ of decoder.readable) count++;
+    }, SyntaxError);
+    assert.ok(count > 0);
+    const isCsv = name === "CsvDecoderStream"; // the end of a field may be in another chunk
+    assert.equal(await within(written, "the write"), isCsv ? "written" : "SyntaxError");
+    assert.equal(await within(closed, "the end"), "SyntaxError");
+  });
+
+  test(`${name} ends within a large chunk when it is cancelled or aborted`, async () => {
+    const reason = new Error("enough");
+    for (const end of ["cancel", "abort"]) {
+      const decoder = open();
+      const reader = decoder.readable.getReader();
+      const writer = decoder.writable.getWriter();
+      const written = writer.write(text);
+      written.catch(() => {});
+      assert.equal(flat((await reader.read()).value), values[0]);
+      const ended = end === "cancel" ? reader.cancel(reason) : writer.abort(reason);
+      const rest = end === "cancel" ? undefined : (async () => {
+        while (!(await reader.read()).done);
+      })();
+      await within(ended, end);
+      if (rest) await assert.rejects(within(rest, "the rest"), reason);
+      await assert.rejects(within(writer.closed, "closed"), reason);
+      await within(written.catch(() => {}), "the write");
+    }
+  });
+}
+
+test("CsvDecoderStream makes no more records of a large chunk than are wanted soon", async () => {
+  made = 0;
+  const decoder = decoders.CsvDecoderStream();
+  const writer = decoder.writable.getWriter();
+  const written = writer.write(utf8(text));
+  const reader = decoder.readable.getReader();
+  assert.deepEqual((await reader.read()).value, [values[0]]);
+  assert.ok(made < COUNT / 2, `${made} records were made`);
+  for (let i = 1; i < COUNT; i++) await reader.read();
+  await within(written, "the write");
+  assert.equal(made, COUNT);
+});
