@@ -143,6 +143,27 @@ test("in a bucket: a form that is refused at its last file leaves none of them",
     assert.deepEqual(left(store), []);
   }));
 
+test("in a bucket: an upload that is stored has succeeded, though its session cannot be removed", () =>
+  withStore(async (store) => {
+    const told: string[] = [];
+    const ask = server(store, { onComplete: ({ name }) => void told.push(name) });
+    const headers = { ...TUS, "Upload-Length": "5", "Upload-Metadata": `filename ${btoa("note")}` };
+    const upload = (await ask("POST", "/", headers, "")).headers.get("location")!;
+    store.fails(({ operation }) => operation === "DeleteObject" ? { status: 503 } : undefined);
+    assert.equal((await ask("PATCH", upload, { ...DATA, "Upload-Offset": "0" }, "hello")).status, 204);
+    assert.equal(told.length, 1);
+    assert.deepEqual(Object.values(objectsIn(store)), ["hello"]);
+  }));
+
+test("in a bucket: a store that says 200 to what failed is one to try again", () =>
+  withStore(async (store) => {
+    const ask = server(store);
+    store.fails(({ operation }) => operation === "PutObject" ? "error in 200" : undefined);
+    const answer = await ask("POST", "/", { ...TUS, "Upload-Length": "5" }, "");
+    assert.equal(answer.status, 503);
+    assert.equal(answer.headers.get("retry-after"), "1");
+  }));
+
 /** `MILLRACE_KILLS=all` kills a server ahead of each request to the store, rather than of one in eight. */
 const STEP = process.env.MILLRACE_KILLS === "all" ? 1 : 8;
 
