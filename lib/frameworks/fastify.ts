@@ -24,6 +24,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Compression } from "../compression/mod.ts";
 import type { StaticHandler } from "../static/mod.ts";
+import { COMPRESSION, faultOf, STATIC_HANDLER } from "./made_by.ts";
 
 /**
  * The part of a Fastify application that the plugins use.
@@ -63,7 +64,7 @@ export interface FastifyHooks {
  * console.log(plugins.length); // 1
  * ```
  */
-export type FastifyPlugin<Options> = (app: FastifyHooks, options: Options, done: () => void) => void;
+export type FastifyPlugin<Options> = (app: FastifyHooks, options: Options, done: (error?: Error) => void) => void;
 
 /**
  * Answers requests that there is no route for with the files of a static handler, `site`, which is yours to close. What
@@ -83,6 +84,8 @@ export type FastifyPlugin<Options> = (app: FastifyHooks, options: Options, done:
  */
 export const serveStatic: FastifyPlugin<{ readonly site: Pick<StaticHandler, "node"> }> = /* @__PURE__ */ shared(
   (app, { site }, done) => {
+    const fault = faultOf(site, "node", { name: "the option site of serveStatic", how: STATIC_HANDLER });
+    if (fault !== undefined) return done(fault);
     app.addHook("onRequest", (request, reply, next) => {
       if (request.is404) site.node(request.raw, reply.raw, next);
       else next();
@@ -111,6 +114,8 @@ export const serveStatic: FastifyPlugin<{ readonly site: Pick<StaticHandler, "no
  */
 export const compress: FastifyPlugin<{ readonly compression: Pick<Compression, "node"> }> = /* @__PURE__ */ shared(
   (app, { compression }, done) => {
+    const fault = faultOf(compression, "node", { name: "the option compression of compress", how: COMPRESSION });
+    if (fault !== undefined) return done(fault);
     app.addHook("onRequest", (request, reply, next) => compression.node(request.raw, reply.raw, next));
     done();
   },

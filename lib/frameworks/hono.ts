@@ -20,6 +20,7 @@
  */
 import type { Compression } from "../compression/mod.ts";
 import type { StaticHandler } from "../static/mod.ts";
+import { COMPRESSION, faultOf, STATIC_HANDLER } from "./made_by.ts";
 
 /**
  * Middleware of Hono, in any of its applications.
@@ -45,6 +46,7 @@ export type HonoMiddleware = (
  * handler: put it before your routes, or behind them if the handler has a `fallback`.
  *
  * @param site The handler. Below a path, as in `app.use("/docs/*", …)`, with that path as its `basePath`.
+ * @throws {TypeError} if it is none, as a promise of one.
  * @example Serve a folder
  * ```ts
  * import { serveStatic } from "@millrace/streams/hono";
@@ -56,6 +58,8 @@ export type HonoMiddleware = (
  * ```
  */
 export function serveStatic(site: Pick<StaticHandler, "match">): HonoMiddleware {
+  const fault = faultOf(site, "match", { name: "serveStatic()", how: STATIC_HANDLER });
+  if (fault !== undefined) throw fault;
   return async ({ req }, next) => await site.match(req.raw) ?? await next();
 }
 
@@ -63,6 +67,7 @@ export function serveStatic(site: Pick<StaticHandler, "match">): HonoMiddleware 
  * Returns middleware that compresses responses. Text and JSON are compressed in one call and have a `Content-Length`.
  *
  * @param compression Made by `createCompression()`.
+ * @throws {TypeError} if it is something else.
  * @example Compress the responses of an API
  * ```ts
  * import { createCompression } from "@millrace/streams/compression";
@@ -77,6 +82,8 @@ export function serveStatic(site: Pick<StaticHandler, "match">): HonoMiddleware 
  * ```
  */
 export function compress(compression: Pick<Compression, "fetch">): HonoMiddleware {
+  const fault = faultOf(compression, "fetch", { name: "compress()", how: COMPRESSION });
+  if (fault !== undefined) throw fault;
   return async (context, next) => {
     await next();
     const response = context.res!;

@@ -3,6 +3,7 @@ import { type Format, levels } from "../codecs/mod.ts";
 import { storedCodings } from "../semantics/mod.ts";
 import { isBucketAddress, requireCachePlace } from "./cache/bucket_address.ts";
 import type { CacheLimits } from "./cache/cache_limits.ts";
+import { requireTypes } from "./require_types.ts";
 
 /**
  * A format that precompress writes beside a file.
@@ -295,6 +296,7 @@ export interface Settings {
 /** @throws {TypeError | RangeError} if an option is not what it should be. */
 export function settingsOf(options: PrecompressOptions, defaultJobs: number): Settings {
   requireKnown(options, known, "precompress()");
+  requireTypes({ ...options });
   const formats = options.formats ?? variantFormats;
   if (formats.length === 0) throw new TypeError(`formats is empty: name one of ${variantFormats.join(", ")}`);
   for (const format of formats) {

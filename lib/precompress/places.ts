@@ -47,6 +47,7 @@ async function cacheOf(path: string | undefined, others: readonly string[]): Pro
 
 /** The real path of the folder at `path`. */
 async function folder(path: string): Promise<string> {
+  if (typeof path !== "string") throw new TypeError(`cannot read ${path}: name the folder by its path`);
   if (path === "") throw new TypeError('cannot read "": name the folder, "." if it is the current one');
   let isFolder: boolean;
   try {

@@ -14,6 +14,7 @@ type BunServe = (options: {
   idleTimeout: number;
   maxRequestBodySize: number;
   development: boolean;
+  reusePort: boolean;
   fetch: ListenOptions["fetch"];
 }) => BunServer;
 
@@ -30,6 +31,7 @@ export function listenOnBun({ fetch, address, port, tls }: ListenOptions): Promi
     idleTimeout: IDLE,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER, // Bun would refuse more than 128 MiB before our handlers are asked
     development: false,
+    reusePort: false, // without development its default is to share the port with whoever does the same
     fetch: (request, server) => fetch(request, server),
   });
   return Promise.resolve({

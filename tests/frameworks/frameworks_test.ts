@@ -7,6 +7,9 @@ import { createCompression } from "../../lib/compression/mod.ts";
 import { createStaticHandler } from "../../lib/static/mod.ts";
 import { precompress } from "../../lib/precompress/mod.ts";
 import { writeTree } from "../support/folders.ts";
+import { fastify } from "fastify";
+import { compress as compressFastify, serveStatic as serveFastify } from "../../lib/frameworks/fastify.ts";
+import { compress, serveStatic } from "../../lib/frameworks/hono.ts";
 import { type Application, frameworks, mills, type Parts } from "./frameworks.ts";
 
 const script = "console.log('the mill turns');\n".repeat(100);
@@ -88,3 +91,24 @@ for (const [name, make] of Object.entries(frameworks)) {
     }),
   );
 }
+
+test("middleware and plugins refuse what is no handler or compression when they are made, and say how to make one", async () => {
+  const anything = (value: unknown) => value as never;
+  const handler = /takes what await createStaticHandler\("dist"\) gives, and nothing else$/;
+  const compressing = /takes what createCompression\(\) gives, and nothing else$/;
+  const promise = Promise.resolve(parts.site);
+  for (const site of ["dist", { root: "dist" }, promise, undefined]) {
+    assert.throws(() => serveStatic(anything(site)), { name: "TypeError", message: handler });
+    await assert.rejects(async () => await fastify().register(serveFastify, { site: anything(site) }), {
+      name: "TypeError",
+      message: handler,
+    });
+  }
+  for (const compression of [undefined, { level: 5 }, createCompression]) {
+    assert.throws(() => compress(anything(compression)), { name: "TypeError", message: compressing });
+    await assert.rejects(async () => await fastify().register(compressFastify, anything({ compression })), {
+      name: "TypeError",
+      message: compressing,
+    });
+  }
+});

@@ -251,6 +251,27 @@ test("precompress() refuses a missing folder, a file and options out of range", 
     await rejects(folder, { minSaving: 1 }, { name: "RangeError", message: /minSaving 1/ });
   }));
 
+test("precompress() names an option of the wrong type, as a program without types may give it", () =>
+  inFolder(async (folder) => {
+    await writeTree(folder, { "app.js": "x" });
+    const cases: [options: object, message: RegExp][] = [
+      [{ formats: "brotli" }, /^formats is no list but "brotli": use one such as \["brotli", "gzip"\]$/],
+      [{ include: "*.js" }, /^include is no list of globs but "\*\.js": use one such as \["\*\*\/\*\.js"\]$/],
+      [{ exclude: [5] }, /^exclude is no list of globs but an Array/],
+      [{ levels: { br: 5 } }, /^br is no option of levels: use brotli, zstd, gzip$/],
+      [{ levels: 5 }, /^the options of levels must be an object, not 5$/],
+      [{ out: 5 }, /^out is no path but 5: name a folder$/],
+      [{ previous: true }, /^previous is no path but true: name a folder$/],
+      [{ cache: {} }, /^cache is no path but an Object: name a folder$/],
+    ];
+    for (const [options, message] of cases) {
+      await assert.rejects(precompress(folder, options), { name: "TypeError", message });
+    }
+    const missing = undefined as unknown as string;
+    const message = "cannot read undefined: name the folder by its path";
+    await assert.rejects(precompress(missing), { name: "TypeError", message });
+  }));
+
 test("precompress() stops at once when its signal aborts, and leaves no temporary file", () =>
   inFolder(async (folder) => {
     await writeTree(

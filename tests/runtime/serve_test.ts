@@ -91,6 +91,12 @@ test("serve() takes the next port that is free, if it may; else it tells which a
   }
 });
 
+test("serve() does not share its port with a second server", () =>
+  served({}, ({ port }) =>
+    assert.rejects(served({ port }, () => Promise.resolve()), {
+      message: `cannot listen on 127.0.0.1, port ${port}: the port is in use; choose another, or 0 for any free one`,
+    })));
+
 test("serve() answers at the URL that it tells", () =>
   served({}, async ({ url, port }) => {
     assert.equal(url, `http://127.0.0.1:${port}/`);
