@@ -1,7 +1,7 @@
 /**
  * Uploads of unknown length into a store, all at a time: Millrace beside lib-storage, s3mini and, on Bun, its own client.
  * The store is three nodes of Garage on the loopback; packages are installed below node_modules/.cache when they are
- * missing. Prints wall time, CPU time and the largest resident set of each process, and checks every object.
+ * missing. Checks every object, and writes wall time, CPU time and the largest resident set of each process to RESULTS.md.
  *
  *   npm run bench -- s3 [--uploads 200] [--megabytes 15]        [--large 10000] for one object of so many MB
  */
@@ -14,6 +14,7 @@ import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { S3Bucket, type S3BucketOptions } from "../lib/s3/mod.ts";
 import { startStore } from "../tests/s3/real_stores.ts";
+import { circumstances, runtimeName, table, writeSection } from "./results.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const cache = join(root, "node_modules", ".cache", "s3-peers");
@@ -175,39 +176,78 @@ async function large(bucket: S3Bucket, megabytes: number): Promise<void> {
 }
 
 async function main(): Promise<void> {
+  if (process.argv.includes("--large")) {
+    return await withStore(({ bucket }) => large(bucket, option("large", 10_000)));
+  }
+  install();
+  const [uploads, megabytes] = [option("uploads", 200), option("megabytes", 15)];
+  const taken = new Map<string, Taken>();
+  for (const name of Object.keys(contestants)) {
+    if (name === "Bun.S3Client" && process.versions.bun === undefined) continue;
+    const row = await withStore((place) => turnOf(name, place, uploads, megabytes));
+    if (row !== undefined) taken.set(name, row);
+  }
+  const runtime = runtimeName().split(" ")[0];
+  const what =
+    `${uploads} uploads of ${megabytes} MB at a time, of unknown length, into three nodes of Garage on the ` +
+    "same machine, a new store for each";
+  writeSection(`s3: ${runtime}`, `${circumstances()}. ${what}.\n\n${tableOf(taken)}`);
+}
+
+/** The figures of a contestant. */
+interface Taken {
+  readonly seconds: string;
+  readonly cpu: string;
+  readonly mib: number;
+}
+
+/** Runs a contestant in a process of its own; undefined if it failed, or an object is not what was sent. */
+async function turnOf(
+  name: string,
+  { bucket, options }: { bucket: S3Bucket; options: S3BucketOptions },
+  uploads: number,
+  megabytes: number,
+): Promise<Taken | undefined> {
+  const command = "Deno" in globalThis ? ["run", "-A", "--no-check"] : [];
+  const sizes = ["--uploads", String(uploads), "--megabytes", String(megabytes)];
+  const { stdout, stderr } = spawnSync(process.execPath, [
+    ...process.execArgv,
+    ...command,
+    join(root, "bench/s3.ts"),
+    ...sizes,
+    "--contestant",
+    name,
+    JSON.stringify(options),
+  ], { encoding: "utf8", timeout: 600_000 });
+  const line = stdout.trim().split("\n").at(-1) ?? "";
+  const wrong = await wrongOf(bucket, name, uploads, megabytes * 1_000_000);
+  console.log(`${runtimeName()} ${name}: ${line || stderr.slice(-300)} wrong: ${wrong}`);
+  if (line !== "" && wrong === 0) return JSON.parse(line) as Taken;
+  process.exitCode = 1;
+  return undefined;
+}
+
+function tableOf(taken: ReadonlyMap<string, Taken>): string {
+  const ours = taken.get("millrace");
+  const rows = [...taken].map(([name, { seconds, cpu, mib }]) => {
+    const ratio = ours === undefined || ours.seconds === "0.0" ? NaN : Number(seconds) / Number(ours.seconds);
+    return [
+      name === "millrace" ? "ours" : name,
+      seconds,
+      name === "millrace" ? "-" : ratio.toFixed(2),
+      cpu,
+      String(mib),
+    ];
+  });
+  return table(["", "s", "it / ours", "CPU s", "peak MiB"], rows);
+}
+
+/** Calls with a new store, which is stopped then. */
+async function withStore<T>(use: (place: { bucket: S3Bucket; options: S3BucketOptions }) => Promise<T>): Promise<T> {
   const store = await startStore("garage", 3);
   const bucket = new S3Bucket(store.options);
   try {
-    if (process.argv.includes("--large")) return await large(bucket, option("large", 10_000));
-    install();
-    const [uploads, megabytes] = [option("uploads", 200), option("megabytes", 15)];
-    const isBun = process.versions.bun !== undefined;
-    for (const name of Object.keys(contestants)) {
-      if (name === "Bun.S3Client" && !isBun) continue;
-      const args = [
-        ...process.execArgv,
-        ...("Deno" in globalThis ? ["run", "-A", "--no-check"] : []),
-        join(root, "bench/s3.ts"),
-      ];
-      const sizes = ["--uploads", String(uploads), "--megabytes", String(megabytes)];
-      const { stdout, stderr } = spawnSync(process.execPath, [
-        ...args,
-        ...sizes,
-        "--contestant",
-        name,
-        JSON.stringify(store.options),
-      ], {
-        encoding: "utf8",
-        timeout: 600_000,
-      });
-      const line = stdout.trim().split("\n").at(-1) ?? "";
-      const wrong = await wrongOf(bucket, name, uploads, megabytes * 1_000_000);
-      console.log(
-        `${isBun ? "bun" : "Deno" in globalThis ? "deno" : "node"} ${name}: ${
-          line || stderr.slice(-300)
-        } wrong: ${wrong}`,
-      );
-    }
+    return await use({ bucket, options: store.options });
   } finally {
     await bucket.close();
     await store.stop();

@@ -9,6 +9,7 @@ import { coldStart } from "./topics/cold_start.ts";
 import { compression } from "./topics/compression.ts";
 import { http } from "./topics/http.ts";
 import { precompress } from "./topics/precompress.ts";
+import { s3 } from "./topics/s3.ts";
 import { staticFiles } from "./topics/static.ts";
 import { streams } from "./topics/streams.ts";
 import { upload } from "./topics/upload.ts";
@@ -21,6 +22,7 @@ const TOPICS: readonly Topic[] = [
   precompress,
   staticFiles,
   upload,
+  s3,
   http,
   coldStart,
 ];
