@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import { isTemporaryName, temporaryPath } from "../../../lib/files/mod.ts";
-import { pause } from "../../support/waits.ts";
+import { pause, until } from "../../support/waits.ts";
 import { inFolder, listed } from "../../support/folders.ts";
 import { content } from "./good_uploads.ts";
 import { UploadConnection } from "./upload_connection.ts";
@@ -103,6 +103,7 @@ for (const entry of uploadEntries) {
           const { port } = server;
           const lanes = Array.from({ length: SENDERS }, (_, lane) => sendOn(port, `${round}-${lane}`, sent));
           await pause(150 + 400 * Math.random());
+          await until(async () => (await temporariesIn(folder, foreign)).length > 1, "two uploads under way");
           await server.kill();
           await Promise.all(lanes);
           await assertWhole(folder, sent);
