@@ -80,11 +80,8 @@ function ofNodeModules(): Contexts | undefined {
       runIn: (context, task) => (context as ReturnType<typeof AsyncLocalStorage.snapshot>)(runTask, task),
     };
   }
-  const runTask = function (this: Task): void {
-    this.run();
-  };
   return {
     currentContext: () => new AsyncResource("millrace"),
-    runIn: (context, task) => (context as AsyncResource).runInAsyncScope(runTask, task),
+    runIn: (context, task) => (context as AsyncResource).runInAsyncScope(task.run, task),
   };
 }
