@@ -58,7 +58,7 @@ test("a log destination takes the lines of pino, and has them in whole lines in 
     await destination.rotate();
     assert.equal(destination.files.length, texts.length);
     await closed(destination);
-    assert.deepEqual(openFilesIn(folder), []);
+    assert.deepEqual(openFilesIn(`${folder}/`), []);
   }));
 
 test("a log destination has written the line of a fatal error when pino's fatal() returns", () =>
@@ -151,7 +151,7 @@ test("a log destination that is destroyed keeps what was written, and lets go of
     const next = await opened(folder);
     next.write("3\n");
     await closed(next);
-    assert.deepEqual(openFilesIn(folder), []);
+    assert.deepEqual(openFilesIn(`${folder}/`), []);
   }));
 
 test("a log destination fails where its series does", () =>
@@ -195,7 +195,7 @@ test("as the target of a transport it has all lines of pino, on any number of th
     }
     assert.deepEqual(numbersIn(join(folder, "info")), upTo(100));
     assert.deepEqual(numbersIn(join(folder, "error")), upTo(100).filter((i) => i % 2 === 1));
-    assert.deepEqual(openFilesIn(folder), []);
+    assert.deepEqual(openFilesIn(`${folder}/`), []);
   }));
 
 /** What ends a process: on Deno an error that nobody catches calls no handler of `exit`. */

@@ -159,7 +159,7 @@ test("a file's stream gets what is written, or nothing of it", () =>
     }
     assert.deepEqual(await readdir(folder), ["file"]);
     assert.equal(await readFile(join(folder, "file"), "utf8"), "0,1,2,3,4,5,6,7,8,9,");
-    assert.deepEqual(openFilesIn(folder), []);
+    assert.deepEqual(openFilesIn(`${folder}/`), []);
   }));
 
 test("openSink() refuses what is no destination, and says what would be one", async () => {
