@@ -160,11 +160,11 @@ describe("fromNodeWritable() of a writable that others end", () => {
     const writer = fromNodeWritable<string>(writable).getWriter();
     const first = writer.write("a");
     await pause(20);
-    const waiting = [writer.write("b"), writer.write("c")];
+    const waiting = ["b", "c"].map((text) => assert.rejects(within(writer.write(text), "a write that waits"), ENDED));
     writable.end("tail");
     pass();
     await within(first, "the write in flight");
-    for (const write of waiting) await assert.rejects(within(write, "a write that waits"), ENDED);
+    await Promise.all(waiting);
     await until(() => writable.writableFinished, "the finish");
     await pause(20);
     assert.deepEqual([written, errors], [["a", "tail"], []]);

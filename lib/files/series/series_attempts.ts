@@ -120,6 +120,7 @@ export class SeriesAttempts {
 
   #wait(): Promise<void> {
     return new Promise((resolve) => {
+      if (this.#isGivenUp) return resolve(); // while the attempt was under way
       const timer = setTimeout(resolve, this.#delay);
       this.#stopWaiting = () => {
         clearTimeout(timer);
