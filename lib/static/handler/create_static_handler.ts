@@ -25,7 +25,8 @@ export interface StaticHandler extends AsyncDisposable {
    * Answers a `Request`: for `Deno.serve()`, `Bun.serve()`, srvx, Hono. Bound, so that it can be passed on alone.
    *
    * On Bun, one range of a file over 256 KiB is left to its server, which opens the file when it has the Response: one
-   * that is replaced by another in these microseconds is sent under the tag of the former.
+   * that is replaced by another in these microseconds, or written anew in its place before its last byte is sent, is sent
+   * as it is then, under the tag of the former. {@linkcode StaticHandler.node} cuts the connection.
    *
    * @returns The response; a promise of it if it is streamed from a file.
    */
