@@ -264,6 +264,39 @@ for (
   });
 }
 
+for (
+  const [where, options, isTold] of [
+    ["over plain HTTP", { endpoint: "http://s3.example.com" }, true],
+    ["without checksums", { endpoint: "https://s3.example.com", checksums: false }, false],
+  ] as const
+) {
+  test(`resume() ${where} signs the parts of an upload that was begun with CRC-32s`, async () => {
+    const parts: Headers[] = [];
+    const answers = {
+      GET: `<ListPartsResult><Part><PartNumber>1</PartNumber><Size>${8 * MIB}</Size><ETag>1</ETag>` +
+        "<ChecksumCRC32>AAAA</ChecksumCRC32></Part></ListPartsResult>",
+      PUT: "",
+      DELETE: "",
+    };
+    const bucket = new S3Bucket({
+      ...options,
+      bucket: "films",
+      credentials: { accessKeyId: "id", secretAccessKey: "secret" },
+      fetch(_url, init) {
+        if (init!.method === "PUT") parts.push(new Headers(init!.headers));
+        return Promise.resolve(new Response(answers[init!.method as "PUT"] || null, { headers: { etag: '"1"' } }));
+      },
+    });
+    const bytes = bytesOf(8 * MIB);
+    const writer = (await bucket.resume("a", "1")).getWriter();
+    await writer.write(bytes);
+    await until(() => parts.length === 1, "a part");
+    await writer.abort();
+    assert.equal(parts[0].get("x-amz-content-sha256"), digestOf(bytes));
+    assert.equal(parts[0].has("x-amz-checksum-crc32"), isTold);
+  });
+}
+
 test("resume() sends a last part again that is too small to be another", () =>
   withStore(async (store) => {
     const bytes = bytesOf(11 * MIB);

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers";
 import { afterPoll, readsWithinTurn } from "../../runtime/mod.ts";
+import { type Context, currentContext, runIn } from "../../streams/internal.ts";
 
 /** For so many ms the event loop cannot have missed much: what was read together with the last response is all there is. */
 const FRESH = 1;
@@ -12,15 +13,17 @@ let fresh: SilenceProof[] = [];
  * in the system; without a look at them they would be taken for the response to the next request.
  */
 export class SilenceProof {
-  readonly #onProven: () => void;
+  readonly #proven: { readonly run: () => void };
+  /** The one of the request that waits: an immediate that others share is in that of one of them. */
+  #context: Context = undefined;
   #idleSince = performance.now();
   #isNew = true;
   #isPending = false;
   #cancel: (() => void) | undefined = undefined;
 
-  /** @param onProven Called once per {@link prove} at most, never within it. */
+  /** @param onProven Called once per {@link prove} at most, never within it, in its asynchronous context. */
   constructor(onProven: () => void) {
-    this.#onProven = onProven;
+    this.#proven = { run: onProven };
     setImmediate(() => this.#isNew = false);
   }
 
@@ -44,6 +47,7 @@ export class SilenceProof {
   prove(): void {
     this.stop();
     this.#isPending = true;
+    this.#context = currentContext();
     if (!this.#isFresh) {
       this.#cancel = afterPoll(() => {
         this.#cancel = undefined;
@@ -58,6 +62,7 @@ export class SilenceProof {
   /** Cancels the proof. */
   stop(): void {
     this.#isPending = false;
+    this.#context = undefined;
     this.#cancel?.();
     this.#cancel = undefined;
   }
@@ -65,8 +70,9 @@ export class SilenceProof {
   /** Nothing came, unless the proof was given up. */
   end(): void {
     if (!this.#isPending || this.#cancel !== undefined) return;
-    this.#isPending = false;
-    this.#onProven();
+    const context = this.#context;
+    this.stop();
+    runIn(context, this.#proven);
   }
 
   get #isFresh(): boolean {

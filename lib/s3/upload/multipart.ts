@@ -71,7 +71,8 @@ export async function putPart(
     query: { partNumber: String(number), uploadId },
     headers: store.checksums ? checksumField(checksum) : {},
     body,
-    isBodyUnsigned: checksum.kind === "CRC32",
+    // An upload that is resumed here may have been begun where a CRC-32 will do.
+    isBodyUnsigned: checksum.kind === "CRC32" && store.partChecksum === "CRC32",
     signal,
   }, async (answer) => {
     await answer.end();

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { AsyncLocalStorage } from "node:async_hooks";
 import process from "node:process";
 import test from "node:test";
 import { HttpClient, type HttpClientEvent, type HttpClientOptions, HttpError } from "../../../lib/http/mod.ts";
@@ -72,6 +73,25 @@ for (const protocol of ["h2", "h2c", "http/1.1", "https/1.1"] as const) {
     });
   });
 }
+
+test("bodies of requests on idle connections are asked for in the asynchronous contexts of their calls", async () => {
+  const calls = new AsyncLocalStorage<number>();
+  const echo: Answer = (request, response) => void request.pipe(response);
+  await withOrigin(echo, { protocol: "http/1.1" }, async (client, { url }) => {
+    const once = (call: number): Promise<string> =>
+      calls.run(call, async () => {
+        const body = async function* (): AsyncGenerator<Uint8Array> {
+          yield new TextEncoder().encode(String(calls.getStore()));
+        };
+        return await (await client.fetch(url, { method: "POST", body: body() })).text();
+      });
+    // At once, and when nothing is known of the connections any more.
+    for (const pause of [0, 0, 5, 5]) {
+      await later(pause);
+      assert.deepEqual(await Promise.all([1, 2, 3, 4].map(once)), ["1", "2", "3", "4"]);
+    }
+  });
+});
 
 test("a cold burst goes out on one session, all at once", { skip: noHttp2Server }, async () => {
   await withOrigin(together(100), { protocol: "h2" }, async (client, origin) => {
