@@ -64,9 +64,12 @@ test("a record that others have written to proves nothing, and stops nothing", (
       '{"number":9,"fi',
     ];
     await writeFile(join(directory, RECORD), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-    const options = { maxFiles: 2, compress: "gzip", onWarning: assert.fail } as const;
+    const warnings: Error[] = [];
+    const onWarning = (error: Error) => void warnings.push(error);
+    const options = { maxFiles: 2, compress: "gzip", onWarning } as const;
     await written(directory, ["one45678\n", "two45678\n", "three678\n"], options);
     assert.equal(await written(directory, ["four\n"], options), "another's\nthree678\nfour\n");
+    assert.deepEqual(warnings, []);
   }));
 
 test("a file with the largest of all numbers does not keep a series from going on", () =>
@@ -114,6 +117,26 @@ test("flushSync() begins a file again that was removed, or its folder", () =>
     assert.deepEqual([...(await textsOf(directory)).values()], ["3\n"]);
     await writer.close();
     assert.deepEqual((await readdir(directory)).length, 2);
+  }));
+
+test("flushSync() in the pause before a retry writes what is to be tried again, once", () =>
+  inFolder(async (folder) => {
+    for (const delay of [1, 1_000_000]) {
+      const directory = join(folder, String(delay));
+      const log = open(directory, { retry: { attempts: 1_000_000, delay } });
+      const writer = log.getWriter();
+      await writer.ready;
+      await mkdir(join(directory, RECORD));
+      const write = writer.write("one\n");
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.throws(() => log.flushSync());
+      await rm(join(directory, RECORD), { recursive: true });
+      log.flushSync();
+      assert.deepEqual([...(await textsOf(directory)).values()], ["one\n"]);
+      await within(write, "the write");
+      await writer.close();
+      assert.deepEqual([...(await textsOf(directory)).values()], ["one\n"]);
+    }
   }));
 
 test("a series whose lock was removed goes on if it is free, and fails if another stream has it", () =>
