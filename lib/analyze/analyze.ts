@@ -100,7 +100,7 @@ function onlineSite(signal: AbortSignal, ca: string | undefined): Site {
   const client = new HttpClient({ decompress: false, ...(ca !== undefined && { tls: { ca } }) });
   return {
     ask: (url, headers) => client.fetch(url, { headers, signal, redirect: "manual", retries: 1 }),
-    locate: (_, { href }) => href,
+    locate: ({ href }) => href,
     [Symbol.asyncDispose]: () => client.close(),
   };
 }
@@ -110,8 +110,8 @@ async function folderSite(folder: string, paths: readonly string[]): Promise<Sit
   const handler = await createStaticHandler(folder, { watch: false, onWarning: () => {} });
   return {
     ask: async (url, headers) => await handler.fetch(new Request(url, { headers })),
-    locate: (reference, url) => {
-      const path = url.origin === HERE ? base.fileAt(reference, url.pathname) : undefined;
+    locate: (url, isWhole) => {
+      const path = url.origin === HERE ? base.fileAt(url.pathname, isWhole) : undefined;
       return path === undefined ? url.href : urlOf(path) + url.search;
     },
     [Symbol.asyncDispose]: () => handler.close(),

@@ -4,32 +4,37 @@
  */
 export class BasePath {
   readonly #files: ReadonlySet<string>;
+  /** The length of the longest of their paths. */
+  #longest = 0;
   /** With a slash at its end, without one at its start; undefined until it shows. */
   #path: string | undefined;
 
   /** @param files The paths of the folder's files. */
   constructor(files: Iterable<string>) {
     this.#files = new Set(files);
+    for (const { length } of this.#files) this.#longest = Math.max(this.#longest, length);
   }
 
   /**
    * Returns the path in the folder of the file that a reference leads to; undefined if there is none.
    *
-   * @param reference As it is written.
    * @param pathname Of the URL that it was resolved to.
+   * @param isWhole Whether the path was written, or that of the page's `<base>`, rather than where the page is.
    */
-  fileAt(reference: string, pathname: string): string | undefined {
+  fileAt(pathname: string, isWhole: boolean): string | undefined {
     const path = decoded(pathname)?.slice(1);
     if (path === undefined) return undefined;
     if (this.#files.has(path)) {
-      if (reference.startsWith("/")) this.#path ??= "";
+      if (isWhole) this.#path ??= "";
       return path;
     }
     if (this.#path !== undefined) {
       const below = path.startsWith(this.#path) ? path.slice(this.#path.length) : "";
       return this.#files.has(below) ? below : undefined;
     }
-    for (let slash = path.indexOf("/"); slash !== -1; slash = path.indexOf("/", slash + 1)) {
+    if (!isWhole) return undefined;
+    const first = path.indexOf("/", path.length - this.#longest - 1); // no path below those before is a file's
+    for (let slash = first; slash !== -1; slash = path.indexOf("/", slash + 1)) {
       const below = path.slice(slash + 1);
       if (!this.#files.has(below)) continue;
       this.#path = path.slice(0, slash + 1);

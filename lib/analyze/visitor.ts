@@ -15,8 +15,8 @@ type Fields = Readonly<Record<string, string>>;
 /** Sends a request, and follows no redirect; bodies come as they were sent. */
 export type Ask = (url: string, headers: Fields) => Promise<Pick<Response, "status" | "headers" | "body">>;
 
-/** Says where a reference, as it is written and as it was resolved, leads to. */
-export type Locate = (reference: string, url: URL) => string;
+/** Says where a reference leads to, as it was resolved; `isWhole` if that is not relative to the place of its file. */
+export type Locate = (url: URL, isWhole: boolean) => string;
 
 /** A response, and the URL that gave it. */
 interface Answer {
@@ -224,10 +224,10 @@ export class Visitor {
     const early = this.#resolved(headerReferences(headers.get("link") ?? ""), url);
     if (!HTML.test(type)) return early;
     const { base = "", references } = pageReferences(text());
-    return [...early, ...this.#resolved(references, URL.parse(base, url)?.href ?? url)];
+    return [...early, ...this.#resolved(references, URL.parse(base, url)?.href ?? url, base.startsWith("/"))];
   }
 
-  #resolved(references: readonly Reference[], base: string): Wanted[] {
+  #resolved(references: readonly Reference[], base: string, isBaseWhole = false): Wanted[] {
     const wanted: Wanted[] = [];
     const kinds = new Map<string, ReferenceKind>(); // the first reference says what it is
     for (const { url, kind } of references) if (!kinds.has(url)) kinds.set(url, kind);
@@ -236,7 +236,8 @@ export class Visitor {
       const found = URL.parse(url, base);
       if (found === null || !/^https?:$/.test(found.protocol)) continue;
       found.hash = "";
-      if (this.#origins.has(found.origin)) wanted.push({ url: this.#locate(url, found), kind });
+      const isWhole = isBaseWhole || url.startsWith("/");
+      if (this.#origins.has(found.origin)) wanted.push({ url: this.#locate(found, isWhole), kind });
       else this.elsewhere++;
     }
     return wanted;

@@ -8,14 +8,17 @@ export function scriptReferences(script: string): Reference[] {
   return new ScriptReader(script).read();
 }
 
-/** Space, line ends and comments. */
-const BLANK = /[\s\ufeff]*(?:(?:\/\/.*|\/\*[^*]*(?:\*(?!\/)[^*]*)*(?:\*\/|$))[\s\ufeff]*)*/y;
+const SPACE = /[\s\ufeff]+/y;
+const LINE = /.+/y;
 const WORD = /[\w$#\\\u0080-\uffff]+/y;
-const STRING = /"([^"\\\n]*(?:\\[^][^"\\\n]*)*)"|'([^'\\\n]*(?:\\[^][^'\\\n]*)*)'/y;
+// Pieces of what has escapes in it: V8 remembers each turn of a repeated group, and throws after some three million.
+const DOUBLE_QUOTED = /(?:[^"\\\n]+|\\[^]){1,999}/y;
+const SINGLE_QUOTED = /(?:[^'\\\n]+|\\[^]){1,999}/y;
+const TEMPLATE = /(?:[^`\\$]+|\\[^]|\$(?!\{)){1,999}/y;
+const REGULAR_EXPRESSION = /(?:[^\\/[\n]+|\\.){1,999}/y;
+const CHARACTER_CLASS = /(?:[^\]\\\n]+|\\.){1,999}/y;
+const FLAGS = /\w+/y;
 const PLAIN_TEMPLATE = /`([^`\\$]*)`/y;
-const REGULAR_EXPRESSION = /\/[^\\/[\n]*(?:(?:\\.|\[[^\]\\\n]*(?:\\.[^\]\\\n]*)*\])[^\\/[\n]*)*\/\w*/y;
-/** Text of a template up to its end or a value in it. */
-const TEMPLATE_TEXT = /[^`\\$]*(?:(?:\\[^]|\$(?!\{))[^`\\$]*)*(`|\$\{|\\?$)/y;
 /** `with { type: "json" }` behind an import, and the second argument of `import()`. */
 const TYPE = /\s*(?:with|assert)\s*\{\s*["']?type["']?\s*:\s*["'](\w+)["']/y;
 const TYPE_ARGUMENT = /\s*,\s*\{\s*(?:with|assert)\s*:\s*\{\s*["']?type["']?\s*:\s*["'](\w+)["']/y;
@@ -51,7 +54,7 @@ class ScriptReader {
   }
 
   read(): Reference[] {
-    for (this.#take(BLANK); this.#at < this.#script.length; this.#take(BLANK)) this.#step();
+    for (this.#blank(); this.#at < this.#script.length; this.#blank()) this.#step();
     return this.#references;
   }
 
@@ -59,7 +62,7 @@ class ScriptReader {
     const character = this.#script[this.#at]!;
     const word = this.#take(WORD)?.[0];
     if (word !== undefined) this.#word(word);
-    else if (character === '"' || character === "'") this.#string();
+    else if (character === '"' || character === "'") this.#text();
     else if (character === "`") this.#template();
     else if (character === "/" && !this.#isValue && this.#at >= this.#divides) this.#regularExpression();
     else this.#punctuator(character);
@@ -74,21 +77,22 @@ class ScriptReader {
   /** Reads on if a module's name follows; else it stays. */
   #import(word: "import" | "export"): void {
     const start = this.#at;
-    this.#take(BLANK);
+    this.#blank();
     const isCall = word === "import" && this.#skip("(");
-    const isNamed = isCall ? this.#take(BLANK) !== undefined : this.#passBindings(word);
-    const name = isNamed ? this.#take(STRING) ?? (isCall ? this.#take(PLAIN_TEMPLATE) : undefined) : undefined;
+    if (isCall) this.#blank();
+    const isNamed = isCall || this.#passBindings(word);
+    const name = isNamed ? this.#string() ?? (isCall ? this.#take(PLAIN_TEMPLATE)?.[1] : undefined) : undefined;
     const type = this.#take(isCall ? TYPE_ARGUMENT : TYPE)?.[1];
-    if (isCall) this.#take(BLANK);
+    if (isCall) this.#blank();
     const isWhole = !isCall || type !== undefined || /[),]/.test(this.#script[this.#at] ?? "");
-    if (name && isWhole) this.#add(name[1] ?? name[2] ?? "", kinds[type ?? ""] ?? "script", isCall);
-    if (!name || isCall) this.#at = start; // what follows may hold more of them
+    if (name && isWhole) this.#add(name, kinds[type ?? ""] ?? "script", isCall);
+    if (name === undefined || isCall) this.#at = start; // what follows may hold more of them
   }
 
   /** Reads what an import or an export names, up to the module's name; false if none follows. */
   #passBindings(word: "import" | "export"): boolean {
     let last = "";
-    for (let words = 0; words <= MOST_WORDS; this.#take(BLANK)) {
+    for (let words = 0; words <= MOST_WORDS; this.#blank()) {
       const next = this.#script[this.#at];
       if (next === '"' || next === "'") return word === "import" && last === "" || last === "from";
       if (next === "{") {
@@ -107,8 +111,8 @@ class ScriptReader {
   #passBraces(): boolean {
     this.#skip("{");
     while (!this.#skip("}")) {
-      this.#take(BLANK);
-      if (this.#skip(",") || this.#take(WORD) || this.#take(STRING)) continue;
+      this.#blank();
+      if (this.#skip(",") || this.#take(WORD) || this.#string() !== undefined) continue;
       if (this.#script[this.#at] !== "}") return false;
     }
     return true;
@@ -119,23 +123,51 @@ class ScriptReader {
     if (isURL) this.#references.push({ url: name, kind, isLater });
   }
 
-  /** Reads a string; one without an end ends with its line. */
-  #string(): void {
-    if (!this.#take(STRING)) this.#at = this.#lineEnd();
+  #text(): void {
+    this.#string();
     this.#ended('"', true);
+  }
+
+  /**
+   * Reads a string, if there is one. Undefined if it has no end, which is looked for up to the first line end that no
+   * backslash is before.
+   */
+  #string(): string | undefined {
+    const quote = this.#script[this.#at];
+    if (quote !== '"' && quote !== "'") return undefined;
+    const start = ++this.#at;
+    this.#takeAll(quote === '"' ? DOUBLE_QUOTED : SINGLE_QUOTED);
+    const end = this.#at;
+    return this.#skip(quote) ? this.#script.slice(start, end) : undefined;
   }
 
   /** Reads a template, or the rest of one behind a value. */
   #template(): void {
     this.#at++;
-    const isOpen = this.#take(TEMPLATE_TEXT)?.[1] === "${";
+    this.#takeAll(TEMPLATE);
+    const isOpen = this.#skip("$");
     if (isOpen) this.#braces.push(true);
+    this.#at++; // the brace, or the end
     this.#ended("`", !isOpen);
   }
 
   #regularExpression(): void {
-    if (this.#take(REGULAR_EXPRESSION)) return this.#ended("/", true);
+    const start = this.#at;
+    if (this.#passRegularExpression()) return this.#ended("/", true);
+    this.#at = start;
     this.#divides = this.#lineEnd();
+  }
+
+  /** Reads up to the end of a regular expression; false if its line ends before. */
+  #passRegularExpression(): boolean {
+    this.#skip("/");
+    for (this.#takeAll(REGULAR_EXPRESSION); !this.#skip("/"); this.#takeAll(REGULAR_EXPRESSION)) {
+      if (!this.#skip("[")) return false;
+      this.#takeAll(CHARACTER_CLASS);
+      if (!this.#skip("]")) return false;
+    }
+    this.#take(FLAGS);
+    return true;
   }
 
   #punctuator(character: string): void {
@@ -158,6 +190,26 @@ class ScriptReader {
   #lineEnd(): number {
     const end = this.#script.indexOf("\n", this.#at);
     return end === -1 ? this.#script.length : end;
+  }
+
+  /** Reads space, line ends and comments. */
+  #blank(): void {
+    for (this.#take(SPACE); this.#script[this.#at] === "/"; this.#take(SPACE)) {
+      const next = this.#script[this.#at + 1];
+      if (next === "/") this.#take(LINE);
+      else if (next === "*") this.#comment();
+      else return;
+    }
+  }
+
+  #comment(): void {
+    const end = this.#script.indexOf("*/", this.#at + 2);
+    this.#at = end === -1 ? this.#script.length : end + 2;
+  }
+
+  /** Takes all that matches `pattern` from here on, which is sticky. */
+  #takeAll(pattern: RegExp): void {
+    while (this.#take(pattern));
   }
 
   /** Takes the text that matches `pattern` here, which is sticky. */

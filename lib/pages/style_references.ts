@@ -64,7 +64,8 @@ class StyleReader {
     } while (this.#css[this.#at] === ",");
     this.#at++;
     this.#references.length = start;
-    this.#references.push(...forCommonScreen(options.filter(({ isKnown }) => isKnown))?.references ?? []);
+    const { references = [] } = forCommonScreen(options.filter(({ isKnown }) => isKnown)) ?? {};
+    for (const each of references) this.#references.push(each);
   }
 
   /** Reads up to the comma behind the option, or the end of all. */
@@ -83,8 +84,8 @@ class StyleReader {
         if (isURL) this.#add(this.#url(), "image");
         else if (next === "(" && name === "type") isKnown = KNOWN_IMAGE.test(this.#url());
         else if (next === "(") depth++;
-        else if (next === ")") depth--;
         else if (name !== "") continue;
+        else if (next === ")") depth--;
         if (isURL || name === "type") this.#space();
         this.#at++;
       }

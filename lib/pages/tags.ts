@@ -47,12 +47,13 @@ function after(text: string, end: string, from: number): number {
   return at === -1 ? text.length : at + end.length;
 }
 
+const COMMENT_END = /--!?>/g;
+
 function afterComment(html: string, at: number): number {
   if (html.startsWith(">", at + 4)) return at + 5;
   if (html.startsWith("->", at + 4)) return at + 6;
-  const [dashes, bang] = [html.indexOf("-->", at + 4), html.indexOf("--!>", at + 4)];
-  if (dashes === -1 && bang === -1) return html.length;
-  return dashes !== -1 && (bang === -1 || dashes < bang) ? dashes + 3 : bang + 4;
+  COMMENT_END.lastIndex = at + 4;
+  return COMMENT_END.test(html) ? COMMENT_END.lastIndex : html.length;
 }
 
 const SPACE = /[\t\n\f\r ]/;

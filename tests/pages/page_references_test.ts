@@ -78,7 +78,19 @@ test("pageReferences() reads styles, and the base that all is relative to", () =
 });
 
 test("pageReferences() takes time in proportion to the page, whatever it holds", () => {
-  const parts = ["<", "<a ", "<a b='", "<!--", "<script>", "<x =", "</", "<style>url(", "<style>/*", "<style>'\\"];
+  const parts = [
+    "<",
+    "<a ",
+    "<a b='",
+    "<!--",
+    "<!-- -->",
+    "<script>",
+    "<x =",
+    "</",
+    "<style>url(",
+    "<style>/*",
+    "<style>'\\",
+  ];
   const inStyles = ["url('", "@namespace ", "@font-face", "@import ", "@font-face{unicode-range:", "\\", "image-set('"];
   const imports = [
     "import'",

@@ -65,3 +65,21 @@ test("scriptReferences() ends with whatever breaks off", () => {
     assert.deepEqual(loaded(part), [], part);
   }
 });
+
+test("scriptReferences() reads texts with millions of escapes, dollars and comments", () => {
+  const [many, sum] = [4_000_000, 'import "./a.js"'];
+  for (
+    const text of [
+      `"${"\\a".repeat(many)}";`,
+      `\`${"$".repeat(many)}\`;`,
+      "//\n".repeat(many),
+      `/*${"*".repeat(many)}/`,
+    ]
+  ) {
+    assert.deepEqual(loaded(text + sum), ["script ./a.js"], text.slice(0, 9));
+  }
+});
+
+test("scriptReferences() ends a string without an end at the first line end that no backslash is before", () => {
+  assert.deepEqual(loaded("'a\\\nimport \"./b.js\"\nimport './c.js'"), ["script ./c.js"]);
+});

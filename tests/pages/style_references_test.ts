@@ -41,7 +41,8 @@ test("styleReferences() picks of an image-set() the first that a common screen t
     .d { background: image-set("d.odd" type("image/odd") 1x, url("d.webp") type('image/webp') 1x, "d.jpg") }
     .e { cursor: image-set("e,(1).cur" 144dpi, "e-3.cur" 3dppx) } .f { background: image-set(linear-gradient(red, blue) 1x) }
     .g { background: image-set("g-2.png" 2x /* "no.png" 1x, */ ), url(g.png) } .h { --x: image-set } .i { background: url(i.png) }
-    .j { background: image-set(cross-fade(url(j.png), url(k.png)) 1x) } .l { background: image-set("l.png`;
+    .j { background: image-set(cross-fade(url(j.png), url(k.png)) 1x) } .l { background: image-set(url(l.png) odd) }
+    @font-face { src: url(m.woff2), url(no.woff) } .n { background: image-set("n.png`;
   assert.deepEqual(loaded(css), [
     "image a.png",
     "image b.png",
@@ -54,5 +55,11 @@ test("styleReferences() picks of an image-set() the first that a common screen t
     "image j.png",
     "image k.png",
     "image l.png",
+    "font m.woff2",
+    "image n.png",
   ]);
+});
+
+test("styleReferences() reads an image-set() of any length", () => {
+  assert.equal(loaded(`image-set(${"url(a.png)".repeat(200_000)})`).length, 200_000);
 });

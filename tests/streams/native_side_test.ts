@@ -54,6 +54,16 @@ for (const [name, getter, stream] of nativeGetters) {
   });
 }
 
+test("readers and writers have nothing of the runtime's before it looks, nor have their streams", () => {
+  const stream = new ReadableStream();
+  const bytes = new ReadableStream({ type: "bytes" });
+  const writable = new WritableStream();
+  const locks = [stream.getReader(), bytes.getReader({ mode: "byob" }), writable.getWriter()];
+  for (const object of [...locks, stream, bytes, writable]) assert.equal(Reflect.ownKeys(object).length, 0);
+  for (const lock of locks) lock.releaseLock();
+  for (const object of [...locks, stream, bytes, writable]) assert.equal(Reflect.ownKeys(object).length, 0);
+});
+
 test("a stream that closed before the runtime looked at it is read to its end by the runtime", async () => {
   const stream = new ReadableStream<string>({
     start(controller) {

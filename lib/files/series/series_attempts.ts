@@ -46,7 +46,9 @@ export class SeriesAttempts {
     const flight: Flight = { pieces, length, underWay: undefined, isSettled: false };
     this.#flight = flight;
     try {
-      for (let attempt = 0; !await this.#isWritten(flight, attempt >= this.#attempts); attempt++) await this.#wait();
+      for (let attempt = 0; !await this.#isWritten(flight, attempt >= this.#attempts); attempt++) {
+        await this.#wait(flight);
+      }
     } finally {
       this.#flight = undefined;
     }
@@ -80,6 +82,7 @@ export class SeriesAttempts {
     if (flight.underWay !== undefined && current.isInPlace(current.file!)) current.add(flight.length);
     else this.writeNow(flight.pieces, flight.length);
     flight.isSettled = true;
+    this.#stopWaiting?.();
   }
 
   /** Tries nothing again. */
@@ -96,6 +99,7 @@ export class SeriesAttempts {
   async #isWritten(flight: Flight, isLast: boolean): Promise<boolean> {
     const current = this.#current;
     for (let left = MOST_REMOVALS; left > 0; left--) {
+      if (flight.isSettled) return true; // in the pause before
       if (this.#isGivenUp) throw new Error("the stream has failed");
       let file: OpenFile | undefined;
       try {
@@ -118,9 +122,9 @@ export class SeriesAttempts {
     return current.fail("write", new Error(REMOVED));
   }
 
-  #wait(): Promise<void> {
+  #wait({ isSettled }: Flight): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#isGivenUp) return resolve(); // while the attempt was under way
+      if (isSettled || this.#isGivenUp) return resolve(); // while the attempt was under way
       const timer = setTimeout(resolve, this.#delay);
       this.#stopWaiting = () => {
         clearTimeout(timer);

@@ -17,7 +17,8 @@ const PromiseConstructor = Promise;
 /** A promise that is resolved for ever: reacting to it is the cheapest way to run code one microtask later. */
 const RESOLVED: Promise<void> = Promise.resolve();
 
-const noop = (): void => {};
+/** Does nothing. */
+export const noop = (): void => {};
 
 /** "A promise resolved with": a native promise is returned as it is. */
 export function promiseResolvedWith<T>(value: T | PromiseLike<T>): Promise<T> {

@@ -53,7 +53,7 @@ export interface ReadableStreamBYOBReaderReadOptions {
 if (hasNativeByteStreams) {
   makeLockLazily(ByobReaderState, () => ({
     native: NativeReadableStreamBYOBReader,
-    makeSample: () => new NativeReadableStreamBYOBReader(new NativeReadableStream({ type: "bytes" })),
+    makeStream: () => new NativeReadableStream({ type: "bytes" }),
     look: isNativeReadableStreamLocked,
   }));
 }

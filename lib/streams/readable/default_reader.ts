@@ -21,7 +21,7 @@ const NAME = "ReadableStreamDefaultReader";
 
 makeLockLazily(DefaultReaderState, () => ({
   native: NativeReadableStreamDefaultReader,
-  makeSample: () => new NativeReadableStreamDefaultReader(new NativeReadableStream()),
+  makeStream: () => new NativeReadableStream(),
   look: isNativeReadableStreamLocked,
 }));
 

@@ -1,3 +1,5 @@
+import { noop } from "../language/promises.ts";
+
 /**
  * A read request: waits for a chunk.
  *
@@ -24,7 +26,6 @@ export interface ReadIntoRequest {
 type Result = { done: false; value: unknown } | { done: true; value: unknown };
 
 const PromiseConstructor = Promise;
-const noop = (): void => {};
 
 /** The request behind the promise that `read()` returns, of either reader. It is a Deferred, but not by inheritance: V8 makes these faster. */
 export class PromiseReadRequest implements ReadRequest, ReadIntoRequest {

@@ -21,7 +21,7 @@ const NAME = "WritableStreamDefaultWriter";
 
 makeLockLazily(WriterState, () => ({
   native: NativeWritableStreamDefaultWriter,
-  makeSample: () => new NativeWritableStreamDefaultWriter(new NativeWritableStream()),
+  makeStream: () => new NativeWritableStream(),
   look: isNativeWritableStreamLocked,
 }));
 

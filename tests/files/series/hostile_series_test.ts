@@ -116,6 +116,26 @@ test("flushSync() begins a file again that was removed, or its folder", () =>
     assert.deepEqual((await readdir(directory)).length, 2);
   }));
 
+test("flushSync() in the pause before a retry writes what is to be tried again, once", () =>
+  inFolder(async (folder) => {
+    for (const delay of [1, 1_000_000]) {
+      const directory = join(folder, String(delay));
+      const log = open(directory, { retry: { attempts: 1_000_000, delay } });
+      const writer = log.getWriter();
+      await writer.ready;
+      await mkdir(join(directory, RECORD));
+      const write = writer.write("one\n");
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.throws(() => log.flushSync());
+      await rm(join(directory, RECORD), { recursive: true });
+      log.flushSync();
+      assert.deepEqual([...(await textsOf(directory)).values()], ["one\n"]);
+      await within(write, "the write");
+      await writer.close();
+      assert.deepEqual([...(await textsOf(directory)).values()], ["one\n"]);
+    }
+  }));
+
 test("a series whose lock was removed goes on if it is free, and fails if another stream has it", () =>
   inFolder(async (directory) => {
     const log = open(directory, { maxFileSize: 100 });

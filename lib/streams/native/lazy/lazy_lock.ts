@@ -1,3 +1,4 @@
+import { isObject } from "../../language/webidl.ts";
 import type { StandIn } from "./lazy_side_check.ts";
 import { sampleOf } from "./sample.ts";
 import { putInPlace, standInFor } from "./stand_in.ts";
@@ -21,7 +22,8 @@ export interface LockState {
 /** The runtime's class, and how it goes with ours. */
 interface Native {
   readonly native: StandIn & (new (stream: never) => NativeLock);
-  makeSample(): NativeLock;
+  /** A stream that can be locked so. */
+  makeStream(): object;
   /** Has the runtime look for the native side of a stream. */
   look(stream: object): void;
 }
@@ -57,7 +59,7 @@ class LazyLock {
   /** Not made before it is needed: for the error of the first release Node makes a realm, which takes as long as all else. */
   #releasedSample(): NativeLock {
     if (this.#released === undefined) {
-      this.#released = this.#native.makeSample();
+      this.#released = new this.#native.native(this.#native.makeStream() as never);
       this.#released.releaseLock();
     }
     return this.#released;
@@ -71,7 +73,7 @@ class LazyLock {
 export function makeLockLazily(State: { prototype: LockState }, toNative: () => Native): void {
   const natives = toNative();
   const { native } = natives;
-  const sample = sampleOf(native, () => natives.makeSample());
+  const sample = sampleOf(native, () => makeDetached(natives));
   const { releaseLock } = native.prototype as NativeLock;
   const lazyLock = new LazyLock(natives);
   const isMade = putInPlace(
@@ -85,6 +87,22 @@ export function makeLockLazily(State: { prototype: LockState }, toNative: () => 
     }],
   );
   if (isMade) Object.defineProperty(State.prototype, "lazyLock", { value: lazyLock });
+}
+
+/**
+ * A lock of the runtime's that looks as if it had been released, so that to release it does nothing: the runtime lets no
+ * lock go but for the object that holds it. To release it would be the same, but for the error that it would hold then.
+ */
+function makeDetached({ native, makeStream }: Native): object {
+  const stream = makeStream();
+  const lock = new native(stream as never);
+  const records = Reflect.ownKeys(lock).map((key) => Reflect.get(lock, key)).filter(isObject);
+  for (const holder of [lock, ...records]) {
+    for (const key of Reflect.ownKeys(holder)) {
+      if (Reflect.get(holder, key) === stream) Reflect.set(holder, key, undefined);
+    }
+  }
+  return lock;
 }
 
 /** Says how the states of a class are found, once the class is made. */
