@@ -13,11 +13,11 @@ const LEAVING = (() => {
 })();
 /** How many blocks are looked at between two pauses. */
 const TURN = 512;
-/** What a piece costs besides the grams that it adds, in grams: where it is cut, and references to what was there. */
+/** The cost of a piece besides the grams that it adds, in grams: its ends, and references to what was there. */
 const CUT = 40;
 
 /**
- * By what pieces are chosen: by how much they hold, or by how much for each gram that they add, which is about what they
+ * The order in which pieces are chosen: by how much they hold, or by how much for each gram that they add, about what they
  * cost those who download them. Which one makes the better dictionary depends on the site.
  */
 export type Ranking = "value" | "density";
