@@ -90,7 +90,7 @@ export interface EventChannel {
  * @param options.heartbeat The time in ms without an event after which a comment is sent. Default: 15000.
  * @param options.retry The time in ms that clients wait before they connect again. Default: theirs.
  * @param options.slow Whether subscribers that read too slowly are dropped or skip events. Default: "drop".
- * @param options.maxBuffered The number of bytes that may wait for each subscriber. Default: 65536.
+ * @param options.maxBuffered The number of bytes that may wait behind those a subscriber reads. Default: 65536.
  * @param options.onWarning Called if a codec cannot be used. Default: console.warn.
  * @throws {TypeError | RangeError} if an option is not what it should be.
  * @see {@link https://html.spec.whatwg.org/multipage/server-sent-events.html}
@@ -269,7 +269,7 @@ class Channel implements Reports {
     this.#subscribers.set(subscriber, feed);
     feed.join(subscriber, opening);
     this.#heartbeat.start();
-    subscriber.begin(opening.bytes);
+    subscriber.write(opening.bytes);
   }
 
   close(): void {

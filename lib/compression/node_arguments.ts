@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { OutgoingHttpHeader, ServerResponse } from "node:http";
 import { types } from "node:util";
+import { bytesOfView, described } from "../streams/internal.ts";
 
 /** A callback of `write()` or `end()`. */
 export type Written = (error?: Error | null) => void;
@@ -8,21 +9,33 @@ export type Written = (error?: Error | null) => void;
 /** The arguments of `write()` and `end()`, whose overloads leave some out. */
 export function argumentsOf(
   [chunk, encoding, callback]: readonly unknown[],
-): { chunk: unknown; encoding: BufferEncoding | undefined; written: Written | undefined } {
+): { chunk: unknown; encoding: unknown; written: Written | undefined } {
   const isFunction = (value: unknown): value is Written => typeof value === "function";
   const written = [chunk, encoding, callback].find(isFunction);
   return {
     chunk: isFunction(chunk) ? undefined : chunk,
-    encoding: typeof encoding === "string" ? encoding as BufferEncoding : undefined,
+    encoding: isFunction(encoding) ? undefined : encoding,
     written,
   };
 }
 
-/** The bytes of a chunk; undefined if it cannot be written. */
-export function bytesOf(chunk: unknown, encoding: BufferEncoding | undefined): Uint8Array | undefined {
+/** The bytes of a text, a view or a buffer, of which runtimes and protocols take some; undefined for anything else. */
+export function bytesOf(chunk: unknown, encoding: unknown): Uint8Array | undefined {
   if (types.isUint8Array(chunk)) return chunk; // of any realm
-  if (typeof chunk !== "string" || (encoding && !Buffer.isEncoding(encoding))) return undefined;
-  return Buffer.from(chunk, encoding);
+  if (ArrayBuffer.isView(chunk)) return bytesOfView(chunk);
+  if (types.isAnyArrayBuffer(chunk)) return new Uint8Array(chunk);
+  if (typeof chunk !== "string" || (encoding && !Buffer.isEncoding(encoding as string))) return undefined;
+  return Buffer.from(chunk, (encoding || "utf8") as BufferEncoding);
+}
+
+/** The error for a chunk that {@linkcode bytesOf} has no bytes of, with the code that Node's has. */
+export function refusal(chunk: unknown, encoding: unknown): TypeError {
+  const [code, what] = chunk === null
+    ? ["ERR_STREAM_NULL_VALUES", "null"]
+    : typeof chunk === "string"
+    ? ["ERR_UNKNOWN_ENCODING", `a string in the unknown encoding ${described(encoding)}`]
+    : ["ERR_INVALID_ARG_TYPE", described(chunk)];
+  return Object.assign(new TypeError(`Cannot write ${what} to a response: use a string or bytes`), { code });
 }
 
 /** Sets the fields that `writeHead()` was given: an object, or an array of names and values, flat or in pairs. */

@@ -3,7 +3,7 @@ import type { Http2ServerResponse } from "node:http2";
 import process from "node:process";
 import { atEndOfTurn } from "../streams/internal.ts";
 import { type BodyEncoder, encodeWhole, openBodyEncoder, unlessItFails } from "./encoding.ts";
-import { argumentsOf, bytesOf, setHeaders, type Written } from "./node_arguments.ts";
+import { argumentsOf, bytesOf, refusal, setHeaders, type Written } from "./node_arguments.ts";
 import { NodeFields } from "./node_fields.ts";
 import type { Settings } from "./options.ts";
 import { chooseCoding, type Encoding, markEncoded } from "./policy.ts";
@@ -167,12 +167,11 @@ class NodeResponse {
   #write(...given: readonly unknown[]): boolean {
     const { chunk, encoding, written } = argumentsOf(given);
     const bytes = bytesOf(chunk, encoding);
-    if (bytes !== undefined) this.#decide("piece");
     const inPlain = (): boolean => this.#plain.write(chunk, encoding, written);
-    if (bytes !== undefined && this.#isEnded && this.#queue.length > 0) return this.#late.push(inPlain) < 0;
-    if (bytes === undefined || this.#encoding === undefined || this.#isEnded || this.#isClosed) {
-      return this.#withHead(inPlain); // what cannot be written throws there
-    }
+    if (bytes === undefined) return this.#asItIs(inPlain, chunk, encoding);
+    this.#decide("piece");
+    if (this.#isEnded && this.#queue.length > 0) return this.#late.push(inPlain) < 0;
+    if (this.#encoding === undefined || this.#isEnded || this.#isClosed) return this.#withHead(inPlain);
     this.#implyHead();
     if (bytes.length > MOST_AT_ONCE || this.#queue.length > 0) {
       this.#enqueue({ bytes, written, isLast: false });
@@ -191,15 +190,14 @@ class NodeResponse {
   #end(...given: readonly unknown[]): unknown {
     const { chunk, encoding, written } = argumentsOf(given);
     const bytes = chunk ? bytesOf(chunk, encoding) : new Uint8Array(0); // as Node has it: false is nothing
-    if (bytes !== undefined) this.#decide(bytes);
     const inPlain = (): unknown => this.#plain.end(...given);
-    if (bytes !== undefined && this.#isEnded && this.#queue.length > 0) {
+    if (bytes === undefined) return this.#asItIs(inPlain, chunk, encoding);
+    this.#decide(bytes);
+    if (this.#isEnded && this.#queue.length > 0) {
       this.#late.push(inPlain);
       return this.#res;
     }
-    if (bytes === undefined || this.#encoding === undefined || this.#isEnded || this.#isClosed) {
-      return this.#withHead(inPlain);
-    }
+    if (this.#encoding === undefined || this.#isEnded || this.#isClosed) return this.#withHead(inPlain);
     this.#isEnded = true;
     if (this.#whole !== undefined) return this.#withHead(() => this.#plain.end(this.#whole, undefined, written));
     this.#implyHead();
@@ -218,6 +216,16 @@ class NodeResponse {
       this.#fail(error);
       return this.#res;
     }
+  }
+
+  /**
+   * Has the runtime judge what is no bytes. It may write it, as Bun does a `String` object, which is no part of an
+   * encoded body: the head says that the body is sent as it is, or the chunk is refused here.
+   */
+  #asItIs<T>(inPlain: () => T, chunk: unknown, encoding: unknown): T {
+    if (this.#isMarked) throw refusal(chunk, encoding);
+    this.#isDecided = true;
+    return this.#withHead(inPlain);
   }
 
   /** Makes the head, of which an encoder's first output may come too late: it throws here if it cannot be sent. */

@@ -414,6 +414,47 @@ test("end(false) ends the encoded body where it is taken for no chunk", async ()
   for (const accepted of CODINGS) assert.equal(await textOfGot(await get(served, { accepted })), PAGE);
 });
 
+test("what only some runtimes and protocols write is encoded or refused, and never put between encoded bytes", async () => {
+  const text = "0123456789abcdef".repeat(200);
+  const buffer = new TextEncoder().encode(text).buffer;
+  const shared = new SharedArrayBuffer(text.length);
+  new Uint8Array(shared).set(new Uint8Array(buffer));
+  const chunks: Readonly<Record<string, unknown[]>> = {
+    "a view": [new DataView(buffer)],
+    "numbers": [new Uint16Array(buffer)],
+    "a buffer": [buffer],
+    "a shared buffer": [shared],
+    "a String": [Object(text)],
+    "no chunk": [[1, 2, 3]],
+    "an unknown encoding": [text, "bogus"],
+    "no encoding": [text, 5],
+    "an empty encoding": [text, ""],
+  };
+  for (const serve of Object.values(protocols)) {
+    const served = await serve(compressed((req, res) => {
+      const [, name, method, isFirst] = decodeURI(req.url!).split("/");
+      html(res);
+      if (!isFirst) res.write(PAGE);
+      const steps = res as unknown as Record<string, (...given: unknown[]) => unknown>;
+      try {
+        steps[method](...chunks[name]);
+      } catch {
+        return void res.end("refused");
+      }
+      if (method === "write") res.end();
+    }));
+    for (const name of Object.keys(chunks)) {
+      for (const path of [`/${name}/write`, `/${name}/end`, `/${name}/write/first`, `/${name}/end/first`]) {
+        // Of these, plain responses send the head and a part before they throw.
+        if (path.endsWith("first") && /^(?:no|an unknown) encoding/.test(name)) continue;
+        const got = await soon(get(served, { path: encodeURI(path), accepted: "gzip" }), `${path} hangs`);
+        const before = path.endsWith("first") ? "" : PAGE;
+        assert.ok([before + text, `${before}refused`].includes(await textOfGot(got)), path);
+      }
+    }
+  }
+});
+
 test("writeHead() that refuses a status changes nothing", async () => {
   const served = await protocols["http/1.1"](compressed((_, res) => {
     try {

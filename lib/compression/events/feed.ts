@@ -2,9 +2,10 @@
 export interface Subscriber {
   /** The feed's notes about it. */
   readonly place: Place;
-  /** Sends what it gets first, which does not count as waiting for it. */
-  begin(bytes: Uint8Array): void;
-  /** Sends `bytes`, which are shared with others; returns whether it keeps up. */
+  /**
+   * Sends `bytes`, which are shared with others; returns whether it keeps up. They do not count as waiting if nothing
+   * else does: of a large event nobody can have read anything yet.
+   */
   write(bytes: Uint8Array): boolean;
   /** Sends `bytes` and ends the response. */
   end(bytes: Uint8Array): void;

@@ -8,7 +8,7 @@ export class NodeSubscriber implements Subscriber {
   readonly #reports: Reports;
   readonly #res: ServerResponse;
   readonly #maxBuffered: number;
-  /** The bytes written since the response was found full. */
+  /** The bytes written since the response was found full, beside those that filled it. */
   #buffered = 0;
   #isWaiting = false;
 
@@ -19,19 +19,15 @@ export class NodeSubscriber implements Subscriber {
     res.on("close", () => reports.left(this)); // once() takes more memory
   }
 
-  begin(bytes: Uint8Array): void {
-    if (!this.#res.write(bytes)) this.#waitForDrain();
-  }
-
   write(bytes: Uint8Array): boolean {
     if (this.#isEnded) {
       this.#reports.left(this);
       return true;
     }
     if (this.#res.write(bytes)) return true;
-    this.#buffered += bytes.length;
-    this.#waitForDrain();
-    return this.#buffered < this.#maxBuffered;
+    if (!this.#isWaiting) this.#waitForDrain();
+    else this.#buffered += bytes.length;
+    return this.#buffered <= this.#maxBuffered;
   }
 
   /** Whether somebody else has ended the response, which is closed only when its client has read everything. */
@@ -40,7 +36,6 @@ export class NodeSubscriber implements Subscriber {
   }
 
   #waitForDrain(): void {
-    if (this.#isWaiting) return;
     this.#isWaiting = true;
     this.#res.once("drain", () => {
       this.#isWaiting = false;

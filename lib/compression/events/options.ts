@@ -60,7 +60,7 @@ export interface EventChannelOptions {
   /** The time in ms that clients wait before they connect again. Default: theirs, some seconds. */
   retry?: number;
   /**
-   * Decides about subscribers that read too slowly, which have more than `maxBuffered` bytes to read: `drop` ends their
+   * Decides about subscribers that read too slowly, for which more than `maxBuffered` bytes wait: `drop` ends their
    * connection, and clients connect again and get what they missed from the history; `skip` leaves out events until they
    * have read everything.
    *
@@ -68,7 +68,8 @@ export interface EventChannelOptions {
    */
   slow?: "drop" | "skip";
   /**
-   * The number of compressed bytes that may wait for each subscriber, beside what the system buffers.
+   * The number of compressed bytes that may wait for each subscriber, beside what the system buffers. Events that are sent
+   * when nothing waits do not count, however large they are.
    *
    * @default 65536
    */

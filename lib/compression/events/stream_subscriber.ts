@@ -8,24 +8,26 @@ export interface Reports {
   left(subscriber: Subscriber): void;
 }
 
+/** Has the stream ask for more when all of it has been read, and not before. */
+const HIGH_WATER_MARK = 1;
+
 /** A subscriber that reads the body of a `Response`. */
 export class StreamSubscriber implements Subscriber, UnderlyingDefaultSource<Uint8Array> {
   readonly place: Place = newPlace();
   readonly #reports: Reports;
   readonly #maxBuffered: number;
-  /** The bytes that may wait now. */
-  #allowed: number;
+  /** The bytes that may wait now, those that came when none did among them. */
+  #allowed = 0;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
 
   constructor(reports: Reports, maxBuffered: number) {
     this.#reports = reports;
     this.#maxBuffered = maxBuffered;
-    this.#allowed = maxBuffered;
   }
 
   /** Returns the body. */
   body(): ReadableStream<Uint8Array> {
-    return new globalThis.ReadableStream<Uint8Array>(this, { highWaterMark: 1, size: byteLength });
+    return new globalThis.ReadableStream<Uint8Array>(this, { highWaterMark: HIGH_WATER_MARK, size: byteLength });
   }
 
   /** Called by the stream. */
@@ -35,7 +37,6 @@ export class StreamSubscriber implements Subscriber, UnderlyingDefaultSource<Uin
 
   /** Called by the stream when all of it has been read. */
   pull(): void {
-    this.#allowed = this.#maxBuffered;
     this.#reports.drained(this);
   }
 
@@ -44,14 +45,11 @@ export class StreamSubscriber implements Subscriber, UnderlyingDefaultSource<Uin
     this.#reports.left(this);
   }
 
-  begin(bytes: Uint8Array): void {
-    this.#allowed += bytes.length;
-    this.write(bytes);
-  }
-
   write(bytes: Uint8Array): boolean {
+    const isEmpty = this.#controller.desiredSize! === HIGH_WATER_MARK;
+    if (isEmpty) this.#allowed = this.#maxBuffered + bytes.length;
     this.#controller.enqueue(bytes.slice()); // a reader may transfer its chunks
-    return -this.#controller.desiredSize! < this.#allowed;
+    return HIGH_WATER_MARK - this.#controller.desiredSize! <= this.#allowed;
   }
 
   end(bytes: Uint8Array): void {
