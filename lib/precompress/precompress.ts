@@ -183,9 +183,9 @@ async function planAll(tree: Tree, files: TreeFiles, context: Context, signal?: 
 /** Notes a plan in the ledger as if it had been carried out. */
 function reportPlan(plan: Plan, context: Context): void {
   const { ledger } = context;
-  ledger.removed.push(...plan.stale);
+  for (const path of plan.stale) ledger.removed.push(path);
   if (plan.newDictionary) ledger.compressed.add(plan.newDictionary.file.path);
-  ledger.copied.push(...plan.copies.map(({ file }) => file.path));
+  for (const { file } of plan.copies) ledger.copied.push(file.path);
   for (const work of plan.works) {
     if (!work.isSettled) ledger.compressed.add(work.file.path);
     recordSettled(work, context);

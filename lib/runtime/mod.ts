@@ -11,6 +11,8 @@ export { ReadyResponse } from "./ready_response.ts";
 export { type NativeSide, ResponseShell, type ResponseShellClass, type ResponseShellParts } from "./response_shell.ts";
 export { resolveObjectURL } from "./object_url.ts";
 export { isFromBunServer } from "./own_request.ts";
+export { nativeBrotli } from "./brotli.ts";
+export { nativeCrc32 } from "./crc32.ts";
 export { nativeGzip } from "./gzip.ts";
 export { nativeZstd } from "./zstd.ts";
 export { environmentVariable } from "./environment.ts";

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
-import { createStaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
+import { createStaticHandler, type StaticHandler, type StaticHandlerOptions } from "../../lib/static/mod.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
+import { until } from "../support/waits.ts";
 
 /** What a caller without types may pass. */
 const wrong: readonly [options: object, message: RegExp][] = [
@@ -59,3 +61,35 @@ for (const directory of [undefined, 5, null]) {
     await assert.rejects(createStaticHandler(directory as unknown as string), { name: "TypeError", message });
   });
 }
+
+test("an onWarning that throws fails neither the handler nor a response, and files are scanned again", () =>
+  inFolder(async (folder) => {
+    const former = "a".repeat(300_000);
+    await writeTree(folder, { "page.html": "<p>", "large.txt": former });
+    await symlink("/dev/null", join(folder, "outside.txt"));
+    const { error } = console;
+    const told: unknown[] = [];
+    console.error = (...given) => void told.push(...given);
+    let site: StaticHandler | undefined;
+    try {
+      site = await createStaticHandler(folder, {
+        memoryLimit: 0,
+        fallback: () => {
+          throw new Error("no such page");
+        },
+        onWarning: ({ message }) => {
+          throw new Error(`told that ${message}`);
+        },
+      });
+      const { fetch } = site;
+      const ask = async (path: string) => await fetch(new Request(`http://localhost${path}`));
+      assert.equal((await ask("/none")).status, 500);
+      await writeFile(join(folder, "large.txt"), former.slice(1));
+      assert.equal((await ask("/large.txt")).status, 503);
+      await until(async () => (await ask("/large.txt")).status === 200, "the file");
+    } finally {
+      console.error = error;
+      await site?.close();
+    }
+    assert.match(told.join(), /this symbolic link is left out.*fallback\(\) failed.*is not what was scanned/);
+  }));

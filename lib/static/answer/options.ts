@@ -142,7 +142,7 @@ export interface StaticHandlerOptions {
    */
   watch?: boolean;
   /**
-   * Told of each file that is left out or not what it should be.
+   * Told of each file that is left out or not what it should be. What it throws is printed.
    *
    * @default console.warn
    */

@@ -74,7 +74,7 @@ export async function settingsOf(options: StaticHandlerOptions): Promise<Setting
   if (typeof cacheControl !== "function" && cacheControl !== undefined) {
     requireFieldValue("cacheControl", cacheControl);
   }
-  const warn: Warn = (path, message) => onWarning({ path, message });
+  const warn = warningTo(onWarning);
   return {
     index: options.index === false ? undefined : nameOf("index", options.index ?? "index.html"),
     cleanUrls: options.cleanUrls ?? false,
@@ -133,6 +133,17 @@ async function patternOf(pattern: StaticHandlerOptions["immutable"]): Promise<Se
   return (path) => {
     pattern.lastIndex = 0; // one with the g flag would go on where it last matched
     return pattern.test(path);
+  };
+}
+
+/** A warning comes where something fails, and what is left to do there has to be done: errors of `onWarning` are printed. */
+function warningTo(onWarning: (warning: StaticWarning) => void): Warn {
+  return (path, message) => {
+    try {
+      onWarning({ path, message });
+    } catch (error) {
+      console.error(error);
+    }
   };
 }
 

@@ -19,7 +19,7 @@ export async function listTree(root: string, dotfiles: boolean, warn: Warn, turn
     if (turns.isOver) await turns.next();
     try {
       const listed = lister.list(folder);
-      waiting.push(...listed.folders);
+      for (const each of listed.folders) waiting.push(each);
       addFiles(listed, found);
     } catch (error) {
       if (folder === first) throw error;

@@ -51,7 +51,7 @@ export class BucketStorage implements Storage {
         cause: error,
       });
     }
-    const isAnswered = typeof status === "number" && status >= 400 && status < 500 && status !== 429;
+    const isAnswered = typeof status === "number" && status >= 300 && status < 500 && status !== 429;
     if (isAnswered && code !== "NoSuchUpload") return error;
     return new Refusal("BUSY", "The storage cannot be reached: try again", { "Retry-After": "1" }, error);
   }

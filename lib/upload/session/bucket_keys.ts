@@ -95,5 +95,5 @@ export async function removeSession(bucket: S3Bucket, id: string): Promise<void>
 
 /** When the last of objects was stored, in ms since 1970. */
 export function touchedAt(objects: readonly S3Object[]): number {
-  return Math.max(...objects.map(({ lastModified }) => lastModified.getTime()));
+  return objects.reduce((last, { lastModified }) => Math.max(last, lastModified.getTime()), -Infinity);
 }

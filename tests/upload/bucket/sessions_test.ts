@@ -164,6 +164,15 @@ test("in a bucket: a store that says 200 to what failed is one to try again", ()
     assert.equal(answer.headers.get("retry-after"), "1");
   }));
 
+test("in a bucket: a store that is in another region is none to try again", () =>
+  withStore(async (store) => {
+    const ask = server(store);
+    store.fails(({ operation }) => operation === "PutObject" ? { status: 301, code: "PermanentRedirect" } : undefined);
+    const answer = await ask("POST", "/", { ...TUS, "Upload-Length": "5" }, "");
+    assert.equal(answer.status, 500);
+    assert.equal(answer.headers.get("retry-after"), null);
+  }));
+
 /** `MILLRACE_KILLS=all` kills a server ahead of each request to the store, rather than of one in eight. */
 const STEP = process.env.MILLRACE_KILLS === "all" ? 1 : 8;
 

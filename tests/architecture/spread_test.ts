@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import test from "node:test";
+import { root } from "../support/runtime.ts";
+
+const SPREAD = /\b(?:push|unshift|max|min|fromCharCode|fromCodePoint)\(\.\.\..*/g;
+
+/** Lists that are short, whatever users do. */
+const short: readonly string[] = [
+  "lib/build/summary.ts", // types of files
+  "lib/cli/precompress_table.ts", // types of files
+  "lib/cli/suggestion.ts", // commands
+  "lib/files/pair_joiner.ts", // a half of a character
+  "lib/http/diagnostics/request_trace.ts", // fields of a request
+  "lib/http/h2/hpack/huffman_decoding.ts", // 256
+  "lib/http/h2/incoming.ts", // 200
+  "lib/http/request/request_headers.ts", // fields of a request
+  "lib/s3/upload/blocks.ts", // blocks of a part in memory
+  "lib/upload/body/byte_stream_body.ts", // recent chunks
+  "lib/upload/session/disk_sessions.ts", // two
+];
+
+test("no list that may be long is spread into arguments: engines take some 120,000", () => {
+  const found: string[] = [];
+  for (const path of globSync("lib/**/*.ts", { cwd: root }).sort()) {
+    if (short.includes(path) || path.endsWith("page_assets.ts")) continue;
+    for (const [spread] of readFileSync(join(root, path), "utf8").matchAll(SPREAD)) found.push(`${path}: ${spread}`);
+  }
+  assert.deepEqual(found, []);
+});
