@@ -9,6 +9,12 @@ import { type BatchedUnderlyingSink, BatchedWritableStream } from "./batched_wri
 /** Makes output of a batch: calls `enqueue` for every chunk of it. What it throws errors both ends. */
 export type TransformBatch<I, O> = (batch: I[], enqueue: (chunk: O) => void) => void;
 
+/** Times of batches, and what follows the last one. */
+export interface BatchedTransformOptions<O> extends Pick<BatchedUnderlyingSink, "maxDelay" | "minBatch"> {
+  /** Makes output behind all batches, unless the stream has failed. It must not throw. */
+  readonly atEnd?: (enqueue: (chunk: O) => void) => void;
+}
+
 /** Two ends like a TransformStream's. */
 export interface BatchedTransform<I, O> {
   /** Gives what was made of the batches. */
@@ -25,9 +31,9 @@ export interface BatchedTransform<I, O> {
 export function batchedTransform<I, O>(
   transform: TransformBatch<I, O>,
   strategy: QueuingStrategy<I>,
-  delays: Pick<BatchedUnderlyingSink, "maxDelay" | "minBatch"> = {},
+  options: BatchedTransformOptions<O> = {},
 ): BatchedTransform<I, O> {
-  const ends = new Ends(transform, delays);
+  const ends = new Ends(transform, options);
   const readable = new ReadableStream<O>({
     start: (controller) => ends.setOutput(controller),
     pull: () => ends.want(),
@@ -39,6 +45,7 @@ export function batchedTransform<I, O>(
 /** The sink of the writable end, with what it knows of the readable one. */
 class Ends<I, O> {
   readonly #transform: TransformBatch<I, O>;
+  readonly #atEnd: BatchedTransformOptions<O>["atEnd"];
   #output: ReadableStreamDefaultController<O> = undefined as never; // set by the stream's start, as the next one
   #input: WritableStreamDefaultController = undefined as never;
   /** Whether output was asked for after the last that there was. */
@@ -50,12 +57,10 @@ class Ends<I, O> {
   readonly maxDelay: number | undefined;
   readonly minBatch: number | undefined;
 
-  constructor(
-    transform: TransformBatch<I, O>,
-    { maxDelay, minBatch }: Pick<BatchedUnderlyingSink, "maxDelay" | "minBatch">,
-  ) {
+  constructor(transform: TransformBatch<I, O>, { maxDelay, minBatch, atEnd }: BatchedTransformOptions<O>) {
     this.maxDelay = maxDelay;
     this.minBatch = minBatch;
+    this.#atEnd = atEnd;
     this.#transform = transform;
   }
 
@@ -78,7 +83,9 @@ class Ends<I, O> {
   }
 
   close(): void {
-    if (this.#failure === undefined) this.#output.close();
+    if (this.#failure !== undefined) return;
+    this.#atEnd?.(this.#enqueue);
+    this.#output.close();
   }
 
   want(): void {

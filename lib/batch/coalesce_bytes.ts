@@ -62,13 +62,13 @@ export interface CoalesceBytesOptions {
 export function coalesceBytes(
   options: CoalesceBytesOptions = {},
 ): { readable: ReadableStream<Uint8Array<ArrayBuffer>>; writable: BatchedWritableStream<Uint8Array> } {
-  const { size = 65_536, ...delays } = options;
+  const { size = 65_536, maxDelay, minBatch } = options;
   if (!Number.isInteger(size) || size <= 0) throw new RangeError(`size must be an integer above 0, not ${size}`);
   return batchedTransform<Uint8Array, Uint8Array<ArrayBuffer>>(
     (chunks, enqueue) => joinChunks(chunks, size, enqueue),
     // An error here would be told to the writable end alone: what is no chunk is as large as it takes to be looked at.
     { highWaterMark: size, size: (chunk) => chunk instanceof Uint8Array ? chunk.length : size },
-    delays,
+    { maxDelay, minBatch },
   );
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { answerWithTemplate, templateResponse } from "./dictionaries/template_answer.ts";
 import { compressNode } from "./node_response.ts";
 import { type CompressionOptions, loadCodecs, settingsOf } from "./options.ts";
@@ -36,7 +37,11 @@ export interface Compression {
    * Calls `next()`, if given, when that is set up. The response has a method `flush()`, which is seldom needed: whatever
    * was written by the end of a turn of the event loop is sent then.
    */
-  readonly node: (req: IncomingMessage, res: ServerResponse, next?: () => void) => void;
+  readonly node: (
+    req: IncomingMessage | Http2ServerRequest,
+    res: ServerResponse | Http2ServerResponse,
+    next?: () => void,
+  ) => void;
   /**
    * Resolves when the codecs are loaded, which takes some tens of milliseconds after {@linkcode createCompression}:
    * responses are sent as they are until then.
@@ -92,8 +97,8 @@ export function createCompression(options: CompressionOptions = {}): Compression
       return response ? await compressReady(settings, request, response) : response;
     },
     node: (req, res, next) => {
-      if (answerWithTemplate(settings, req, res)) return;
-      compressNode(settings, req, res);
+      if (answerWithTemplate(settings, req as IncomingMessage, res as ServerResponse)) return;
+      compressNode(settings, req as IncomingMessage, res as ServerResponse);
       next?.();
     },
     ready: () => loading,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerResponse } from "node:http2";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { EncodedFeed } from "./events/encoded_feed.ts";
 import { type ChannelEvent, eventText } from "./events/event_text.ts";
 import { type Feed, type Opening, PlainFeed, type Subscriber } from "./events/feed.ts";
@@ -68,7 +68,10 @@ export interface EventChannel {
   /** Returns a response whose body is the events from now on, after those since the request's `Last-Event-ID`. */
   readonly subscribe: (request: Request) => Response;
   /** Has a response of `node:http` or `node:http2` be the events from now on, as {@linkcode EventChannel.subscribe}. */
-  readonly node: (req: IncomingMessage, res: ServerResponse) => void;
+  readonly node: (
+    req: IncomingMessage | Http2ServerRequest,
+    res: ServerResponse | Http2ServerResponse,
+  ) => void;
   /** Ends all responses; later subscribers get a 204, which tells their clients not to come again. */
   readonly close: () => void;
   /** Returns the channel's numbers. */
@@ -111,7 +114,7 @@ export function createEventChannel(options: EventChannelOptions = {}): EventChan
   return {
     send: (event) => channel.send(event),
     subscribe: (request) => channel.subscribe(request),
-    node: (req, res) => channel.node(req, res),
+    node: (req, res) => channel.node(req as IncomingMessage, res as ServerResponse),
     close: () => channel.close(),
     stats: () => channel.stats(),
     ready: () => loading,

@@ -1,4 +1,4 @@
-import { joinBytes } from "../streams/internal.ts";
+import { described, joinBytes } from "../streams/internal.ts";
 import { type BodySource, chunkBytes, encodedBody, inThisTurn, PAUSED, plainBody } from "./encoded_body.ts";
 import { encodeWhole, LazyEncoder, openBodyEncoder, unlessItFails } from "./encoding.ts";
 import type { Settings } from "./options.ts";
@@ -54,6 +54,7 @@ class HeaderFields implements ResponseFields {
 
 /** Returns `response` with a compressed body, or as it is. */
 export function compressResponse(settings: Settings, request: Request, response: Response): Response {
+  requireResponse(response, "respond() was given");
   const fields = new HeaderFields(response.headers);
   const encoding = encodingFor(settings, request, response, fields);
   if (encoding === undefined) return fields.giveTo(response);
@@ -73,6 +74,7 @@ export function compressResponse(settings: Settings, request: Request, response:
 
 /** As {@linkcode compressResponse}, but a body that is there within this turn is compressed in one call. */
 export async function compressReady(settings: Settings, request: Request, response: Response): Promise<Response> {
+  requireResponse(response, "the handler returned");
   const fields = new HeaderFields(response.headers);
   const encoding = encodingFor(settings, request, response, fields);
   if (encoding === undefined) return fields.giveTo(response);
@@ -80,6 +82,12 @@ export async function compressReady(settings: Settings, request: Request, respon
   const source = await begin(response.body!.getReader());
   if (source instanceof Uint8Array) return whole(settings, encoding, fields, response, source);
   return stream(settings, encoding, fields, response, source);
+}
+
+/** @throws {TypeError} if it has no fields. */
+function requireResponse(response: unknown, source: string): void {
+  if (typeof (response as Partial<Response> | undefined)?.headers?.get === "function") return;
+  throw new TypeError(`Cannot compress what ${source}: ${described(response)} is no Response`);
 }
 
 function encodingFor(

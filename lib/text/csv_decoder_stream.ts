@@ -71,7 +71,7 @@ export interface CsvDecoderStreamOptions {
  * Text may be cut into chunks anywhere. Records end with LF, CRLF or CR; the last one needs no end. Fields in quotes may
  * hold separators, line ends and, doubled, quotes. A quote within a field that does not begin with one is a character
  * as any. Spaces belong to fields. Empty lines and a byte order mark at the start are skipped. The type `T` of records is
- * not checked.
+ * not checked: name it where `headers` makes them objects.
  *
  * @example Records as arrays
  * ```ts

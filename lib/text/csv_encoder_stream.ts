@@ -38,8 +38,8 @@ export interface CsvEncoderStreamOptions {
   readonly convert?: (value: unknown, column: string | number) => unknown;
   /**
    * The names of columns, which are written before the first record. `true`: records are objects, and the names are those
-   * of the first one's properties. An array: these are the names; of objects these properties are written, and arrays
-   * must have a field for each. `false`: none are written.
+   * of the first one's properties. An array: these are the names, which are written even if no record follows; of objects
+   * these properties are written, and arrays must have a field for each. `false`: none are written.
    *
    * @default false
    */
@@ -106,9 +106,13 @@ export class CsvEncoderStream<T extends object = object> {
       lineEnding: checkedLineEnding(options.lineEnding),
       separator: String.fromCharCode(checkedSeparator(options.separator)),
     });
-    const { readable, writable } = batchedTransform<T, Uint8Array<ArrayBuffer>>((records, enqueue) => {
-      writer.write(records, enqueue);
-    }, { highWaterMark: HIGH_WATER_MARK });
+    const { readable, writable } = batchedTransform<T, Uint8Array<ArrayBuffer>>(
+      (records, enqueue) => {
+        writer.write(records, enqueue);
+      },
+      { highWaterMark: HIGH_WATER_MARK },
+      { atEnd: (enqueue) => writer.end(enqueue) },
+    );
     this.readable = readable;
     this.writable = writable;
   }

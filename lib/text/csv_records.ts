@@ -1,3 +1,4 @@
+import { described } from "../streams/internal.ts";
 import { checkedNames, type CsvMismatch, type OnCsvMismatch } from "./csv_record.ts";
 
 /** Makes a value of a field's text; `column` is the name of its column, or its index if columns have no names. */
@@ -81,7 +82,12 @@ export class CsvRecords<T> {
       throw new SyntaxError(`${this.place}: ${fields.length} fields, but there must be ${columns}`);
     }
     const mismatch: CsvMismatch = { record: this.added + 1, line: this.line, fields, columns };
-    const used = policy(mismatch);
+    const used: unknown = policy(mismatch);
+    if (used !== undefined && !Array.isArray(used)) {
+      throw new TypeError(
+        `onMismatch must give an array of fields or undefined, not ${described(used)} (${this.place})`,
+      );
+    }
     return used === undefined || this.#names === undefined ? used : filled(used, columns);
   }
 

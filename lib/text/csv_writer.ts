@@ -62,15 +62,28 @@ export class CsvWriter {
     if (output.length > 0) enqueue(output.take());
   }
 
+  /** Enqueues the header, if its names were given and no record was. */
+  end(enqueue: (chunk: Uint8Array<ArrayBuffer>) => void): void {
+    const { headers } = this.#options;
+    if (this.#columns === 0 && typeof headers !== "boolean") {
+      this.#output.add(this.#header(headers));
+      enqueue(this.#output.take());
+    }
+  }
+
   /** Finds the columns by the first record; returns the header, with its line end, or nothing. */
   #begin(record: unknown): string {
-    const { headers, lineEnding } = this.#options;
+    const { headers } = this.#options;
     const names = typeof headers === "boolean" ? this.#namesOf(record, headers) : headers;
     this.#names = names;
     this.#areUsual = !names?.some((name) => name in Object.prototype);
     this.#columns = names === undefined ? (record as readonly unknown[]).length : names.length;
     if (this.#columns === 0) throw new TypeError(`${this.#place} has no fields`);
-    return headers === false ? "" : this.#joined(names!) + lineEnding;
+    return headers === false ? "" : this.#header(names!);
+  }
+
+  #header(names: readonly string[]): string {
+    return this.#joined(names) + this.#options.lineEnding;
   }
 
   /** The names of an object's properties; undefined if it is an array, which has none. */

@@ -415,6 +415,21 @@ test("levels, threshold and filter are heeded", async () => {
   assert.equal(await codingOf(1000, { ...HTML, "x-secret": "1" }), null);
 });
 
+test("what is no response is refused in plain words", async () => {
+  const request = new Request("http://localhost/");
+  const text = "page" as unknown as Response;
+  await assert.rejects(compression.fetch(() => text)(request), {
+    name: "TypeError",
+    message: 'Cannot compress what the handler returned: "page" is no Response',
+  });
+  for (const none of [undefined, { headers: {} }] as unknown as Response[]) {
+    assert.throws(
+      () => compression.respond(request, none),
+      /Cannot compress what respond\(\) was given: .* is no Response/,
+    );
+  }
+});
+
 test("options that are none are refused in plain words", () => {
   const wrong: readonly (readonly [options: object, message: RegExp])[] = [
     [{ quality: 3 }, /quality is no option of createCompression\(\): use codings, levels/],

@@ -15,6 +15,7 @@ interface Options {
   maxFileSize: number;
   atomic?: boolean;
   overwrite?: boolean;
+  append?: boolean;
 }
 
 /** A stream and what is written to it. */
@@ -258,6 +259,10 @@ test(
           checkErrors(outcomes, "EROFS", words);
           checkErrors(outcomes, "EROFS", /: the file system is read-only \(EROFS\)$/);
         }
+        const series = kind.make({ directory: join(disk, "new", "below"), maxFileSize: 17_000, append: true });
+        const path = join(disk, "new");
+        const outcomes = await writeUntilItFails(series, kind, 10);
+        checkErrors(outcomes, "EROFS", new RegExp(`^Cannot make the directory ${path}: the file system is read-only `));
       }
     }),
 );

@@ -111,6 +111,10 @@ test("CsvDecoderStream handles records with another number of fields as it is to
     { a: "2", b: "3" },
     { a: "4", b: "5" },
   ]);
+  await assert.rejects(arrays({ ...headers, onMismatch: () => "12" as never }), {
+    name: "TypeError",
+    message: 'onMismatch must give an array of fields or undefined, not "12" (record 1, line 2)',
+  });
   assert.deepEqual(await arrays({ ...headers, onMismatch: ({ fields }) => fields.toReversed() }), [
     { a: "1", b: "" },
     { a: "2", b: "3" },

@@ -54,6 +54,9 @@ test("CsvEncoderStream writes the names of columns, and objects by them", async 
   assert.equal(await textOf(records), "1,x\r\n,y\r\n");
   assert.equal(await textOf(records, { headers: ["more", "id"] }), "more,id\r\n,1\r\n5,\r\n");
   assert.equal(await textOf([[1, 2]], { headers: ["\ufeffa", "b"] }), '"\ufeffa",b\r\n1,2\r\n');
+  assert.equal(await textOf([], { headers: ["\ufeffa", "b"], separator: ";" }), '"\ufeffa";b\r\n');
+  assert.equal(await textOf([], { headers: true }), "");
+  assert.equal(await textOf([]), "");
 });
 
 test("CsvEncoderStream converts values by their columns", async () => {

@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileFailure } from "../failure.ts";
 import type { FileSeries } from "../file_series.ts";
+import { makeDirectorySync } from "../make_directory.ts";
 import { OpenFile } from "../open_file.ts";
 import { takeNameNow } from "../take_name.ts";
 import { type FileProof, proofOfComplete, proofOfOpen, provenFile } from "./file_proof.ts";
@@ -159,11 +160,7 @@ export class CurrentFile {
   }
 
   makeDirectory(): void {
-    try {
-      mkdirSync(this.#series.directory, { recursive: true });
-    } catch (error) {
-      throw fileFailure("make the directory", this.#series.directory, error);
-    }
+    makeDirectorySync(this.#series.directory);
   }
 
   fail(action: string, error: unknown): never {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { fetchFrom, matchFrom } from "./fetch_handler.ts";
 import { answerNode } from "./node_handler.ts";
 import type { StaticHandlerOptions } from "../answer/options.ts";
@@ -41,7 +42,11 @@ export interface StaticHandler extends AsyncDisposable {
    * Express, where what it has no file for, and methods other than GET and HEAD, go on to `next()`; with `cors`, preflights
    * for its files do not. Bound.
    */
-  readonly node: (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void) => void;
+  readonly node: (
+    req: IncomingMessage | Http2ServerRequest,
+    res: ServerResponse | Http2ServerResponse,
+    next?: (error?: unknown) => void,
+  ) => void;
   /**
    * Scans the folder again, and answers from what it finds as soon as that is all ready. Requests under way get what
    * they began with. If it rejects, all stays as it was.
@@ -94,7 +99,7 @@ export async function createStaticHandler(
   return {
     fetch: (request) => fetchFrom(site, request),
     match: (request) => matchFrom(site, request),
-    node: (req, res, next) => answerNode(site, req, res, next),
+    node: (req, res, next) => answerNode(site, req as IncomingMessage, res as ServerResponse, next),
     reload: () => site.reload(),
     stats: () => site.stats(),
     close: () => site.close(),

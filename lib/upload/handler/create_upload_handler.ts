@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { isFromBunServer } from "../../runtime/mod.ts";
 import { alreadyRead, handleUpload } from "./handle_upload.ts";
 import type { UploadHandlerOptions } from "./handler_options.ts";
@@ -33,12 +34,19 @@ export interface UploadHandler {
    * Answers a request to `node:http`, `node:https` or `node:http2`, with no `Request` in between; also in a chain of
    * Connect or Express, before body parsers, where other paths and methods go on to `next()`. Bound.
    */
-  readonly node: (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void) => void;
+  readonly node: (
+    req: IncomingMessage | Http2ServerRequest,
+    res: ServerResponse | Http2ServerResponse,
+    next?: (error?: unknown) => void,
+  ) => void;
   /**
    * Answers a request with `Expect: 100-continue`, whose sender is asked for the body only if it is welcome:
    * `server.on("checkContinue", handler.checkContinue)`. Without that, `node:http` asks for every body. Bound.
    */
-  readonly checkContinue: (req: IncomingMessage, res: ServerResponse) => void;
+  readonly checkContinue: (
+    req: IncomingMessage | Http2ServerRequest,
+    res: ServerResponse | Http2ServerResponse,
+  ) => void;
 }
 
 /**
@@ -90,8 +98,8 @@ export function createUploadHandler(options: UploadHandlerOptions): UploadHandle
   const settings = settingsOf(options);
   return {
     fetch: (request, server) => fetchTo(settings, request, server),
-    node: (req, res, next) => answerNode(settings, req, res, next),
-    checkContinue: (req, res) => answerWaiting(settings, req, res),
+    node: (req, res, next) => answerNode(settings, req as IncomingMessage, res as ServerResponse, next),
+    checkContinue: (req, res) => answerWaiting(settings, req as IncomingMessage, res as ServerResponse),
   };
 }
 
