@@ -12,7 +12,7 @@ import { checkBucketOptions, type S3BucketOptions } from "./s3_bucket_options.ts
 import type { S3Object, S3Stored } from "./s3_object.ts";
 import { S3Writable } from "./s3_writable.ts";
 import { Blocks } from "./upload/blocks.ts";
-import { abortUpload, listParts, listUploads, type StoredPart } from "./upload/multipart.ts";
+import { abortUpload, listParts, listUploads } from "./upload/multipart.ts";
 import { Pages } from "./upload/pages.ts";
 import { LEAST_SIZE } from "./upload/part_size.ts";
 import { ObjectUpload, type Resumed, type UploadContext } from "./upload/object_upload.ts";
@@ -198,13 +198,9 @@ export class S3Bucket {
     if (typeof uploadId !== "string" || uploadId === "") {
       throw new TypeError(`uploadId must be the name of an upload, not ${described(uploadId)}`);
     }
-    const parts: StoredPart[] = [];
-    for await (const part of listParts(this.#store, { key, uploadId }, options.signal)) {
-      if (part.number !== parts.length + 1) break; // what is behind a gap is sent again
-      parts.push(part);
-    }
-    if ((parts.at(-1)?.size ?? Infinity) < LEAST_SIZE) parts.pop();
-    return this.#writable(key, options, { uploadId, parts });
+    const { parts, checksum } = await listParts(this.#store, { key, uploadId }, options.signal);
+    const isLastSmall = (parts.at(-1)?.size ?? Infinity) < LEAST_SIZE;
+    return this.#writable(key, options, { uploadId, parts: isLastSmall ? parts.slice(0, -1) : parts, checksum });
   }
 
   /**

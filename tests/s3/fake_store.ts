@@ -307,7 +307,9 @@ function listed(upload: Upload, query: URLSearchParams, most: number): Outcome {
     return `<Part><PartNumber>${number}</PartNumber><ETag>${etag}</ETag><Size>${bytes.length}</Size>${told}</Part>`;
   });
   const next = isCut ? `<NextPartNumberMarker>${page.at(-1)![0]}</NextPartNumberMarker>` : "";
-  return document("ListPartsResult", `<IsTruncated>${isCut}</IsTruncated>${next}${list.join("")}`);
+  const kind = upload.fields["x-amz-checksum-algorithm"];
+  const algorithm = kind === undefined ? "" : `<ChecksumAlgorithm>${kind}</ChecksumAlgorithm>`;
+  return document("ListPartsResult", `<IsTruncated>${isCut}</IsTruncated>${next}${algorithm}${list.join("")}`);
 }
 
 /** Why a signature is wrong (AWS Signature Version 4), by the specification; undefined if it is right. */

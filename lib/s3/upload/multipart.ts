@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { conditionsOf, fieldsOf, type S3PutOptions } from "../object_options.ts";
-import { type CheckedBody, type Checksum, checksumField } from "../request/checksum.ts";
+import { type CheckedBody, type Checksum, checksumField, type ChecksumKind } from "../request/checksum.ts";
 import { isMissing } from "../request/failures.ts";
 import { copySource, headObject } from "../request/objects.ts";
 import { decoderOf, pagesOf } from "../request/pages.ts";
@@ -54,6 +54,9 @@ export async function createUpload(store: Store, key: string, options: S3PutOpti
   }
   return uploadId;
 }
+
+/** The kinds of checksums that parts may have. */
+const CHECKSUMS: readonly ChecksumKind[] = ["CRC32", "SHA256"];
 
 /** Sends a part. Its checksum must be of the kind that the upload was begun with. */
 export async function putPart(
@@ -109,27 +112,45 @@ export async function copyPart(
   });
 }
 
-/** Lists the parts that the store has of an upload. */
-export function listParts(
+/** The parts that the store has of an upload. */
+export interface StoredParts {
+  /** From the first on, without a gap. */
+  readonly parts: readonly StoredPart[];
+  /** The kind of checksums that the upload was begun with, where the store tells it. */
+  readonly checksum: ChecksumKind | undefined;
+}
+
+/** Lists the parts that the store has of an upload. What is behind a gap is left out. */
+export async function listParts(
   store: Store,
   { key, uploadId }: Pick<BegunUpload, "key" | "uploadId">,
   signal?: AbortSignal,
-): AsyncGenerator<StoredPart> {
-  return pagesOf(store, {
+): Promise<StoredParts> {
+  let checksum: ChecksumKind | undefined;
+  const listed = pagesOf(store, {
     action: "list the parts of",
     key,
     query: { uploadId },
     document: "ListPartsResult",
     signal,
-    entries: (page) =>
-      page.all("Part").map((part) => ({
+    entries: (page) => {
+      const algorithm = page.text("ChecksumAlgorithm");
+      checksum ??= CHECKSUMS.find((kind) => kind === algorithm);
+      return page.all("Part").map((part) => ({
         number: part.size("PartNumber"),
         size: part.size("Size"),
         etag: part.required("ETag"),
         checksum: toldChecksum(part),
-      })),
+      }));
+    },
     next: (page) => ({ "part-number-marker": page.required("NextPartNumberMarker") }),
   });
+  const parts: StoredPart[] = [];
+  for await (const part of listed) {
+    if (part.number !== parts.length + 1) break;
+    parts.push(part);
+  }
+  return { parts, checksum: parts[0]?.checksum?.kind ?? checksum };
 }
 
 /** Lists the uploads that were begun and neither completed nor aborted. */
@@ -211,7 +232,7 @@ export async function abortUpload(
 
 /** The checksum that an entry of an answer tells, if it does. */
 function toldChecksum(entry: Answered): Checksum | undefined {
-  for (const kind of ["CRC32", "SHA256"] as const) {
+  for (const kind of CHECKSUMS) {
     const base64 = entry.text(`Checksum${kind}`);
     if (base64) return { kind, base64 };
   }

@@ -5,7 +5,7 @@ import type { Store } from "../request/store.ts";
 import { S3Error } from "../s3_error.ts";
 import type { S3Stored } from "../s3_object.ts";
 import { GatheredPart, type Storage } from "./gathered_part.ts";
-import { abortUpload, completeUpload, createUpload, putPart, type StoredPart } from "./multipart.ts";
+import { abortUpload, completeUpload, createUpload, putPart, type StoredPart, type StoredParts } from "./multipart.ts";
 import { MOST_PARTS, partSize } from "./part_size.ts";
 import type { Slots } from "./slots.ts";
 
@@ -18,9 +18,8 @@ export interface UploadContext {
 }
 
 /** An upload in parts that is resumed. */
-export interface Resumed {
+export interface Resumed extends StoredParts {
   readonly uploadId: string;
-  readonly parts: readonly StoredPart[];
 }
 
 /**
@@ -51,7 +50,7 @@ export class ObjectUpload {
     this.#options = options;
     this.uploadId = resumed?.uploadId;
     this.#parts = [...resumed?.parts ?? []];
-    this.#checksum = this.#parts[0]?.checksum?.kind ?? context.store.partChecksum;
+    this.#checksum = resumed?.checksum ?? context.store.partChecksum;
     this.#part = this.#newPart(this.#parts.length + 1);
     // What fails is told by the next call.
     this.#controller.signal.addEventListener("abort", () => this.#wake(), { once: true });
