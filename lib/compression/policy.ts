@@ -87,7 +87,15 @@ function mayBeCoded({ method, status, fields }: Exchange): boolean {
   if (method === "CONNECT" || fields.get("content-range") !== undefined) return false;
   if (!/^(?:identity)?$/i.test(fields.get("content-encoding") ?? "")) return false;
   if (/(?:^|,)\s*no-transform\s*(?:,|$)/i.test(fields.get("cache-control") ?? "")) return false;
-  return isCompressible(fields.get("content-type") ?? "") === true;
+  return isOfText(fields.get("content-type") ?? "");
+}
+
+/** Types of JSON lines and texts, which the MIME database does not have. */
+const JSON_LINES = /^application\/(?:(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)|json-seq)\s*(?:;|$)/i;
+
+/** Whether bodies of a type are worth compressing. */
+function isOfText(type: string): boolean {
+  return isCompressible(type) === true || JSON_LINES.test(type);
 }
 
 function isAllowed({ filter, warn }: Settings, { method, url, status, fields }: Exchange): boolean {
@@ -127,7 +135,7 @@ export function likedBest<Coding extends CompressionCoding>(
 /** Gives a 304 the fields that the response had that it confirms. */
 function revalidate(settings: Settings, { accepted, url, request, fields }: Exchange): void {
   const type = fields.get("content-type");
-  if (type !== undefined && isCompressible(type) !== true) return;
+  if (type !== undefined && !isOfText(type)) return;
   const tag = fields.get("etag");
   if (tag === undefined || preferred(settings, accepted) === undefined) return;
   addToVary(fields, "Accept-Encoding");

@@ -39,6 +39,8 @@ const response = fc.record({
     "TEXT/HTML; charset=utf-8",
     "application/json",
     "image/svg+xml",
+    "application/x-ndjson",
+    "application/jsonl; charset=utf-8",
     "image/png",
     "",
     "x",
@@ -76,7 +78,7 @@ test("2,000 random requests and responses are answered as the model says", async
       headers.set("content-type", type);
       const made = compression.respond(asking(field?.join(", ")), new Response(PAGE, { status, headers }));
 
-      const mayBe = status !== 206 && /^(text\/html|application\/json|image\/svg)/i.test(type) &&
+      const mayBe = status !== 206 && /^(text\/html|application\/(x-nd)?json|image\/svg)/i.test(type) &&
         (encoding === undefined || encoding === "identity") && !/^(public, )?no-transform$/i.test(control ?? "");
       const coding = mayBe && (length === undefined || Number(length) >= 1024) ? codingFor(members) : undefined;
       const isVaried = vary === "*" || /accept-encoding/i.test(vary ?? "");

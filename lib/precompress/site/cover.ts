@@ -13,6 +13,14 @@ const LEAVING = (() => {
 })();
 /** How many blocks are looked at between two pauses. */
 const TURN = 512;
+/** The cost of a piece besides the grams that it adds, in grams: its ends, and references to what was there. */
+const CUT = 40;
+
+/**
+ * The order in which pieces are chosen: by how much they hold, or by how much for each gram that they add, about what they
+ * cost those who download them. Which one makes the better dictionary depends on the site.
+ */
+export type Ranking = "value" | "density";
 
 /** Lets others have their turn; throws once the work is not wanted any more. */
 export type Pause = () => Promise<void>;
@@ -25,8 +33,13 @@ export type Pause = () => Promise<void>;
  *
  * @see {@link https://doi.org/10.1145/2882903.2915229} for covers by counted grams
  */
-export async function coverOf(pages: readonly Uint8Array[], most: number, pause: Pause): Promise<Uint8Array[]> {
-  const cover = new Cover();
+export async function coverOf(
+  pages: readonly Uint8Array[],
+  most: number,
+  ranking: Ranking,
+  pause: Pause,
+): Promise<Uint8Array[]> {
+  const cover = new Cover(ranking);
   for (const [number, page] of pages.entries()) {
     cover.count(page, number);
     if (number % 64 === 63) await pause();
@@ -49,16 +62,23 @@ export function joinedPieces(pieces: readonly Uint8Array[], size: number): Uint8
 
 interface Block {
   readonly bytes: Uint8Array;
-  /** The value of the block at the last look; it can only fall. */
+  /** The block's rank at the last look. That by value can only fall. */
   value: number;
 }
 
 class Cover {
+  readonly #ranking: Ranking;
   /** By slot: how many pages have a gram, less the first, until a piece holds it. */
   readonly #counts = new Uint16Array(SLOTS);
   /** By slot: the page or the look that last came by it. */
   readonly #seen = new Uint32Array(SLOTS);
+  /** By slot: whether a piece holds it. */
+  readonly #held = new Uint8Array(SLOTS);
   #look = 0;
+
+  constructor(ranking: Ranking) {
+    this.#ranking = ranking;
+  }
 
   /** Counts the grams of the page with that number, from 0 on. */
   count(page: Uint8Array, number: number): void {
@@ -116,12 +136,14 @@ class Cover {
   #valueOf(bytes: Uint8Array): number {
     const look = ++this.#look;
     let value = 0;
+    let added = 0;
     eachGram(bytes, (slot) => {
       if (this.#seen[slot] === look) return;
       this.#seen[slot] = look;
       value += this.#counts[slot]!;
+      added += 1 - this.#held[slot]!;
     });
-    return value;
+    return this.#ranking === "value" ? value : value / (added + CUT);
   }
 
   /** Without what is worth nothing at its ends. */
@@ -139,6 +161,7 @@ class Cover {
   #hold(piece: Uint8Array): void {
     eachGram(piece, (slot) => {
       this.#counts[slot] = 0;
+      this.#held[slot] = 1;
     });
   }
 }

@@ -11,7 +11,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** No page counts with more than so many of its first bytes. */
 const LONGEST_PAGE = 256 * 1024;
 /** Dictionaries are tried on so many pages: others than they are made of, if there are such. */
-const TRIED_PAGES = 96;
+const TRIED_PAGES = 192;
 
 /** Whether a file is a page that a browser navigates to, and small enough for a delta. */
 export function isPage({ path, size }: Pick<FoundFile, "path" | "size">): boolean {

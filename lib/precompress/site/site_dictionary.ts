@@ -15,7 +15,7 @@ import type { Pause } from "./cover.ts";
 import { isPage, type Sample, samplePages } from "./pages.ts";
 
 /** Of how a dictionary is made; another one makes another dictionary of the same pages. */
-const VERSION = 1;
+const VERSION = 2;
 /** The share of a new dictionary's saving that keeps an existing one: clients that have it need not get another. */
 const GOOD_ENOUGH = 0.95;
 /** How long the thread is kept from other work, in ms. */
