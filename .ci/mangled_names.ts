@@ -72,6 +72,7 @@ export const mangledNames: readonly string[] = [
   "isPending",
   "isPublic",
   "isRunning",
+  "lockStream",
   "minimumFill",
   "moveForPipe",
   "mustWait",

@@ -178,6 +178,67 @@ test("a native reader gets what came for one that was released before it, then w
   await second.closed;
 });
 
+test("a reader of ours gets what a native reader has left of a stream whose source has closed", async () => {
+  const stream = new ReadableStream<string>({
+    start(controller) {
+      for (const chunk of ["a", "b", "c", "d"]) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  const first = nativeGetReader.call(stream) as ReadableStreamDefaultReader<string>;
+  assert.equal((await first.read()).value, "a");
+  first.releaseLock();
+  assert.deepEqual(await Array.fromAsync(stream), ["b", "c", "d"]);
+});
+
+test("a native reader cancels a source that has closed, as long as chunks of it are left", async () => {
+  const reasons: unknown[] = [];
+  const stream = new ReadableStream<string>({
+    start(controller) {
+      for (const chunk of ["a", "b", "c", "d"]) controller.enqueue(chunk);
+      controller.close();
+    },
+    cancel: (reason) => void reasons.push(reason),
+  });
+  const reader = nativeGetReader.call(stream) as ReadableStreamDefaultReader<string>;
+  assert.deepEqual([(await reader.read()).value, (await reader.read()).value], ["a", "b"]);
+  await reader.cancel("enough");
+  assert.deepEqual(reasons, ["enough"]);
+});
+
+test("a native reader is told of the end of a stream before its reads are", async () => {
+  for (const end of ["close", "error"] as const) {
+    let controller!: ReadableStreamDefaultController<string>;
+    const stream = new ReadableStream<string>({ start: (given) => void (controller = given) });
+    const reader = nativeGetReader.call(stream) as ReadableStreamDefaultReader<string>;
+    const told: string[] = [];
+    const tell = (name: string) => (): void => void told.push(name);
+    const both = [
+      reader.read().then(tell("read"), tell("read")),
+      reader.closed.then(tell("closed"), tell("closed")),
+    ];
+    controller[end]();
+    await Promise.all(both);
+    assert.deepEqual(told, ["closed", "read"], end);
+  }
+});
+
+test("the runtime reads a body whose source gives its chunks one by one, and clones of it", async () => {
+  let left = 100;
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      if (left % 3 === 0) await undefined;
+      controller.enqueue(new Uint8Array([left]));
+      if (--left === 0) controller.close();
+    },
+  });
+  const response = new Response(stream);
+  const clone = response.clone();
+  const expected = Uint8Array.from({ length: 100 }, (_, i) => 100 - i);
+  assert.deepEqual(new Uint8Array(await response.arrayBuffer()), expected);
+  assert.deepEqual(new Uint8Array(await clone.arrayBuffer()), expected);
+});
+
 test("a native reader that has taken some of what is buffered cancels the source, with its reason", async () => {
   const reasons: unknown[] = [];
   const stream = new ReadableStream<string>({

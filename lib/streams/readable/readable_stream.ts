@@ -1,5 +1,5 @@
 import { badValue, lockedError, outOfRange } from "../language/errors.ts";
-import { lockNewSide, makeNativeSideLazily, putBack, WatchedReadableFeed } from "#streams/lazy_side";
+import { lightSideOf, lockNewSide, makeNativeSideLazily, putBack, WatchedReadableFeed } from "#streams/lazy_side";
 import { hasNativeByteStreams, NativeReadableStream } from "../language/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "#streams/node_interop";
 import { NO_BUFFER, ReadableFeed, releaseReadableFeed } from "../native/feeds/readable_feed.ts";
@@ -35,7 +35,8 @@ const NAME = "ReadableStream";
 const isLazy = makeNativeSideLazily(NativeReadableStream, (stream) => {
   const state = readableStreamStateOf(stream);
   if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
-  state.nativeSide = new NativeReadableStream(nativeSource(state, WatchedReadableFeed), NO_BUFFER);
+  state.nativeSide = lightSideOf(state) ??
+    new NativeReadableStream(nativeSource(state, WatchedReadableFeed), NO_BUFFER);
   lockNewSide(state.reader);
   return state.nativeSide;
 }, (stream) => {
@@ -85,7 +86,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   ) {
     const state = takeState<ReadableStreamState>() ?? setUpFromUnderlyingSource(underlyingSource, strategy);
     if (!state.controller) return state as unknown as this; // it is a native stream
-    super(isLazy ? undefined : nativeSource(state), NO_BUFFER);
+    super(isLazy ? undefined : nativeSource(state, ReadableFeed), NO_BUFFER);
     this.#state = state;
     state.shell = this;
     if (isLazy) return;
@@ -228,10 +229,7 @@ Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
 });
 putBack(ReadableStream);
 
-function nativeSource(
-  state: ReadableStreamState,
-  Feed: typeof ReadableFeed = ReadableFeed,
-): globalThis.UnderlyingDefaultSource {
+function nativeSource(state: ReadableStreamState, Feed: typeof ReadableFeed): globalThis.UnderlyingDefaultSource {
   const type = hasNativeByteStreams && state.controller instanceof ByteControllerState ? "bytes" : undefined;
   return new Feed(state, type) as globalThis.UnderlyingDefaultSource;
 }

@@ -43,8 +43,8 @@ export function readableStreamCancel(stream: ReadableStreamState, reason: unknow
 /** @see {@link https://streams.spec.whatwg.org/#readable-stream-close} */
 export function readableStreamClose(stream: ReadableStreamState): void {
   stream.state = "closed";
+  stream.feed?.closeSteps(); // first, as `closed` settles before the reads that wait
   stream.reader?.streamClosed();
-  stream.feed?.closeSteps();
   stream.ended?.resolve();
 }
 
@@ -52,7 +52,7 @@ export function readableStreamClose(stream: ReadableStreamState): void {
 export function readableStreamError(stream: ReadableStreamState, error: unknown): void {
   stream.state = "errored";
   stream.storedError = error;
-  stream.reader?.streamErrored(error);
   stream.feed?.errorSteps(error);
+  stream.reader?.streamErrored(error);
   stream.ended?.reject(error);
 }

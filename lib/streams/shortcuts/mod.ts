@@ -36,7 +36,8 @@
  * | a writable end that is piped into unseen | `native/lazy/unseen_writable.ts` `unseenWritableEnd` | the TransformStream is ours, with the class's own getter | which getters run, and what they give | `tests/streams/unseen_writable_test.ts` |
  * | transform streams without a native side | `native/lazy/no_side.ts` `goWithoutNativeSide` | the runtime transfers none | what the runtime refuses, and shows | `tests/streams/native_side_test.ts` |
  * | readers and writers whose native side is made then | `native/lazy/lazy_lock.ts` `makeLockLazily` | the same | what the runtime sees of a locked stream | `tests/streams/native_side_test.ts` |
- * | chunks that Deno's readers find buffered | `native/lazy/watched_feed.ts` `WatchedReadableFeed` | the runtime's own queue is empty, and no read waits | order, close, error and cancel | `tests/streams/native_side_test.ts` |
+ * | native readers that wait in our stream | `native/lazy/direct_reads.ts` `readDirectly` | Deno's steps have their names, and nothing has pulled for a BYOB reader | order, close, error, cancel and release | `tests/streams/native_side_test.ts` |
+ * | a native side without the constructor | `native/lazy/light_side.ts` `lightSideOf` | a stream of Deno's is like that, by a trial | what the runtime sees of a stream | `tests/streams/native_side_test.ts` |
  * | chunks that cross in batches | `native/feeds/to_native_source.ts` `ToNativeSource` | `toNative()` was asked for | order, close, error and cancel | `tests/streams/bridge_batch_test.ts` |
  * | a writer of the runtime that is not awaited | `native/ends/from_native_sink.ts` `FromNativeSink` | the native stream has room | backpressure and errors | `tests/streams/bridge_test.ts` |
  *

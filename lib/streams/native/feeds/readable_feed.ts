@@ -25,8 +25,6 @@ export class ReadableFeed implements ReadRequest {
   readonly type: "bytes" | undefined;
   readonly #stream: ReadableStreamState;
   #controller: NativeController | undefined;
-  /** The reader that was found at the last pull. */
-  #reader: DefaultReaderState | undefined;
   #isReading = false;
   /** Whether our stream closed; where a read takes its last chunk, it does so before it gives it. */
   #hasClosed = false;
@@ -48,17 +46,17 @@ export class ReadableFeed implements ReadRequest {
 
   pull(controller: NativeController): void {
     this.#controller = controller;
-    if (!this.#reader || this.#reader !== this.#stream.reader) this.#reader = this.#lock();
+    const reader = this.lockStream();
     if (this.#ended) return;
     this.#isReading = true;
-    readableStreamDefaultReaderRead(this.#reader, this);
+    readableStreamDefaultReaderRead(reader, this);
     this.#isReading = false;
     if (this.#hasClosed) this.closeSteps();
   }
 
   cancel(reason: unknown): Promise<void> {
     this.#ended = true;
-    this.#lock();
+    this.lockStream();
     return readableStreamCancel(this.#stream, reason);
   }
 
@@ -80,7 +78,8 @@ export class ReadableFeed implements ReadRequest {
     this.#controller?.error(error);
   }
 
-  #lock(): DefaultReaderState {
+  /** Gives the reader by which the native side reads our stream. */
+  lockStream(): DefaultReaderState {
     const stream = this.#stream;
     stream.feed = this;
     if (!stream.reader) readableStreamReaderGenericInitialize(new FeedReaderState(), stream);

@@ -35,6 +35,9 @@ export function unlockLazily(): void {}
 /** Is never called. */
 export function lockNewSide(): void {}
 
+/** Is never called. */
+export function lightSideOf(): void {}
+
 /** Is never made. */
 export class WatchedReadableFeed {}
 
