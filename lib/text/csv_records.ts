@@ -23,7 +23,7 @@ export class CsvRecords<T> {
   /** An object with all columns: copies of it have their final shape before they get values. */
   #template: Record<string, unknown> = {};
   /** How many records have been added, without the header. */
-  #added = 0;
+  added = 0;
   /** The line in which the next record begins. */
   line = 1;
 
@@ -34,9 +34,14 @@ export class CsvRecords<T> {
     if (typeof headers !== "boolean") this.#setNames(headers);
   }
 
+  /** The number of columns if their fields, an array of strings, are a record as they are; 0 otherwise, and at first. */
+  get plainColumns(): number {
+    return this.#names === undefined && this.#convert === undefined ? this.#columns ?? 0 : 0;
+  }
+
   /** The place of the next record, for messages. */
   get place(): string {
-    return this.#isHeaderNext ? `the header, line ${this.line}` : `record ${this.#added + 1}, line ${this.line}`;
+    return this.#isHeaderNext ? `the header, line ${this.line}` : `record ${this.added + 1}, line ${this.line}`;
   }
 
   /** Adds what becomes of `count` fields to `values`; returns an array for the fields of the next record. */
@@ -44,11 +49,11 @@ export class CsvRecords<T> {
     if (count !== this.#columns) {
       this.#addOther(fields.slice(0, count), values);
     } else if (this.#names === undefined) {
-      this.#added++;
+      this.added++;
       values.push(this.#arrayOf(fields) as T);
     } else {
       values.push(this.#objectOf(fields) as T);
-      this.#added++;
+      this.added++;
       return fields;
     }
     return this.#columns === undefined ? [] : new Array(this.#columns);
@@ -64,7 +69,7 @@ export class CsvRecords<T> {
     const columns = this.#columns ??= fields.length;
     const used = fields.length === columns ? fields : this.#matching(fields, columns);
     if (used !== undefined) values.push((this.#names === undefined ? this.#arrayOf(used) : this.#objectOf(used)) as T);
-    this.#added++;
+    this.added++;
   }
 
   /** The fields to use of a record that has more or fewer than there are columns. */
@@ -75,7 +80,7 @@ export class CsvRecords<T> {
     if (policy === "throw") {
       throw new SyntaxError(`${this.place}: ${fields.length} fields, but there must be ${columns}`);
     }
-    const mismatch: CsvMismatch = { record: this.#added + 1, line: this.line, fields, columns };
+    const mismatch: CsvMismatch = { record: this.added + 1, line: this.line, fields, columns };
     const used = policy(mismatch);
     return used === undefined || this.#names === undefined ? used : filled(used, columns);
   }

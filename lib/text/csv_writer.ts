@@ -1,11 +1,14 @@
 import { described, quoted } from "../streams/internal.ts";
+import { ByteChunks } from "./byte_chunks.ts";
 
 const LF = 10;
 const CR = 13;
 const QUOTE = 34;
 const MARK = "\ufeff";
-/** As many UTF-16 code units as make a chunk. */
-const FULL = 64 * 1024;
+/** The last code unit that is one byte in UTF-8. */
+const LAST_ASCII = 0x7f;
+/** Longer strings are left to the runtime's encoder. */
+const LONGEST_LOOP = 1024;
 
 /** Makes a text, or another value that has one, of a field's value. */
 export type ConvertCsvValue = (value: unknown, column: string | number) => unknown;
@@ -26,7 +29,7 @@ export class CsvWriter {
   readonly #lastSpecial: number;
   /** Whether a number may have the separator in it. */
   readonly #areNumbersPlain: boolean;
-  readonly #encoder = new TextEncoder();
+  readonly #output = new ByteChunks();
   /** The names of columns; undefined if records are arrays. */
   #names: readonly string[] | undefined;
   /** Whether no column has the name of something that every object has. */
@@ -47,16 +50,16 @@ export class CsvWriter {
   /** Enqueues the lines of records. */
   write(records: readonly unknown[], enqueue: (chunk: Uint8Array<ArrayBuffer>) => void): void {
     const { lineEnding } = this.#options;
-    let text = "";
+    const output = this.#output;
+    output.clear(); // of lines before a record that could not be written
     for (const record of records) {
-      if (this.#columns === 0) text += this.#begin(record);
-      text += this.#lineOf(record) + lineEnding;
+      if (this.#columns === 0) output.add(this.#begin(record));
+      this.#addFields(record);
+      output.add(lineEnding);
       this.#taken++;
-      if (text.length < FULL) continue;
-      enqueue(this.#encoder.encode(text));
-      text = "";
+      if (output.isFull) enqueue(output.take());
     }
-    if (text !== "") enqueue(this.#encoder.encode(text));
+    if (output.length > 0) enqueue(output.take());
   }
 
   /** Finds the columns by the first record; returns the header, with its line end, or nothing. */
@@ -67,7 +70,7 @@ export class CsvWriter {
     this.#areUsual = !names?.some((name) => name in Object.prototype);
     this.#columns = names === undefined ? (record as readonly unknown[]).length : names.length;
     if (this.#columns === 0) throw new TypeError(`${this.#place} has no fields`);
-    return headers === false ? "" : this.#markQuoted(this.#joined(names!)) + lineEnding;
+    return headers === false ? "" : this.#joined(names!) + lineEnding;
   }
 
   /** The names of an object's properties; undefined if it is an array, which has none. */
@@ -78,25 +81,70 @@ export class CsvWriter {
     throw new TypeError(`${this.#place} is an Array, in which columns have no names: pass them as headers`);
   }
 
-  #lineOf(record: unknown): string {
+  #addFields(record: unknown): void {
     if (typeof record !== "object" || record === null) throw this.#notARecord(record);
-    const { separator } = this.#options;
-    let line = "";
+    const names = this.#names;
+    const before = this.#output.length;
     if (Array.isArray(record)) {
       if (record.length !== this.#columns) {
         throw new TypeError(`${this.#place} has ${record.length} fields, but there must be ${this.#columns}`);
       }
-      line = this.#textOf(record[0], 0);
-      for (let i = 1; i < record.length; i++) line += separator + this.#textOf(record[i], i);
+      for (let i = 0; i < record.length; i++) this.#addField(record[i], i);
     } else {
-      const names = this.#names;
       if (names === undefined) throw new TypeError(`${this.#place} is ${described(record)} where others are arrays`);
       const values = this.#areUsual ? record as Record<string, unknown> : withoutInherited(record, names);
-      line = this.#textOf(values[names[0]], 0);
-      for (let i = 1; i < names.length; i++) line += separator + this.#textOf(values[names[i]], i);
+      for (let i = 0; i < names.length; i++) this.#addField(values[names[i]], i);
     }
-    if (line === "") return '""'; // an empty line would be no record
-    return this.#taken === 0 && this.#options.headers === false ? this.#markQuoted(line) : line;
+    if (this.#output.length === before) this.#output.add('""'); // an empty line would be no record
+  }
+
+  #addField(value: unknown, index: number): void {
+    const { convert, headers, separator } = this.#options;
+    const output = this.#output;
+    if (index > 0) output.add(separator);
+    if (index === 0 && this.#taken === 0 && headers === false) {
+      output.add(markQuoted(this.#textOf(value, index)));
+    } else if (convert !== undefined || typeof value !== "string" || !this.#addString(value)) {
+      output.add(this.#textOf(value, index));
+    }
+  }
+
+  /**
+   * Adds the field of a string if that is short and all ASCII, unit by unit; returns whether it did. Joined with others to one string
+   * that is then encoded it takes twice the time.
+   */
+  #addString(text: string): boolean {
+    if (text.length > LONGEST_LOOP) return false;
+    const separator = this.#separator;
+    const lastSpecial = this.#lastSpecial;
+    const bytes = this.#output.room(2 * text.length + 2);
+    let end = this.#output.length;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit > LAST_ASCII) return false;
+      if (unit <= lastSpecial && (unit === QUOTE || unit === separator || unit === LF || unit === CR)) {
+        return this.#addQuoted(text);
+      }
+      bytes[end++] = unit;
+    }
+    this.#output.length = end;
+    return true;
+  }
+
+  /** The same in quotes; there is room for it. */
+  #addQuoted(text: string): boolean {
+    const bytes = this.#output.room(0);
+    let end = this.#output.length;
+    bytes[end++] = QUOTE;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit > LAST_ASCII) return false;
+      if (unit === QUOTE) bytes[end++] = QUOTE;
+      bytes[end++] = unit;
+    }
+    bytes[end++] = QUOTE;
+    this.#output.length = end;
+    return true;
   }
 
   /** The field of a value, which is a string as it is in most cases. */
@@ -125,7 +173,8 @@ export class CsvWriter {
   }
 
   #joined(names: readonly string[]): string {
-    return names.map((name) => this.#quotedIfNeeded(name)).join(this.#options.separator) || '""';
+    const [first, ...others] = names.map((name) => this.#quotedIfNeeded(name));
+    return [markQuoted(first), ...others].join(this.#options.separator) || '""';
   }
 
   #quotedIfNeeded(text: string): string {
@@ -140,13 +189,6 @@ export class CsvWriter {
     return text;
   }
 
-  /** The first line of all, without a byte order mark at its start that a reader would drop. */
-  #markQuoted(line: string): string {
-    if (!line.startsWith(MARK)) return line;
-    const end = line.indexOf(this.#options.separator);
-    return end === -1 ? `"${line}"` : `"${line.slice(0, end)}"${line.slice(end)}`;
-  }
-
   get #place(): string {
     return `the record at index ${this.#taken}`;
   }
@@ -154,6 +196,11 @@ export class CsvWriter {
   #notARecord(value: unknown): TypeError {
     return new TypeError(`${this.#place} is ${described(value)}: only arrays and objects can be written`);
   }
+}
+
+/** The first field of all, without a byte order mark at its start that a reader would drop. */
+function markQuoted(field: string): string {
+  return field.startsWith(MARK) ? `"${field}"` : field;
 }
 
 /** The properties of a record that have these names, without what it has as every object has it. */

@@ -1,7 +1,6 @@
 import { hasBackpressure, transformRest } from "../streams/internal.ts";
 import type { TransformStreamDefaultController } from "../streams/mod.ts";
 import { textOrBytes } from "./chunk_bytes.ts";
-import type { CompleteLines } from "./complete_lines.ts";
 
 /**
  * The bytes, or UTF-16 code units, of a chunk that are read before the next ones wait until their records were taken.
@@ -10,9 +9,14 @@ import type { CompleteLines } from "./complete_lines.ts";
  */
 const PIECE = 32 * 1024;
 
+/** Whatever takes a chunk in pieces. */
+interface PieceTaker {
+  add(piece: string | Uint8Array): void;
+}
+
 /** Adds a chunk to a text, a piece at a time; returns what the transformer has to return. */
 export function addInPieces(
-  text: CompleteLines,
+  text: PieceTaker,
   chunk: unknown,
   controller: TransformStreamDefaultController<never>,
 ): Promise<never> | undefined {

@@ -42,15 +42,17 @@ export type OnInvalidJsonValue = (invalid: InvalidJsonValue) => unknown;
 /** As many UTF-16 code units as make a chunk. */
 const FULL = 64 * 1024;
 
-/** Writes values as lines of JSON. */
+/** Writes values as lines of JSON, each with `start` before it. */
 export class JsonLineWriter {
   readonly #onInvalid: OnInvalidJsonValue | undefined;
+  readonly #start: string;
   readonly #encoder = new TextEncoder();
   /** How many values were taken. */
   #taken = 0;
 
-  constructor(onInvalid: "throw" | "skip" | OnInvalidJsonValue | undefined) {
+  constructor(onInvalid: "throw" | "skip" | OnInvalidJsonValue | undefined, start = "") {
     this.#onInvalid = checkedOnInvalid(onInvalid);
+    this.#start = start;
   }
 
   /** Enqueues the lines of values. */
@@ -59,7 +61,7 @@ export class JsonLineWriter {
     for (const value of values) {
       const line = this.#lineOf(value);
       this.#taken++;
-      if (line !== undefined) text += `${line}\n`;
+      if (line !== undefined) text += `${this.#start}${line}\n`;
       if (text.length < FULL) continue;
       enqueue(this.#encoder.encode(text));
       text = "";

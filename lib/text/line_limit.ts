@@ -2,7 +2,7 @@ import { described } from "../streams/internal.ts";
 import type { CompleteLinesOptions } from "./complete_lines.ts";
 
 /** As many bytes as the longest string of V8 has characters: a line that is not longer is a string on every runtime. */
-const LONGEST = 2 ** 29 - 24;
+export const LONGEST: number = 2 ** 29 - 24;
 
 /** @throws {RangeError} if `maxLineLength` is not a number of bytes. */
 export function checkedMaxLineLength(length: number = LONGEST): number {

@@ -1,5 +1,5 @@
 /**
- * Text to lines, JSON lines and CSV to records and back, lines to numbers and back: one item a chunk, without a string
+ * Text to lines, JSON lines, JSON text sequences and CSV to records and back, lines to numbers and back: one item a chunk, without a string
  * for each number.
  *
  * @example Numbers, written anew
@@ -19,9 +19,12 @@ export { CsvDecoderStream, type CsvDecoderStreamOptions } from "./csv_decoder_st
 export { CsvEncoderStream, type CsvEncoderStreamOptions } from "./csv_encoder_stream.ts";
 export type { CsvMismatch, OnCsvMismatch } from "./csv_record.ts";
 export type { InvalidJsonLine, OnInvalidJsonLine } from "./invalid_json.ts";
+export type { InvalidJsonText, OnInvalidJsonText } from "./invalid_json_text.ts";
 export { JsonLineStream, type JsonLineStreamOptions } from "./json_line_stream.ts";
 export type { InvalidJsonValue, OnInvalidJsonValue } from "./json_line_writer.ts";
 export { JsonLinesEncoderStream, type JsonLinesEncoderStreamOptions } from "./json_lines_encoder_stream.ts";
+export { JsonSequenceDecoderStream, type JsonSequenceDecoderStreamOptions } from "./json_sequence_decoder_stream.ts";
+export { JsonSequenceEncoderStream, type JsonSequenceEncoderStreamOptions } from "./json_sequence_encoder_stream.ts";
 export { LineStream, type LineStreamOptions } from "./line_stream.ts";
 export { LineToNumberStream, type LineToNumberStreamOptions } from "./line_to_number_stream.ts";
 export type { InvalidNumber, OnInvalidNumber } from "./number_formatter.ts";

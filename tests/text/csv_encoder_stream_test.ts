@@ -23,6 +23,21 @@ test("CsvEncoderStream quotes fields where they need it, and no others", async (
   assert.equal(await textOf([]), "");
 });
 
+test("CsvEncoderStream writes strings of any length and kind alike, and chunks that end with a line", async () => {
+  const plain = (length: number): string[] => ["x".repeat(length), "é".repeat(length), "😀\ud83d".repeat(length / 2)];
+  const fields = [1, 2, 1023, 1024, 1025, 16_383, 16_384, 70_000].flatMap((length) => [
+    ...plain(length),
+    ...plain(length).map((text) => `${text}"`),
+    ...plain(length).map((text) => `"${text},`),
+  ]);
+  const expected = fields.map((text) => /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  assert.equal(await textOf([fields]), `${expected.join(",")}\r\n`.toWellFormed());
+  const chunks = await encoded(fields.map((field) => [field, "end"]));
+  for (const chunk of chunks) assert.equal(new TextDecoder().decode(chunk.subarray(-6)), ",end\r\n");
+  for (const chunk of chunks.slice(0, -1)) assert.ok(chunk.length >= 65_536);
+  assert.equal(await new Blob(chunks).text(), expected.map((text) => `${text},end\r\n`).join("").toWellFormed());
+});
+
 test("CsvEncoderStream writes numbers, booleans, dates and nothing as text", async () => {
   const values = [0, -1.5, 1e300, NaN, 5n, true, false, null, undefined, new Date(0)];
   assert.equal(await textOf([values]), "0,-1.5,1e+300,NaN,5,true,false,,,1970-01-01T00:00:00.000Z\r\n");

@@ -220,6 +220,8 @@ export function checkCanCloseOrEnqueue(controller: ReadableControllerState, acti
  *            |
  *            `-- anything else ............... what a promise that is resolved would have come to:
  *                  |
+ *                  |-- the stream is ending ... nothing: it is pulled no more
+ *                  |
  *                  |-- a user reads .......... reactToPull(): onPulled() a microtask later
  *                  |     |
  *                  |     `-- and the pull came of a read whose caller queues a reaction of its own at once (MAY_BE_HELD):
@@ -263,7 +265,8 @@ function callPull(controller: ReadableControllerState): void {
 }
 
 function reactToPull(controller: ReadableControllerState): void {
-  if (controller.pullEnd === MAY_BE_HELD) controller.pullEnd = IS_HELD;
+  if (!controller.canCloseOrEnqueue) controller.pulling = false; // for good, so that nobody sees when
+  else if (controller.pullEnd === MAY_BE_HELD) controller.pullEnd = IS_HELD;
   else queueGoingOn(controller);
 }
 

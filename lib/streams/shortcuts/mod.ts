@@ -12,6 +12,7 @@
  * | a size function that is not called | `queuing/queuing_strategy.ts` `extractSizeAlgorithm` | it is CountQueuingStrategy's own | calls of a user's size function | `tests/streams/differential_test.ts` |
  * | a read that is served at once | `readable/default_reader.ts` `servedRead` | a chunk is buffered | the order of answers | `tests/streams/differential_test.ts` |
  * | an iteration without a request | `readable/async_iterator.ts` `readBufferedHoldingPull` | a chunk is buffered, and no call is under way | the order of answers and pulls | `tests/streams/differential_test.ts` |
+ * | a last pull without an end | `readable/controller_state.ts` `reactToPull` | the stream is closing, closed or errored, and no promise was returned | the order of microtasks of others | `tests/streams/differential_test.ts` |
  * | a pull that ends at once | `readable/controller_state.ts` `endPull` | the reader's `endsPullsAtOnce`, and no promise was returned | the order of pulls, and that others get their turn | `tests/streams/high_water_mark_test.ts` |
  * | an iterator without a promise for each item | `readable/from.ts` `SyncIteratorSource` | the item is no thenable | `then` is looked up once, in the same microtask | `tests/streams/differential_test.ts` |
  * | a run pulled from an iterator | `readable/pull_run.ts` `pullRun` | a pipe asks, nothing is buffered, no pull is under way | the items taken ahead of the destination | `tests/batch/iterable_source_test.ts` |

@@ -1,0 +1,76 @@
+import { requireKnown } from "../streams/internal.ts";
+import { batchedTransform } from "../batch/internal.ts";
+import type { ReadableStream, WritableStream } from "../streams/mod.ts";
+import { JsonLineWriter, type OnInvalidJsonValue } from "./json_line_writer.ts";
+import { RECORD_SEPARATOR } from "./json_sequence_reader.ts";
+
+const known = { onInvalid: true };
+
+/** How many values may wait. */
+const HIGH_WATER_MARK = 512;
+
+/**
+ * Options of {@linkcode JsonSequenceEncoderStream}: the handling of values that JSON has no text for.
+ *
+ * @example Skip what cannot be written
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { JsonSequenceEncoderStream, type JsonSequenceEncoderStreamOptions } from "@millrace/streams/text";
+ *
+ * const options: JsonSequenceEncoderStreamOptions = { onInvalid: "skip" };
+ * const texts = ReadableStream.from([{ id: 1 }, 2n]).pipeThrough(new JsonSequenceEncoderStream(options));
+ * console.log((await new Response(texts).text()).slice(1, -1)); // {"id":1}
+ * ```
+ */
+export interface JsonSequenceEncoderStreamOptions {
+  /**
+   * The handling of values for which `JSON.stringify()` throws, such as bigints and cyclic objects, or returns `undefined`.
+   * `"throw"` errors the stream with a `TypeError` that names the value. `"skip"` leaves such values out. A function is
+   * called with each, and returns the value that is written in its place; `undefined` leaves the value out.
+   *
+   * @default "throw"
+   */
+  readonly onInvalid?: "throw" | "skip" | OnInvalidJsonValue;
+}
+
+/**
+ * An encoder of JSON text sequences (RFC 7464, `application/json-seq`): takes values, and gives the bytes of their texts,
+ * each as `JSON.stringify()` writes it, with a record separator, U+001E, before it and a line feed behind it.
+ *
+ * Values may be written one by one: what queues up until the end of the event loop's turn, or until 512 wait, becomes one
+ * chunk of bytes, or a few if they are large. A value must not be changed before its write has been acknowledged.
+ *
+ * @example A response of records
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { JsonSequenceEncoderStream } from "@millrace/streams/text";
+ *
+ * const texts = ReadableStream.from([{ id: 1 }, { id: 2 }]).pipeThrough(new JsonSequenceEncoderStream());
+ * const response = new Response(texts, { headers: { "Content-Type": "application/json-seq" } });
+ * console.log(JSON.stringify(await response.text())); // "\u001e{\"id\":1}\n\u001e{\"id\":2}\n"
+ * ```
+ */
+export class JsonSequenceEncoderStream<T = unknown> {
+  /** The end that gives the texts. Cancelling it fails the writable end with the same reason. */
+  readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** The end that takes the values. Aborting it fails the readable end with the same reason. */
+  readonly writable: WritableStream<T>;
+
+  /**
+   * Makes a stream of texts.
+   *
+   * The stream, not this call, fails with a TypeError on a value that cannot be written as JSON.
+   *
+   * @param options.onInvalid The handling of such values: "throw", "skip" or a function. Default: "throw".
+   * @throws {TypeError} if `onInvalid` is none of these, or there is no such option.
+   */
+  constructor(options: JsonSequenceEncoderStreamOptions = {}) {
+    requireKnown(options, known, "JsonSequenceEncoderStream");
+    const writer = new JsonLineWriter(options.onInvalid, RECORD_SEPARATOR);
+    const { readable, writable } = batchedTransform<T, Uint8Array<ArrayBuffer>>((values, enqueue) => {
+      writer.write(values, enqueue);
+    }, { highWaterMark: HIGH_WATER_MARK });
+    this.readable = readable;
+    this.writable = writable;
+  }
+}
