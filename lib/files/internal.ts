@@ -7,6 +7,7 @@ export { openAtomicFileAt } from "./atomic_file.ts";
 export { OpenFile } from "./open_file.ts";
 export { reasonOf } from "./errno.ts";
 export { fileFailure } from "./failure.ts";
+export { makeDirectory, makeDirectorySync } from "./make_directory.ts";
 export { openOutputFile, type OutputFile, type OutputFileOptions } from "./output_file.ts";
 export { copyToTemporary } from "./copy_to_temporary.ts";
 export { keepAttributes } from "./keep_attributes.ts";

@@ -1,6 +1,6 @@
 import { chmod, lstat, mkdir, rm, rmdir, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { flushFolder, takeName } from "../files/internal.ts";
+import { flushFolder, makeDirectory, takeName } from "../files/internal.ts";
 import { changedMeanwhile, type FoundJournal, Journal, type JournalEntry, readJournal } from "./journal.ts";
 import { readManifestText, writeManifest } from "./manifest.ts";
 import { manifestText, parseManifest } from "./manifest_format.ts";
@@ -124,7 +124,7 @@ export class Target {
    * @throws {Error} if another run is under way, or was since, or it cannot be written to.
    */
   async begin(): Promise<void> {
-    await mkdir(this.folder, { recursive: true }).catch((error) => {
+    await makeDirectory(this.folder).catch((error) => {
       throw cannotWrite(this.folder, error);
     });
     this.#writing = await Journal.open(this.folder, this.isCopy, this.journal?.length);

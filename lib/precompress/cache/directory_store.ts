@@ -1,5 +1,6 @@
-import { appendFile, chmod, copyFile, lstat, mkdir, readdir, readFile, rename, stat, utimes } from "node:fs/promises";
+import { appendFile, chmod, copyFile, lstat, readdir, readFile, rename, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeDirectory } from "../../files/internal.ts";
 import { AtomicFile, isTemporaryName, removeAbandonedTemporaries, temporaryPath } from "../../files/mod.ts";
 import { discard } from "../discard.ts";
 import { explainPlace } from "../problem.ts";
@@ -29,7 +30,7 @@ export class DirectoryStore implements CacheStore {
    */
   static async open(folder: string, limits: CacheLimits): Promise<DirectoryStore> {
     try {
-      await mkdir(folder, { recursive: true });
+      await makeDirectory(folder);
       await claim(folder);
     } catch (cause) {
       throw new Error(`cannot use ${folder} as a cache: ${explainPlace(cause)}`, { cause });
@@ -59,7 +60,7 @@ export class DirectoryStore implements CacheStore {
       // Not flushed: an entry that a loss of power has torn is seen and made anew.
       await rename(temporary, target).catch(async (error) => {
         if (error.code !== "ENOENT") throw error;
-        await mkdir(dirname(target), { recursive: true });
+        await makeDirectory(dirname(target));
         await rename(temporary, target);
       });
     } finally {

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { makeDirectorySync, reasonOf } from "../../files/internal.ts";
 import { removeAbandonedOnce } from "../sink/file_sink.ts";
 import { DiskSessions } from "../session/disk_sessions.ts";
 import type { SessionStorage } from "../session/session_storage.ts";
@@ -17,10 +17,9 @@ export class DiskStorage implements Storage {
     this.root = directory;
     this.#options = options;
     try {
-      mkdirSync(directory, { recursive: true });
+      makeDirectorySync(directory);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`cannot make the directory ${directory} for uploads: ${reason}`, { cause });
+      throw new Error(`cannot make the directory ${directory} for uploads: ${reasonOf(cause)}`, { cause });
     }
     removeAbandonedOnce(directory);
   }

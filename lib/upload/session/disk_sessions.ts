@@ -13,7 +13,14 @@ import {
 } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { flushFolder, keepAttributes, OpenFile, takeName, writeFully } from "../../files/internal.ts";
+import {
+  flushFolder,
+  keepAttributes,
+  makeDirectorySync,
+  OpenFile,
+  takeName,
+  writeFully,
+} from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
 import { commitFile, removeCommitted } from "../form/committed_file.ts";
 import { containedPath } from "../sink/contained_path.ts";
@@ -66,7 +73,7 @@ export class DiskSessions implements SessionStorage {
     const folder = this.#folderOf(id);
     let lock: SessionLock | undefined;
     try {
-      mkdirSync(dirname(folder), { recursive: true });
+      makeDirectorySync(dirname(folder));
       mkdirSync(folder);
       lock = (await SessionLock.take(folder, onWanted))!;
       const hold = new DiskHold(id, folder, this.#directory, this.#options, lock, record);

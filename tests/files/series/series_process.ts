@@ -19,6 +19,9 @@ writer.closed.catch((error) => {
   console.error(error);
   process.exit(1);
 });
+// It is killed long before, unless its test has ended by a time limit.
+setTimeout(() => process.exit(1), 60_000).unref();
+
 /** Prints a number, unless the pipe is full: the next one tells as much. */
 function tell(line: number): void {
   try {

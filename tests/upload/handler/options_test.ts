@@ -82,8 +82,10 @@ test("createUploadHandler() makes the directory, also of a URL, and its parents"
 test("createUploadHandler() says so if the directory cannot be made", () =>
   inUploads(async (folder) => {
     await writeFile(join(folder, "file"), "");
-    const options = { directory: join(folder, "file") };
-    assert.throws(() => createUploadHandler(options), /cannot make the directory .*file/);
+    const words = /^cannot make the directory .*file.* for uploads: there is a file of that name already$/;
+    for (const place of ["file", "file/below"]) {
+      assert.throws(() => createUploadHandler({ directory: join(folder, place) }), { name: "Error", message: words });
+    }
   }));
 
 test("createUploadHandler() takes options that are undefined for such that are not given", () =>
