@@ -6,7 +6,7 @@ import { DATA, END_STREAM } from "../../../lib/http/h2/frame_types.ts";
 import { HttpError } from "../../../lib/http/mod.ts";
 import { pause, until, within } from "../../support/waits.ts";
 import { encounter } from "./encounter.ts";
-import { type Asked, frame } from "./hostile_server.ts";
+import { type Asked, frame, settingsFrame } from "./hostile_server.ts";
 import { nonsense } from "./nonsense.ts";
 
 /** What a user does with a request. */
@@ -42,6 +42,10 @@ test("whatever frames come, every fetch settles with a typed error or a response
       maxLength: 3,
     });
     const endings: Record<string, number> = {};
+    server.onConnection = (connection) => {
+      connection.mayBeHttp1 = true;
+      connection.send(settingsFrame({ 3: 100 }));
+    };
     await fc.assert(
       fc.asyncProperty(nonsense, uses, fc.boolean(), fc.boolean(), async (frames, hows, isGzipped, ends) => {
         // A new connection each time: the frames are for the streams 1, 3 and 5.

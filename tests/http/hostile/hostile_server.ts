@@ -39,6 +39,8 @@ export class HostileConnection {
   isClosed = false;
   /** Whether nothing at all is sent but by {@link send}. */
   isMute = false;
+  /** Whether the client may speak HTTP/1.1, as it was told HTTP_1_1_REQUIRED before; then it is cut off. */
+  mayBeHttp1 = false;
   readonly #encoder = new HpackEncoder();
   readonly #decoder = new ReferenceDecoder();
   readonly #reader = new FrameReader();
@@ -49,7 +51,10 @@ export class HostileConnection {
     this.number = number;
     this.#onRequest = onRequest;
     socket.setNoDelay(true);
-    socket.on("data", (chunk: Buffer) => this.#reader.read(chunk).forEach((frame) => this.#take(frame)));
+    socket.on("data", (chunk: Buffer) => {
+      if (this.mayBeHttp1 && /^(?:GET|POST) /.test(chunk.toString("latin1", 0, 5))) socket.destroy();
+      else this.#reader.read(chunk).forEach((frame) => this.#take(frame));
+    });
     socket.on("error", () => {}); // the client leaves as it likes
     socket.on("close", () => this.isClosed = true);
   }
