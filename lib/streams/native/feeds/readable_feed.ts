@@ -25,6 +25,8 @@ export class ReadableFeed implements ReadRequest {
   readonly type: "bytes" | undefined;
   readonly #stream: ReadableStreamState;
   #controller: NativeController | undefined;
+  /** The reader that was found at the last pull. */
+  #reader: DefaultReaderState | undefined;
   #isReading = false;
   /** Whether our stream closed; where a read takes its last chunk, it does so before it gives it. */
   #hasClosed = false;
@@ -46,10 +48,10 @@ export class ReadableFeed implements ReadRequest {
 
   pull(controller: NativeController): void {
     this.#controller = controller;
-    const reader = this.lockStream();
+    if (!this.#reader || this.#reader !== this.#stream.reader) this.#reader = this.lockStream();
     if (this.#ended) return;
     this.#isReading = true;
-    readableStreamDefaultReaderRead(reader, this);
+    readableStreamDefaultReaderRead(this.#reader, this);
     this.#isReading = false;
     if (this.#hasClosed) this.closeSteps();
   }
