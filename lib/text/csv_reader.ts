@@ -141,7 +141,7 @@ export class CsvReader<T> extends ReleasingTransformer implements Transformer<Te
   /**
    * Reads a quoted field, or goes on with one; returns the offset behind it, or -1 if it ends in another text.
    *
-   * One loop looks for quotes and line ends: two calls of indexOf() take Node four times as long where fields are short.
+   * Quotes and line ends are looked for in the same loop: two calls of indexOf() take Node four times as long where fields are short.
    */
   #readQuoted(text: string, at: number): number {
     const from = this.#parts === undefined ? at + 1 : at;
