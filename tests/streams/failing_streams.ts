@@ -254,6 +254,19 @@ function failingBody({ ReadableStream }: StreamSet): ReadableStream<Uint8Array<A
 /** What the caller forgets to handle: here the standard wants a rejection that nobody has handled. */
 export const forgotten: Readonly<Record<string, Failure>> = {
   "a forgotten read()": ({ ReadableStream }) => void new ReadableStream({ pull: fail }).getReader().read(),
+  "a forgotten next()": ({ ReadableStream }) => void new ReadableStream({ pull: fail }).values().next(),
+  "a forgotten next() behind another": ({ ReadableStream }) => {
+    let pulls = 0;
+    const iterator = new ReadableStream({
+      async pull(controller) {
+        await undefined;
+        if (pulls++ > 0) fail();
+        controller.enqueue(1);
+      },
+    }, { highWaterMark: 0 }).values();
+    void iterator.next();
+    void iterator.next();
+  },
   "a forgotten write()": ({ WritableStream }) => void new WritableStream({ write: reject }).getWriter().write(1),
   "a forgotten cancel()": ({ ReadableStream }) => void new ReadableStream({ cancel: fail }).cancel(),
   "a forgotten close()": ({ WritableStream }) => void new WritableStream({ close: fail }).close(),

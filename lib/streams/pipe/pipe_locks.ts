@@ -5,7 +5,7 @@ import { WriterState } from "../writable/writer_state.ts";
 /** The reader of a pipe: what happens to the stream wakes the pipe. Nobody sees its promise. */
 export class PipeReaderState extends DefaultReaderState {
   readonly #pipe: Task;
-  override readonly endsPullsAtOnce = true;
+  override readonly mostPullsAtOnce = 64;
 
   constructor(pipe: Task) {
     super();

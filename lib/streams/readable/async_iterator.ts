@@ -1,130 +1,140 @@
 import { wrongThis } from "../language/errors.ts";
-import { Deferred, inAMicrotask, promiseRejectedWith, promiseResolvedWith, react } from "../language/promises.ts";
-import { type ReadableControllerState, readBufferedHoldingPull, takeHeldPull } from "./controller_state.ts";
-import type { ReadRequest } from "./read_requests.ts";
+import { noop, promiseRejectedWith, promiseResolvedWith, queueReaction, react } from "../language/promises.ts";
+import { isObject } from "../language/webidl.ts";
+import { type ReadRequest, servedRead } from "./read_requests.ts";
 import {
-  type DefaultReaderState,
+  DefaultReaderState,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericCancel,
+  readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
 } from "./reader_state.ts";
-import { isObject } from "../language/webidl.ts";
+import type { ReadableStreamState } from "./stream_state.ts";
 
 const NAME = "ReadableStream AsyncIterator";
 
-type Result<R> = IteratorResult<R, unknown>;
+type Result = IteratorResult<unknown, unknown>;
 
-class IterationReadRequest extends Deferred<Result<unknown>> implements ReadRequest {
-  readonly #reader: DefaultReaderState;
-  constructor(reader: DefaultReaderState) {
+const PromiseConstructor = Promise;
+
+/** The reader of an iterator, which it releases at its end, and the request of the one read that is under way. */
+class Iteration extends DefaultReaderState implements ReadRequest {
+  override readonly mostPullsAtOnce = 2;
+  readonly #preventCancel: boolean;
+  /** The promise of the last call that has not been answered: later calls wait for it. */
+  #ongoing: Promise<Result> | undefined;
+  /** How many calls that had to wait have not been answered. */
+  #waiting = 0;
+  #resolve: (result: Result) => void = noop;
+  #reject: (reason: unknown) => void = noop;
+
+  constructor(stream: ReadableStreamState, preventCancel: boolean) {
     super();
-    this.#reader = reader;
+    this.#preventCancel = preventCancel;
+    readableStreamReaderGenericInitialize(this, stream);
   }
+
+  next(): Promise<Result> {
+    return this.#ongoing === undefined ? this.#read() : this.#wait(() => this.#read());
+  }
+
+  return(value: unknown): Promise<Result> {
+    this.#ongoing = this.#ongoing === undefined ? this.#end(value) : this.#wait(() => this.#end(value));
+    return react(this.#ongoing, () => ({ done: true, value }));
+  }
+
+  #wait(steps: () => Promise<Result>): Promise<Result> {
+    this.#waiting++;
+    return this.#ongoing = react(react(this.#ongoing!, steps, steps), (result) => {
+      this.#waited();
+      return result;
+    }, (error) => {
+      this.#waited();
+      throw error;
+    });
+  }
+
+  #waited(): void {
+    this.#waiting--;
+    this.#answered();
+  }
+
+  #read(): Promise<Result> {
+    const { stream } = this;
+    if (stream === undefined) return promiseResolvedWith<Result>({ done: true, value: undefined });
+    if (stream.controller.hasBuffered) { // as in ReadableStreamDefaultReader.read()
+      stream.disturbed = true;
+      return servedRead(stream.controller.readBuffered()) as Promise<Result>;
+    }
+    const promise = new PromiseConstructor<Result>((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    if (this.#waiting === 0) this.#ongoing = promise;
+    readableStreamDefaultReaderRead(this, this);
+    return promise;
+  }
+
   chunkSteps(value: unknown): void {
-    this.resolve({ done: false, value });
+    this.#answered();
+    this.#resolve({ done: false, value });
   }
+
   closeSteps(): void {
-    readableStreamReaderRelease(this.#reader);
-    this.resolve({ done: true, value: undefined });
+    this.#finish(() => this.#resolve({ done: true, value: undefined }));
   }
+
   errorSteps(error: unknown): void {
-    readableStreamReaderRelease(this.#reader);
-    this.reject(error);
+    this.#finish(() => this.#reject(error));
+  }
+
+  /** The end comes once in a stream, and is told when the standard tells it. */
+  #finish(answer: () => void): void {
+    readableStreamReaderRelease(this);
+    queueReaction(() => {
+      this.#answered();
+      answer();
+    });
+  }
+
+  #answered(): void {
+    if (this.#waiting === 0) this.#ongoing = undefined;
+  }
+
+  #end(value: unknown): Promise<Result> {
+    const canceled = this.#preventCancel || this.stream === undefined
+      ? undefined
+      : readableStreamReaderGenericCancel(this, value);
+    readableStreamReaderRelease(this);
+    return promiseResolvedWith(canceled) as Promise<never>;
   }
 }
 
 /**
  * The asynchronous iterator of a ReadableStream.
  *
+ * Web IDL has it react to each read before it answers. As in Node and Deno, the promise of a step is that of its read,
+ * and so answers a microtask earlier.
+ *
  * @see {@link https://streams.spec.whatwg.org/#rs-asynciterator}
  * @see {@link https://webidl.spec.whatwg.org/#js-asynchronous-iterator-prototype-object}
  */
 export class ReadableStreamAsyncIterator<R> {
-  readonly #reader: DefaultReaderState;
-  readonly #preventCancel: boolean;
-  #ongoing: Promise<Result<R>> | undefined;
-  /** How many calls of `next()` have not settled: while there are any, later calls wait for the last of them. */
-  #unsettled = 0;
-  #finished = false;
-  /** A chunk that was read and is given in a microtask; there is one at most, as calls wait for each other. */
-  #buffered: R | undefined;
-  /** The controller of the pull that reading it caused, whose end is to come first. */
-  #pulled: ReadableControllerState | undefined;
+  readonly #iteration: Iteration;
 
-  constructor(reader: DefaultReaderState, preventCancel: boolean) {
-    this.#reader = reader;
-    this.#preventCancel = preventCancel;
+  /** Locks the stream. */
+  constructor(stream: ReadableStreamState, preventCancel: boolean) {
+    this.#iteration = new Iteration(stream, preventCancel);
   }
 
-  next(): Promise<Result<R>> {
-    if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis(NAME));
-    this.#unsettled++;
-    this.#ongoing = this.#ongoing === undefined
-      ? this.#nextSteps()
-      : react(this.#ongoing, () => this.#nextSteps(), () => this.#nextSteps());
-    return this.#ongoing;
+  next(): Promise<IteratorResult<R, unknown>> {
+    if (!isObject(this) || !(#iteration in this)) return promiseRejectedWith(wrongThis(NAME));
+    return this.#iteration.next() as Promise<IteratorResult<R, unknown>>;
   }
 
-  return(value: unknown): Promise<Result<R>> {
-    if (!isObject(this) || !(#ongoing in this)) return promiseRejectedWith(wrongThis(NAME));
-    const steps = (): Promise<Result<R>> => this.#returnSteps(value);
-    this.#ongoing = this.#ongoing === undefined ? steps() : react(this.#ongoing, steps, steps);
-    return react(this.#ongoing, () => ({ done: true, value }));
-  }
-
-  #nextSteps(): Promise<Result<R>> {
-    if (this.#finished) return promiseResolvedWith<Result<R>>({ done: true, value: undefined });
-    const { stream } = this.#reader;
-    if (stream!.controller.hasBuffered) { // as in ReadableStreamDefaultReader.read(), and its reaction
-      stream!.disturbed = true;
-      this.#buffered = readBufferedHoldingPull(stream!.controller) as R;
-      if (takeHeldPull(stream!.controller)) this.#pulled = stream!.controller;
-      return inAMicrotask(this.#onBuffered);
-    }
-    const request = new IterationReadRequest(this.#reader);
-    readableStreamDefaultReaderRead(this.#reader, request);
-    return react(request.promise as Promise<Result<R>>, this.#onNext, this.#onFailed);
-  }
-
-  readonly #onBuffered = (): Result<R> => {
-    const pulled = this.#pulled;
-    if (pulled !== undefined) {
-      this.#pulled = undefined;
-      pulled.goOn();
-    }
-    const value = this.#buffered as R;
-    this.#buffered = undefined;
-    this.#settled();
-    return { done: false, value };
-  };
-
-  #settled(): void {
-    if (--this.#unsettled === 0) this.#ongoing = undefined;
-  }
-
-  readonly #onNext = (result: Result<R>): Result<R> => {
-    this.#settled();
-    if (result.done) this.#finished = true;
-    return result;
-  };
-
-  readonly #onFailed = (error: unknown): never => {
-    this.#settled();
-    this.#finished = true;
-    throw error;
-  };
-
-  #returnSteps(value: unknown): Promise<Result<R>> {
-    const end: Result<R> = { done: true, value };
-    if (this.#finished) return promiseResolvedWith(end);
-    this.#finished = true;
-    if (this.#preventCancel) {
-      readableStreamReaderRelease(this.#reader);
-      return promiseResolvedWith(end);
-    }
-    const canceled = readableStreamReaderGenericCancel(this.#reader, value);
-    readableStreamReaderRelease(this.#reader);
-    return canceled as Promise<never>;
+  return(value: unknown): Promise<IteratorResult<R, unknown>> {
+    if (!isObject(this) || !(#iteration in this)) return promiseRejectedWith(wrongThis(NAME));
+    return this.#iteration.return(value) as Promise<IteratorResult<R, unknown>>;
   }
 }
 

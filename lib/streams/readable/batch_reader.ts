@@ -36,7 +36,7 @@ export function acquireBatchReader(stream: unknown, limits: BatchLimits, leavesR
 
 /** Nobody sees its reads, nor its promise. */
 class BatchReaderState extends DefaultReaderState {
-  override readonly endsPullsAtOnce = true;
+  override readonly mostPullsAtOnce = 64;
   override released(): void {} // as in PipeReaderState
 }
 

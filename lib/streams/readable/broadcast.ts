@@ -57,7 +57,7 @@ function toSource(stream: unknown): ReadableStreamState {
 /** The reader of a broadcast, which tells it of the end of the source. */
 class BroadcastReaderState extends DefaultReaderState {
   readonly #broadcast: Broadcast;
-  override readonly endsPullsAtOnce = true;
+  override readonly mostPullsAtOnce = 64;
 
   constructor(broadcast: Broadcast) {
     super();

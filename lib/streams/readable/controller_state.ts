@@ -26,14 +26,6 @@ export interface SourceAlgorithms {
   readonly recycler?: RecyclingSource | undefined;
 }
 
-/** How the end of a pull that returned no promise is dealt with. */
-const REACTS = 0;
-const MAY_BE_HELD = 1;
-const IS_HELD = 2;
-
-/** How often a pull that a pipe asked for is repeated at once, before other code gets its turn. */
-const MOST_PULLS_AT_ONCE = 64;
-
 /** The members that both kinds of queue share. */
 interface ControllerQueue {
   readonly length: number;
@@ -55,8 +47,6 @@ export abstract class ReadableControllerState {
   closeRequested = false;
   pulling = false;
   pullAgain = false;
-  /** See {@linkcode readBufferedHoldingPull}. */
-  pullEnd: typeof REACTS | typeof MAY_BE_HELD | typeof IS_HELD = REACTS;
   /** The same as functions, for promises; bound once for each stream. */
   #onPulled: (() => void) | undefined;
   #onPullFailed: ((error: unknown) => void) | undefined;
@@ -223,12 +213,9 @@ export function checkCanCloseOrEnqueue(controller: ReadableControllerState, acti
  *                  |-- the stream is ending ... nothing: it is pulled no more
  *                  |
  *                  |-- a user reads .......... reactToPull(): onPulled() a microtask later
- *                  |     |
- *                  |     `-- and the pull came of a read whose caller queues a reaction of its own at once (MAY_BE_HELD):
- *                  |         it is held (IS_HELD), taken by takeHeldPull(), and run first in that reaction
  *                  |
- *                  `-- nobody sees it ........ the pull has ended: endPull() pulls again, as long as that is asked for and
- *                      (endsPullsAtOnce)       up to MOST_PULLS_AT_ONCE times, then as for a user
+ *                  `-- no reader's read() .... the pull has ended: endPull() pulls again, as long as that is asked for and
+ *                      waits for it            up to mostPullsAtOnce times, then as for a user
  *
  * onPulled() also follows start. It ends the pull, and calls callPullIfNeeded() if `pullAgain` is set.
  */
@@ -259,14 +246,13 @@ function callPull(controller: ReadableControllerState): void {
     return;
   }
   const { reader } = controller.stream;
-  if (!reader?.endsPullsAtOnce) reactToPull(controller);
+  if (!reader?.mostPullsAtOnce) reactToPull(controller);
   else if (controller.pullAgain) endPull(controller, undefined);
   else controller.pulling = false;
 }
 
 function reactToPull(controller: ReadableControllerState): void {
   if (!controller.canCloseOrEnqueue) controller.pulling = false; // for good, so that nobody sees when
-  else if (controller.pullEnd === MAY_BE_HELD) controller.pullEnd = IS_HELD;
   else queueGoingOn(controller);
 }
 
@@ -287,7 +273,7 @@ function endPull(controller: ReadableControllerState, firstResult: unknown): voi
       return;
     }
     const { reader } = controller.stream;
-    if (!reader?.endsPullsAtOnce || pulls === MOST_PULLS_AT_ONCE) {
+    if (!reader || pulls >= reader.mostPullsAtOnce) {
       reactToPull(controller);
       return;
     }
@@ -299,21 +285,4 @@ function endPull(controller: ReadableControllerState, firstResult: unknown): voi
     controller.pullAgain = false;
     result = pullFrom(controller);
   }
-}
-
-/**
- * Reads a chunk that is buffered for somebody who will queue a reaction of their own at once. If the read pulled, and
- * the source returned no promise, the reaction to that would be queued just before theirs; this holds it back, to be run
- * first in theirs, and saves a microtask.
- */
-export function readBufferedHoldingPull(controller: ReadableControllerState): unknown {
-  controller.pullEnd = MAY_BE_HELD;
-  return controller.readBuffered();
-}
-
-/** Whether {@linkcode readBufferedHoldingPull} has held the end of a pull back; to be asked for right after it. */
-export function takeHeldPull(controller: ReadableControllerState): boolean {
-  const isHeld = controller.pullEnd === IS_HELD;
-  controller.pullEnd = REACTS;
-  return isHeld;
 }

@@ -162,10 +162,10 @@ export class SyncIteratorSource extends IteratorSource {
 
   /**
    * Gives a value that is no thenable as the reactions above would: in the same microtasks but with no results, or at
-   * once where a pipe reads.
+   * once where a pipe or an iterator reads.
    */
   #giveLater(done: boolean, value: unknown): unknown {
-    if (this.controller.stream.reader?.endsPullsAtOnce) {
+    if (this.controller.stream.reader?.mostPullsAtOnce) {
       this.give(done, value);
       return undefined;
     }

@@ -22,7 +22,6 @@ import {
   readableStreamStateOf,
   setReadableStreamStateOf,
 } from "./lockable.ts";
-import { acquireReadableStreamDefaultReader } from "./reader_state.ts";
 import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 import type { UnderlyingByteSource, UnderlyingDefaultSource, UnderlyingSource } from "./source_types.ts";
 import { readableStreamTee } from "./tee.ts";
@@ -212,7 +211,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     const state = this.#state;
     const preventCancel = Boolean(toDictionary(options, "the options").preventCancel);
     checkReadableStreamFree(state, "iterate");
-    const iterator = new ReadableStreamAsyncIterator<R>(acquireReadableStreamDefaultReader(state), preventCancel);
+    const iterator = new ReadableStreamAsyncIterator<R>(state, preventCancel);
     return iterator as unknown as AsyncIteratorObject<R, undefined, unknown>; // the rest is inherited
   }
 

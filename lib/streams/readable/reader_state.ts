@@ -20,10 +20,10 @@ abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> implem
   declare readonly lazyLock: LockState["lazyLock"];
   nativeSide: LockState["nativeSide"];
   /**
-   * Whether no user sees its reads: the end of a pull that returned no promise then takes effect at once, and not a
-   * microtask later.
+   * How many pulls that return no promise may follow each other at once, where the standard has other code get its turn
+   * between them: none if a user reads by it.
    */
-  readonly endsPullsAtOnce: boolean = false;
+  readonly mostPullsAtOnce: number = 0;
   requests: Ring<Request> = new Ring();
 
   /** Made when somebody looks at it: what has become of the stream until then tells what it is. */

@@ -1,6 +1,7 @@
 /**
- * All shortcuts of the streams. Each ends in the standard's own operation, and none of them can be observed by a program:
- * the web platform tests (`tests/wpt`), the differential runner (`tests/streams/differential_test.ts`) and the programs in
+ * All shortcuts of the streams. Each ends in the standard's own operation, and none of them can be observed by a program,
+ * but for the microtasks of pipes, which the standard leaves open, and those of iterators, which engines differ in: the
+ * web platform tests (`tests/wpt`), the differential runner (`tests/streams/differential_test.ts`) and the programs in
  * 50 asynchronous contexts (`tests/streams/contexts/contexts_test.ts`) hold all of them. The test that is named below is
  * the one that shows what a shortcut would break first.
  *
@@ -11,9 +12,9 @@
  * | sizes that are all 1 | `queuing/chunk_queue.ts` `ChunkQueue` | no chunk has had another size | `desiredSize` | `tests/streams/chunk_queue_test.ts` |
  * | a size function that is not called | `queuing/queuing_strategy.ts` `extractSizeAlgorithm` | it is CountQueuingStrategy's own | calls of a user's size function | `tests/streams/differential_test.ts` |
  * | a read that is served at once | `readable/default_reader.ts` `servedRead` | a chunk is buffered | the order of answers | `tests/streams/differential_test.ts` |
- * | an iteration without a request | `readable/async_iterator.ts` `readBufferedHoldingPull` | a chunk is buffered, and no call is under way | the order of answers and pulls | `tests/streams/differential_test.ts` |
+ * | an iteration by one promise a step | `readable/async_iterator.ts` `Iteration` | always | the order of answers, and when the end is told | `tests/streams/async_iterator_test.ts` |
  * | a last pull without an end | `readable/controller_state.ts` `reactToPull` | the stream is closing, closed or errored, and no promise was returned | the order of microtasks of others | `tests/streams/differential_test.ts` |
- * | a pull that ends at once | `readable/controller_state.ts` `endPull` | the reader's `endsPullsAtOnce`, and no promise was returned | the order of pulls, and that others get their turn | `tests/streams/high_water_mark_test.ts` |
+ * | a pull that ends at once | `readable/controller_state.ts` `endPull` | up to the reader's `mostPullsAtOnce`, and no promise was returned | the order of pulls, and that others get their turn | `tests/streams/high_water_mark_test.ts` |
  * | an iterator without a promise for each item | `readable/from.ts` `SyncIteratorSource` | the item is no thenable | `then` is looked up once, in the same microtask | `tests/streams/differential_test.ts` |
  * | a run pulled from an iterator | `readable/pull_run.ts` `pullRun` | a pipe asks, nothing is buffered, no pull is under way | the items taken ahead of the destination | `tests/batch/iterable_source_test.ts` |
  * | a write that passes the queue | `writable/writer_state.ts` `writeAtOnce` | the sink is idle and the size is 1 | `desiredSize` and `ready` in the call | `tests/streams/differential_test.ts` |
@@ -22,7 +23,7 @@
  * | batches as chunks of the queue | `writable/batches/batched_writes.ts` `BatchedWrites` | the sink takes batches | `desiredSize`, acknowledgement and order | `tests/batch/model_test.ts` |
  * | whole runs into a batch | `writable/batches/batched_writes.ts` `moveForPipe` | a pipe of chunks of size 1 | order, and the limits of queue and batch | `tests/batch/chunkings_test.ts` |
  * | a transform that waits without a promise | `transform/transform_state.ts` `PARKED` | always | the microtask in which it goes on | `tests/streams/differential_test.ts` |
- * | a transform between two pipes | `transform/transform_state.ts` `endsPullsAtOnce` | both ends belong to pipes | where backpressure starts and ends | `tests/streams/high_water_mark_test.ts` |
+ * | a transform between two pipes | `transform/transform_state.ts` `mostPullsAtOnce` | a pipe or an iterator reads, and a pipe writes | where backpressure starts and ends | `tests/streams/high_water_mark_test.ts` |
  * | many chunks enqueued in one call | `transform/enqueue_all.ts` `enqueueAll` | no reader waits, no size function | that each is enqueued in order | `tests/streams/enqueue_all_test.ts` |
  * | the rest of a chunk, parked | `transform/transform_rest.ts` `transformRest` | the transformer is ours, and there is backpressure | that a write ends when its chunk is transformed, or fails with it | `tests/text/pieces_test.ts` |
  * | arrays kept as they came | `shortcuts/run_queue.ts` `RunQueue` | chunks of size 1 come many at once | order and totals | `tests/streams/run_queue_test.ts` |

@@ -184,7 +184,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     this.backpressure = true;
     if (!this.#hasParkedPull) return;
     this.#hasParkedPull = false;
-    if (reader?.endsPullsAtOnce) {
+    if (reader?.mostPullsAtOnce) {
       controller.pulling = false;
       controller.pullAgain = false;
     } else {
@@ -198,7 +198,7 @@ export class TransformStreamState implements SinkAlgorithms, SourceAlgorithms {
     if (!this.#hasParkedWrite) return;
     this.#hasParkedWrite = false;
     if (!this.writable.inFlightWriteRequest!.settlesAtOnce) this.#resumeWriteInMicrotask();
-    else if (this.readable.reader?.endsPullsAtOnce || this.writable.state === "erroring") this.#resumeWrite();
+    else if (this.readable.reader?.mostPullsAtOnce || this.writable.state === "erroring") this.#resumeWrite();
     else queueReaction(() => this.#resumeWrite());
   }
 

@@ -94,7 +94,7 @@ inheritNothing(ReadableFeed);
 
 /** A reader that no user sees. */
 export class UnseenReaderState extends DefaultReaderState {
-  override readonly endsPullsAtOnce = true;
+  override readonly mostPullsAtOnce = 64;
 }
 
 /** The reader by which the native side locks our stream, for as long as a native consumer locks the native side. */
