@@ -9,8 +9,10 @@
  * Each server is a process on the runtime measured, the client one on Node; servers take turns, in changing order, and each
  * counts with its fastest round. CPU is the server's own, the middle of all rounds: the figure with the least noise.
  * `--quick` takes fewer rounds: for a look, not for the record. Only full runs are written to RESULTS.md. `--profile`
- * prints, by the CPU profiler, which parts of a program take the time, and which functions; it writes nothing. (Bun's own
- * streams are not seen by its profiler: they count to their callers.)
+ * prints, by the CPU profiler, how much CPU time each part of a program takes a request, which functions take it, and how
+ * much of the time of native streams was won: the functions of streams are what streams can win at most, but for the
+ * garbage that they leave, which counts to the runtime. It writes nothing. (Bun's own streams are not seen by its
+ * profiler: they count to their callers.)
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -74,21 +76,30 @@ function row({ title }: Program, { way, best, failure }: Contestant, native: Rou
 const percent = (share: number): string => `${(share * 100).toFixed(1)}%`;
 
 async function profile(program: Program): Promise<void> {
-  const parts: (readonly [string, Parts])[] = [];
+  const profiles: (readonly [string, Parts])[] = [];
   for (const contestant of await started(program)) {
     const measured = await contestant.profile(4 * MILLISECONDS);
-    if (measured) parts.push([`${program.title}, ${contestant.way}`, measured]);
+    if (measured) profiles.push([`${program.title}, ${contestant.way}`, measured]);
     else console.log(`${program.title}, ${contestant.way} fails: ${contestant.failure}`);
     await contestant.end();
   }
-  const columns = Object.keys(parts[0][1].shares) as (keyof Parts["shares"])[];
-  const rows = parts.map(([name, { shares }]) => [name, ...columns.map((part) => percent(shares[part]))]);
-  console.log(`\n${table(["program, streams", ...columns], rows)}`);
-  for (const [name, { functions }] of parts) {
+  const native = profiles[0][1].times;
+  const parts = Object.keys(native) as (keyof Parts["times"])[];
+  const rows = profiles.map(([name, { times }]) => {
+    const won = sum(native) - sum(times);
+    const share = times === native || native.streams === 0 ? "-" : percent(won / native.streams);
+    return [name, ...parts.map((part) => `${Math.round(times[part])} µs`), `${Math.round(sum(times))} µs`, share];
+  });
+  console.log(`\n${table(["program, streams", ...parts, "all", "won of native's streams"], rows)}`);
+  for (const [name, { functions }] of profiles) {
     console.log(
       `\n${name}:\n${functions.map(([each, share]) => `  ${percent(share).padStart(6)} ${each}`).join("\n")}`,
     );
   }
+}
+
+function sum(times: Parts["times"]): number {
+  return Object.values(times).reduce((sum, time) => sum + time, 0);
 }
 
 const chosen = programs.filter(({ title }) => wanted.test(title));

@@ -76,13 +76,15 @@ export class Contestant {
     });
   }
 
-  /** Plays a round under the CPU profiler. */
+  /** Plays a round under the CPU profiler. Times are in microseconds a request. */
   async profile(milliseconds: number): Promise<Parts | undefined> {
     let parts: Parts | undefined;
     await this.#attempt(async () => {
       await this.#ask<CpuTime>("profile");
-      await this.#load(milliseconds);
-      parts = await this.#ask<Parts>("parts");
+      const { requests } = await this.#load(milliseconds);
+      const { times, functions } = await this.#ask<Parts>("parts");
+      const each = Object.entries(times).map(([part, time]) => [part, time / requests]);
+      parts = { times: Object.fromEntries(each) as Parts["times"], functions };
     });
     return parts;
   }

@@ -47,7 +47,7 @@ function partsOf({ nodes, samples = [], timeDeltas = [] }: Inspected.Profile): P
     for (const child of children) visit(child, part);
   };
   visit(nodes[0].id, "runtime");
-  const shares: Record<Part, number> = { render: 0, streams: 0, server: 0, program: 0, runtime: 0 };
+  const times: Record<Part, number> = { render: 0, streams: 0, server: 0, program: 0, runtime: 0 };
   const functions = new Map<string, number>();
   let all = 0;
   for (const [i, id] of samples.entries()) {
@@ -55,11 +55,10 @@ function partsOf({ nodes, samples = [], timeDeltas = [] }: Inspected.Profile): P
     if (functionName === "(idle)") continue;
     const time = timeDeltas[i];
     all += time;
-    shares[parts.get(id)!] += time;
+    times[parts.get(id)!] += time;
     const name = `${functionName || "(anonymous)"} ${url.split("/").slice(-2).join("/")}:${lineNumber + 1}`;
     functions.set(name, (functions.get(name) ?? 0) + time);
   }
-  for (const part of Object.keys(shares) as Part[]) shares[part] /= all;
   const most = [...functions].sort(([, a], [, b]) => b - a).slice(0, LISTED);
-  return { shares, functions: most.map(([name, time]) => [name, time / all]) };
+  return { times, functions: most.map(([name, time]) => [name, time / all]) };
 }

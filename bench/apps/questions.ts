@@ -41,9 +41,9 @@ export interface CpuTime {
   readonly cpu: number;
 }
 
-/** A server's answer to "parts": the share of its CPU time that each part took. */
+/** A server's answer to "parts": the CPU time that each took, in microseconds. */
 export interface Parts {
-  readonly shares: Readonly<Record<Part, number>>;
+  readonly times: Readonly<Record<Part, number>>;
   /** The functions that took most of it by themselves, with their shares. */
   readonly functions: readonly (readonly [string, number])[];
 }
