@@ -111,7 +111,7 @@ export const mangledNames: readonly string[] = [
   "signalAbort",
   "sink",
   "sizeAlgorithm",
-  "sourceClosed",
+  "sourceEnded",
   "started",
   "startedErroring",
   "stateOf",

@@ -50,6 +50,21 @@ for (const [name, ReadableStream] of Object.entries(classes)) {
       assert.deepEqual(got, [numbers(100), numbers(100), numbers(100)]);
     });
 
+    it("gives a chunk that was buffered though taking it has the source err at once", async () => {
+      const error = new Error("at the end");
+      let pulls = 0;
+      const source = new ReadableStream<number>({
+        pull(controller) {
+          controller.enqueue(++pulls);
+          if (pulls === 2) controller.error(error);
+        },
+      });
+      await turn(); // one is buffered
+      const readers = broadcast(source, { highWaterMark: 0 }).map((branch) => branch.getReader());
+      for (const read of readers.map((reader) => reader.read())) assert.equal((await read).value, 1);
+      for (const reader of readers) await assert.rejects(reader.read(), error);
+    });
+
     it("reads nothing before a branch has room", async () => {
       const source = new Numbers(ReadableStream);
       broadcast(source.stream, { highWaterMark: 0 });

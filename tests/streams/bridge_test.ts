@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fromNative, toNative } from "../../lib/streams/mod.ts";
+import { fromNative, pipeTo, toNative, WritableStream } from "../../lib/streams/mod.ts";
 import { eventually, quiet } from "./drop_in_comparison.ts";
 import { native, ours, type StreamClasses } from "./drop_in_implementations.ts";
 import { utf8, watched } from "./drop_in_streams.ts";
@@ -206,3 +206,26 @@ test("fromNative() closes with a native byte stream that does not answer for the
   } as never);
   assert.deepEqual(await eventually(fromNative(closing).getReader().read()), { done: true, value: undefined });
 });
+
+for (const type of [undefined, "bytes"] as const) {
+  test(`a chunk that a native ${type ?? "default"} stream has buffered comes through though taking it has it err`, async () => {
+    const error = new Error("at the end");
+    const opened = async (): Promise<globalThis.ReadableStream<Uint8Array<ArrayBuffer>>> => {
+      let pulls = 0;
+      const pull = (controller: ReadableStreamDefaultController | ReadableByteStreamController): void => {
+        controller.enqueue(new Uint8Array([++pulls]));
+        if (pulls === 3) controller.error(error);
+      };
+      const stream = new native.ReadableStream({ type, pull } as UnderlyingSource, { highWaterMark: 2 });
+      await quiet(1); // two are buffered
+      return stream;
+    };
+    const written: number[] = [];
+    const destination = new WritableStream<Uint8Array>({ write: ([byte]) => void written.push(byte) });
+    await assert.rejects(pipeTo(await opened(), destination), error);
+    assert.deepEqual(written, [1]);
+    const reader = fromNative(await opened()).getReader();
+    assert.equal((await reader.read()).value?.[0], 1);
+    await assert.rejects(reader.read(), error);
+  });
+}

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeNativeSideLazily } from "../../lib/streams/native/lazy/lazy_side.ts";
-import { ReadableStream, TransformStream, WritableStream } from "../../lib/streams/mod.ts";
+import { ReadableStream, toNative, TransformStream, WritableStream } from "../../lib/streams/mod.ts";
 
 const nativeLocked = getterOf(globalThis.ReadableStream.prototype, "locked");
 const nativeLockedWritable = getterOf(globalThis.WritableStream.prototype, "locked");
 const nativeGetReader = globalThis.ReadableStream.prototype.getReader;
+const nativePipeTo = globalThis.ReadableStream.prototype.pipeTo;
 const nativeGetWriter = globalThis.WritableStream.prototype.getWriter;
 
 const nativeGetters = [
@@ -269,6 +270,35 @@ test("a source that fails while a native reader takes what is buffered gives tha
   await assert.rejects(reader.read(), error);
   await assert.rejects(reader.closed, error);
 });
+
+for (const type of [undefined, "bytes"] as const) {
+  const kind = type === undefined ? "stream" : "byte stream";
+  test(`a chunk that was buffered is read though taking it has the source of the ${kind} err at once`, async () => {
+    const error = new Error("at the end");
+    const opened = async (): Promise<ReadableStream<Uint8Array>> => {
+      let pulls = 0;
+      const pull = (controller: ReadableStreamDefaultController | ReadableByteStreamController): void => {
+        controller.enqueue(new Uint8Array([++pulls]));
+        if (pulls === 3) controller.error(error);
+      };
+      const stream = type ? new ReadableStream({ type, pull }, { highWaterMark: 2 }) : new ReadableStream({ pull }, {
+        highWaterMark: 2,
+      });
+      await new Promise((resolve) => setTimeout(resolve, 1)); // two are buffered
+      return stream as ReadableStream<Uint8Array>;
+    };
+    for (const cross of [(stream: ReadableStream<Uint8Array>) => stream, toNative<Uint8Array>]) {
+      const reader = nativeGetReader.call(cross(await opened())) as ReadableStreamDefaultReader<Uint8Array>;
+      assert.equal((await reader.read()).value?.[0], 1);
+      await assert.rejects(reader.read(), error);
+      await assert.rejects(reader.closed, error);
+    }
+    const written: number[] = [];
+    const destination = new globalThis.WritableStream<Uint8Array>({ write: ([byte]) => void written.push(byte) });
+    await assert.rejects(nativePipeTo.call(await opened(), destination), error);
+    assert.deepEqual(written, [1]);
+  });
+}
 
 test("the runtime reads a stream that was frozen before it looked", async () => {
   const reader = nativeGetReader.call(Object.freeze(ReadableStream.from(["a"]))) as ReadableStreamDefaultReader<string>;

@@ -65,11 +65,11 @@ class BroadcastReaderState extends DefaultReaderState {
   }
   override streamClosed(): void {
     super.streamClosed();
-    this.#broadcast.sourceClosed();
+    this.#broadcast.sourceEnded();
   }
   override streamErrored(error: unknown): void {
     super.streamErrored(error);
-    this.#broadcast.errorBranches(error);
+    this.#broadcast.sourceEnded();
   }
 }
 
@@ -80,9 +80,8 @@ class Broadcast implements ReadRequest {
   readonly #settings: BroadcastSettings;
   readonly #reader: BroadcastReaderState;
   #isReading = false;
-  /** Whether a call of `read()` is under way, which may close the source before it gives the last chunk. */
+  /** Whether a call of `read()` is under way, in which the source may end before it gives the last chunk. */
   #isInRead = false;
-  #hasClosed = false;
 
   constructor(source: ReadableStreamState, settings: BroadcastSettings) {
     this.#source = source;
@@ -94,8 +93,7 @@ class Broadcast implements ReadRequest {
     );
     this.#reader = new BroadcastReaderState(this);
     readableStreamReaderGenericInitialize(this.#reader, source);
-    if (source.state === "closed") this.sourceClosed();
-    else if (source.state === "errored") this.errorBranches(source.storedError);
+    this.sourceEnded();
   }
 
   /** Reads as long as there is demand. */
@@ -105,7 +103,7 @@ class Broadcast implements ReadRequest {
       this.#isInRead = true;
       readableStreamDefaultReaderRead(this.#reader, this);
       this.#isInRead = false;
-      if (this.#hasClosed) this.sourceClosed();
+      this.sourceEnded();
     }
   }
 
@@ -132,7 +130,7 @@ class Broadcast implements ReadRequest {
 
   closeSteps(): void {
     this.#isReading = false;
-    this.sourceClosed();
+    this.sourceEnded();
   }
 
   errorSteps(): void {
@@ -169,18 +167,20 @@ class Broadcast implements ReadRequest {
     return branch.isLive;
   }
 
-  sourceClosed(): void {
-    this.#hasClosed = true;
-    if (this.#isInRead) return;
-    for (const branch of this.branches) branch.close();
+  /** Tells the branches of the end, if there is one. */
+  sourceEnded(): void {
+    const { state, storedError } = this.#source;
+    if (state === "readable" || this.#isInRead) return;
+    if (state === "errored") this.#errorBranches(storedError);
+    else for (const branch of this.branches) branch.close();
   }
 
-  errorBranches(error: unknown): void {
+  #errorBranches(error: unknown): void {
     for (const { stream } of this.branches) stream.controller.error(error);
   }
 
   #fail(error: unknown): void {
-    this.errorBranches(error);
+    this.#errorBranches(error);
     markAsHandled(readableStreamCancel(this.#source, error));
   }
 

@@ -74,5 +74,9 @@ export class FromNativeByteSource implements SourceAlgorithms {
     if (this.#controller.pendingPullIntos.length > 0) readableByteStreamControllerRespond(this.#controller, 0);
   };
 
-  readonly #onErrored = (error: unknown): void => this.#controller.error(error);
+  readonly #onErrored = (error: unknown): void => {
+    const fail = (): void => this.#controller.error(error);
+    if (this.#isReading) atEndOfTurn(fail); // bytes may still be on their way to us
+    else fail();
+  };
 }

@@ -21,7 +21,8 @@ export class NativeReadableEnd implements SourceAlgorithms {
   #reader!: globalThis.ReadableStreamDefaultReader; // set by acquire()
   #controller!: DefaultControllerState;
   #isReading = false;
-  #hasClosed = false;
+  /** The end that the stream came to while a chunk of it was on its way to us. */
+  #end: (() => void) | undefined;
 
   constructor(stream: globalThis.ReadableStream) {
     this.#stream = stream;
@@ -34,8 +35,10 @@ export class NativeReadableEnd implements SourceAlgorithms {
   acquire(): ReadableStreamState {
     this.#reader = nativeGetReader.call(this.#stream) as globalThis.ReadableStreamDefaultReader;
     const state = createReadableStream(this, 0);
-    this.#controller = state.controller as DefaultControllerState;
-    react(nativeReaderClosed.call(this.#reader), this.#onClosed, this.#onErrored);
+    const controller = this.#controller = state.controller as DefaultControllerState;
+    react(nativeReaderClosed.call(this.#reader), () => this.#endBy(() => controller.close()), (error) => {
+      this.#endBy(() => controller.error(error));
+    });
     return state;
   }
 
@@ -45,7 +48,7 @@ export class NativeReadableEnd implements SourceAlgorithms {
 
   pull(): unknown {
     this.#isReading = true;
-    react(nativeReader.read.call(this.#reader), this.#onRead, this.#onErrored);
+    react(nativeReader.read.call(this.#reader), this.#onRead, this.#controller.onPullFailed);
     return PARKED;
   }
 
@@ -55,16 +58,15 @@ export class NativeReadableEnd implements SourceAlgorithms {
 
   readonly #onRead = ({ done, value }: ReadableStreamReadResult<unknown>): void => {
     this.#isReading = false;
-    if (!done) this.#controller.enqueue(value);
-    if (done || this.#hasClosed) this.#controller.close();
+    if (done) this.#controller.close();
+    else this.#controller.enqueue(value);
+    this.#end?.();
     this.#controller.goOn();
   };
 
-  /** It closes when its last chunk has been read, but that chunk may still be on its way to us. */
-  readonly #onClosed = (): void => {
-    this.#hasClosed = true;
-    if (!this.#isReading) this.#controller.close();
-  };
-
-  readonly #onErrored = (error: unknown): void => this.#controller.error(error);
+  /** It closes as its last chunk is read, or errs by a pull for the next one; the chunk may still be on its way to us. */
+  #endBy(end: () => void): void {
+    if (this.#isReading) this.#end = end;
+    else end();
+  }
 }

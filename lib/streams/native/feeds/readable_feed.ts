@@ -24,12 +24,10 @@ export type NativeController =
 export class ReadableFeed implements ReadRequest {
   readonly type: "bytes" | undefined;
   readonly #stream: ReadableStreamState;
-  #controller: NativeController | undefined;
+  #controller!: NativeController; // set before our stream has it as its feed
   /** The reader that was found at the last pull. */
   #reader: DefaultReaderState | undefined;
   #isReading = false;
-  /** Whether our stream closed; where a read takes its last chunk, it does so before it gives it. */
-  #hasClosed = false;
   #ended = false;
 
   constructor(stream: ReadableStreamState, type: "bytes" | undefined) {
@@ -41,9 +39,7 @@ export class ReadableFeed implements ReadRequest {
   watch(controller: NativeController): void {
     this.#controller = controller;
     this.#stream.feed = this;
-    const { state, storedError } = this.#stream;
-    if (state === "closed") this.closeSteps();
-    else if (state === "errored") this.errorSteps(storedError);
+    this.closeSteps();
   }
 
   pull(controller: NativeController): void {
@@ -53,7 +49,7 @@ export class ReadableFeed implements ReadRequest {
     this.#isReading = true;
     readableStreamDefaultReaderRead(this.#reader, this);
     this.#isReading = false;
-    if (this.#hasClosed) this.closeSteps();
+    this.closeSteps();
   }
 
   cancel(reason: unknown): Promise<void> {
@@ -63,21 +59,26 @@ export class ReadableFeed implements ReadRequest {
   }
 
   chunkSteps(chunk: unknown): void {
-    this.#controller!.enqueue(chunk as never);
+    this.#controller.enqueue(chunk as never);
   }
 
+  /** Tells of the end, if there is one: a read that takes a chunk may have our stream end before it gives that. */
   closeSteps(): void {
-    this.#hasClosed = true;
-    if (this.#ended || this.#isReading) return;
+    const { state, storedError } = this.#stream;
+    if (state === "readable" || this.#ended || this.#isReading) return;
     this.#ended = true;
-    this.#controller?.close();
-    (this.#controller as Partial<globalThis.ReadableByteStreamController> | undefined)?.byobRequest?.respond(0);
+    const controller = this.#controller as globalThis.ReadableByteStreamController;
+    if (state === "errored") {
+      controller.error(storedError);
+    } else {
+      controller.close();
+      controller.byobRequest?.respond(0);
+    }
   }
 
-  errorSteps(error: unknown): void {
-    if (this.#ended || this.#stream.state !== "errored") return; // a read that a released reader left is no error
-    this.#ended = true;
-    this.#controller?.error(error);
+  /** The same; a read that a released reader left is no end. */
+  errorSteps(): void {
+    this.closeSteps();
   }
 
   /** Gives the reader by which the native side reads our stream. */

@@ -14,8 +14,6 @@ export class ToNativeSource implements ReadRequest {
   #controller!: NativeController; // set by start()
   #pull: Deferred<void> | undefined;
   #isReading = false;
-  /** Whether our stream closed; where its last chunk is taken, it does so before it gives it. */
-  #hasClosed = false;
   #ended = false;
 
   constructor(stream: ReadableStreamState, isByteStream: boolean) {
@@ -27,8 +25,7 @@ export class ToNativeSource implements ReadRequest {
     this.#controller = controller;
     readableStreamReaderGenericInitialize(this.#reader, this.#stream);
     this.#stream.feed = this;
-    if (this.#stream.state === "errored") this.errorSteps(this.#stream.storedError);
-    else if (this.#stream.state === "closed") this.closeSteps();
+    this.closeSteps();
   }
 
   pull(): Promise<void> | undefined {
@@ -41,7 +38,7 @@ export class ToNativeSource implements ReadRequest {
       taken++;
     }
     this.#isReading = false;
-    if (this.#hasClosed) this.closeSteps();
+    this.closeSteps();
     if (taken > 0 || this.#ended) return undefined;
     this.#pull = new Deferred();
     readableStreamDefaultReaderRead(this.#reader, this);
@@ -58,20 +55,22 @@ export class ToNativeSource implements ReadRequest {
     this.#settlePull();
   }
 
+  /** Tells of the end, if there is one: a chunk that is taken may have our stream end before we have it. */
   closeSteps(): void {
-    this.#hasClosed = true;
-    if (this.#ended || this.#isReading) return;
+    const { state, storedError } = this.#stream;
+    if (state === "readable" || this.#ended || this.#isReading) return;
     this.#ended = true;
-    this.#controller.close();
-    (this.#controller as ReadableByteStreamController).byobRequest?.respond(0);
+    if (state === "errored") {
+      this.#controller.error(storedError);
+    } else {
+      this.#controller.close();
+      (this.#controller as ReadableByteStreamController).byobRequest?.respond(0);
+    }
     this.#settlePull();
   }
 
-  errorSteps(error: unknown): void {
-    if (this.#ended || this.#stream.state !== "errored") return;
-    this.#ended = true;
-    this.#controller.error(error);
-    this.#settlePull();
+  errorSteps(): void {
+    this.closeSteps();
   }
 
   #settlePull(): void {
