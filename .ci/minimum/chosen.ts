@@ -6,34 +6,16 @@ export const chosen: readonly string[] = [
     "aborted_pipe bridge bridge_batch byte_tee chunk_queue enqueue_all error_codes high_water_mark idle_error install",
   ),
   ...inFolder("streams", "native_side ring run_queue task unhandled_rejection"),
-  ...inFolder(
-    "batch",
-    "acknowledgement batches coalesce_bytes failing_pipe pipe sink sizes",
-  ),
-  ...inFolder(
-    "text",
-    "line_stream line_to_number_stream number_formatter number_to_line_stream",
-  ),
+  ...inFolder("batch", "acknowledgement batches coalesce_bytes failing_pipe pipe sink sizes"),
+  ...inFolder("text", "line_stream line_to_number_stream number_formatter number_to_line_stream"),
   ...inFolder("codecs", "checksum errors stream"),
   ...inFolder("compression", "node respond"),
-  ...inFolder(
-    "semantics",
-    "accept_encoding byte_ranges dictionaries entity_tags",
-  ),
-  ...inFolder(
-    "files",
-    "atomic_file file_streams gathered number_file_writer replaced_files rotating_file_writable",
-  ),
+  ...inFolder("semantics", "accept_encoding byte_ranges dictionaries entity_tags"),
+  ...inFolder("files", "atomic_file file_streams gathered number_file_writer replaced_files rotating_file_writable"),
   ...inFolder("node", "readables to_web writables"),
-  ...inFolder(
-    "static",
-    "fields general_fields middleware mount options request_target served_paths",
-  ),
+  ...inFolder("static", "fields general_fields middleware mount options request_target served_paths"),
   ...inFolder("static/tree", "manifest path_index scan_tree"),
-  ...inFolder(
-    "upload",
-    "digest_fields node_body save_body form/form_parser form/save_form",
-  ),
+  ...inFolder("upload", "digest_fields node_body save_body form/form_parser form/save_form"),
   ...inFolder("upload", "handler/middleware handler/options handler/statuses"),
   ...inFolder(
     "http",

@@ -34,15 +34,10 @@ let current = new Group();
 const root = current;
 
 /** Sorts out the arguments, of which names and options may be left out. */
-function told(
-  args: readonly unknown[],
-): { name: string; options: Options; body: Body | undefined } {
+function told(args: readonly unknown[]): { name: string; options: Options; body: Body | undefined } {
   const body = args.find((arg): arg is Body => typeof arg === "function");
   const name = args.find((arg) => typeof arg === "string") ?? body?.name ?? "";
-  const options =
-    args.find((arg): arg is Options =>
-      typeof arg === "object" && arg !== null
-    ) ?? {};
+  const options = args.find((arg): arg is Options => typeof arg === "object" && arg !== null) ?? {};
   return { name, options, body };
 }
 
@@ -77,9 +72,7 @@ export function after(body: Body): void {
   current.after.push(body);
 }
 
-function isSkipped(
-  { options, body }: Pick<Entry, "options" | "body">,
-): boolean {
+function isSkipped({ options, body }: Pick<Entry, "options" | "body">): boolean {
   return Boolean(options.skip) || Boolean(options.todo) || body === undefined;
 }
 
@@ -98,20 +91,10 @@ export async function runTests(limit: number): Promise<Outcome> {
   const failed = (name: string, error: unknown): void => {
     outcome.failed++;
     outcome.failures.push(name);
-    console.log(
-      `failed: ${name}\n${
-        error instanceof Error ? error.stack ?? error.message : String(error)
-      }`,
-    );
+    console.log(`failed: ${name}\n${error instanceof Error ? error.stack ?? error.message : String(error)}`);
   };
-  process.on(
-    "unhandledRejection",
-    (error) => failed("a rejection that nobody handles", error),
-  );
-  process.on(
-    "uncaughtException",
-    (error) => failed("an error that nobody catches", error),
-  );
+  process.on("unhandledRejection", (error) => failed("a rejection that nobody handles", error));
+  process.on("uncaughtException", (error) => failed("an error that nobody catches", error));
   await runGroup(root, "", { outcome, failed, limit });
   return outcome;
 }
@@ -125,9 +108,7 @@ interface Run {
 async function runGroup(group: Group, prefix: string, run: Run): Promise<void> {
   try {
     for (const hook of group.before) await within(run.limit, hook);
-    for (const entry of group.entries) {
-      await runEntry(entry, prefix + entry.name, run);
-    }
+    for (const entry of group.entries) await runEntry(entry, prefix + entry.name, run);
   } catch (error) {
     run.failed(`${prefix || "the file"} (before)`, error);
   }
@@ -154,10 +135,7 @@ async function runEntry(entry: Entry, name: string, run: Run): Promise<void> {
 
 async function within(limit: number, body: Body): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new Error(`it has not ended within ${limit} ms`)),
-    limit,
-  );
+  const timer = setTimeout(() => reject(new Error(`it has not ended within ${limit} ms`)), limit);
   try {
     await Promise.race([promise, (async () => await body())()]);
   } finally {

@@ -11,7 +11,4 @@ import { runTests } from "./node_test.ts";
 
 await import(pathToFileURL(resolve(process.argv[2])).href);
 const outcome = await runTests(60_000);
-process.stdout.write(
-  `\n${JSON.stringify(outcome)}\n`,
-  () => process.exit(outcome.failed > 0 ? 1 : 0),
-);
+process.stdout.write(`\n${JSON.stringify(outcome)}\n`, () => process.exit(outcome.failed > 0 ? 1 : 0));

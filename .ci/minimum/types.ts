@@ -7,15 +7,8 @@ const DOM = ["dom", "dom.iterable"];
 
 /** The module imports everything that there is, so that each declaration is read. */
 function everySubpath(consumer: string): string {
-  const manifest = JSON.parse(
-    readFileSync(
-      join(consumer, "node_modules/@millrace/streams/package.json"),
-      "utf8",
-    ),
-  );
-  return Object.keys(manifest.exports).map((path, i) =>
-    `export * as m${i} from "@millrace/streams${path.slice(1)}";\n`
-  )
+  const manifest = JSON.parse(readFileSync(join(consumer, "node_modules/@millrace/streams/package.json"), "utf8"));
+  return Object.keys(manifest.exports).map((path, i) => `export * as m${i} from "@millrace/streams${path.slice(1)}";\n`)
     .join("");
 }
 
@@ -29,59 +22,25 @@ function everySubpath(consumer: string): string {
 export async function checkTypes(
   consumer: string,
   modules: string,
-  tsc: (
-    ...args: readonly string[]
-  ) => Promise<{ readonly stdout: string; readonly fault: string | undefined }>,
+  tsc: (...args: readonly string[]) => Promise<{ readonly stdout: string; readonly fault: string | undefined }>,
 ): Promise<Outcome> {
   const projects = [
-    {
-      name: "every subpath without the DOM",
-      source: everySubpath(consumer),
-      lib: [],
-      types: ["node"],
-    },
-    {
-      name: "every subpath",
-      source: everySubpath(consumer),
-      lib: DOM,
-      types: ["node"],
-    },
+    { name: "every subpath without the DOM", source: everySubpath(consumer), lib: [], types: ["node"] },
+    { name: "every subpath", source: everySubpath(consumer), lib: DOM, types: ["node"] },
     { name: "a server", source: serverTypes, lib: [], types: ["node"] },
     { name: "a page", source: browserTypes, lib: DOM, types: [] },
-    {
-      name: "a page with asynchronous iterables",
-      source: browserTypes,
-      lib: [...DOM, "dom.asynciterable"],
-      types: [],
-    },
+    { name: "a page with asynchronous iterables", source: browserTypes, lib: [...DOM, "dom.asynciterable"], types: [] },
   ];
   const outcome: Outcome = { passed: 0, failed: 0, skipped: 0, failures: [] };
   for (const [i, { name, source, lib, types }] of projects.entries()) {
     writeFileSync(join(consumer, `module${i}.mts`), source);
     const compilerOptions = {
-      ...{
-        noEmit: true,
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        noUncheckedIndexedAccess: true,
-      },
-      ...{
-        target: "es2024",
-        module: "nodenext",
-        skipLibCheck: false,
-        preserveSymlinks: true,
-      },
-      ...{
-        lib: ["es2024", ...lib],
-        types,
-        typeRoots: [join(modules, "@types")],
-      },
+      ...{ noEmit: true, strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+      ...{ target: "es2024", module: "nodenext", skipLibCheck: false, preserveSymlinks: true },
+      ...{ lib: ["es2024", ...lib], types, typeRoots: [join(modules, "@types")] },
     };
     const project = join(consumer, `tsconfig${i}.json`);
-    writeFileSync(
-      project,
-      JSON.stringify({ compilerOptions, files: [`module${i}.mts`] }),
-    );
+    writeFileSync(project, JSON.stringify({ compilerOptions, files: [`module${i}.mts`] }));
     const { stdout, fault } = await tsc("--project", project);
     if (fault === undefined) outcome.passed++;
     else {
