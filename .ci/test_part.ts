@@ -9,7 +9,7 @@ import { type Counts, junitCounts, nodeCounts } from "./test_counts.ts";
 
 const MINUTE = 60_000;
 /** Whether random programs run in their full number. */
-export const isLong = process.argv.includes("--long");
+export const isLong: boolean = process.argv.includes("--long");
 /** How long a test may take, in ms, and how long a process. */
 const [TEST_LIMIT, PROCESS_LIMIT] = isLong ? [60 * MINUTE, 120 * MINUTE] : [4 * MINUTE, 10 * MINUTE];
 

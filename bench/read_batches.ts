@@ -1,6 +1,7 @@
 /**
  * Chunks of 64 bytes read in batches: `readBatches()` over our streams and native ones, beside `for await` over both, and on
- * Node the experimental `node:stream/iter`, which has no streams but iterables, over sources that give the same.
+ * Node the experimental `node:stream/iter`, which has no streams but iterables, over sources that give the same. With a
+ * built checkout of jasnell/new-streams in `NEW_STREAMS_ROOT` that takes part, too.
  *
  *   npm run bench -- read_batches [--rounds 7]
  *

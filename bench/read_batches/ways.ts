@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import process from "node:process";
+import { pathToFileURL } from "node:url";
 import { type Classes, loadImplementation } from "../streams/implementation.ts";
 import { iterate } from "../streams/scenario.ts";
 import { small, type Source } from "./sources.ts";
@@ -13,6 +15,7 @@ export const ways: readonly string[] = [
   "ours, for await",
   "ours, readBatches()",
   ...process.versions.bun || process.versions.deno ? [] : ["node:stream/iter"],
+  ...process.env.NEW_STREAMS_ROOT === undefined ? [] : ["new-streams"],
 ];
 
 /** The options of the runtime for a way. */
@@ -22,7 +25,8 @@ export function optionsOf(way: string): readonly string[] {
 
 /** Loads a way. */
 export async function loadWay(way: string): Promise<Read> {
-  if (way === "node:stream/iter") return await loadIterables();
+  if (way === "node:stream/iter") return await loadIterables(way);
+  if (way === "new-streams") return await loadIterables(builtNewStreams());
   const [name, reader] = way.split(", ");
   const classes: Classes = await loadImplementation(name);
   if (reader === "for await") return (source, count) => iterate(source.stream(classes, count), small.length);
@@ -30,15 +34,19 @@ export async function loadWay(way: string): Promise<Read> {
   return (source, count) => countChunks(readBatches(source.stream(classes, count)));
 }
 
-/** Node has no types of it yet. */
+/** What `node:stream/iter`, of which Node has no types yet, and new-streams have in common. */
 interface Iterables {
   from(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array[]>;
 }
 
-async function loadIterables(): Promise<Read> {
-  const name = "node:stream/iter";
+async function loadIterables(name: string): Promise<Read> {
   const { from } = await import(name) as Iterables;
   return (source, count) => countChunks(from(source.iterable(count)));
+}
+
+/** jasnell/new-streams, of the checkout that a variable names. */
+function builtNewStreams(): string {
+  return pathToFileURL(join(process.env.NEW_STREAMS_ROOT!, "dist/index.js")).href;
 }
 
 async function countChunks(batches: AsyncIterable<readonly Uint8Array[]>): Promise<number> {

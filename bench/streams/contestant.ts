@@ -5,7 +5,8 @@ import { type Failure, LineProcess } from "../line_process.ts";
 import type { Rate, Ready } from "./measuring.ts";
 
 const script = join(dirname(fileURLToPath(import.meta.url)), "measuring.ts");
-const run: readonly string[] = process.versions.deno ? ["run", "-A"] : [];
+/** The command that runs a script on the runtime that runs this one. */
+const here: readonly string[] = [process.execPath, ...process.versions.deno ? ["run", "-A"] : []];
 
 /** What takes longer than this, in milliseconds, hangs: a measurement with its warm-up is meant to take half a second. */
 const LIMIT = 15_000;
@@ -24,9 +25,11 @@ export class Contestant {
   /** Why it has no rate, if it failed. */
   failure: string | undefined;
 
-  constructor(name: string, title: string, aim: number) {
+  /** `runtime` is the command that runs a script, by default on the runtime that runs this one. */
+  constructor(name: string, title: string, aim: number, runtime: readonly string[] = here) {
     this.name = name;
-    this.#process = new LineProcess(process.execPath, [...run, script, name, title, String(aim)], LIMIT);
+    const [command, ...options] = runtime;
+    this.#process = new LineProcess(command, [...options, script, name, title, String(aim)], LIMIT);
   }
 
   /** The fastest measurement, unless any of them failed. */
