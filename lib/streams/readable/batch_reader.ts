@@ -78,11 +78,13 @@ class OwnBatchReader implements BatchReader, ReadRequest {
     this.#ask(batch);
   }
 
+  /** Called by `enqueue()`, which pulls when this has returned; a controller of no bytes has nothing queued then. */
   chunkSteps(chunk: unknown): void {
     const batch = this.#batch!;
     batch.add(chunk);
     this.#watch();
-    this.#ask(batch);
+    if (batch.hasRoom && this.#stream.controller instanceof DefaultControllerState) this.#reader.requests.push(this);
+    else this.#ask(batch);
   }
 
   closeSteps(): void {
@@ -123,7 +125,10 @@ class OwnBatchReader implements BatchReader, ReadRequest {
   /** Takes what is queued, with what the source queues meanwhile. */
   #takeQueued(batch: GatheredBatch): void {
     const { controller } = this.#stream;
-    while (controller.hasBuffered && batch.hasRoom) batch.add(controller.readBuffered());
+    while (controller.hasBuffered && batch.hasRoom) {
+      if (controller instanceof DefaultControllerState) controller.moveBuffered(batch);
+      else batch.add(controller.readBuffered());
+    }
   }
 
   #watch(): void {

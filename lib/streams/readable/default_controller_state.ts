@@ -6,6 +6,12 @@ import type { ReadRequest } from "./read_requests.ts";
 import type { DefaultReaderState } from "./reader_state.ts";
 import { ReadableStreamState } from "./stream_state.ts";
 
+/** A taker of many chunks. */
+export interface ChunkTaker {
+  readonly hasRoom: boolean;
+  add(chunk: unknown): void;
+}
+
 /**
  * The internal slots of a ReadableStreamDefaultController.
  *
@@ -29,6 +35,13 @@ export class DefaultControllerState extends ReadableControllerState {
     const chunk = this.queue.dequeue();
     this.afterDequeue();
     return chunk;
+  }
+
+  /** Has `taker` take from the queue as much as it has room for, as by reads that nobody sees, and pulls after the last. */
+  moveBuffered(taker: ChunkTaker): void {
+    const { queue } = this;
+    while (queue.length > 0 && taker.hasRoom) taker.add(queue.dequeue());
+    this.afterDequeue();
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#rs-default-controller-private-pull} */
