@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { makeNativeSideLazily } from "../../lib/streams/native/lazy/lazy_side.ts";
 import { ReadableStream, toNative, TransformStream, WritableStream } from "../../lib/streams/mod.ts";
 
+const streams = new URL("../../lib/streams/mod.ts", import.meta.url).href;
 const nativeLocked = getterOf(globalThis.ReadableStream.prototype, "locked");
 const nativeLockedWritable = getterOf(globalThis.WritableStream.prototype, "locked");
 const nativeGetReader = globalThis.ReadableStream.prototype.getReader;
@@ -340,10 +341,23 @@ for (const Native of [WithSlots, WithBoth]) {
   });
 }
 
+for (const mark of ["(signal) => signal", "() => { throw new TypeError('no signal'); }"]) {
+  test(`streams have their native side from the start where the runtime's way to mark them does not: ${mark}`, {
+    skip: !takesTransforms() && "the runtime transfers none",
+  }, async () => {
+    const script = `
+      const util = { ...process.getBuiltinModule("node:util"), transferableAbortSignal: ${mark} };
+      const { getBuiltinModule } = process;
+      process.getBuiltinModule = (name) => name === "node:util" ? util : getBuiltinModule(name);
+      const { ReadableStream, TransformStream, WritableStream } = await import(${JSON.stringify(streams)});
+      const source = new ReadableStream({ start: (controller) => (controller.enqueue("true"), controller.close()) });
+      await structuredClone(source, { transfer: [source] }).pipeThrough(new TransformStream())
+        .pipeTo(new WritableStream({ write: (chunk) => console.log(chunk) }));`;
+    assert.equal(await outputOf(script), "true");
+  });
+}
+
 test("the runtime's classes are the globals, as they were", async () => {
-  const { process } = globalThis as unknown as { process: { execPath: string; versions: Record<string, string> } };
-  const { execFileSync } = await import("node:child_process");
-  const streams = new URL("../../lib/streams/mod.ts", import.meta.url).href;
   const script = `
     const names = Object.getOwnPropertyNames(globalThis).filter((name) => /Stream/.test(name));
     const look = () => names.map((name) => {
@@ -354,10 +368,17 @@ test("the runtime's classes are the globals, as they were", async () => {
     const before = look();
     await import(${JSON.stringify(streams)});
     console.log(before === look() && names.every((name, i) => globalThis[name] === native[i]));`;
-  const args = process.versions.deno ? ["eval", script] : ["--input-type=module", "-e", script];
-  const { root } = await import("../../.ci/root.ts");
-  assert.equal(execFileSync(process.execPath, args, { encoding: "utf8", cwd: root, timeout: 60_000 }).trim(), "true");
+  assert.equal(await outputOf(script), "true");
 });
+
+/** What a script prints, in a process of its own. */
+async function outputOf(script: string): Promise<string> {
+  const { process } = globalThis as unknown as { process: { execPath: string; versions: Record<string, string> } };
+  const { execFileSync } = await import("node:child_process");
+  const { root } = await import("../../.ci/root.ts");
+  const args = process.versions.deno ? ["eval", script] : ["--input-type=module", "-e", script];
+  return execFileSync(process.execPath, args, { encoding: "utf8", cwd: root, timeout: 60_000 }).trim();
+}
 
 // deno-lint-ignore no-explicit-any -- each getter has its own type
 function getterOf(prototype: object, name: string): (this: object) => any {

@@ -31,7 +31,7 @@ import type { StreamPipeOptions } from "../pipe/stream_pipe_options.ts";
 const NAME = "ReadableStream";
 
 /** Whether the native side of a stream is made when the runtime looks for it. */
-const isLazy = makeNativeSideLazily(NativeReadableStream, (stream) => {
+let isLazy = makeNativeSideLazily(NativeReadableStream, (stream) => {
   const state = readableStreamStateOf(stream);
   if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
   state.nativeSide = lightSideOf(state) ??
@@ -226,7 +226,7 @@ Object.defineProperty(ReadableStream.prototype, Symbol.asyncIterator, {
   writable: true,
   configurable: true,
 });
-putBack(ReadableStream);
+isLazy &&= putBack(ReadableStream);
 
 function nativeSource(state: ReadableStreamState, Feed: typeof ReadableFeed): globalThis.UnderlyingDefaultSource {
   const type = hasNativeByteStreams && state.controller instanceof ByteControllerState ? "bytes" : undefined;

@@ -29,7 +29,7 @@ import type { Transformer } from "./transformer_types.ts";
 import { UserTransformerAlgorithms } from "./transformer.ts";
 
 /** Whether the native side of a stream is made when the runtime looks for it, or never. */
-const isLazy = makeNativeSideLazily(NativeTransformStream, (stream) => {
+let isLazy = makeNativeSideLazily(NativeTransformStream, (stream) => {
   const state = stateOf(stream);
   return state && (state.nativeSide ??= withEndsOf(stream as ReadableWritablePair, new NativeTransformStream()));
 }) || goWithoutNativeSide(NativeTransformStream);
@@ -93,7 +93,7 @@ export class TransformStream<I = any, O = any> extends globalThis.TransformStrea
   }
 }
 defineInterface(TransformStream, "TransformStream");
-putBack(TransformStream);
+isLazy &&= putBack(TransformStream);
 setTransformStateOf(TransformStream, stateOf);
 showWithoutNativeSide(TransformStream, (stream) => {
   const { readable, writable } = stream as TransformStream;

@@ -23,7 +23,7 @@ import { UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
 const NAME = "WritableStream";
 
 /** Whether the native side of a stream is made when the runtime looks for it. */
-const isLazy = makeNativeSideLazily(NativeWritableStream, (stream) => {
+let isLazy = makeNativeSideLazily(NativeWritableStream, (stream) => {
   const state = writableStreamStateOf(stream);
   if (state === undefined || state.nativeSide !== undefined) return state?.nativeSide;
   state.nativeSide = new NativeWritableStream(new WatchedWritableFeed(state));
@@ -122,7 +122,7 @@ export class WritableStream<W = any> extends globalThis.WritableStream<W> {
 }
 answerNode(WritableStream, "writable", writableStreamStateOf);
 defineInterface(WritableStream, NAME);
-putBack(WritableStream);
+isLazy &&= putBack(WritableStream);
 
 function setUpFromUnderlyingSink(underlyingSink: unknown, strategy: unknown): WritableStreamState {
   if (underlyingSink !== undefined) toObject(underlyingSink, "the underlying sink");

@@ -1,5 +1,5 @@
 import { gettersOf, type NativeSideOf, type StandIn } from "./lazy_side_check.ts";
-import { learnKeys, sampleOf } from "./sample.ts";
+import { sampleOf } from "./sample.ts";
 import { putInPlace, standInFor } from "./stand_in.ts";
 import { transferMarkOf } from "./transfer_mark.ts";
 
@@ -28,7 +28,7 @@ type StreamClass = StandIn & (new () => object);
  *
  * @param onClosed called when the runtime closes the native side as one of its own, by writing so to ours.
  * @returns whether `super()` makes no native side: then a class stands in the place of the runtime's, which ours is to
- * extend, until `putBack()`.
+ * extend, until `putBack()`, which has the last word on it.
  */
 export function makeNativeSideLazily(
   native: StreamClass,
@@ -42,9 +42,7 @@ export function makeNativeSideLazily(
     if (mark === undefined) return undefined;
     return standInFor(native, sample, prototype, sideOf, mark, onClosed);
   };
-  const isInPlace = putInPlace(native, sample, sideOf, makeStandIn, gettersOf(native.prototype));
-  if (isInPlace) learnKeys(sample, native.name);
-  return isInPlace;
+  return putInPlace(native, sample, sideOf, makeStandIn, gettersOf(native.prototype));
 }
 
 /**

@@ -1,7 +1,20 @@
-import { isLikeNative, type MakeStandIn, type Member, type NativeSideOf, type StandIn } from "./lazy_side_check.ts";
+import {
+  howCloningFails,
+  isLikeNative,
+  type MakeStandIn,
+  type Member,
+  type NativeSideOf,
+  type StandIn,
+} from "./lazy_side_check.ts";
+import { knowsKeys } from "./sample.ts";
 import type { TransferMark } from "./transfer_mark.ts";
 
 type Properties = Record<PropertyKey, unknown>;
+
+type Class = StandIn & (new (...args: never[]) => object);
+
+/** Whether one class was seen to mark its objects. */
+let isTried = false;
 
 /** The global that a class stands in for at the moment. */
 let replaced: { readonly name: string; readonly before: PropertyDescriptor } | undefined;
@@ -40,13 +53,32 @@ export function standIn(native: StandIn, value: StandIn): boolean {
   return true;
 }
 
-/** Puts the runtime's class back, once ours is made. A stream of that is marked at once, which `sampleOf()` is about. */
-export function putBack(ours?: object): void {
-  if (replaced === undefined) return;
+/**
+ * Puts the runtime's class back, once ours is made. A stream of that is marked at once, which `sampleOf()` is about; if
+ * that does not have it refused as one to be cloned, ours is made to extend the runtime's class after all.
+ *
+ * @returns whether the class that ours extends makes no native side.
+ */
+export function putBack(ours?: Class): boolean {
+  if (replaced === undefined) return false;
   const { name, before } = replaced;
-  if (ours !== undefined) Reflect.construct(Reflect.get(globalThis, name), [], ours as new () => object);
+  const StandIn = Reflect.get(globalThis, name) as Class;
   Object.defineProperty(globalThis, name, before);
   replaced = undefined;
+  if (ours === undefined || isMarked(StandIn, ours)) return true;
+  Object.setPrototypeOf(ours, before.value);
+  Object.setPrototypeOf(ours.prototype, before.value.prototype);
+  return false;
+}
+
+/** Whether the runtime sees that what a class makes can be transferred. Others are checked before they stand in. */
+function isMarked(StandIn: Class, ours: Class): boolean {
+  try {
+    const stream = Reflect.construct(StandIn, [], ours) as object;
+    return isTried || !knowsKeys() || (isTried = howCloningFails(stream) !== "");
+  } catch {
+    return false; // it marks nothing but its own
+  }
 }
 
 function hasOnlySymbols(sample: object): boolean {
@@ -57,7 +89,10 @@ function hasOnlySymbols(sample: object): boolean {
   });
 }
 
-/** A class that extends the runtime's, without its constructor. */
+/**
+ * A class that extends the runtime's, without its constructor. A sample of known keys may have fewer than a stream of the
+ * runtime's: the first native side shows the others.
+ */
 export function standInFor(
   native: StandIn,
   sample: object,
@@ -71,7 +106,17 @@ export function standInFor(
   for (const key of names) Object.defineProperty(prototype, key, { value: native.name });
   const others = keys.filter((key) => !Object.hasOwn(prototype, key));
   const isShared = isRecord(sample, others);
-  for (const key of others) Object.defineProperty(prototype, key, delegate(key, sideOf, isShared, onClosed));
+  let isComplete = !knowsKeys();
+  const sideWithAll: NativeSideOf = (object) => {
+    const side = sideOf(object);
+    if (isComplete || side === undefined) return side;
+    isComplete = true;
+    for (const key of Reflect.ownKeys(side)) {
+      if (!(key in prototype)) Object.defineProperty(prototype, key, delegate(key, sideOf, false));
+    }
+    return side;
+  };
+  for (const key of others) Object.defineProperty(prototype, key, delegate(key, sideWithAll, isShared, onClosed));
   function StandIn(this: object): void {
     mark(this);
   }
