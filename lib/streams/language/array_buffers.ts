@@ -8,10 +8,6 @@
 import { badValue, mustBe } from "./errors.ts";
 import { getterOf } from "#streams/getter_of";
 
-type ViewConstructor = (new (buffer: ArrayBuffer, byteOffset: number, length: number) => ArrayBufferView) & {
-  readonly BYTES_PER_ELEMENT?: number;
-};
-
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
 const typedArrayName = getterOf(typedArray, Symbol.toStringTag);
 const [typedArrayBuffer, typedArrayByteOffset, typedArrayByteLength] = slotGettersOf(typedArray);
@@ -19,7 +15,7 @@ const [dataViewBuffer, dataViewByteOffset, dataViewByteLength] = slotGettersOf(D
 const bufferByteLength = getterOf(ArrayBuffer.prototype, "byteLength");
 const bufferDetached = getterOf(ArrayBuffer.prototype, "detached");
 const bufferResizable = getterOf(ArrayBuffer.prototype, "resizable");
-const { transfer, slice } = ArrayBuffer.prototype;
+const { transfer } = ArrayBuffer.prototype;
 const { isView } = ArrayBuffer;
 const { set } = Uint8Array.prototype;
 
@@ -32,30 +28,52 @@ export const NOT_EMPTY = "neither empty nor detached";
 
 /** The slots of a view. */
 export class ViewSlots {
-  buffer: ArrayBuffer;
-  byteOffset: number;
-  byteLength: number;
-  constructor(buffer: ArrayBuffer, byteOffset: number, byteLength: number) {
+  readonly buffer: ArrayBuffer;
+  readonly byteOffset: number;
+  readonly byteLength: number;
+  /** The name of a typed array's kind (a Buffer's is Uint8Array); a DataView has none. */
+  readonly typeName: string | undefined;
+  constructor(buffer: ArrayBuffer, byteOffset: number, byteLength: number, typeName: string | undefined) {
     this.buffer = buffer;
     this.byteOffset = byteOffset;
     this.byteLength = byteLength;
+    this.typeName = typeName;
   }
 }
 
 /** The slots of a view as they really are. A DataView's getters throw when its buffer is detached; its slots are 0 then. */
 export function viewSlots(view: ArrayBufferView): ViewSlots {
-  if (typedArrayName.call(view) !== undefined) {
-    return new ViewSlots(typedArrayBuffer.call(view), typedArrayByteOffset.call(view), typedArrayByteLength.call(view));
-  }
-  const buffer = dataViewBuffer.call(view);
-  if (isDetachedBuffer(buffer)) return new ViewSlots(buffer, 0, 0);
-  return new ViewSlots(buffer, dataViewByteOffset.call(view), dataViewByteLength.call(view));
+  const typeName: string | undefined = typedArrayName.call(view);
+  return slotsOver(bufferOf(view, typeName), view, typeName);
 }
 
-/** The constructor of a view's own kind (a Buffer's is Uint8Array) and the bytes of an element. */
-export function viewKind(view: ArrayBufferView): { constructor: ViewConstructor; elementSize: number } {
-  // The getter of the name knows no DataView.
-  const constructor = (globalThis as never)[typedArrayName.call(view) ?? "DataView"] as ViewConstructor;
+function bufferOf(view: ArrayBufferView, typeName: string | undefined): ArrayBuffer {
+  return typeName === undefined ? dataViewBuffer.call(view) : typedArrayBuffer.call(view);
+}
+
+function slotsOver(buffer: ArrayBuffer, view: ArrayBufferView, typeName: string | undefined): ViewSlots {
+  if (typeName !== undefined) {
+    return new ViewSlots(buffer, typedArrayByteOffset.call(view), typedArrayByteLength.call(view), typeName);
+  }
+  if (isDetachedBuffer(buffer)) return new ViewSlots(buffer, 0, 0, typeName);
+  return new ViewSlots(buffer, dataViewByteOffset.call(view), dataViewByteLength.call(view), typeName);
+}
+
+/** The constructor of a kind of views, and the bytes of an element. */
+export interface ViewKind {
+  readonly constructor: new (buffer: ArrayBuffer, byteOffset: number, length: number) => ArrayBufferView;
+  readonly elementSize: number;
+}
+
+/** The kind of most views. */
+export const UINT8: ViewKind = { constructor: Uint8Array, elementSize: 1 };
+
+/** The kind of views that have this name. */
+export function viewKind(typeName: string | undefined): ViewKind {
+  if (typeName === "Uint8Array") return UINT8;
+  const constructor = (globalThis as never)[typeName ?? "DataView"] as ViewKind["constructor"] & {
+    readonly BYTES_PER_ELEMENT?: number;
+  };
   return { constructor, elementSize: constructor.BYTES_PER_ELEMENT ?? 1 };
 }
 
@@ -66,11 +84,12 @@ export function viewKind(view: ArrayBufferView): { constructor: ViewConstructor;
  */
 export function toArrayBufferView(value: unknown, name: string): ViewSlots {
   if (!isView(value)) throw mustBe(name, "an ArrayBufferView");
-  const buffer = typedArrayName.call(value) === undefined ? dataViewBuffer.call(value) : typedArrayBuffer.call(value);
+  const typeName: string | undefined = typedArrayName.call(value);
+  const buffer = bufferOf(value, typeName);
   if (isResizableOrShared(buffer)) {
     throw badValue(`${name} must be backed by an ArrayBuffer that is neither shared nor resizable`);
   }
-  return viewSlots(value);
+  return slotsOver(buffer, value, typeName);
 }
 
 function isResizableOrShared(buffer: ArrayBuffer): boolean {
@@ -89,6 +108,10 @@ export function byteLengthOf(buffer: ArrayBuffer): number {
   return bufferByteLength.call(buffer);
 }
 
+export function lengthOf(bytes: Uint8Array): number {
+  return typedArrayByteLength.call(bytes);
+}
+
 /**
  * TransferArrayBuffer.
  *
@@ -98,28 +121,25 @@ export function transferArrayBuffer(buffer: ArrayBuffer): ArrayBuffer {
   return transfer.call(buffer);
 }
 
-/** CopyDataBlockBytes. */
-export function copyDataBlockBytes(
-  to: ArrayBuffer,
-  toIndex: number,
-  from: ArrayBuffer,
-  fromIndex: number,
-  count: number,
-): void {
-  set.call(new Uint8Array(to), new Uint8Array(from, fromIndex, count), toIndex);
+/** Frees the memory of a buffer that nobody else has. */
+export function freeArrayBuffer(buffer: ArrayBuffer): void {
+  transfer.call(buffer, 0);
 }
 
-/** CloneArrayBuffer with the intrinsic constructor. */
-export function cloneArrayBuffer(buffer: ArrayBuffer, byteOffset: number, byteLength: number): ArrayBuffer {
-  const clone = new ArrayBuffer(byteLength);
-  copyDataBlockBytes(clone, 0, buffer, byteOffset, byteLength);
-  return clone;
+/** CopyDataBlockBytes of all bytes of an array, which may be of the buffer itself. */
+export function copyBytes(to: ArrayBuffer, toIndex: number, bytes: Uint8Array): void {
+  set.call(new Uint8Array(to), bytes, toIndex);
+}
+
+/** CloneArrayBuffer with the intrinsic constructor, as an array. */
+export function cloneBytes(buffer: ArrayBuffer, byteOffset: number, byteLength: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(new Uint8Array(buffer, byteOffset, byteLength)); // what slice() makes, a `constructor` may choose
 }
 
 /** CloneAsUint8Array. */
 export function cloneAsUint8Array(view: ArrayBufferView): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = viewSlots(view);
-  return new Uint8Array(slice.call(buffer, byteOffset, byteOffset + byteLength));
+  return cloneBytes(buffer, byteOffset, byteLength);
 }
 
 /** Copies pieces, of `length` bytes together, into one. */

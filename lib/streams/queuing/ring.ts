@@ -33,6 +33,11 @@ export class Ring<T> {
     return this.#first as T;
   }
 
+  /** Puts another item in the place of the first one; the ring must not be empty. */
+  replaceFirst(item: T): void {
+    this.#first = item;
+  }
+
   clear(): void {
     this.length = 0;
     this.#first = undefined;

@@ -271,7 +271,7 @@ class Branch implements SourceAlgorithms {
     try {
       controller.close();
       // Views that readers lent wait until they are answered.
-      if (controller instanceof ByteControllerState && controller.pendingPullIntos.length > 0) {
+      if (controller instanceof ByteControllerState && controller.firstPullInto !== undefined) {
         readableByteStreamControllerRespond(controller, 0);
       }
     } catch {

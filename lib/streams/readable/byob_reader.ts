@@ -129,13 +129,13 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     try {
       slots = toArrayBufferView(view, "the view");
       min = options === undefined ? 1 : toMin(options);
-      checkView(view, slots, min);
+      checkView(slots, min);
     } catch (error) {
       return promiseRejectedWith(error);
     }
     if (this.#state.stream === undefined) return promiseRejectedWith(releasedError("read", "reader"));
     const request = new PromiseReadRequest();
-    readableStreamByobReaderRead(this.#state, view, slots, min, request);
+    readableStreamByobReaderRead(this.#state, slots, min, request);
     return request.promise as ReturnType<globalThis.ReadableStreamDefaultReader<T>["read"]>;
   }
 
@@ -160,10 +160,10 @@ function toMin(options: unknown): number {
   return toUnsignedLongLong(toDictionary(options, "the options").min ?? 1, "min");
 }
 
-function checkView(view: ArrayBufferView, { byteLength }: ViewSlots, min: number): void {
+function checkView({ byteLength, typeName }: ViewSlots, min: number): void {
   if (byteLength === 0) throw cannot("read", `the view must be ${NOT_EMPTY}`);
   if (min === 1) return;
   if (min === 0) throw badValue("min must be at least 1");
-  const elements = byteLength / viewKind(view).elementSize;
+  const elements = byteLength / viewKind(typeName).elementSize;
   if (min > elements) throw outOfRange(`min is ${min}, but the view has only ${elements} elements`, "ERR_OUT_OF_RANGE");
 }

@@ -1,4 +1,4 @@
-import { isDetachedBuffer, NOT_EMPTY, toArrayBufferView, viewSlots } from "../language/array_buffers.ts";
+import { isDetachedBuffer, NOT_EMPTY, toArrayBufferView } from "../language/array_buffers.ts";
 import { cannot, wrongThis } from "../language/errors.ts";
 import { showInNode } from "#streams/inspection";
 import { requireState } from "../language/shell.ts";
@@ -39,7 +39,7 @@ export class ReadableStreamBYOBRequest {
 
   /** The view to write the bytes into; `null` once the request has been answered. */
   get view(): Uint8Array<ArrayBuffer> | null {
-    return ReadableStreamBYOBRequest.#of(this).view as Uint8Array<ArrayBuffer> | null;
+    return ReadableStreamBYOBRequest.#of(this).view;
   }
 
   /**
@@ -75,8 +75,10 @@ defineInterface(ReadableStreamBYOBRequest, "ReadableStreamBYOBRequest");
 showInNode(ReadableStreamBYOBRequest, "view");
 
 /** The controller of a request that waits for its answer, which is in the given buffer or else the request's own. */
-function controllerOf({ controller, view }: ByobRequestState, buffer: ArrayBuffer | undefined): ByteControllerState {
+function controllerOf(request: ByobRequestState, buffer: ArrayBuffer | undefined): ByteControllerState {
+  const { controller } = request;
   if (controller === undefined) throw cannot("respond", "the request has been answered or is no longer wanted");
-  if (isDetachedBuffer(buffer ?? viewSlots(view!).buffer)) throw cannot("respond", `the view must be ${NOT_EMPTY}`);
+  const isDetached = buffer === undefined ? request.isViewDetached : isDetachedBuffer(buffer);
+  if (isDetached) throw cannot("respond", `the view must be ${NOT_EMPTY}`);
   return controller;
 }

@@ -9,6 +9,7 @@ import {
   enqueueDetachedPullIntoToQueue,
   invalidateByobRequest,
   processPullIntosUsingQueue,
+  takeBackBuffer,
 } from "./byte_controller_state.ts";
 import type { PullIntoDescriptor } from "./pull_into.ts";
 import { ByobReaderState } from "./reader_state.ts";
@@ -17,11 +18,7 @@ import { ByobReaderState } from "./reader_state.ts";
 export function readableByteStreamControllerGetByobRequest(
   controller: ByteControllerState,
 ): ByobRequestState | undefined {
-  if (!controller.byobRequest && controller.pendingPullIntos.length > 0) {
-    const { buffer, byteOffset, bytesFilled, byteLength } = controller.pendingPullIntos.peek();
-    const view = new Uint8Array(buffer, byteOffset + bytesFilled, byteLength - bytesFilled);
-    controller.byobRequest = new ByobRequestState(controller, view);
-  }
+  if (controller.firstPullInto !== undefined) controller.byobRequest ??= new ByobRequestState(controller);
   return controller.byobRequest;
 }
 
@@ -31,9 +28,9 @@ export function readableByteStreamControllerGetByobRequest(
  * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-respond}
  */
 export function readableByteStreamControllerRespond(controller: ByteControllerState, bytesWritten: number): void {
-  const first = controller.pendingPullIntos.peek();
+  const first = controller.firstPullInto!;
   checkBytesWritten(controller, first, bytesWritten);
-  first.buffer = transferArrayBuffer(first.buffer);
+  takeBackBuffer(controller, first);
   respondInternal(controller, bytesWritten);
 }
 
@@ -46,7 +43,7 @@ export function readableByteStreamControllerRespondWithNewView(
   controller: ByteControllerState,
   view: ArrayBufferView,
 ): void {
-  const first = controller.pendingPullIntos.peek();
+  const first = controller.firstPullInto!;
   const { buffer, byteOffset, byteLength } = viewSlots(view);
   checkBytesWritten(controller, first, byteLength);
   if (first.byteOffset + first.bytesFilled !== byteOffset || first.bufferByteLength !== buffer.byteLength) {
@@ -66,7 +63,7 @@ function checkBytesWritten(controller: ByteControllerState, first: PullIntoDescr
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-respond-internal} */
 function respondInternal(controller: ByteControllerState, bytesWritten: number): void {
-  const first = controller.pendingPullIntos.peek();
+  const first = controller.firstPullInto!;
   invalidateByobRequest(controller);
   if (controller.stream.state === "closed") respondInClosedState(controller, first);
   else respondInReadableState(controller, bytesWritten, first);
@@ -74,11 +71,11 @@ function respondInternal(controller: ByteControllerState, bytesWritten: number):
 }
 
 function respondInClosedState(controller: ByteControllerState, first: PullIntoDescriptor): void {
-  if (first.readerType === "none") controller.pendingPullIntos.shift();
+  if (first.readerType === "none") controller.shiftPullInto();
   const { reader } = controller.stream;
   if (!(reader instanceof ByobReaderState)) return;
   const filled: PullIntoDescriptor[] = [];
-  while (filled.length < reader.requests.length) filled.push(controller.pendingPullIntos.shift());
+  while (filled.length < reader.requests.length) filled.push(controller.shiftPullInto());
   commitPullIntoDescriptors(controller, filled);
 }
 
@@ -94,8 +91,8 @@ function respondInReadableState(
     return;
   }
   if (first.bytesFilled < first.minimumFill) return;
-  controller.pendingPullIntos.shift();
-  const remainder = first.bytesFilled % first.elementSize;
+  controller.shiftPullInto();
+  const remainder = first.bytesFilled % first.kind.elementSize;
   if (remainder > 0) {
     const end = first.byteOffset + first.bytesFilled;
     enqueueClonedChunkToQueue(controller, first.buffer, end - remainder, remainder);

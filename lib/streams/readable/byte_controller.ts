@@ -1,7 +1,7 @@
 import { NOT_EMPTY, toArrayBufferView } from "../language/array_buffers.ts";
 import { cannot, wrongThis } from "../language/errors.ts";
 import { showInNode } from "#streams/inspection";
-import { construct, requireState } from "../language/shell.ts";
+import { giveState, requireState } from "../language/shell.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";
 import { ReadableStreamBYOBRequest } from "./byob_request.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
@@ -38,7 +38,11 @@ export class ReadableByteStreamController {
   get byobRequest(): ReadableStreamBYOBRequest | null {
     const request = readableByteStreamControllerGetByobRequest(ReadableByteStreamController.#of(this));
     if (!request) return null;
-    return (request.shell ??= construct(ReadableStreamBYOBRequest, request)) as ReadableStreamBYOBRequest;
+    if (request.shell === undefined) {
+      giveState(request);
+      request.shell = new ReadableStreamBYOBRequest();
+    }
+    return request.shell as ReadableStreamBYOBRequest;
   }
 
   /** How many bytes of room are left below the high-water mark; `null` once the stream has errored. */

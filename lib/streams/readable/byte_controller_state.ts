@@ -1,12 +1,6 @@
-import {
-  cloneArrayBuffer,
-  copyDataBlockBytes,
-  isDetachedBuffer,
-  transferArrayBuffer,
-  ViewSlots,
-} from "../language/array_buffers.ts";
+import { cloneBytes, lengthOf, transferArrayBuffer, type ViewSlots } from "../language/array_buffers.ts";
 import { cannot } from "../language/errors.ts";
-import { Ring } from "../queuing/ring.ts";
+import { ByteQueue } from "./byte_queue.ts";
 import { ReadableControllerState, type SourceAlgorithms } from "./controller_state.ts";
 import { PullIntoDescriptor } from "./pull_into.ts";
 import type { ReadIntoRequest, ReadRequest } from "./read_requests.ts";
@@ -16,56 +10,28 @@ import { ReadableStreamState } from "./stream_state.ts";
 /** The internal slots of a ReadableStreamBYOBRequest. */
 export class ByobRequestState {
   controller: ByteControllerState | undefined;
-  view: Uint8Array | null;
+  /** The view, once somebody may hold it. */
+  shownView: Uint8Array<ArrayBuffer> | undefined;
   /** The object that users hold, once there is one. */
   shell: object | undefined;
-  constructor(controller: ByteControllerState, view: Uint8Array) {
+  constructor(controller: ByteControllerState) {
     this.controller = controller;
-    this.view = view;
+  }
+
+  /** The part of the first descriptor that is to be filled, made when somebody looks at it; `null` once it is answered. */
+  get view(): Uint8Array<ArrayBuffer> | null {
+    if (this.controller === undefined) return null;
+    return this.shownView ??= this.controller.firstPullInto!.toRoom();
+  }
+
+  /** Whether somebody has transferred the view's buffer. */
+  get isViewDetached(): boolean {
+    return this.shownView !== undefined && lengthOf(this.shownView) === 0;
   }
 }
 
-/**
- * The bytes that wait to be read.
- *
- * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-queue-entry}
- */
-class ByteQueue extends Ring<ViewSlots> {
-  totalSize = 0;
-
-  /** Adds bytes, of which there must be one. */
-  enqueue(chunk: ViewSlots): void {
-    this.push(chunk);
-    this.totalSize += chunk.byteLength;
-  }
-
-  /** Takes the first entry. */
-  dequeue(): Uint8Array {
-    const { buffer, byteOffset, byteLength } = this.shift();
-    this.totalSize -= byteLength;
-    return new Uint8Array(buffer, byteOffset, byteLength);
-  }
-
-  /** Moves bytes of the first entry into a descriptor, `most` of them at most; returns how many. */
-  moveTo(descriptor: PullIntoDescriptor, most: number): number {
-    const head = this.peek();
-    const count = Math.min(most, head.byteLength);
-    const start = descriptor.byteOffset + descriptor.bytesFilled;
-    copyDataBlockBytes(descriptor.buffer, start, head.buffer, head.byteOffset, count);
-    if (head.byteLength === count) this.shift();
-    head.byteOffset += count;
-    head.byteLength -= count;
-    this.totalSize -= count;
-    descriptor.bytesFilled += count;
-    return count;
-  }
-
-  /** ResetQueue. */
-  reset(): void {
-    this.clear();
-    this.totalSize = 0;
-  }
-}
+/** The queue of a stream that has never buffered anything: many never do. */
+const EMPTY = new ByteQueue();
 
 /**
  * The internal slots of a ReadableByteStreamController.
@@ -73,9 +39,11 @@ class ByteQueue extends Ring<ViewSlots> {
  * @see {@link https://streams.spec.whatwg.org/#rbs-controller-class}
  */
 export class ByteControllerState extends ReadableControllerState {
-  readonly queue: ByteQueue = new ByteQueue();
+  queue: ByteQueue = EMPTY;
   readonly autoAllocateChunkSize: number | undefined;
-  pendingPullIntos: Ring<PullIntoDescriptor> = new Ring();
+  /** The first of [[pendingPullIntos]], which leads to the others. */
+  firstPullInto: PullIntoDescriptor | undefined;
+  #lastPullInto: PullIntoDescriptor | undefined;
   byobRequest: ByobRequestState | undefined;
 
   constructor(
@@ -103,7 +71,7 @@ export class ByteControllerState extends ReadableControllerState {
     }
     if (this.autoAllocateChunkSize !== undefined) {
       try {
-        this.pendingPullIntos.push(PullIntoDescriptor.allocated(this.autoAllocateChunkSize));
+        this.#addPullInto(PullIntoDescriptor.allocated(this.autoAllocateChunkSize));
       } catch (error) {
         request.errorSteps(error);
         return;
@@ -114,7 +82,7 @@ export class ByteControllerState extends ReadableControllerState {
   }
 
   /** @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-pull-into} */
-  pullInto(view: ArrayBufferView, slots: ViewSlots, min: number, request: ReadIntoRequest): void {
+  pullInto(slots: ViewSlots, min: number, request: ReadIntoRequest): void {
     let buffer: ArrayBuffer;
     try {
       buffer = transferArrayBuffer(slots.buffer);
@@ -122,8 +90,8 @@ export class ByteControllerState extends ReadableControllerState {
       request.errorSteps(error);
       return;
     }
-    const descriptor = PullIntoDescriptor.forView(view, slots, buffer, min);
-    const isFirst = this.pendingPullIntos.length === 0;
+    const descriptor = PullIntoDescriptor.forView(slots, buffer, min);
+    const isFirst = this.firstPullInto === undefined;
     if (isFirst) {
       if (this.stream.state === "closed") {
         request.closeSteps(descriptor.toView());
@@ -140,65 +108,84 @@ export class ByteControllerState extends ReadableControllerState {
         return;
       }
     }
-    this.pendingPullIntos.push(descriptor);
+    this.#addPullInto(descriptor);
     (this.stream.reader as ByobReaderState).requests.push(request);
     if (isFirst) this.callPullIfNeeded();
   }
 
+  #addPullInto(descriptor: PullIntoDescriptor): void {
+    if (this.firstPullInto === undefined) this.firstPullInto = descriptor;
+    else this.#lastPullInto!.next = descriptor;
+    this.#lastPullInto = descriptor;
+  }
+
+  /** ReadableByteStreamControllerShiftPendingPullInto; there must be one. */
+  shiftPullInto(): PullIntoDescriptor {
+    const first = this.firstPullInto!;
+    this.firstPullInto = first.next;
+    if (first.next === undefined) this.#lastPullInto = undefined; // else it would keep the reader's buffer alive
+    first.next = undefined;
+    return first;
+  }
+
   /** @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablebytestreamcontroller-releasesteps} */
   releaseSteps(): void {
-    if (this.pendingPullIntos.length === 0) return;
-    const first = this.pendingPullIntos.peek();
+    const first = this.firstPullInto;
+    if (first === undefined) return;
     first.readerType = "none";
-    this.pendingPullIntos = new Ring();
-    this.pendingPullIntos.push(first);
+    first.next = undefined;
+    this.#lastPullInto = first;
   }
 
   /** ReadableByteStreamControllerClearPendingPullIntos, and what both controllers clear. */
   override clear(): void {
     invalidateByobRequest(this);
-    this.pendingPullIntos = new Ring();
+    this.firstPullInto = this.#lastPullInto = undefined;
     super.clear();
   }
 
   /** @throws {TypeError} if a BYOB read is left with part of an element. */
   override finishClose(): void {
-    if (this.pendingPullIntos.length > 0) {
-      const first = this.pendingPullIntos.peek();
-      if (first.bytesFilled % first.elementSize !== 0) throw errorInElement(this);
-    }
+    const first = this.firstPullInto;
+    if (first !== undefined && first.bytesFilled % first.kind.elementSize !== 0) throw errorInElement(this);
     super.finishClose();
   }
 
   /**
-   * @param chunk the slots of a view that has bytes; they become the queue's.
+   * @param chunk the slots of a view that has bytes.
    * @throws {TypeError} if the chunk's buffer cannot be transferred, or the one a BYOB request lent is detached.
    * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-enqueue}
    */
   enqueue(chunk: ViewSlots): void {
     if (!this.canCloseOrEnqueue) return;
-    chunk.buffer = transferArrayBuffer(chunk.buffer);
-    if (this.pendingPullIntos.length > 0) this.#takeBackFirstPullInto(this.pendingPullIntos.peek());
+    const bytes = new Uint8Array(transferArrayBuffer(chunk.buffer), chunk.byteOffset, chunk.byteLength);
+    if (this.firstPullInto !== undefined) this.#takeBackFirstPullInto(this.firstPullInto);
     const { reader } = this.stream;
     if (reader instanceof DefaultReaderState) {
       while (reader.requests.length > 0 && this.hasBuffered) reader.requests.shift().chunkSteps(this.readBuffered());
       if (reader.requests.length > 0) {
-        if (this.pendingPullIntos.length > 0) this.pendingPullIntos.shift();
-        reader.requests.shift().chunkSteps(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+        if (this.firstPullInto !== undefined) this.shiftPullInto();
+        reader.requests.shift().chunkSteps(bytes);
       } else {
-        this.queue.enqueue(chunk);
+        this.addToQueue(bytes);
       }
     } else {
-      this.queue.enqueue(chunk);
+      this.addToQueue(bytes);
       if (reader) commitPullIntoDescriptors(this, processPullIntosUsingQueue(this));
     }
     this.callPullIfNeeded();
   }
 
+  /** EnqueueChunkToQueue; the array's buffer must be nobody else's. */
+  addToQueue(bytes: Uint8Array<ArrayBuffer>): void {
+    if (this.queue === EMPTY) this.queue = new ByteQueue();
+    this.queue.enqueue(bytes);
+  }
+
   #takeBackFirstPullInto(first: PullIntoDescriptor): void {
-    if (isDetachedBuffer(first.buffer)) throw cannot("enqueue", "the buffer of the BYOB request is detached");
+    if (this.byobRequest?.isViewDetached) throw cannot("enqueue", "the buffer of the BYOB request is detached");
+    takeBackBuffer(this, first);
     invalidateByobRequest(this);
-    first.buffer = transferArrayBuffer(first.buffer);
     if (first.readerType === "none") enqueueDetachedPullIntoToQueue(this, first);
   }
 }
@@ -230,9 +217,8 @@ export function commitPullIntoDescriptors(
 /** @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-process-pull-into-descriptors-using-queue} */
 export function processPullIntosUsingQueue(controller: ByteControllerState): PullIntoDescriptor[] {
   const filled: PullIntoDescriptor[] = [];
-  const { pendingPullIntos } = controller;
-  while (pendingPullIntos.length > 0 && controller.hasBuffered) {
-    if (fillPullIntoDescriptorFromQueue(controller, pendingPullIntos.peek())) filled.push(pendingPullIntos.shift());
+  while (controller.firstPullInto !== undefined && controller.hasBuffered) {
+    if (fillPullIntoDescriptorFromQueue(controller, controller.firstPullInto)) filled.push(controller.shiftPullInto());
   }
   return filled;
 }
@@ -241,7 +227,7 @@ export function processPullIntosUsingQueue(controller: ByteControllerState): Pul
 function fillPullIntoDescriptorFromQueue(controller: ByteControllerState, descriptor: PullIntoDescriptor): boolean {
   const room = Math.min(controller.queue.totalSize, descriptor.byteLength - descriptor.bytesFilled);
   const maxBytesFilled = descriptor.bytesFilled + room;
-  const maxAlignedBytes = maxBytesFilled - maxBytesFilled % descriptor.elementSize;
+  const maxAlignedBytes = maxBytesFilled - maxBytesFilled % descriptor.kind.elementSize;
   const ready = maxAlignedBytes >= descriptor.minimumFill;
   let remaining = ready ? maxAlignedBytes - descriptor.bytesFilled : room;
   while (remaining > 0) remaining -= controller.queue.moveTo(descriptor, remaining);
@@ -255,14 +241,14 @@ export function enqueueClonedChunkToQueue(
   byteOffset: number,
   byteLength: number,
 ): void {
-  let clone: ArrayBuffer;
+  let clone: Uint8Array<ArrayBuffer>;
   try {
-    clone = cloneArrayBuffer(buffer, byteOffset, byteLength);
+    clone = cloneBytes(buffer, byteOffset, byteLength);
   } catch (error) {
     controller.error(error);
     throw error;
   }
-  controller.queue.enqueue(new ViewSlots(clone, 0, byteLength));
+  controller.addToQueue(clone);
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablebytestreamcontrollerenqueuedetachedpullintotoqueue} */
@@ -270,15 +256,20 @@ export function enqueueDetachedPullIntoToQueue(controller: ByteControllerState, 
   if (descriptor.bytesFilled > 0) {
     enqueueClonedChunkToQueue(controller, descriptor.buffer, descriptor.byteOffset, descriptor.bytesFilled);
   }
-  controller.pendingPullIntos.shift();
+  controller.shiftPullInto();
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-invalidate-byob-request} */
 export function invalidateByobRequest(controller: ByteControllerState): void {
   if (!controller.byobRequest) return;
   controller.byobRequest.controller = undefined;
-  controller.byobRequest.view = null;
+  controller.byobRequest.shownView = undefined;
   controller.byobRequest = undefined;
+}
+
+/** Detaches the view that a source has of the first descriptor's buffer. Nobody can tell otherwise whether it was transferred. */
+export function takeBackBuffer(controller: ByteControllerState, first: PullIntoDescriptor): void {
+  if (controller.byobRequest?.shownView) first.buffer = transferArrayBuffer(first.buffer);
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#abstract-opdef-createreadablebytestream} */

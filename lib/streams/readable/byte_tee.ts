@@ -75,9 +75,8 @@ export class ByteTee extends Tee implements ReadRequest, ReadIntoRequest {
       this.#byobBranch = undefined;
       readableStreamDefaultReaderRead(this.#reader as DefaultReaderState, this);
     } else {
-      const view = request.view!;
       this.#byobBranch = branch;
-      readableStreamByobReaderRead(this.#reader as ByobReaderState, view, viewSlots(view), 1, this);
+      readableStreamByobReaderRead(this.#reader as ByobReaderState, viewSlots(request.view!), 1, this);
     }
   }
 
@@ -189,7 +188,7 @@ class ByteTeeBranch extends TeeBranch {
   /** Answers the BYOB request, if one waits: with the view that was filled, or with nothing. */
   respond(view: ArrayBufferView | undefined): void {
     const { controller } = this;
-    if (controller.pendingPullIntos.length === 0) return;
+    if (controller.firstPullInto === undefined) return;
     if (view === undefined) readableByteStreamControllerRespond(controller, 0);
     else readableByteStreamControllerRespondWithNewView(controller, view);
   }

@@ -1,4 +1,4 @@
-import { byteLengthOf, viewKind, type ViewSlots } from "../language/array_buffers.ts";
+import { byteLengthOf, UINT8, type ViewKind, viewKind, type ViewSlots } from "../language/array_buffers.ts";
 
 /**
  * A buffer that the source is to fill, and for whom.
@@ -12,16 +12,17 @@ export class PullIntoDescriptor {
   readonly byteLength: number;
   bytesFilled = 0;
   readonly minimumFill: number;
-  readonly elementSize: number;
-  readonly viewConstructor: new (buffer: ArrayBuffer, byteOffset: number, length: number) => ArrayBufferView;
+  readonly kind: ViewKind;
   readerType: "default" | "byob" | "none";
+  /** The one that waits behind it. */
+  next: PullIntoDescriptor | undefined;
 
   private constructor(
     buffer: ArrayBuffer,
     byteOffset: number,
     byteLength: number,
     min: number,
-    kind: ReturnType<typeof viewKind>,
+    kind: ViewKind,
     readerType: "default" | "byob",
   ) {
     this.buffer = buffer;
@@ -29,14 +30,13 @@ export class PullIntoDescriptor {
     this.byteOffset = byteOffset;
     this.byteLength = byteLength;
     this.minimumFill = min * kind.elementSize;
-    this.elementSize = kind.elementSize;
-    this.viewConstructor = kind.constructor;
+    this.kind = kind;
     this.readerType = readerType;
   }
 
   /** Returns a descriptor for a BYOB read. */
-  static forView(view: ArrayBufferView, slots: ViewSlots, buffer: ArrayBuffer, min: number): PullIntoDescriptor {
-    return new PullIntoDescriptor(buffer, slots.byteOffset, slots.byteLength, min, viewKind(view), "byob");
+  static forView(slots: ViewSlots, buffer: ArrayBuffer, min: number): PullIntoDescriptor {
+    return new PullIntoDescriptor(buffer, slots.byteOffset, slots.byteLength, min, viewKind(slots.typeName), "byob");
   }
 
   /** Returns a descriptor for a read by a default reader, where the stream allocates buffers itself. */
@@ -51,8 +51,12 @@ export class PullIntoDescriptor {
    * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-convert-pull-into-descriptor}
    */
   toView(): ArrayBufferView {
-    return new this.viewConstructor(this.buffer, this.byteOffset, this.bytesFilled / this.elementSize);
+    const { constructor, elementSize } = this.kind;
+    return new constructor(this.buffer, this.byteOffset, this.bytesFilled / elementSize);
+  }
+
+  /** Returns the bytes that are still to be filled. */
+  toRoom(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.buffer, this.byteOffset + this.bytesFilled, this.byteLength - this.bytesFilled);
   }
 }
-
-const UINT8 = viewKind(new Uint8Array(0));

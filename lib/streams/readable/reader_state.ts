@@ -128,7 +128,6 @@ export function readableStreamDefaultReaderRead(reader: DefaultReaderState, requ
 /** @see {@link https://streams.spec.whatwg.org/#readable-stream-byob-reader-read} */
 export function readableStreamByobReaderRead(
   reader: ByobReaderState,
-  view: ArrayBufferView,
   slots: ViewSlots,
   min: number,
   request: ReadIntoRequest,
@@ -136,7 +135,7 @@ export function readableStreamByobReaderRead(
   const stream = reader.stream!;
   stream.disturbed = true;
   if (stream.state === "errored") request.errorSteps(stream.storedError);
-  else (stream.controller as ByteControllerState).pullInto(view, slots, min, request);
+  else (stream.controller as ByteControllerState).pullInto(slots, min, request);
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#acquire-readable-stream-reader} */

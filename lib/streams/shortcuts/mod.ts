@@ -19,6 +19,8 @@
  * | a pull that ends at once | `readable/controller_state.ts` `endPull` | up to the reader's `mostPullsAtOnce`, and no promise was returned | the order of pulls, and that others get their turn | `tests/streams/high_water_mark_test.ts` |
  * | an iterator without a promise for each item | `readable/from.ts` `SyncIteratorSource` | the item is no thenable | `then` is looked up once, in the same microtask | `tests/streams/differential_test.ts` |
  * | a run pulled from an iterator | `readable/pull_run.ts` `pullRun` | a pipe asks, nothing is buffered, no pull is under way | the items taken ahead of the destination | `tests/batch/iterable_source_test.ts` |
+ * | a buffer that is not transferred where nobody can tell | `readable/byte_controller_state.ts` `takeBackBuffer` | nobody has looked at the request's view | that a view somebody holds is detached | `tests/streams/byte_buffers_test.ts` |
+ * | a chunk's memory that is freed once it is copied | `readable/byte_queue.ts` `moveTo` | all of it has been copied into views | bytes that somebody still reads | `tests/streams/byte_buffers_test.ts` |
  * | a write that passes the queue | `writable/writer_state.ts` `writeAtOnce` | the sink is idle and the size is 1 | `desiredSize` and `ready` in the call | `tests/streams/differential_test.ts` |
  * | a write that settles at once | `writable/controller_state.ts` `processWrite` | the request's `settlesAtOnce`, and no promise was returned | when a later write starts | `tests/streams/aborted_pipe_test.ts` |
  * | a pipe's write past the queue | `writable/pipe_write.ts` `writableStreamPipeWrite` | the sink is idle | where an end that comes meanwhile falls | `tests/streams/aborted_pipe_test.ts` |

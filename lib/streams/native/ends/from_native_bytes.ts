@@ -71,7 +71,7 @@ export class FromNativeByteSource implements SourceAlgorithms {
     if (this.state.state !== "readable") return;
     this.#controller.close();
     // Views that our readers lent wait in the queue of pull-intos until they are answered.
-    if (this.#controller.pendingPullIntos.length > 0) readableByteStreamControllerRespond(this.#controller, 0);
+    if (this.#controller.firstPullInto !== undefined) readableByteStreamControllerRespond(this.#controller, 0);
   };
 
   readonly #onErrored = (error: unknown): void => {
