@@ -128,28 +128,28 @@ class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>
 
   next(): Promise<Result<R>> {
     const reader = this.#reader;
-    if (reader === undefined) return this.#afterEnd();
     const waiting = this.#waiting;
     if (waiting.length > 0 || this.#isTaking) {
       const last = new Deferred<Result<R>>();
       waiting.push(last);
       return last.promise;
     }
-    const batch = this.#take(reader);
-    if (batch !== undefined) {
-      if (waiting.length > 0) queueMicrotask(this.#serve);
-      return served(batch);
+    if (reader === undefined) return this.#afterEnd();
+    const batch = this.#take(reader); // code of the source may call, and end the iteration, meanwhile
+    if (batch === undefined && this.#reader !== undefined) {
+      const first = new Deferred<Result<R>>();
+      waiting.unshift(first);
+      reader.read(this);
+      return first.promise;
     }
-    if (this.#reader === undefined) return this.#afterEnd();
-    const first = new Deferred<Result<R>>();
-    waiting.unshift(first); // code of the source may have called meanwhile
-    reader.read(this);
-    return first.promise;
+    const answer = batch === undefined ? this.#afterEnd() : served(batch);
+    this.#goOn();
+    return answer;
   }
 
   async return(value?: unknown): Promise<Result<R>> {
     const reader = this.#reader;
-    this.#failure = undefined;
+    if (this.#waiting.length === 0) this.#failure = undefined;
     if (reader !== undefined) {
       const canceled = this.#preventCancel ? undefined : reader.cancel(value);
       this.#finish();
@@ -161,7 +161,7 @@ class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>
   batchSteps(batch: R[]): void {
     const first = this.#waiting.shift()!;
     first.resolve({ done: false, value: batch });
-    if (this.#waiting.length > 0) queueMicrotask(this.#serve);
+    this.#goOn();
   }
 
   closeSteps(): void {
@@ -180,12 +180,19 @@ class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>
     return batch as R[] | undefined;
   }
 
+  /** Answers the calls that still wait, after one has been answered. */
+  #goOn(): void {
+    if (this.#reader === undefined) this.#tellEnd();
+    else if (this.#waiting.length > 0) queueMicrotask(this.#serve);
+  }
+
   readonly #serve = (): void => {
     const reader = this.#reader;
     if (reader === undefined || this.#waiting.length === 0) return;
     const batch = this.#take(reader);
     if (batch !== undefined) this.batchSteps(batch);
-    else this.#reader?.read(this);
+    else if (this.#reader === undefined) this.#tellEnd();
+    else reader.read(this);
   };
 
   readonly #onAbort = (): void => {
@@ -207,10 +214,17 @@ class BatchIterator<R> implements AsyncIterableIterator<R[], undefined, unknown>
     if (reader === undefined) return;
     this.#reader = undefined;
     this.#signal?.removeEventListener("abort", this.#onAbort);
-    const rest = reader.release() as R[] | undefined;
+    const rest = reader.release() as R[] | Promise<R[] | undefined> | undefined;
+    if (this.#isTaking) return; // the call that takes gets what was taken, and has the others told
+    if (rest instanceof Promise) rest.then(this.#tellEnd);
+    else this.#tellEnd(rest);
+  }
+
+  /** Gives the rest, if there is one, to the first call that waits, and the end to all others. */
+  readonly #tellEnd = (rest?: R[]): void => {
     if (rest !== undefined) this.#waiting.shift()?.resolve({ done: false, value: rest });
     for (const waiting of this.#waiting.splice(0)) waiting.resolve(this.#afterEnd());
-  }
+  };
 }
 
 /** An async function is the fastest way to make a fulfilled promise. */

@@ -28,6 +28,41 @@ function queued(ReadableStream: typeof globalThis.ReadableStream, count: number)
   }, { highWaterMark: count });
 }
 
+type Pull = () => IteratorResult<number, undefined>;
+
+/**
+ * Reads a stream of the numbers below 7 whose source ends the iteration when it is asked for that after `at`, and then
+ * what is left of the stream. Every call is answered, and no number is lost.
+ */
+async function endInSource(
+  end: string,
+  at: number,
+  make: (pull: Pull) => globalThis.ReadableStream<number>,
+): Promise<void> {
+  const abort = new AbortController();
+  const calls: Promise<IteratorResult<number[], unknown>>[] = [];
+  let made = 0;
+  let batches = undefined as AsyncIterator<number[], unknown> | undefined;
+  const stream = make(() => {
+    if (made === at && batches !== undefined) {
+      calls.push(batches.next());
+      if (end === "an abort") abort.abort("enough");
+      else calls.push(batches.return!());
+    }
+    return made === 7 ? { done: true, value: undefined } : { done: false, value: made++ };
+  });
+  await turn();
+  batches = readBatches(stream, { preventCancel: true, signal: abort.signal });
+  while (stream.locked) await (calls[calls.push(undefined as never) - 1] = batches.next()).catch(() => {});
+  const all: number[] = [];
+  for (const call of await Promise.allSettled(calls)) {
+    if (call.status === "fulfilled") all.push(...(call.value.value as number[] | undefined ?? []));
+    else assert.equal(call.reason, "enough");
+  }
+  for await (const chunk of stream) all.push(chunk);
+  assert.deepEqual(all, numbers(7), `at ${at}`);
+}
+
 for (const [name, ReadableStream] of Object.entries(classes)) {
   describe(`readBatches() of ${name}`, () => {
     it("gives all that is queued in one array", async () => {
@@ -149,6 +184,43 @@ for (const [name, ReadableStream] of Object.entries(classes)) {
       for await (const chunk of stream) all.push(chunk);
       assert.deepEqual(all, numbers(40));
     });
+
+    for (const end of ["return()", "an abort"]) {
+      it(`loses no chunk with preventCancel where ${end} comes as it does`, async () => {
+        let controller!: ReadableStreamDefaultController<number>;
+        const stream = new ReadableStream<number>({ start: (given) => void (controller = given) });
+        const abort = new AbortController();
+        const batches = readBatches(stream, { preventCancel: true, signal: abort.signal });
+        const calls = [batches.next(), batches.next(), batches.next()];
+        await turn();
+        for (const chunk of [0, 1]) controller.enqueue(chunk);
+        controller.close();
+        const ended = end === "an abort" ? abort.abort("enough") : batches.return!();
+        const [first, ...others] = await Promise.allSettled(calls);
+        await ended;
+        const rest = await Array.fromAsync(stream as AsyncIterable<number>);
+        assert.deepEqual([...(first as PromiseFulfilledResult<{ value: number[] }>).value.value, ...rest], [0, 1]);
+        const done = { status: "fulfilled", value: { done: true, value: undefined } };
+        assert.deepEqual(others, [end === "an abort" ? { status: "rejected", reason: "enough" } : done, done]);
+      });
+
+      for (const highWaterMark of [0, 1, 3]) {
+        it(`loses no chunk with preventCancel where ${end} comes in the source's pull(), mark ${highWaterMark}`, async () => {
+          for (let at = 0; at < 14; at++) {
+            await endInSource(end, at % 7, (next) => {
+              const pull = (controller: ReadableStreamDefaultController<number>): void => {
+                const { done, value } = next();
+                if (done) controller.close();
+                else controller.enqueue(value);
+              };
+              return new ReadableStream({
+                pull: at < 7 ? pull : (controller) => Promise.resolve(pull(controller)),
+              }, { highWaterMark });
+            });
+          }
+        });
+      }
+    }
 
     it("ends a next() that waits when it is returned", async () => {
       let canceled = false;
@@ -299,6 +371,16 @@ describe("readBatches()", () => {
     assert.deepEqual(await batches.next(), { done: false, value: [1, 2] });
     await assert.rejects(batches.next(), fault);
   });
+
+  for (const end of ["return()", "an abort"]) {
+    it(`loses no item of an iterable with preventCancel where ${end} comes as it is asked for one`, async () => {
+      for (let at = 0; at < 7; at++) {
+        await endInSource(end, at, (next) => {
+          return Ours.from({ [Symbol.iterator]: () => ({ next }) } as unknown as Iterable<number>);
+        });
+      }
+    });
+  }
 
   it("is not confused by a source that calls it back", async () => {
     let made = 0;

@@ -65,8 +65,8 @@ class OwnBatchReader implements BatchReader, ReadRequest {
     this.#stream.disturbed = true;
     const batch = this.#batch = new GatheredBatch(this.#limits);
     if (controller.hasBuffered) this.#takeQueued(batch);
-    else if (controller instanceof DefaultControllerState) pullRunInto(controller, this);
-    if (batch.chunks.length === 0 || (batch.hasRoom && controller.pulling)) return undefined;
+    else if (controller instanceof DefaultControllerState) pullRunInto(controller, batch, this);
+    if (batch.chunks.length === 0 || (this.wantsChunks && controller.pulling)) return undefined;
     this.#batch = undefined;
     return batch.chunks;
   }
@@ -107,12 +107,9 @@ class OwnBatchReader implements BatchReader, ReadRequest {
     return batch !== undefined && batch.chunks.length > 0 ? batch.chunks : undefined;
   }
 
+  /** Whether the batch has room; it is gone if code of the source, called for a chunk, has had the stream released. */
   get wantsChunks(): boolean {
-    return this.#batch!.hasRoom && this.#stream.state === "readable";
-  }
-
-  add(chunk: unknown): void {
-    this.#batch!.add(chunk);
+    return this.#batch?.hasRoom === true && this.#stream.state === "readable";
   }
 
   /** Takes what is queued and asks for more, if the batch has room. */
@@ -125,7 +122,7 @@ class OwnBatchReader implements BatchReader, ReadRequest {
   /** Takes what is queued, with what the source queues meanwhile. */
   #takeQueued(batch: GatheredBatch): void {
     const { controller } = this.#stream;
-    while (controller.hasBuffered && batch.hasRoom) {
+    while (controller.hasBuffered && this.#batch?.hasRoom) {
       if (controller instanceof DefaultControllerState) controller.moveBuffered(batch);
       else batch.add(controller.readBuffered());
     }

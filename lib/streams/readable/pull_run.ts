@@ -1,5 +1,6 @@
 import { RUN_LENGTH, takeRun } from "../shortcuts/number_runs.ts";
 import { isThenableLike, markAsHandled } from "../language/promises.ts";
+import type { GatheredBatch } from "../queuing/gathered_batch.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
 import { SyncIteratorSource } from "./from.ts";
 
@@ -37,11 +38,8 @@ export function pullRun(controller: DefaultControllerState, most: number, pipe: 
   return run;
 }
 
-/** The same for somebody who looks at each chunk before the next one, and gets them one by one. */
-export function pullRunInto(
-  controller: DefaultControllerState,
-  taker: RunningPipe & { add(chunk: unknown): void },
-): void {
+/** The same for a batch, which looks at each chunk before the next one. */
+export function pullRunInto(controller: DefaultControllerState, batch: GatheredBatch, taker: RunningPipe): void {
   const { source } = controller;
   if (!(source instanceof SyncIteratorSource) || source.ahead !== undefined) return;
   if (!controller.started || controller.pulling || controller.closeRequested) return;
@@ -53,7 +51,7 @@ export function pullRunInto(
         if (next.value instanceof Promise) markAsHandled(next.value); // the pull may never come
         break;
       }
-      taker.add(next.value);
+      batch.add(next.value);
     }
   } catch (error) {
     controller.error(error);

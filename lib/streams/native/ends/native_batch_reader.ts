@@ -15,6 +15,8 @@ export class NativeBatchReader implements BatchReader {
   #request: BatchRequest | undefined;
   #batch: GatheredBatch;
   #isReading = false;
+  /** Told what the read that was under way at the release has brought. */
+  #onRest: ((rest: unknown[] | undefined) => void) | undefined;
   #isWatched = false;
   /** The chunks that `readMany()` gave beyond the limits of a batch, from `#nextRest` on. */
   #rest: unknown[] = [];
@@ -34,7 +36,7 @@ export class NativeBatchReader implements BatchReader {
     const mayAsk = this.#readsAhead && this.#end === undefined && !this.#isReading;
     if (this.#nextRest === this.#rest.length && nativeReadMany !== undefined && mayAsk) this.#readMany();
     this.#addRest(batch);
-    if (batch.hasRoom || batch.chunks.length === 0) return undefined;
+    if (batch.chunks.length === 0 || (batch.hasRoom && this.#end === undefined)) return undefined;
     this.#batch = new GatheredBatch(this.#limits);
     return batch.chunks;
   }
@@ -48,11 +50,15 @@ export class NativeBatchReader implements BatchReader {
     return nativeReader.cancel.call(this.#reader, reason);
   }
 
-  release(): unknown[] | undefined {
-    const { chunks } = this.#batch;
+  release(): unknown[] | Promise<unknown[] | undefined> | undefined {
     this.#request = undefined;
     this.#end ??= {};
     nativeReader.releaseLock.call(this.#reader);
+    return this.#isReading ? new Promise((resolve) => this.#onRest = resolve) : this.#gathered();
+  }
+
+  #gathered(): unknown[] | undefined {
+    const { chunks } = this.#batch;
     return chunks.length > 0 ? chunks : undefined;
   }
 
@@ -60,14 +66,19 @@ export class NativeBatchReader implements BatchReader {
     this.#isReading = false;
     if (done) this.#end ??= {};
     else this.#batch.add(value);
-    if (this.#request !== undefined) this.#goOn(); // else the next batch begins with it
+    this.#settled(); // if no request waits, the next batch begins with it
   };
 
   readonly #onError = (error: unknown): void => {
     this.#isReading = false;
     this.#end ??= { failure: { error } };
-    if (this.#request !== undefined) this.#goOn();
+    this.#settled();
   };
+
+  #settled(): void {
+    if (this.#request !== undefined) this.#goOn();
+    else this.#onRest?.(this.#gathered());
+  }
 
   /** Gives the batch or the end, or reads on. */
   #goOn(): void {
@@ -125,7 +136,7 @@ export class NativeBatchReader implements BatchReader {
     this.#isReading = false;
     this.#setRest(result);
     this.#addRest(this.#batch);
-    if (this.#request !== undefined) this.#goOn();
+    this.#settled();
   };
 
   #setRest({ done, value }: ManyChunks): void {
