@@ -78,19 +78,29 @@ it("return() ends an iteration after the calls before it, and next() tells the e
   assert.equal(stream.locked, false);
 });
 
-it("next() can be called in pull(), for the call that pulls is answered first", async () => {
-  const answers: unknown[] = [];
-  let next = 0;
-  const iterator = new ReadableStream<number>({
-    pull(controller) {
-      if (next === 0) void iterator.next().then(({ value }) => answers.push(value));
-      controller.enqueue(next++);
-    },
-  }, { highWaterMark: 0 }).values();
-  await iterator.next().then(({ value }) => answers.push(value));
-  await new Promise((resolve) => setTimeout(resolve, 1));
-  assert.deepEqual(answers, [0, 1]);
-});
+for (const [highWaterMark, queued] of [[0, 0], [1, 0], [1, 1], [2, 1], [2, 2]]) {
+  it(`next() can be called in pull(), for the call that pulls is answered first: mark ${highWaterMark}, ${queued} queued`, async () => {
+    const answers: unknown[] = [];
+    let next = 0;
+    let isReading = false;
+    const call = (): Promise<unknown> => iterator.next().then(({ value }) => answers.push(value));
+    const iterator = new ReadableStream<number>({
+      start(controller) {
+        while (next < queued) controller.enqueue(next++);
+      },
+      pull(controller) {
+        if (isReading) void call();
+        isReading = false;
+        controller.enqueue(next++);
+      },
+    }, { highWaterMark }).values();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    isReading = true;
+    await call();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    assert.deepEqual(answers, isReading ? [0] : [0, 1]);
+  });
+}
 
 it("a loop and other code get their turns between pulls that fill a queue", async () => {
   const events: string[] = [];

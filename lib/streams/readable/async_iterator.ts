@@ -16,6 +16,7 @@ const NAME = "ReadableStream AsyncIterator";
 type Result = IteratorResult<unknown, unknown>;
 
 const PromiseConstructor = Promise;
+const RESOLVED: Promise<never> = promiseResolvedWith(undefined as never);
 
 /** The reader of an iterator, which it releases at its end, and the request of the one read that is under way. */
 class Iteration extends DefaultReaderState implements ReadRequest {
@@ -64,7 +65,10 @@ class Iteration extends DefaultReaderState implements ReadRequest {
     if (stream === undefined) return promiseResolvedWith<Result>({ done: true, value: undefined });
     if (stream.controller.hasBuffered) { // as in ReadableStreamDefaultReader.read()
       stream.disturbed = true;
-      return servedRead(stream.controller.readBuffered()) as Promise<Result>;
+      this.#ongoing ??= RESOLVED; // calls in the source's pull() wait for this one
+      const chunk = stream.controller.readBuffered();
+      this.#answered();
+      return servedRead(chunk) as Promise<Result>;
     }
     const promise = new PromiseConstructor<Result>((resolve, reject) => {
       this.#resolve = resolve;
