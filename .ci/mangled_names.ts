@@ -4,6 +4,7 @@
  * missing or too much.
  */
 export const mangledNames: readonly string[] = [
+  "abortBeforeFailure",
   "abortSteps",
   "acquire",
   "addPipe",
@@ -58,6 +59,7 @@ export const mangledNames: readonly string[] = [
   "goOn",
   "hasBuffered",
   "hasRoom",
+  "hasSignal",
   "hold",
   "hurry",
   "inFlightCloseRequest",
@@ -134,6 +136,7 @@ export const mangledNames: readonly string[] = [
   "waitsNoLonger",
   "wake",
   "wantsChunks",
+  "watchAbort",
   "writeRequests",
   "writer",
 ];

@@ -93,6 +93,7 @@ export class WritableControllerState {
 
   get onWriteFailed(): (error: unknown) => void {
     return this.#onWriteFailed ??= (error) => {
+      this.stream.feed?.abortBeforeFailure();
       if (this.stream.state === "writable") this.clearAlgorithms();
       writableStreamFinishInFlightWriteWithError(this.stream, error);
     };
@@ -111,8 +112,14 @@ export class WritableControllerState {
     if (this.#abortController === undefined) {
       this.#abortController = new AbortController();
       if (this.#abortReason !== undefined) this.#abortController.abort(this.#abortReason.reason);
+      else this.stream.feed?.watchAbort();
     }
     return this.#abortController.signal;
+  }
+
+  /** Whether somebody has looked at the signal. */
+  get hasSignal(): boolean {
+    return this.#abortController !== undefined;
   }
 
   signalAbort(reason: unknown): void {

@@ -1,5 +1,5 @@
 import { PARKED } from "../shortcuts/parked.ts";
-import { isThenableLike, settle } from "../language/promises.ts";
+import { Deferred, isThenableLike, promiseResolvedWith, react, settle } from "../language/promises.ts";
 import {
   callWrite,
   finishWrite,
@@ -10,7 +10,7 @@ import {
   writableStreamDefaultControllerGetChunkSize,
   writableStreamDefaultControllerWrite,
 } from "./controller_state.ts";
-import type { WritableStreamState, WriteRequest } from "./stream_state.ts";
+import { UNWATCHED_WRITE, type WritableStreamState, type WriteRequest } from "./stream_state.ts";
 
 /**
  * A pipe's write. With an idle sink the chunk goes straight to it: the queue would hold it for the length of that call
@@ -64,6 +64,48 @@ function writeWithSize(stream: WritableStreamState, chunk: unknown, request: Wri
     stream.writeRequests.push(request);
     writableStreamDefaultControllerWrite(controller, chunk, size);
   }
+}
+
+/** Whether there is room for a chunk only when there is none: then a stream has room again as its one write ends. */
+export function holdsOneChunk({ highWaterMark, sizeAlgorithm }: WritableControllerState): boolean {
+  return highWaterMark === 0 || (highWaterMark <= 1 && !sizeAlgorithm);
+}
+
+/**
+ * A native producer's write to a stream that holds one chunk. Returns a promise that settles as the write does, or
+ * `undefined` if it has ended. Where the sink returns a promise it is the reaction to that, which every write has: without
+ * one for `ready`, a native pipe of 20 chunks into such a sink takes 0.9 of the time on Node and Bun.
+ */
+export function writableStreamFeedWrite(stream: WritableStreamState, chunk: unknown): Promise<void> | undefined {
+  const { controller } = stream;
+  if (controller.sizeAlgorithm || !isIdle(controller)) {
+    const request = new FeedWriteRequest();
+    writableStreamPipeWrite(stream, chunk, request);
+    return request.promise;
+  }
+  stream.inFlightWriteRequest = UNWATCHED_WRITE;
+  const result = callWrite(controller, chunk);
+  if (result === undefined && stream.state === "writable") {
+    stream.inFlightWriteRequest = undefined;
+    return undefined;
+  }
+  if (result === PARKED || !isThenableLike(result)) {
+    const request = new FeedWriteRequest();
+    stream.inFlightWriteRequest = request;
+    endWrite(stream, result, 1);
+    return request.promise;
+  }
+  controller.queue.pass(1);
+  updateBackpressure(controller);
+  return react(promiseResolvedWith(result), controller.onWritten, (error) => {
+    controller.onWriteFailed(error);
+    throw error;
+  }) as Promise<void>;
+}
+
+/** A write of a native producer, which sees when it settles, but in a microtask of its own. */
+class FeedWriteRequest extends Deferred<void> implements WriteRequest {
+  readonly settlesAtOnce = true;
 }
 
 /** Settles a write of a pipe for which the sink returned PARKED; `result` is what it would have returned. */

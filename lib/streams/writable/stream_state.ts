@@ -15,6 +15,15 @@ export interface WriteRequest {
 /** A write in flight, or a pipe's, whose end nobody waits for: the stream's own error tells of its failure. */
 export const UNWATCHED_WRITE: WriteRequest = { settlesAtOnce: true, resolve() {}, reject() {} };
 
+/** The producer on the native side of a stream, as far as the stream has to do with it. */
+export interface NativeProducer {
+  startedErroring(reason: unknown): void;
+  /** Has the native side's abort abort the stream's signal from now on, which somebody looks at. */
+  watchAbort(): void;
+  /** Begins the stream's abort, if the native side's has begun, before a write fails and leaves nothing to abort. */
+  abortBeforeFailure(): void;
+}
+
 interface PendingAbortRequest {
   readonly deferred: Deferred<void>;
   readonly reason: unknown;
@@ -42,7 +51,7 @@ export class WritableStreamState {
   /** The stream as the runtime handles it: the stream itself, or an object made when the runtime looks. */
   nativeSide: object | undefined;
   /** The feed of the stream from its native side, once somebody has written to that. */
-  feed: { startedErroring(reason: unknown): void } | undefined;
+  feed: NativeProducer | undefined;
   /** Settles as the stream ends, if anybody asked. */
   ended: EndedPromise | undefined;
 }

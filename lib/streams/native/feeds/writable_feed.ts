@@ -1,7 +1,9 @@
 import { inheritNothing } from "../../language/native_classes.ts";
 import { endedError, lockedError } from "../../language/errors.ts";
-import { writableStreamPipeWrite } from "../../writable/pipe_write.ts";
+import { markAsHandled } from "../../language/promises.ts";
+import { holdsOneChunk, writableStreamFeedWrite, writableStreamPipeWrite } from "../../writable/pipe_write.ts";
 import {
+  type NativeProducer,
   UNWATCHED_WRITE,
   writableStreamAbort,
   writableStreamClose,
@@ -14,13 +16,17 @@ import {
   WriterState,
 } from "../../writable/writer_state.ts";
 
+const { addEventListener } = EventTarget.prototype;
+
 /**
  * The underlying sink of a writable stream's native side: what a native producer writes is written to ours, which
  * holds it back while it is full. The writer that has locked both does so, or, if there is none, one of its own.
  */
-export class WritableFeed implements UnderlyingSink<unknown> {
+export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer {
   readonly #stream: WritableStreamState;
   #controller: globalThis.WritableStreamDefaultController | undefined;
+  /** The abort of our stream, if it began with that of the native one. */
+  #aborted: Promise<void> | undefined;
 
   constructor(stream: WritableStreamState) {
     this.#stream = stream;
@@ -32,6 +38,7 @@ export class WritableFeed implements UnderlyingSink<unknown> {
     this.#stream.feed = this;
     const { state, storedError } = this.#stream;
     if (state === "erroring" || state === "errored") controller.error(storedError);
+    if (this.#stream.controller.hasSignal) this.watchAbort();
   }
 
   write(chunk: unknown): Promise<void> | undefined {
@@ -41,6 +48,7 @@ export class WritableFeed implements UnderlyingSink<unknown> {
       throw endedError("write", stream.state);
     }
     if (stream.state !== "writable") return writer.ready.promise; // rejected with the stream's error
+    if (holdsOneChunk(stream.controller)) return writableStreamFeedWrite(stream, chunk);
     writableStreamPipeWrite(stream, chunk, UNWATCHED_WRITE);
     return writer.ready.isPending || stream.state !== "writable" ? writer.ready.promise : undefined;
   }
@@ -52,11 +60,31 @@ export class WritableFeed implements UnderlyingSink<unknown> {
 
   abort(reason: unknown): Promise<void> {
     this.#lock();
-    return writableStreamAbort(this.#stream, reason);
+    return this.#aborted ?? writableStreamAbort(this.#stream, reason);
   }
 
   startedErroring(reason: unknown): void {
     this.#controller?.error(reason);
+  }
+
+  watchAbort(): void {
+    const signal = this.#controller!.signal as AbortSignal | undefined; // older browsers have none
+    if (signal?.aborted) this.#stream.controller.signalAbort(signal.reason);
+    else if (signal) addEventListener.call(signal, "abort", () => this.#abortAtOnce());
+  }
+
+  abortBeforeFailure(): void {
+    if ((this.#controller!.signal as AbortSignal | undefined)?.aborted) this.#abortAtOnce();
+  }
+
+  /** Aborts our stream before the native side calls `abort()`, for which that waits until what is in flight has ended. */
+  #abortAtOnce(): void {
+    const stream = this.#stream;
+    const { reason } = this.#controller!.signal;
+    stream.controller.signalAbort(reason);
+    if (stream.state !== "writable") return;
+    stream.feed = undefined; // the native side errs by itself
+    markAsHandled(this.#aborted = writableStreamAbort(stream, reason));
   }
 
   #lock(): WriterState {
