@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
 import type { Failure } from "../line_process.ts";
 import { Profiler } from "./profile.ts";
 import type { CpuTime, Listening, Parts, ServerQuestion } from "./questions.ts";
@@ -17,7 +18,7 @@ function say(line: Listening | CpuTime | Parts | Failure): void {
 }
 
 async function listen(way: Way, title: string, origin: string): Promise<number> {
-  if (way === "ours") await import("../../lib/streams/install.ts"); // before anything takes the runtime's own
+  if (way === "ours" || way === "former") await install(way); // before anything takes the runtime's own
   const { serveNode, serveWeb } = await import("./servers.ts");
   const { programOf } = await import("./programs/mod.ts");
   const program = programOf(title);
@@ -25,6 +26,11 @@ async function listen(way: Way, title: string, origin: string): Promise<number> 
   return way === "node:stream"
     ? await serveNode(await program.node!(settings))
     : await serveWeb(await program.web(settings));
+}
+
+async function install(way: "ours" | "former"): Promise<void> {
+  const root = way === "ours" ? new URL("../../", import.meta.url) : pathToFileURL(`${process.env.MILLRACE_FORMER}/`);
+  await import(new URL("lib/streams/install.ts", root).href);
 }
 
 const folder = mkdtempSync(join(tmpdir(), "millrace-apps-"));
