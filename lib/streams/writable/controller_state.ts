@@ -64,10 +64,12 @@ export class WritableControllerState {
 
   /** Ends start or a write, and goes on with the next write. */
   goOn(): void {
+    const { started } = this;
+    this.started = true;
+    if (!started && !this.#canGoOn) return;
     const holds = holdTasks();
     try {
-      if (this.started) finishWrite(this);
-      else this.started = true;
+      if (started) finishWrite(this);
       writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
     } finally {
       if (holds) runTasks();
@@ -85,10 +87,14 @@ export class WritableControllerState {
       stream.inFlightWriteRequest = undefined;
       queue.release();
       updateBackpressure(this);
-      if (queue.length > 0 || stream.state !== "writable" || stream.closeRequest) {
-        writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
-      }
+      if (this.#canGoOn) writableStreamDefaultControllerAdvanceQueueIfNeeded(this);
     };
+  }
+
+  /** Whether there is anything to be done once nothing is in flight. */
+  get #canGoOn(): boolean {
+    const { stream, queue } = this;
+    return queue.length > 0 || stream.state !== "writable" || stream.closeRequest !== undefined;
   }
 
   get onWriteFailed(): (error: unknown) => void {
@@ -258,7 +264,7 @@ function processClose(controller: WritableControllerState): void {
  */
 function processWrite(controller: WritableControllerState, chunk: unknown): boolean {
   const { stream } = controller;
-  const request = stream.writeRequests.shift();
+  const request = stream.writeRequests!.shift();
   stream.inFlightWriteRequest = request;
   const result = callWrite(controller, chunk);
   if (result === PARKED) return false;

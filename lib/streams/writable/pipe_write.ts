@@ -10,7 +10,12 @@ import {
   writableStreamDefaultControllerGetChunkSize,
   writableStreamDefaultControllerWrite,
 } from "./controller_state.ts";
-import { UNWATCHED_WRITE, type WritableStreamState, type WriteRequest } from "./stream_state.ts";
+import {
+  UNWATCHED_WRITE,
+  writableStreamAddWriteRequest,
+  type WritableStreamState,
+  type WriteRequest,
+} from "./stream_state.ts";
 
 /**
  * A pipe's write. With an idle sink the chunk goes straight to it: the queue would hold it for the length of that call
@@ -61,7 +66,7 @@ function writeWithSize(stream: WritableStreamState, chunk: unknown, request: Wri
   } else if (controller.batching) {
     controller.batching.enqueueForPipe(chunk, size, request);
   } else {
-    stream.writeRequests.push(request);
+    writableStreamAddWriteRequest(stream, request);
     writableStreamDefaultControllerWrite(controller, chunk, size);
   }
 }

@@ -45,7 +45,8 @@ export class WritableStreamState {
   storedError: unknown;
   writer: WriterState | undefined;
   controller!: WritableControllerState; // set by every set-up
-  readonly writeRequests: Ring<WriteRequest> = new Ring();
+  /** Made for the first write that waits. */
+  writeRequests: Ring<WriteRequest> | undefined;
   /** The object that users hold, once there is one. */
   shell: object | undefined;
   /** The stream as the runtime handles it: the stream itself, or an object made when the runtime looks. */
@@ -54,6 +55,11 @@ export class WritableStreamState {
   feed: NativeProducer | undefined;
   /** Settles as the stream ends, if anybody asked. */
   ended: EndedPromise | undefined;
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#writable-stream-add-write-request} */
+export function writableStreamAddWriteRequest(stream: WritableStreamState, request: WriteRequest): void {
+  (stream.writeRequests ??= new Ring()).push(request);
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-abort} */
@@ -122,7 +128,7 @@ export function writableStreamFinishErroring(stream: WritableStreamState): void 
   stream.state = "errored";
   stream.controller.errorSteps();
   const { storedError, writeRequests } = stream;
-  while (writeRequests.length > 0) writeRequests.shift().reject(storedError);
+  while (writeRequests?.length) writeRequests.shift().reject(storedError);
   const abort = stream.pendingAbortRequest;
   stream.pendingAbortRequest = undefined;
   if (!abort) {

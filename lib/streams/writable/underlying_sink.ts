@@ -1,7 +1,9 @@
 import { outOfRange } from "../language/errors.ts";
 import { callbackResult } from "../language/promises.ts";
 import { type Callback, toCallback, toDictionary } from "../language/webidl.ts";
-import type { SinkAlgorithms } from "./controller_state.ts";
+import { giveState } from "../language/shell.ts";
+import type { SinkAlgorithms, WritableControllerState } from "./controller_state.ts";
+import { WritableStreamDefaultController } from "./default_controller.ts";
 
 /**
  * An UnderlyingSink dictionary after conversion, with the algorithms that it gives.
@@ -10,7 +12,9 @@ import type { SinkAlgorithms } from "./controller_state.ts";
  */
 export class UnderlyingSinkAlgorithms implements SinkAlgorithms {
   readonly #sink: unknown;
-  #controller: object | undefined;
+  #state: WritableControllerState | undefined;
+  /** Made when the sink first gets it. */
+  #controller: WritableStreamDefaultController | undefined;
   #abort: Callback | undefined;
   #close: Callback | undefined;
   #start: Callback | undefined;
@@ -33,13 +37,13 @@ export class UnderlyingSinkAlgorithms implements SinkAlgorithms {
   }
 
   /** Calls start with the controller that the others will get. */
-  callStart(controller: object): unknown {
-    this.#controller = controller;
-    return this.#start?.call(this.#sink, controller);
+  callStart(state: WritableControllerState): unknown {
+    this.#state = state;
+    return this.#start?.call(this.#sink, this.#makeController());
   }
 
   write(chunk: unknown): unknown {
-    return this.#write?.call(this.#sink, chunk, this.#controller);
+    return this.#write?.call(this.#sink, chunk, this.#controller ?? this.#makeController());
   }
 
   close(): unknown {
@@ -48,5 +52,10 @@ export class UnderlyingSinkAlgorithms implements SinkAlgorithms {
 
   abort(reason: unknown): unknown {
     return callbackResult(this.#abort?.call(this.#sink, reason));
+  }
+
+  #makeController(): WritableStreamDefaultController {
+    giveState(this.#state!);
+    return this.#controller = new WritableStreamDefaultController();
   }
 }

@@ -4,11 +4,10 @@ import { NativeWritableStream } from "../language/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode } from "#streams/node_interop";
 import { releaseWritableFeed, WritableFeed } from "../native/feeds/writable_feed.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
-import { giveState, takeState } from "../language/shell.ts";
+import { takeState } from "../language/shell.ts";
 import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing/queuing_strategy.ts";
 import { defineInterface, isObject, toObject } from "../language/webidl.ts";
 import { createWritableStream, startWritableStreamDefaultController } from "./controller_state.ts";
-import { WritableStreamDefaultController } from "./default_controller.ts";
 import { WritableStreamDefaultWriter } from "./default_writer.ts";
 import { isWritableStreamLocked, setWritableStreamStateOf, writableStreamStateOf } from "./lockable.ts";
 import {
@@ -130,7 +129,6 @@ function setUpFromUnderlyingSink(underlyingSink: unknown, strategy: unknown): Wr
   const sink = new UnderlyingSinkAlgorithms(underlyingSink);
   const size = extractSizeAlgorithm(queuing);
   const state = createWritableStream(sink, extractHighWaterMark(queuing, 1), size);
-  giveState(state.controller);
-  startWritableStreamDefaultController(state.controller, sink.callStart(new WritableStreamDefaultController()));
+  startWritableStreamDefaultController(state.controller, sink.callStart(state.controller));
   return state;
 }

@@ -20,6 +20,7 @@ import {
   writableStreamDefaultControllerWrite,
 } from "./controller_state.ts";
 import {
+  writableStreamAddWriteRequest,
   writableStreamClose,
   writableStreamCloseQueuedOrInFlight,
   type WritableStreamState,
@@ -112,7 +113,7 @@ export function writableStreamDefaultWriterWrite(writer: WriterState, chunk: unk
   if (controller.batching) return controller.batching.enqueue(chunk, chunkSize);
   if (isIdle(controller) && chunkSize === 1) return writeAtOnce(stream, chunk);
   const request = new PromiseWriteRequest();
-  stream.writeRequests.push(request);
+  writableStreamAddWriteRequest(stream, request);
   writableStreamDefaultControllerWrite(controller, chunk, chunkSize);
   return request.promise;
 }

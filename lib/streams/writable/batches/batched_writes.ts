@@ -11,7 +11,7 @@ import {
   writableStreamDefaultControllerAdvanceQueueIfNeeded,
   writableStreamDefaultControllerErrorIfNeeded,
 } from "../controller_state.ts";
-import type { WriteRequest } from "../stream_state.ts";
+import { writableStreamAddWriteRequest, type WriteRequest } from "../stream_state.ts";
 import { Batch, type BatchOwner } from "./batch.ts";
 import { BatchDelay } from "./batch_delay.ts";
 import type { BatchedSinkAlgorithms } from "./batched_sink.ts";
@@ -168,7 +168,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
     if (open !== undefined && open.size + size <= this.#maxBatch) return open;
     const batch = this.#open = new Batch(this);
     this.#delay?.begin();
-    this.#controller.stream.writeRequests.push(batch);
+    writableStreamAddWriteRequest(this.#controller.stream, batch);
     this.#controller.queue.push(batch); // its size is added as it grows
     return batch;
   }
