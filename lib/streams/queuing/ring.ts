@@ -38,6 +38,12 @@ export class Ring<T> {
     this.#first = item;
   }
 
+  /** The item at an index, which the ring must have. */
+  at(index: number): T {
+    if (index === 0) return this.#first as T;
+    return this.#items[(this.#head + index - 1) & (this.#items.length - 1)] as T;
+  }
+
   clear(): void {
     this.length = 0;
     this.#first = undefined;

@@ -1,8 +1,15 @@
 import { badValue, lockedError, outOfRange } from "../language/errors.ts";
-import { lightSideOf, lockNewSide, makeNativeSideLazily, putBack, WatchedReadableFeed } from "#streams/lazy_side";
+import {
+  EagerFeed,
+  lightSideOf,
+  lockNewSide,
+  makeNativeSideLazily,
+  putBack,
+  WatchedReadableFeed,
+} from "#streams/lazy_side";
 import { hasNativeByteStreams, NativeReadableStream } from "../language/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode, closeIfEmpty } from "#streams/node_interop";
-import { NO_BUFFER, ReadableFeed, releaseReadableFeed } from "../native/feeds/readable_feed.ts";
+import { NO_BUFFER, type ReadableFeed, releaseReadableFeed } from "../native/feeds/readable_feed.ts";
 import { pipeThrough, pipeTo } from "../pipe/pipe_to.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { construct, giveState, takeState } from "../language/shell.ts";
@@ -85,7 +92,7 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
   ) {
     const state = takeState<ReadableStreamState>() ?? setUpFromUnderlyingSource(underlyingSource, strategy);
     if (!state.controller) return state as unknown as this; // it is a native stream
-    super(isLazy ? undefined : nativeSource(state, ReadableFeed), NO_BUFFER);
+    super(isLazy ? undefined : nativeSource(state, EagerFeed), NO_BUFFER);
     this.#state = state;
     state.shell = this;
     if (isLazy) return;

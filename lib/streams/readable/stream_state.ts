@@ -26,6 +26,8 @@ export class ReadableStreamState {
 
 /** An observer of a stream's end. */
 export interface StreamObserver {
+  /** Takes out of the stream's queue what was lent of it and has been read. */
+  countSteps?(): void;
   closeSteps(): void;
   errorSteps(error: unknown): void;
 }

@@ -5,6 +5,8 @@
  * @module
  */
 
+export { ReadableFeed as EagerFeed } from "../feeds/readable_feed.ts";
+
 /** Is never called. */
 export function withEndsOf(): void {}
 

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { ReadableStream } from "../../lib/streams/mod.ts";
+
+const nativeGetReader = globalThis.ReadableStream.prototype.getReader;
+
+type Reader = ReadableStreamDefaultReader<number>;
+type Open = (stream: ReadableStream<number>) => Reader;
+
+/** How programs read: by a reader of ours, and by one of the runtime's, to which chunks may be lent. */
+const byOurs: Open = (stream) => stream.getReader() as Reader;
+const byNative: Open = (stream) => nativeGetReader.call(stream) as Reader;
+
+interface Operation {
+  readonly do: "enqueue" | "read" | "open" | "open ours" | "release" | "close" | "error" | "cancel";
+  readonly times: number;
+}
+
+interface Program {
+  readonly highWaterMark: number;
+  /** The size that the strategy gives each chunk; the standard's own way of counting if there is none. */
+  readonly size: number | undefined;
+  /** How many chunks a pull enqueues, if the source has a pull. */
+  readonly pulled: number | undefined;
+  readonly operations: readonly Operation[];
+}
+
+const operation = fc.record<Operation>({
+  do: fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom("enqueue", "read", "read") },
+    { weight: 4, arbitrary: fc.constantFrom("open", "open ours", "release") },
+    { weight: 1, arbitrary: fc.constantFrom("close", "error", "cancel") },
+  ),
+  times: fc.integer({ min: 1, max: 5 }),
+});
+
+const program = fc.record<Program>({
+  highWaterMark: fc.constantFrom(0, 1, 1, 3, 2.5),
+  size: fc.constantFrom(undefined, undefined, 2, 0.25),
+  pulled: fc.constantFrom(undefined, 1, 3),
+  operations: fc.array(operation, { minLength: 10, maxLength: 60 }),
+});
+
+/** Runs a program, and tells all that its source and its readers see, once nothing more happens after each operation. */
+async function events({ highWaterMark, size, pulled, operations }: Program, open: Open): Promise<unknown[]> {
+  const seen: unknown[] = [];
+  let controller!: ReadableStreamDefaultController<number>;
+  let next = 0;
+  let pulls = 0;
+  const enqueue = (times: number): void => {
+    for (let i = 0; i < times; i++) controller.enqueue(next++);
+  };
+  const pull = (): void => {
+    pulls++;
+    enqueue(pulled!);
+  };
+  const stream = new ReadableStream<number>({
+    start: (given) => void (controller = given),
+    ...pulled === undefined ? {} : { pull },
+    cancel: (reason) => void seen.push(["cancelled", reason]),
+  }, size === undefined ? { highWaterMark } : { highWaterMark, size: () => size });
+  let reader: Reader | undefined;
+  let isReading = false;
+  /** How the reader's stream has ended: the native side may not look at it before it is asked for a chunk. */
+  let end: string | undefined;
+  let hasRead = false;
+  const lock = (locks: Open): void => {
+    if (reader !== undefined) return;
+    hasRead = false;
+    reader = locks(stream);
+    end = undefined;
+    const { closed } = reader;
+    const tell = (how: string): void => void (reader?.closed === closed && (end = how));
+    closed.then(() => tell("closed"), (error) => tell((error as Error).name));
+  };
+  const read = async (times: number): Promise<void> => {
+    isReading = true;
+    hasRead = true;
+    try {
+      for (let i = 0; i < times; i++) {
+        const { done, value } = await reader!.read();
+        seen.push(done ? "done" : value);
+      }
+    } catch (error) {
+      seen.push(["refused", (error as Error).name]);
+    }
+    isReading = false;
+  };
+  const acts: Record<Operation["do"], (times: number) => void> = {
+    enqueue,
+    read: (times) => {
+      if (reader !== undefined && !isReading) void read(times);
+    },
+    open: () => lock(open),
+    "open ours": () => lock(byOurs),
+    release: () => {
+      if (isReading) return;
+      reader?.releaseLock();
+      reader = undefined;
+    },
+    close: () => controller.close(),
+    error: () => controller.error(new RangeError("of the source")),
+    cancel: () => {
+      if (controller.desiredSize !== null) void (reader ?? stream).cancel("enough").catch(() => {});
+    },
+  };
+  for (const { do: name, times } of operations) {
+    try {
+      acts[name](times);
+    } catch (error) {
+      seen.push([name, (error as Error).name]);
+    }
+    for (let i = 0; i < 50; i++) await undefined;
+    seen.push([name, pulls, controller.desiredSize, stream.locked, hasRead && end]);
+  }
+  return seen;
+}
+
+test("what a native reader leaves, and what the source sees of it, are as with a reader of ours", async () => {
+  await fc.assert(
+    fc.asyncProperty(program, async (program) => {
+      assert.deepEqual(await events(program, byNative), await events(program, byOurs));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("chunks that a native reader leaves are read once, in order, by readers of either kind", async () => {
+  const stream = new ReadableStream<number>({
+    start(controller) {
+      for (let i = 0; i < 10; i++) controller.enqueue(i);
+      controller.close();
+    },
+  });
+  const read: (number | undefined)[] = [];
+  for (let i = 0; i < 11; i++) {
+    const reader = [byNative, byNative, byOurs][i % 3](stream);
+    read.push((await reader.read()).value);
+    reader.releaseLock();
+  }
+  assert.deepEqual(read, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, undefined]);
+});
+
+test("a source sees that a native reader reads, as far as it has read", async () => {
+  let controller!: ReadableStreamDefaultController<number>;
+  const stream = new ReadableStream<number>({ start: (given) => void (controller = given) });
+  for (let i = 0; i < 5; i++) controller.enqueue(i);
+  const reader = byNative(stream);
+  const rooms: (number | null)[] = [];
+  for (let i = 0; i < 5; i++) {
+    await reader.read();
+    rooms.push(controller.desiredSize);
+  }
+  assert.deepEqual(rooms, [-3, -2, -1, 0, 1]);
+});
