@@ -79,6 +79,7 @@ export const mangledNames: readonly string[] = [
   "lockStream",
   "minimumFill",
   "mostPullsAtOnce",
+  "moveBuffered",
   "moveForPipe",
   "mustWait",
   "nativeSide",
