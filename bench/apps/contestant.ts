@@ -52,7 +52,9 @@ export class Contestant {
     this.way = way;
     this.#title = title;
     this.#client = client;
-    const run = process.versions.deno ? ["run", "-A", "--no-check"] : [];
+    const { MILLRACE_FORMER: former } = process.env;
+    const config = way === "former" ? ["--config", join(former!, "deno.json")] : []; // has what `#streams/` stands for
+    const run = process.versions.deno ? ["run", "-A", "--no-check", ...config] : [];
     const args = [...run, join(folder, "server.ts"), way, title, origin];
     this.#process = new LineProcess(process.execPath, args, LIMIT);
   }
