@@ -29,6 +29,9 @@ export class Contestant {
   constructor(name: string, title: string, aim: number, runtime: readonly string[] = here) {
     this.name = name;
     const [command, ...options] = runtime;
+    const { MILLRACE_FORMER: former } = process.env;
+    // What `#streams/` stands for is in that checkout's own configuration; Node and Bun find it beside the modules.
+    if (name === "former" && process.versions.deno && former) options.push("--config", join(former, "deno.json"));
     this.#process = new LineProcess(command, [...options, script, name, title, String(aim)], LIMIT);
   }
 
