@@ -154,3 +154,30 @@ test("a source sees that a native reader reads, as far as it has read", async ()
   }
   assert.deepEqual(rooms, [-3, -2, -1, 0, 1]);
 });
+
+test("a body whose source fails after chunks of it crossed fails with the source's error", async () => {
+  const failure = new RangeError("of the source");
+  let controller!: ReadableStreamDefaultController<Uint8Array>;
+  const stream = new ReadableStream<Uint8Array>({ start: (given) => void (controller = given) });
+  const text = new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>).text();
+  for (let i = 0; i < 5; i++) controller.enqueue(new Uint8Array([65 + i]));
+  for (let i = 0; i < 20; i++) await undefined;
+  controller.error(failure);
+  await assert.rejects(text, (error) => error === failure);
+});
+
+test("the runtime gets chunks of every kind as they are", { skip: !("Bun" in globalThis) }, async () => {
+  const { readableStreamToArray } = (globalThis as unknown as {
+    Bun: { readableStreamToArray(stream: object): Promise<unknown[]> };
+  }).Bun;
+  const chunks = [{ a: 1 }, "text", new Uint8Array([1]), undefined, 17, null];
+  const stream = new ReadableStream<unknown>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  const given = await readableStreamToArray(stream);
+  assert.equal(given.length, chunks.length);
+  for (const [i, chunk] of given.entries()) assert.equal(chunk, chunks[i]);
+});
