@@ -15,7 +15,7 @@ const [dataViewBuffer, dataViewByteOffset, dataViewByteLength] = slotGettersOf(D
 const bufferByteLength = getterOf(ArrayBuffer.prototype, "byteLength");
 const bufferDetached = getterOf(ArrayBuffer.prototype, "detached");
 const bufferResizable = getterOf(ArrayBuffer.prototype, "resizable");
-const { transfer } = ArrayBuffer.prototype;
+const { transfer, slice } = ArrayBuffer.prototype;
 const { isView } = ArrayBuffer;
 const { set } = Uint8Array.prototype;
 
@@ -28,9 +28,9 @@ export const NOT_EMPTY = "neither empty nor detached";
 
 /** The slots of a view. */
 export class ViewSlots {
-  readonly buffer: ArrayBuffer;
-  readonly byteOffset: number;
-  readonly byteLength: number;
+  buffer: ArrayBuffer;
+  byteOffset: number;
+  byteLength: number;
   /** The name of a typed array's kind (a Buffer's is Uint8Array); a DataView has none. */
   readonly typeName: string | undefined;
   constructor(buffer: ArrayBuffer, byteOffset: number, byteLength: number, typeName: string | undefined) {
@@ -38,6 +38,11 @@ export class ViewSlots {
     this.byteOffset = byteOffset;
     this.byteLength = byteLength;
     this.typeName = typeName;
+  }
+
+  /** Makes an array of the bytes. */
+  toBytes(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.buffer, this.byteOffset, this.byteLength);
   }
 }
 
@@ -126,20 +131,28 @@ export function freeArrayBuffer(buffer: ArrayBuffer): void {
   transfer.call(buffer, 0);
 }
 
-/** CopyDataBlockBytes of all bytes of an array, which may be of the buffer itself. */
-export function copyBytes(to: ArrayBuffer, toIndex: number, bytes: Uint8Array): void {
-  set.call(new Uint8Array(to), bytes, toIndex);
+/** CopyDataBlockBytes. */
+export function copyDataBlockBytes(
+  to: ArrayBuffer,
+  toIndex: number,
+  from: ArrayBuffer,
+  fromIndex: number,
+  count: number,
+): void {
+  set.call(new Uint8Array(to), new Uint8Array(from, fromIndex, count), toIndex);
 }
 
-/** CloneArrayBuffer with the intrinsic constructor, as an array. */
-export function cloneBytes(buffer: ArrayBuffer, byteOffset: number, byteLength: number): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(new Uint8Array(buffer, byteOffset, byteLength)); // what slice() makes, a `constructor` may choose
+/** CloneArrayBuffer with the intrinsic constructor. */
+export function cloneArrayBuffer(buffer: ArrayBuffer, byteOffset: number, byteLength: number): ArrayBuffer {
+  const clone = new ArrayBuffer(byteLength);
+  copyDataBlockBytes(clone, 0, buffer, byteOffset, byteLength);
+  return clone;
 }
 
 /** CloneAsUint8Array. */
 export function cloneAsUint8Array(view: ArrayBufferView): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = viewSlots(view);
-  return cloneBytes(buffer, byteOffset, byteLength);
+  return new Uint8Array(slice.call(buffer, byteOffset, byteOffset + byteLength));
 }
 
 /** Copies pieces, of `length` bytes together, into one. */

@@ -33,11 +33,6 @@ export class Ring<T> {
     return this.#first as T;
   }
 
-  /** Puts another item in the place of the first one; the ring must not be empty. */
-  replaceFirst(item: T): void {
-    this.#first = item;
-  }
-
   /** The item at an index, which the ring must have. */
   at(index: number): T {
     if (index === 0) return this.#first as T;

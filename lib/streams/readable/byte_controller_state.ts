@@ -1,4 +1,4 @@
-import { cloneBytes, lengthOf, transferArrayBuffer, type ViewSlots } from "../language/array_buffers.ts";
+import { cloneArrayBuffer, lengthOf, transferArrayBuffer, ViewSlots } from "../language/array_buffers.ts";
 import { cannot } from "../language/errors.ts";
 import { ByteQueue } from "./byte_queue.ts";
 import { ReadableControllerState, type SourceAlgorithms } from "./controller_state.ts";
@@ -152,34 +152,34 @@ export class ByteControllerState extends ReadableControllerState {
   }
 
   /**
-   * @param chunk the slots of a view that has bytes.
+   * @param chunk the slots of a view that has bytes; they become the queue's.
    * @throws {TypeError} if the chunk's buffer cannot be transferred, or the one a BYOB request lent is detached.
    * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-enqueue}
    */
   enqueue(chunk: ViewSlots): void {
     if (!this.canCloseOrEnqueue) return;
-    const bytes = new Uint8Array(transferArrayBuffer(chunk.buffer), chunk.byteOffset, chunk.byteLength);
+    chunk.buffer = transferArrayBuffer(chunk.buffer);
     if (this.firstPullInto !== undefined) this.#takeBackFirstPullInto(this.firstPullInto);
     const { reader } = this.stream;
     if (reader instanceof DefaultReaderState) {
       while (reader.requests.length > 0 && this.hasBuffered) reader.requests.shift().chunkSteps(this.readBuffered());
       if (reader.requests.length > 0) {
         if (this.firstPullInto !== undefined) this.shiftPullInto();
-        reader.requests.shift().chunkSteps(bytes);
+        reader.requests.shift().chunkSteps(chunk.toBytes());
       } else {
-        this.addToQueue(bytes);
+        this.addToQueue(chunk);
       }
     } else {
-      this.addToQueue(bytes);
+      this.addToQueue(chunk);
       if (reader) commitPullIntoDescriptors(this, processPullIntosUsingQueue(this));
     }
     this.callPullIfNeeded();
   }
 
-  /** EnqueueChunkToQueue; the array's buffer must be nobody else's. */
-  addToQueue(bytes: Uint8Array<ArrayBuffer>): void {
+  /** EnqueueChunkToQueue; the chunk's buffer must be nobody else's. */
+  addToQueue(chunk: ViewSlots): void {
     if (this.queue === EMPTY) this.queue = new ByteQueue();
-    this.queue.enqueue(bytes);
+    this.queue.enqueue(chunk);
   }
 
   #takeBackFirstPullInto(first: PullIntoDescriptor): void {
@@ -241,14 +241,14 @@ export function enqueueClonedChunkToQueue(
   byteOffset: number,
   byteLength: number,
 ): void {
-  let clone: Uint8Array<ArrayBuffer>;
+  let clone: ArrayBuffer;
   try {
-    clone = cloneBytes(buffer, byteOffset, byteLength);
+    clone = cloneArrayBuffer(buffer, byteOffset, byteLength);
   } catch (error) {
     controller.error(error);
     throw error;
   }
-  controller.addToQueue(clone);
+  controller.addToQueue(new ViewSlots(clone, 0, byteLength, undefined));
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablebytestreamcontrollerenqueuedetachedpullintotoqueue} */
