@@ -3,10 +3,11 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { type Failure, LineProcess } from "../line_process.ts";
 import type { Rate, Ready } from "./measuring.ts";
+import { runtimeCommand } from "./runtime_command.ts";
 
 const script = join(dirname(fileURLToPath(import.meta.url)), "measuring.ts");
-/** The command that runs a script on the runtime that runs this one. */
-const here: readonly string[] = [process.execPath, ...process.versions.deno ? ["run", "-A"] : []];
+const { bun, deno } = process.versions;
+const here: readonly string[] = runtimeCommand(bun ? "bun" : deno ? "deno" : "node", process.execPath);
 
 /** What takes longer than this, in milliseconds, hangs: a measurement with its warm-up is meant to take half a second. */
 const LIMIT = 15_000;
@@ -31,7 +32,7 @@ export class Contestant {
     const [command, ...options] = runtime;
     const { MILLRACE_FORMER: former } = process.env;
     // What `#streams/` stands for is in that checkout's own configuration; Node and Bun find it beside the modules.
-    if (name === "former" && process.versions.deno && former) options.push("--config", join(former, "deno.json"));
+    if (name === "former" && deno && former) options.push("--config", join(former, "deno.json"));
     this.#process = new LineProcess(command, [...options, script, name, title, String(aim)], LIMIT);
   }
 

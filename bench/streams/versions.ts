@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { runtimeCommand } from "./runtime_command.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const cache = join(root, "node_modules/.cache/versions");
@@ -28,7 +29,7 @@ export function commandOf(runtime: string, version: string): readonly string[] {
     writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, allowScripts: { [runtime]: true } }));
     npm(folder, ["install", "--no-audit", "--no-fund", "--save-exact", `${runtime}@${version}`]);
   }
-  return runtime === "deno" ? [command, "run", "-A", "--no-check"] : [command];
+  return runtimeCommand(runtime, command);
 }
 
 function npm(cwd: string, args: readonly string[]): string {
