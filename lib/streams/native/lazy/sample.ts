@@ -1,5 +1,6 @@
 import { NativeReadableStream } from "../../language/native_classes.ts";
 import { getterOf } from "#streams/getter_of";
+import { farFromTop } from "./far_from_top.ts";
 
 /** The symbols by which Node's objects have the name of their class, and all that changes of them. */
 interface Keys {
@@ -20,7 +21,7 @@ let isTried = false;
  * are three: so no stream of Node's is made before these.
  */
 export function sampleOf({ name }: { readonly name: string }, make: () => object): object {
-  if (!isTried) keys = askedKeys();
+  if (!isTried) keys = farFromTop(askedKeys);
   isTried = true;
   if (keys === undefined) return make();
   return { [keys.name]: name, [keys.record]: { readable: {}, writable: {} } };

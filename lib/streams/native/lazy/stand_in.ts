@@ -1,3 +1,4 @@
+import { farFromTop } from "./far_from_top.ts";
 import {
   howCloningFails,
   isLikeNative,
@@ -31,16 +32,8 @@ export function putInPlace(
   makeStandIn: MakeStandIn,
   members: readonly Member[],
 ): boolean {
-  const isLike = hasOnlySymbols(sample) && farFromTop(10, () => isLikeNative(sample, makeStandIn, members));
+  const isLike = hasOnlySymbols(sample) && farFromTop(() => isLikeNative(sample, makeStandIn, members));
   return isLike && standIn(native, makeStandIn(sideOf)!);
-}
-
-/**
- * Calls a function with so many calls below it. The check has errors thrown, of each of which Deno notes the innermost ten
- * calls: for the module's own place among them V8 parses the whole of it once more (5 of 12 ms of an import).
- */
-function farFromTop<T>(calls: number, run: () => T): T {
-  return calls === 0 ? run() : farFromTop(calls - 1, run);
 }
 
 /** Puts a class in the place of the runtime's, until {@linkcode putBack}, if that can be. */
@@ -75,7 +68,7 @@ export function putBack(ours?: Class): boolean {
 function isMarked(StandIn: Class, ours: Class): boolean {
   try {
     const stream = Reflect.construct(StandIn, [], ours) as object;
-    return isTried || !knowsKeys() || (isTried = howCloningFails(stream) !== "");
+    return isTried || !knowsKeys() || (isTried = farFromTop(() => howCloningFails(stream)) !== "");
   } catch {
     return false; // it marks nothing but its own
   }
