@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeNativeSideLazily } from "../../lib/streams/native/lazy/lazy_side.ts";
+import { readBatches } from "../../lib/batch/mod.ts";
 import { ReadableStream, toNative, TransformStream, WritableStream } from "../../lib/streams/mod.ts";
+import { runtime } from "../support/runtime.ts";
 
 const streams = new URL("../../lib/streams/mod.ts", import.meta.url).href;
 const nativeLocked = getterOf(globalThis.ReadableStream.prototype, "locked");
@@ -92,6 +94,74 @@ test("the runtime sees the lock of a reader that came before it looked, and its 
   assert.equal(nativeLocked.call(stream), true);
   reader.releaseLock();
   assert.equal(nativeLocked.call(stream), false);
+});
+
+/** What locks a stream of ours without a reader that users see, and lets it go again. */
+const unseenLocks: Readonly<Record<string, (stream: ReadableStream) => () => Promise<unknown>>> = {
+  iterator(stream) {
+    const iterator = stream.values({ preventCancel: true });
+    return () => iterator.return!();
+  },
+  pipe(stream) {
+    const abort = new AbortController();
+    const pipe = stream.pipeTo(new WritableStream(), { preventCancel: true, signal: abort.signal });
+    return () => {
+      abort.abort("enough");
+      return assert.rejects(pipe, (error) => error === "enough");
+    };
+  },
+  "pipe to a native stream"(stream) {
+    const abort = new AbortController();
+    const pipe = stream.pipeTo(new globalThis.WritableStream(), { preventCancel: true, signal: abort.signal });
+    return () => {
+      abort.abort("enough");
+      return assert.rejects(pipe, (error) => error === "enough");
+    };
+  },
+  "readBatches()"(stream) {
+    const batches = readBatches(stream, { preventCancel: true });
+    return () => batches.return!();
+  },
+};
+
+for (const [name, lock] of Object.entries(unseenLocks)) {
+  for (const type of [undefined, "bytes"] as const) {
+    test(`the runtime sees the lock of a ${name} on a ${type ?? "default"} stream, and its release`, {
+      skip: runtime === "bun" && "a stream has its native side from the start, which only readers and writers lock",
+    }, async () => {
+      let controller!: ReadableStreamDefaultController<Uint8Array> | ReadableByteStreamController;
+      const stream = new ReadableStream({ type, start: (given) => void (controller = given) } as UnderlyingSource);
+      const release = lock(stream);
+      assert.equal(nativeLocked.call(stream), true);
+      assert.throws(() => nativeGetReader.call(stream), TypeError);
+      assert.throws(() => structuredClone(stream, { transfer: [stream as unknown as Transferable] }), {
+        name: "DataCloneError",
+      });
+      await release();
+      assert.equal(nativeLocked.call(stream), false);
+      controller.enqueue(new Uint8Array([1]));
+      controller.close();
+      const reader = nativeGetReader.call(stream) as ReadableStreamDefaultReader<Uint8Array>;
+      assert.deepEqual(await reader.read(), { done: false, value: new Uint8Array([1]) });
+      assert.deepEqual(await reader.read(), { done: true, value: undefined });
+    });
+  }
+}
+
+test("the runtime sees the lock of a pipe on its destination, and its release", {
+  skip: runtime === "bun" && "a stream has its native side from the start, which only readers and writers lock",
+}, async () => {
+  const written: unknown[] = [];
+  const destination = new WritableStream({ write: (chunk) => void written.push(chunk) });
+  const abort = new AbortController();
+  const pipe = new ReadableStream().pipeTo(destination, { preventAbort: true, signal: abort.signal });
+  assert.equal(nativeLockedWritable.call(destination), true);
+  assert.throws(() => nativeGetWriter.call(destination), TypeError);
+  abort.abort("enough");
+  await assert.rejects(pipe, (error) => error === "enough");
+  assert.equal(nativeLockedWritable.call(destination), false);
+  await nativeGetWriter.call(destination).write("chunk");
+  assert.deepEqual(written, ["chunk"]);
 });
 
 test("our streams see the lock of a native reader and writer, and their release", () => {

@@ -15,7 +15,7 @@ import { readableStreamCancel, type ReadableStreamState } from "./stream_state.t
 abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> implements LockState {
   stream: ReadableStreamState | undefined;
   protected closedPromise: LazyPromise | undefined;
-  /** Whether a user holds it: then it locks the native side too, once there is one. */
+  /** Whether a user holds it: then the runtime may read by it. */
   isPublic = false;
   declare readonly lazyLock: LockState["lazyLock"];
   nativeSide: LockState["nativeSide"];
@@ -113,6 +113,7 @@ export function readableStreamReaderRelease(reader: DefaultReaderState | ByobRea
   stream.controller.releaseSteps();
   stream.reader = undefined;
   reader.stream = undefined;
+  reader.nativeSide?.releaseLock();
   if (reader.requests.length > 0) reader.errorRequests(releasedError("read", "reader"));
 }
 

@@ -36,7 +36,7 @@ export class WriterState implements LockState {
   stream: WritableStreamState | undefined;
   readonly closed: LazyPromise = new LazyPromise();
   readonly ready: LazyPromise = new LazyPromise();
-  /** Whether a user holds it: then it locks the native side too, once there is one. */
+  /** Whether a user holds it: then the runtime may write by it. */
   isPublic = false;
   declare readonly lazyLock: LockState["lazyLock"];
   nativeSide: LockState["nativeSide"];
@@ -164,4 +164,5 @@ export function writableStreamDefaultWriterRelease(writer: WriterState): void {
   writer.released();
   stream.writer = undefined;
   writer.stream = undefined;
+  writer.nativeSide?.releaseLock();
 }

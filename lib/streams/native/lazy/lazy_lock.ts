@@ -11,8 +11,6 @@ export interface NativeLock {
 /** The state of a reader or writer of ours. */
 export interface LockState {
   readonly stream: { readonly shell: object | undefined; readonly nativeSide: object | undefined } | undefined;
-  /** Whether a user holds it: then it locks the native side too, once there is one. */
-  readonly isPublic: boolean;
   /** The lock of the native side in its place; see {@linkcode makeLockLazily}. */
   nativeSide: NativeLock | undefined;
   /** Of all states of the class. */
@@ -116,13 +114,12 @@ export function lockLazily(state: LockState): void {
   state.lazyLock?.lock(state);
 }
 
-/** Releases that; returns `false` where `super.releaseLock()` has to. */
+/** Whether the release of a lock of ours has released that, too; otherwise `super.releaseLock()` has to. */
 export function unlockLazily(state: LockState): boolean {
-  state.nativeSide?.releaseLock();
   return state.lazyLock !== undefined;
 }
 
-/** Locks the native side of a stream, which has just been made, if a user's lock holds the stream. */
+/** Locks the native side of a stream, which has just been made, if the stream is locked, be it by a pipe or an iterator. */
 export function lockNewSide(state: LockState | undefined): void {
-  if (state?.isPublic) state.lazyLock?.lock(state);
+  state?.lazyLock?.lock(state);
 }
