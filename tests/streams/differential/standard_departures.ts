@@ -64,7 +64,7 @@ export const standardBehaviours: readonly Behaviour[] = [
     reason: "where an iterator reads, ours pulls again before a call ends that pulled, and not a microtask after it",
     arbitrated: false,
     shows: ({ theirs, ours, difference: { expected, actual } }, program) =>
-      uses("iterator")(program) && [expected, actual].some((text) => /^pull\b/.test(String(text))) &&
+      uses("iterator")(program) && [expected, actual].some((text) => /^(pull|next)\b/.test(String(text))) &&
       compareTurnsUnordered(theirs, ours) === undefined,
   },
   {
