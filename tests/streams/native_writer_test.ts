@@ -131,6 +131,52 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       events.settle();
     },
   },
+  "an abort during a write, with chunks behind it": {
+    sink: slow,
+    strategy: { highWaterMark: 2 },
+    async run(events, writer) {
+      for (const chunk of ["a", "b", "c"]) writer.write(chunk).catch(() => {});
+      await events.turn("before");
+      events.watch("abort", writer.abort("enough"));
+      await events.turn("after");
+      events.settle();
+    },
+  },
+  "an abort during a write of a size, with chunks behind it": {
+    sink: slow,
+    strategy: { highWaterMark: 1, size: () => 0.5 },
+    async run(events, writer) {
+      for (const chunk of ["a", "b", "c"]) writer.write(chunk).catch(() => {});
+      await events.turn("before");
+      events.watch("abort", writer.abort("enough"));
+      await events.turn("after");
+      events.settle();
+    },
+  },
+  "an abort before it has started, with a chunk that waits": {
+    sink: (events) => ({ ...slow(events), start: () => events.wait() }),
+    async run(events, writer) {
+      writer.write("a").catch(() => {});
+      await events.turn("before");
+      events.watch("abort", writer.abort("enough"));
+      await events.turn("after");
+      events.settle();
+    },
+  },
+  "an abort during a write, with a close behind it": {
+    sink: slow,
+    strategy: { highWaterMark: 3 },
+    async run(events, writer) {
+      writer.write("a").catch(() => {});
+      await events.turn("before");
+      events.watch("close", writer.close());
+      await events.turn("closing");
+      // Not watched: to the native side the close is under way already, with which its abort fails.
+      writer.abort("enough").catch(() => {});
+      await events.turn("after");
+      events.settle();
+    },
+  },
   "an abort during a write, which then fails": {
     sink: slow,
     async run(events, writer) {

@@ -99,7 +99,7 @@ export class WritableControllerState {
 
   get onWriteFailed(): (error: unknown) => void {
     return this.#onWriteFailed ??= (error) => {
-      this.stream.feed?.abortBeforeFailure();
+      this.stream.feed?.abortIfBegun();
       if (this.stream.state === "writable") this.clearAlgorithms();
       writableStreamFinishInFlightWriteWithError(this.stream, error);
     };
@@ -224,6 +224,7 @@ export function writableStreamDefaultControllerAdvanceQueueIfNeeded(controller: 
   const { stream } = controller;
   if (!controller.started) return;
   while (!stream.inFlightWriteRequest) {
+    if (controller.queue.length > 0 || stream.closeRequest) stream.feed?.abortIfBegun();
     if (stream.state === "erroring") {
       // Only here while nothing is in flight, or the close in flight finishes it
       if (!stream.inFlightCloseRequest) writableStreamFinishErroring(stream);

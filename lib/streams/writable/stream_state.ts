@@ -20,8 +20,8 @@ export interface NativeProducer {
   startedErroring(reason: unknown): void;
   /** Has the native side's abort abort the stream's signal from now on, which somebody looks at. */
   watchAbort(): void;
-  /** Begins the stream's abort, if the native side's has begun, before a write fails and leaves nothing to abort. */
-  abortBeforeFailure(): void;
+  /** Begins the stream's abort, if the native side's has begun, before a write fails, or something more is done with the sink. */
+  abortIfBegun(): void;
 }
 
 interface PendingAbortRequest {

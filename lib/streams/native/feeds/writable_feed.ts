@@ -73,7 +73,7 @@ export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer {
     else if (signal) addEventListener.call(signal, "abort", () => this.#abortAtOnce());
   }
 
-  abortBeforeFailure(): void {
+  abortIfBegun(): void {
     if ((this.#controller!.signal as AbortSignal | undefined)?.aborted) this.#abortAtOnce();
   }
 
