@@ -61,7 +61,8 @@ async function events({ highWaterMark, size, pulled, operations }: Program, open
     cancel: (reason) => void seen.push(["cancelled", reason]),
   }, size === undefined ? { highWaterMark } : { highWaterMark, size: () => size });
   let reader: Reader | undefined;
-  let isReading = false;
+  /** How many reads wait. */
+  let waiting = 0;
   /** How the reader's stream has ended: the native side may not look at it before it is asked for a chunk. */
   let end: string | undefined;
   let hasRead = false;
@@ -74,28 +75,26 @@ async function events({ highWaterMark, size, pulled, operations }: Program, open
     const tell = (how: string): void => void (reader?.closed === closed && (end = how));
     closed.then(() => tell("closed"), (error) => tell((error as Error).name));
   };
-  const read = async (times: number): Promise<void> => {
-    isReading = true;
+  const read = async (): Promise<void> => {
+    waiting++;
     hasRead = true;
     try {
-      for (let i = 0; i < times; i++) {
-        const { done, value } = await reader!.read();
-        seen.push(done ? "done" : value);
-      }
+      const { done, value } = await reader!.read();
+      seen.push(done ? "done" : value);
     } catch (error) {
       seen.push(["refused", (error as Error).name]);
     }
-    isReading = false;
+    waiting--;
   };
   const acts: Record<Operation["do"], (times: number) => void> = {
     enqueue,
     read: (times) => {
-      if (reader !== undefined && !isReading) void read(times);
+      for (let i = 0; reader !== undefined && i < times; i++) void read();
     },
     open: () => lock(open),
     "open ours": () => lock(byOurs),
     release: () => {
-      if (isReading) return;
+      if (waiting > 0) return;
       reader?.releaseLock();
       reader = undefined;
     },
@@ -140,6 +139,58 @@ test("chunks that a native reader leaves are read once, in order, by readers of 
     reader.releaseLock();
   }
   assert.deepEqual(read, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, undefined]);
+});
+
+async function bytesBy(open: Open, stream: ReadableStream): Promise<number[]> {
+  const bytes: number[] = [];
+  const reader = open(stream) as unknown as ReadableStreamDefaultReader<Uint8Array>;
+  for (let result = await reader.read(); !result.done; result = await reader.read()) bytes.push(...result.value);
+  return bytes;
+}
+
+const left: Readonly<Record<string, UnderlyingByteSource | UnderlyingSource<Uint8Array>>> = {
+  "a stream": {},
+  "a byte stream": { type: "bytes" },
+  "a byte stream that allocates": { type: "bytes", autoAllocateChunkSize: 3 },
+};
+
+for (const [name, source] of Object.entries(left)) {
+  for (const [kind, next] of Object.entries({ ours: byOurs, "the runtime's": byNative })) {
+    test(`${name} keeps what comes after a native reader has left with a read that waits, for one of ${kind}`, async () => {
+      let controller!: ReadableStreamDefaultController<Uint8Array>;
+      const start = (given: typeof controller): void => void (controller = given);
+      const stream = new ReadableStream<number>({ ...source, start } as UnderlyingSource<number>);
+      const reader = byNative(stream);
+      const reading = reader.read();
+      for (let i = 0; i < 20; i++) await undefined;
+      reader.releaseLock();
+      await assert.rejects(reading, TypeError);
+      for (let i = 1; i <= 3; i++) controller.enqueue(Uint8Array.of(i));
+      assert.equal(controller.desiredSize, "type" in source ? -3 : -2);
+      controller.close();
+      assert.deepEqual(await bytesBy(next, stream), [1, 2, 3]);
+    });
+  }
+}
+
+test("a byte stream keeps the answer to a request of a native reader that has left", async () => {
+  let controller!: ReadableByteStreamController;
+  const stream = new ReadableStream({
+    type: "bytes",
+    autoAllocateChunkSize: 3,
+    start: (given) => void (controller = given),
+  });
+  const reader = byNative(stream);
+  const reading = reader.read();
+  for (let i = 0; i < 20; i++) await undefined;
+  reader.releaseLock();
+  await assert.rejects(reading, TypeError);
+  const request = controller.byobRequest!;
+  (request.view as Uint8Array).set([1, 2]);
+  request.respond(2);
+  controller.enqueue(Uint8Array.of(3));
+  controller.close();
+  assert.deepEqual(await bytesBy(byOurs, stream), [1, 2, 3]);
 });
 
 test("a source sees that a native reader reads, as far as it has read", async () => {

@@ -1,5 +1,7 @@
-import { inheritNothing } from "../../language/native_classes.ts";
+import { inheritNothing, isNativeReadableStreamLocked } from "../../language/native_classes.ts";
 import { lockedError } from "../../language/errors.ts";
+import { viewSlots } from "../../language/array_buffers.ts";
+import { ByteControllerState } from "../../readable/byte_controller_state.ts";
 import type { ReadRequest } from "../../readable/read_requests.ts";
 import {
   DefaultReaderState,
@@ -28,6 +30,8 @@ export class ReadableFeed implements ReadRequest {
   /** The reader that was found at the last pull. */
   #reader: DefaultReaderState | undefined;
   #isReading = false;
+  /** Whether a read waits for a chunk. One is enough: as the native side gets that, it asks again if more is asked of it. */
+  #isWaiting = false;
   #ended = false;
 
   constructor(stream: ReadableStreamState, type: "bytes" | undefined) {
@@ -45,7 +49,8 @@ export class ReadableFeed implements ReadRequest {
   pull(controller: NativeController): void {
     this.#controller = controller;
     if (!this.#reader || this.#reader !== this.#stream.reader) this.#reader = this.lockStream();
-    if (this.#ended) return;
+    if (this.#ended || this.#isWaiting) return;
+    this.#isWaiting = true;
     this.#isReading = true;
     readableStreamDefaultReaderRead(this.#reader, this);
     this.#isReading = false;
@@ -59,7 +64,21 @@ export class ReadableFeed implements ReadRequest {
   }
 
   chunkSteps(chunk: unknown): void {
-    this.#controller.enqueue(chunk as never);
+    this.#isWaiting = false;
+    if (this.#isReading || isNativeReadableStreamLocked(this.#stream.nativeSide!)) {
+      this.#controller.enqueue(chunk as never);
+    } else {
+      this.#keep(chunk);
+    }
+  }
+
+  /** Has our stream keep a chunk for which nobody waits any longer: the native consumer left while it read. */
+  #keep(chunk: unknown): void {
+    const stream = this.#stream;
+    releaseReadableFeed(stream);
+    const { controller } = stream;
+    if (controller instanceof ByteControllerState) controller.addToQueue(viewSlots(chunk as ArrayBufferView));
+    else controller.enqueueWithoutPull(chunk);
   }
 
   /** Tells of the end, if there is one: a read that takes a chunk may have our stream end before it gives that. */
@@ -78,6 +97,7 @@ export class ReadableFeed implements ReadRequest {
 
   /** The same; a read that a released reader left is no end. */
   errorSteps(): void {
+    this.#isWaiting = false;
     this.closeSteps();
   }
 
