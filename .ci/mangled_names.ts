@@ -4,7 +4,7 @@
  * missing or too much.
  */
 export const mangledNames: readonly string[] = [
-  "abortBeforeFailure",
+  "abortIfBegun",
   "abortSteps",
   "acquire",
   "addPipe",
