@@ -35,8 +35,8 @@ export function commandOf(runtime: string, version: string): readonly string[] {
 function npm(cwd: string, args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync("npm", args, { cwd, encoding: "utf8" });
   if (status === 0) return stdout;
-  process.stderr.write(stderr);
-  throw new Error(`npm ${args.join(" ")} failed`);
+  console.error(`npm ${args.join(" ")} failed:\n${stderr}`);
+  process.exit(1);
 }
 
 /** A file of the repository whose shape is npm's. */

@@ -71,11 +71,28 @@ const twoWrites: Scenario["run"] = async (events, writer) => {
   events.watch("close", writer.close());
 };
 
-const abort: Scenario["run"] = async (events, writer) => {
-  events.watch("a", writer.write("a"));
+type Writer = Parameters<Scenario["run"]>[1];
+
+/** Aborts behind what `begin` has begun, and lets the sink end what it is at when some turns have passed. */
+async function abortBehind(events: Events, writer: Writer, begin: () => void): Promise<void> {
+  begin();
   await events.turn("before");
   events.watch("abort", writer.abort("enough"));
   await events.turn("after");
+}
+
+const abort: Scenario["run"] = (events, writer) =>
+  abortBehind(events, writer, () => events.watch("a", writer.write("a")));
+
+const abortThenSettle: Scenario["run"] = async (events, writer) => {
+  await abort(events, writer);
+  events.settle();
+};
+
+/** The writes are not watched: their order of failing is the native side's own. */
+const abortQueued: Scenario["run"] = async (events, writer) => {
+  await abortBehind(events, writer, () => ["a", "b", "c"].forEach((chunk) => void writer.write(chunk).catch(() => {})));
+  events.settle();
 };
 
 const scenarios: Readonly<Record<string, Scenario>> = {
@@ -126,40 +143,22 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
   "an abort during a write": {
     sink: slow,
-    async run(events, writer) {
-      await abort(events, writer);
-      events.settle();
-    },
+    run: abortThenSettle,
   },
   "an abort during a write, with chunks behind it": {
     sink: slow,
     strategy: { highWaterMark: 2 },
-    async run(events, writer) {
-      for (const chunk of ["a", "b", "c"]) writer.write(chunk).catch(() => {});
-      await events.turn("before");
-      events.watch("abort", writer.abort("enough"));
-      await events.turn("after");
-      events.settle();
-    },
+    run: abortQueued,
   },
   "an abort during a write of a size, with chunks behind it": {
     sink: slow,
     strategy: { highWaterMark: 1, size: () => 0.5 },
-    async run(events, writer) {
-      for (const chunk of ["a", "b", "c"]) writer.write(chunk).catch(() => {});
-      await events.turn("before");
-      events.watch("abort", writer.abort("enough"));
-      await events.turn("after");
-      events.settle();
-    },
+    run: abortQueued,
   },
   "an abort before it has started, with a chunk that waits": {
     sink: (events) => ({ ...slow(events), start: () => events.wait() }),
     async run(events, writer) {
-      writer.write("a").catch(() => {});
-      await events.turn("before");
-      events.watch("abort", writer.abort("enough"));
-      await events.turn("after");
+      await abortBehind(events, writer, () => writer.write("a").catch(() => {}));
       events.settle();
     },
   },
@@ -195,10 +194,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
   "an abort during a write, for which the sink's signal is watched": {
     sink: watchingSignal,
-    async run(events, writer) {
-      await abort(events, writer);
-      events.settle();
-    },
+    run: abortThenSettle,
   },
   "an abort during a write that waits for the signal": {
     sink: (events) => ({
@@ -227,20 +223,14 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   "an abort while it closes, with a watched signal": {
     sink: (events) => ({ ...watchingSignal(events), close: () => events.wait() }),
     async run(events, writer) {
-      events.watch("close", writer.close());
-      await events.turn("before");
-      events.watch("abort", writer.abort("enough"));
-      await events.turn("after");
+      await abortBehind(events, writer, () => events.watch("close", writer.close()));
       events.settle();
     },
   },
   "an abort while it closes, which then fails, with a watched signal": {
     sink: (events) => ({ ...watchingSignal(events), close: () => events.wait() }),
     async run(events, writer) {
-      events.watch("close", writer.close());
-      await events.turn("before");
-      events.watch("abort", writer.abort("enough"));
-      await events.turn("after");
+      await abortBehind(events, writer, () => events.watch("close", writer.close()));
       events.fail(new Error("late"));
     },
   },
@@ -277,10 +267,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
         return events.wait();
       },
     }),
-    async run(events, writer) {
-      await abort(events, writer);
-      events.settle();
-    },
+    run: abortThenSettle,
   },
 };
 

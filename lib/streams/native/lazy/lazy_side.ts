@@ -4,7 +4,7 @@ import { putInPlace, standInFor } from "./stand_in.ts";
 import { transferMarkOf } from "./transfer_mark.ts";
 
 export { goWithoutNativeSide, showWithoutNativeSide } from "./no_side.ts";
-export { EagerFeed } from "./lending_feed.ts";
+export { EagerFeed } from "./eager_feed.ts";
 export { lightSideOf } from "./light_side.ts";
 export { putBack } from "./stand_in.ts";
 export { setTransformStateOf, unseenWritableEnd } from "./unseen_writable.ts";

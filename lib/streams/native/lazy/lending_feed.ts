@@ -1,24 +1,21 @@
-import { inheritNothing, nativeGetReader, nativeReader, nativeReadMany } from "../../language/native_classes.ts";
+import { nativeGetReader, nativeReader } from "../../language/native_classes.ts";
 import { DefaultControllerState } from "../../readable/default_controller_state.ts";
 import { type DefaultReaderState, readableStreamReaderGenericInitialize } from "../../readable/reader_state.ts";
-import { ReadableStreamState } from "../../readable/stream_state.ts";
+import type { ReadableStreamState } from "../../readable/stream_state.ts";
 import { FeedReaderState, type NativeController, ReadableFeed } from "../feeds/readable_feed.ts";
-
-/** Whether the runtime takes all that is queued at once: else a chunk that is lent crosses no faster. */
-const LENDS = nativeReadMany !== undefined;
 
 /**
  * The underlying source of a native side that gets chunks ahead of its demand: they count to our queue until they are read
  * there. Bun takes all that its side has queued at once, where a chunk for each pull takes a promise, too.
  */
-class LendingFeed extends ReadableFeed {
+export class LendingFeed extends ReadableFeed {
   readonly #stream: ReadableStreamState;
   #controller!: NativeController; // set before anything is lent
   /** How many chunks the native side had the last time that somebody counted. */
   #lent = 0;
 
-  constructor(stream: ReadableStreamState, type: "bytes" | undefined) {
-    super(stream, type);
+  constructor(stream: ReadableStreamState) {
+    super(stream, undefined);
     this.#stream = stream;
   }
 
@@ -82,39 +79,4 @@ class LendingReaderState extends FeedReaderState {
     this.#feed.takeBack();
     super.released();
   }
-}
-
-/**
- * The underlying source of a native side that is made with its stream: the state, which has a feed made at the first call,
- * but of a byte stream a feed. Most streams never are read by the runtime, and a new one takes 0.95 of the time without.
- */
-class LateFeed extends ReadableFeed {
-  constructor(stream: ReadableStreamState, type: "bytes" | undefined) {
-    if (type === undefined) return stream as unknown as LateFeed;
-    super(stream, type);
-  }
-}
-
-/** The feed of a native side that every stream is made with. */
-export const EagerFeed: typeof ReadableFeed = LENDS ? LateFeed : ReadableFeed;
-
-function feedOf(stream: ReadableStreamState): ReadableFeed {
-  return stream.feed instanceof LendingFeed ? stream.feed : new LendingFeed(stream, undefined);
-}
-
-// Members for the runtime alone: our own code has none of these names on a state.
-if (LENDS) {
-  Object.defineProperties(ReadableStreamState.prototype, {
-    pull: {
-      value: function pull(this: ReadableStreamState, controller: NativeController): void {
-        feedOf(this).pull(controller);
-      },
-    },
-    cancel: {
-      value: function cancel(this: ReadableStreamState, reason: unknown): Promise<void> {
-        return feedOf(this).cancel(reason);
-      },
-    },
-  });
-  inheritNothing(ReadableStreamState);
 }
