@@ -6,6 +6,7 @@ import { compress, compressSync, decompress, type Format, ready } from "../../li
 import { type Compression, createCompression, type DictionaryOptions } from "../../lib/compression/mod.ts";
 import { tries } from "../support/long_run.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
+import { turn } from "../support/waits.ts";
 import { loaded, textOf } from "./responses.ts";
 import { closeAll, protocols } from "./served.ts";
 
@@ -125,8 +126,10 @@ function offeredBy({ headers }: Answer): string | undefined {
   return /<([^>]*)>; rel="compression-dictionary"/.exec(headers.get("link") ?? "")?.[1];
 }
 
-/** What is kept is kept when the response has been sent. */
-const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 3));
+/** What is kept is kept at the end of a turn after that in which the response was sent; a timer may come before. */
+async function later(): Promise<void> {
+  for (let i = 0; i < 3; i++) await turn();
+}
 
 for (const [name, way] of Object.entries(ways)) {
   for (const isStreamed of [false, true]) {

@@ -1,6 +1,6 @@
 /**
  * A process with a client that is never closed: it must end by itself, soon. Arguments: the URLs of origins, of which the last
- * refuses connections. It prints what it did.
+ * refuses connections, and of which the first never answers at `/hang`. It prints what it did.
  */
 import { HttpClient, HttpError } from "../../../lib/http/mod.ts";
 import { certificates } from "../certificates.ts";
@@ -16,8 +16,7 @@ async function attempt(url: string, signal?: AbortSignal): Promise<void> {
   }
 }
 
-for (const url of process.argv.slice(2)) {
-  await Promise.all(Array.from({ length: 10 }, () => attempt(`${url}/path`)));
-  await attempt(`${url}/hang`, AbortSignal.timeout(50));
-}
+const urls = process.argv.slice(2);
+for (const url of urls) await Promise.all(Array.from({ length: 10 }, () => attempt(`${url}/path`)));
+await attempt(`${urls[0]}/hang`, AbortSignal.timeout(50));
 console.log(outcomes.join(" "));

@@ -11,6 +11,7 @@ import { BucketSessions } from "../../../lib/upload/session/bucket_sessions.ts";
 import { createUploadHandler } from "../../../lib/upload/mod.ts";
 import { realStores, startStore } from "../../s3/real_stores.ts";
 import { bytesOf, digestOf, withStore } from "../../s3/scene.ts";
+import { until } from "../../support/waits.ts";
 import { begin, offsetAt, send } from "./tus_sender.ts";
 
 /** `MILLRACE_RESUMABLE=1` sends 100 uploads into three nodes of Garage, and kills servers. */
@@ -62,10 +63,10 @@ test("who has lost an upload to another server acknowledges nothing more, and ch
     withServers(() => store.bucket(), async ([first, second]) => {
       const bytes = bytesOf(5 * MIB);
       const path = await begin(first, bytes.length, "film.bin");
+      const claims = (): string[] => [...store.objects.keys()].filter((key) => key.includes("/claims/"));
+      const [created] = claims();
       const hung = send(first, path, bytes, 0, 2 * MIB);
-      while (!store.asked.some((each) => each.includes("/claims/"))) {
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
+      await until(() => claims().some((claim) => claim !== created), "a claim of the first");
       let told: number | undefined;
       while ((told = await offsetAt(second, path)) === undefined);
       assert.equal(await send(second, path, bytes, told), 204);
