@@ -126,43 +126,61 @@ const unseenLocks: Readonly<Record<string, (stream: ReadableStream) => () => Pro
 
 for (const [name, lock] of Object.entries(unseenLocks)) {
   for (const type of [undefined, "bytes"] as const) {
-    test(`the runtime sees the lock of a ${name} on a ${type ?? "default"} stream, and its release`, {
-      skip: runtime === "bun" && "a stream has its native side from the start, which only readers and writers lock",
-    }, async () => {
-      let controller!: ReadableStreamDefaultController<Uint8Array> | ReadableByteStreamController;
-      const stream = new ReadableStream({ type, start: (given) => void (controller = given) } as UnderlyingSource);
-      const release = lock(stream);
-      assert.equal(nativeLocked.call(stream), true);
-      assert.throws(() => nativeGetReader.call(stream), TypeError);
-      assert.throws(() => structuredClone(stream, { transfer: [stream as unknown as Transferable] }), {
-        name: "DataCloneError",
-      });
-      await release();
-      assert.equal(nativeLocked.call(stream), false);
-      controller.enqueue(new Uint8Array([1]));
-      controller.close();
-      const reader = nativeGetReader.call(stream) as ReadableStreamDefaultReader<Uint8Array>;
-      assert.deepEqual(await reader.read(), { done: false, value: new Uint8Array([1]) });
-      assert.deepEqual(await reader.read(), { done: true, value: undefined });
-    });
+    for (const looked of [false, true]) {
+      test(
+        `the runtime sees the lock of a ${name} on a ${type ?? "default"} stream${
+          looked ? " that it had looked at before" : ""
+        }, and its release`,
+        {
+          skip: runtime === "bun" && "a stream has its native side from the start, which only readers and writers lock",
+        },
+        async () => {
+          let controller!: ReadableStreamDefaultController<Uint8Array> | ReadableByteStreamController;
+          const stream = new ReadableStream({ type, start: (given) => void (controller = given) } as UnderlyingSource);
+          if (looked) assert.equal(nativeLocked.call(stream), false);
+          const release = lock(stream);
+          assert.equal(nativeLocked.call(stream), true);
+          assert.throws(() => nativeGetReader.call(stream), TypeError);
+          assert.throws(() => structuredClone(stream, { transfer: [stream as unknown as Transferable] }), {
+            name: "DataCloneError",
+          });
+          await release();
+          assert.equal(nativeLocked.call(stream), false);
+          controller.enqueue(new Uint8Array([1]));
+          controller.close();
+          const reader = nativeGetReader.call(stream) as ReadableStreamDefaultReader<Uint8Array>;
+          assert.deepEqual(await reader.read(), { done: false, value: new Uint8Array([1]) });
+          assert.deepEqual(await reader.read(), { done: true, value: undefined });
+        },
+      );
+    }
   }
 }
 
-test("the runtime sees the lock of a pipe on its destination, and its release", {
-  skip: runtime === "bun" && "a stream has its native side from the start, which only readers and writers lock",
-}, async () => {
-  const written: unknown[] = [];
-  const destination = new WritableStream({ write: (chunk) => void written.push(chunk) });
-  const abort = new AbortController();
-  const pipe = new ReadableStream().pipeTo(destination, { preventAbort: true, signal: abort.signal });
-  assert.equal(nativeLockedWritable.call(destination), true);
-  assert.throws(() => nativeGetWriter.call(destination), TypeError);
-  abort.abort("enough");
-  await assert.rejects(pipe, (error) => error === "enough");
-  assert.equal(nativeLockedWritable.call(destination), false);
-  await nativeGetWriter.call(destination).write("chunk");
-  assert.deepEqual(written, ["chunk"]);
-});
+for (const looked of [false, true]) {
+  test(
+    `the runtime sees the lock of a pipe on its destination${
+      looked ? ", at which it had looked before" : ""
+    }, and its release`,
+    {
+      skip: runtime === "bun" && "a stream has its native side from the start, which only readers and writers lock",
+    },
+    async () => {
+      const written: unknown[] = [];
+      const destination = new WritableStream({ write: (chunk) => void written.push(chunk) });
+      if (looked) assert.equal(nativeLockedWritable.call(destination), false);
+      const abort = new AbortController();
+      const pipe = new ReadableStream().pipeTo(destination, { preventAbort: true, signal: abort.signal });
+      assert.equal(nativeLockedWritable.call(destination), true);
+      assert.throws(() => nativeGetWriter.call(destination), TypeError);
+      abort.abort("enough");
+      await assert.rejects(pipe, (error) => error === "enough");
+      assert.equal(nativeLockedWritable.call(destination), false);
+      await nativeGetWriter.call(destination).write("chunk");
+      assert.deepEqual(written, ["chunk"]);
+    },
+  );
+}
 
 test("our streams see the lock of a native reader and writer, and their release", () => {
   const readable = new ReadableStream();

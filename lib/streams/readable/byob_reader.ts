@@ -1,6 +1,6 @@
 import { NOT_EMPTY, toArrayBufferView, viewKind, type ViewSlots } from "../language/array_buffers.ts";
 import { badValue, cannot, outOfRange, releasedError } from "../language/errors.ts";
-import { findStates, lockLazily, makeLockLazily, putBack, unlockLazily } from "#streams/lazy_side";
+import { findStates, makeLockLazily, putBack, unlockLazily } from "#streams/lazy_side";
 import {
   hasNativeByteStreams,
   isNativeReadableStreamLocked,
@@ -99,7 +99,6 @@ export class ReadableStreamBYOBReader extends globalThis.ReadableStreamBYOBReade
     this.#state = state;
     state.isPublic = true;
     readableStreamReaderGenericInitialize(state, streamState);
-    lockLazily(state);
   }
 
   /** Fulfils when the stream closes; rejects when it errors or the reader is released. */

@@ -1,5 +1,5 @@
 import { releasedError } from "../language/errors.ts";
-import { findStates, lockLazily, makeLockLazily, putBack, unlockLazily } from "#streams/lazy_side";
+import { findStates, makeLockLazily, putBack, unlockLazily } from "#streams/lazy_side";
 import {
   isNativeReadableStreamLocked,
   NativeReadableStream,
@@ -56,7 +56,6 @@ export class ReadableStreamDefaultReader<R = unknown> extends globalThis.Readabl
     this.#state = state;
     state.isPublic = true;
     readableStreamReaderGenericInitialize(state, streamState);
-    lockLazily(state);
   }
 
   /** Fulfils when the stream closes; rejects when it errors or the reader is released. */

@@ -94,6 +94,7 @@ export function readableStreamReaderGenericInitialize(
 ): void {
   reader.stream = stream;
   stream.reader = reader;
+  reader.lazyLock?.lock(reader);
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#readable-stream-reader-generic-cancel} */

@@ -1,5 +1,5 @@
 import { endedError, releasedError } from "../language/errors.ts";
-import { closeEndedSide, findStates, lockLazily, makeLockLazily, putBack, unlockLazily } from "#streams/lazy_side";
+import { closeEndedSide, findStates, makeLockLazily, putBack, unlockLazily } from "#streams/lazy_side";
 import {
   isNativeWritableStreamLocked,
   NativeWritableStream,
@@ -62,7 +62,6 @@ export class WritableStreamDefaultWriter<W = unknown> extends globalThis.Writabl
     this.#state = state;
     state.isPublic = true;
     setUpWritableStreamDefaultWriter(state, streamState);
-    lockLazily(state);
   }
 
   /** Fulfils when the stream has closed; rejects when it errors or the writer is released. */

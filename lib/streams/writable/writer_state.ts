@@ -83,6 +83,7 @@ const SETTLES_BY_ITSELF: WriteRequest = { settlesAtOnce: false, resolve() {}, re
 export function setUpWritableStreamDefaultWriter(writer: WriterState, stream: WritableStreamState): void {
   writer.stream = stream;
   stream.writer = writer;
+  writer.lazyLock?.lock(writer);
   const { state, storedError } = stream;
   if (state === "erroring") {
     writer.ready.reject(storedError);

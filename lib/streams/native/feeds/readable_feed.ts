@@ -119,7 +119,9 @@ export class UnseenReaderState extends DefaultReaderState {
 }
 
 /** The reader by which the native side locks our stream, for as long as a native consumer locks the native side. */
-export class FeedReaderState extends UnseenReaderState {}
+export class FeedReaderState extends UnseenReaderState {
+  override readonly lazyLock = undefined;
+}
 
 /** Gives our stream back, when the native side is not locked any longer. */
 export function releaseReadableFeed(stream: ReadableStreamState): void {

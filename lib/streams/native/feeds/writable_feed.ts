@@ -98,7 +98,9 @@ export class WritableFeed implements UnderlyingSink<unknown>, NativeProducer {
 inheritNothing(WritableFeed);
 
 /** The writer by which the native side locks our stream, for as long as a native producer locks the native side. */
-export class FeedWriterState extends WriterState {}
+export class FeedWriterState extends WriterState {
+  override readonly lazyLock = undefined;
+}
 
 /** Gives our stream back, when the native side is not locked any longer. */
 export function releaseWritableFeed(stream: WritableStreamState): void {

@@ -13,7 +13,7 @@ export interface LockState {
   readonly stream: { readonly shell: object | undefined; readonly nativeSide: object | undefined } | undefined;
   /** The lock of the native side in its place; see {@linkcode makeLockLazily}. */
   nativeSide: NativeLock | undefined;
-  /** Of all states of the class. */
+  /** Of all states of the class, but of those by which the native side locks our stream. */
   readonly lazyLock?: LazyLock | undefined;
 }
 
@@ -39,7 +39,7 @@ class LazyLock {
     this.#native = native;
   }
 
-  /** Locks the native side of the stream, if that is there. */
+  /** Locks the native side of a stream that is locked now, be it by a pipe or an iterator, if that is there. */
   lock(state: LockState): void {
     const { nativeSide } = state.stream!;
     if (nativeSide !== undefined) state.nativeSide = new this.#native.native(nativeSide as never);
@@ -107,11 +107,6 @@ function makeDetached({ native, makeStream }: Native): object {
 export function findStates(State: { prototype: LockState }, stateOf: StateOf): void {
   const { lazyLock } = State.prototype;
   if (lazyLock !== undefined) lazyLock.stateOf = stateOf;
-}
-
-/** Locks the native side of a stream for a lock of ours, where `super()` does not. */
-export function lockLazily(state: LockState): void {
-  state.lazyLock?.lock(state);
 }
 
 /** Whether the release of a lock of ours has released that, too; otherwise `super.releaseLock()` has to. */

@@ -28,9 +28,6 @@ export function unseenWritableEnd(): void {}
 /** Makes every lock's at once. */
 export function makeLockLazily(): void {}
 
-/** Leaves that to `super()`. */
-export function lockLazily(): void {}
-
 /** Leaves that to `super.releaseLock()`. */
 export function unlockLazily(): void {}
 

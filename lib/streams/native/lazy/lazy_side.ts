@@ -10,7 +10,7 @@ export { putBack } from "./stand_in.ts";
 export { setTransformStateOf, unseenWritableEnd } from "./unseen_writable.ts";
 export { WatchedReadableFeed } from "./watched_feed.ts";
 export { closeEndedSide, WatchedWritableFeed } from "./watched_writable_feed.ts";
-export { findStates, lockLazily, lockNewSide, makeLockLazily, unlockLazily } from "./lazy_lock.ts";
+export { findStates, lockNewSide, makeLockLazily, unlockLazily } from "./lazy_lock.ts";
 
 /** A class of streams of the runtime's. */
 type StreamClass = StandIn & (new () => object);
