@@ -76,6 +76,7 @@ export const mangledNames: readonly string[] = [
   "isPublic",
   "isRunning",
   "isViewDetached",
+  "lazyLock",
   "lockStream",
   "minimumFill",
   "mostPullsAtOnce",
