@@ -193,6 +193,63 @@ test("a byte stream keeps the answer to a request of a native reader that has le
   assert.deepEqual(await bytesBy(byOurs, stream), [1, 2, 3]);
 });
 
+for (const [when, waits] of [["that waited", true], ["that was queued", false]] as const) {
+  test(`a byte stream keeps what a native BYOB reader has not read of a chunk ${when}`, async () => {
+    let controller!: ReadableByteStreamController;
+    const stream = new ReadableStream({ type: "bytes", start: (given) => void (controller = given) });
+    const reader = nativeGetReader.call(stream, { mode: "byob" }) as ReadableStreamBYOBReader;
+    if (!waits) controller.enqueue(Uint8Array.of(1, 2, 3, 4, 5));
+    const reading = reader.read(new Uint8Array(2));
+    for (let i = 0; i < 20; i++) await undefined;
+    if (waits) controller.enqueue(Uint8Array.of(1, 2, 3, 4, 5));
+    else controller.close();
+    assert.deepEqual((await reading).value, Uint8Array.of(1, 2));
+    if (waits) assert.equal(controller.desiredSize, -3);
+    assert.deepEqual((await reader.read(new Uint16Array(1))).value, new Uint16Array(Uint8Array.of(3, 4).buffer));
+    reader.releaseLock();
+    if (waits) controller.close();
+    assert.deepEqual(await bytesBy(byOurs, stream), [5]);
+  });
+}
+
+for (const [name, source] of Object.entries(left)) {
+  test(`${name} keeps what its source enqueues after a native reader has left in the same pull`, async () => {
+    let reader!: Reader;
+    let pulls = 0;
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+      if (pulls++ > 0) return;
+      reader.releaseLock();
+      for (let i = 1; i <= 3; i++) controller.enqueue(Uint8Array.of(i));
+      controller.close();
+    };
+    const stream = new ReadableStream<number>({ ...source, pull } as UnderlyingSource<number>, { highWaterMark: 0 });
+    reader = byNative(stream);
+    await assert.rejects(reader.read(), TypeError);
+    assert.deepEqual(await bytesBy(byOurs, stream), [1, 2, 3]);
+  });
+
+  test(`${name} gives a native reader what is buffered, also if it leaves in the pull for more`, async () => {
+    let reader: Reader | undefined;
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+      if (reader === undefined) return;
+      controller.enqueue(Uint8Array.of(3));
+      controller.close();
+      reader.releaseLock();
+    };
+    const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+      controller.enqueue(Uint8Array.of(1));
+      controller.enqueue(Uint8Array.of(2));
+    };
+    const given = { ...source, start, pull } as UnderlyingSource<number>;
+    const stream = new ReadableStream<number>(given, { highWaterMark: 2 });
+    for (let i = 0; i < 20; i++) await undefined;
+    reader = byNative(stream);
+    const { value } = await reader.read();
+    assert.deepEqual(value, Uint8Array.of(1));
+    assert.deepEqual(await bytesBy(byOurs, stream), [2, 3]);
+  });
+}
+
 test("a source sees that a native reader reads, as far as it has read", async () => {
   let controller!: ReadableStreamDefaultController<number>;
   const stream = new ReadableStream<number>({ start: (given) => void (controller = given) });

@@ -50,11 +50,28 @@ export class ReadableFeed implements ReadRequest {
     this.#controller = controller;
     if (!this.#reader || this.#reader !== this.#stream.reader) this.#reader = this.lockStream();
     if (this.#ended || this.#isWaiting) return;
-    this.#isWaiting = true;
     this.#isReading = true;
-    readableStreamDefaultReaderRead(this.#reader, this);
+    if (this.#stream.controller.hasBuffered) {
+      this.#giveBuffered();
+    } else {
+      this.#isWaiting = true;
+      readableStreamDefaultReaderRead(this.#reader, this);
+    }
     this.#isReading = false;
     this.closeSteps();
+  }
+
+  /** Gives a chunk before our source is pulled for the next one, in which call the native consumer may leave. */
+  #giveBuffered(): void {
+    const { controller } = this.#stream;
+    this.#stream.disturbed = true;
+    const room = this.#roomOfByobRead;
+    if (room && controller instanceof ByteControllerState && controller.queue.peek().byteLength > room) {
+      controller.pullInto(viewSlots(new Uint8Array(room)), 1, this);
+    } else {
+      this.#controller.enqueue(controller.queue.dequeue() as never);
+      controller.afterDequeue();
+    }
   }
 
   cancel(reason: unknown): Promise<void> {
@@ -65,18 +82,30 @@ export class ReadableFeed implements ReadRequest {
 
   chunkSteps(chunk: unknown): void {
     this.#isWaiting = false;
-    if (this.#isReading || isNativeReadableStreamLocked(this.#stream.nativeSide!)) {
+    if (isNativeReadableStreamLocked(this.#stream.nativeSide!)) {
+      const room = this.#roomOfByobRead;
+      if (room && (chunk as Uint8Array).byteLength > room) {
+        this.#keep((chunk as Uint8Array).subarray(room));
+        chunk = (chunk as Uint8Array).slice(0, room);
+      }
       this.#controller.enqueue(chunk as never);
     } else {
+      releaseReadableFeed(this.#stream); // nobody waits any longer: the native consumer left while it read
       this.#keep(chunk);
     }
   }
 
-  /** Has our stream keep a chunk for which nobody waits any longer: the native consumer left while it read. */
+  /**
+   * How many bytes a BYOB reader of the native side waits for, if one does: more would be left there, where no reader of
+   * ours finds them.
+   */
+  get #roomOfByobRead(): number | undefined {
+    return this.type && (this.#controller as globalThis.ReadableByteStreamController).byobRequest?.view?.byteLength;
+  }
+
+  /** Has our stream, which has nothing buffered, keep what it has given. */
   #keep(chunk: unknown): void {
-    const stream = this.#stream;
-    releaseReadableFeed(stream);
-    const { controller } = stream;
+    const { controller } = this.#stream;
     if (controller instanceof ByteControllerState) controller.addToQueue(viewSlots(chunk as ArrayBufferView));
     else controller.enqueueWithoutPull(chunk);
   }
