@@ -20,6 +20,7 @@ export function serveHandler(handler: StaticHandler, entry: Entry): Promise<Nati
 /** Serves by a listener of node:http. */
 export async function serveOnHttp(listener: Parameters<typeof createServer>[1]): Promise<NativeServer> {
   const server = createServer(listener);
+  server.keepAliveTimeout = 60_000; // no connection is closed while a request comes on it, however slow the machine is
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {

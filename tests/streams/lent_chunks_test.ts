@@ -214,7 +214,6 @@ for (const [when, waits] of [["that waited", true], ["that was queued", false]] 
 
 for (const [name, source] of Object.entries(left)) {
   test(`${name} keeps what its source enqueues after a native reader has left in the same pull`, async () => {
-    let reader!: Reader;
     let pulls = 0;
     const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
       if (pulls++ > 0) return;
@@ -223,15 +222,13 @@ for (const [name, source] of Object.entries(left)) {
       controller.close();
     };
     const stream = new ReadableStream<number>({ ...source, pull } as UnderlyingSource<number>, { highWaterMark: 0 });
-    reader = byNative(stream);
+    const reader = byNative(stream);
     await assert.rejects(reader.read(), TypeError);
     assert.deepEqual(await bytesBy(byOurs, stream), [1, 2, 3]);
   });
 
   test(`${name} gives a native reader what is buffered, also if it leaves in the pull for more`, async () => {
-    let reader: Reader | undefined;
     const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-      if (reader === undefined) return;
       controller.enqueue(Uint8Array.of(3));
       controller.close();
       reader.releaseLock();
@@ -243,7 +240,7 @@ for (const [name, source] of Object.entries(left)) {
     const given = { ...source, start, pull } as UnderlyingSource<number>;
     const stream = new ReadableStream<number>(given, { highWaterMark: 2 });
     for (let i = 0; i < 20; i++) await undefined;
-    reader = byNative(stream);
+    const reader = byNative(stream);
     const { value } = await reader.read();
     assert.deepEqual(value, Uint8Array.of(1));
     assert.deepEqual(await bytesBy(byOurs, stream), [2, 3]);
