@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
+import process from "node:process";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
@@ -14,9 +15,14 @@ export class LineProcess {
   readonly #answers: AsyncIterator<string>;
   readonly #limit: number;
 
-  /** Starts `command`. An answer that takes longer than `limit` milliseconds is a failure, and ends the process. */
-  constructor(command: string, args: readonly string[], limit: number) {
-    this.#process = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+  /**
+   * Starts `command`. An answer that takes longer than `limit` milliseconds is a failure, and ends the process.
+   *
+   * @param environment variables beside those of this process.
+   */
+  constructor(command: string, args: readonly string[], limit: number, environment: Record<string, string> = {}) {
+    const env = { ...process.env, ...environment };
+    this.#process = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"], env });
     this.#process.stdin.on("error", () => {}); // of a process that has ended: its missing answer tells
     this.#answers = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
     this.#limit = limit;

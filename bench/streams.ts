@@ -98,7 +98,7 @@ for (const scenario of scenarios) {
 const means = [rows.map(({ toNative }) => toNative), rows.map(({ toBest }) => toBest)].map(geometricMean);
 const title = `streams: ${runtimeName().split(" ")[0]}`;
 const body =
-  `${circumstances()}. Chunks/ms, best of ${rounds} rounds, a young generation of 16 MiB in V8; last columns: ours / native, ours / best peer.\n\n` +
+  `${circumstances()}. Chunks/ms, best of ${rounds} rounds, a young generation of 16 MiB in V8, freed memory kept; last columns: ours / native, ours / best peer.\n\n` +
   table(["", ...peers, "to native", "to best"], [
     ...rows.map(cells),
     ["geometric mean", ...peers.map(() => ""), ...means],

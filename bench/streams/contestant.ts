@@ -3,7 +3,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { type Failure, LineProcess } from "../line_process.ts";
 import type { Rate, Ready } from "./measuring.ts";
-import { runtimeCommand } from "./runtime_command.ts";
+import { KEEPS_MEMORY, runtimeCommand } from "./runtime_command.ts";
 
 const script = join(dirname(fileURLToPath(import.meta.url)), "measuring.ts");
 const { bun, deno } = process.versions;
@@ -33,7 +33,7 @@ export class Contestant {
     const { MILLRACE_FORMER: former } = process.env;
     // What `#streams/` stands for is in that checkout's own configuration; Node and Bun find it beside the modules.
     if (name === "former" && deno && former) options.push("--config", join(former, "deno.json"));
-    this.#process = new LineProcess(command, [...options, script, name, title, String(aim)], LIMIT);
+    this.#process = new LineProcess(command, [...options, script, name, title, String(aim)], LIMIT, KEEPS_MEMORY);
   }
 
   /** The fastest measurement, unless any of them failed. */
