@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeNativeSideLazily } from "../../lib/streams/native/lazy/lazy_side.ts";
 import { readBatches } from "../../lib/batch/mod.ts";
+import { readableStreamStateOf } from "../../lib/streams/readable/lockable.ts";
 import { ReadableStream, toNative, TransformStream, WritableStream } from "../../lib/streams/mod.ts";
 import { runtime } from "../support/runtime.ts";
 
@@ -156,6 +157,17 @@ for (const [name, lock] of Object.entries(unseenLocks)) {
     }
   }
 }
+
+test("pipes through transforms of ours do without their native sides", {
+  skip: runtime === "bun" && "a stream has its native side from the start",
+}, async () => {
+  const transform = new TransformStream<string, string>();
+  const source = ReadableStream.from(["a", "b"]) as ReadableStream<string>;
+  assert.deepEqual(await Array.fromAsync(source.pipeThrough(transform)), ["a", "b"]);
+  for (const stream of [source, transform.readable]) {
+    assert.equal(readableStreamStateOf(stream)!.nativeSide, undefined);
+  }
+});
 
 for (const looked of [false, true]) {
   test(

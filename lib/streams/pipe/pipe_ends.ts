@@ -106,9 +106,12 @@ export function toPipeTransform(
 ): { readable: object; writable: object | undefined; writableEnd: WritableEnd } {
   const pair = toDictionary(value, "the transform");
   const { readable } = pair;
-  if (!isNativeReadableStream(readable)) throw mustBe("the transform's readable", "a ReadableStream"); // ours are too
+  // Ours are native, too, but a look at one makes its native side, which each lock then locks.
+  if (readableStreamStateOf(readable) === undefined && !isNativeReadableStream(readable)) {
+    throw mustBe("the transform's readable", "a ReadableStream");
+  }
   let writable: object | undefined;
   const writableEnd = unseenWritableEnd(value, OwnWritableEnd) ??
     toWritableEnd(writable = pair.writable as object, "the transform's writable");
-  return { readable, writable, writableEnd };
+  return { readable: readable as object, writable, writableEnd };
 }
