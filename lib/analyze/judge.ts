@@ -1,8 +1,8 @@
 import { CompressionStream } from "../codecs/mod.ts";
 import { formatBytes } from "../quantities/mod.ts";
 import type { AnalyzedFile } from "./analysis.ts";
-import type { Finding, FindingKind } from "./finding.ts";
-import { lifetimeOf } from "./lifetime.ts";
+import type { Finding, FindingKind } from "./analysis.ts";
+import { lifetimeOf } from "./received.ts";
 import type { Received } from "./received.ts";
 
 /** As of precompress: smaller files and savings are not worth a variant. */

@@ -4,5 +4,4 @@
  * @module
  */
 export { analyze, type AnalyzeOptions } from "./analyze.ts";
-export type { Analysis, AnalyzedFile } from "./analysis.ts";
-export { type Finding, type FindingKind, hints } from "./finding.ts";
+export { type Analysis, type AnalyzedFile, type Finding, type FindingKind, hints } from "./analysis.ts";

@@ -1,7 +1,80 @@
 import { decompress } from "../codecs/mod.ts";
+import type { ReferenceKind } from "../pages/mod.ts";
 import { formatBytes } from "../quantities/mod.ts";
 import { contentCodings, undoableFormats } from "../semantics/mod.ts";
-import type { ReferenceKind } from "../pages/mod.ts";
+
+/** How long clients keep a response. */
+export interface Lifetime {
+  readonly isStored: boolean;
+  /** In seconds, without asking again; 0 if they ask each time. */
+  readonly fresh: number;
+  /** Whether it has what they can ask by. */
+  readonly hasValidator: boolean;
+}
+
+/** Reads the fields of a response that say how long it is kept (RFC 9111, section 4.2.1). */
+export function lifetimeOf(headers: Headers): Lifetime {
+  const directives = directivesOf(headers.get("cache-control") ?? "");
+  const hasValidator = headers.has("etag") || headers.has("last-modified");
+  return { isStored: !directives.has("no-store"), fresh: freshness(directives, headers), hasValidator };
+}
+
+function freshness(directives: ReadonlyMap<string, string>, headers: Headers): number {
+  if (directives.has("no-cache") || directives.has("no-store")) return 0;
+  const maxAge = directives.get("max-age");
+  if (maxAge !== undefined) return /^\d+$/.test(maxAge) ? Number(maxAge) : 0;
+  const expires = Date.parse(headers.get("expires") ?? "");
+  const now = Date.parse(headers.get("date") ?? "") || Date.now();
+  return Number.isNaN(expires) ? 0 : Math.max(0, (expires - now) / 1000);
+}
+
+function directivesOf(field: string): Map<string, string> {
+  return new Map(
+    field.toLowerCase().split(",").map((part) => {
+      const [name = "", value = ""] = part.split("=", 2);
+      return [name.trim(), value.trim().replace(/^"(.*)"$/, "$1")];
+    }),
+  );
+}
+
+/** Encodings by the marks that files begin with. */
+const marks: readonly (readonly [bytes: readonly number[], encoding: string])[] = [
+  [[0xef, 0xbb, 0xbf], "utf-8"],
+  [[0xff, 0xfe], "utf-16le"],
+  [[0xfe, 0xff], "utf-16be"],
+];
+
+/** How far from the start of a file browsers look for its encoding, in bytes. */
+const DECLARED_WITHIN = 1024;
+
+/**
+ * The text of a page or a style sheet, in the encoding that a browser takes: that of its mark, of its field, or that it
+ * declares itself; else UTF-8.
+ *
+ * @param type The value of `Content-Type`.
+ */
+export function textOf(bytes: Uint8Array<ArrayBuffer>, type: string): string {
+  const marked = marks.find(([mark]) => mark.every((byte, i) => bytes[i] === byte))?.[1];
+  const [, named] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type) ?? [];
+  return decoderFor(marked ?? named ?? declaredIn(bytes)).decode(bytes);
+}
+
+function declaredIn(bytes: Uint8Array<ArrayBuffer>): string | undefined {
+  const start = new TextDecoder("latin1").decode(bytes.subarray(0, DECLARED_WITHIN));
+  const [, inStyle] = /^@charset "([^"]+)";/.exec(start) ?? [];
+  const [, inPage] = /<meta\s[^>]*?charset\s*=\s*["']?\s*([^\s;"'/>]+)/i.exec(start) ?? [];
+  const encoding = inStyle ?? inPage;
+  return encoding !== undefined && /^utf-?16/i.test(encoding) ? "utf-8" : encoding; // or it could not be read
+}
+
+/** The decoder of an encoding, or of UTF-8 if the runtime does not know it. */
+function decoderFor(encoding = "utf-8"): TextDecoder {
+  try {
+    return new TextDecoder(encoding);
+  } catch {
+    return new TextDecoder();
+  }
+}
 
 /** A file that came. */
 export interface Received {

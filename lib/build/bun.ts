@@ -13,12 +13,12 @@
 import { basename, relative, resolve } from "node:path";
 import process from "node:process";
 import { compressOutput, type Tool } from "./compress_output.ts";
-import type { PrecompressPluginOptions } from "./options.ts";
-import { Output } from "./output.ts";
-import type { PrecompressPlugin } from "./setup_plugin.ts";
+import type { PrecompressPluginOptions } from "./compress_output.ts";
+import { Output } from "./compress_output.ts";
+import type { PrecompressPlugin } from "./compress_output.ts";
 
-export type { PrecompressPluginOptions } from "./options.ts";
-export type { PrecompressPlugin } from "./setup_plugin.ts";
+export type { PrecompressPluginOptions } from "./compress_output.ts";
+export type { PrecompressPlugin } from "./compress_output.ts";
 
 /** The part of Bun's `PluginBuilder` that is used. */
 interface Build {

@@ -1,11 +1,147 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 import process from "node:process";
-import { precompress, type PrecompressReport } from "../precompress/mod.ts";
 import { isWithin, toldBy } from "../precompress/internal.ts";
-import type { PrecompressPluginOptions } from "./options.ts";
-import { type Output, shownFolder } from "./output.ts";
-import { formatProgress, formatReport } from "./summary.ts";
+import {
+  type DeltaFormat,
+  precompress,
+  type PrecompressOptions,
+  type PrecompressProgress,
+  type PrecompressReport,
+  type VariantFormat,
+} from "../precompress/mod.ts";
+
+/**
+ * Options of the plugins: those of `precompress()` that make sense in a build. Relative paths are below the project's root.
+ *
+ * `immutable` adds to what the build knows of its own files. A folder of `previous` that is not there yet, as before the
+ * first deploy, is not an error: there are no deltas then, and the summary says so.
+ *
+ * @example Deltas against the previous deploy, and a copy that survives the next build
+ * ```ts
+ * import { precompress, type PrecompressPluginOptions } from "@millrace/streams/vite";
+ *
+ * const options: PrecompressPluginOptions = { out: "site", previous: "deployed" };
+ * console.log(precompress(options).name); // millrace:precompress
+ * ```
+ */
+export interface PrecompressPluginOptions extends Omit<PrecompressOptions, "dryRun" | "signal" | "onProgress"> {}
+
+/** The length of a hash where a pattern does not say. */
+const DEFAULT_LENGTH = 8;
+
+/**
+ * Whether a build tool put a hash into a file's name, by its pattern for such names.
+ *
+ * @param path The file's path below the output folder.
+ * @param pattern The pattern, such as `assets/[name]-[hash][extname]`.
+ * @param character A character of a hash, as a regular expression.
+ */
+export function hasHash(path: string, pattern: string, character: string): boolean {
+  if (!/\[hash(?::\d+)?\]/.test(pattern)) return false;
+  const source = pattern.replace(/^(?:\.?\/)+/, "").split(/(\[\w+(?::\d+)?\])/).map((part) => {
+    const [, name, length] = /^\[(\w+)(?::(\d+))?\]$/.exec(part) ?? [];
+    if (name === "hash") return `${character}{${length ?? DEFAULT_LENGTH}}`;
+    return name === undefined ? part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") : ".*";
+  });
+  return new RegExp(`^${source.join("")}$`, "s").test(path.replaceAll("\\", "/"));
+}
+
+/**
+ * A plugin of esbuild or of Bun's bundler.
+ *
+ * @example Only where it is wanted
+ * ```ts
+ * import { precompress, type PrecompressPlugin } from "@millrace/streams/esbuild";
+ * import process from "node:process";
+ *
+ * const plugins: PrecompressPlugin[] = process.env.PREVIEW ? [] : [precompress()];
+ * console.log(plugins[0].name); // millrace:precompress
+ * ```
+ */
+export interface PrecompressPlugin {
+  /** The name by which messages of the tool call it. */
+  readonly name: string;
+  /** Called by the tool, with its own object for plugins. */
+  setup(build: object): void;
+}
+
+/** The files that a build wrote, with what it knows of their names, until they are compressed. */
+export class Output {
+  readonly #folders = new Set<string>();
+  /** By absolute path: whether the name holds a hash. */
+  readonly #hashed = new Map<string, boolean>();
+
+  /** Takes note of a file below an output folder. */
+  add(folder: string, path: string, isHashed: boolean): void {
+    this.addFolder(folder);
+    this.#hashed.set(resolve(folder, path), isHashed);
+  }
+
+  /** Takes note of a folder that the build wrote to. */
+  addFolder(folder: string): void {
+    this.#folders.add(resolve(folder));
+  }
+
+  /** The folders, without those that others hold; they are forgotten. */
+  takeFolders(): string[] {
+    const all = [...this.#folders];
+    this.#folders.clear();
+    return all.filter((folder) => !all.some((other) => other !== folder && isWithin(folder, other)));
+  }
+
+  /** Whether the name of a file below `folder` holds a hash; undefined if it is not of this build. */
+  isHashed(folder: string, path: string): boolean | undefined {
+    return this.#hashed.get(join(folder, path));
+  }
+}
+
+/** `folder` as people write it who are in `root`. */
+export function shownFolder(folder: string, root: string): string {
+  return isWithin(folder, root) ? relative(root, folder).replaceAll(sep, "/") : folder;
+}
+
+const columns: readonly (VariantFormat | DeltaFormat)[] = [
+  "brotli",
+  "zstd",
+  "gzip",
+  "dcb",
+  "dcz",
+  "site-dcb",
+  "site-dcz",
+];
+
+/** The progress of a run in a few words. */
+export function formatProgress({ fraction, remainingMs }: PrecompressProgress): string {
+  const remaining = remainingMs === undefined ? "" : `, ${Math.ceil(remainingMs / 1000)}s to go`;
+  return `precompressing (${Math.floor(fraction * 100)}%)${remaining}`;
+}
+
+/** The report of a run: a line a type of file, as build tools print their output, and one for all. */
+export function formatReport({ types, compressed, unchanged, elapsedMs }: PrecompressReport): string {
+  const used = columns.filter((format) => types.some(({ variants }) => variants[format] !== undefined));
+  const rows = types.map(({ type, files, bytes, variants }) => [
+    type,
+    `${files} ${files === 1 ? "file" : "files"}`,
+    kilobytes(bytes),
+    ...used.map((format) => `│ ${format}: ${variants[format] === undefined ? "-" : kilobytes(variants[format])}`),
+  ]);
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column].length))) ?? [];
+  const lines = rows.map((row) => {
+    return row.map((cell, i) => i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i])).join("  ");
+  });
+  const parts = [`${compressed.length} ${compressed.length === 1 ? "file" : "files"} precompressed`];
+  if (unchanged > 0) parts.push(`${unchanged} unchanged`);
+  return [...lines, `✓ ${parts.join(", ")} in ${duration(elapsedMs)}`].join("\n");
+}
+
+function kilobytes(bytes: number): string {
+  return `${(bytes / 1000).toFixed(2)} kB`;
+}
+
+function duration(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)}ms` : `${(ms / 1000).toFixed(2)}s`;
+}
 
 /** A build tool, as its plugin speaks to it. */
 export interface Tool {

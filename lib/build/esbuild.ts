@@ -19,13 +19,13 @@
 import { dirname, extname, relative, resolve } from "node:path";
 import process from "node:process";
 import { compressOutput, type Tool } from "./compress_output.ts";
-import { hasHash } from "./file_names.ts";
-import type { PrecompressPluginOptions } from "./options.ts";
-import { Output } from "./output.ts";
-import type { PrecompressPlugin } from "./setup_plugin.ts";
+import { hasHash } from "./compress_output.ts";
+import type { PrecompressPluginOptions } from "./compress_output.ts";
+import { Output } from "./compress_output.ts";
+import type { PrecompressPlugin } from "./compress_output.ts";
 
-export type { PrecompressPluginOptions } from "./options.ts";
-export type { PrecompressPlugin } from "./setup_plugin.ts";
+export type { PrecompressPluginOptions } from "./compress_output.ts";
+export type { PrecompressPlugin } from "./compress_output.ts";
 
 /** The part of esbuild's `PluginBuild` that is used. */
 interface Build {

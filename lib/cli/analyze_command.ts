@@ -5,8 +5,8 @@ import { type Analysis, analyze, type AnalyzedFile, hints } from "../analyze/mod
 import { explain } from "../precompress/internal.ts";
 import { counted, formatBytes } from "../quantities/mod.ts";
 import { printable } from "../static/internal.ts";
-import type { Command } from "./command.ts";
-import { DONE, FAILED, interrupted, WRONG_USAGE } from "./exit_status.ts";
+import type { Command } from "./usage.ts";
+import { DONE, FAILED, interrupted, WRONG_USAGE } from "./usage.ts";
 import { Interruption } from "./signals.ts";
 import { byteCount, readWords, UsageError, wholeNumber } from "./usage.ts";
 

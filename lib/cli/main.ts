@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import process from "node:process";
 import { explain } from "../precompress/internal.ts";
 import { printable } from "../static/internal.ts";
-import type { Command } from "./command.ts";
-import { DONE, FAILED, WRONG_USAGE } from "./exit_status.ts";
-import { suggestionFor } from "./suggestion.ts";
+import type { Command } from "./usage.ts";
+import { DONE, FAILED, WRONG_USAGE } from "./usage.ts";
+import { suggestionFor } from "./usage.ts";
 import { UsageError } from "./usage.ts";
 import { version } from "./version.ts";
 

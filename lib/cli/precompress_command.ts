@@ -1,27 +1,90 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import process from "node:process";
+import { detailedRun } from "../precompress/internal.ts";
 import {
   type CacheReport,
   cleanPrecompressed,
   type PrecompressProgress,
   type PrecompressReport,
   type Problem,
+  type TypeSummary,
+  variantFormats,
 } from "../precompress/mod.ts";
-import { detailedRun } from "../precompress/internal.ts";
 import { counted, formatBytes, formatDuration } from "../quantities/mod.ts";
 import { printable } from "../static/internal.ts";
-import type { Command } from "./command.ts";
-import { DONE, FAILED, interrupted } from "./exit_status.ts";
-import { Interruption } from "./signals.ts";
 import {
   type PrecompressArguments,
   precompressArguments,
   precompressHelp,
   requireFolders,
 } from "./precompress_arguments.ts";
-import { formatTable } from "./precompress_table.ts";
-import { buildIn, projectSign } from "./project_folder.ts";
-import { UsageError } from "./usage.ts";
 import { requireReportPlaces, writeReports } from "./reports.ts";
+import { Interruption } from "./signals.ts";
+import { type Command, DONE, FAILED, interrupted, UsageError } from "./usage.ts";
+
+/**
+ * The closing table: a row a type of file, with the bytes before and after for each format, and the time that its new
+ * variants took, summed over the threads.
+ */
+export function formatTable(report: PrecompressReport): string {
+  const formats = [...variantFormats, "dcb", "dcz", "site-dcb", "site-dcz"] as const;
+  const used = formats.filter((format) => report.types.some(({ variants }) => variants[format] !== undefined));
+  const timed = report.types.some(({ elapsedMs }) => elapsedMs > 0);
+  const total: TypeSummary = {
+    type: "total",
+    files: sum(report.types.map(({ files }) => files)),
+    bytes: sum(report.types.map(({ bytes }) => bytes)),
+    variants: Object.fromEntries(
+      used.map((format) => [format, sum(report.types.map(({ variants }) => variants[format] ?? 0))]),
+    ),
+    elapsedMs: sum(report.types.map(({ elapsedMs }) => elapsedMs)),
+  };
+  const row = ({ type, files, bytes, variants, elapsedMs }: TypeSummary) => [
+    type,
+    String(files),
+    formatBytes(bytes),
+    ...used.map((format) => variants[format] === undefined ? "-" : formatBytes(variants[format])),
+    ...timed ? [elapsedMs > 0 ? formatDuration(elapsedMs) : "-"] : [],
+  ];
+  const rows = [["type", "files", "before", ...used, ...timed ? ["time"] : []], ...report.types.map(row)];
+  if (report.types.length > 1) rows.push(row(total));
+  return align(rows);
+}
+
+function align(rows: readonly string[][]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const line = (row: readonly string[]) =>
+    row.map((cell, column) => column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)).join("  ");
+  return rows.map(line).join("\n");
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** Folders that build tools write to, the most common first. */
+const BUILDS = ["dist", "build", "out", "public"];
+
+/**
+ * Why `directory` seems to be a project's own folder, whose sources and packages are hardly what is deployed; undefined if
+ * it does not. A `package.json` alone is no sign: builds for servers have one.
+ */
+export function projectSign(directory: string): string | undefined {
+  if (isFolder(join(directory, "node_modules"))) return "it has node_modules in it";
+  const hasSources = existsSync(join(directory, "package.json")) && isFolder(join(directory, "src"));
+  return hasSources ? "it has package.json and src in it" : undefined;
+}
+
+/** The path of the build in a project's folder, if there is one by a common name. */
+export function buildIn(directory: string): string | undefined {
+  return BUILDS.map((name) => join(directory, name)).find(isFolder);
+}
+
+/** A folder alone has an entry for itself in it. */
+function isFolder(path: string): boolean {
+  return existsSync(`${path}/.`);
+}
 
 /** `millrace precompress DIR`: a thin shell over `precompress()`. */
 export const precompressCommand: Command = {

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import process from "node:process";
-import { type EndingSignal, endingSignals, interrupted } from "./exit_status.ts";
+import { type EndingSignal, endingSignals, interrupted } from "./usage.ts";
 
 /**
  * Waits for the first signal that asks to end. A second one ends the process at once, with the status that shells give

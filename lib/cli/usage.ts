@@ -1,6 +1,66 @@
 import { statSync } from "node:fs";
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { suggestionFor } from "./suggestion.ts";
+
+/** Done as asked. */
+export const DONE = 0;
+/** Something failed; each failure is named on stderr. */
+export const FAILED = 1;
+/** The command line's words are off, or what they name is not there. */
+export const WRONG_USAGE = 2;
+
+/** Exit statuses of what a signal interrupted, as shells give them. */
+export const interrupted = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** A signal that asks a command to end. */
+export type EndingSignal = keyof typeof interrupted;
+
+/** Every {@linkcode EndingSignal}. */
+export const endingSignals: readonly EndingSignal[] = ["SIGINT", "SIGTERM"];
+
+/** A command of `millrace`. */
+export interface Command {
+  /** The text that `--help` prints. */
+  readonly help: string;
+  /**
+   * Runs the command.
+   *
+   * @param words What the command line says, without the program's name.
+   * @returns the exit status, or which text to print.
+   * @throws {UsageError} if the words are off; other errors are failures.
+   */
+  readonly run: (words: readonly string[]) => Promise<number | "help" | "version">;
+}
+
+/**
+ * Words that end a message about `word`, if it looks like one of `known` with a letter wrong: `: did you mean serve?`.
+ * Empty if none is close.
+ *
+ * @param prefix What stands before the words on the command line, as in `--`.
+ */
+export function suggestionFor(word: string, known: readonly string[], prefix = ""): string {
+  const distances = known.map((each) => editDistance(word, each));
+  const least = Math.min(...distances);
+  const closest = known[distances.indexOf(least)];
+  // A wrong letter in three: of others, people would not see why.
+  if (closest === undefined || least > Math.floor(Math.max(word.length, closest.length) / 3)) return "";
+  return `: did you mean ${prefix}${closest}?`;
+}
+
+/** How many letters are to be put in, left out, replaced or swapped with their neighbour to make `a` into `b`. */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row.push(Math.min(replaced, last[j]! + 1, row[j - 1]! + 1, isSwapped ? beforeLast[j - 2]! + 1 : Infinity));
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return last[b.length]!;
+}
 
 /** The command line's words are off. */
 export class UsageError extends Error {

@@ -4,7 +4,7 @@
  * @module
  */
 export { Decoder, openDecoder } from "./decoder.ts";
-export { type CodecFault, faultOf } from "./fault.ts";
+export { type CodecFault, faultOf } from "./session.ts";
 export { encoderVersion } from "./encoder_version.ts";
 export { releaseIdleInstances } from "./instance.ts";
 export { Encoder, isEncoderLoaded, openEncoder } from "./encoder.ts";

@@ -1,11 +1,48 @@
-import { openEncoder } from "../codecs/internal.ts";
+import { setTimeout } from "node:timers";
+import { openEncoder, releaseIdleInstances } from "../codecs/internal.ts";
 import { compressSync, type Format, levels as ranges } from "../codecs/mod.ts";
-import { nativeBrotli, nativeGzip, nativeZstd } from "../runtime/mod.ts";
+import { nativeBrotli, nativeCrc32, nativeGzip, nativeZstd } from "../runtime/mod.ts";
 import type { BodyRecorder } from "./dictionaries/recorders.ts";
-import { gzipWhole } from "./gzip_whole.ts";
 import { type CompressionCoding, formatOf, type Settings } from "./options.ts";
-import { releaseIdleCodecs } from "./idle_codecs.ts";
 import type { Encoding } from "./policy.ts";
+
+const HEADER_LENGTH = 10;
+const TRAILER_LENGTH = 8;
+
+/** Compresses whole bytes with gzip: the bytes of `compressSync()`, with the runtime's checksum if that takes less time. */
+export function gzipWhole(bytes: Uint8Array, level: number): Uint8Array<ArrayBuffer> {
+  const checksum = nativeCrc32(bytes);
+  if (checksum === undefined) return compressSync(bytes, { format: "gzip", level });
+  const deflated = compressSync(bytes, { format: "deflate-raw", level });
+  const whole = new Uint8Array(HEADER_LENGTH + deflated.length + TRAILER_LENGTH);
+  // RFC 1952, section 2.3: deflate, no time, how hard it was tried, and no operating system.
+  whole.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, effort(level), 255]);
+  whole.set(deflated, HEADER_LENGTH);
+  const trailer = new DataView(whole.buffer, HEADER_LENGTH + deflated.length);
+  trailer.setUint32(0, checksum, true);
+  trailer.setUint32(4, bytes.length, true);
+  return whole;
+}
+
+function effort(level: number): number {
+  if (level < 2) return 4;
+  return level >= 8 ? 2 : 0;
+}
+
+/** The time in ms after which codecs that nothing uses are let go, at the earliest. */
+const PATIENCE = 15_000;
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Has the memory of idle codecs given back after a while. */
+export function releaseIdleCodecs(): void {
+  if (timer !== undefined) return;
+  timer = setTimeout(() => {
+    timer = undefined;
+    if (releaseIdleInstances()) releaseIdleCodecs();
+  }, PATIENCE);
+  timer.unref();
+}
 
 /** An encoder of one body. */
 export interface BodyEncoder {

@@ -1,10 +1,72 @@
-import { requireKnown } from "../streams/internal.ts";
+import { setTimeout } from "node:timers";
 import { type Format, levels, ready } from "../codecs/mod.ts";
 import { storedCodings } from "../semantics/mod.ts";
+import { requireKnown } from "../streams/internal.ts";
 import { Dictionaries } from "./dictionaries/dictionaries.ts";
 import type { DictionaryOptions } from "./dictionaries/options.ts";
-import { Lateness } from "./lateness.ts";
-import { warningTo } from "./warning.ts";
+
+/**
+ * Returns a function that warns, and never throws: a warning comes where something fails, and what is left to do there has
+ * to be done. Errors of `onWarning` are printed.
+ */
+export function warningTo(
+  onWarning: (reason: string) => void = (reason) => console.warn(reason),
+): (reason: string) => void {
+  return (reason) => {
+    try {
+      onWarning(reason);
+    } catch (error) {
+      console.error(error);
+    }
+  };
+}
+
+/** The time in ms from one look at the clock to the next, while responses are compressed. */
+const PERIOD = 100;
+/** The lateness in ms from which the event loop is late. It is no longer when it is below half of that. */
+const LATE = 20;
+
+/** A clock in ms, and what has steps run after some ms. */
+export interface Clock {
+  now(): number;
+  after(delay: number, steps: () => void): void;
+}
+
+const ours: Clock = {
+  now: () => performance.now(),
+  after: (delay, steps) => void setTimeout(steps, delay).unref(),
+};
+
+/** Measures how late the event loop is with its timers, as long as somebody asks. */
+export class Lateness {
+  readonly #clock: Clock;
+  #isMeasuring = false;
+  #wasAsked = false;
+  #isLate = false;
+
+  constructor(clock: Clock = ours) {
+    this.#clock = clock;
+  }
+
+  /** Whether the event loop was late when last measured. */
+  isLate(): boolean {
+    this.#wasAsked = true;
+    if (!this.#isMeasuring) this.#measure();
+    return this.#isLate;
+  }
+
+  #measure(): void {
+    this.#isMeasuring = true;
+    this.#wasAsked = false;
+    const due = this.#clock.now() + PERIOD;
+    this.#clock.after(PERIOD, () => {
+      const lateness = this.#clock.now() - due;
+      this.#isLate = this.#wasAsked && lateness >= (this.#isLate ? LATE / 2 : LATE);
+      if (this.#wasAsked) this.#measure();
+      else this.#isMeasuring = false;
+    });
+  }
+}
 
 /**
  * A content coding that responses are compressed with, by its name in HTTP: RFC 8878, RFC 7932 and RFC 1952.

@@ -1,9 +1,96 @@
 import { fileFailure } from "./failure.ts";
-import type { FileTarget } from "./file_target.ts";
 import type { ImmediateTarget } from "./item_writer.ts";
-import { OpenFile } from "./open_file.ts";
-import { UnderWay } from "./under_way.ts";
-import { writeFully } from "./write_fully.ts";
+import { OpenFile, type Taker, writeFully } from "./open_file.ts";
+import type { FileTarget } from "./output_file.ts";
+
+/** For how long a call under way is waited for, in ms. */
+const LONGEST = 2000;
+
+/**
+ * A write of pieces to the end of a file, in calls that other threads of the process do. It can be brought to its end
+ * without a turn of the event loop.
+ */
+export class UnderWay implements Taker {
+  readonly #file: OpenFile;
+  readonly #pieces: readonly Uint8Array[];
+  /** The bytes of calls that have ended, and of the one under way. */
+  #written = 0;
+  #length = 0;
+  /** The file's size when that call began. */
+  #size = 0;
+  /** Whether the rest was written at once. */
+  #isFinished = false;
+  #failure: { readonly reason: unknown } | undefined = undefined;
+
+  constructor(file: OpenFile, pieces: readonly Uint8Array[]) {
+    this.#file = file;
+    this.#pieces = pieces;
+  }
+
+  write(piece: Uint8Array, start: number, length: number): Promise<number> {
+    return this.#call(length, () => this.#file.write(piece, start, length));
+  }
+
+  writev(pieces: readonly Uint8Array[]): Promise<number> {
+    let length = 0;
+    for (const piece of pieces) length += piece.length;
+    return this.#call(length, () => this.#file.writev(pieces));
+  }
+
+  /**
+   * Waits for the call under way, and writes what is left, at once.
+   *
+   * @throws {Error} what the file system says; or that a call has not ended within two seconds, as one that has failed.
+   */
+  finishNow(): void {
+    if (this.#length > 0) this.#awaitCall();
+    this.#isFinished = true;
+    let skipped = this.#written + this.#length;
+    try {
+      for (const piece of this.#pieces) {
+        if (skipped < piece.length) this.#file.writeNow(piece.subarray(skipped));
+        skipped = Math.max(0, skipped - piece.length);
+      }
+    } catch (error) {
+      this.#failure = { reason: error };
+      throw error;
+    }
+  }
+
+  async #call(length: number, start: () => Promise<number>): Promise<number> {
+    if (!this.#isFinished) {
+      this.#size = this.#file.size();
+      this.#length = length;
+      const written = await start();
+      if (!this.#isFinished) {
+        this.#written += written;
+        this.#length = 0;
+        return written;
+      }
+    }
+    if (this.#failure !== undefined) throw this.#failure.reason;
+    return length;
+  }
+
+  #awaitCall(): void {
+    const start = performance.now();
+    const clock = new Int32Array(new SharedArrayBuffer(4));
+    while (!this.#hasCallEnded()) {
+      if (performance.now() - start > LONGEST) throw new Error(`a write has not ended within ${LONGEST} ms`);
+      Atomics.wait(clock, 0, 0, 1);
+    }
+  }
+
+  /** Whether the system has the bytes of the call; of a pipe or a device nobody can know that. */
+  #hasCallEnded(): boolean {
+    const status = this.#file.status();
+    if (!status.isFile()) return true;
+    if (status.size < this.#size + this.#length) return false;
+    // Others may have appended as much: where the place of writing can be known, it has moved behind our bytes.
+    const position = this.#file.position();
+    return position === undefined || position > this.#size;
+  }
+}
 
 /** How {@linkcode AppendedFile.open} opens a file, and ends it. */
 export interface AppendedFileOptions {

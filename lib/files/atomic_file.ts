@@ -4,14 +4,14 @@ import { dirname } from "node:path";
 import { requireKnown } from "../streams/internal.ts";
 import { writeStream } from "../runtime/mod.ts";
 import { fileFailure } from "./failure.ts";
-import { filePath } from "./file_path.ts";
-import { flushFolder } from "./flush_folder.ts";
-import { keepAttributes } from "./keep_attributes.ts";
+import { filePath } from "./place.ts";
+import { flushFolder } from "./place.ts";
+import { keepAttributes } from "./place.ts";
 import { OpenFile } from "./open_file.ts";
 import { followedPlace, type Place, placeItself, requireReplaceable } from "./place.ts";
-import { takeName } from "./take_name.ts";
+import { takeName } from "./place.ts";
 import { temporaryPath } from "./temporary.ts";
-import { writeFully } from "./write_fully.ts";
+import { writeFully } from "./open_file.ts";
 
 /**
  * Options of {@linkcode AtomicFile.open}.

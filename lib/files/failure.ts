@@ -1,4 +1,59 @@
-import { codeOf, messageOf, wordsOf } from "./errno.ts";
+import { constants } from "node:os";
+import process from "node:process";
+
+/** The system's codes in words. */
+const meanings: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EDQUOT: "the user's disk quota is used up",
+  EEXIST: "there is a file of that name already",
+  EFBIG: "the file would be larger than the file system or the process may make it",
+  EIO: "the device has failed",
+  EISDIR: "it is a directory",
+  ELOOP: "its symbolic links lead in a circle",
+  EMFILE: "the process has too many files open",
+  ENAMETOOLONG: "the name is too long",
+  ENFILE: "the system has too many files open",
+  ENOENT: "the directory is missing",
+  ENOSPC: "no space is left on the device",
+  ENOTDIR: "a part of the path is a file, not a directory",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+};
+
+/** Words of a caller's own, by the system's code. */
+type Words = Readonly<Record<string, string>>;
+
+/** Returns the system's code of an error; undefined if it has none. */
+export function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  if (typeof code === "string") return code;
+  // Deno has some errors that only their words tell, as in "File too large (os error 27)".
+  const number = Number(/\(os error (\d+)\)$/.exec(messageOf(error))?.[1]);
+  return Object.entries(constants.errno).find(([, known]) => known === number)?.[0];
+}
+
+/** Returns the words for a code of the system; undefined if there are none. */
+export function wordsOf(code: string): string | undefined {
+  return Object.hasOwn(meanings, code) ? meanings[code] : undefined;
+}
+
+/**
+ * Returns the reason for which the file system refused, in words; the message of an error without a known code.
+ *
+ * @param own Words that say more where the caller knows what is in the way; they go before those of all.
+ * @param wayOut What to do about it.
+ */
+export function reasonOf(error: unknown, own: Words = {}, wayOut: Words = {}): string {
+  const code = codeOf(error) ?? "";
+  const words = Object.hasOwn(own, code) ? own[code] : wordsOf(code);
+  if (words === undefined) return messageOf(error);
+  return Object.hasOwn(wayOut, code) ? `${words}: ${wayOut[code]}` : words;
+}
+
+/** Returns the message of what was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
 
 /** The system's error behind each one that names its file. */
 const causes = new WeakMap<Error, unknown>();
@@ -31,4 +86,18 @@ function meaningOf(code: string, action: string): string | undefined {
 export function withoutFrames<E extends Error>(error: E, inner: (...args: never[]) => unknown): E {
   Error.captureStackTrace?.(error, inner);
   return error;
+}
+
+/**
+ * Tells of something that is not as it should be, and fails nothing.
+ *
+ * @param onWarning Called with the error; what it throws is a warning, too. Undefined: the process warns of the error.
+ */
+export function warn(onWarning: ((error: Error) => void) | undefined, error: Error): void {
+  if (onWarning === undefined) return process.emitWarning(error);
+  try {
+    onWarning(error);
+  } catch (thrown) {
+    process.emitWarning(thrown instanceof Error ? thrown : `onWarning has thrown ${String(thrown)}`);
+  }
 }

@@ -1,6 +1,30 @@
-import { FileCommand } from "./file_command.ts";
-import { Gathered } from "./gathered.ts";
-import { checkedItems } from "./items.ts";
+import { checkedSize } from "../streams/internal.ts";
+import { checkedItems, Gathered } from "./gathered.ts";
+
+/** A request of a stream's own method, which waits among the chunks for its turn. */
+export class FileCommand {
+  readonly kind: "flush" | "rotate" | "reopen";
+
+  constructor(kind: FileCommand["kind"]) {
+    this.kind = kind;
+  }
+}
+
+/**
+ * A caller's size(), which lets go of files when it fails: that errors the stream, and the sink of one is not told.
+ *
+ * @param letGo Called when it throws, or returns no size.
+ */
+export function guardedSize<T>(size: QueuingStrategySize<T>, letGo: () => void): QueuingStrategySize<T> {
+  return (chunk) => {
+    try {
+      return checkedSize(size(chunk));
+    } catch (error) {
+      letGo();
+      throw error;
+    }
+  };
+}
 
 type Item = Uint8Array | string;
 

@@ -20,14 +20,12 @@
  *
  * @module
  */
-export { isAbandonedTemporary, isTemporaryName, temporaryPath } from "./temporary.ts";
-export { removeAbandonedTemporaries } from "./remove_abandoned.ts";
-export { openFileWritable, type OpenFileWritableOptions } from "./open_file_writable.ts";
-export type { FileWritable } from "./file_writable.ts";
+export { isAbandonedTemporary, isTemporaryName, removeAbandonedTemporaries, temporaryPath } from "./temporary.ts";
+export { type FileWritable, openFileWritable, type OpenFileWritableOptions } from "./file_writable.ts";
 export { openFileReadable } from "./open_file_readable.ts";
-export { followFile, type FollowFileOptions } from "./follow_file.ts";
-export { RotatingFileWritable } from "./rotating_file_writable.ts";
-export type { RotationOptions, SeriesFormat } from "./rotation_options.ts";
-export { NumberFileWriter, type NumberFileWriterOptions } from "./number_file_writer.ts";
+export { followFile, type FollowFileOptions } from "./follow/follow_file.ts";
+export { RotatingFileWritable } from "./series/rotating_file_writable.ts";
+export type { RotationOptions, SeriesFormat } from "./series/rotation_options.ts";
+export { NumberFileWriter, type NumberFileWriterOptions } from "./series/number_file_writer.ts";
 export { copyFileAtomic } from "./copy_file_atomic.ts";
 export { AtomicFile, type AtomicFileOptions } from "./atomic_file.ts";

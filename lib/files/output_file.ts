@@ -1,6 +1,14 @@
 import { AtomicFile, type AtomicFileOptions } from "./atomic_file.ts";
-import { OpenFile } from "./open_file.ts";
-import { writeFully } from "./write_fully.ts";
+import { fileFailure } from "./failure.ts";
+import type { ItemTarget } from "./item_writer.ts";
+import { OpenFile, writeFully } from "./open_file.ts";
+
+/** A file that a stream writes to. */
+export interface FileTarget extends ItemTarget {
+  readonly path: string;
+  /** The file is complete. */
+  commit(): Promise<void>;
+}
 
 /** A file that is being written: under its name at once, or an {@linkcode AtomicFile}. */
 export interface OutputFile {
@@ -67,5 +75,43 @@ class PlainFile implements OutputFile {
 
   async discard(): Promise<void> {
     await this.#file.close().catch(() => {}); // what made the file worthless is being told already
+  }
+}
+
+/** A file that is written from its beginning, as what a stream writes to. */
+export class WholeFile implements FileTarget {
+  readonly maxFileSize: number = Infinity;
+  readonly room: number = Infinity;
+  readonly path: string;
+  readonly #file: OutputFile;
+
+  constructor(path: string, file: OutputFile) {
+    this.path = path;
+    this.#file = file;
+  }
+
+  async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
+    if (length === 0) return;
+    await this.#file.writev(pieces).catch((error) => {
+      throw fileFailure("write", this.path, error);
+    });
+  }
+
+  async rotate(): Promise<void> {
+    // There is no other file: room and sizes have no limit.
+  }
+
+  async flush(): Promise<void> {
+    await this.#file.sync?.().catch((error) => {
+      throw fileFailure("flush", this.path, error);
+    });
+  }
+
+  commit(): Promise<void> {
+    return this.#file.commit();
+  }
+
+  discard(): Promise<void> {
+    return this.#file.discard();
   }
 }

@@ -1,5 +1,21 @@
+import * as fs from "node:fs";
 import { lstatSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
+import { link, lstat, rename, unlink } from "node:fs/promises";
 import { dirname, isAbsolute, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { OpenFile } from "./open_file.ts";
+
+/**
+ * The path that a caller names, as a string or a `file:` URL.
+ *
+ * @throws {TypeError} if it is neither.
+ */
+export function filePath(path: string | URL, what = "the path"): string {
+  if (typeof path === "string" && path !== "") return path;
+  if (path instanceof URL && path.protocol === "file:") return fileURLToPath(path);
+  const told = typeof path === "string" ? JSON.stringify(path) : String(path);
+  throw new TypeError(`${what} must be a path or a file: URL, not ${told}`);
+}
 
 /** The place where a file is to get its name, and its present holder. */
 export interface Place {
@@ -45,4 +61,107 @@ export function requireReplaceable({ status }: Place): void {
     ? ["EISDIR", "it is a directory"]
     : ["EINVAL", "it is a device, a pipe or a socket, and no file may take its place"];
   throw Object.assign(new Error(words), { code });
+}
+
+/** Codes of systems that give files away by their superuser only, or not at all. */
+const mayNot: ReadonlySet<unknown> = new Set(["EPERM", "EINVAL", "ENOSYS", "ENOTSUP"]);
+
+/**
+ * Gives a file the permission bits of the one that it replaces, but for those that lend its owner's rights to who runs
+ * it; and that one's owner and group, as far as this process may.
+ */
+export async function keepAttributes(file: OpenFile, { mode, uid, gid }: Stats): Promise<void> {
+  const own = file.status();
+  if (own.uid !== uid || own.gid !== gid) await keepOwner(file, uid, gid);
+  if ((own.mode & 0o777) !== (mode & 0o777)) await file.chmod(mode & 0o777);
+}
+
+async function keepOwner(file: OpenFile, uid: number, gid: number): Promise<void> {
+  try {
+    await file.chown(uid, gid);
+  } catch (error) {
+    if (!mayNot.has((error as { code?: unknown }).code)) throw error;
+  }
+}
+
+/** Error codes of systems that cannot flush a folder, or do not let this user open it. */
+const refusals: readonly unknown[] = ["EACCES", "EBADF", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
+
+/**
+ * Waits until the names in a folder are on the disk, where the system can do that.
+ *
+ * @throws {Error} what the file system says, with its `code`.
+ */
+export async function flushFolder(path: string): Promise<void> {
+  let folder: OpenFile | undefined;
+  try {
+    folder = await OpenFile.open(path, "r");
+    await folder.sync();
+  } catch (error) {
+    if (!refusals.includes((error as { code?: unknown }).code)) throw error;
+  } finally {
+    await folder?.close();
+  }
+}
+
+/** The calls of the system that names take. */
+interface Calls {
+  link(from: string, to: string): Promise<void> | void;
+  rename(from: string, to: string): Promise<void> | void;
+  unlink(path: string): Promise<void> | void;
+}
+
+const later: Calls = { link, rename, unlink };
+const now: Calls = { link: fs.linkSync, rename: fs.renameSync, unlink: fs.unlinkSync };
+
+/**
+ * Gives the file `from` the name `to`, in the same folder.
+ *
+ * @param options.replace Whether a file that has the name is replaced. If not, and the file system has no links, one
+ * that appears at the very moment is replaced all the same.
+ * @param options.atOnce Whether calls are made synchronously.
+ * @throws {Error} what the file system says, with its `code`: `EEXIST` of a name that is taken.
+ */
+export async function takeName(
+  from: string,
+  to: string,
+  { replace, atOnce }: { replace: boolean; atOnce: boolean },
+): Promise<void> {
+  const calls = atOnce ? now : later;
+  if (replace) return await calls.rename(from, to);
+  try {
+    await calls.link(from, to); // never replaces anything
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "EEXIST") throw error;
+    if (await lstat(to).then(() => true, () => false)) {
+      throw Object.assign(new Error(`EEXIST: file already exists, link '${from}' -> '${to}'`), { code: "EEXIST" });
+    }
+    return await calls.rename(from, to);
+  }
+  try {
+    await calls.unlink(from);
+  } catch {
+    // The file has its name.
+  }
+}
+
+/**
+ * As {@linkcode takeName}, at once, and nothing is replaced.
+ *
+ * @throws {Error} what the file system says, with its `code`: `EEXIST` of a name that is taken.
+ */
+export function takeNameNow(from: string, to: string): void {
+  try {
+    fs.linkSync(from, to);
+  } catch (error) {
+    const isTaken = fs.lstatSync(to, { throwIfNoEntry: false }) !== undefined;
+    if (isTaken) throw Object.assign(new Error(`EEXIST: '${to}'`), { code: "EEXIST" });
+    if ((error as { code?: unknown }).code === "ENOENT") throw error;
+    return fs.renameSync(from, to); // a file system without links
+  }
+  try {
+    fs.unlinkSync(from);
+  } catch {
+    // The file has its name.
+  }
 }

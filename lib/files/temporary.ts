@@ -1,8 +1,34 @@
-import { stat } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readFileSync, readlinkSync } from "node:fs";
+import { opendir, stat, unlink } from "node:fs/promises";
+import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
-import { isProcessAlive } from "../runtime/mod.ts";
-import { processSpace } from "./process_space.ts";
+import { isPermitted, isProcessAlive } from "../runtime/mod.ts";
+import { fileFailure } from "./failure.ts";
+
+let space: string | undefined;
+
+/**
+ * Eight hexadecimal digits that stand for where process ids mean the same: the machine since it was started, and on
+ * Linux the container. A process that may not ask has a space of its own, without a question to its user.
+ */
+export function processSpace(): string {
+  space ??= createHash("sha256").update(describeSpace()).digest("hex").slice(0, 8);
+  return space;
+}
+
+function describeSpace(): string {
+  const isLinux = process.platform === "linux";
+  if (!isPermitted(isLinux ? "systemFiles" : "hostname")) return crypto.randomUUID();
+  try {
+    if (!isLinux) return hostname();
+    // The first container of each machine has the same number, and machines may have the same name.
+    return readFileSync("/proc/sys/kernel/random/boot_id", "latin1") + readlinkSync("/proc/self/ns/pid");
+  } catch {
+    return crypto.randomUUID();
+  }
+}
 
 /** With the space of the process, which names did not have once, and its id. */
 const NAME = /^\.millrace-(?:([0-9a-f]{8})\.)?(\d+)-[0-9a-f-]+\.tmp$/;
@@ -74,4 +100,44 @@ export async function isAbandonedTemporary(path: string): Promise<boolean> {
   const touched = facts?.ctimeMs ?? Infinity;
   const spared = isOurs && id === process.pid ? process.uptime() * 1000 + TICK : DAY;
   return touched < Date.now() - spared;
+}
+
+/** Entries to read at a time: a folder of uploads may have a million. */
+const ENTRIES = 256;
+
+/**
+ * Removes the temporary files that killed processes left in a folder, but not in those below it: see
+ * {@linkcode isAbandonedTemporary} for which these are.
+ *
+ * @param directory The folder's path.
+ * @returns how many were removed.
+ * @throws {Error} what the file system says of the folder, or of the first file that it did not let be removed after
+ * it removed the others; with its `code`.
+ * @example When a server starts
+ * ```ts
+ * import { removeAbandonedTemporaries } from "@millrace/streams/files";
+ *
+ * const removed = await removeAbandonedTemporaries("uploads");
+ * console.log(removed); // 0
+ * ```
+ */
+export async function removeAbandonedTemporaries(directory: string): Promise<number> {
+  const entries = await opendir(directory, { bufferSize: ENTRIES }).catch((error) => {
+    throw fileFailure("read the directory", directory, error);
+  });
+  let removed = 0;
+  let failure: Error | undefined;
+  for await (const { name } of entries) {
+    const path = join(directory, name);
+    if (!isTemporaryName(name) || !(await isAbandonedTemporary(path))) continue;
+    try {
+      await unlink(path);
+      removed++;
+    } catch (error) {
+      if ((error as { code?: unknown }).code === "ENOENT") continue; // another process was faster
+      failure ??= fileFailure("remove", path, error);
+    }
+  }
+  if (failure) throw failure;
+  return removed;
 }

@@ -1,6 +1,34 @@
+/** The source of the regular expression that picomatch makes of a pattern that it cannot read. */
+const NEVER = "$^";
+
 /**
- * Patterns for paths, such as `assets/*.js`.
+ * Returns a function that tells whether a path matches one of the patterns.
  *
- * @module
+ * @param option The option that they are of, for messages.
+ * @throws {TypeError} if one is no pattern: it would match nothing, and nobody would see why.
  */
-export { matcherOf } from "./matcher.ts";
+export async function matcherOf(option: string, patterns: readonly string[]): Promise<(path: string) => boolean> {
+  if (patterns.length === 0) return () => false;
+  const { default: picomatch } = await import("picomatch");
+  for (const pattern of patterns) {
+    const fault = faultOf(pattern, (text) => picomatch.makeRe(text, { dot: true, strictBrackets: true }));
+    if (fault !== undefined) throw new TypeError(`${option} ${JSON.stringify(pattern)} is no pattern: ${fault}`);
+  }
+  return picomatch([...patterns], { dot: true });
+}
+
+function faultOf(pattern: string, parse: (text: string) => RegExp): string | undefined {
+  if (typeof pattern !== "string") return "use a string, such as assets/*.js";
+  if (pattern === "") return "it is empty; all paths match **";
+  try {
+    return parse(pattern).source === NEVER ? "nothing can match it" : undefined;
+  } catch (error) {
+    const { message } = error as Error;
+    if (!/^Missing /.test(message)) return message;
+    return "one of its brackets lacks the other; put a backslash before one that stands for itself";
+  }
+}
+
+/*
+ * Patterns for paths, such as `assets/*.js`.
+ */

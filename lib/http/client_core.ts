@@ -1,10 +1,10 @@
 import { Deadlines } from "./deadlines.ts";
 import type { ResolvedOptions } from "./resolved_options.ts";
 import { HttpError } from "./http_error.ts";
-import type { HttpClientStats } from "./http_client_stats.ts";
+import type { HttpClientStats } from "./http_events.ts";
 import type { HttpClientEvent } from "./http_events.ts";
-import { type LiveCall, LiveCalls } from "./live_calls.ts";
-import { type AliasCandidate, aliasCandidates } from "./origin/alias_search.ts";
+import { type LiveCall, LiveCalls } from "./calls.ts";
+import { type AliasCandidate, aliasCandidates } from "./origin/coalescing.ts";
 import type { Target } from "./origin/open_connection.ts";
 import { Origin, type OriginHost, originKey } from "./origin/origin.ts";
 

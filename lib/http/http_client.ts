@@ -1,11 +1,36 @@
 import { startCall } from "./call/start_call.ts";
 import { ClientCore } from "./client_core.ts";
 import type { HttpClientOptions } from "./http_client_options.ts";
+import type { HttpClientStats } from "./http_events.ts";
+import type { HttpRequestInit } from "./http_request.ts";
+import { isRequest } from "./request/fetch_request.ts";
 import { resolveOptions } from "./resolved_options.ts";
-import type { HttpClientStats } from "./http_client_stats.ts";
-import { installFetch } from "./install_fetch.ts";
-import type { HttpRequestInit } from "./request/http_request_init.ts";
 import type { HttpResponse } from "./response/http_response.ts";
+
+type Fetch = (input: string | URL | Request, init?: HttpRequestInit) => Promise<Response>;
+
+const OURS = new Set(["http", "https", "data", "blob"]);
+
+/**
+ * Makes a client's fetch the global one. URLs of schemes that it does not know, as `file:`, go to the one before.
+ *
+ * @returns what puts the one before back, unless another has taken the place meanwhile.
+ */
+export function installFetch(own: Fetch): () => void {
+  const before = Object.getOwnPropertyDescriptor(globalThis, "fetch")!;
+  const { fetch: other } = globalThis;
+  // Asynchronous so that it never throws at once, whatever its arguments are.
+  async function fetch(input: string | URL | Request, init?: HttpRequestInit): Promise<Response> {
+    const url = isRequest(input) ? input.url : String(input);
+    const scheme = /^[\0-\x20]*([a-z][a-z0-9+.-]*):/i.exec(url)?.[1].toLowerCase();
+    return await (scheme === undefined || OURS.has(scheme) ? own(input, init) : other(input, init as RequestInit));
+  }
+  const { configurable, enumerable } = before;
+  Object.defineProperty(globalThis, "fetch", { value: fetch, writable: true, configurable, enumerable });
+  return () => {
+    if (globalThis.fetch === fetch as unknown) Object.defineProperty(globalThis, "fetch", before);
+  };
+}
 
 /**
  * An HTTP client with connections of its own. To a server that speaks HTTP/2 all requests go on one connection, as many at a time as

@@ -17,21 +17,21 @@
  * @module
  */
 export { HttpClient } from "./http_client.ts";
-export type { HttpConnectFunction, HttpConnectTarget } from "./connect_function.ts";
-export type { HttpClientOptions } from "./http_client_options.ts";
-export type { HttpInterceptor, HttpNext, HttpRequest } from "./http_interceptor.ts";
+export type { HttpClientOptions, HttpConnectFunction, HttpConnectTarget } from "./http_client_options.ts";
+export type { HttpInterceptor, HttpNext, HttpRequest, HttpRequestBody, HttpRequestInit } from "./http_request.ts";
 export type { HttpResponse } from "./response/http_response.ts";
-export type { HttpRequestBody, HttpRequestInit } from "./request/http_request_init.ts";
-export type { HttpClientStats, HttpCounts, HttpOriginStats } from "./http_client_stats.ts";
-export { HttpError, type HttpErrorCode, type HttpErrorOptions } from "./http_error.ts";
 export type {
   HttpClientEvent,
+  HttpClientStats,
   HttpConnectEvent,
   HttpConnectFailedEvent,
+  HttpCounts,
   HttpDisconnectEvent,
   HttpFailedEvent,
+  HttpOriginStats,
   HttpRequestEvent,
   HttpResponseEvent,
   HttpRetryEvent,
 } from "./http_events.ts";
+export { HttpError, type HttpErrorCode, type HttpErrorOptions } from "./http_error.ts";
 export type { HttpTlsOptions, TlsData, TlsVersion } from "./tls_options.ts";

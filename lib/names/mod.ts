@@ -3,6 +3,5 @@
  *
  * @module
  */
-export { hashedNames } from "./hashed_names.ts";
-export { likelyHash } from "./likely_hash.ts";
-export type { HashedPart } from "./tail.ts";
+export { hashedNames, likelyHash } from "./hashed_names.ts";
+export type { HashedPart } from "./hash_part.ts";

@@ -1,7 +1,118 @@
 import type { Readable } from "node:stream";
-import { ReadableStream } from "../streams/mod.ts";
-import { requireMethods } from "./methods.ts";
-import { ReadableSource } from "./readable_source.ts";
+import { ReadableStream, type ReadableStreamDefaultController, type UnderlyingDefaultSource } from "../streams/mod.ts";
+import { type Follower, prematureClose, requireMethods, SharedEvents, toError } from "./shared_events.ts";
+
+const events = new SharedEvents("end");
+
+/**
+ * Reads from a readable what it has buffered, when the stream is read; and otherwise as soon as there is something.
+ *
+ * It listens for data while it is read only: as long as anything listens so, the readable gives nothing to others by
+ * `pipe()` or "data" events.
+ */
+export class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
+  /** The stream whose source it is. */
+  stream: ReadableStream | undefined = undefined;
+  isHeld = false;
+  weak: WeakRef<Follower> | undefined = undefined;
+  readonly #readable: Readable;
+  #controller: ReadableStreamDefaultController<R> = undefined as never; // set by start()
+  #listensForData = false;
+  /** Whether somebody waits for what the readable did not have. */
+  #isWanted = false;
+  /** Whether the stream has closed or errored, or was cancelled. */
+  #isOver = false;
+
+  constructor(readable: Readable) {
+    this.#readable = readable;
+  }
+
+  start(controller: ReadableStreamDefaultController<R>): void {
+    this.#controller = controller;
+    const readable = this.#readable;
+    if (readable.readableEnded) {
+      this.#isOver = true;
+      controller.close();
+    } else if (readable.destroyed) {
+      this.#isOver = true;
+      controller.error(readable.errored ?? leftError());
+    } else {
+      events.follow(readable, this);
+    }
+  }
+
+  get isIdle(): boolean {
+    return !this.#isWanted && this.stream?.locked === false;
+  }
+
+  pull(): void {
+    this.#isWanted = true;
+    this.#read();
+    if (!this.#isWanted || this.#isOver) return;
+    this.#listenForData();
+    if (!this.isHeld) events.follow(this.#readable, this);
+  }
+
+  cancel(reason: unknown): void {
+    this.#isOver = true;
+    this.#readable.destroy(reason === undefined ? undefined : toError(reason, "The stream was cancelled"));
+  }
+
+  #read(): void {
+    const readable = this.#readable;
+    // Reading may bring about more at once: without a limit, a source that always has some would never let go.
+    let left = readable.readableLength;
+    do {
+      const chunk: unknown = readable.read();
+      if (chunk === null) return;
+      this.#isWanted = false;
+      left -= readable.readableObjectMode ? 1 : (chunk as Uint8Array | string).length;
+      this.#controller.enqueue(this.#toChunk(chunk));
+    } while (left > 0 && !this.#isOver);
+  }
+
+  #toChunk(chunk: unknown): R {
+    const isBuffer = chunk instanceof Uint8Array && !this.#readable.readableObjectMode;
+    return (isBuffer ? new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength) : chunk) as R;
+  }
+
+  #listenForData(): void {
+    if (this.#listensForData) return;
+    this.#listensForData = true;
+    this.#readable.on("readable", this.#onReadable);
+  }
+
+  #stopListeningForData(): void {
+    this.#listensForData = false;
+    this.#readable.off("readable", this.#onReadable);
+  }
+
+  readonly #onReadable = (): void => {
+    if (this.#isWanted && !this.#isOver) this.#read();
+    else this.#stopListeningForData();
+  };
+
+  onEnd(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#controller.close();
+  }
+
+  onError(error: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#controller.error(error);
+  }
+
+  onClose(): void {
+    this.#stopListeningForData();
+    if (!this.#isOver) this.onError(this.#readable.errored ?? leftError());
+  }
+}
+
+function leftError(): Error {
+  return prematureClose("Cannot read: the readable was destroyed before its end", undefined);
+}
 
 /**
  * Makes a ReadableStream of a readable of `node:stream`: a request of `node:http` or `node:http2`, a socket, a file,

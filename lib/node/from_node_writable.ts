@@ -1,8 +1,252 @@
+import type { EventEmitter } from "node:events";
+import process from "node:process";
 import type { Writable } from "node:stream";
-import { BatchedWritableStream } from "../batch/mod.ts";
-import { lengthOf } from "./joined_chunks.ts";
-import { requireMethods } from "./methods.ts";
-import { WritableSink } from "./writable_sink.ts";
+import { type BatchedUnderlyingSink, BatchedWritableStream } from "../batch/mod.ts";
+import { Deferred } from "../streams/internal.ts";
+import type { WritableStreamDefaultController } from "../streams/mod.ts";
+import { areLarge, joinChunks, lengthOf } from "./joined_chunks.ts";
+import { type Follower, prematureClose, requireMethods, SharedEvents, toError } from "./shared_events.ts";
+
+/** The members of an http2 stream that are used, on either side of a connection. */
+export interface Http2End extends EventEmitter {
+  readonly destroyed: boolean;
+  readonly headRequest?: boolean;
+  readonly headersSent: boolean;
+  readonly rstCode?: number;
+  readonly sentHeaders?: Record<string, unknown>;
+  readonly writableEnded: boolean;
+}
+
+const WITHOUT_BODY: readonly unknown[] = [204, 205, 304];
+
+/** The http2 stream that a writable is, or, as an Http2ServerResponse, writes to. */
+export function http2EndOf(writable: Writable): Http2End | undefined {
+  if ("rstCode" in writable) return writable as unknown as Http2End;
+  const { stream } = writable as { stream?: unknown };
+  return typeof stream === "object" && stream !== null && "rstCode" in stream ? stream as Http2End : undefined;
+}
+
+/** Whether a response must have no body. http2 makes an error of writes to such a one, where http drops them. */
+export function isWithoutBody(end: Http2End, writable: Writable): boolean {
+  if (end.headRequest) return true;
+  const sent = end.headersSent ? end.sentHeaders?.[":status"] : undefined;
+  return WITHOUT_BODY.includes(sent ?? (writable as { statusCode?: number }).statusCode);
+}
+
+const events = new SharedEvents("finish");
+
+/** Codes of a write that was dropped because its stream was destroyed: they do not tell why. */
+const DROPPED: readonly unknown[] = [
+  "ECANCELED",
+  "ERR_STREAM_DESTROYED",
+  "ERR_SOCKET_CLOSED",
+  "ERR_HTTP2_INVALID_STREAM",
+];
+
+/**
+ * Writes batches to a writable, one at a time: the next one when the writable has called back that the last one is
+ * written. That keeps to its backpressure, whatever its own high-water mark, and what is not written is never
+ * acknowledged. Writables do not write several chunks at once either, but as one batch.
+ *
+ * It destroys the writable if it is aborted or a write or end of its own fails, and for nothing else: the writable is
+ * others' too, who may end it.
+ */
+export class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
+  /** The stream whose sink it is. */
+  stream: WritableStream | undefined = undefined;
+  isHeld = false;
+  weak: WeakRef<Follower> | undefined = undefined;
+  readonly maxBatch: number;
+  readonly #writable: Writable;
+  readonly #http2: Http2End | undefined;
+  /** Tells what becomes of the writable. An Http2ServerResponse would say that it has finished when it was reset. */
+  readonly #events: EventEmitter;
+  readonly #isStandardOutput: boolean;
+  #controller: WritableStreamDefaultController = undefined as never; // set by start()
+  /** The batch that is being written, or the end. */
+  #pending: Deferred<void> | undefined = undefined;
+  /** Whether an abort is seen while something is pending. A signal for each stream would cost a page a tenth. */
+  #seesAborts = false;
+  #isEnding = false;
+  /** Whether the writable has finished or failed, or is not ours any more. */
+  #isOver = false;
+
+  constructor(writable: Writable, maxBatch: number) {
+    this.maxBatch = maxBatch;
+    this.#writable = writable;
+    this.#http2 = http2EndOf(writable);
+    this.#events = this.#http2 ?? writable;
+    this.#isStandardOutput = isStandardOutput(writable);
+  }
+
+  start(controller: WritableStreamDefaultController): void {
+    this.#controller = controller;
+    const writable = this.#writable;
+    if (writable.writableEnded && this.#isWithoutBody()) {
+      this.#isOver = true;
+    } else if (writable.destroyed || writable.closed || writable.writableEnded || this.#http2?.destroyed) {
+      this.#isOver = true;
+      const state = writable.writableEnded ? "has ended" : "is destroyed";
+      controller.error(prematureClose(`Cannot write: the writable ${state}`, writable.errored));
+    } else {
+      events.follow(this.#events, this);
+    }
+  }
+
+  get isIdle(): boolean {
+    return this.#pending === undefined && this.stream?.locked === false;
+  }
+
+  /** With the last batch the writable ends, so that an HTTP response can be one packet with its length at its head. */
+  writev(chunks: unknown[], _controller?: WritableStreamDefaultController, isLast = false): Promise<void> | undefined {
+    if (this.#isWithoutBody()) return undefined;
+    const pending = this.#begin();
+    try {
+      if (this.#writable.writableEnded) this.#error(endedByOthers());
+      else if (this.#writable.writableObjectMode) this.#writeEach(chunks);
+      else if (isLast && !this.#isStandardOutput) this.#end(joinChunks(chunks));
+      else if (chunks.length > 1 && areLarge(chunks)) this.#writeEach(chunks);
+      else this.#writable.write(joinChunks(chunks), this.#onWritten);
+    } catch (error) {
+      this.#fail(error);
+    }
+    return pending.promise;
+  }
+
+  close(): Promise<void> | undefined {
+    if (this.#isOver) return undefined;
+    if (this.#isStandardOutput || this.#isWithoutBody()) {
+      this.#isOver = true;
+      if (this.#isStandardOutput) this.#letGo();
+      else this.#writable.end(); // has finished already, as http2 sees it
+      return undefined;
+    }
+    const pending = this.#begin();
+    if (this.#writable.writableEnded) this.#error(endedByOthers());
+    else this.#end(undefined);
+    return pending.promise;
+  }
+
+  abort(reason: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#pending?.reject(reason);
+    if (this.#isStandardOutput) this.#letGo();
+    else this.#writable.destroy(toError(reason, "The stream was aborted"));
+  }
+
+  #isWithoutBody(): boolean {
+    return this.#http2 !== undefined && isWithoutBody(this.#http2, this.#writable);
+  }
+
+  #begin(): Deferred<void> {
+    if (!this.isHeld) events.follow(this.#events, this);
+    if (!this.#seesAborts) {
+      this.#seesAborts = true;
+      setImmediate(this.#onEndOfTurn);
+    }
+    return this.#pending = new Deferred<void>();
+  }
+
+  /** Listens for an abort if a write is still pending: it would delay the abort, for ever if nobody reads. Most writes are not. */
+  readonly #onEndOfTurn = (): void => {
+    this.#seesAborts = this.#pending !== undefined;
+    if (!this.#seesAborts || this.#isOver) return;
+    const { signal } = this.#controller;
+    if (signal.aborted) this.abort(signal.reason);
+    else signal.addEventListener("abort", () => this.abort(signal.reason));
+  };
+
+  #writeEach(chunks: readonly unknown[]): void {
+    const writable = this.#writable;
+    writable.cork();
+    const last = chunks.length - 1;
+    for (let i = 0; i < last; i++) writable.write(chunks[i]);
+    writable.write(chunks[last], this.#onWritten);
+    writable.uncork();
+  }
+
+  #end(chunk: string | Uint8Array | undefined): void {
+    this.#isEnding = true;
+    if (chunk === undefined) this.#writable.end();
+    else this.#writable.end(chunk);
+  }
+
+  readonly #onWritten = (error?: Error | null): void => {
+    if (error) {
+      const { code } = error as { code?: unknown };
+      this.#fail(DROPPED.includes(code) ? this.#leftError(error) : error);
+    } else if (this.#http2?.rstCode) {
+      this.#fail(this.#leftError(undefined)); // a stream that is reset says that all is written
+    } else {
+      this.#settle();
+    }
+  };
+
+  onEnd(): void {
+    if (this.#isOver || this.#isWithoutBody()) return;
+    if (this.#http2?.rstCode) {
+      this.#fail(this.#leftError(undefined));
+    } else if (this.#isEnding) {
+      this.#isOver = true;
+      this.#settle();
+    } else {
+      this.#settle(); // what was in flight is written
+      this.#error(endedByOthers());
+    }
+  }
+
+  onError(error: unknown): void {
+    if (this.#pending === undefined) this.#error(error);
+    else this.#fail(error);
+  }
+
+  onClose(): void {
+    if (!this.#isOver) this.#error(this.#leftError(undefined));
+  }
+
+  /** Errors the stream, and lets go of the writable. */
+  #error(error: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#controller.error(error);
+    this.#pending?.reject(error);
+    if (this.#isStandardOutput) this.#letGo();
+  }
+
+  /** Errors the stream, and destroys the writable: a write or an end of ours failed, and nothing else will end it. */
+  #fail(error: unknown): void {
+    if (this.#isOver) return;
+    this.#error(error);
+    if (!this.#isStandardOutput) this.#writable.destroy(toError(error, "The stream failed"));
+  }
+
+  #leftError(error: unknown): Error {
+    const cause = this.#writable.errored ?? error;
+    return prematureClose("Cannot write: the writable was destroyed before the stream was closed", cause);
+  }
+
+  #settle(): void {
+    const pending = this.#pending;
+    this.#pending = undefined;
+    pending?.resolve();
+  }
+
+  #letGo(): void {
+    events.leave(this.#events, this);
+  }
+}
+
+function endedByOthers(): Error {
+  return prematureClose("Cannot write: the writable was ended before the stream was closed", undefined);
+}
+
+/** Whether it is standard output or error, which stay open, as for `node:stream`'s `pipeline()`: others write to them too. */
+function isStandardOutput(writable: Writable): boolean {
+  const { fd } = writable as { fd?: unknown };
+  if (fd === 1) return writable === process.stdout as unknown;
+  return fd === 2 && writable === process.stderr as unknown;
+}
 
 /**
  * Options of {@linkcode fromNodeWritable}.

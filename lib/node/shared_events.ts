@@ -1,5 +1,28 @@
 import type { EventEmitter } from "node:events";
 
+/**
+ * Makes sure that an argument is a stream of Node, of whatever class: it has the methods of one.
+ *
+ * @throws {TypeError} if one is missing.
+ */
+export function requireMethods(value: unknown, name: string, kind: string, methods: readonly string[]): void {
+  const object = (value ?? {}) as Record<string, unknown>;
+  const missing = methods.find((method) => typeof object[method] !== "function");
+  if (missing === undefined) return;
+  throw new TypeError(`${name} must be ${kind}: it has no ${missing}()`);
+}
+
+/** An error of a stream whose other end went away, with the code that `node:stream` gives it. */
+export function prematureClose(message: string, cause: unknown): Error {
+  const error = cause ? new Error(message, { cause }) : new Error(message);
+  return Object.assign(error, { code: "ERR_STREAM_PREMATURE_CLOSE" });
+}
+
+/** A reason as an error to destroy a stream with: without one, http2 would tell the other end that all is well. */
+export function toError(reason: unknown, message: string): Error {
+  return reason instanceof Error ? reason : new Error(message, { cause: reason });
+}
+
 /** A stream of ours over a stream of Node, as told of that one's events. */
 export interface Follower {
   /** Whether nobody uses it at the moment: it is not locked, and nothing is pending. */

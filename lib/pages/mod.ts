@@ -3,8 +3,7 @@
  *
  * @module
  */
-export { headerReferences } from "./header_references.ts";
+export { headerReferences, type Reference, type ReferenceKind } from "./reference.ts";
 export { pageReferences } from "./page_references.ts";
 export { scriptReferences } from "./script_references.ts";
 export { styleReferences } from "./style_references.ts";
-export type { Reference, ReferenceKind } from "./reference.ts";

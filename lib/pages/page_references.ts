@@ -1,5 +1,5 @@
-import { candidateOf, KNOWN_IMAGE } from "./image_candidates.ts";
-import { linkReference } from "./link_reference.ts";
+import { candidateOf, KNOWN_IMAGE } from "./reference.ts";
+import { linkReference } from "./reference.ts";
 import type { Reference, ReferenceKind } from "./reference.ts";
 import { scriptReferences } from "./script_references.ts";
 import { styleReferences } from "./style_references.ts";

@@ -9,3 +9,116 @@ export interface Reference {
   /** Whether a browser may load it later or never, as an image that is out of view or a page to come. */
   readonly isLater: boolean;
 }
+
+/** Formats of images that all current browsers take. */
+export const KNOWN_IMAGE: RegExp = /^image\/(?:avif|webp|jpeg|png|gif|svg\+xml|bmp|x-icon)\s*(?:;|$)/i;
+
+/** Of images in several widths, the one that is at least as wide as this is loaded: a page on a laptop. */
+const WIDTH = 1200;
+
+/** The candidate of a `srcset` for a screen of one pixel a point; undefined if there is none. */
+export function candidateOf(srcset: string | undefined): string | undefined {
+  if (srcset === undefined) return undefined;
+  return forCommonScreen([...candidates(srcset)])?.url;
+}
+
+/** The candidate for a screen of one pixel a point; undefined if there is none. */
+export function forCommonScreen<Image extends Size>(images: readonly Image[]): Image | undefined {
+  const byAmount = images.toSorted((a, b) => a.amount - b.amount);
+  return byAmount.find(({ amount, isWidth }) => amount >= (isWidth ? WIDTH : 1)) ?? byAmount.at(-1);
+}
+
+/** The size of an image among several. */
+export interface Size {
+  /** Of pixels, in all or for each point. */
+  readonly amount: number;
+  readonly isWidth: boolean;
+}
+
+interface Candidate extends Size {
+  readonly url: string;
+}
+
+/** The candidates of a `srcset`: URLs, which may hold commas but not end with them, and what follows up to a comma. */
+function* candidates(srcset: string): Generator<Candidate> {
+  let url: string | undefined;
+  let amount = 1;
+  let isWidth = false;
+  for (const word of srcset.split(/[\t\n\f\r ]+/)) {
+    const isLast = word.endsWith(",");
+    const text = isLast ? withoutCommas(word) : word;
+    if (url === undefined) url = text === "" ? undefined : text;
+    else if (/^[\d.]+[wx]$/.test(text)) [amount, isWidth] = [parseFloat(text), text.endsWith("w")];
+    if (!isLast || url === undefined) continue;
+    yield { url, amount, isWidth };
+    [url, amount, isWidth] = [undefined, 1, false];
+  }
+  if (url !== undefined) yield { url, amount, isWidth };
+}
+
+function withoutCommas(word: string): string {
+  let end = word.length;
+  while (word[end - 1] === ",") end--;
+  return word.slice(0, end);
+}
+
+/** Kinds of what is preloaded, by `as`. */
+const preloaded: ReadonlyMap<string, ReferenceKind> = new Map([
+  ["script", "script"],
+  ["style", "style"],
+  ["image", "image"],
+  ["font", "font"],
+]);
+
+/**
+ * The reference that the attributes of a `<link>` make, or the parameters of a `Link` field; undefined if browsers load
+ * nothing for it.
+ */
+export function linkReference(attributes: ReadonlyMap<string, string>): Reference | undefined {
+  const words = new Set((attributes.get("rel") ?? "").toLowerCase().split(/\s+/));
+  const kind = kindOf(words, attributes);
+  const images = words.has("preload") && kind === "image" ? candidateOf(attributes.get("imagesrcset")) : undefined;
+  const url = (images ?? attributes.get("href"))?.trim();
+  if (!url || kind === undefined) return undefined;
+  return { url, kind, isLater: kind === "other" && words.has("prefetch") };
+}
+
+function kindOf(words: ReadonlySet<string>, attributes: ReadonlyMap<string, string>): ReferenceKind | undefined {
+  if (words.has("stylesheet")) return words.has("alternate") || attributes.has("disabled") ? undefined : "style";
+  if (words.has("modulepreload")) return "script";
+  if (words.has("preload")) return preloaded.get((attributes.get("as") ?? "").toLowerCase()) ?? "other";
+  if (words.has("icon")) return "image";
+  return words.has("manifest") || words.has("prefetch") ? "other" : undefined;
+}
+
+const LINK = /<([^<>]*)>/y;
+const PARAMETER = /[\t ]*;[\t ]*([^\s;,="<>]*)[\t ]*(?:=[\t ]*(?:"((?:[^"\\]|\\[^])*)"?|([^\s;,"<>]*)))?/y;
+
+/**
+ * Lists what the `Link` fields of a page (RFC 8288) have a browser load before it has read the page: `rel=preload` and
+ * `modulepreload`. It takes time in proportion to the text, whatever that is.
+ *
+ * @param field The value of all fields, joined.
+ */
+export function headerReferences(field: string): Reference[] {
+  const references: Reference[] = [];
+  for (let at = field.indexOf("<"); at !== -1; at = field.indexOf("<", at)) {
+    LINK.lastIndex = at;
+    const link = LINK.exec(field);
+    at = link === null ? at + 1 : LINK.lastIndex;
+    if (link === null) continue;
+    const parameters = new Map([["href", link[1]!]]);
+    PARAMETER.lastIndex = at;
+    for (let found = PARAMETER.exec(field); found !== null; found = PARAMETER.exec(field)) {
+      at = PARAMETER.lastIndex;
+      const [, name = "", quoted, token] = found;
+      const key = name.toLowerCase();
+      if (!parameters.has(key)) parameters.set(key, quoted?.replace(/\\([^])/g, "$1") ?? token ?? "");
+    }
+    const reference = /(?:^|\s)(?:modulepreload|preload)(?:\s|$)/i.test(parameters.get("rel") ?? "")
+      ? linkReference(parameters)
+      : undefined;
+    if (reference) references.push(reference);
+  }
+  return references;
+}

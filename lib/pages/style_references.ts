@@ -1,4 +1,4 @@
-import { forCommonScreen, KNOWN_IMAGE, type Size } from "./image_candidates.ts";
+import { forCommonScreen, KNOWN_IMAGE, type Size } from "./reference.ts";
 import type { Reference, ReferenceKind } from "./reference.ts";
 
 /**

@@ -13,5 +13,9 @@
  *
  * @module
  */
-export { openLogDestination, openLogDestination as default } from "./open_log_destination.ts";
-export type { LogDestination, LogDestinationOptions } from "./log_destination.ts";
+export {
+  type LogDestination,
+  type LogDestinationOptions,
+  openLogDestination,
+  openLogDestination as default,
+} from "./log_destination.ts";

@@ -4,7 +4,7 @@ import { openFileReadable } from "../files/mod.ts";
 import { restore } from "./cache/restore.ts";
 import { LARGE_FILE, readShared, sha256 } from "./content.ts";
 import type { Job, Outcome, Result } from "./job.ts";
-import { complete, openTemporary, readDictionary, requireAtRest } from "./job_files.ts";
+import { complete, openTemporary, readDictionary, requireAtRest } from "./job.ts";
 import { codecOf } from "./options.ts";
 import { CHANGED, explain } from "./problem.ts";
 

@@ -4,12 +4,9 @@
  * @module
  */
 export { detailedRun } from "./detailed_run.ts";
-export type { LeftAlone } from "./left_alone.ts";
-export { toldBy } from "./immutability.ts";
-export { ManifestLines } from "./manifest_format.ts";
-export { isOwnName } from "./own_names.ts";
+export type { LeftAlone } from "./ledger.ts";
+export { requireSound, toldBy } from "./selection.ts";
+export { isOwnName, ManifestLines } from "./manifest.ts";
 export { isWithin } from "./places.ts";
 export { explain, explainPlace } from "./problem.ts";
-export { typeOf } from "./report.ts";
-export { requireSound } from "./require_sound.ts";
-export type { RunDetails } from "./run_details.ts";
+export { type RunDetails, typeOf } from "./report.ts";

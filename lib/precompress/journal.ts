@@ -6,10 +6,10 @@ import process from "node:process";
 import { clearInterval, setInterval } from "node:timers";
 import { processSpace } from "../files/internal.ts";
 import { isProcessAlive } from "../runtime/mod.ts";
-import { checkedRecord, checkedVariant, isBelowFolder, isFormat } from "./manifest_format.ts";
+import { checkedRecord, checkedVariant, isBelowFolder, isFormat } from "./manifest.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
 import type { DeltaFormat, VariantFormat } from "./options.ts";
-import { journalName } from "./own_names.ts";
+import { journalName } from "./manifest.ts";
 import { cannotWrite } from "./problem.ts";
 
 /** The beginning of a journal's first line. */

@@ -1,7 +1,12 @@
 import type { CacheReport } from "./cache/cache.ts";
-import type { FileRecord } from "./records.ts";
-import type { LeftAlone } from "./left_alone.ts";
 import { explain, type Problem } from "./problem.ts";
+import type { FileRecord } from "./records.ts";
+
+/**
+ * Why a file gets no variants: it is smaller than `minSize`; `include` and `exclude` do not want it; it is compressed in
+ * itself, by its extension or by its entropy; or it is a compressed form that stands beside its original.
+ */
+export type LeftAlone = "small" | "unwanted" | "compressedByName" | "dense" | "beside";
 
 /** An account of what a run found and did. */
 export class Ledger {

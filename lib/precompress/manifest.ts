@@ -1,9 +1,188 @@
 import { readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
-import { AtomicFile } from "../files/mod.ts";
-import { parseManifest } from "./manifest_format.ts";
-import { manifestName } from "./own_names.ts";
-import type { Manifest } from "./records.ts";
+import { isAbsolute, join, sep } from "node:path";
+import { AtomicFile, isTemporaryName } from "../files/mod.ts";
+import { type DeltaFormat, extensions, type VariantFormat } from "./options.ts";
+import type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
+
+/**
+ * The manifest's name, in the folder that holds the variants.
+ *
+ * @example Leave it out of what is uploaded
+ * ```ts
+ * import { manifestName, precompress } from "@millrace/streams/precompress";
+ * import { readdir } from "node:fs/promises";
+ *
+ * await precompress("dist", { formats: ["gzip"] });
+ * const names = await readdir("dist");
+ * console.log(names.includes(manifestName), names.filter((name) => name !== manifestName).length > 0); // true true
+ * ```
+ */
+export const manifestName = ".millrace.json";
+
+/** The journal's name: the file beside the manifest that a run writes as it goes. */
+export const journalName = ".millrace.journal";
+
+/** Whether `name` is one of the files that runs keep for themselves, which are no part of a site. */
+export function isOwnName(name: string): boolean {
+  return name === manifestName || name === journalName || isTemporaryName(name);
+}
+
+/*
+ * The format of the manifest: its writer, a reader of the whole, a reader of lines, and the checks of records that were read.
+ */
+
+/** The first line that the writer makes, and the last one. */
+const HEAD = /^\{"version": 1, "copied": (?:true|false), "files": \{$/;
+const FOOT = "}}";
+/** The text before the record of a file in its line: its path and a colon. */
+const KEY = /^"(?:[^"\\]|\\.)*":/;
+
+/**
+ * Reads the text of a manifest. Records that make no sense are left out.
+ *
+ * @param path The manifest's path, for messages.
+ * @throws {TypeError} if it is none.
+ */
+export function parseManifest(text: string, path: string): Manifest {
+  let manifest: Partial<Manifest> | null;
+  try {
+    manifest = JSON.parse(text);
+  } catch (cause) {
+    throw new TypeError(`${path} is not a manifest: delete it and run again`, { cause });
+  }
+  const { version, copied, files } = manifest ?? {};
+  if (version !== 1 || typeof files !== "object" || files === null || !Object.keys(files).every(isBelowFolder)) {
+    throw new TypeError(`${path} is not a manifest that this version reads: delete it and run again`);
+  }
+  // Without a prototype: files may be called "constructor" or "__proto__".
+  const checked: Record<string, FileRecord> = Object.create(null);
+  for (const [file, value] of Object.entries(files)) {
+    const record = checkedRecord(value);
+    if (record) checked[file] = record;
+  }
+  return { version, copied: copied === true, files: checked };
+}
+
+/** Returns the text of a manifest; the same for the same files. */
+export function manifestText(copied: boolean, files: ReadonlyMap<string, FileRecord>): string {
+  const paths = [...files.keys()].sort();
+  // One line a file keeps it readable in a diff.
+  const lines = paths.map((path) => `${JSON.stringify(path)}: ${JSON.stringify(files.get(path))}`);
+  return `{"version": 1, "copied": ${copied}, "files": {${lines.length ? `\n${lines.join(",\n")}\n` : ""}}}\n`;
+}
+
+/**
+ * A reader of a manifest in the form in which {@linkcode manifestText} writes it, one file a line, that never holds all of it:
+ * that of 10,000 files is 6 MB of text and takes 20 MB of memory when it is parsed as a whole.
+ */
+export class ManifestLines {
+  readonly #add: (path: string, record: unknown) => void;
+  #begun = "";
+  #expected: "head" | "record" | "foot" | "nothing" = "head";
+
+  /** @param add Given what the manifest says of each file, by path. */
+  constructor(add: (path: string, record: unknown) => void) {
+    this.#add = add;
+  }
+
+  /** Whether the whole of a manifest was read. */
+  get isComplete(): boolean {
+    return this.#expected === "nothing" && this.#begun === "";
+  }
+
+  /**
+   * Reads on.
+   *
+   * @returns false if a line that ends in `text` is not as the writer has it.
+   * @throws {SyntaxError} if a line has the form, and is no JSON.
+   */
+  take(text: string): boolean {
+    const lines = (this.#begun + text).split("\n");
+    this.#begun = lines.pop()!;
+    return lines.every((line) => this.#takeLine(line));
+  }
+
+  #takeLine(line: string): boolean {
+    if (this.#expected === "record") {
+      const hasNext = line.endsWith(",");
+      const [key] = KEY.exec(line) ?? [];
+      if (key === undefined) return false;
+      // Not as an object with that key: V8 keeps a hidden class for each key that objects ever had.
+      this.#add(JSON.parse(key.slice(0, -1)), JSON.parse(line.slice(key.length, hasNext ? -1 : undefined)));
+      if (!hasNext) this.#expected = "foot";
+      return true;
+    }
+    const isExpected = this.#expected === "head" ? HEAD.test(line) : this.#expected === "foot" && line === FOOT;
+    this.#expected = this.#expected === "head" ? "record" : "nothing";
+    return isExpected;
+  }
+}
+
+const states: ReadonlySet<unknown> = new Set(["kept", "found", "unworthy"]);
+
+/**
+ * Returns the checked record of a file in a manifest or journal; undefined if it makes no sense. It was read from a
+ * file, so anything may be in it, and it decides which files are removed.
+ */
+export function checkedRecord(value: unknown): FileRecord | undefined {
+  const record = (value ?? {}) as Partial<Record<keyof FileRecord, unknown>>;
+  const { size, sha256, dictionary, siteDictionary, madeOf, immutable, found, variants } = record;
+  if (!isSize(size) || !isHash(sha256)) return undefined;
+  const checked = checkedDictionary(dictionary);
+  return {
+    size,
+    sha256,
+    ...(checked && { dictionary: checked }),
+    ...(isHash(siteDictionary) && { siteDictionary }),
+    ...(isHash(madeOf) && { madeOf }),
+    ...(typeof immutable === "boolean" && { immutable }),
+    ...(found === true && { found }),
+    variants: checkedVariants(variants),
+  };
+}
+
+/** Returns the checked record of a variant; undefined if it makes no sense, or an earlier version left out a field. */
+export function checkedVariant(value: unknown): VariantRecord | undefined {
+  const { state, settings, size, sha256 } = (value ?? {}) as Partial<Record<keyof VariantRecord, unknown>>;
+  if (!states.has(state) || typeof settings !== "string") return undefined;
+  if (state === "unworthy") return { state, settings };
+  if (!isSize(size) || !isHash(sha256)) return undefined;
+  return { state: state as VariantRecord["state"], settings, size, sha256 };
+}
+
+function checkedVariants(value: unknown): FileRecord["variants"] {
+  const variants: Partial<Record<VariantFormat | DeltaFormat, VariantRecord>> = {};
+  if (typeof value !== "object" || value === null) return variants;
+  for (const [format, each] of Object.entries(value)) {
+    const variant = isFormat(format) ? checkedVariant(each) : undefined;
+    if (variant) variants[format as VariantFormat | DeltaFormat] = variant;
+  }
+  return variants;
+}
+
+/** Whether `name` is that of a format that there are files of. */
+export function isFormat(name: unknown): name is VariantFormat | DeltaFormat {
+  return typeof name === "string" && Object.hasOwn(extensions, name);
+}
+
+function checkedDictionary(value: unknown): DictionaryRecord | undefined {
+  const { path, sha256, match } = (value ?? {}) as Partial<Record<keyof DictionaryRecord, unknown>>;
+  return typeof path === "string" && isHash(sha256) && typeof match === "string" ? { path, sha256, match } : undefined;
+}
+
+function isSize(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isHash(value: unknown): value is string {
+  return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+}
+
+/** Whether a recorded path stays in the folder: files are removed by these names. */
+export function isBelowFolder(path: string): boolean {
+  const parts = path.split(sep === "/" ? "/" : /[/\\]/);
+  return path !== "" && !isAbsolute(path) && !parts.includes("..") && !path.includes("\0");
+}
 
 /**
  * The manifest in `folder`, if there is one.

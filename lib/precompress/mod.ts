@@ -14,8 +14,7 @@
 export type { CacheReport } from "./cache/cache.ts";
 export { type CleanOptions, cleanPrecompressed, type CleanReport } from "./clean.ts";
 export type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
-export { readManifest } from "./manifest.ts";
-export { manifestName } from "./own_names.ts";
+export { manifestName, readManifest } from "./manifest.ts";
 export {
   type DeltaFormat,
   extensions,

@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { isBucketAddress } from "./cache/bucket_address.ts";
+import { isBucketAddress } from "./cache/cache_store.ts";
 import type { PrecompressOptions } from "./options.ts";
 import { explain } from "./problem.ts";
 

@@ -1,18 +1,159 @@
-import { join } from "node:path";
-import { isCompressedByName } from "./compressible.ts";
-import { type Content, LARGE_FILE, readContent } from "./content.ts";
+import { createHash } from "node:crypto";
+import { basename, join } from "node:path";
+import { DecompressionStream } from "../codecs/mod.ts";
+import { openFileReadable } from "../files/mod.ts";
+import { type Content, isCompressedByName, LARGE_FILE, readContent } from "./content.ts";
 import type { Context } from "./context.ts";
-import type { LeftAlone } from "./left_alone.ts";
-import type { DictionaryRecord } from "./records.ts";
-import { deltasOf, isSiteDelta } from "./options.ts";
-import { isAlike } from "./occupant.ts";
+import type { LeftAlone } from "./ledger.ts";
+import { FOLDER_IN_THE_WAY, isAlike, type OccupantFile } from "./occupant.ts";
+import { type DeltaFormat, deltasOf, extensions, isDelta, isSiteDelta, type VariantFormat } from "./options.ts";
 import { areSettled, type Plan, type PlannedVariant } from "./plan.ts";
-import { planVariant } from "./planned_variant.ts";
-import { withoutHash } from "./previous.ts";
 import { CHANGED } from "./problem.ts";
-import { isPage } from "./site/pages.ts";
-import type { TreeFiles } from "./tree_files.ts";
-import type { FoundFile } from "./walk.ts";
+import type { DictionaryRecord, VariantRecord } from "./records.ts";
+import { isPage } from "./site/sample.ts";
+import { NOT_AS_WRITTEN } from "./target.ts";
+import { type TreeFiles, variantPath, withoutHash } from "./tree_files.ts";
+import type { FoundFile, Tree } from "./walk.ts";
+
+/**
+ * Whether the file at `path` is a compressed form of one with that content. A delta counts as none: to read it takes its
+ * dictionary.
+ *
+ * @param of.size The content's size in bytes: what holds more is not made from it.
+ * @param of.sha256 The content's hash, in hexadecimal.
+ */
+export async function isFormOf(
+  path: string,
+  format: VariantFormat | DeltaFormat,
+  of: { readonly size: number; readonly sha256: string },
+): Promise<boolean> {
+  if (isDelta(format)) return false;
+  try {
+    const hash = createHash("sha256");
+    const content = (await openFileReadable(path)).pipeThrough(new DecompressionStream(format, { maxSize: of.size }));
+    for await (const chunk of content as unknown as AsyncIterable<Uint8Array>) hash.update(chunk);
+    return hash.digest("hex") === of.sha256;
+  } catch {
+    return false; // unreadable, corrupt, or more than the content
+  }
+}
+
+/** A file that variants are planned of. */
+interface Original {
+  readonly file: FoundFile;
+  readonly content: Content;
+  /** The format that the variant is of, or is the delta of. */
+  readonly plain: VariantFormat;
+  /** For a delta: the variant in that format, if it is as it should be. */
+  readonly plainRecord?: VariantRecord | undefined;
+  readonly dictionary?: DictionaryRecord | undefined;
+  /** The SHA-256 of the dictionary of the site, if the file gets deltas against it. */
+  readonly siteDictionary?: string | undefined;
+}
+
+/** Decides about a variant; undefined if there can be none, which is told. */
+export async function planVariant(
+  format: VariantFormat | DeltaFormat,
+  original: Original,
+  tree: TreeFiles,
+  plan: Plan,
+  context: Context,
+): Promise<PlannedVariant | undefined> {
+  const { ledger, settings: { force }, target } = context;
+  const { file, content } = original;
+  const path = variantPath(file.path, format);
+  if (target.isCopy && tree.folders.has(path)) {
+    ledger.fail(path, new Error(FOLDER_IN_THE_WAY), original);
+    return undefined;
+  }
+  plan.decided.add(await target.placeOf(path));
+  const settings = settingsOf(format, original, context);
+  const copied = target.isCopy ? tree.beside.get(path) : undefined;
+  if (copied && force) return { format, settings, replacesAny: true, isBeside: true };
+  if (copied) return await besideOriginal(copied, format, settings, original, context);
+  const occupant = await target.look(path);
+  // In a copy, a folder may be gone when all that runs put there is.
+  if (occupant.kind === "obstacle" && !(target.isCopy && occupant.isFolder)) {
+    ledger.fail(path, new Error(occupant.message), original);
+    return undefined;
+  }
+  const before = target.provenance.records.get(file.path);
+  const known = before?.sha256 === content.sha256 ? before.variants : {};
+  // Whether a delta is worth it depends on the variant that it is instead of.
+  const isSame = format === original.plain || areSame(known[original.plain], original.plainRecord);
+  const usable = known[format]?.settings === settings && isSame && !force ? known[format] : undefined;
+  if (occupant.kind !== "file") {
+    return { format, settings, replacesAny: force, ...(usable?.state === "unworthy" && { record: usable }) };
+  }
+  if (occupant.isOurs) {
+    if (usable?.state === "kept" && occupant.sha256 === usable.sha256) {
+      if (!isAlike(occupant, file)) plan.alike.set(path, file);
+      return { format, settings, replacesAny: false, record: usable };
+    }
+    // What was made of other content must not be served meanwhile.
+    if (usable?.state === "unworthy" || before?.sha256 !== content.sha256) plan.stale.add(path);
+    return { format, settings, replacesAny: force, ...(usable?.state === "unworthy" && { record: usable }) };
+  }
+  if (force) return { format, settings, replacesAny: true };
+  return await besideTheirs(occupant, format, { settings, usable }, original, context);
+}
+
+/** A variant whose place in the target somebody else's file has. */
+async function besideTheirs(
+  occupant: OccupantFile,
+  format: VariantFormat | DeltaFormat,
+  { settings, usable }: { readonly settings: string; readonly usable: VariantRecord | undefined },
+  original: Original,
+  { ledger, target }: Context,
+): Promise<PlannedVariant | undefined> {
+  const { file, content } = original;
+  const path = variantPath(file.path, format);
+  const found: VariantRecord = { state: "found", settings, size: occupant.size, sha256: occupant.sha256 };
+  const planned = { format, settings, replacesAny: false };
+  if (usable?.state === "found" && usable.sha256 === occupant.sha256) return { ...planned, record: usable };
+  const isForm = await isFormOf(join(target.folder, path), format, content);
+  if (isForm && (occupant.isLink || usable?.state === "unworthy")) return { ...planned, record: found };
+  // Whether a delta is one cannot be told before it is made.
+  if (isForm || isDelta(format) && !occupant.isLink) return { ...planned, theirs: { ...occupant, isForm } };
+  ledger.fail(path, inTheWay(file.path), original);
+  return undefined;
+}
+
+/** A variant for which there is a file in the tree that is copied: it takes part in the copy. */
+async function besideOriginal(
+  beside: FoundFile,
+  format: VariantFormat | DeltaFormat,
+  settings: string,
+  original: Original,
+  { ledger, places }: Context,
+): Promise<PlannedVariant | undefined> {
+  const full = join(places.source, beside.path);
+  if (!await isFormOf(full, format, original.content)) {
+    ledger.fail(beside.path, inTheWay(original.file.path), original);
+    return undefined;
+  }
+  const { size, sha256 } = await readContent(full);
+  return { format, settings, replacesAny: false, record: { state: "found", settings, size, sha256 } };
+}
+
+function areSame(a: VariantRecord | undefined, b: VariantRecord | undefined): boolean {
+  return a?.state === b?.state && a?.size === b?.size;
+}
+
+/** The problem of a file that has the place of a variant. */
+export function inTheWay(path: string): Error {
+  return new Error(`it is in the way and not made from ${basename(path)}: remove it, exclude that, or use --force`);
+}
+
+function settingsOf(
+  format: VariantFormat | DeltaFormat,
+  { plain, dictionary, siteDictionary }: Original,
+  { settings }: Context,
+): string {
+  const base = `level ${settings.levels[plain]}, saving ${settings.minSaving}`;
+  if (format === plain) return base;
+  return `${base}, dictionary ${isSiteDelta(format) ? siteDictionary! : dictionary!.sha256}`;
+}
 
 /** Decides what to do for `file`; changes nothing. */
 export async function planFile(file: FoundFile, tree: TreeFiles, plan: Plan, context: Context): Promise<void> {
@@ -113,4 +254,33 @@ async function dictionaryFor(
   if (!version || file.size > LARGE_FILE || version.size > LARGE_FILE) return undefined;
   const { sha256 } = await readContent(join(places.previous!, version.path));
   return sha256 === hash ? undefined : { path: version.path, sha256, match: withoutHash(file.path) };
+}
+
+const suffixes = Object.values(extensions);
+
+/** Decides about all that runs wrote to the target and nothing asks for any more. */
+export async function planStale(tree: Tree, plan: Plan, context: Context): Promise<void> {
+  const { ledger, target } = context;
+  // What is in a folder that could not be read may well be there.
+  const unknown = tree.problems.map(({ path }) => path);
+  for (const path of plan.unknown) unknown.push(path);
+  const isUnknown = (path: string) => unknown.some((each) => isOf(path, each));
+  for (const path of target.provenance.paths) {
+    if (plan.decided.has(await target.placeOf(path))) continue;
+    if (isUnknown(path)) {
+      ledger.stuck.add(path);
+      continue;
+    }
+    const occupant = await target.look(path);
+    // Where a folder has the name now, nothing is left of what a run wrote.
+    if (occupant.kind === "nothing" || (occupant.kind === "obstacle" && occupant.isFolder)) continue;
+    if (occupant.kind === "file" && occupant.isOurs) plan.stale.add(path);
+    else ledger.fail(path, new Error(occupant.kind === "file" ? NOT_AS_WRITTEN : occupant.message));
+  }
+  for (const path of target.provenance.records.keys()) if (isUnknown(path)) plan.unknown.add(path);
+}
+
+/** Whether `path` is that of a file, of one of its variants, or of something below it. */
+function isOf(path: string, file: string): boolean {
+  return path === file || path.startsWith(`${file}/`) || suffixes.some((suffix) => path === file + suffix);
 }

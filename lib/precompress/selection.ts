@@ -1,5 +1,6 @@
 import { matcherOf } from "../globs/mod.ts";
-import type { Settings } from "./options.ts";
+import { type PrecompressOptions, type Settings, settingsOf } from "./options.ts";
+import type { FileRecord } from "./records.ts";
 import type { FoundFile } from "./walk.ts";
 
 /** The paths that `include` and `exclude` pick. */
@@ -31,4 +32,48 @@ export function requireMatch(
   if (include.length === 0 || files.some(({ path }) => isWanted(path))) return;
   const hint = "a pattern is for the whole path below the folder, as in assets/*.js or **/*.js";
   throw new Error(`no file in ${source} is to be compressed by include ${include.join(", ")}: ${hint}`);
+}
+
+/** Tells whether the content of a file never changes under its name; undefined if nobody said so of any file. */
+export type Immutability = (path: string, sha256: string) => boolean | undefined;
+
+/**
+ * The files that the option names; where it says nothing, those that runs before were told of, if they did not change.
+ *
+ * @param told The option, by {@linkcode toldBy}.
+ * @param known What runs before recorded, the folder that is read first.
+ */
+export function immutabilityOf(
+  told: (path: string) => boolean | undefined,
+  known: readonly ReadonlyMap<string, FileRecord>[],
+): Immutability {
+  return (path, sha256) => told(path) ?? recorded(path, sha256, known);
+}
+
+/** The option as a function. */
+export async function toldBy(
+  immutable: PrecompressOptions["immutable"],
+): Promise<(path: string) => boolean | undefined> {
+  if (immutable === undefined) return () => undefined;
+  if (typeof immutable === "function") return immutable;
+  return await matcherOf("immutable", immutable);
+}
+
+function recorded(
+  path: string,
+  sha256: string,
+  known: readonly ReadonlyMap<string, FileRecord>[],
+): boolean | undefined {
+  const isSame = (record?: FileRecord): boolean => record?.immutable !== undefined && record.sha256 === sha256;
+  return known.map((records) => records.get(path)).find(isSame)?.immutable;
+}
+
+/**
+ * Checks options without a look at any file.
+ *
+ * @throws {TypeError | RangeError} if one is not what it should be.
+ */
+export async function requireSound(options: PrecompressOptions): Promise<void> {
+  await selectionOf(settingsOf(options, 1));
+  await toldBy(options.immutable);
 }

@@ -3,13 +3,13 @@ import { dirname, join } from "node:path";
 import { flushFolder, makeDirectory, takeName } from "../files/internal.ts";
 import { changedMeanwhile, type FoundJournal, Journal, type JournalEntry, readJournal } from "./journal.ts";
 import { readManifestText, writeManifest } from "./manifest.ts";
-import { manifestText, parseManifest } from "./manifest_format.ts";
+import { manifestText, parseManifest } from "./manifest.ts";
 import type { FileRecord, Manifest } from "./records.ts";
 import { obstacle, type Occupant, occupantAt } from "./occupant.ts";
-import { manifestName } from "./own_names.ts";
+import { manifestName } from "./manifest.ts";
 import { cannotWrite } from "./problem.ts";
 import { Provenance } from "./provenance.ts";
-import { RealPlaces } from "./real_places.ts";
+import { RealPlaces } from "./occupant.ts";
 import type { FoundFile } from "./walk.ts";
 
 /** How a {@linkcode Target} is written to. */

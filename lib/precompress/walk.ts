@@ -1,7 +1,7 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isTemporaryName } from "../files/mod.ts";
-import { isOwnName } from "./own_names.ts";
+import { isOwnName } from "./manifest.ts";
 import { isWithin } from "./places.ts";
 import { explain, type Problem } from "./problem.ts";
 

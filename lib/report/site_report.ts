@@ -3,7 +3,7 @@ import { hashedNames } from "../names/mod.ts";
 import { type RunDetails, typeOf } from "../precompress/internal.ts";
 import { type DeltaFormat, extensions, type FileRecord, type VariantFormat } from "../precompress/mod.ts";
 import { type Changes, changesOf, type Former } from "./changes.ts";
-import type { FileState, SiteFile } from "./site_file.ts";
+import type { FileState, SiteFile } from "./changes.ts";
 import { type Visit, visitsOf } from "./visits.ts";
 
 /** All that a report of a run says. */

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pageReferences, type Reference, styleReferences } from "../pages/mod.ts";
-import { timeOf } from "./line.ts";
-import { sentSize, type SiteFile, updateSize } from "./site_file.ts";
+import { timeOf } from "./words.ts";
+import { sentSize, type SiteFile, updateSize } from "./changes.ts";
 
 /** The cost of loading a page once. */
 export interface Cost {

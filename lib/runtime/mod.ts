@@ -3,26 +3,26 @@
  *
  * @module
  */
-export { type FileStatus, fileStatus, folderEntries } from "./file_system.ts";
-export { fileSlice } from "./file_slice.ts";
-export { copiesVectors, writesAtOnce, writeStream } from "./file_writes.ts";
-export { readsAheadOfChunks, readsOnAfterAnswer } from "./reads_on.ts";
-export { ReadyResponse } from "./ready_response.ts";
-export { type NativeSide, ResponseShell, type ResponseShellClass, type ResponseShellParts } from "./response_shell.ts";
-export { resolveObjectURL } from "./object_url.ts";
-export { isFromBunServer } from "./own_request.ts";
-export { nativeBrotli } from "./brotli.ts";
-export { nativeCrc32 } from "./crc32.ts";
-export { nativeGzip } from "./gzip.ts";
-export { nativeZstd } from "./zstd.ts";
-export { environmentVariable } from "./environment.ts";
-export { startWorker } from "./worker.ts";
-export { isPermitted } from "./permissions.ts";
-export { afterPoll, readsWithinTurn } from "./poll.ts";
-export { isProcessAlive } from "./process.ts";
-export { type RunningServer, serve } from "./serve.ts";
-export type { ServeOptions } from "./serve_options.ts";
-export { holdTlsReads } from "./tls_reads.ts";
-export { writeInformation } from "./write_information.ts";
-export { writeHead } from "./write_head.ts";
-export { makeYoungObjects } from "./young_objects.ts";
+export {
+  copiesVectors,
+  fileSlice,
+  type FileStatus,
+  fileStatus,
+  folderEntries,
+  resolveObjectURL,
+  writesAtOnce,
+  writeStream,
+} from "./file_system.ts";
+export {
+  isFromBunServer,
+  readsAheadOfChunks,
+  readsOnAfterAnswer,
+  ReadyResponse,
+  writeHead,
+  writeInformation,
+} from "./http_server.ts";
+export { type NativeSide, ResponseShell, type ResponseShellClass, type ResponseShellParts } from "./response_base.ts";
+export { nativeBrotli, nativeCrc32, nativeGzip, nativeZstd } from "./zlib.ts";
+export { environmentVariable, isPermitted, isProcessAlive, startWorker } from "./process.ts";
+export { afterPoll, holdTlsReads, makeYoungObjects, readsWithinTurn } from "./event_loop.ts";
+export { type RunningServer, serve, type ServeOptions } from "./serve.ts";

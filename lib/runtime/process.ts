@@ -1,5 +1,44 @@
 import process from "node:process";
-import { isPermitted } from "./permissions.ts";
+import { Worker } from "node:worker_threads";
+
+/** The part of Deno's own functions that is used here. */
+interface DenoPermissions {
+  permissions: { querySync(permission: Permission): { state: string } };
+}
+
+interface Permission {
+  readonly name: string;
+  readonly kind?: string;
+  readonly variable?: string;
+}
+
+type Action = "systemFiles" | "hostname" | "signals";
+
+const deno = (globalThis as { Deno?: DenoPermissions }).Deno;
+
+/** The value of an environment variable; undefined if it is not set, or Deno would ask its user before it is read. */
+export function environmentVariable(name: string): string | undefined {
+  if (deno && deno.permissions.querySync({ name: "env", variable: name }).state !== "granted") return undefined;
+  return process.env[name];
+}
+
+const everything = ["read", "write", "net", "env", "run", "sys", "ffi", "import"];
+/** The permissions that each action takes; files of the system, such as those in `/proc`, take all that there are. */
+const needs: Readonly<Record<Action, readonly Permission[]>> = {
+  systemFiles: everything.map((name) => ({ name })),
+  hostname: [{ name: "sys", kind: "hostname" }],
+  signals: [{ name: "run" }],
+};
+
+/**
+ * Whether the process may do something without a question to its user. Ask this before every action that the user did
+ * not ask for: Deno would stop at the terminal and wait for a decision.
+ */
+export function isPermitted(action: Action): boolean {
+  if (deno === undefined) return true;
+  const { permissions } = deno;
+  return needs[action].every((permission) => permissions.querySync(permission).state === "granted");
+}
 
 /** Whether a process with this id runs on this machine; undefined if this process may not know. */
 export function isProcessAlive(id: number): boolean | undefined {
@@ -11,4 +50,24 @@ export function isProcessAlive(id: number): boolean | undefined {
     // Signalling another user's process is refused, which proves that it is there.
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
+}
+
+/** On Node, the place of the process's compile cache, with which a worker starts in half of the time. */
+function compileCache(): Record<string, string> {
+  if ("Deno" in globalThis) return {}; // it would ask for permission to read the variable, and has no such cache
+  const folder = process.env.NODE_COMPILE_CACHE;
+  return folder ? { NODE_COMPILE_CACHE: folder } : {};
+}
+
+/**
+ * Starts a worker thread on the module at `url`, which uses `parentPort` of `node:worker_threads`.
+ *
+ * Deno starts such workers from files only; a module from elsewhere (a package imported from JSR has an https URL) is
+ * imported by a one-line module in a data URL. The environment is empty but for the compile cache: Deno would ask for all
+ * of it to copy it, and Deno 2.4 cannot share it.
+ */
+export function startWorker(url: URL): Worker {
+  const isFile = url.protocol === "file:";
+  const program = `data:text/javascript,${encodeURIComponent(`import ${JSON.stringify(url.href)};`)}`;
+  return new Worker(isFile ? url : new URL(program), { env: compileCache() });
 }

@@ -1,10 +1,174 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { lookup } from "node:dns/promises";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import process from "node:process";
-import { listenOnBun } from "./serve_bun.ts";
-import { listenOnDeno } from "./serve_deno.ts";
-import { listenOnNode } from "./serve_node.ts";
-import type { Listening, ListenOptions, ServeOptions } from "./serve_options.ts";
-import { checkCertificate } from "./serve_tls.ts";
+
+/** Options of {@linkcode serve}: the handlers, and the address to listen on. */
+export interface ServeOptions {
+  /** Answers requests where the runtime's own server speaks Request and Response; Bun's passes itself besides. */
+  readonly fetch: (request: Request, server?: unknown) => Response | Promise<Response>;
+  /** Answers requests on `node:http`. */
+  readonly node: (request: IncomingMessage, response: ServerResponse) => void;
+  /** A host name or an address, as in `127.0.0.1`, `::1`, or `0.0.0.0` for every address of this machine. */
+  readonly hostname: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  /** How many ports are tried from `port` on, where one is in use. Default: 1. */
+  readonly portsToTry?: number;
+  /** A certificate and its key in PEM format, for https. Default: none, for http. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+}
+
+/** The options with the address that the host's name stands for. */
+export interface ListenOptions extends ServeOptions {
+  readonly address: string;
+}
+
+/** A runtime's server that listens. */
+export interface Listening {
+  readonly port: number;
+  /** Stops accepting, closes connections that wait for a request, and settles when no request is under way. */
+  readonly finish: () => Promise<void>;
+  /** Cuts what `finish` still waits for, as far as the runtime lets it. */
+  readonly cut: () => void;
+}
+
+/**
+ * Checks a certificate and its key in PEM format.
+ *
+ * @throws {TypeError} that says which of them is wrong: the runtimes' own errors for this differ, and name neither.
+ */
+export function checkCertificate({ cert, key }: { readonly cert: string; readonly key: string }): void {
+  let certificate: X509Certificate;
+  let privateKey: KeyObject;
+  try {
+    certificate = new X509Certificate(cert);
+  } catch (cause) {
+    throw new TypeError("cannot use the certificate: it is not one in PEM format", { cause });
+  }
+  try {
+    privateKey = createPrivateKey(key);
+  } catch (cause) {
+    throw new TypeError("cannot use the key: it is not a private key in PEM format without a passphrase", { cause });
+  }
+  if (!certificate.checkPrivateKey(privateKey)) {
+    throw new TypeError("cannot use the key: it does not belong to the certificate");
+  }
+}
+
+/** The parts of a server of `Bun.serve` used here. */
+interface BunServer {
+  readonly port: number;
+  /** Requests whose answer is not sent yet. */
+  readonly pendingRequests: number;
+  stop(closeActiveConnections: boolean): Promise<void>;
+}
+type BunServe = (options: {
+  hostname: string;
+  port: number;
+  tls?: { cert: string; key: string };
+  idleTimeout: number;
+  maxRequestBodySize: number;
+  development: boolean;
+  reusePort: boolean;
+  fetch: ListenOptions["fetch"];
+}) => BunServer;
+
+/** A client may read nothing for this long, in seconds; Bun's default of 10 is short for slow ones. */
+const IDLE = 60;
+
+/** Listens with `Bun.serve`. */
+export function listenOnBun({ fetch, address, port, tls }: ListenOptions): Promise<Listening> {
+  const { serve } = (globalThis as unknown as { Bun: { serve: BunServe } }).Bun;
+  const server = serve({
+    hostname: address,
+    port,
+    ...(tls && { tls: { cert: tls.cert, key: tls.key } }),
+    idleTimeout: IDLE,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER, // Bun would refuse more than 128 MiB before our handlers are asked
+    development: false,
+    reusePort: false, // without development its default is to share the port with whoever does the same
+    fetch: (request, server) => fetch(request, server),
+  });
+  return Promise.resolve({
+    port: server.port,
+    finish: () => finish(server),
+    cut: () => void server.stop(true),
+  });
+}
+
+/** Bun's own promise waits for connections too that have not asked for anything, until they time out. */
+function finish(server: BunServer): Promise<void> {
+  void server.stop(false);
+  return new Promise((resolve) => {
+    const watch = setInterval(() => {
+      if (server.pendingRequests > 0) return;
+      clearInterval(watch);
+      resolve();
+    }, 25);
+  });
+}
+
+/** The parts of a server of `Deno.serve` used here. */
+interface DenoServer {
+  readonly addr: { readonly port: number };
+  shutdown(): Promise<void>;
+}
+type DenoServe = (
+  options: { hostname: string; port: number; cert?: string; key?: string; onListen: () => void },
+  handler: ListenOptions["fetch"],
+) => DenoServer;
+
+/** Listens with `Deno.serve`. */
+export function listenOnDeno({ fetch, address, port, tls }: ListenOptions): Promise<Listening> {
+  const { serve } = (globalThis as unknown as { Deno: { serve: DenoServe } }).Deno;
+  const server = serve(
+    { hostname: address, port, ...(tls && { cert: tls.cert, key: tls.key }), onListen: () => {} },
+    (request) => fetch(request),
+  );
+  return Promise.resolve({
+    port: server.addr.port,
+    finish: () => server.shutdown(),
+    cut: () => {}, // nothing can cut what a shutdown waits for: it ends with the process
+  });
+}
+
+/** Listens with `node:http` or `node:https`. */
+export async function listenOnNode({ node, address, port, tls }: ListenOptions): Promise<Listening> {
+  const server = await serverOf(node, tls);
+  const sockets = new Set<Socket>();
+  server.on(tls ? "secureConnection" : "connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, address, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const bound = server.address();
+  return {
+    port: bound !== null && typeof bound === "object" ? bound.port : port,
+    cut: () => server.closeAllConnections(),
+    finish: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      // Node counts a connection that has not sent a byte yet as busy. Browsers open such ones ahead.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      // It does not close the others when their last answer is out, but leaves them to wait for another request.
+      const sweep = setInterval(() => server.closeIdleConnections(), 25);
+      await closed.finally(() => clearInterval(sweep));
+    },
+  };
+}
+
+/** The modules are loaded here: `node:https` takes 20 ms, and most programs that need other parts of this folder never serve. */
+async function serverOf(node: ListenOptions["node"], tls: ListenOptions["tls"]): Promise<Server> {
+  if (!tls) return (await import("node:http")).createServer(node);
+  return (await import("node:https")).createServer({ cert: tls.cert, key: tls.key }, node);
+}
 
 const MOST_PORT = 65_535;
 

@@ -4,7 +4,7 @@
  * @module
  */
 export { type AcceptedCodings, acceptedCodings } from "./accept_encoding.ts";
-export { type ByteRange, parseRange } from "./byte_ranges.ts";
+export { type ByteRange, type Multipart, multipartByteRanges, parseRange } from "./byte_ranges.ts";
 export {
   codingNamed,
   type ContentCoding,
@@ -26,14 +26,16 @@ export {
   siteDictionaryField,
   useAsDictionary,
   useAsDictionaryBelow,
-} from "./dictionaries.ts";
+} from "./compression_dictionary.ts";
 export { ALGORITHMS, type DigestAlgorithm, formatDigest, parseDigests } from "./digests.ts";
-export { ifMatchHolds, ifNoneMatchLists } from "./entity_tags.ts";
-export { parseBoolean, parseNaturalNumber } from "./items.ts";
-export { joinedNames } from "./field_names.ts";
-export { type AnswerKind, goesWith, isSettable, namesNotWith } from "./field_uses.ts";
-export { requireFieldValue } from "./field_value.ts";
+export {
+  ifMatchHolds,
+  ifModifiedSinceHolds,
+  ifNoneMatchLists,
+  ifRangeNames,
+  ifUnmodifiedSinceHolds,
+} from "./preconditions.ts";
+export { parseBoolean, parseNaturalNumber } from "./structured_fields.ts";
+export { type AnswerKind, goesWith, isSettable, joinedNames, namesNotWith, requireFieldValue } from "./fields.ts";
 export { formatHTTPDate, parseHTTPDate } from "./http_date.ts";
 export { acceptsHTML, essenceOf, MediaRanges } from "./media_ranges.ts";
-export { type Multipart, multipartByteRanges } from "./multipart_byte_ranges.ts";
-export { ifModifiedSinceHolds, ifRangeNames, ifUnmodifiedSinceHolds } from "./preconditions.ts";

@@ -3,5 +3,5 @@
  *
  * @module
  */
-export { printable } from "./answer/printable.ts";
+export { printable } from "./answer/options.ts";
 export { settingsOf } from "./answer/settings.ts";

@@ -3,16 +3,13 @@
  *
  * @module
  */
-export { joinBytes } from "./language/array_buffers.ts";
-export { described, quoted } from "./language/described.ts";
-export { requireKnown } from "./language/known_options.ts";
+export { bytesOfView, joinBytes } from "./language/array_buffers.ts";
+export { described, quoted, requireKnown } from "./language/options.ts";
 export { Deferred } from "./language/promises.ts";
-export { bytesOfView } from "./language/view_bytes.ts";
 export { defineInterface, kindOf } from "./language/webidl.ts";
-export type { BatchLimits } from "./queuing/gathered_batch.ts";
+export type { BatchLimits, BatchReader, BatchRequest } from "./queuing/read_batch.ts";
 export { checkedSize } from "./queuing/chunk_queue.ts";
 export { acquireBatchReader } from "./readable/batch_reader.ts";
-export type { BatchReader, BatchRequest } from "./queuing/batch_requests.ts";
 export { broadcastReadableStream } from "./readable/broadcast.ts";
 export {
   atEndOfTurn,
@@ -25,8 +22,6 @@ export {
   runIn,
   takeRun,
 } from "./shortcuts/mod.ts";
-export { enqueueAll } from "./transform/enqueue_all.ts";
-export { hasBackpressure, transformRest } from "./transform/transform_rest.ts";
+export { enqueueAll, hasBackpressure, transformRest } from "./transform/enqueue_all.ts";
 export { WRITE_PARTS } from "./writable/batches/batched_sink.ts";
-export { drainBatches, writePastLock } from "./writable/batches/past_lock.ts";
-export { giveBatchedState } from "./writable/batches/set_up.ts";
+export { drainBatches, giveBatchedState, writePastLock } from "./writable/batches/set_up.ts";

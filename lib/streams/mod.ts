@@ -16,19 +16,19 @@
  */
 export { fromNative, toNative } from "./native/bridge.ts";
 export { pipeThrough, pipeTo } from "./pipe/pipe_to.ts";
-export type { StreamPipeOptions } from "./pipe/stream_pipe_options.ts";
+export type { StreamPipeOptions } from "./pipe/pipe_options.ts";
 export { ReadableByteStreamController } from "./readable/byte_controller.ts";
 export { ReadableStreamBYOBReader, type ReadableStreamBYOBReaderReadOptions } from "./readable/byob_reader.ts";
 export { ReadableStreamBYOBRequest } from "./readable/byob_request.ts";
 export { ReadableStreamDefaultController } from "./readable/default_controller.ts";
 export { ReadableStreamDefaultReader } from "./readable/default_reader.ts";
-export type { UnderlyingByteSource, UnderlyingDefaultSource, UnderlyingSource } from "./readable/source_types.ts";
+export type { UnderlyingByteSource, UnderlyingDefaultSource, UnderlyingSource } from "./readable/underlying_source.ts";
 export { ReadableStream } from "./readable/readable_stream.ts";
 export { ByteLengthQueuingStrategy, CountQueuingStrategy, type QueuingStrategyInit } from "./queuing/strategies.ts";
 export { TransformStreamDefaultController } from "./transform/default_controller.ts";
-export type { Transformer } from "./transform/transformer_types.ts";
+export type { Transformer } from "./transform/transformer.ts";
 export { TransformStream } from "./transform/transform_stream.ts";
-export type { UnderlyingSink } from "./writable/sink_types.ts";
+export type { UnderlyingSink } from "./writable/underlying_sink.ts";
 export { WritableStreamDefaultController } from "./writable/default_controller.ts";
 export { WritableStreamDefaultWriter } from "./writable/default_writer.ts";
 export { WritableStream } from "./writable/writable_stream.ts";

@@ -1,7 +1,105 @@
-import { textOrBytes } from "./chunk_bytes.ts";
+import { described } from "../streams/internal.ts";
+import { textOrBytes } from "./chunks.ts";
 import { LF_OR_CR_ENDS, type LineEnds } from "./line_ends.ts";
-import { startOfLongLine } from "./long_line.ts";
-import { UnfinishedLine } from "./unfinished_line.ts";
+
+const LF = 10;
+const CR = 13;
+
+/**
+ * Returns the offset of the first line longer than `limit` bytes, its ending not counted; -1 if none is. The bytes end
+ * where a line does.
+ *
+ * Only the last end within each window of the limit's size is looked for: no line before it can be too long.
+ */
+export function startOfLongLine(bytes: Uint8Array, limit: number, ends: LineEnds): number {
+  let start = 0;
+  while (bytes.length - start > limit) {
+    const end = lastEndWithin(bytes.subarray(start, start + limit + 2), limit, bytes.length - start, ends);
+    if (end === 0) return start;
+    start += end;
+  }
+  return -1;
+}
+
+/** The offset behind the last end in a window, of a line that is not too long; 0 if there is none. */
+function lastEndWithin(window: Uint8Array, limit: number, rest: number, ends: LineEnds): number {
+  const end = rest === window.length ? rest : ends.last(window);
+  if (end <= limit + 1) return end;
+  const endsWithLF = window[limit + 1] === LF;
+  if (endsWithLF && window[limit] === CR) return end;
+  return ends.last(endsWithLF ? window.subarray(0, limit + 1) : window);
+}
+
+const SMALLEST = 256;
+/** The most bytes that are kept for the next line: one long line does not hold its memory for ever. */
+const KEPT = 64 * 1024;
+
+/**
+ * The bytes of a line whose end has not come, copied into one buffer that doubles when it is full: a chunk may be
+ * overwritten once it was taken, and an array for each would take more memory than small chunks themselves.
+ */
+export class UnfinishedLine {
+  length = 0;
+  #buffer = new Uint8Array(0);
+
+  /** Whether the last byte is a CR. */
+  get endsWithCR(): boolean {
+    return this.length > 0 && this.#buffer[this.length - 1] === CR;
+  }
+
+  /** A view of all bytes, until the next change. */
+  get bytes(): Uint8Array {
+    return this.#buffer.subarray(0, this.length);
+  }
+
+  /** @throws {RangeError} if the runtime has no buffer that is large enough. */
+  append(bytes: Uint8Array): void {
+    const length = this.length + bytes.length;
+    if (length > this.#buffer.length) this.#replace(Math.max(length, 2 * this.#buffer.length, SMALLEST));
+    this.#buffer.set(bytes, this.length);
+    this.length = length;
+  }
+
+  /** Forgets all bytes. */
+  clear(): void {
+    this.length = 0;
+    if (this.#buffer.length > KEPT) this.#replace(0);
+  }
+
+  /** Moves the bytes into another buffer. The old one is detached: its memory is free now, not when it is collected. */
+  #replace(capacity: number): void {
+    const old = this.#buffer;
+    this.#buffer = new Uint8Array(capacity);
+    this.#buffer.set(old.subarray(0, this.length));
+    old.buffer.transfer(0);
+  }
+}
+
+/** As many bytes as the longest string of V8 has characters: a line that is not longer is a string on every runtime. */
+export const LONGEST: number = 2 ** 29 - 24;
+
+/** @throws {RangeError} if `maxLineLength` is not a number of bytes. */
+export function checkedMaxLineLength(length: number = LONGEST): number {
+  if (typeof length === "number" && length >= 0) return Math.floor(length);
+  throw new RangeError(`maxLineLength ${described(length)} is not a number of bytes: use 0 or more`);
+}
+
+/** The limit of lines, and the errors of those that exceed it; `lineNumber` gives which line is next. */
+export function lineLimit(
+  maxLength: number,
+  lineNumber: () => number,
+): Pick<CompleteLinesOptions, "maxLength" | "tooLong" | "tooLarge"> {
+  return {
+    maxLength,
+    tooLong(): RangeError {
+      return new RangeError(`line ${lineNumber()} is longer than ${maxLength} bytes: raise maxLineLength if it may be`);
+    },
+    tooLarge(length, kind, cause): RangeError {
+      const what = `line ${lineNumber()} has at least ${length} bytes, more than ${kind} can hold here`;
+      return new RangeError(`${what}: lower maxLineLength to refuse it earlier`, { cause });
+    },
+  };
+}
 
 /** A chunk of text, or of its bytes in UTF-8. */
 export type TextChunk = string | ArrayBuffer | ArrayBufferView;

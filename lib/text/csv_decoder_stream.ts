@@ -1,7 +1,7 @@
 import { described, requireKnown } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
 import { checkedMaxRecordLength, CsvReader } from "./csv_reader.ts";
-import { checkedConvert, checkedHeaders, checkedSeparator, type OnCsvMismatch } from "./csv_record.ts";
+import { checkedConvert, checkedHeaders, checkedSeparator, type OnCsvMismatch } from "./csv_records.ts";
 
 const known = { convert: true, headers: true, maxRecordLength: true, onMismatch: true, separator: true };
 

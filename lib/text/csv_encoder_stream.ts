@@ -1,7 +1,7 @@
 import { described, requireKnown } from "../streams/internal.ts";
 import { batchedTransform } from "../batch/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
-import { checkedConvert, checkedHeaders, checkedSeparator } from "./csv_record.ts";
+import { checkedConvert, checkedHeaders, checkedSeparator } from "./csv_records.ts";
 import { CsvWriter } from "./csv_writer.ts";
 
 const known = { convert: true, headers: true, lineEnding: true, separator: true };

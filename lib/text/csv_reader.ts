@@ -2,9 +2,9 @@ import { described, enqueueAll, quoted, ReleasingTransformer } from "../streams/
 import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
 import { CompleteLines, type TextChunk } from "./complete_lines.ts";
 import { CsvRecords, type CsvRecordsOptions } from "./csv_records.ts";
-import { addInPieces } from "./in_pieces.ts";
+import { addInPieces } from "./chunks.ts";
 import { LF_OR_CR_ENDS } from "./line_ends.ts";
-import { utf8Length } from "./utf8_length.ts";
+import { utf8Length } from "./chunks.ts";
 
 const LF = 10;
 const CR = 13;

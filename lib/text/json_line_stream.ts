@@ -1,9 +1,129 @@
-import { requireKnown } from "../streams/internal.ts";
-import { TransformStream } from "../streams/mod.ts";
-import type { OnInvalidJsonLine } from "./invalid_json.ts";
-import { JsonLineReader } from "./json_line_reader.ts";
-import { checkedMaxLineLength } from "./line_limit.ts";
+import { enqueueAll, quoted, ReleasingTransformer, requireKnown } from "../streams/internal.ts";
+import { type Transformer, TransformStream, type TransformStreamDefaultController } from "../streams/mod.ts";
+import { addInPieces } from "./chunks.ts";
+import { checkedMaxLineLength, CompleteLines, lineLimit, type TextChunk } from "./complete_lines.ts";
+import { LF_ENDS } from "./line_ends.ts";
 import { checkedOnInvalid } from "./on_invalid.ts";
+
+/**
+ * A line that is not JSON.
+ *
+ * @example The lines that were left out
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { type InvalidJsonLine, JsonLineStream } from "@millrace/streams/text";
+ *
+ * const leftOut: InvalidJsonLine[] = [];
+ * const records = new JsonLineStream({ onInvalid: (invalid) => void leftOut.push(invalid) });
+ * for await (const record of ReadableStream.from(["{}\n{\n"]).pipeThrough(records)) console.log(record); // {}
+ * for (const { line, text } of leftOut) console.log(`${line}: ${text}`); // 2: {
+ * ```
+ */
+export interface InvalidJsonLine {
+  /** Which line, counted from 1; blank lines count. */
+  readonly line: number;
+  /** Its text, without the ending. */
+  readonly text: string;
+  /** The error of `JSON.parse()`, whose message depends on the runtime. */
+  readonly error: SyntaxError;
+}
+
+/**
+ * Handles a line that is not JSON: returns the value that takes its place, or `undefined` to leave it out.
+ *
+ * @example Keep the text of such lines
+ * ```ts
+ * import { ReadableStream } from "@millrace/streams/streams";
+ * import { JsonLineStream, type OnInvalidJsonLine } from "@millrace/streams/text";
+ *
+ * const asText: OnInvalidJsonLine<unknown> = ({ text }) => ({ message: text });
+ * const log = ReadableStream.from(['{"message":"up"}\nSegmentation fault\n']);
+ * for await (const entry of log.pipeThrough(new JsonLineStream({ onInvalid: asText }))) {
+ *   console.log(JSON.stringify(entry)); // {"message":"up"}, {"message":"Segmentation fault"}
+ * }
+ * ```
+ */
+export type OnInvalidJsonLine<T> = (invalid: InvalidJsonLine) => T | undefined;
+
+/** The error of a stream that is not told what to do with such lines. */
+export function invalidJsonError({ line, text, error }: InvalidJsonLine): SyntaxError {
+  return new SyntaxError(`line ${line}: ${quoted(text)} is not JSON`, { cause: error });
+}
+
+/** Lines of white space as JSON has it. */
+const BLANK = /^[ \t\r]*$/;
+/** A blank line that is longer than this is found by its error. */
+const MOST_OBVIOUS = 1;
+
+/**
+ * Makes values of lines of JSON, each by a call of `JSON.parse()`: one call for a whole batch is no faster once it is
+ * made sure that no value begins in one line and ends in another.
+ */
+export class JsonLineReader<T> extends ReleasingTransformer implements Transformer<TextChunk, T> {
+  readonly #onInvalid: OnInvalidJsonLine<T> | undefined;
+  readonly #text: CompleteLines;
+  #controller: TransformStreamDefaultController<T> = undefined as never; // set by start()
+  /** How many lines have been read. */
+  #lines = 0;
+
+  constructor(onInvalid: OnInvalidJsonLine<T> | undefined, maxLineLength: number) {
+    super();
+    this.#onInvalid = onInvalid;
+    this.#text = new CompleteLines({
+      ends: LF_ENDS,
+      ...lineLimit(maxLineLength, () => this.#lines + 1),
+      take: (text) => {
+        const lines = text.split("\n");
+        lines.pop(); // what is behind the last end
+        this.#read(lines);
+      },
+    });
+  }
+
+  start(controller: TransformStreamDefaultController<T>): void {
+    this.#controller = controller;
+  }
+
+  transform(chunk: TextChunk): Promise<never> | undefined {
+    return addInPieces(this.#text, chunk, this.#controller as TransformStreamDefaultController<never>);
+  }
+
+  flush(): void {
+    this.#read([this.#text.end()]);
+  }
+
+  /** Reads lines, whose array becomes that of the values. */
+  #read(lines: string[]): void {
+    const values = lines as unknown[];
+    let next = 0;
+    let count = 0;
+    try {
+      while (next < lines.length) {
+        const line = lines[next++];
+        if (line.length <= MOST_OBVIOUS && BLANK.test(line)) continue;
+        const value = this.#valueOf(line, next);
+        if (value !== undefined) values[count++] = value;
+      }
+    } finally {
+      this.#lines += next;
+      values.length = count; // those before an invalid line, too
+      if (count > 0) enqueueAll(this.#controller, values as T[]);
+    }
+  }
+
+  /** The value of the `count`th line since the last call of `take()`; undefined if it has none. */
+  #valueOf(line: string, count: number): T | undefined {
+    try {
+      return JSON.parse(line) as T;
+    } catch (error) {
+      if (BLANK.test(line)) return undefined;
+      const text = line.endsWith("\r") ? line.slice(0, -1) : line;
+      const invalid = { line: this.#lines + count, text, error: error as SyntaxError };
+      if (this.#onInvalid === undefined) throw invalidJsonError(invalid);
+      return this.#onInvalid(invalid);
+    }
+  }
+}
 
 const known = { maxLineLength: true, onInvalid: true };
 

@@ -1,8 +1,8 @@
 import { requireKnown } from "../streams/internal.ts";
 import { batchedTransform } from "../batch/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
-import { JsonLineWriter, type OnInvalidJsonValue } from "./json_line_writer.ts";
-import { RECORD_SEPARATOR } from "./json_sequence_reader.ts";
+import { JsonLineWriter, type OnInvalidJsonValue } from "./json_lines_encoder_stream.ts";
+import { RECORD_SEPARATOR } from "./json_sequence_decoder_stream.ts";
 
 const known = { onInvalid: true };
 

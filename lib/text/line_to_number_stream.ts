@@ -1,6 +1,6 @@
 import { requireKnown } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
-import type { OnInvalidLine } from "./invalid_line.ts";
+import type { OnInvalidLine } from "./number_parser.ts";
 import { NumberReader } from "./number_reader.ts";
 
 const known = { onInvalid: true };

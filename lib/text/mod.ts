@@ -14,16 +14,28 @@
  *
  * @module
  */
-export type { InvalidLine, InvalidLineReason, OnInvalidLine } from "./invalid_line.ts";
+export type { InvalidLine, InvalidLineReason, OnInvalidLine } from "./number_parser.ts";
 export { CsvDecoderStream, type CsvDecoderStreamOptions } from "./csv_decoder_stream.ts";
 export { CsvEncoderStream, type CsvEncoderStreamOptions } from "./csv_encoder_stream.ts";
-export type { CsvMismatch, OnCsvMismatch } from "./csv_record.ts";
-export type { InvalidJsonLine, OnInvalidJsonLine } from "./invalid_json.ts";
-export type { InvalidJsonText, OnInvalidJsonText } from "./invalid_json_text.ts";
-export { JsonLineStream, type JsonLineStreamOptions } from "./json_line_stream.ts";
-export type { InvalidJsonValue, OnInvalidJsonValue } from "./json_line_writer.ts";
-export { JsonLinesEncoderStream, type JsonLinesEncoderStreamOptions } from "./json_lines_encoder_stream.ts";
-export { JsonSequenceDecoderStream, type JsonSequenceDecoderStreamOptions } from "./json_sequence_decoder_stream.ts";
+export type { CsvMismatch, OnCsvMismatch } from "./csv_records.ts";
+export {
+  type InvalidJsonLine,
+  JsonLineStream,
+  type JsonLineStreamOptions,
+  type OnInvalidJsonLine,
+} from "./json_line_stream.ts";
+export {
+  type InvalidJsonText,
+  JsonSequenceDecoderStream,
+  type JsonSequenceDecoderStreamOptions,
+  type OnInvalidJsonText,
+} from "./json_sequence_decoder_stream.ts";
+export {
+  type InvalidJsonValue,
+  JsonLinesEncoderStream,
+  type JsonLinesEncoderStreamOptions,
+  type OnInvalidJsonValue,
+} from "./json_lines_encoder_stream.ts";
 export { JsonSequenceEncoderStream, type JsonSequenceEncoderStreamOptions } from "./json_sequence_encoder_stream.ts";
 export { LineStream, type LineStreamOptions } from "./line_stream.ts";
 export { LineToNumberStream, type LineToNumberStreamOptions } from "./line_to_number_stream.ts";

@@ -1,12 +1,107 @@
 import { described } from "../streams/internal.ts";
-import { prepareDigits, writeDigits, writeEightDigits, writeInt32Line } from "./digits.ts";
-import { writeFraction } from "./fraction.ts";
+
+/**
+ * The digits of each number below 10,000 as four ASCII bytes, the first one in the lowest bits: what a little-endian
+ * store of 32 bits puts down at once. Twice as fast as a store for each digit.
+ */
+const FOUR_DIGITS: Uint32Array = new Uint32Array(10_000);
+const ZEROS = 0x30303030;
+const LINE_FEED = 10;
+const MINUS = 45;
+
+/** Fills the table, once: not when the module is loaded, as most programs never format a number. */
+export function prepareDigits(): void {
+  if (FOUR_DIGITS[0] !== 0) return;
+  for (let number = 0; number < 10_000; number++) {
+    const [thousands, hundreds, tens] = [number / 1000 | 0, (number / 100 | 0) % 10, (number / 10 | 0) % 10];
+    FOUR_DIGITS[number] = ZEROS + (thousands | hundreds << 8 | tens << 16 | number % 10 << 24);
+  }
+}
+
+/**
+ * Writes the line of an integer of 32 bits, and returns where it ends. As all writers here it stores four bytes at a
+ * time, up to three of which lie behind that end.
+ */
+export function writeInt32Line(number: number, view: DataView, offset: number): number {
+  let at = offset;
+  let rest = number;
+  if (rest < 0) {
+    view.setUint8(at++, MINUS);
+    rest = -rest;
+  }
+  at = writeDigits(rest, view, at);
+  view.setUint8(at, LINE_FEED);
+  return at + 1;
+}
+
+/** Writes a non-negative integer of at most 2^31. */
+export function writeDigits(number: number, view: DataView, offset: number): number {
+  if (number < 10_000) return writeFirstDigits(number, view, offset);
+  const high = (number / 10_000) | 0;
+  let at = offset;
+  if (high < 10_000) {
+    at = writeFirstDigits(high, view, at);
+  } else {
+    const highest = (high / 10_000) | 0;
+    at = writeFirstDigits(highest, view, at);
+    view.setUint32(at, FOUR_DIGITS[high - highest * 10_000], true);
+    at += 4;
+  }
+  view.setUint32(at, FOUR_DIGITS[number - high * 10_000], true);
+  return at + 4;
+}
+
+/** Writes a number below 10,000 without leading zeros. */
+function writeFirstDigits(number: number, view: DataView, offset: number): number {
+  const length = number < 100 ? (number < 10 ? 1 : 2) : (number < 1000 ? 3 : 4);
+  view.setUint32(offset, FOUR_DIGITS[number] >>> (32 - 8 * length), true);
+  return offset + length;
+}
+
+/** Writes exactly eight digits, leading zeros among them, of a number below 10^8. */
+export function writeEightDigits(number: number, view: DataView, offset: number): number {
+  const high = (number / 10_000) | 0;
+  view.setUint32(offset, FOUR_DIGITS[high], true);
+  view.setUint32(offset + 4, FOUR_DIGITS[number - high * 10_000], true);
+  return offset + 8;
+}
+
+const ZERO = 48;
+const POINT = 46;
+const MILLION = 1e6;
+/** Below it, a number with six decimals has at most 15 digits. */
+const LARGEST_SHORT = 1e9;
+
+/** Writes a positive number that is no integer, with the digits that `String()` gives it, and returns where it ends. */
+export function writeFraction(number: number, view: DataView, offset: number): number {
+  if (number < LARGEST_SHORT) {
+    // Two decimals of at most 15 digits are two doubles: if this one has six decimals, they are the shortest digits.
+    const scaled = Math.round(number * MILLION);
+    if (scaled / MILLION === number) return writeSixDecimals(scaled, view, offset);
+  }
+  return writeText(String(number), view, offset);
+}
+
+function writeSixDecimals(scaled: number, view: DataView, offset: number): number {
+  const integer = Math.floor(scaled / MILLION);
+  let at = writeDigits(integer, view, offset);
+  const afterPoint = at + 1;
+  // Eight digits with two zeros behind; the point goes between.
+  at = writeEightDigits((scaled - integer * MILLION) * 100, view, afterPoint) - 2;
+  view.setUint8(afterPoint - 1, POINT);
+  while (view.getUint8(at - 1) === ZERO) at--;
+  return at;
+}
+
+/** Writes ASCII text. */
+function writeText(text: string, view: DataView, offset: number): number {
+  for (let i = 0; i < text.length; i++) view.setUint8(offset + i, text.charCodeAt(i));
+  return offset + text.length;
+}
 
 /** Most bytes that a number's line takes, its line feed included. */
 export const LONGEST_LINE = 26; // -0.0000012345678901234567
 
-const LINE_FEED = 10;
-const MINUS = 45;
 const EIGHT_DIGITS = 100_000_000;
 
 /**

@@ -1,14 +1,14 @@
 import { described, ReleasingTransformer } from "../streams/internal.ts";
 import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
-import { bytesOfChunk } from "./chunk_bytes.ts";
-import { GatheredChunks } from "./gathered_chunks.ts";
+import { bytesOfChunk } from "./chunks.ts";
+import { GatheredChunks } from "./chunks.ts";
 import {
   type InvalidLine,
   invalidLineError,
   type InvalidLineReason,
   LONGEST,
   type OnInvalidLine,
-} from "./invalid_line.ts";
+} from "./number_parser.ts";
 import { NumberParser } from "./number_parser.ts";
 
 const LF = 10;

@@ -14,16 +14,14 @@
  * @module
  */
 export { saveBody, type SavedBody } from "./sink/save_body.ts";
-export type { ReceiveOptions, SaveBodyOptions, StoreOptions, UploadProgress } from "./body/save_options.ts";
+export type { ReceiveOptions, SaveBodyOptions, StoreOptions, UploadProgress } from "./body/upload_options.ts";
 export type { BodySource } from "./body/body_source.ts";
 export type { BodyDestination } from "./sink/open_sink.ts";
 export type { DigestAlgorithm } from "../semantics/mod.ts";
 export { type SavedForm, saveForm } from "./form/save_form.ts";
-export type { SaveFormOptions } from "./form/form_options.ts";
-export type { FormDestination } from "./form/form_destination.ts";
-export type { FormPart } from "./form/form_part.ts";
+export type { FormDestination, FormPart, SaveFormOptions } from "./form/form_options.ts";
 export type { SavedFormFile } from "./form/form_files.ts";
 export { createUploadHandler, type UploadHandler } from "./handler/create_upload_handler.ts";
 export type { CompletedUpload, ResumableOptions, UploadHandlerOptions, UploadInfo } from "./handler/handler_options.ts";
-export type { UploadLogEntry } from "./handler/log.ts";
+export type { UploadLogEntry } from "./handler/incoming.ts";
 export { UploadError, type UploadErrorCode } from "./body/upload_error.ts";

@@ -12,37 +12,26 @@ const known: Readonly<Record<string, readonly string[]>> = {
     "lib/streams/readable/stream_state.ts",
   ],
   "a writable stream, its controller, its writer and its batches": [
-    "lib/streams/writable/batches/batching.ts",
+    "lib/streams/writable/batches/batch.ts",
     "lib/streams/writable/controller_state.ts",
     "lib/streams/writable/stream_state.ts",
     "lib/streams/writable/writer_state.ts",
   ],
   "a resource, its variants and their answers": [
     "lib/static/answer/answer.ts",
-    "lib/static/answer/cross_origin.ts",
     "lib/static/answer/custom_fields.ts",
     "lib/static/answer/fields.ts",
     "lib/static/answer/resource.ts",
     "lib/static/answer/settings.ts",
-    "lib/static/answer/tree_settings.ts",
     "lib/static/answer/variant.ts",
   ],
   "the options of a compression, its dictionaries and what they decide": [
     "lib/compression/dictionaries/dictionaries.ts",
-    "lib/compression/dictionaries/privacy.ts",
     "lib/compression/options.ts",
     "lib/compression/policy.ts",
   ],
-  "a body and the stream of it": [
-    "lib/http/response/body_stream_source.ts",
-    "lib/http/response/response_body.ts",
-  ],
-  "a request's options and its interceptors": [
-    "lib/http/http_interceptor.ts",
-    "lib/http/request/http_request_init.ts",
-  ],
   "an origin and the search for another one's session": [
-    "lib/http/origin/alias_search.ts",
+    "lib/http/origin/coalescing.ts",
     "lib/http/origin/origin.ts",
   ],
 };

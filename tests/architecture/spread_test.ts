@@ -8,16 +8,16 @@ const SPREAD = /\b(?:push|unshift|max|min|fromCharCode|fromCodePoint)\(\.\.\..*/
 
 /** Lists that are short, whatever users do. */
 const short: readonly string[] = [
-  "lib/build/summary.ts", // types of files
-  "lib/cli/precompress_table.ts", // types of files
-  "lib/cli/suggestion.ts", // commands
-  "lib/files/pair_joiner.ts", // a half of a character
-  "lib/http/diagnostics/request_trace.ts", // fields of a request
-  "lib/http/h2/hpack/huffman_decoding.ts", // 256
-  "lib/http/h2/incoming.ts", // 200
+  "lib/build/compress_output.ts", // types of files
+  "lib/cli/precompress_command.ts", // types of files
+  "lib/cli/usage.ts", // commands
+  "lib/files/file_writable.ts", // a half of a character
+  "lib/http/diagnostics/diagnostics_channel.ts", // fields of a request
+  "lib/http/h2/hpack/huffman.ts", // 256
+  "lib/http/h2/frame_handler.ts", // 200
   "lib/http/request/request_headers.ts", // fields of a request
-  "lib/s3/upload/blocks.ts", // blocks of a part in memory
-  "lib/upload/body/byte_stream_body.ts", // recent chunks
+  "lib/s3/upload/gathered_part.ts", // blocks of a part in memory
+  "lib/upload/body/stream_body.ts", // recent chunks
   "lib/upload/session/disk_sessions.ts", // two
 ];
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { suggestionFor } from "../../lib/cli/suggestion.ts";
+import { suggestionFor } from "../../lib/cli/usage.ts";
 import { inFolder, writeTree } from "../support/folders.ts";
 import { mainHere } from "./main_here.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { compressSync, ready } from "../../lib/codecs/mod.ts";
-import { gzipWhole } from "../../lib/compression/gzip_whole.ts";
+import { gzipWhole } from "../../lib/compression/encoding.ts";
 import { sourceText } from "../support/bytes.ts";
 
 test("gzip with the runtime's checksum is what compressSync() gives, at every level and for any view", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { type Clock, Lateness } from "../../lib/compression/lateness.ts";
+import { type Clock, Lateness } from "../../lib/compression/options.ts";
 import { type CompressionOptions, loadCodecs, settingsOf } from "../../lib/compression/options.ts";
 import { compressReady, compressResponse } from "../../lib/compression/respond.ts";
 import { asking, CODINGS, textIn, textOf } from "./responses.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { encodedBody } from "../../lib/compression/encoded_body.ts";
+import { encodedBody } from "../../lib/compression/respond.ts";
 import { createCompression } from "../../lib/compression/mod.ts";
 import { asking, CODINGS, decoded, loaded, readUntil, soon, textIn, textOf } from "./responses.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { takeName } from "../../lib/files/take_name.ts";
+import { takeName } from "../../lib/files/place.ts";
 import { inFolder } from "../support/folders.ts";
 
 for (const atOnce of [false, true]) {

@@ -37,7 +37,7 @@ if (!process.versions.bun && !process.versions.deno) {
     init: (id, type) => {
       if (type !== "Timeout") return;
       const { stack = "" } = new Error();
-      if (stack.includes("/lib/http/response/abandoned.ts")) watches.add(id);
+      if (stack.includes("/lib/http/response/unread_responses.ts")) watches.add(id);
       else if (stack.includes("/lib/http/")) timers.set(id, stack);
     },
     destroy: (id) => {

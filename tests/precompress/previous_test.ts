@@ -5,7 +5,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { decompress } from "../../lib/codecs/mod.ts";
 import { precompress, readManifest } from "../../lib/precompress/mod.ts";
-import { withoutHash } from "../../lib/precompress/previous.ts";
+import { withoutHash } from "../../lib/precompress/tree_files.ts";
 import { concatenated, sourceText } from "../support/bytes.ts";
 import { inFolder, listed, writeTree } from "../support/folders.ts";
 

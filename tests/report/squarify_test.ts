@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { squarify } from "../../lib/report/page/squarify.ts";
+import { squarify } from "../../lib/report/page/treemap.ts";
 
 test("squarify() divides the area by the weights, and nothing overlaps or lies outside", () => {
   const weights = fc.array(fc.integer({ min: 1, max: 1_000_000 }), { maxLength: 60 });

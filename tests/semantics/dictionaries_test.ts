@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { availableDictionary, mayUseDictionary, useAsDictionary } from "../../lib/semantics/dictionaries.ts";
+import { availableDictionary, mayUseDictionary, useAsDictionary } from "../../lib/semantics/compression_dictionary.ts";
 
 const hash = "pZGm1Av0IEBKARczz7exkNYsZb8LzaMrV7J32a2fFG4=";
 const unpadded = hash.slice(0, 43);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { ifMatchHolds, ifNoneMatchLists } from "../../lib/semantics/entity_tags.ts";
+import { ifMatchHolds, ifNoneMatchLists } from "../../lib/semantics/preconditions.ts";
 
 const cases: readonly (readonly [field: string, tag: string, strong: boolean, weak: boolean])[] = [
   // RFC 9110, section 8.8.3.2: the table of comparisons.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { goesWith, isSettable, namesNotWith } from "../../lib/semantics/field_uses.ts";
+import { goesWith, isSettable, namesNotWith } from "../../lib/semantics/fields.ts";
 
 test("fields go with the responses that the standards have them in, in any case", () => {
   const rows = [

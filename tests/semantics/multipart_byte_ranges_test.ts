@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { multipartByteRanges } from "../../lib/semantics/multipart_byte_ranges.ts";
+import { multipartByteRanges } from "../../lib/semantics/byte_ranges.ts";
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 

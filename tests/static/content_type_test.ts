@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { contentTypeOf } from "../../lib/static/answer/content_type.ts";
+import { contentTypeOf } from "../../lib/static/answer/fields.ts";
 
 const types: Readonly<Record<string, string>> = {
   "index.html": "text/html; charset=utf-8",

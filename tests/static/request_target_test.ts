@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { decodeTarget } from "../../lib/static/handler/request_target.ts";
+import { decodeTarget } from "../../lib/static/handler/served_paths.ts";
 
 const cases: readonly (readonly [target: string, path: string | undefined])[] = [
   ["/", "/"],

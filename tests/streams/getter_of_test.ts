@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { getterOf } from "../../lib/streams/language/getter_of.ts";
+import { getterOf } from "../../lib/streams/language/host.ts";
 
 test("a getter that the runtime is too old to have is named, and versions that have it", () => {
   assert.throws(() => getterOf(ArrayBuffer.prototype, "attached"), {

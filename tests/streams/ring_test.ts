@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { Ring } from "../../lib/streams/queuing/ring.ts";
+import { Ring } from "../../lib/streams/queuing/chunk_queue.ts";
 
 /** What a program does to a queue: pushes so many, or takes up to so many, or drops all. */
 const steps = fc.array(fc.oneof(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { ChunkQueue } from "../../lib/streams/queuing/chunk_queue.ts";
-import { dequeueSome, enqueueRun } from "../../lib/streams/shortcuts/run_queue.ts";
+import { dequeueSome, enqueueRun } from "../../lib/streams/shortcuts/chunk_array_queue.ts";
 
 /** What a program does to a queue: adds so many, or takes up to so many, one by one or at once, or drops all. */
 const steps = fc.array(fc.oneof(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { UnfinishedLine } from "../../lib/text/unfinished_line.ts";
+import { UnfinishedLine } from "../../lib/text/complete_lines.ts";
 import { utf8 } from "./chunkings.ts";
 
 test("UnfinishedLine keeps copies of what was appended, until it is cleared", () => {

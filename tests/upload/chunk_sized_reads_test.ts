@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ChunkSizedReads } from "../../lib/upload/body/byte_stream_body.ts";
+import { ChunkSizedReads } from "../../lib/upload/body/stream_body.ts";
 
 const MOST = 128 * 1024;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import test from "node:test";
-import { Digester, verifyDigests } from "../../lib/upload/body/digester.ts";
+import { Digester, verifyDigests } from "../../lib/upload/body/announced.ts";
 import { noise } from "../support/bytes.ts";
 import { chunksOf } from "./bodies.ts";
 

@@ -1,4 +1,4 @@
-import type { BodyReader } from "../../lib/upload/body/body_reader.ts";
+import type { BodyReader } from "../../lib/upload/body/body_source.ts";
 import { concatenated } from "../support/bytes.ts";
 
 /** A body that gives what it was told, as strictly as its interface allows, and remembers how it was cancelled. */

@@ -14,7 +14,7 @@ import {
   saveForm,
   UploadError,
 } from "../../lib/upload/mod.ts";
-import type { InnerOptions } from "../../lib/upload/body/save_options.ts";
+import type { InnerOptions } from "../../lib/upload/body/upload_options.ts";
 import { noise } from "../support/bytes.ts";
 import { runtime } from "../support/runtime.ts";
 import { pause } from "../support/waits.ts";

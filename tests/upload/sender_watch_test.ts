@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { ReceiveOptions } from "../../lib/upload/mod.ts";
-import type { InnerOptions } from "../../lib/upload/body/save_options.ts";
-import { SenderWatch } from "../../lib/upload/body/deadlines.ts";
+import type { InnerOptions } from "../../lib/upload/body/upload_options.ts";
+import { SenderWatch } from "../../lib/upload/body/pace.ts";
 
 /** A watch over a pace that is set by hand. */
 class Watched {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import test from "node:test";
 import type { Announced } from "../../lib/upload/body/announced.ts";
-import type { StreamTaker } from "../../lib/upload/sink/body_sink.ts";
+import type { StreamTaker } from "../../lib/upload/sink/file_sink.ts";
 import { transfer } from "../../lib/upload/sink/transfer.ts";
 import { saveBody, type SaveBodyOptions } from "../../lib/upload/mod.ts";
 import { noise } from "../support/bytes.ts";

@@ -1,11 +1,28 @@
 import { availableDictionary, mayUseDictionary, useAsDictionary, useAsDictionaryBelow } from "../../semantics/mod.ts";
 import { addToVary, type Exchange, type ResponseFields } from "../policy.ts";
-import { Dictionary } from "./dictionary.ts";
-import { FormerVersions } from "./former_versions.ts";
+import { Dictionary, FormerVersions } from "./former_versions.ts";
 import { type DictionaryOptions, type DictionarySettings, dictionarySettings, type RouteSettings } from "./options.ts";
-import { isForNobodyAlone, isPublic } from "./privacy.ts";
-import { type BodyRecorder, Recorders } from "./recorders.ts";
-import { TemplateMaker } from "./template.ts";
+import { type BodyRecorder, Recorders, TemplateMaker } from "./recorders.ts";
+
+/** Fields of a request by which a response may be for one user alone. */
+const OF_A_USER = ["authorization", "cookie"];
+
+/** Whether a response is a page, and nothing tells that it is for one user: else none of it becomes part of a dictionary. */
+export function isForNobodyAlone({ method, status, request, fields }: Exchange): boolean {
+  if (method !== "GET" || status !== 200) return false;
+  if (fields.get("content-type")?.toLowerCase().startsWith("text/event-stream")) return false; // it is no page, and endless
+  if (OF_A_USER.some((name) => request(name))) return false;
+  if (fields.get("set-cookie") !== undefined) return false;
+  if (/(?:^|[,\s])(?:private|no-store)(?:$|[,;=\s])/i.test(fields.get("cache-control") ?? "")) return false;
+  return !/(?:^|[,\s])(?:\*|cookie|authorization)(?:$|[,\s])/i.test(fields.get("vary") ?? "");
+}
+
+/** Whether a response says that it is the same for everybody, and may be used again for a while, as a dictionary must. */
+export function isPublic(exchange: Exchange): boolean {
+  const control = exchange.fields.get("cache-control") ?? "";
+  return isForNobodyAlone(exchange) && /(?:^|[,\s])public(?:$|[,\s])/i.test(control) &&
+    /\b(?:max-age|stale-while-revalidate)=0*[1-9]/i.test(control) && !/\bno-cache\b/i.test(control);
+}
 
 /** The digits of a dictionary's hash in its path. */
 const NAME_LENGTH = 32;

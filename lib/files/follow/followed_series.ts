@@ -1,11 +1,11 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { FileSeries } from "../file_series.ts";
+import { FileSeries } from "../series/file_series.ts";
 import { packedFormats } from "../series/series_packer.ts";
-import type { FollowedFile, Trail } from "./followed_file.ts";
+import type { FollowedFile, Trail } from "./follow_source.ts";
 import { GrowingFile } from "./growing_file.ts";
-import { PackedFile } from "./packed_file.ts";
-import { unlessMissing } from "./unless_missing.ts";
+import { PackedFile } from "./growing_file.ts";
+import { unlessMissing } from "./growing_file.ts";
 
 /** The files of a series, in the order of their numbers, be they compressed or not. */
 export class FollowedSeries implements Trail {

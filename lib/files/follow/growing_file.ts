@@ -1,8 +1,21 @@
 import { Buffer } from "node:buffer";
 import type { Stats } from "node:fs";
 import { stat } from "node:fs/promises";
+import { DecompressionStream, type Format } from "../../codecs/mod.ts";
+import { codeOf } from "../failure.ts";
+import { openFileReadable } from "../open_file_readable.ts";
 import { OpenFile } from "../open_file.ts";
-import type { FollowedFile } from "./followed_file.ts";
+import type { FollowedFile, Trail } from "./follow_source.ts";
+
+/** Resolves to what a call on a file does; to undefined if there is no such file. */
+export async function unlessMissing<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
 
 /** Bytes of one read. */
 const READ_SIZE = 256 * 1024;
@@ -109,4 +122,59 @@ function requireRegular(status: Stats): void {
 
 function isSame(some: Uint8Array, bytes: Uint8Array): boolean {
   return Buffer.compare(some, bytes.subarray(0, some.length)) === 0;
+}
+
+/** A file that is complete, and was compressed before it was read. */
+export class PackedFile implements FollowedFile {
+  readonly id: string;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
+
+  private constructor(path: string, reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>) {
+    this.id = path;
+    this.#reader = reader;
+  }
+
+  /** @throws {Error} why it cannot be read, with the system's `code`. */
+  static async open(path: string, format: Format): Promise<PackedFile> {
+    const stream = (await openFileReadable(path)).pipeThrough(new DecompressionStream(format));
+    return new PackedFile(path, stream.getReader());
+  }
+
+  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    return (await this.#reader.read()).value;
+  }
+
+  hasBytes(): boolean {
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await this.#reader.cancel();
+  }
+}
+
+/** The files that have a name one after the other. */
+export class NamedFile implements Trail {
+  readonly path: string;
+  readonly #start: number | "end";
+
+  constructor(path: string, start: number | "end") {
+    this.path = path;
+    this.#start = start;
+  }
+
+  first(): Promise<FollowedFile | undefined> {
+    return unlessMissing(GrowingFile.open(this.path, this.#start, true));
+  }
+
+  async next(newest: FollowedFile | undefined): Promise<FollowedFile | undefined> {
+    if (newest !== undefined) {
+      const status = await unlessMissing(stat(this.path));
+      if (status === undefined || idOf(status) === newest.id) return undefined;
+    }
+    const file = await unlessMissing(GrowingFile.open(this.path, 0, true));
+    if (file === undefined || newest === undefined || file.id !== newest.id) return file;
+    await file.close();
+    return undefined;
+  }
 }

@@ -1,8 +1,25 @@
 import { closeSync, fsyncSync, futimesSync, openSync, readSync, writeSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
-import { ready } from "../../codecs/mod.ts";
 import { openEncoder } from "../../codecs/internal.ts";
-import type { CompressJob, CompressOutcome } from "./compress_job.ts";
+import { ready } from "../../codecs/mod.ts";
+import type { SeriesFormat } from "./rotation_options.ts";
+
+/** A file that a worker is to compress. */
+export interface CompressJob {
+  readonly source: string;
+  /** The temporary file for the compressed form; it exists, and is empty. */
+  readonly temporary: string;
+  readonly format: SeriesFormat;
+  readonly level: number;
+  /** The time of last change that the compressed form gets, in ms since 1970. */
+  readonly mtimeMs: number;
+}
+
+/** How a job has ended; it has failed if there is a message. */
+export interface CompressOutcome {
+  readonly message?: string;
+  readonly code?: string;
+}
 
 /** Bytes that are read at a time. */
 const PIECE = 256 * 1024;

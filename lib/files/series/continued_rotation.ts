@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { WritableStreamDefaultController } from "../../streams/mod.ts";
-import type { FileSeries } from "../file_series.ts";
-import type { ContinuedOptions, SeriesFormat } from "../rotation_options.ts";
-import type { SeriesWriter } from "../series_writer.ts";
+import type { FileSeries } from "./file_series.ts";
+import type { ContinuedOptions, SeriesFormat } from "./rotation_options.ts";
+import type { SeriesWriter } from "./rotation.ts";
 import { CurrentFile } from "./current_file.ts";
 import { SeriesAttempts } from "./series_attempts.ts";
-import type { LimitedSeries, SeriesLimits } from "./series_limits.ts";
-import { SeriesLock } from "./series_lock.ts";
+import type { LimitedSeries, SeriesLimits } from "./series_upkeep.ts";
+import { SeriesLock } from "../process_lock.ts";
 import type { PackedSeries } from "./series_packer.ts";
 import { type SeriesEntry, SeriesRecord } from "./series_record.ts";
 import { SeriesUpkeep } from "./series_upkeep.ts";

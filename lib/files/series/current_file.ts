@@ -1,14 +1,46 @@
-import { rmSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readdirSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileFailure } from "../failure.ts";
-import type { FileSeries } from "../file_series.ts";
 import { makeDirectorySync } from "../make_directory.ts";
 import { OpenFile } from "../open_file.ts";
-import { takeNameNow } from "../take_name.ts";
-import { type FileProof, proofOfComplete, proofOfOpen, provenFile } from "./file_proof.ts";
-import { isWhole, lastNumber } from "./last_file.ts";
-import type { SeriesLock } from "./series_lock.ts";
-import type { SeriesRecord } from "./series_record.ts";
+import { takeNameNow } from "../place.ts";
+import type { SeriesLock } from "../process_lock.ts";
+import type { FileSeries } from "./file_series.ts";
+import { packedFormats } from "./series_packer.ts";
+import {
+  type FileProof,
+  proofOfComplete,
+  proofOfOpen,
+  provenFile,
+  type SeriesEntry,
+  type SeriesRecord,
+} from "./series_record.ts";
+
+const LINE_FEED = 10;
+
+/** Returns the largest number of any file that has a name of the series, be it whose it may; 0 if there is none. */
+export function lastNumber(series: FileSeries): number {
+  let last = 0;
+  for (const name of readdirSync(series.directory)) {
+    const packed = packedFormats.find(({ extension }) => name.endsWith(`.${extension}`));
+    const plain = packed === undefined ? name : name.slice(0, -packed.extension.length - 1);
+    last = Math.max(last, series.numberOf(name) ?? 0, series.numberOf(plain) ?? 0);
+  }
+  return last;
+}
+
+/** Whether a file was left by a stream that was closed, or ends with a line; else half of something may be its end. */
+export function isWhole(path: string, size: number, { end }: SeriesEntry): boolean {
+  if (size === 0 || size === end) return true;
+  const descriptor = openSync(path, "r");
+  try {
+    const last = new Uint8Array(1);
+    readSync(descriptor, last, 0, 1, fstatSync(descriptor).size - 1);
+    return last[0] === LINE_FEED;
+  } finally {
+    closeSync(descriptor);
+  }
+}
 
 /**
  * The file of a series that is being written, and how the next one takes its place: when it is full, and when it or the

@@ -1,8 +1,8 @@
 import type { RetryOptions } from "../../batch/mod.ts";
-import { codeOf } from "../errno.ts";
+import { codeOf } from "../failure.ts";
 import type { OpenFile } from "../open_file.ts";
-import { UnderWay } from "../under_way.ts";
-import { writeFully } from "../write_fully.ts";
+import { UnderWay } from "../appended_file.ts";
+import { writeFully } from "../open_file.ts";
 import type { CurrentFile } from "./current_file.ts";
 
 /** How often a write is begun anew because its file was removed under it. */

@@ -1,14 +1,51 @@
 import { closeSync, lstatSync, openSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
+import type { Worker } from "node:worker_threads";
+import { startWorker } from "../../runtime/mod.ts";
 import { fileFailure } from "../failure.ts";
-import { flushFolder } from "../flush_folder.ts";
-import type { SeriesFormat } from "../rotation_options.ts";
-import { takeName } from "../take_name.ts";
+import { flushFolder, takeName } from "../place.ts";
 import { temporaryPath } from "../temporary.ts";
-import { CompressWorkerThread } from "./compress_worker_thread.ts";
-import { proofOfComplete, provenFile } from "./file_proof.ts";
-import type { SeriesEntry, SeriesRecord } from "./series_record.ts";
+import { compressWorkerAddress } from "./compress_worker_address.ts";
+import type { CompressJob, CompressOutcome } from "./compress_worker.ts";
+import type { SeriesFormat } from "./rotation_options.ts";
+import { proofOfComplete, provenFile, type SeriesEntry, type SeriesRecord } from "./series_record.ts";
+
+/** A thread that compresses one file after the other. It keeps the process running only while it compresses. */
+export class CompressWorkerThread {
+  #worker: Worker | undefined = undefined;
+  #settle: ((outcome: CompressOutcome) => void) | undefined = undefined;
+
+  /** Compresses a file; one call at a time. */
+  run(job: CompressJob): Promise<CompressOutcome> {
+    return new Promise((resolve) => {
+      this.#settle = resolve;
+      this.#worker ??= this.#start();
+      this.#worker.ref();
+      this.#worker.postMessage(job);
+    });
+  }
+
+  /** Ends the thread; what it is doing counts as failed. */
+  stop(): void {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    this.#settle?.({ message: "it was stopped" });
+  }
+
+  #start(): Worker {
+    const worker = startWorker(compressWorkerAddress());
+    worker.on("message", (outcome: CompressOutcome) => {
+      worker.unref();
+      this.#settle?.(outcome);
+    });
+    worker.on("error", (error: Error) => {
+      this.#worker = undefined;
+      this.#settle?.({ message: `its worker stopped: ${error.message}` });
+    });
+    return worker;
+  }
+}
 
 /** The formats: the extension of their files, and a level that keeps up with a fast log. */
 const formats: Readonly<Record<SeriesFormat, { readonly extension: string; readonly level: number }>> = {

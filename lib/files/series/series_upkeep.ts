@@ -1,7 +1,69 @@
-import type { SeriesFormat } from "../rotation_options.ts";
-import { warn } from "../warning.ts";
-import { type LimitedSeries, removePastLimits } from "./series_limits.ts";
+import { unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { fileFailure, warn } from "../failure.ts";
+import type { SeriesFormat } from "./rotation_options.ts";
 import { type PackedSeries, SeriesPacker } from "./series_packer.ts";
+import { type FileProof, provenFile, type SeriesEntry, type SeriesRecord } from "./series_record.ts";
+
+/** How much of a series is kept. */
+export interface SeriesLimits {
+  /** Most files, the one that is being written among them. */
+  readonly maxFiles: number;
+  /** Most bytes of all files together. */
+  readonly maxTotalSize: number;
+  /** For how long a file is kept after its last change, in ms. */
+  readonly maxAge: number;
+}
+
+/** The parts of a series that the removal of its files needs. */
+export interface LimitedSeries {
+  readonly directory: string;
+  readonly record: SeriesRecord;
+  readonly limits: SeriesLimits;
+  /** The number of the file that is being written; it is never removed. */
+  readonly openNumber: number;
+  /** Its size. */
+  readonly openSize: number;
+  /** The path of a file before it is compressed. */
+  plainPathOf(number: number): string;
+}
+
+/** Removes the oldest files of a series as far as they pass its limits, and nothing that its record does not prove. */
+export async function removePastLimits(series: LimitedSeries): Promise<void> {
+  const { record, limits, openNumber } = series;
+  if (Object.values(limits).every((limit) => limit === Infinity)) return;
+  const complete = record.entries.filter(({ number, file }) => number !== openNumber && file.size !== undefined);
+  let files = complete.length + 1;
+  let size = series.openSize;
+  for (const entry of complete) size += sizeOf(entry);
+  for (const entry of complete) {
+    const age = Date.now() - entry.file.mtime!;
+    if (files <= limits.maxFiles && size <= limits.maxTotalSize && age <= limits.maxAge) return;
+    const { number, file, packed, temporary } = entry;
+    if (temporary !== undefined) await remove(join(series.directory, temporary)); // of a process that was killed
+    const plain = series.plainPathOf(number);
+    if (packed !== undefined) await removeProven(`${plain}.${packed.extension}`, packed);
+    await removeProven(plain, file);
+    record.forget(number);
+    files--;
+    size -= sizeOf(entry);
+  }
+}
+
+/** The one file of an entry that is left when nothing is being compressed. */
+function sizeOf({ file, packed, isPacked }: SeriesEntry): number {
+  return isPacked ? packed!.size : file.size!;
+}
+
+async function removeProven(path: string, proof: FileProof): Promise<void> {
+  if (provenFile(path, proof) !== undefined) await remove(path); // else it is gone, or another file by now
+}
+
+async function remove(path: string): Promise<void> {
+  await unlink(path).catch((error) => {
+    if (error.code !== "ENOENT") throw fileFailure("remove", path, error);
+  });
+}
 
 /** Removes and compresses the files of a series that are due, one after the other, beside the writing. */
 export class SeriesUpkeep {

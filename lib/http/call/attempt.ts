@@ -1,9 +1,9 @@
 import type { ClientCore } from "../client_core.ts";
 import type { Deadline, Deadlines } from "../deadlines.ts";
-import type { RequestTrace } from "../diagnostics/request_trace.ts";
-import type { Exchange, ExchangeHandler, HeaderList, ResponseHead } from "../exchange.ts";
+import type { RequestTrace } from "../diagnostics/diagnostics_channel.ts";
+import type { Exchange, ExchangeHandler, HeaderList, ResponseHead } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
-import type { PooledConnection } from "../origin/pooled_connection.ts";
+import type { PooledConnection } from "../origin/connection_pool.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { type BodyControl, type Failure, ResponseBody } from "../response/response_body.ts";
 import { ResponseHeaders } from "../response/response_headers.ts";

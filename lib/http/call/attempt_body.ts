@@ -1,5 +1,5 @@
 import { clearTimeout, setTimeout } from "node:timers";
-import type { RequestBody } from "../exchange.ts";
+import type { RequestBody } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 
 /** For how many ms a server's 100 (Continue) is waited for: many send none. */

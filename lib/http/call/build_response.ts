@@ -1,11 +1,32 @@
-import type { ResponseHead } from "../exchange.ts";
+import type { ResponseHead } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
-import { decodedBody } from "../response/decoded_body.ts";
+import { asksForDigest, decodedBody, verifiedBody } from "../response/decoded_body.ts";
 import { createResponse, type HttpResponse } from "../response/http_response.ts";
-import { asksForDigest, verifiedBody } from "../response/integrity.ts";
 import type { ResponseBody } from "../response/response_body.ts";
 import { joinedField } from "../response/response_headers.ts";
+
+/** Something that is done at the end of the turn. */
+interface Delivery {
+  deliver(): void;
+}
+
+let deliveries: Delivery[] = [];
+
+/**
+ * Calls `deliver` in a microtask, one for all of a turn: a response that came with its body in one piece is made when the body is
+ * already there.
+ */
+export function deliverSoon(delivery: Delivery): void {
+  deliveries.push(delivery);
+  if (deliveries.length === 1) queueMicrotask(deliverAll);
+}
+
+function deliverAll(): void {
+  const due = deliveries;
+  deliveries = [];
+  for (const delivery of due) delivery.deliver();
+}
 
 /** Settings for the response of one call. */
 export interface ResponseTerms {

@@ -1,27 +1,27 @@
 import type { ClientCore } from "../client_core.ts";
 import type { Deadline, Deadlines } from "../deadlines.ts";
-import { openTrace, type RequestTrace, tracedContext } from "../diagnostics/request_trace.ts";
-import type { ResponseHead } from "../exchange.ts";
-import { wantsHttp1 } from "../h2/error_codes.ts";
+import { openTrace, type RequestTrace, tracedContext } from "../diagnostics/diagnostics_channel.ts";
+import type { ResponseHead } from "../connection.ts";
+import { wantsHttp1 } from "../h2/protocol.ts";
 import { HttpError } from "../http_error.ts";
-import type { LiveCall } from "../live_calls.ts";
+import type { LiveCall } from "../calls.ts";
 import type { Origin } from "../origin/origin.ts";
-import type { PooledConnection } from "../origin/pooled_connection.ts";
-import type { WaitingRequest, WaitingRoom } from "../origin/waiting_list.ts";
+import type { PooledConnection } from "../origin/connection_pool.ts";
+import type { WaitingRequest, WaitingRoom } from "../origin/connection_pool.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { redirected } from "../request/redirect.ts";
-import type { BodySource } from "../request/body_source.ts";
+import type { BodySource } from "../request/stream_body.ts";
 import type { HttpResponse } from "../response/http_response.ts";
 import type { ResponseBody } from "../response/response_body.ts";
 import { hasField, joinedField } from "../response/response_headers.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { AttemptBody } from "./attempt_body.ts";
 import { buildResponse } from "./build_response.ts";
-import { ANSWERED, type Caller, type CallOwner, type OwnedCall } from "./caller.ts";
-import { deliverSoon } from "./delivery.ts";
-import { FailedAttempts, type RetryTerms } from "./failed_attempts.ts";
-import { retryAfter } from "./retry_after.ts";
-import { TotalDeadline } from "./total_deadline.ts";
+import { ANSWERED, type Caller, type CallOwner, type OwnedCall } from "../calls.ts";
+import { deliverSoon } from "./build_response.ts";
+import { FailedAttempts, type RetryTerms } from "./retries.ts";
+import { retryAfter } from "./retries.ts";
+import { TotalDeadline } from "../deadlines.ts";
 
 /**
  * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns the request's life:

@@ -1,11 +1,11 @@
 import { connect, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
-import type { HttpConnectFunction } from "../connect_function.ts";
+import type { HttpConnectFunction } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
 import type { ConnectAttempt } from "./connect_attempt.ts";
 import { toConnectionError } from "./connection_error.ts";
-import type { Peer } from "./peer.ts";
-import { socketEvent } from "./socket_event.ts";
+import type { Peer } from "./connect_options.ts";
+import { socketEvent } from "./connect_attempt.ts";
 
 /** The address that a connection's first socket connects to. */
 export interface DialTarget {

@@ -1,13 +1,13 @@
 import type { Duplex } from "node:stream";
-import type { Transport } from "../transport.ts";
+import type { Transport } from "../connection.ts";
 import { ConnectAttempt } from "./connect_attempt.ts";
 import type { ConnectOptions, ConnectTarget, ProxyHop } from "./connect_options.ts";
 import { dialByFunction, type DialTarget, dialTcp, dialUnixSocket, tcpOptions } from "./dial.ts";
-import { originOf, originPeer, type Peer, proxyPeer, socketPeer } from "./peer.ts";
-import { secure } from "./secure/secure.ts";
-import type { TlsBase } from "./secure/tls_attempt.ts";
+import { originOf, originPeer, type Peer, proxyPeer, socketPeer } from "./connect_options.ts";
+import { secure } from "./tls_handshake.ts";
+import type { TlsBase } from "./tls_handshake.ts";
 import { SocketTransport } from "./socket_transport.ts";
-import { openTunnel } from "./tunnel/open_tunnel.ts";
+import { openTunnel } from "./tunnel.ts";
 
 /**
  * Connects to a server, step by step: a socket is dialled, a proxy on the way asked to lead it on, and TLS agreed on.

@@ -7,17 +7,17 @@ import type {
   HeaderList,
   RequestBody,
   RequestHead,
-} from "../exchange.ts";
+} from "../connection.ts";
 import { HttpError } from "../http_error.ts";
-import type { Transport, TransportEvents } from "../transport.ts";
+import type { Transport, TransportEvents } from "../connection.ts";
 import type { BodyWriter, BodyWriterEvents } from "./body_writer.ts";
-import { type ExchangeHost, Http1Exchange } from "./http1_exchange.ts";
+import { type ExchangeHost, Http1Exchange } from "./request_pipeline.ts";
 import { IdleWatch } from "./idle_watch.ts";
 import { type PipelineOptions, RequestPipeline } from "./request_pipeline.ts";
-import { ResponseFault } from "./response_fault.ts";
+import { ResponseFault } from "./header_section.ts";
 import type { ParsedHead } from "./response_head.ts";
 import { ResponseReader, type ResponseSink } from "./response_reader.ts";
-import { SilenceProof } from "./silence_proof.ts";
+import { SilenceProof } from "./idle_check.ts";
 
 /** How an HTTP/1.1 connection behaves. */
 export interface Http1Options extends PipelineOptions {

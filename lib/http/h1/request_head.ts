@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { RequestBody, RequestHead } from "../exchange.ts";
+import type { RequestBody, RequestHead } from "../connection.ts";
 
 /** A body in memory up to this size goes out with the head: copying it is faster than one more write, and one more TLS record. */
 const MAX_JOINED = 16 * 1024;

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
-import type { HeaderList } from "../exchange.ts";
-import { readFieldLines } from "./field_lines.ts";
-import { malformed, ResponseFault } from "./response_fault.ts";
+import type { HeaderList } from "../connection.ts";
+import { readFieldLines } from "./header_section.ts";
+import { malformed, ResponseFault } from "./header_section.ts";
 
 /** {@link ParsedHead.length} of a chunked body. */
 export const CHUNKED = -1;

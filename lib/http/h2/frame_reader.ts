@@ -1,5 +1,5 @@
-import { ConnectionFault, FRAME_SIZE_ERROR, PROTOCOL_ERROR } from "./error_codes.ts";
-import { CONTINUATION, DATA, END_STREAM, FRAME_HEADER, frameName, PADDED } from "./frame_types.ts";
+import { ConnectionFault, FRAME_SIZE_ERROR, PROTOCOL_ERROR } from "./protocol.ts";
+import { CONTINUATION, DATA, END_STREAM, FRAME_HEADER, frameName, PADDED } from "./protocol.ts";
 
 /** The callbacks of a {@link FrameReader}. */
 export interface FrameEvents {

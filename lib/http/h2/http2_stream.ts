@@ -1,4 +1,86 @@
-import type { Exchange, ExchangeHandler, RequestBody } from "../exchange.ts";
+import type { Connection, Exchange, ExchangeHandler, RequestBody } from "../connection.ts";
+import { ConnectionFault, frameName, MAX_STREAM, STREAM_CLOSED } from "./protocol.ts";
+
+/** How a session is to be; times in ms, 0 for never. */
+export interface Http2Options {
+  /** For errors. */
+  readonly origin: string;
+  /** Requests at a time; the server's SETTINGS may allow fewer. */
+  readonly maxConcurrentStreams: number;
+  /** Bytes that the server may send of a response nobody reads: SETTINGS_INITIAL_WINDOW_SIZE. */
+  readonly streamWindow: number;
+  /** Bytes of a response's head: SETTINGS_MAX_HEADER_LIST_SIZE. */
+  readonly maxHeaderSize: number;
+  /** Silence with requests under way after which a PING is sent. */
+  readonly pingInterval: number;
+  /** For its answer. */
+  readonly pingTimeout: number;
+  /** After which a session without requests is closed. */
+  readonly idleTimeout: number;
+  /** Requests at a time until the server's SETTINGS come. Default: 1. */
+  readonly allowedAtFirst?: number;
+  /** The first stream's id, for tests of what happens at the last. Default: 1. */
+  readonly firstStream?: number;
+}
+
+/** An HTTP/2 connection to a server. */
+export interface Http2Session extends Connection {
+  /** The limit in the server's SETTINGS; Infinity if they set none, and undefined before they came. */
+  readonly peerMaxConcurrentStreams: number | undefined;
+  /** How many requests were started. */
+  readonly streamsOpened: number;
+}
+
+/** Streams that are remembered; frames of those before are ignored, whoever ended them. */
+const REMEMBERED = 1000;
+
+/**
+ * Streams that a reset ended: what a server sends on those that we reset may have been under way, and is ignored. On all others
+ * nothing may come once the server has ended them.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.1}
+ */
+export class ClosedStreams {
+  /** By their ids; true: the server reset it, and was not told since that it is closed. */
+  readonly #reset = new Map<number, boolean>();
+  #forgotten = 0;
+
+  /** Remembers a stream that we reset, or that the server never looked at. */
+  addOurs(id: number): void {
+    this.#add(id, false);
+  }
+
+  /** Remembers a stream that the server reset. */
+  addTheirs(id: number): void {
+    this.#add(id, true);
+  }
+
+  /**
+   * Judges a frame for a stream that was opened, and is closed.
+   *
+   * @return Whether the stream has to be reset with STREAM_CLOSED; else the frame is ignored.
+   * @throws {ConnectionFault} if the server had ended the stream with its response.
+   */
+  judge(id: number, type: number): boolean {
+    const isTheirs = this.#reset.get(id);
+    if (isTheirs === undefined && id > this.#forgotten) {
+      throw new ConnectionFault(
+        STREAM_CLOSED,
+        `the server sent a ${frameName(type)} frame for stream ${id}, which it had ended`,
+      );
+    }
+    if (isTheirs === true) this.#reset.set(id, false);
+    return isTheirs === true;
+  }
+
+  #add(id: number, isTheirs: boolean): void {
+    this.#reset.set(id, isTheirs);
+    if (this.#reset.size <= REMEMBERED) return;
+    const [oldest] = this.#reset.keys();
+    this.#reset.delete(oldest!);
+    this.#forgotten = Math.max(this.#forgotten, oldest!);
+  }
+}
 
 /** The callbacks of a stream to its session. */
 export interface StreamOwner {
@@ -69,4 +151,100 @@ export class Http2Stream implements Exchange {
   cancel(reason: unknown): void {
     if (!this.isOver) this.owner.onCancel(this, reason);
   }
+}
+
+/** Slots at first; always a power of two, and at least twice as many as streams. */
+const SLOTS = 64;
+
+/**
+ * The streams of a session that are under way, and which there were.
+ *
+ * Not a Map, of which V8 makes a new one every so many entries, each linked from the one before for the sake of iterators: once
+ * one of them is in the old generation, all streams that came later, with all that they hold, outlive their time (a fifth of
+ * the CPU time of a busy session was spent on moving them). Ids follow each other, so that a slot is nearly always free.
+ */
+export class StreamTable {
+  /** How many are under way. */
+  size = 0;
+  /** How many were opened. */
+  opened = 0;
+  /** The id of the next. */
+  next: number;
+  #slots: (Http2Stream | undefined)[] = emptySlots(SLOTS);
+
+  /**
+   * Makes an empty table.
+   *
+   * @param first The first stream's id.
+   */
+  constructor(first: number) {
+    this.next = first;
+  }
+
+  /** Whether there are no ids left. */
+  get isExhausted(): boolean {
+    return this.next > MAX_STREAM;
+  }
+
+  /** The stream of an id, if it is under way. */
+  get(id: number): Http2Stream | undefined {
+    return this.#slots[this.#find(id)];
+  }
+
+  /** All that are under way now, oldest first. */
+  all(): Http2Stream[] {
+    return this.#slots.filter((stream) => stream !== undefined).sort((a, b) => a.id - b.id);
+  }
+
+  /** Adds a stream, which has the id `next`. */
+  add(stream: Http2Stream): void {
+    if (++this.size * 2 > this.#slots.length) this.#grow();
+    this.#slots[this.#find(stream.id)] = stream;
+    this.next += 2;
+    this.opened++;
+  }
+
+  /** Removes a stream. Does nothing if it is not there. */
+  delete(id: number): void {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let free = this.#find(id);
+    if (slots[free] === undefined) return;
+    this.size--;
+    slots[free] = undefined;
+    // Those behind it that are not where they belong move up, so that nothing is behind a gap.
+    for (let at = (free + 1) & mask; slots[at] !== undefined; at = (at + 1) & mask) {
+      const home = (slots[at]!.id >>> 1) & mask;
+      if (((at - home) & mask) < ((at - free) & mask)) continue;
+      slots[free] = slots[at];
+      slots[at] = undefined;
+      free = at;
+    }
+  }
+
+  /** Whether the server may speak of this stream: one that we opened, though it may be over. */
+  isKnown(id: number): boolean {
+    return (id & 1) === 1 && id < this.next;
+  }
+
+  /** The slot that a stream is in, or the empty one that it would be in. */
+  #find(id: number): number {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let at = (id >>> 1) & mask;
+    for (let stream = slots[at]; stream !== undefined && stream.id !== id; stream = slots[at]) at = (at + 1) & mask;
+    return at;
+  }
+
+  #grow(): void {
+    const streams = this.#slots;
+    this.#slots = emptySlots(streams.length * 2);
+    for (const stream of streams) {
+      if (stream !== undefined) this.#slots[this.#find(stream.id)] = stream;
+    }
+  }
+}
+
+function emptySlots(length: number): (Http2Stream | undefined)[] {
+  return new Array<Http2Stream | undefined>(length).fill(undefined);
 }

@@ -1,23 +1,23 @@
 import { toConnectionError } from "../connect/connection_error.ts";
-import type { ConnectionOwner, Exchange, ExchangeHandler, RequestBody, RequestHead } from "../exchange.ts";
+import type { ConnectionOwner, Exchange, ExchangeHandler, RequestBody, RequestHead } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
-import type { Transport, TransportEvents } from "../transport.ts";
-import { BodySender, type BodySenderEvents } from "./body_sender.ts";
-import { ConnectionFault, INTERNAL_ERROR, NO_ERROR } from "./error_codes.ts";
-import { faultError } from "./failures.ts";
-import { FrameOutput } from "./frame_output.ts";
+import type { Transport, TransportEvents } from "../connection.ts";
+import { BodySender, type BodySenderEvents } from "./flow_control.ts";
+import { ConnectionFault, INTERNAL_ERROR, NO_ERROR } from "./protocol.ts";
+import { faultError } from "./protocol.ts";
+import { FrameOutput } from "./frame_writer.ts";
 import { FrameReader } from "./frame_reader.ts";
 import { HpackEncoder } from "./hpack/encoder.ts";
-import type { Http2Options, Http2Session } from "./http2_options.ts";
+import type { Http2Options, Http2Session } from "./http2_stream.ts";
 import { Http2Stream, type StreamOwner } from "./http2_stream.ts";
-import { Incoming, type IncomingEvents } from "./incoming.ts";
-import { Liveness, type LivenessEvents } from "./liveness.ts";
-import { NoiseBudget } from "./noise_budget.ts";
-import { ReceiveWindows } from "./receive_windows.ts";
-import { SessionEnd } from "./session_end.ts";
+import { Incoming, type IncomingEvents } from "./frame_handler.ts";
+import { Liveness, type LivenessEvents } from "./keep_alive.ts";
+import { NoiseBudget } from "./flood_guard.ts";
+import { ReceiveWindows } from "./flow_control.ts";
+import { SessionEnd } from "./stream_ends.ts";
 import { OUR_FRAME_SIZE, ourSettings, PeerSettings } from "./settings.ts";
 import { StreamEnds } from "./stream_ends.ts";
-import { StreamTable } from "./stream_table.ts";
+import { StreamTable } from "./http2_stream.ts";
 
 /** The first bytes of every HTTP/2 connection, from the client. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-3.4} */
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");

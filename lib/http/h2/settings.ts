@@ -1,5 +1,5 @@
-import { ConnectionFault, FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, PROTOCOL_ERROR } from "./error_codes.ts";
-import { DEFAULT_FRAME_SIZE, DEFAULT_WINDOW, MAX_WINDOW } from "./frame_types.ts";
+import { ConnectionFault, FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, PROTOCOL_ERROR } from "./protocol.ts";
+import { DEFAULT_FRAME_SIZE, DEFAULT_WINDOW, MAX_WINDOW } from "./protocol.ts";
 
 /** Identifiers of settings. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6.5.2} */
 const HEADER_TABLE_SIZE = 0x1;

@@ -1,17 +1,17 @@
-import { openConnectionTrace } from "../diagnostics/connection_trace.ts";
-import type { Connection } from "../exchange.ts";
+import { openConnectionTrace } from "../diagnostics/diagnostics_channel.ts";
+import type { Connection } from "../connection.ts";
 import type { ResolvedOptions } from "../resolved_options.ts";
-import type { HttpOriginStats } from "../http_client_stats.ts";
+import type { HttpOriginStats } from "../http_events.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpClientEvent } from "../http_events.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
-import type { Transport } from "../transport.ts";
-import { type AliasCandidate, AliasSearch } from "./alias_search.ts";
-import { ConnectionSet } from "./connection_set.ts";
-import { MissedAttempts } from "./missed_attempts.ts";
+import type { Transport } from "../connection.ts";
+import { type AliasCandidate, AliasSearch } from "./coalescing.ts";
+import { ConnectionSet } from "./connection_pool.ts";
+import { MissedAttempts } from "./open_connection.ts";
 import { connectTo, speakOver, type Target } from "./open_connection.ts";
-import { type ConnectionPool, PooledConnection } from "./pooled_connection.ts";
-import { WaitingList, type WaitingRequest } from "./waiting_list.ts";
+import { type ConnectionPool, PooledConnection } from "./connection_pool.ts";
+import { WaitingList, type WaitingRequest } from "./connection_pool.ts";
 
 /** The part of a client that its origins use. */
 export interface OriginHost {

@@ -1,4 +1,4 @@
-import type { HeaderList } from "../exchange.ts";
+import type { HeaderList } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "./fetch_request.ts";
 import { type RequestTarget, targetOfUrl } from "./request_target.ts";

@@ -1,13 +1,112 @@
 import { Buffer } from "node:buffer";
-import type { RequestBody } from "../exchange.ts";
-import { copyOf } from "../fresh_bytes.ts";
+import { copyOf } from "../bytes.ts";
+import type { RequestBody } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
-import { typeOfBlob } from "./blob_members.ts";
-import type { BodySource, ExtractedBody } from "./body_source.ts";
-import { formBody } from "./form_body.ts";
-import type { HttpRequestBody } from "./http_request_init.ts";
-import { BlobBody } from "./parts_body.ts";
-import { StreamBody } from "./stream_body.ts";
+import type { HttpRequestBody } from "../http_request.ts";
+import { type BodySource, type ExtractedBody, StreamBody } from "./stream_body.ts";
+
+const typeGetter = getterOf("type");
+const sizeGetter = getterOf("size");
+
+/** A Blob's type as the runtime knows it, whatever its class says; empty if it cannot stand in a header. */
+export function typeOfBlob(blob: Blob): string {
+  const type = String(read(blob, typeGetter));
+  return /^[ -~]*$/.test(type) ? type : "";
+}
+
+/**
+ * A Blob's size as the runtime knows it, whatever its class says, in bytes.
+ *
+ * @throws {HttpError} INVALID_BODY if it has none.
+ */
+export function sizeOfBlob(blob: Blob): number {
+  const size = read(blob, sizeGetter);
+  if (Number.isSafeInteger(size) && size as number >= 0) return size as number;
+  throw new HttpError("INVALID_BODY", `The body cannot be a Blob of unknown size (${size}): send its stream()`);
+}
+
+function read(blob: Blob, getter: (this: Blob) => unknown): unknown {
+  try {
+    return getter.call(blob);
+  } catch (cause) {
+    const message = "The body cannot be something that only looks like a Blob: use one of the runtime's, or a stream";
+    throw new HttpError("INVALID_BODY", message, { cause });
+  }
+}
+
+function getterOf(name: "type" | "size"): (this: Blob) => unknown {
+  return Object.getOwnPropertyDescriptor(Blob.prototype, name)!.get!;
+}
+
+/** A body of bytes and files, one after the other. */
+export class BlobBody implements BodySource {
+  readonly #parts: readonly (Uint8Array | Blob)[];
+  readonly length: number;
+  readonly replayable = true;
+
+  constructor(parts: readonly (Uint8Array | Blob)[]) {
+    this.#parts = parts;
+    let length = 0;
+    for (const part of parts) length += part instanceof Blob ? sizeOfBlob(part) : part.length;
+    this.length = length;
+  }
+
+  open(): RequestBody {
+    return new StreamBody(chunksOf(this.#parts), this.length).open();
+  }
+}
+
+async function* chunksOf(parts: readonly (Uint8Array | Blob)[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts) {
+    if (part instanceof Blob) yield* chunksOfBlob(part);
+    else yield part;
+  }
+}
+
+async function* chunksOfBlob(blob: Blob): AsyncGenerator<Uint8Array> {
+  let left = sizeOfBlob(blob);
+  for await (const chunk of blob.stream()) {
+    yield chunk.length > left ? chunk.subarray(0, left) : chunk;
+    left -= chunk.length;
+    if (left <= 0) return; // on Bun 1.3 the stream of a slice goes on to the end of what it is a slice of
+  }
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * Writes a form as multipart/form-data; its files are read when they are sent.
+ *
+ * @see {@link https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data}
+ */
+export function formBody(form: FormData): ExtractedBody {
+  const boundary = `----millrace${crypto.randomUUID().replaceAll("-", "")}`;
+  const parts: (Uint8Array | Blob)[] = [];
+  let text = "";
+  for (const [name, value] of form) {
+    text += `--${boundary}\r\nContent-Disposition: form-data; name="${escaped(withLineEnds(name))}"`;
+    if (typeof value === "string") {
+      text += `\r\n\r\n${withLineEnds(value)}\r\n`;
+      continue;
+    }
+    // On Bun a Blob has no name, where others make it a File of this name.
+    text += `; filename="${escaped(String(value.name ?? "blob"))}"\r\nContent-Type: ${
+      typeOfBlob(value) || "application/octet-stream"
+    }\r\n\r\n`;
+    parts.push(encoder.encode(text), value);
+    text = "\r\n";
+  }
+  parts.push(encoder.encode(`${text}--${boundary}--\r\n`));
+  return { source: new BlobBody(parts), type: `multipart/form-data; boundary=${boundary}` };
+}
+
+function withLineEnds(text: string): string {
+  return text.replace(/\r\n?|\n/g, "\r\n");
+}
+
+function escaped(name: string): string {
+  return name.replaceAll("\n", "%0A").replaceAll("\r", "%0D").replaceAll('"', "%22");
+}
 
 /**
  * Reads what `init.body` is. A stream is locked.

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers";
 import { joinBytes } from "../../streams/internal.ts";
-import type { RequestBody } from "../exchange.ts";
+import type { RequestBody } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
-import type { BodySource } from "./body_source.ts";
+import type { BodySource } from "./stream_body.ts";
 import { BytesBody } from "./request_body.ts";
 import { StreamBody } from "./stream_body.ts";
 

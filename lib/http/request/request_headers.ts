@@ -1,6 +1,6 @@
-import type { HeaderList } from "../exchange.ts";
+import type { HeaderList } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
-import type { HttpRequestInit } from "./http_request_init.ts";
+import type { HttpRequestInit } from "../http_request.ts";
 
 /** The kinds of fields, by how a client treats them. */
 const PLAIN = 0;

@@ -1,4 +1,4 @@
-import { copyOf, freshBytes } from "../fresh_bytes.ts";
+import { copyOf, freshBytes } from "../bytes.ts";
 
 /** So many chunks are kept as they came: most bodies have no more. */
 const MOST_VIEWS = 4;

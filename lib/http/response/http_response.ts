@@ -1,11 +1,11 @@
 import { type NativeSide, ResponseShell } from "../../runtime/mod.ts";
 import { ReadableStream } from "../../streams/mod.ts";
-import type { ResponseHead } from "../exchange.ts";
+import type { ResponseHead } from "../connection.ts";
 import { ChunkList } from "./chunk_list.ts";
 import { ReadableBody } from "./readable_body.ts";
 import type { ResponseBody } from "./response_body.ts";
 import { fieldsToSendOn, ResponseHeaders } from "./response_headers.ts";
-import { convertWhole, type WholeKind } from "./whole_body.ts";
+import { convertWhole, type WholeKind } from "./readable_body.ts";
 
 /**
  * A Response as {@link HttpClient.fetch} gives it.

@@ -1,9 +1,195 @@
 import type { ReadableStream } from "../../streams/mod.ts";
-import { freshBytes } from "../fresh_bytes.ts";
-import { watchResponse, watchStream } from "./abandoned.ts";
-import { teeBody } from "./body_tee.ts";
-import type { BodyConsumer, ResponseBody } from "./response_body.ts";
-import { readWhole, type WholeKind } from "./whole_body.ts";
+import { freshBytes } from "../bytes.ts";
+import { ChunkList } from "./chunk_list.ts";
+import { type BodyConsumer, type BodyControl, type Failure, ResponseBody } from "./response_body.ts";
+import { watchResponse, watchStream } from "./unread_responses.ts";
+
+/** The types that a whole body can be read as. */
+export type WholeKind = "text" | "json" | "bytes" | "arrayBuffer" | "blob" | "formData";
+
+const decoder = new TextDecoder();
+
+/**
+ * Reads a body to its end and makes of it what is asked for.
+ *
+ * @param contentType For a Blob and a form.
+ * @returns a promise that rejects with the error that the body failed with, or that the result's making threw.
+ */
+export function readWhole(body: ResponseBody, kind: WholeKind, contentType: string): Promise<unknown> {
+  return new Promise((resolve, reject) => new WholeBody(body, kind, contentType, resolve, reject).start());
+}
+
+/**
+ * Converts a whole body to the type that was asked for.
+ *
+ * @param chunks The body; empty afterwards.
+ */
+export function convertWhole(chunks: ChunkList, kind: WholeKind, contentType: string): unknown {
+  switch (kind) {
+    case "text":
+      return decoder.decode(chunks.takeAll());
+    case "json":
+      return JSON.parse(decoder.decode(chunks.takeAll()));
+    case "bytes":
+      return chunks.copyAll();
+    case "arrayBuffer":
+      return chunks.copyAll().buffer;
+    case "blob":
+      return new Blob(chunks.pieces as Uint8Array<ArrayBuffer>[], { type: contentType });
+    case "formData": {
+      const headers: HeadersInit = contentType === "" ? {} : { "content-type": contentType };
+      return new Response(chunks.takeAll() as Uint8Array<ArrayBuffer>, { headers }).formData();
+    }
+  }
+}
+
+class WholeBody implements BodyConsumer {
+  readonly #body: ResponseBody;
+  readonly #kind: WholeKind;
+  readonly #contentType: string;
+  readonly #chunks: ChunkList = new ChunkList();
+  readonly #resolve: (value: unknown) => void;
+  readonly #reject: (error: unknown) => void;
+
+  constructor(
+    body: ResponseBody,
+    kind: WholeKind,
+    contentType: string,
+    resolve: (value: unknown) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#body = body;
+    this.#kind = kind;
+    this.#contentType = contentType;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  start(): void {
+    this.#body.claim();
+    this.#body.want(this);
+  }
+
+  onReady(): void {
+    const body = this.#body;
+    for (let chunk = body.take(); chunk !== undefined; chunk = body.take()) this.#chunks.push(chunk);
+    if (body.failure !== undefined) {
+      this.#reject(body.failure.reason);
+    } else if (!body.isDone) {
+      body.want(this);
+    } else {
+      this.#resolveWhole();
+    }
+  }
+
+  #resolveWhole(): void {
+    try {
+      this.#resolve(convertWhole(this.#chunks, this.#kind, this.#contentType));
+    } catch (error) {
+      this.#reject(error);
+    }
+  }
+}
+
+/**
+ * Makes two bodies of one. What one of them is given and the other has not taken yet waits there, without limit, as the
+ * standard has it.
+ *
+ * @see {@link https://fetch.spec.whatwg.org/#concept-body-clone}
+ */
+export function teeBody(body: ResponseBody): [ResponseBody, ResponseBody] {
+  const copy = body.copy();
+  if (copy !== undefined) return [copy, body.copy()!];
+  const tee = new BodyTee(body);
+  return [tee.first.body, tee.second.body];
+}
+
+class BodyTee implements BodyConsumer {
+  readonly #source: ResponseBody;
+  readonly first: Branch;
+  readonly second: Branch;
+  #isWanted = false;
+  #isRunning = false;
+
+  constructor(source: ResponseBody) {
+    this.#source = source;
+    this.first = new Branch(this, source.isDecoded);
+    this.second = new Branch(this, source.isDecoded);
+    source.claim();
+    source.watch(this);
+    this.#run();
+  }
+
+  want(): void {
+    this.#isWanted = true;
+    this.#run();
+  }
+
+  cancel(reason: unknown): void {
+    if (this.first.body.isOver && this.second.body.isOver) this.#source.cancel(reason);
+  }
+
+  get revoked(): Failure | undefined {
+    return this.#source.revoked;
+  }
+
+  onReady(): void {
+    this.#run();
+  }
+
+  /** Not within itself: both branches get a piece before one of them gets the next. */
+  #run(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    const source = this.#source;
+    while (this.#isWanted && source.available > 0) {
+      this.#isWanted = false;
+      const chunk = source.take()!;
+      this.first.body.push(chunk);
+      this.second.body.push(chunk);
+    }
+    this.#isRunning = false;
+    if (source.failure !== undefined) this.#fail(source.failure.reason);
+    else if (source.isDone) this.#end();
+    else if (this.#isWanted) source.want(this);
+  }
+
+  #fail(reason: unknown): void {
+    this.first.body.fail(reason);
+    this.second.body.fail(reason);
+  }
+
+  #end(): void {
+    this.first.body.end();
+    this.second.body.end();
+  }
+}
+
+class Branch implements BodyControl {
+  readonly #tee: BodyTee;
+  readonly body: ResponseBody = new ResponseBody(this);
+
+  constructor(tee: BodyTee, isDecoded: boolean) {
+    this.#tee = tee;
+    this.body.isDecoded = isDecoded;
+  }
+
+  consumed(): void {
+    // What is wanted next will be asked for.
+  }
+
+  cancel(reason: unknown): void {
+    this.#tee.cancel(reason);
+  }
+
+  wanted(): void {
+    this.#tee.want();
+  }
+
+  revoked(): Failure | undefined {
+    return this.#tee.revoked;
+  }
+}
 
 /** The most bytes that a runtime gets at a time. */
 const MOST = 64 * 1024;
@@ -85,7 +271,7 @@ export class ReadableBody {
     return new ReadableBody(copy);
   }
 
-  /** How Bun's server reads it: see `lib/runtime/response_shell.ts`. */
+  /** How Bun's server reads it: see `lib/runtime/response_base.ts`. */
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     return new NativeReader(() => this.#claimForNative());
   }

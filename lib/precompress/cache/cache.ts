@@ -1,6 +1,8 @@
 import type { Job, Outcome } from "../job.ts";
+import type { Settings } from "../options.ts";
 import { explain } from "../problem.ts";
-import type { CacheStore, StoredEntry } from "./cache_store.ts";
+import { type CacheStore, isBucketAddress, type StoredEntry } from "./cache_store.ts";
+import { DirectoryStore } from "./directory_store.ts";
 import { keyOf, largestVariant, TRAILER_SIZE, trailerBytes } from "./entry.ts";
 
 /**
@@ -87,4 +89,19 @@ export class Cache {
       return undefined;
     }
   }
+}
+
+/**
+ * Opens the place of a cache: a folder, by its real path, or the address of a bucket.
+ *
+ * @throws {TypeError | Error} if it cannot be used.
+ */
+export async function openStore(
+  cache: string,
+  { cacheLimits }: Settings,
+  signal: AbortSignal | undefined,
+): Promise<CacheStore> {
+  if (!isBucketAddress(cache)) return await DirectoryStore.open(cache, cacheLimits);
+  const { openBucketStore } = await import("./bucket_store.ts");
+  return await openBucketStore(cache, signal);
 }

@@ -1,18 +1,20 @@
+import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { AtomicFile, temporaryPath } from "../../files/mod.ts";
 import { sha256 } from "../content.ts";
 import type { Context } from "../context.ts";
 import type { Ledger } from "../ledger.ts";
 import { readManifest } from "../manifest.ts";
-import { areSettled, type Plan, type PlannedVariant } from "../plan.ts";
-import { planVariant } from "../planned_variant.ts";
+import { planVariant } from "../plan_file.ts";
+import { areSettled, type NewDictionary, type Plan, type PlannedVariant } from "../plan.ts";
+import { discard } from "../problem.ts";
 import { recordOf } from "../record_work.ts";
 import type { TreeFiles } from "../tree_files.ts";
 import type { FoundFile } from "../walk.ts";
-import { Trial } from "./best_size.ts";
 import type { Pause } from "./cover.ts";
-import { isPage, type Sample, samplePages } from "./pages.ts";
+import { isPage, type Sample, samplePages, Trial } from "./sample.ts";
 
 /** Of how a dictionary is made; another one makes another dictionary of the same pages. */
 const VERSION = 2;
@@ -165,4 +167,30 @@ function inTheWay(path: string, ledger: Ledger): false {
 function newestOf(files: readonly FoundFile[]): number {
   const newest = files.reduce((latest, file) => isPage(file) ? Math.max(latest, file.mtimeMs) : latest, 0);
   return Math.floor(newest / 1000) * 1000;
+}
+
+/**
+ * Puts a new dictionary of the site into the target.
+ *
+ * @throws {Error} if that fails: nothing can be made against it then.
+ */
+export async function putDictionary(dictionary: NewDictionary, { ledger, target }: Context): Promise<void> {
+  const { file: { path, mode, mtimeMs }, bytes, sha256, record } = dictionary;
+  const temporary = temporaryPath(join(target.folder, path));
+  try {
+    closeSync(openSync(temporary, "wx", mode));
+    const file = await AtomicFile.open(temporary, { temporary, mode, mtimeMs, followLinks: false });
+    try {
+      await file.write(bytes);
+      await file.end();
+    } catch (error) {
+      await file.discard();
+      throw error;
+    }
+    if (await target.put(path, { temporary, sha256, entry: { path, record }, replacesAny: false })) {
+      ledger.compressed.add(path);
+    }
+  } finally {
+    await discard(temporary);
+  }
 }

@@ -1,5 +1,17 @@
 import type { PageHead, PageWords } from "../page_data.ts";
 
+/** Makes an element with a class and a text; names of files are only ever put in as text. */
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  className: string,
+  text = "",
+): HTMLElementTagNameMap[Name] {
+  const made = document.createElement(name);
+  if (className !== "") made.className = className;
+  if (text !== "") made.textContent = text;
+  return made;
+}
+
 /** A file as the page shows it. */
 export interface ShownFile {
   readonly path: string;

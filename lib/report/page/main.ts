@@ -1,8 +1,13 @@
-import { columnsOf } from "./columns.ts";
+import { fromPrintable } from "../markup.ts";
 import { type ShownFile, type ShownSite, siteFrom } from "./files.ts";
-import { FileTable } from "./table.ts";
+import { columnsOf, FileTable } from "./table.ts";
 import { Treemap } from "./treemap.ts";
-import { unpacked } from "./unpacked.ts";
+
+/** Unpacks data that deflate compressed to `length` bytes. */
+export async function unpacked(text: string, length: number): Promise<Uint8Array> {
+  const stream = new Blob([fromPrintable(text, length)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
 
 const byId = <Kind extends HTMLElement>(id: string): Kind => document.getElementById(id) as Kind;
 

@@ -1,8 +1,8 @@
 import { formatBytes } from "../../quantities/mod.ts";
 import { type ComparedFile, differences, type RemovedFile } from "../changes.ts";
 import { html, type Markup, visibleName } from "../markup.ts";
-import { saving, signed } from "../saving.ts";
-import { updateSize } from "../site_file.ts";
+import { saving, signed } from "../words.ts";
+import { updateSize } from "../changes.ts";
 import type { SiteReport } from "../site_report.ts";
 import { grouped, signedBytes } from "../words.ts";
 

@@ -1,5 +1,107 @@
-import { html, type Markup } from "../markup.ts";
+import { counted, formatBytes } from "../../quantities/mod.ts";
+import { type FileState, sentSize, type SiteFile, sum } from "../changes.ts";
+import { html, type Markup, visibleName } from "../markup.ts";
 import type { SiteReport } from "../site_report.ts";
+import { formatName, grouped, reasonOf, saving } from "../words.ts";
+
+/** The kinds of files by their size, the largest first. */
+export function typesBySize(files: readonly SiteFile[]): string[] {
+  const sizes = new Map<string, number>();
+  for (const { type, size } of files) sizes.set(type, (sizes.get(type) ?? 0) + size);
+  return [...sizes].sort(([, a], [, b]) => b - a).map(([type]) => type);
+}
+
+/** A table of the kinds of files: variants and deltas beside each other. */
+export function typesSection({ files, formats }: SiteReport, types: readonly string[]): Markup {
+  const rows = types.map((type, i) => row(type, files.filter((file) => file.type === type), i));
+  return html`
+    <section aria-labelledby="types">
+      <h2 id="types">By type</h2>
+      <div class="wide" tabindex="0" role="region" aria-label="Sizes by type">
+        <table>
+          <thead>
+            <tr><th scope="col">Type</th><th scope="col">Files</th><th scope="col">As built</th>${formats.map((
+              format,
+            ) =>
+              html`<th scope="col">${formatName(format)}</th>`
+            )}<th scope="col">Sent</th><th scope="col">Saved</th></tr>
+          </thead>
+          <tbody>${rows}</tbody>
+          <tfoot>${types.length > 1 ? row("all", files, undefined) : undefined}</tfoot>
+        </table>
+      </div>
+      <p
+        class="fine">A file without a variant in a format counts with its own size there; in a column of deltas count the files that have one. Sent is the smallest that a client without dictionaries gets.</p>
+    </section>
+  `;
+
+  function row(name: string, all: readonly SiteFile[], colour: number | undefined): Markup {
+    const before = sum(all.map(({ size }) => size));
+    const sent = sum(all.map(sentSize));
+    const cells = formats.map((format) => {
+      const isDelta = /dc[bz]$/.test(format);
+      const having = all.filter(({ sizes }) => sizes[format] !== undefined);
+      const total = sum((isDelta ? having : all).map(({ size, sizes }) => sizes[format] ?? size));
+      return html`<td>${having.length === 0 ? "–" : formatBytes(total)}</td>`;
+    });
+    const key = colour === undefined ? undefined : html`<i class="key c${colour % 10}"></i>`;
+    return html`<tr><th scope="row">${key}${name}</th><td>${grouped(all.length)}</td><td>${
+      formatBytes(before)
+    }</td>${cells}<td>${formatBytes(sent)}</td><td>${saving(before, sent)}</td></tr>\n`;
+  }
+}
+
+/** The most files to list for each reason; the table of files has all. */
+const MOST = 40;
+
+/** Files without variants by the reason for it. */
+export function leftAloneSection({ files, run }: SiteReport): Markup | undefined {
+  const byState = new Map<FileState, SiteFile[]>();
+  for (const file of files) {
+    if (reasonOf(file.state, run) === undefined) continue;
+    const group = byState.get(file.state);
+    if (group) group.push(file);
+    else byState.set(file.state, [file]);
+  }
+  if (byState.size === 0) return undefined;
+  const groups = [...byState].map(([state, group]) => ({ state, group, bytes: sum(group.map(({ size }) => size)) }))
+    .sort((a, b) => b.bytes - a.bytes);
+  return html`<section aria-labelledby="left">
+<h2 id="left">Left alone</h2>
+${
+    groups.map(({ state, group, bytes }) =>
+      html`
+        <details>
+          <summary><b>${grouped(group.length)}</b> ${group.length === 1 ? "file" : "files"}, ${formatBytes(
+            bytes,
+          )}: ${reasonOf(state, run)}</summary>
+          <ul>${group.toSorted((a, b) => b.size - a.size).slice(0, MOST).map(({ path, size }) =>
+            html`<li><bdi class="name">${visibleName(path)}</bdi> <small>${formatBytes(size)}</small></li>\n`
+          )}${group.length > MOST ? html`<li>and ${grouped(group.length - MOST)} more</li>` : undefined}</ul>
+        </details>\\n
+      `
+    )
+  }${
+    run.report.dotfiles > 0
+      ? html`<p class="fine">${grouped(run.report.dotfiles)} names that begin with a dot were passed over.</p>`
+      : undefined
+  }
+</section>`;
+}
+
+/** Files that could not be handled. */
+export function problemsSection({ run }: SiteReport): Markup | undefined {
+  const { problems } = run.report;
+  if (problems.length === 0) return undefined;
+  return html`
+    <section class="problems" aria-labelledby="problems">
+      <h2 id="problems">${counted(problems.length, "problem")}</h2>
+      <ul>${problems.map(({ path, message }) =>
+        html`<li><bdi class="name">${visibleName(path)}</bdi> ${visibleName(message)}</li>\n`
+      )}</ul>
+    </section>
+  `;
+}
 
 /** The places of the treemap and the table of files, which scripts fill in. */
 export function filesSection({ changes }: SiteReport): Markup {

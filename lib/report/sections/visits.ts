@@ -1,5 +1,5 @@
 import { formatBytes } from "../../quantities/mod.ts";
-import { LINE } from "../line.ts";
+import { LINE } from "../words.ts";
 import { html, type Markup, visibleName } from "../markup.ts";
 import type { SiteReport } from "../site_report.ts";
 import type { Cost, Visit } from "../visits.ts";

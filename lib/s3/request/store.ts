@@ -3,11 +3,11 @@ import { HttpClient, type HttpRequestInit } from "../../http/mod.ts";
 import { parseHTTPDate } from "../../semantics/mod.ts";
 import { checkCredentials, endpointOf, type S3BucketOptions } from "../s3_bucket_options.ts";
 import { S3Error } from "../s3_error.ts";
-import { type Checksum, checksumFieldName, type ChecksumKind } from "./checksum.ts";
+import { type Checksum, checksumFieldName, type ChecksumKind } from "./signed_request.ts";
 import { Deadline, pause } from "./deadline.ts";
 import { answeredFailure, brokenFailure, isExpiry, isPassing, pauseBefore, type Subject } from "./failures.ts";
-import { encoded, objectPath } from "./object_path.ts";
-import { EMPTY_SHA256, type SentBody } from "./sent_body.ts";
+import { encoded, objectPath } from "./signed_request.ts";
+import { EMPTY_SHA256, type SentBody } from "./signed_request.ts";
 import { type Answered, parseAnswer } from "./xml.ts";
 
 /** Bytes of a body that a second is added for to the time of an attempt. */

@@ -10,9 +10,58 @@ import {
   type ChecksumKind,
   crc32Checksum,
   sha256Checksum,
-} from "../request/checksum.ts";
-import { BLOCK, type Blocks } from "./blocks.ts";
-import type { Pages } from "./pages.ts";
+} from "../request/signed_request.ts";
+
+/** Bytes of a block. */
+export const BLOCK: number = 256 * 1024;
+
+/** Memory that the parts of all uploads share: blocks of one size, as many as there may be. */
+export class Blocks {
+  readonly #most: number;
+  #used = 0;
+  #free: Uint8Array[] = [];
+
+  constructor(bytes: number) {
+    this.#most = Math.floor(bytes / BLOCK);
+  }
+
+  /** How many are in use. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /** A block; undefined if all are in use. */
+  take(): Uint8Array | undefined {
+    if (this.#used >= this.#most) return undefined;
+    this.#used++;
+    return this.#free.pop() ?? new Uint8Array(BLOCK);
+  }
+
+  /** Gives blocks back, which nobody reads or writes any more. */
+  give(blocks: readonly Uint8Array[]): void {
+    this.#used -= blocks.length;
+    if (this.#used === 0) this.#free = []; // nobody uploads: the memory is the program's
+    else this.#free.push(...blocks);
+  }
+}
+
+/** Bytes of a page: as many as the HTTP client writes at a time. */
+const PAGE = 128 * 1024;
+
+/** Memory into which files are read while they are sent: as many pages as are in use at a time, used again and again. */
+export class Pages {
+  readonly #free: Uint8Array[] = [];
+
+  /** A page. */
+  take(): Uint8Array {
+    return this.#free.pop() ?? new Uint8Array(PAGE);
+  }
+
+  /** Gives a page back, which nobody reads or writes any more. */
+  give(page: Uint8Array): void {
+    this.#free.push(page);
+  }
+}
 
 /** The storage for parts while they are gathered and sent. */
 export interface Storage {

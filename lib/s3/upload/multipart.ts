@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
-import { conditionsOf, fieldsOf, type S3PutOptions } from "../object_options.ts";
-import { type CheckedBody, type Checksum, checksumField, type ChecksumKind } from "../request/checksum.ts";
+import { conditionsOf, fieldsOf, type S3PutOptions } from "../s3_object.ts";
+import { type CheckedBody, type Checksum, checksumField, type ChecksumKind } from "../request/signed_request.ts";
 import { isMissing } from "../request/failures.ts";
 import { copySource, headObject } from "../request/objects.ts";
-import { decoderOf, pagesOf } from "../request/pages.ts";
-import { bytesBody } from "../request/sent_body.ts";
+import { decoderOf, pagesOf } from "../request/objects.ts";
+import { bytesBody } from "../request/signed_request.ts";
 import type { Store } from "../request/store.ts";
 import { type Answered, escaped } from "../request/xml.ts";
 import { S3Error } from "../s3_error.ts";

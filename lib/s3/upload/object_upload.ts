@@ -1,13 +1,67 @@
-import type { S3WritableOptions } from "../object_options.ts";
-import type { ChecksumKind } from "../request/checksum.ts";
 import { putObject } from "../request/objects.ts";
+import type { ChecksumKind } from "../request/signed_request.ts";
 import type { Store } from "../request/store.ts";
 import { S3Error } from "../s3_error.ts";
-import type { S3Stored } from "../s3_object.ts";
+import type { S3Stored, S3WritableOptions } from "../s3_object.ts";
 import { GatheredPart, type Storage } from "./gathered_part.ts";
 import { abortUpload, completeUpload, createUpload, putPart, type StoredPart, type StoredParts } from "./multipart.ts";
-import { MOST_PARTS, partSize } from "./part_size.ts";
-import type { Slots } from "./slots.ts";
+
+/** Most parts of an upload. */
+export const MOST_PARTS = 10_000;
+/** Bytes of the first parts. */
+export const FIRST_SIZE: number = 8 * 1024 * 1024;
+/** Least bytes of any part but the last. */
+export const LEAST_SIZE: number = 5 * 1024 * 1024;
+/** How many parts have one size: the next ones have twice as much, so that 10,000 make 8 TiB, where 5 are allowed. */
+const RUN = 1000;
+
+/** How many bytes the part of a number has, from 1 on, unless it is the last. */
+export function partSize(number: number): number {
+  return FIRST_SIZE * 2 ** Math.floor((number - 1) / RUN);
+}
+
+/** A number of places: who finds none waits for one, in turn. */
+export class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /**
+   * Takes a place.
+   *
+   * @throws {unknown} the reason of `signal`, once that is aborted.
+   */
+  async take(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#free > 0) {
+      this.#free--;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const take = (): void => {
+        signal.removeEventListener("abort", leave);
+        resolve();
+      };
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(take), 1);
+        signal.removeEventListener("abort", leave);
+        reject(signal.reason);
+      };
+      this.#waiting.push(take);
+      signal.addEventListener("abort", leave);
+    });
+  }
+
+  /** Frees a slot, or hands it to the next waiter. */
+  give(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free++;
+    else next();
+  }
+}
 
 /** The state that uploads of a bucket share. */
 export interface UploadContext {

@@ -2,6 +2,11 @@ import { ReadyResponse } from "../../runtime/mod.ts";
 import { type AnswerKind, type ByteRange, goesWith, joinedNames } from "../../semantics/mod.ts";
 import type { Variant } from "./variant.ts";
 
+/** The fields of a request: `Headers`, or those of `node:http` in the same shape. */
+export interface RequestFields {
+  get(name: string): string | null | undefined;
+}
+
 /** Names and values of header fields in turn, as `writeHead()` of `node:http` takes them. */
 export type Fields = readonly string[];
 

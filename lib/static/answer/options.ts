@@ -1,3 +1,5 @@
+import type { Warn } from "../scan/representation.ts";
+
 /**
  * A content coding of the files beside an original, by its name in HTTP.
  *
@@ -147,4 +149,30 @@ export interface StaticHandlerOptions {
    * @default console.warn
    */
   onWarning?: (warning: StaticWarning) => void;
+}
+
+/**
+ * C0 and C1 controls, with which a terminal can be told anything, ends of lines, and marks that turn the direction of
+ * what follows them.
+ */
+// deno-lint-ignore no-control-regex
+const CONTROLS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** `text` as it can be printed on one line of a terminal or a log: control characters are escaped. */
+export function printable(text: string): string {
+  return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** Requests provoke these warnings: their number must have an end. */
+const MOST = 100;
+
+/** Passes each warning on once, and at most 100 of them. */
+export function warnOnce(warn: Warn): Warn {
+  const told = new Set<string>();
+  return (path, message) => {
+    const warning = JSON.stringify([path, message]);
+    if (told.size >= MOST || told.has(warning)) return;
+    told.add(warning);
+    warn(path, message);
+  };
 }

@@ -5,8 +5,8 @@ import { type AcceptedCodings, acceptedCodings, availableDictionary, mayUseDicti
 import type { TreeMemory } from "../scan/memory.ts";
 import type { Proofs } from "../scan/proofs.ts";
 import type { Representation, TreeFile } from "../scan/representation.ts";
-import type { RequestFields } from "./request_fields.ts";
-import type { TreeSettings } from "./tree_settings.ts";
+import type { RequestFields } from "./answer.ts";
+import type { TreeSettings } from "./settings.ts";
 import { Variant } from "./variant.ts";
 
 /** A file of the tree with its variants, as it is answered. */

@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { formatDigest } from "../../semantics/mod.ts";
 import { joinBytes } from "../../streams/internal.ts";
 import { Answer, type Fields, fieldsFor, type FileParts, valueOf, without } from "./answer.ts";
-import { readVerified } from "../scan/read_verified.ts";
+import { readVerified } from "../scan/file_content.ts";
 import type { Representation } from "../scan/representation.ts";
 import type { Resource } from "./resource.ts";
 

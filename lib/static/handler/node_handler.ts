@@ -1,14 +1,106 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { writeHead } from "../../runtime/mod.ts";
-import type { Answer, Fields, FileParts } from "../answer/answer.ts";
-import { answerBusy } from "../answer/answer_resource.ts";
-import { FileReader, isShortage } from "./file_reader.ts";
-import type { Asked } from "./asked.ts";
 import { joinedNames, linkToDictionaryBelow, useAsDictionaryBelow } from "../../semantics/mod.ts";
-import { type MountedRequest, mountOf } from "./mount.ts";
-import { NodeFields } from "./node_fields.ts";
-import { sendFile } from "./send_file.ts";
+import { answerBusy } from "../answer/answer_resource.ts";
+import type { Answer, Fields, FileParts, RequestFields } from "../answer/answer.ts";
+import { FileReader, isShortage, PIECE } from "./file_reader.ts";
+import type { Asked } from "./respond.ts";
+import { rawPath } from "./served_paths.ts";
 import type { Site } from "./site.ts";
+
+/** The fields of a request to `node:http`, read as `Headers` are. */
+export class NodeFields implements RequestFields {
+  readonly #headers: IncomingHttpHeaders;
+
+  constructor(headers: IncomingHttpHeaders) {
+    this.#headers = headers;
+  }
+
+  get(name: string): string | undefined {
+    return this.#headers[name] as string | undefined; // only Set-Cookie is an array
+  }
+}
+
+/** A request as Connect and Express have it: `url` is what is left of the target below a mount. */
+export type MountedRequest = IncomingMessage & { readonly originalUrl?: string; readonly baseUrl?: string };
+
+/** A path that a chain has a handler at, `app.use("/docs", site.node)`, where the handler does not see it. */
+export interface Mount {
+  /** As it is in the request's target: encoded, without a slash at its end. */
+  readonly path: string;
+  /** The request target below it. */
+  readonly target: string;
+  /** Whether the request is for the mount itself, without the slash that would make it a folder. */
+  readonly lacksSlash: boolean;
+}
+
+/** The mount that the handler is at, according to `request`; undefined if it is at none. */
+export function mountOf(request: MountedRequest): Mount | undefined {
+  const { originalUrl } = request;
+  if (originalUrl === undefined || originalUrl === request.url) return undefined; // most are at none
+  const { baseUrl, url } = request;
+  const [whole, inner] = [rawPath(originalUrl), rawPath(url!)];
+  const target = inner === "" ? `/${url}` : url!; // Polka leaves nothing of "/docs?x" but the query
+  if (inner !== "" && whole.endsWith(inner)) return mountAt(whole.slice(0, -inner.length), target, false);
+  const isRoot = inner === "" || inner === "/";
+  if (isRoot && (baseUrl === undefined || baseUrl === whole)) return mountAt(whole, target, true);
+  return mountAt(baseUrl ?? "", target, false); // middleware wrote the URL anew
+}
+
+function mountAt(path: string, target: string, lacksSlash: boolean): Mount | undefined {
+  return path === "" ? undefined : { path, target, lacksSlash };
+}
+
+const INTERNAL_ERROR = 2; // RFC 9113 section 7
+
+/**
+ * Sends what `reader` reads as the body of `res`, of which the head is written, and ends it; one that cannot be sent whole is
+ * cut. Fulfilled when the file is closed, whatever became of the visitor.
+ *
+ * Reads one piece while another is being sent, into buffers that are free again once `write()` calls back. Middleware
+ * that wraps `write()` may never do that (compression does not): each piece gets a new one then.
+ */
+export async function sendFile(req: IncomingMessage, res: ServerResponse, reader: FileReader): Promise<void> {
+  const free: Uint8Array[] = [];
+  let isGone = res.destroyed || res.closed || req.aborted;
+  let mayWrite = true;
+  let proceed = (): void => {};
+  const leave = (): void => {
+    isGone = true;
+    reader.close();
+    proceed();
+  };
+  const onDrain = (): void => {
+    mayWrite = true;
+    proceed();
+  };
+  // On Deno no "close" comes to a response that waits for its turn on a connection, nor to one of http2 that is reset.
+  req.on("aborted", leave);
+  res.on("close", leave).on("drain", onDrain);
+  try {
+    while (!isGone && reader.ahead > 0) {
+      const buffer = free.pop() ?? new Uint8Array(PIECE);
+      const length = await reader.read(buffer);
+      if (!mayWrite && !isGone) await new Promise<void>((resolve) => proceed = resolve);
+      if (isGone) return;
+      mayWrite = res.write(buffer.subarray(0, length), () => free.push(buffer));
+    }
+    res.end();
+  } catch {
+    cut(res);
+  } finally {
+    reader.close();
+    req.off("aborted", leave);
+    res.off("close", leave).off("drain", onDrain);
+  }
+}
+
+/** Breaks a response off, so that it does not pass for a whole one. */
+function cut(res: ServerResponse): void {
+  const { stream } = res as { stream?: { close?: (code: number) => void } };
+  if (stream?.close) stream.close(INTERNAL_ERROR);
+  else res.destroy();
+}
 
 /** Goes on to what comes after in a chain of Connect or Express. */
 export type Next = (error?: unknown) => void;

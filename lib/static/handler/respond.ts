@@ -1,15 +1,23 @@
-import { Answer, fieldsFor, varying } from "../answer/answer.ts";
-import type { Asked } from "./asked.ts";
-import { answerResource, type OnFault } from "../answer/answer_resource.ts";
-import { isPreflight, isPreflightOfRead, PREFLIGHT } from "../answer/cross_origin.ts";
-import type { GeneralFields } from "../answer/custom_fields.ts";
-import type { FolderAnswers } from "./folder_answers.ts";
 import { acceptsHTML } from "../../semantics/mod.ts";
-import { decodeTarget } from "./request_target.ts";
-import type { RequestFields } from "../answer/request_fields.ts";
+import { answerResource, type OnFault } from "../answer/answer_resource.ts";
+import { Answer, fieldsFor, type RequestFields, varying } from "../answer/answer.ts";
+import { type GeneralFields, isPreflight, isPreflightOfRead, PREFLIGHT } from "../answer/custom_fields.ts";
 import { Resource } from "../answer/resource.ts";
-import type { Redirect } from "./served_paths.ts";
-import type { Table } from "./table.ts";
+import { decodeTarget, type Redirect } from "./served_paths.ts";
+import type { FolderAnswers, Table } from "./table.ts";
+
+/** A request, as both handlers pass it on. */
+export interface Asked {
+  readonly method: string;
+  /** The request target, or the URL. */
+  readonly target: string;
+  readonly fields: RequestFields;
+  /**
+   * The last part of a mount's path, encoded, if the request is for the mount itself without a slash after it; the
+   * response is then a redirect to the slash, because relative links of a page would break.
+   */
+  readonly unslashed: string | undefined;
+}
 
 const ALLOW = ["Allow", "GET, HEAD, OPTIONS"];
 

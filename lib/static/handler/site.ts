@@ -1,16 +1,25 @@
 import type { Answer } from "../answer/answer.ts";
-import type { Asked } from "./asked.ts";
-import { warnOfChanged } from "./changed_files.ts";
-import type { FolderAnswers } from "./folder_answers.ts";
-import { FolderWatch } from "./folder_watch.ts";
 import type { Settings } from "../answer/settings.ts";
-import { respond, respondClosed, respondInChain } from "./respond.ts";
-import { type Served, Succession } from "./succession.ts";
-import { scanTree } from "../scan/scan_tree.ts";
-import { type TreeState, treeState } from "../scan/tree_state.ts";
-import { Table } from "./table.ts";
-import { Turns } from "../scan/turns.ts";
 import type { Variant } from "../answer/variant.ts";
+import { Turns } from "../scan/file_content.ts";
+import type { Warn } from "../scan/representation.ts";
+import { scanTree, type TreeState, treeState } from "../scan/scan_tree.ts";
+import { FolderWatch, type Served, Succession } from "./rescan.ts";
+import { type Asked, respond, respondClosed, respondInChain } from "./respond.ts";
+import { type FolderAnswers, Table } from "./table.ts";
+
+const MESSAGE = "has changed, but was answered as immutable: clients that have it keep it for up to a year. " +
+  "Give it another name when its content changes, or set immutable to false, or to a pattern of what never changes";
+
+/** Warns of each file that `former` answered as immutable and that has other bytes in `table`. */
+export async function warnOfChanged(former: Table, table: Table, warn: Warn): Promise<void> {
+  const turns = new Turns();
+  for (let file = 0; file < table.tree.length; file++) {
+    if (turns.isOver) await turns.next();
+    const path = table.tree.changedPath(file, former.tree);
+    if (path !== undefined && former.isImmutable(path)) warn(path, MESSAGE);
+  }
+}
 
 /**
  * The number of files that a handler serves, and their bytes in memory.

@@ -1,17 +1,87 @@
-import { valueOf } from "../answer/answer.ts";
-import { Fallback } from "./fallback.ts";
-import { FolderAnswers } from "./folder_answers.ts";
 import { linkToDictionary } from "../../semantics/mod.ts";
+import { type Answer, valueOf } from "../answer/answer.ts";
+import { type CrossOrigin, customFields, GeneralFields } from "../answer/custom_fields.ts";
+import { printable, warnOnce } from "../answer/options.ts";
+import { Resource } from "../answer/resource.ts";
+import { type Settings, settingsFor, type TreeSettings } from "../answer/settings.ts";
+import type { Variant } from "../answer/variant.ts";
+import { readVerified } from "../scan/file_content.ts";
 import { TreeMemory } from "../scan/memory.ts";
 import { Proofs } from "../scan/proofs.ts";
-import { readVerified } from "../scan/read_verified.ts";
-import type { Settings } from "../answer/settings.ts";
-import type { Representation } from "../scan/representation.ts";
-import { Resource } from "../answer/resource.ts";
-import { fileServedAt, namesOf, otherAnswerAt, type Redirect, servedPathOf } from "./served_paths.ts";
+import type { Representation, Warn } from "../scan/representation.ts";
 import type { Tree } from "../scan/tree.ts";
-import { settingsFor, type TreeSettings } from "../answer/tree_settings.ts";
-import type { Variant } from "../answer/variant.ts";
+import { fileServedAt, namesOf, otherAnswerAt, type Redirect, servedPathOf } from "./served_paths.ts";
+
+/** The responses where there is no file. They have the fields of `headers("")`, which stands for the folder itself. */
+export class FolderAnswers {
+  readonly general: GeneralFields;
+  readonly badRequest: Answer;
+  readonly notFound: Answer;
+  /** The response if a callback throws. */
+  readonly failed: Answer;
+  /** The response to every request once the handler is closed. */
+  readonly closed: Answer;
+  readonly cors: CrossOrigin | undefined;
+
+  /** @throws {TypeError} if `headers("")` gives what is no field. */
+  constructor(settings: Settings) {
+    this.cors = settings.cors;
+    this.general = new GeneralFields(customFields("", settings));
+    this.badRequest = this.general.text(400, "Bad Request: the path is not well-formed");
+    this.notFound = this.general.text(404, "Not Found");
+    this.failed = this.general.text(500, "Internal Server Error", ["Cache-Control", "no-store"]);
+    this.closed = this.general.text(503, "The server is going down", ["Cache-Control", "no-store"]);
+  }
+}
+
+/** The page of an application that routes by itself: the response for paths without a file. */
+export class Fallback {
+  readonly #basePath: string;
+  readonly #choose: (path: string) => string | undefined;
+  readonly #find: (file: string) => Resource | undefined;
+  readonly #warn: Warn;
+  /** By path of the file. */
+  readonly #pages = new Map<string, Resource>();
+
+  /** @param find The file at a path below the folder. */
+  constructor(
+    choose: (path: string) => string | undefined,
+    find: (file: string) => Resource | undefined,
+    { basePath, warn }: Settings,
+  ) {
+    this.#choose = choose;
+    this.#find = find;
+    this.#basePath = basePath;
+    this.#warn = warnOnce(warn);
+  }
+
+  /**
+   * The page for a decoded path, for clients that accept HTML. A path with an extension has none: a file is missing there.
+   *
+   * @returns undefined if there is none; `"failed"` if the function that chooses it threw.
+   */
+  at(path: string): Resource | "failed" | undefined {
+    if (path.includes(".", path.lastIndexOf("/")) || !path.startsWith(this.#basePath)) return undefined;
+    const below = path.slice(this.#basePath.length);
+    try {
+      const file = this.#choose(below);
+      return file ? this.#page(String(file).replace(/^\/+/, "")) : undefined;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#warn("", `fallback() failed for "${printable(below)}": ${reason}`);
+      return "failed";
+    }
+  }
+
+  #page(file: string): Resource | undefined {
+    const known = this.#pages.get(file);
+    if (known) return known;
+    const page = this.#find(file)?.varyingBy("Accept");
+    if (page) this.#pages.set(file, page);
+    else this.#warn(file, "fallback() names it, but it is not among the files of the folder");
+    return page;
+  }
+}
 
 /** More than one is there only where files changed in the midst of a deploy. */
 const MOST_FORMERS = 3;

@@ -1,8 +1,92 @@
+import * as crypto from "node:crypto";
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, type Stats } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
+import { setImmediate } from "node:timers/promises";
+import { reasonOf as systemReasonOf } from "../../files/internal.ts";
 import { joinBytes } from "../../streams/internal.ts";
-import { openToRead, PIECE, piece, readFully, sha256 } from "./file_bytes.ts";
-import type { Turns } from "./turns.ts";
+import type { Representation } from "./representation.ts";
+
+/** How long a scan may keep other work of the thread waiting, in ms. */
+const LONGEST_TURN = 5;
+
+/** Parts long work into short turns, between which a server goes on answering. */
+export class Turns {
+  #end: number = performance.now() + LONGEST_TURN;
+
+  /** Whether it is time to {@linkcode next}; asked often, so that nothing is awaited in vain. */
+  get isOver(): boolean {
+    return performance.now() >= this.#end;
+  }
+
+  /** Lets others have their turn. */
+  async next(): Promise<void> {
+    await setImmediate();
+    this.#end = performance.now() + LONGEST_TURN;
+  }
+}
+
+/** The meanings of error codes for a file that was there a moment ago, and is opened without following links. */
+const ofFoundFile: Readonly<Record<string, string>> = {
+  ENOENT: "it is gone, or its name is not UTF-8",
+  ELOOP: "it is a loop of symbolic links, or has become a link",
+};
+const wayOut: Readonly<Record<string, string>> = { EMFILE: "raise the limit (ulimit -n)" };
+
+/** Returns the reason for which the file system refused, in plain words. */
+export function reasonOf(error: unknown): string {
+  return systemReasonOf(error, ofFoundFile, wayOut);
+}
+
+/** How many bytes {@linkcode piece} has. */
+export const PIECE: number = 256 * 1024;
+
+/** Memory to read into; what it holds is valid until something is awaited. */
+export const piece: Uint8Array<ArrayBuffer> = new Uint8Array(PIECE);
+
+/** A link in the last place is not followed, and a pipe nobody writes to does not block. Windows has neither flag. */
+const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** Opens a file to read it, whatever may have come to its place since it was found. */
+export function openToRead(path: string): number {
+  return openSync(path, FLAGS);
+}
+
+/** Reads on until there are `length` bytes at the beginning of `bytes`, or no more. Returns how many there are. */
+export function readFully(file: number, bytes: Uint8Array, length: number): number {
+  let filled = 0;
+  while (filled < length) {
+    const read = readSync(file, bytes, filled, length - filled, null);
+    if (read === 0) break;
+    filled += read;
+  }
+  return filled;
+}
+
+/** The SHA-256 of `bytes`, in base64. */
+export function sha256(bytes: Uint8Array): string {
+  if (crypto.hash) return crypto.hash("sha256", bytes, "base64");
+  return crypto.createHash("sha256").update(bytes).digest("base64");
+}
+
+/**
+ * The bytes of a representation, read at once; undefined if they are not, or not any more, what the scan found: all of
+ * the file must have that hash, whatever its time says. They are valid until the next file is read.
+ */
+export function readVerified({ file, size, sha256: expected }: Representation): Uint8Array<ArrayBuffer> | undefined {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openToRead(file);
+    // One byte more is asked for, so that a file that grew is seen. To look at it first takes Deno as long again.
+    const space = size < PIECE ? piece : new Uint8Array(size + 1);
+    if (readFully(descriptor, space, size + 1) !== size) return undefined;
+    const bytes = space.subarray(0, size);
+    return sha256(bytes) === expected ? bytes : undefined;
+  } catch {
+    return undefined; // it is gone, or cannot be read any more
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
 
 /** A summary of a file's content. */
 export interface FileContent {

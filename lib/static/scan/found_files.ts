@@ -1,7 +1,182 @@
-import { ContentColumns } from "./content_columns.ts";
-import { NumberColumn } from "./number_column.ts";
-import { PathIndex } from "./path_index.ts";
-import { type VariantKind, variantKinds } from "./variant_kinds.ts";
+import { type VariantKind, variantKinds } from "./representation.ts";
+
+/** How much larger a column gets that is full. */
+export const GROWTH = 1.5;
+
+/** A list of numbers that grows in place: an array leaves its former, smaller self behind whenever it grows. */
+export class NumberColumn {
+  #values: Float64Array<ArrayBuffer> = new Float64Array(512);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  push(value: number): void {
+    if (this.#length === this.#values.length) {
+      // Moved, not copied: the former memory is free at once.
+      const bytes = Math.ceil(this.#length * GROWTH) * Float64Array.BYTES_PER_ELEMENT;
+      this.#values = new Float64Array(this.#values.buffer.transfer(bytes));
+    }
+    this.#values[this.#length++] = value;
+  }
+
+  /** The number at `index`, which is one below {@linkcode length}. */
+  at(index: number): number {
+    return this.#values[index];
+  }
+
+  set(index: number, value: number): void {
+    this.#values[index] = value;
+  }
+}
+
+/** Bytes of a SHA-256. */
+const HASH = 32;
+/** The size of what is not known. */
+const UNKNOWN = -1;
+
+/**
+ * The sizes and hashes of many files, each by a number. As objects those of 40,000 files would take 10 MB, and 30 MB more
+ * of V8's heap for what is young, which grows with what survives in it.
+ */
+export class ContentColumns {
+  readonly #sizes = new NumberColumn();
+  #hashes: Buffer<ArrayBuffer> = Buffer.alloc(512 * HASH);
+
+  get length(): number {
+    return this.#sizes.length;
+  }
+
+  /** Adds a content that is not known yet; its number is the former {@linkcode length}. */
+  add(): void {
+    if (this.length * HASH === this.#hashes.length) {
+      this.#hashes = Buffer.from(this.#hashes.buffer.transfer(Math.ceil(this.length * GROWTH) * HASH));
+    }
+    this.#sizes.push(UNKNOWN);
+  }
+
+  /** Sets a content, which is not known then if `sha256` is none. */
+  set(index: number, size: number, sha256: string, encoding: "hex" | "base64"): void {
+    const isHash = this.#hashes.write(sha256, index * HASH, HASH, encoding) === HASH;
+    this.#sizes.set(index, isHash ? size : UNKNOWN);
+  }
+
+  /** Resets a content to unknown. */
+  clear(index: number): void {
+    this.#sizes.set(index, UNKNOWN);
+  }
+
+  /** Whether a content is known. */
+  has(index: number): boolean {
+    return this.#sizes.at(index) !== UNKNOWN;
+  }
+
+  /** In bytes. */
+  sizeOf(index: number): number {
+    return this.#sizes.at(index);
+  }
+
+  /** Whether a content is the same as one of `others`; both are known. */
+  isSame(index: number, others: ContentColumns, other: number): boolean {
+    const [start, end] = [index * HASH, (index + 1) * HASH];
+    return this.#hashes.compare(others.#hashes, other * HASH, (other + 1) * HASH, start, end) === 0;
+  }
+
+  /** In base64. */
+  sha256Of(index: number): string {
+    return this.#hashes.toString("base64", index * HASH, (index + 1) * HASH);
+  }
+}
+
+const FREE = -1;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // what looks like one belongs to the path
+
+/**
+ * Many paths, each with a number, found by their text. They are kept as bytes: as strings in a `Map` each would take
+ * some 100 bytes of the heap, and survive in what V8 keeps for the young, which grows with that.
+ */
+export class PathIndex {
+  #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(4096);
+  /** The offset of each path in `#bytes`, and of the end of the last. */
+  readonly #starts = new NumberColumn();
+  /** Numbers of paths, each as near as can be to the place that its hash tells; at least half are free. */
+  #slots: Int32Array<ArrayBuffer> = new Int32Array(1024).fill(FREE);
+  /** The path to find or add, as bytes. */
+  #wanted: Uint8Array<ArrayBuffer> = new Uint8Array(1024);
+
+  constructor() {
+    this.#starts.push(0);
+  }
+
+  get length(): number {
+    return this.#starts.length - 1;
+  }
+
+  /** Adds a path that is not there yet; its number is the former {@linkcode length}. */
+  add(path: string): void {
+    const wanted = this.#encode(path);
+    const start = this.#starts.at(this.length);
+    const end = start + wanted.length;
+    if (end > this.#bytes.length) this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(Math.ceil(end * GROWTH)));
+    this.#bytes.set(wanted, start);
+    this.#starts.push(end);
+    if (this.length * 2 > this.#slots.length) this.#rehash();
+    else this.#slots[this.#slotOf(wanted)] = this.length - 1;
+  }
+
+  /** The number of a path, if it is there. */
+  find(path: string): number | undefined {
+    const found = this.#slots[this.#slotOf(this.#encode(path))];
+    return found === FREE ? undefined : found;
+  }
+
+  /** The path with a number below {@linkcode length}. */
+  at(index: number): string {
+    return decoder.decode(this.#bytesAt(index));
+  }
+
+  #encode(path: string): Uint8Array {
+    // A UTF-16 code unit is 3 bytes at most.
+    if (path.length * 3 > this.#wanted.length) this.#wanted = new Uint8Array(path.length * 3);
+    return this.#wanted.subarray(0, encoder.encodeInto(path, this.#wanted).written);
+  }
+
+  #bytesAt(index: number): Uint8Array {
+    return this.#bytes.subarray(this.#starts.at(index), this.#starts.at(index + 1));
+  }
+
+  /** Returns the slot that holds `path`, or the free one for it. */
+  #slotOf(path: Uint8Array): number {
+    const last = this.#slots.length - 1; // a power of two less one
+    let slot = hashOf(path) & last;
+    while (this.#slots[slot] !== FREE && !this.#isAt(this.#slots[slot], path)) slot = (slot + 1) & last;
+    return slot;
+  }
+
+  #isAt(index: number, path: Uint8Array): boolean {
+    const start = this.#starts.at(index);
+    if (this.#starts.at(index + 1) - start !== path.length) return false;
+    for (let i = 0; i < path.length; i++) {
+      if (this.#bytes[start + i] !== path[i]) return false;
+    }
+    return true;
+  }
+
+  #rehash(): void {
+    this.#slots = new Int32Array(this.#slots.length * 4).fill(FREE);
+    for (let i = 0; i < this.length; i++) this.#slots[this.#slotOf(this.#bytesAt(i))] = i;
+  }
+}
+
+/** FNV-1a, mixed once more at the end so that its low bits depend on all. */
+function hashOf(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
+  hash ^= hash >>> 15;
+  return Math.imul(hash, 0x2c1b3c6d) >>> 0;
+}
 
 /** The first kind of variants among those of representations: 0 is the file itself. */
 const FIRST_VARIANT = 1;

@@ -1,19 +1,104 @@
-import { lstatSync } from "node:fs";
+import { closeSync, lstatSync } from "node:fs";
 import { join } from "node:path";
+import { ManifestLines } from "../../precompress/internal.ts";
 import { manifestName, readManifest } from "../../precompress/mod.ts";
 import type { FileStatus } from "../../runtime/mod.ts";
-import { reasonOf } from "./failure.ts";
+import { openToRead, piece, readFully, reasonOf, type Turns } from "./file_content.ts";
 import type { FoundFiles } from "./found_files.ts";
-import { readManifestLines } from "./manifest_lines.ts";
-import {
-  isOfSiteDictionary,
-  recordedContent,
-  recordedDictionary,
-  recordedImmutable,
-  recordedVariant,
-} from "./recorded_content.ts";
-import type { Warn } from "./representation.ts";
-import type { Turns } from "./turns.ts";
+import type { VariantKind, Warn } from "./representation.ts";
+
+/** How many bytes are read at once. What is at hand survives the collector: with 256 KB at hand the heap grows by 8 MB. */
+const AT_ONCE = 32 * 1024;
+/**
+ * Reads the file of a manifest line by line, as precompress writes it.
+ *
+ * @param add Given what the manifest says of each file, by path.
+ * @returns false if it has another form, or is no manifest at all; what `add` was given is then worth nothing.
+ * @throws if it cannot be read.
+ */
+export async function readManifestLines(
+  path: string,
+  add: (path: string, record: unknown) => void,
+  turns: Turns,
+): Promise<boolean> {
+  const file = openToRead(path);
+  try {
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    const lines = new ManifestLines(add);
+    let length = AT_ONCE;
+    while (length === AT_ONCE) {
+      length = readFully(file, piece, AT_ONCE);
+      const text = decoder.decode(piece.subarray(0, length), { stream: length === AT_ONCE });
+      if (!lines.take(text)) return false;
+      if (turns.isOver) await turns.next();
+    }
+    return lines.isComplete;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return false; // of JSON, of UTF-8
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The content of a file, as a manifest records it. */
+export interface RecordedContent {
+  /** In bytes. */
+  readonly size: number;
+  /** In hexadecimal, as far as its length tells: whoever reads the digits sees the rest. */
+  readonly sha256: string;
+}
+
+/** Digits of a SHA-256 in hexadecimal. */
+const DIGITS = 64;
+/** The states of variants that are there and decode to their file. */
+const isThere: ReadonlySet<unknown> = new Set(["kept", "found"]);
+
+/** Returns the content in a manifest's record, read from a file and so unchecked; undefined if it makes no sense. */
+export function recordedContent(record: unknown): RecordedContent | undefined {
+  const size = ownValue(record, "size");
+  const sha256 = hashIn(record);
+  if (sha256 === undefined || !Number.isSafeInteger(size) || (size as number) < 0) return undefined;
+  return { size: size as number, sha256 };
+}
+
+/** Returns the content that a file's record gives for a variant that is to be there. */
+export function recordedVariant(record: unknown, { format }: VariantKind): RecordedContent | undefined {
+  const variant = ownValue(ownValue(record, "variants"), format);
+  return isThere.has(ownValue(variant, "state")) ? recordedContent(variant) : undefined;
+}
+
+/** Whether a record is that of the dictionary of the site. */
+export function isOfSiteDictionary(record: unknown): boolean {
+  return typeof ownValue(record, "madeOf") === "string";
+}
+
+/** Whether the content of a file never changes under its name, by its record; undefined if that does not say. */
+export function recordedImmutable(record: unknown): boolean | undefined {
+  const immutable = ownValue(record, "immutable");
+  return typeof immutable === "boolean" ? immutable : undefined;
+}
+
+/** The SHA-256 of a dictionary that a file has deltas against, in base64. */
+export function recordedDictionary(record: unknown, of: "former" | "site"): string | undefined {
+  const hex = of === "former" ? hashIn(ownValue(record, "dictionary")) : hashAt(record, "siteDictionary");
+  const hash = hex === undefined ? undefined : Buffer.from(hex, "hex");
+  return hash?.length === DIGITS / 2 ? hash.toString("base64") : undefined;
+}
+
+function hashIn(record: unknown): string | undefined {
+  return hashAt(record, "sha256");
+}
+
+function hashAt(record: unknown, key: string): string | undefined {
+  const hex = ownValue(record, key);
+  return typeof hex === "string" && hex.length === DIGITS ? hex : undefined;
+}
+
+function ownValue(object: unknown, key: string): unknown {
+  if (typeof object !== "object" || object === null || !Object.hasOwn(object, key)) return undefined;
+  return (object as Record<string, unknown>)[key];
+}
 
 /** When the manifest was put where it is: what was there before is what it was made of. */
 export class ManifestTime {

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { StoredCoding } from "../../semantics/mod.ts";
-import { NumberColumn } from "./number_column.ts";
-import { readVerified } from "./read_verified.ts";
+import { NumberColumn } from "./found_files.ts";
+import { readVerified } from "./file_content.ts";
 import type { Representation } from "./representation.ts";
 import type { Tree } from "./tree.ts";
 

@@ -1,6 +1,6 @@
 import type { FoundFiles } from "./found_files.ts";
 import type { Representation, SiteDictionary, TreeFile } from "./representation.ts";
-import { variantKinds } from "./variant_kinds.ts";
+import { variantKinds } from "./representation.ts";
 
 /**
  * The files to serve. Files and representations have numbers; objects are made of them as they are requested, since

@@ -5,8 +5,8 @@
  * @module
  */
 
+import { getterOf } from "#streams/host";
 import { badValue, mustBe } from "./errors.ts";
-import { getterOf } from "#streams/getter_of";
 
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
 const typedArrayName = getterOf(typedArray, Symbol.toStringTag);
@@ -164,4 +164,9 @@ export function joinBytes(pieces: readonly Uint8Array[], length: number): Uint8A
     offset += piece.length;
   }
   return whole;
+}
+
+/** Returns the bytes of a view, without a copy; a Uint8Array, also a Buffer, as it is. */
+export function bytesOfView(view: ArrayBufferView): Uint8Array {
+  return view instanceof Uint8Array ? view : new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 }

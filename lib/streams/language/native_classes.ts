@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { getterOf } from "#streams/getter_of";
+import { getterOf } from "#streams/host";
 import { hasBrand, isObject } from "./webidl.ts";
 
 /** The runtime's own ReadableStream. */

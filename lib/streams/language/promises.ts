@@ -181,3 +181,24 @@ export function waitForAll(promises: readonly Promise<unknown>[]): Promise<void>
   for (const promise of promises) then.call(promise, onFulfilled, all.reject);
   return all.promise;
 }
+
+/**
+ * The result of an algorithm of ours that is not finished, where a user's would return a promise: the algorithm reports
+ * its end with a call. No promise is made.
+ */
+export const PARKED: unique symbol = Symbol("parked");
+
+const nothing = (): void => {};
+
+/** Takes the place of a source, sink or transformer that will not be called again, so that it can be collected. */
+export const CLEARED: Readonly<
+  Record<"abort" | "cancel" | "close" | "flush" | "pull" | "transform" | "write", () => void>
+> = {
+  abort: nothing,
+  cancel: nothing,
+  close: nothing,
+  flush: nothing,
+  pull: nothing,
+  transform: nothing,
+  write: nothing,
+};

@@ -5,8 +5,8 @@
  * @see {@link https://webidl.spec.whatwg.org/#js-type-mapping}
  */
 
-import { mustBe } from "./errors.ts";
-import { getterOf } from "#streams/getter_of";
+import { getterOf } from "#streams/host";
+import { illegalConstructor, mustBe } from "./errors.ts";
 import { isThenableLike } from "./promises.ts";
 
 const { call } = Function.prototype;
@@ -98,4 +98,40 @@ const abortedOf = getterOf(AbortSignal.prototype, "aborted");
 /** Whether a value is an AbortSignal, of any prototype. */
 export function isAbortSignal(value: unknown): value is AbortSignal {
   return hasBrand(abortedOf, value);
+}
+
+/*
+ * How our own code makes objects of public classes that callers cannot construct, or not from a state: the state
+ * waits here while the constructor runs. Callers cannot see it, and it costs them nothing.
+ */
+
+let waiting: object | undefined;
+
+/** Constructs a public object around a state. */
+export function construct<T>(constructor: new (...args: never[]) => T, state: object): T {
+  waiting = state;
+  return new constructor();
+}
+
+/** The first half of {@linkcode construct}, for where a call of one known constructor is to be fast. */
+export function giveState(state: object): void {
+  waiting = state;
+}
+
+/** Returns the state given to {@linkcode construct}, in the constructor it called; otherwise undefined. */
+export function takeState<State extends object>(): State | undefined {
+  const state = waiting as State | undefined;
+  waiting = undefined;
+  return state;
+}
+
+/**
+ * The same for a class that only our own code constructs.
+ *
+ * @throws {TypeError} if a caller constructs it.
+ */
+export function requireState<State extends object>(): State {
+  const state = takeState<State>();
+  if (state === undefined) throw illegalConstructor();
+  return state;
 }

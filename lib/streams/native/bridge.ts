@@ -1,13 +1,4 @@
 import { lockedError, mustBe } from "../language/errors.ts";
-import { construct } from "../language/shell.ts";
-import { ByteControllerState } from "../readable/byte_controller_state.ts";
-import { checkReadableStreamFree, readableStreamStateOf } from "../readable/lockable.ts";
-import { ReadableStream } from "../readable/readable_stream.ts";
-import { checkWritableStreamFree, writableStreamStateOf } from "../writable/lockable.ts";
-import { WritableStream } from "../writable/writable_stream.ts";
-import { setUpWritableStreamDefaultWriter, WriterState } from "../writable/writer_state.ts";
-import { FromNativeByteSource } from "./ends/from_native_bytes.ts";
-import { fromNativeSink } from "./ends/from_native_sink.ts";
 import {
   hasNativeByteStreams,
   isNativeReadableStream,
@@ -17,8 +8,23 @@ import {
   NativeReadableStream,
   NativeWritableStream,
 } from "../language/native_classes.ts";
-import { NativeReadableEnd } from "./ends/readable_end.ts";
-import { ToNativeSource } from "./feeds/to_native_source.ts";
+import { Deferred } from "../language/promises.ts";
+import { construct } from "../language/webidl.ts";
+import { ByteControllerState } from "../readable/byte_controller_state.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "../readable/lockable.ts";
+import { ReadableStream } from "../readable/readable_stream.ts";
+import {
+  readableStreamDefaultReaderRead,
+  readableStreamReaderGenericInitialize,
+  type ReadRequest,
+} from "../readable/reader_state.ts";
+import { readableStreamCancel, type ReadableStreamState } from "../readable/stream_state.ts";
+import { checkWritableStreamFree, writableStreamStateOf } from "../writable/lockable.ts";
+import { WritableStream } from "../writable/writable_stream.ts";
+import { setUpWritableStreamDefaultWriter, WriterState } from "../writable/writer_state.ts";
+import { FromNativeByteSource, fromNativeSink } from "./ends/from_native.ts";
+import { NativeReadableEnd } from "./ends/native_ends.ts";
+import { UnseenReaderState } from "./feeds/readable_feed.ts";
 import { WritableFeed } from "./feeds/writable_feed.ts";
 
 /** How many chunks, or bytes of a byte stream, a stream made by {@linkcode toNative} takes from ours at once. */
@@ -115,4 +121,79 @@ function toPair(stream: object): ReadableWritablePair {
   }
   if (readable.locked || writable.locked) throw lockedError("make a pair");
   return { readable, writable };
+}
+
+type NativeController = ReadableStreamDefaultController<unknown> | ReadableByteStreamController;
+
+/** The underlying source of a native stream that takes all that our stream has buffered at each pull. */
+export class ToNativeSource implements ReadRequest {
+  readonly type: "bytes" | undefined;
+  readonly #stream: ReadableStreamState;
+  readonly #reader = new UnseenReaderState();
+  #controller!: NativeController; // set by start()
+  #pull: Deferred<void> | undefined;
+  #isReading = false;
+  #ended = false;
+
+  constructor(stream: ReadableStreamState, isByteStream: boolean) {
+    this.type = isByteStream ? "bytes" : undefined;
+    this.#stream = stream;
+  }
+
+  start(controller: NativeController): void {
+    this.#controller = controller;
+    readableStreamReaderGenericInitialize(this.#reader, this.#stream);
+    this.#stream.feed = this;
+    this.closeSteps();
+  }
+
+  pull(): Promise<void> | undefined {
+    const { controller } = this.#stream;
+    let taken = 0;
+    this.#isReading = true;
+    while (!this.#ended && controller.hasBuffered && (taken === 0 || this.#controller.desiredSize! > 0)) {
+      this.#stream.disturbed = true;
+      this.chunkSteps(controller.readBuffered());
+      taken++;
+    }
+    this.#isReading = false;
+    this.closeSteps();
+    if (taken > 0 || this.#ended) return undefined;
+    this.#pull = new Deferred();
+    readableStreamDefaultReaderRead(this.#reader, this);
+    return this.#pull?.promise;
+  }
+
+  cancel(reason: unknown): Promise<void> {
+    this.#ended = true;
+    return readableStreamCancel(this.#stream, reason);
+  }
+
+  chunkSteps(chunk: unknown): void {
+    this.#controller.enqueue(chunk as never);
+    this.#settlePull();
+  }
+
+  /** Tells of the end, if there is one: a chunk that is taken may have our stream end before we have it. */
+  closeSteps(): void {
+    const { state, storedError } = this.#stream;
+    if (state === "readable" || this.#ended || this.#isReading) return;
+    this.#ended = true;
+    if (state === "errored") {
+      this.#controller.error(storedError);
+    } else {
+      this.#controller.close();
+      (this.#controller as ReadableByteStreamController).byobRequest?.respond(0);
+    }
+    this.#settlePull();
+  }
+
+  errorSteps(): void {
+    this.closeSteps();
+  }
+
+  #settlePull(): void {
+    this.#pull?.resolve();
+    this.#pull = undefined;
+  }
 }

@@ -1,11 +1,17 @@
 import { closeEndedSide } from "#streams/lazy_side";
+import { holdForRecycling, recycle, type Recycling, recyclingBetween } from "#streams/recycling";
 import { endedError } from "../language/errors.ts";
 import { Deferred, queueReaction, react, waitForAll } from "../language/promises.ts";
 import { DefaultControllerState } from "../readable/default_controller_state.ts";
 import type { RunningPipe } from "../readable/pull_run.ts";
-import type { ReadRequest } from "../readable/read_requests.ts";
-import { readableStreamReaderGenericInitialize, readableStreamReaderRelease } from "../readable/reader_state.ts";
+import {
+  DefaultReaderState,
+  readableStreamReaderGenericInitialize,
+  readableStreamReaderRelease,
+  type ReadRequest,
+} from "../readable/reader_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "../readable/stream_state.ts";
+import { countAsMany, Task } from "../shortcuts/task.ts";
 import { writableStreamPipeWrite } from "../writable/pipe_write.ts";
 import {
   writableStreamAbort,
@@ -17,13 +23,52 @@ import {
   setUpWritableStreamDefaultWriter,
   writableStreamDefaultWriterCloseWithErrorPropagation,
   writableStreamDefaultWriterRelease,
+  WriterState,
 } from "../writable/writer_state.ts";
 import type { PendingWrites, ReadableEnd, WritableEnd } from "./pipe_ends.ts";
-import { PipeReaderState, PipeWriterState } from "./pipe_locks.ts";
 import type { PipeOptions } from "./pipe_options.ts";
-import { countAsMany } from "../shortcuts/long_turn.ts";
-import { holdForRecycling, recycle, type Recycling, recyclingBetween } from "#streams/recycling";
-import { Task } from "../shortcuts/task.ts";
+
+/** The reader of a pipe: what happens to the stream wakes the pipe. Nobody sees its promise. */
+export class PipeReaderState extends DefaultReaderState {
+  readonly #pipe: Task;
+  override readonly mostPullsAtOnce = 64;
+
+  constructor(pipe: Task) {
+    super();
+    this.#pipe = pipe;
+  }
+  override streamClosed(): void {
+    super.streamClosed();
+    this.#pipe.wake();
+  }
+  override streamErrored(error: unknown): void {
+    super.streamErrored(error);
+    this.#pipe.wake();
+  }
+  override released(): void {} // an error that nobody sees would cost 4 µs, for its stack
+}
+
+/** The writer of a pipe; nobody sees its promises. */
+export class PipeWriterState extends WriterState {
+  readonly #pipe: Task;
+
+  constructor(pipe: Task) {
+    super();
+    this.#pipe = pipe;
+  }
+  override becameFull(): void {}
+  override becameReady(): void {
+    this.#pipe.wake();
+  }
+  override startedErroring(): void {}
+  override streamErrored(): void {
+    this.#pipe.wake();
+  }
+  override streamClosed(): void {
+    this.#pipe.wake();
+  }
+  override released(): void {}
+}
 
 /** The error that a pipe is rejected with. */
 interface Failure {

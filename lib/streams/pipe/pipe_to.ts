@@ -10,7 +10,7 @@ import { writableStreamStateOf } from "../writable/lockable.ts";
 import { Pipe } from "./pipe.ts";
 import { type ReadableEnd, toPipeTransform, toReadableEnd, toWritableEnd, type WritableEnd } from "./pipe_ends.ts";
 import { type PipeOptions, toPipeOptions } from "./pipe_options.ts";
-import type { StreamPipeOptions } from "./stream_pipe_options.ts";
+import type { StreamPipeOptions } from "./pipe_options.ts";
 
 /**
  * Pipes all chunks of a readable stream into a writable one; settles when everything is written and the destination

@@ -1,7 +1,7 @@
 import { wrongThis } from "../language/errors.ts";
 import { noop, promiseRejectedWith, promiseResolvedWith, queueReaction, react } from "../language/promises.ts";
 import { isObject } from "../language/webidl.ts";
-import { type ReadRequest, servedRead } from "./read_requests.ts";
+import { type ReadRequest, servedRead } from "./reader_state.ts";
 import {
   DefaultReaderState,
   readableStreamDefaultReaderRead,

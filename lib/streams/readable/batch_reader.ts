@@ -2,12 +2,12 @@ import { lockedError, mustBe } from "../language/errors.ts";
 import { queueReaction } from "../language/promises.ts";
 import { isNativeReadableStream, isNativeReadableStreamLocked } from "../language/native_classes.ts";
 import { NativeBatchReader } from "../native/ends/native_batch_reader.ts";
-import type { BatchReader, BatchRequest } from "../queuing/batch_requests.ts";
-import { type BatchLimits, GatheredBatch } from "../queuing/gathered_batch.ts";
+import type { BatchReader, BatchRequest } from "../queuing/read_batch.ts";
+import { type BatchLimits, GatheredBatch } from "../queuing/read_batch.ts";
 import { DefaultControllerState } from "./default_controller_state.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
 import { pullRunInto } from "./pull_run.ts";
-import type { ReadRequest } from "./read_requests.ts";
+import type { ReadRequest } from "./reader_state.ts";
 import {
   DefaultReaderState,
   readableStreamDefaultReaderRead,

@@ -2,16 +2,16 @@ import { cloneAsUint8Array, viewSlots } from "../language/array_buffers.ts";
 import { lockedError, mustBe } from "../language/errors.ts";
 import { isNativeReadableStream, isNativeReadableStreamLocked } from "../language/native_classes.ts";
 import { markAsHandled } from "../language/promises.ts";
-import { construct } from "../language/shell.ts";
-import { FromNativeByteSource } from "../native/ends/from_native_bytes.ts";
-import { NativeReadableEnd } from "../native/ends/readable_end.ts";
+import { construct } from "../language/webidl.ts";
+import { FromNativeByteSource } from "../native/ends/from_native.ts";
+import { NativeReadableEnd } from "../native/ends/native_ends.ts";
 import { checkedSize } from "../queuing/chunk_queue.ts";
-import { readableByteStreamControllerRespond } from "./byob_response.ts";
+import { readableByteStreamControllerRespond } from "./byob_request.ts";
 import { ByteControllerState } from "./byte_controller_state.ts";
 import type { SourceAlgorithms } from "./controller_state.ts";
 import { DefaultControllerState } from "./default_controller_state.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
-import type { ReadRequest } from "./read_requests.ts";
+import type { ReadRequest } from "./reader_state.ts";
 import { ReadableStream } from "./readable_stream.ts";
 import {
   DefaultReaderState,

@@ -1,13 +1,115 @@
-import { isDetachedBuffer, NOT_EMPTY, toArrayBufferView } from "../language/array_buffers.ts";
-import { cannot, wrongThis } from "../language/errors.ts";
 import { showInNode } from "#streams/inspection";
-import { requireState } from "../language/shell.ts";
-import { defineInterface, isObject, toUnsignedLongLong } from "../language/webidl.ts";
-import type { ByobRequestState, ByteControllerState } from "./byte_controller_state.ts";
 import {
-  readableByteStreamControllerRespond,
-  readableByteStreamControllerRespondWithNewView,
-} from "./byob_response.ts";
+  isDetachedBuffer,
+  NOT_EMPTY,
+  toArrayBufferView,
+  transferArrayBuffer,
+  viewSlots,
+} from "../language/array_buffers.ts";
+import { cannot, outOfRange, wrongThis } from "../language/errors.ts";
+import { defineInterface, isObject, requireState, toUnsignedLongLong } from "../language/webidl.ts";
+import {
+  ByobRequestState,
+  type ByteControllerState,
+  commitPullIntoDescriptor,
+  commitPullIntoDescriptors,
+  enqueueClonedChunkToQueue,
+  enqueueDetachedPullIntoToQueue,
+  invalidateByobRequest,
+  processPullIntosUsingQueue,
+  takeBackBuffer,
+} from "./byte_controller_state.ts";
+import type { PullIntoDescriptor } from "./pull_into.ts";
+import { ByobReaderState } from "./reader_state.ts";
+
+/** @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablebytestreamcontrollergetbyobrequest} */
+export function readableByteStreamControllerGetByobRequest(
+  controller: ByteControllerState,
+): ByobRequestState | undefined {
+  if (controller.firstPullInto !== undefined) controller.byobRequest ??= new ByobRequestState(controller);
+  return controller.byobRequest;
+}
+
+/**
+ * @throws {TypeError} if nothing was written to an open stream, or something to a closed one.
+ * @throws {RangeError} if more was written than the view holds.
+ * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-respond}
+ */
+export function readableByteStreamControllerRespond(controller: ByteControllerState, bytesWritten: number): void {
+  const first = controller.firstPullInto!;
+  checkBytesWritten(controller, first, bytesWritten);
+  takeBackBuffer(controller, first);
+  respondInternal(controller, bytesWritten);
+}
+
+/**
+ * @throws {TypeError} if the view is empty on an open stream, or not empty on a closed one.
+ * @throws {RangeError} if the view is not of the memory that was lent.
+ * @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-respond-with-new-view}
+ */
+export function readableByteStreamControllerRespondWithNewView(
+  controller: ByteControllerState,
+  view: ArrayBufferView,
+): void {
+  const first = controller.firstPullInto!;
+  const { buffer, byteOffset, byteLength } = viewSlots(view);
+  checkBytesWritten(controller, first, byteLength);
+  if (first.byteOffset + first.bytesFilled !== byteOffset || first.bufferByteLength !== buffer.byteLength) {
+    throw outOfRange("the view must start where the BYOB request's view starts, in a buffer as long as its");
+  }
+  first.buffer = transferArrayBuffer(buffer);
+  respondInternal(controller, byteLength);
+}
+
+function checkBytesWritten(controller: ByteControllerState, first: PullIntoDescriptor, bytesWritten: number): void {
+  if ((controller.stream.state === "closed") !== (bytesWritten === 0)) {
+    throw cannot("respond", `${bytesWritten} bytes are for a stream that is ${bytesWritten === 0 ? "closed" : "open"}`);
+  }
+  const room = first.byteLength - first.bytesFilled;
+  if (bytesWritten > room) throw outOfRange(`the view has room for ${room} bytes, not for ${bytesWritten}`);
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#readable-byte-stream-controller-respond-internal} */
+function respondInternal(controller: ByteControllerState, bytesWritten: number): void {
+  const first = controller.firstPullInto!;
+  invalidateByobRequest(controller);
+  if (controller.stream.state === "closed") respondInClosedState(controller, first);
+  else respondInReadableState(controller, bytesWritten, first);
+  controller.callPullIfNeeded();
+}
+
+function respondInClosedState(controller: ByteControllerState, first: PullIntoDescriptor): void {
+  if (first.readerType === "none") controller.shiftPullInto();
+  const { reader } = controller.stream;
+  if (!(reader instanceof ByobReaderState)) return;
+  const filled: PullIntoDescriptor[] = [];
+  while (filled.length < reader.requests.length) filled.push(controller.shiftPullInto());
+  commitPullIntoDescriptors(controller, filled);
+}
+
+function respondInReadableState(
+  controller: ByteControllerState,
+  bytesWritten: number,
+  first: PullIntoDescriptor,
+): void {
+  first.bytesFilled += bytesWritten;
+  if (first.readerType === "none") {
+    enqueueDetachedPullIntoToQueue(controller, first);
+    commitPullIntoDescriptors(controller, processPullIntosUsingQueue(controller));
+    return;
+  }
+  if (first.bytesFilled < first.minimumFill) return;
+  controller.shiftPullInto();
+  const remainder = first.bytesFilled % first.kind.elementSize;
+  if (remainder > 0) {
+    const end = first.byteOffset + first.bytesFilled;
+    enqueueClonedChunkToQueue(controller, first.buffer, end - remainder, remainder);
+  }
+  first.bytesFilled -= remainder;
+  const filled = processPullIntosUsingQueue(controller);
+  commitPullIntoDescriptor(controller, first);
+  commitPullIntoDescriptors(controller, filled);
+}
 
 /**
  * A buffer that a byte source is asked to fill.

@@ -1,9 +1,9 @@
 import { cloneArrayBuffer, lengthOf, transferArrayBuffer, ViewSlots } from "../language/array_buffers.ts";
 import { cannot } from "../language/errors.ts";
-import { ByteQueue } from "./byte_queue.ts";
+import { ByteQueue } from "./pull_into.ts";
 import { ReadableControllerState, type SourceAlgorithms } from "./controller_state.ts";
 import { PullIntoDescriptor } from "./pull_into.ts";
-import type { ReadIntoRequest, ReadRequest } from "./read_requests.ts";
+import type { ReadIntoRequest, ReadRequest } from "./reader_state.ts";
 import { type ByobReaderState, DefaultReaderState } from "./reader_state.ts";
 import { ReadableStreamState } from "./stream_state.ts";
 

@@ -5,9 +5,9 @@ import {
   readableByteStreamControllerGetByobRequest,
   readableByteStreamControllerRespond,
   readableByteStreamControllerRespondWithNewView,
-} from "./byob_response.ts";
+} from "./byob_request.ts";
 import { type ByteControllerState, createReadableByteStream } from "./byte_controller_state.ts";
-import type { ReadIntoRequest, ReadRequest } from "./read_requests.ts";
+import type { ReadIntoRequest, ReadRequest } from "./reader_state.ts";
 import {
   acquireReadableStreamByobReader,
   acquireReadableStreamDefaultReader,
@@ -18,7 +18,7 @@ import {
   readableStreamReaderRelease,
 } from "./reader_state.ts";
 import type { ReadableStreamState } from "./stream_state.ts";
-import { Tee, TeeBranch } from "./tee_branches.ts";
+import { Tee, TeeBranch } from "./default_tee.ts";
 
 /**
  * A reader for two branches of bytes; it is its own request, as only one read is ever under way. It reads into the view

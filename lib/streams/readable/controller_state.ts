@@ -1,4 +1,4 @@
-import { CLEARED } from "../shortcuts/cleared.ts";
+import { CLEARED } from "../language/promises.ts";
 import { endedControllerError } from "../language/errors.ts";
 import {
   attempt,
@@ -10,10 +10,10 @@ import {
   react,
   settle,
 } from "../language/promises.ts";
-import { Ring } from "../queuing/ring.ts";
-import { PARKED } from "../shortcuts/parked.ts";
+import { Ring } from "../queuing/chunk_queue.ts";
+import { PARKED } from "../language/promises.ts";
 import type { RecyclingSource } from "../shortcuts/recycling.ts";
-import type { ReadRequest } from "./read_requests.ts";
+import type { ReadRequest } from "./reader_state.ts";
 import { readableStreamClose, readableStreamError, type ReadableStreamState } from "./stream_state.ts";
 
 /** The algorithms of a readable stream: a user's underlying source, or one of ours. */

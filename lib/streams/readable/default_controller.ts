@@ -1,6 +1,6 @@
 import { wrongThis } from "../language/errors.ts";
 import { showInNode } from "#streams/inspection";
-import { requireState } from "../language/shell.ts";
+import { requireState } from "../language/webidl.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";
 import { checkCanCloseOrEnqueue } from "./controller_state.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";

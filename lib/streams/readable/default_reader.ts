@@ -8,7 +8,7 @@ import {
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
-import { PromiseReadRequest, servedRead } from "./read_requests.ts";
+import { PromiseReadRequest, servedRead } from "./reader_state.ts";
 import {
   DefaultReaderState,
   readableStreamDefaultReaderRead,

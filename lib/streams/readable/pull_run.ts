@@ -1,6 +1,6 @@
-import { RUN_LENGTH, takeRun } from "../shortcuts/number_runs.ts";
+import { RUN_LENGTH, takeRun } from "../shortcuts/chunk_array_queue.ts";
 import { isThenableLike, markAsHandled } from "../language/promises.ts";
-import type { GatheredBatch } from "../queuing/gathered_batch.ts";
+import type { GatheredBatch } from "../queuing/read_batch.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
 import { SyncIteratorSource } from "./from.ts";
 

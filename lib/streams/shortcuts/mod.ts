@@ -20,7 +20,7 @@
  * | an iterator without a promise for each item | `readable/from.ts` `SyncIteratorSource` | the item is no thenable | `then` is looked up once, in the same microtask | `tests/streams/differential_test.ts` |
  * | a run pulled from an iterator | `readable/pull_run.ts` `pullRun` | a pipe asks, nothing is buffered, no pull is under way | the items taken ahead of the destination | `tests/batch/iterable_source_test.ts` |
  * | a buffer that is not transferred where nobody can tell | `readable/byte_controller_state.ts` `takeBackBuffer` | nobody has looked at the request's view | that a view somebody holds is detached | `tests/streams/byte_buffers_test.ts` |
- * | a chunk's memory that is freed once it is copied | `readable/byte_queue.ts` `moveTo` | all of it has been copied into views | bytes that somebody still reads | `tests/streams/byte_buffers_test.ts` |
+ * | a chunk's memory that is freed once it is copied | `readable/pull_into.ts` `moveTo` | all of it has been copied into views | bytes that somebody still reads | `tests/streams/byte_buffers_test.ts` |
  * | a write that passes the queue | `writable/writer_state.ts` `writeAtOnce` | the sink is idle and the size is 1 | `desiredSize` and `ready` in the call | `tests/streams/differential_test.ts` |
  * | a write that settles at once | `writable/controller_state.ts` `processWrite` | the request's `settlesAtOnce`, and no promise was returned | when a later write starts | `tests/streams/aborted_pipe_test.ts` |
  * | a pipe's write past the queue | `writable/pipe_write.ts` `writableStreamPipeWrite` | the sink is idle | where an end that comes meanwhile falls | `tests/streams/aborted_pipe_test.ts` |
@@ -30,28 +30,28 @@
  * | a transform that waits without a promise | `transform/transform_state.ts` `PARKED` | always | the microtask in which it goes on | `tests/streams/differential_test.ts` |
  * | a transform between two pipes | `transform/transform_state.ts` `mostPullsAtOnce` | a pipe or an iterator reads, and a pipe writes | where backpressure starts and ends | `tests/streams/high_water_mark_test.ts` |
  * | many chunks enqueued in one call | `transform/enqueue_all.ts` `enqueueAll` | no reader waits, no size function | that each is enqueued in order | `tests/streams/enqueue_all_test.ts` |
- * | the rest of a chunk, parked | `transform/transform_rest.ts` `transformRest` | the transformer is ours, and there is backpressure | that a write ends when its chunk is transformed, or fails with it | `tests/text/pieces_test.ts` |
- * | arrays kept as they came | `shortcuts/run_queue.ts` `RunQueue` | chunks of size 1 come many at once | order and totals | `tests/streams/run_queue_test.ts` |
- * | arrays of numbers used again | `shortcuts/number_runs.ts` `giveBackNumberRun` | the array holds nothing but numbers, and nobody else has it | a chunk that somebody holds | `tests/files/number_file_writer_test.ts` |
+ * | the rest of a chunk, parked | `transform/enqueue_all.ts` `transformRest` | the transformer is ours, and there is backpressure | that a write ends when its chunk is transformed, or fails with it | `tests/text/pieces_test.ts` |
+ * | arrays kept as they came | `shortcuts/chunk_array_queue.ts` `RunQueue` | chunks of size 1 come many at once | order and totals | `tests/streams/run_queue_test.ts` |
+ * | arrays of numbers used again | `shortcuts/chunk_array_queue.ts` `giveBackNumberRun` | the array holds nothing but numbers, and nobody else has it | a chunk that somebody holds | `tests/files/number_file_writer_test.ts` |
  * | buffers used again | `shortcuts/recycling.ts` `Recycling` | source and transformer are ours, and all writes have ended | bytes that somebody still reads | `tests/files/used_again_test.ts` |
  * | tasks that share a microtask | `shortcuts/task.ts` `holdTasks` | a microtask of ours is under way, with no user's code below it | contexts, and that promises of others get their turn | `tests/streams/task_test.ts` |
- * | no look at the clock for each task | `shortcuts/long_turn.ts` `isLongTurn` | few tasks have run since the last look | that timers and sockets get their turn | `tests/streams/long_turn_test.ts` |
+ * | no look at the clock for each task | `shortcuts/task.ts` `isLongTurn` | few tasks have run since the last look | that timers and sockets get their turn | `tests/streams/long_turn_test.ts` |
  * | entering a context by the cheapest way | `shortcuts/async_context.ts` `runIn` | the runtime has that way | the context that callbacks run in | `tests/streams/contexts/contexts_test.ts` |
- * | a pipe's locks without promises | `pipe/pipe_locks.ts` `PipeReaderState` | always | what others see of a locked stream | `tests/streams/idle_error_test.ts` |
+ * | a pipe's locks without promises | `pipe/pipe.ts` `PipeReaderState` | always | what others see of a locked stream | `tests/streams/idle_error_test.ts` |
  * | a native side that is made when it is looked for | `native/lazy/lazy_side.ts` `makeNativeSideLazily` | the runtime marks its streams by properties | what the runtime sees of a stream | `tests/streams/native_side_test.ts` |
- * | a writable end that is piped into unseen | `native/lazy/unseen_writable.ts` `unseenWritableEnd` | the TransformStream is ours, with the class's own getter | which getters run, and what they give | `tests/streams/unseen_writable_test.ts` |
- * | transform streams without a native side | `native/lazy/no_side.ts` `goWithoutNativeSide` | the runtime transfers none | what the runtime refuses, and shows | `tests/streams/native_side_test.ts` |
+ * | a writable end that is piped into unseen | `native/lazy/lazy_side.ts` `unseenWritableEnd` | the TransformStream is ours, with the class's own getter | which getters run, and what they give | `tests/streams/unseen_writable_test.ts` |
+ * | transform streams without a native side | `native/lazy/lazy_side.ts` `goWithoutNativeSide` | the runtime transfers none | what the runtime refuses, and shows | `tests/streams/native_side_test.ts` |
  * | readers and writers whose native side is made then | `native/lazy/lazy_lock.ts` `makeLockLazily` | the same | what the runtime sees of a locked stream | `tests/streams/native_side_test.ts` |
- * | native readers that wait in our stream | `native/lazy/direct_reads.ts` `readDirectly` | Deno's steps have their names, and nothing has pulled for a BYOB reader | order, close, error, cancel and release | `tests/streams/native_side_test.ts` |
+ * | native readers that wait in our stream | `native/lazy/light_side.ts` `readDirectly` | Deno's steps have their names, and nothing has pulled for a BYOB reader | order, close, error, cancel and release | `tests/streams/native_side_test.ts` |
  * | a native side without the constructor | `native/lazy/light_side.ts` `lightSideOf` | a stream of Deno's is like that, by a trial | what the runtime sees of a stream | `tests/streams/native_side_test.ts` |
  * | a state as the source of its native side | `native/lazy/eager_feed.ts` `LateFeed` | the runtime takes all that is queued at once, and the stream is none of bytes | what the runtime reads and cancels | `tests/streams/drop_in_response_test.ts` |
- * | chunks lent to the native side | `native/lazy/lending_feed.ts` `LendingFeed` | the runtime takes all that is queued at once, and no pull would come of a chunk that is taken | pulls, `desiredSize`, cancel, and what another reader gets | `tests/streams/lent_chunks_test.ts` |
- * | chunks that cross in batches | `native/feeds/to_native_source.ts` `ToNativeSource` | `toNative()` was asked for | order, close, error and cancel | `tests/streams/bridge_batch_test.ts` |
- * | a writer of the runtime that is not awaited | `native/ends/from_native_sink.ts` `FromNativeSink` | the native stream has room | backpressure and errors | `tests/streams/bridge_test.ts` |
+ * | chunks lent to the native side | `native/lazy/eager_feed.ts` `LendingFeed` | the runtime takes all that is queued at once, and no pull would come of a chunk that is taken | pulls, `desiredSize`, cancel, and what another reader gets | `tests/streams/lent_chunks_test.ts` |
+ * | chunks that cross in batches | `native/bridge.ts` `ToNativeSource` | `toNative()` was asked for | order, close, error and cancel | `tests/streams/bridge_batch_test.ts` |
+ * | a writer of the runtime that is not awaited | `native/ends/from_native.ts` `FromNativeSink` | the native stream has room | backpressure and errors | `tests/streams/bridge_test.ts` |
  *
  * @module
  */
 export { type Context, currentContext, runIn } from "./async_context.ts";
-export { atEndOfTurn } from "./end_of_turn.ts";
-export { giveBackNumberRun, RUN_LENGTH, takeRun } from "./number_runs.ts";
+export { atEndOfTurn } from "./task.ts";
+export { giveBackNumberRun, RUN_LENGTH, takeRun } from "./chunk_array_queue.ts";
 export { RecyclingSource, ReleasingTransformer } from "#streams/recycling";

@@ -1,6 +1,6 @@
 import { wrongThis } from "../language/errors.ts";
 import { showInNode } from "#streams/inspection";
-import { requireState } from "../language/shell.ts";
+import { requireState } from "../language/webidl.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";
 import type { TransformStreamState } from "./transform_state.ts";
 

@@ -1,6 +1,8 @@
+import { queueReaction } from "../language/promises.ts";
 import { checkCanCloseOrEnqueue } from "../readable/controller_state.ts";
-import { enqueueRun } from "../shortcuts/run_queue.ts";
+import { enqueueRun } from "../shortcuts/chunk_array_queue.ts";
 import { type TransformStreamDefaultController, transformStreamStateOf } from "./default_controller.ts";
+import type { TransformStreamState } from "./transform_state.ts";
 
 /**
  * Calls `controller.enqueue()` for each chunk, but faster: for transformers of ours that make many of one. What all of
@@ -19,4 +21,34 @@ export function enqueueAll<O>(controller: TransformStreamDefaultController<O>, c
   checkCanCloseOrEnqueue(readableController, "enqueue");
   enqueueRun(readableController, chunks, next);
   state.updateBackpressure(readableController);
+}
+
+/** The transform streams whose aborts are listened to. */
+const heard = new WeakSet<TransformStreamState>();
+
+/** Whether the readable end of a transform stream has all that it wants for now. */
+export function hasBackpressure(controller: TransformStreamDefaultController<never>): boolean {
+  return transformStreamStateOf(controller).backpressure;
+}
+
+/**
+ * Has a transformer of ours called with the rest of its chunk when the readable end wants more: `transform()` must return
+ * what this returns. There must be backpressure.
+ *
+ * The rest is parked as a chunk is that comes while there is backpressure, and the write that is under way ends with it;
+ * so does whatever cancels or errors the stream. An abort does not wait until the readable end wants more.
+ */
+export function transformRest(controller: TransformStreamDefaultController<never>, rest: unknown): Promise<never> {
+  const state = transformStreamStateOf(controller);
+  if (!heard.has(state)) endAtAbort(state);
+  state.write(rest);
+  return new Promise(() => {}); // of its own: reactions to a shared one would stay for ever
+}
+
+function endAtAbort(state: TransformStreamState): void {
+  heard.add(state);
+  const { signal } = state.writable.controller;
+  const end = (): void => state.errorWritableAndUnblockWrite(signal.reason);
+  // Once the writable end is erroring: then the write fails, and the abort goes on.
+  signal.addEventListener("abort", () => queueReaction(end), { once: true });
 }

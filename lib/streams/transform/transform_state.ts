@@ -1,6 +1,6 @@
-import { CLEARED } from "../shortcuts/cleared.ts";
+import { CLEARED } from "../language/promises.ts";
 import { cannot, endedControllerError } from "../language/errors.ts";
-import { PARKED } from "../shortcuts/parked.ts";
+import { PARKED } from "../language/promises.ts";
 import {
   attempt,
   Deferred,

@@ -12,7 +12,7 @@ import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react 
 import { DefaultControllerState } from "../readable/default_controller_state.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
 import { ReadableStreamState } from "../readable/stream_state.ts";
-import { construct, giveState } from "../language/shell.ts";
+import { construct, giveState } from "../language/webidl.ts";
 import {
   type ConvertedStrategy,
   extractHighWaterMark,
@@ -25,7 +25,7 @@ import { createWritableStream, writableStreamDefaultControllerStartFailed } from
 import { WritableStream } from "../writable/writable_stream.ts";
 import { TransformStreamDefaultController } from "./default_controller.ts";
 import { type TransformerAlgorithms, TransformStreamState } from "./transform_state.ts";
-import type { Transformer } from "./transformer_types.ts";
+import type { Transformer } from "./transformer.ts";
 import { UserTransformerAlgorithms } from "./transformer.ts";
 
 /** Whether the native side of a stream is made when the runtime looks for it, or never. */

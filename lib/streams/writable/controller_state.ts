@@ -1,6 +1,6 @@
-import { CLEARED } from "../shortcuts/cleared.ts";
+import { CLEARED } from "../language/promises.ts";
 import { checkedSize, ChunkQueue } from "../queuing/chunk_queue.ts";
-import { PARKED } from "../shortcuts/parked.ts";
+import { PARKED } from "../language/promises.ts";
 import {
   attempt,
   isThenableLike,
@@ -12,7 +12,7 @@ import {
 import { queueGoingOn } from "../readable/controller_state.ts";
 import { holdTasks, runTasks } from "../shortcuts/task.ts";
 import type { SizeAlgorithm } from "../queuing/queuing_strategy.ts";
-import type { Batching } from "./batches/batching.ts";
+import type { Batching } from "./batches/batch.ts";
 import {
   writableStreamCloseQueuedOrInFlight,
   writableStreamFinishErroring,

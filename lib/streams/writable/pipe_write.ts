@@ -1,4 +1,4 @@
-import { PARKED } from "../shortcuts/parked.ts";
+import { PARKED } from "../language/promises.ts";
 import { Deferred, isThenableLike, promiseResolvedWith, react, settle } from "../language/promises.ts";
 import {
   callWrite,

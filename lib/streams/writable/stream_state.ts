@@ -1,6 +1,6 @@
 import { endedError } from "../language/errors.ts";
 import { Deferred, type EndedPromise, promiseRejectedWith, promiseResolvedWith, settle } from "../language/promises.ts";
-import { Ring } from "../queuing/ring.ts";
+import { Ring } from "../queuing/chunk_queue.ts";
 import type { WritableControllerState } from "./controller_state.ts";
 import type { WriterState } from "./writer_state.ts";
 

@@ -1,5 +1,5 @@
 import { endedError, releasedError } from "../language/errors.ts";
-import { PARKED } from "../shortcuts/parked.ts";
+import { PARKED } from "../language/promises.ts";
 import {
   Deferred,
   inAMicrotask,

@@ -7,7 +7,7 @@ import {
   type UndoableCoding,
   undoableFormats,
 } from "../../semantics/mod.ts";
-import type { BodyReader } from "./body_reader.ts";
+import type { BodyReader } from "./body_source.ts";
 import { UploadError } from "./upload_error.ts";
 
 /** The most codings one upon the other: each takes its share of memory and time. */

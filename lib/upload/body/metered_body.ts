@@ -1,9 +1,9 @@
 import { ALGORITHMS, type DigestAlgorithm } from "../../semantics/mod.ts";
 import { type Announced, requireExpected } from "./announced.ts";
-import type { BodyReader } from "./body_reader.ts";
-import { Deadlines, type Pace } from "./deadlines.ts";
-import { Digester, verifyDigests } from "./digester.ts";
-import type { InnerOptions, ReceiveOptions } from "./save_options.ts";
+import type { BodyReader } from "./body_source.ts";
+import { Deadlines, type Pace } from "./pace.ts";
+import { Digester, verifyDigests } from "./announced.ts";
+import type { InnerOptions, ReceiveOptions } from "./upload_options.ts";
 import { UploadError } from "./upload_error.ts";
 
 /** A body that is held against what was announced and what is allowed, while it is received. */

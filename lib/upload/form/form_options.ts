@@ -1,4 +1,113 @@
-import { checkSaveOptions, type FormOption, requireLimit, type SaveBodyOptions } from "../body/save_options.ts";
+import mime from "mime-types";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { UploadError } from "../body/upload_error.ts";
+import { checkSaveOptions, type FormOption, requireLimit, type SaveBodyOptions } from "../body/upload_options.ts";
+import type { BodyDestination } from "../sink/open_sink.ts";
+
+/**
+ * A file of a form, as its sender describes it (RFC 7578, section 4).
+ *
+ * @example Choose a folder by the form's field
+ * ```ts
+ * import { type FormPart, saveForm } from "@millrace/streams/upload";
+ * import { mkdir } from "node:fs/promises";
+ *
+ * await mkdir("uploads/scans");
+ * const place = ({ name }: FormPart): string => name === "scan" ? "scans/scan.pdf" : "other.bin";
+ * const body = new FormData();
+ * body.append("scan", new File(["…"], "../../report.pdf"));
+ * const request = new Request("http://localhost/", { method: "POST", body });
+ * const { files } = await saveForm(request, place, { root: "uploads" });
+ * console.log(files[0].path?.endsWith("scan.pdf"), files[0].filename); // true …report.pdf
+ * ```
+ */
+export interface FormPart {
+  /** The name of the form's field. */
+  readonly name: string;
+  /**
+   * The name that the file has at the sender: any text at all, also `../../etc/passwd` or nothing. Not to be used as a
+   * path, or part of one.
+   */
+  readonly filename: string;
+  /** The media type that the sender gives the file, with its parameters; `text/plain` if none is given. */
+  readonly contentType: string;
+}
+
+/** The destination of a part's bytes. One call at a time. */
+export interface PartTarget {
+  /** Takes the next bytes; when it is done, the memory of the pieces may be used again. */
+  write(pieces: readonly Uint8Array[]): Promise<void> | void;
+  /** There are no more. */
+  end(): Promise<void> | void;
+}
+
+/** The failure of a form that is not what RFC 7578 says. */
+export function malformed(words: string, cause?: unknown): UploadError {
+  return new UploadError("MALFORMED", `The form is malformed: ${words}`, cause === undefined ? undefined : { cause });
+}
+
+/** The failure of a form that has more of `what` than the option `limit` allows. */
+export function tooLarge(what: string, value: number, unit: string, limit: string): UploadError {
+  return new UploadError("TOO_LARGE", `${what} more than the ${value} ${unit} that are accepted (${limit})`);
+}
+
+/** A name as the sender gave it, for an error's message: quoted, and not endless. */
+export function shown(name: string): string {
+  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
+}
+
+/**
+ * The destination of a form's files: a folder, as a path or a `file:` URL, where each gets a random name with the
+ * extension of its own name or type; or a function that returns the destination of each, or undefined to skip it.
+ *
+ * @example Keep pictures, and skip all else
+ * ```ts
+ * import { type FormDestination, saveForm } from "@millrace/streams/upload";
+ * import { randomUUID } from "node:crypto";
+ *
+ * const pictures: FormDestination = ({ contentType }) =>
+ *   contentType === "image/png" ? `uploads/${randomUUID()}.png` : undefined;
+ * const body = new FormData();
+ * body.append("a", new File(["…"], "mill.png", { type: "image/png" }));
+ * body.append("b", new File(["…"], "notes.txt", { type: "text/plain" }));
+ * const { files } = await saveForm(new Request("http://localhost/", { method: "POST", body }), pictures);
+ * console.log(files.map(({ filename }) => filename).join()); // mill.png
+ * ```
+ */
+export type FormDestination =
+  | string
+  | URL
+  | ((part: FormPart) => BodyDestination | undefined | Promise<BodyDestination | undefined>);
+
+/** A function that returns the destination of a part's file. */
+export type Destine = (part: FormPart) => BodyDestination | undefined | Promise<BodyDestination | undefined>;
+
+/** @throws {TypeError} if it is no destination of a form. */
+export function destineBy(destination: FormDestination): Destine {
+  if (typeof destination === "function") return destination;
+  if (typeof destination !== "string" && !(destination instanceof URL)) {
+    const words = "a folder's path or file: URL, or a function that gives a destination for each file";
+    throw new TypeError(`The destination of a form must be ${words}, not ${String(destination)}`);
+  }
+  const folder = typeof destination === "string" ? destination : fileURLToPath(destination);
+  return ({ filename, contentType }) => join(folder, randomName(filename, contentType));
+}
+
+/**
+ * A new name for a file that was sent: a random UUID, and the extension that its name or, if that has none, its type
+ * has.
+ *
+ * @param filename The name that the sender gave it. Nothing of it is taken over but an extension of 1 to 16 letters
+ * and digits of ASCII, in lower case.
+ * @param contentType Its media type, with or without parameters.
+ */
+export function randomName(filename: string, contentType: string): string {
+  const [, own] = /\.([\da-z]{1,16})$/i.exec(filename) ?? [];
+  const extension = own?.toLowerCase() ?? (mime.extension(contentType) || undefined);
+  return extension === undefined ? randomUUID() : `${randomUUID()}.${extension}`;
+}
 
 /**
  * Options of {@linkcode saveForm}. `maxBytes`, `expectedBytes`, `verify`, `timeout` and the other options of what is

@@ -1,15 +1,15 @@
-import type { BodyReader } from "../body/body_reader.ts";
+import type { BodyReader } from "../body/body_source.ts";
 import type { BodySource } from "../body/body_source.ts";
-import { boundaryOf } from "./form_boundary.ts";
-import { destineBy, type FormDestination } from "./form_destination.ts";
-import { FormFields } from "./form_fields.ts";
+import { boundaryOf } from "./form_parser.ts";
+import { destineBy, type FormDestination } from "./form_options.ts";
+import { FormFields } from "./form_files.ts";
 import { FormFiles, type SavedFormFile } from "./form_files.ts";
 import { checkFormOptions, type SaveFormOptions } from "./form_options.ts";
 import { type FormEvent, FormParser } from "./form_parser.ts";
 import type { PartHeader } from "./part_header.ts";
-import type { PartTarget } from "./form_part.ts";
+import type { PartTarget } from "./form_options.ts";
 import { receiveBody } from "../body/receive_body.ts";
-import type { InnerOptions } from "../body/save_options.ts";
+import type { InnerOptions } from "../body/upload_options.ts";
 
 /** The type of a part that has none. */
 const PLAIN_TEXT = "text/plain";

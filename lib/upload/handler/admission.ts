@@ -1,8 +1,8 @@
 import { announcedOf } from "../body/announced.ts";
 import { fieldOf } from "../body/body_source.ts";
 import { requireCodings } from "../body/decoded_body.ts";
-import { boundaryOf } from "../form/form_boundary.ts";
-import { randomName } from "../form/form_destination.ts";
+import { boundaryOf } from "../form/form_parser.ts";
+import { randomName } from "../form/form_options.ts";
 import { UploadError } from "../body/upload_error.ts";
 import { requireOwnSite } from "./cross_site.ts";
 import type { UploadInfo } from "./handler_options.ts";
@@ -10,7 +10,7 @@ import { type Settings, typeOf } from "./settings.ts";
 import { headersOf, type Incoming } from "./incoming.ts";
 import { essenceOf } from "../../semantics/mod.ts";
 import { decodePath, pathBelow, requireName, shown } from "./naming.ts";
-import { requireConditions } from "./place.ts";
+import { requireConditions } from "./storage.ts";
 import { Refusal } from "./problem.ts";
 
 /** The methods that are answered, as a value of `Allow`. */

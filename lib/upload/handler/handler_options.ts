@@ -1,6 +1,6 @@
 import type { S3Bucket } from "../../s3/mod.ts";
 import type { SaveFormOptions } from "../form/form_options.ts";
-import type { UploadLogEntry } from "./log.ts";
+import type { UploadLogEntry } from "./incoming.ts";
 
 /**
  * A file that is to be named.

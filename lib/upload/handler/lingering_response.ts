@@ -1,5 +1,5 @@
 import { readsOnAfterAnswer, writeStream } from "../../runtime/mod.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./incoming.ts";
 import type { Handled } from "./handle_upload.ts";
 
 /**

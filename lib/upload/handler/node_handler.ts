@@ -3,7 +3,7 @@ import type { ServerHttp2Stream } from "node:http2";
 import { writeInformation } from "../../runtime/mod.ts";
 import { hasLeft, leftError } from "../body/upload_error.ts";
 import { ALLOWED } from "./admission.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./incoming.ts";
 import { alreadyRead, handleUpload } from "./handle_upload.ts";
 import type { Incoming } from "./incoming.ts";
 import { LITTLE, MOST_BYTES, MOST_MS } from "./lingering_response.ts";

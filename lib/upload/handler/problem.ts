@@ -1,6 +1,6 @@
 import { ACCEPTED_CODINGS } from "../body/decoded_body.ts";
 import { UploadError, type UploadErrorCode } from "../body/upload_error.ts";
-import { type Answer, jsonAnswer } from "./answer.ts";
+import { type Answer, jsonAnswer } from "./incoming.ts";
 
 /** The reasons to refuse a request besides those of {@linkcode UploadErrorCode}. */
 type RefusalCode =

@@ -4,13 +4,13 @@ import mime from "mime-types";
 import { essenceOf, MediaRanges } from "../../semantics/mod.ts";
 import { described, requireKnown } from "../../streams/internal.ts";
 import { checkFormOptions, type SaveFormOptions } from "../form/form_options.ts";
-import { type InnerOptions, knownOptions, requireType } from "../body/save_options.ts";
+import { type InnerOptions, knownOptions, requireType } from "../body/upload_options.ts";
 import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
 import { type SessionLimits, Sessions } from "../session/sessions.ts";
-import { BucketStorage } from "./bucket_storage.ts";
-import { DiskStorage } from "./disk_storage.ts";
+import { BucketStorage } from "./storage.ts";
+import { DiskStorage } from "./storage.ts";
 import type { ResumableOptions, UploadHandlerOptions } from "./handler_options.ts";
-import { type UploadLogEntry, warnOfFailures } from "./log.ts";
+import { type UploadLogEntry, warnOfFailures } from "./incoming.ts";
 import type { Storage } from "./storage.ts";
 
 /** {@linkcode UploadHandlerOptions} with their defaults, checked. */

@@ -1,5 +1,18 @@
+import { lstatSync, type Stats, statSync } from "node:fs";
+import { join } from "node:path";
+import { makeDirectorySync, reasonOf } from "../../files/internal.ts";
+import type { S3Bucket } from "../../s3/mod.ts";
+import { ifMatchHolds, ifNoneMatchLists, ifUnmodifiedSinceHolds } from "../../semantics/mod.ts";
+import { fieldOf } from "../body/body_source.ts";
+import { UploadError } from "../body/upload_error.ts";
+import type { SaveFormOptions } from "../form/form_options.ts";
+import { BucketSessions } from "../session/bucket_sessions.ts";
+import { DiskSessions } from "../session/disk_sessions.ts";
+import { type SessionStorage, storableType } from "../session/session_storage.ts";
+import { removeAbandonedOnce } from "../sink/file_sink.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
-import type { SessionStorage } from "../session/session_storage.ts";
+import type { Incoming } from "./incoming.ts";
+import { Refusal } from "./problem.ts";
 
 /** A file that is there. */
 export interface Place {
@@ -35,4 +48,166 @@ export interface Storage {
   explained(error: unknown, name: string): unknown;
   /** Returns the store of unfinished uploads. */
   sessions(): SessionStorage;
+}
+
+/**
+ * Returns the status of the file or link at an upload's name; undefined if there is none. Looking is synchronous: it
+ * takes some µs, and a turn of the event loop would let more of the body arrive before it can be held back.
+ *
+ * @param name A checked name.
+ * @throws {Refusal} if its folder is missing: as with WebDAV (RFC 4918, section 9.7.1), none is made.
+ * @throws {UploadError} `EXISTS` if it is something that no file can replace, `BAD_NAME` if the name is too long.
+ */
+export function statusOfPlace(directory: string, name: string): Stats | undefined {
+  try {
+    requireFolder(directory, name);
+    const path = join(directory, name);
+    const status = lstatSync(path, { throwIfNoEntry: false });
+    const isLink = status?.isSymbolicLink() && !statSync(path, { throwIfNoEntry: false })?.isDirectory();
+    if (status === undefined || status.isFile() || isLink) return status;
+  } catch (cause) {
+    if ((cause as { code?: unknown }).code !== "ENAMETOOLONG") throw cause;
+    throw new UploadError("BAD_NAME", `${JSON.stringify(name)} is no name for a file: it is too long`, { cause });
+  }
+  throw new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is something else of that name`);
+}
+
+function requireFolder(directory: string, name: string): void {
+  const end = name.lastIndexOf("/");
+  if (end === -1) return;
+  const folder = name.slice(0, end);
+  let status: Stats | undefined;
+  try {
+    status = statSync(join(directory, folder), { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "ENOTDIR") throw error;
+  }
+  if (status?.isDirectory()) return;
+  throw new Refusal("NO_FOLDER", `Cannot store ${JSON.stringify(name)}: there is no folder ${JSON.stringify(folder)}`);
+}
+
+/**
+ * Sees that the conditions under which a file may be stored hold. Files on a disk have no entity tags, so that none
+ * matches.
+ *
+ * @throws {Refusal} with the status 412.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2}
+ */
+export function requireConditions({ source }: Incoming, status: Place | undefined): void {
+  const ifMatch = fieldOf(source, "if-match");
+  if (ifMatch !== undefined && (status === undefined || !ifMatchHolds(ifMatch, status.etag))) {
+    throw conditionFailed("If-Match");
+  }
+  const since = ifMatch === undefined ? fieldOf(source, "if-unmodified-since") : undefined;
+  const hasChanged = status && since !== undefined && !ifUnmodifiedSinceHolds(since, status.mtimeMs);
+  if (hasChanged) throw conditionFailed("If-Unmodified-Since");
+  if (status && wantsNone(source, status.etag)) throw conditionFailed("If-None-Match");
+}
+
+/** Whether the file must not be there, or not with that entity tag. */
+export function wantsNone(source: Incoming["source"], etag?: string): boolean {
+  const field = fieldOf(source, "if-none-match");
+  return field !== undefined && ifNoneMatchLists(field, etag);
+}
+
+/** The refusal that a precondition asks for. */
+export function conditionFailed(field: string, cause?: unknown): Refusal {
+  return new Refusal("PRECONDITION_FAILED", `The condition of ${field} does not hold`, {}, cause);
+}
+
+/** Files in a folder. */
+export class DiskStorage implements Storage {
+  readonly root: string;
+  readonly #options: Pick<SaveFormOptions, "mode" | "flush">;
+
+  /** @throws {Error} if the folder is missing and cannot be made. */
+  constructor(directory: string, options: Pick<SaveFormOptions, "mode" | "flush">) {
+    this.root = directory;
+    this.#options = options;
+    try {
+      makeDirectorySync(directory);
+    } catch (cause) {
+      throw new Error(`cannot make the directory ${directory} for uploads: ${reasonOf(cause)}`, { cause });
+    }
+    removeAbandonedOnce(directory);
+  }
+
+  /**
+   * Looking is synchronous: it takes some µs, and a turn of the event loop would let more of the body arrive before it
+   * can be held back.
+   */
+  look(name: string): Place | undefined {
+    return statusOfPlace(this.root, name);
+  }
+
+  destination(name: string): BodyDestination {
+    return name;
+  }
+
+  /** Forms do that themselves with files. */
+  takeBack(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  explained(error: unknown): unknown {
+    return error;
+  }
+
+  sessions(): SessionStorage {
+    return new DiskSessions(this.root, this.#options);
+  }
+}
+
+/** Files as objects of a bucket: their names are keys. */
+export class BucketStorage implements Storage {
+  readonly root: undefined = undefined;
+  readonly #bucket: S3Bucket;
+
+  constructor(bucket: S3Bucket) {
+    this.#bucket = bucket;
+  }
+
+  async look(name: string): Promise<Place | undefined> {
+    try {
+      const object = await this.#bucket.head(name);
+      return object && { mtimeMs: object.lastModified.getTime(), etag: object.etag };
+    } catch (error) {
+      throw this.explained(error, name);
+    }
+  }
+
+  destination(name: string, { overwrite, contentType, signal }: PlaceOptions): BodyDestination {
+    return this.#bucket.writable(name, {
+      overwrite,
+      contentType: storableType(contentType),
+      ...(signal && { signal }),
+    });
+  }
+
+  async takeBack(destinations: readonly BodyDestination[]): Promise<void> {
+    for (const destination of destinations) {
+      const { key, stored } = destination as ReturnType<S3Bucket["writable"]>;
+      if (stored !== undefined) await this.#bucket.delete(key).catch(() => {}); // an earlier failure is the one to tell
+    }
+  }
+
+  explained(error: unknown, name: string): unknown {
+    const { name: kind, status, code } = (error ?? {}) as { name?: unknown; status?: unknown; code?: unknown };
+    if (error instanceof RangeError) {
+      return new UploadError("BAD_NAME", `${JSON.stringify(name)} can be no name here`, { cause: error });
+    }
+    if (kind !== "S3Error") return error;
+    if (status === 412) {
+      return new UploadError("EXISTS", `Cannot store ${JSON.stringify(name)}: there is a file of that name`, {
+        cause: error,
+      });
+    }
+    const isAnswered = typeof status === "number" && status >= 300 && status < 500 && status !== 429;
+    if (isAnswered && code !== "NoSuchUpload") return error;
+    return new Refusal("BUSY", "The storage cannot be reached: try again", { "Retry-After": "1" }, error);
+  }
+
+  sessions(): SessionStorage {
+    return new BucketSessions(this.#bucket);
+  }
 }

@@ -1,5 +1,5 @@
 import type { S3Bucket, S3Object } from "../../s3/mod.ts";
-import { BucketHold } from "./bucket_hold.ts";
+import { BucketHold } from "./bucket_session.ts";
 import {
   claimAfter,
   claimKey,
@@ -12,10 +12,10 @@ import {
   removeSession,
   sessionOf,
   touchedAt,
-} from "./bucket_keys.ts";
-import { stateIn } from "./bucket_state.ts";
+} from "./bucket_objects.ts";
+import { stateIn } from "./bucket_objects.ts";
 import { SESSIONS } from "./disk_sessions.ts";
-import type { SessionRecord } from "./session_record.ts";
+import type { SessionRecord } from "./session_storage.ts";
 import { SessionBusyError, type SessionHold, type SessionStorage } from "./session_storage.ts";
 
 /** How often a session is read anew whose holder changes it meanwhile. */

@@ -26,7 +26,7 @@ import { commitFile, removeCommitted } from "../form/committed_file.ts";
 import { containedPath } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
 import { isLockName, SessionLock } from "./session_lock.ts";
-import { parseRecord, type SessionRecord } from "./session_record.ts";
+import { parseRecord, type SessionRecord } from "./session_storage.ts";
 import {
   SessionBusyError,
   type SessionHold,

@@ -1,10 +1,151 @@
 import { fileURLToPath } from "node:url";
 import { RotatingFileWritable } from "../../files/mod.ts";
-import type { BodySink } from "./body_sink.ts";
+import type { SaveBodyOptions } from "../body/upload_options.ts";
 import { containedPath, shownName } from "./contained_path.ts";
-import { openFileSink } from "./file_sink.ts";
-import { openRotatingSink, openStreamSink } from "./stream_sinks.ts";
-import type { SaveBodyOptions } from "../body/save_options.ts";
+import { type BodySink, openFileSink, storageFailure } from "./file_sink.ts";
+
+/** Writes to a stream that is another's, in batches, as long as a signal lets it. One call at a time. */
+export class StreamWriter<T> {
+  readonly #writer: WritableStreamDefaultWriter<T>;
+  readonly #signal: AbortSignal | undefined;
+  /** Rejects what is being waited for; undefined if nothing is. */
+  #interrupt: ((reason: unknown) => void) | undefined = undefined;
+
+  private constructor(writer: WritableStreamDefaultWriter<T>, signal: AbortSignal | undefined) {
+    this.#writer = writer;
+    this.#signal = signal;
+    signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /**
+   * Locks a stream.
+   *
+   * @throws {TypeError} if it is locked, closed or errored.
+   */
+  static async open<T>(stream: WritableStream<T>, signal: AbortSignal | undefined): Promise<StreamWriter<T>> {
+    if (stream.locked) throw new TypeError("cannot write to the stream: it is locked, somebody else writes to it");
+    const writer = stream.getWriter();
+    let state = writer.desiredSize === null ? "errored" : "writable";
+    let cause: unknown;
+    writer.closed.then(() => state = "closed", (error) => {
+      state = "errored";
+      cause = error;
+    });
+    await Promise.resolve(); // a stream that is closed or errored tells now
+    if (state === "writable") return new StreamWriter(writer, signal);
+    writer.releaseLock();
+    throw new TypeError(`cannot write to the stream: it is ${state}`, { cause });
+  }
+
+  /** Writes `chunks` when the stream asks for more, and waits until it has taken them all. */
+  async write(chunks: readonly T[]): Promise<void> {
+    await this.#wait(this.#writer.ready);
+    await this.#wait(Promise.all(chunks.map((chunk) => this.#writer.write(chunk))));
+  }
+
+  /** Closes the stream. */
+  async close(): Promise<void> {
+    await this.#wait(this.#writer.close());
+    this.#release();
+  }
+
+  /** Aborts the stream. Never rejects, and does not wait for a stream that has been waited for in vain. */
+  async abort(reason: unknown): Promise<void> {
+    const isStalled = this.#interrupt !== undefined || this.#signal?.aborted;
+    const aborted = this.#writer.abort(reason).catch(() => {}); // the upload has failed: that is being told
+    if (!isStalled) await aborted;
+    this.#release();
+  }
+
+  async #wait(promise: Promise<unknown>): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#interrupt = reject;
+      promise.then(() => resolve(), reject);
+      if (this.#signal?.aborted) this.#onAbort();
+    }).finally(() => this.#interrupt = undefined);
+  }
+
+  #release(): void {
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#writer.releaseLock();
+  }
+
+  readonly #onAbort = (): void => this.#interrupt?.(this.#signal!.reason);
+}
+
+/**
+ * Opens a stream to write a body to; it is closed when the body is committed, and aborted when it is discarded.
+ *
+ * @param signal Ends the wait for a stream that takes nothing.
+ * @throws {TypeError} if the stream is locked, closed or errored.
+ */
+export async function openStreamSink(
+  stream: WritableStream<Uint8Array>,
+  signal: AbortSignal | undefined,
+): Promise<BodySink> {
+  const writer = await StreamWriter.open(stream, signal);
+  return {
+    write: (pieces) => writer.write([joined(pieces)]),
+    end: () => Promise.resolve(),
+    commit: () => writer.close(),
+    discard: (reason) => writer.abort(reason),
+  };
+}
+
+/** A copy, since a stream may keep what it is given. */
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  const bytes = new Uint8Array(length);
+  let end = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, end);
+    end += piece.length;
+  }
+  return bytes;
+}
+
+/**
+ * Opens a series of files to write a body to: cut so that each is filled, since a chunk is never split between two. The
+ * series is closed when the body is committed.
+ *
+ * @param signal Ends the wait for a stream that takes nothing.
+ * @throws {TypeError} if the stream is locked, closed or errored.
+ */
+export async function openRotatingSink(
+  stream: RotatingFileWritable,
+  signal: AbortSignal | undefined,
+): Promise<BodySink> {
+  const writer = await StreamWriter.open<Uint8Array | string>(stream, signal);
+  const { maxFileSize } = stream;
+  let { room } = stream;
+  return {
+    async write(pieces): Promise<void> {
+      const chunks: Uint8Array[] = [];
+      for (const piece of pieces) {
+        for (let start = 0; start < piece.length;) {
+          if (room === 0) room = maxFileSize;
+          const chunk = piece.subarray(start, start + room);
+          chunks.push(chunk);
+          start += chunk.length;
+          room -= chunk.length;
+        }
+      }
+      await writer.write(chunks).catch(fail); // without copies: a write is acknowledged when the system has the bytes
+    },
+    end: () => Promise.resolve(),
+    commit: () => writer.close().catch(fail),
+    discard: (reason) => writer.abort(reason),
+  };
+}
+
+/** Throws the error of a stream, which names its file already; lack of space becomes an `UploadError`. */
+function fail(error: unknown): never {
+  const { code } = (error ?? {}) as { code?: unknown };
+  throw code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG"
+    ? storageFailure("save", "", "the upload", error)
+    : error;
+}
 
 /**
  * The destination of a body: the path of a file or its `file:` URL, or a writable stream, native or Millrace's,

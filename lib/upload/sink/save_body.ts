@@ -1,12 +1,12 @@
 import { announcedOf } from "../body/announced.ts";
-import type { BodyReader } from "../body/body_reader.ts";
-import { type BodySink, takesStreams } from "./body_sink.ts";
+import type { BodyReader } from "../body/body_source.ts";
+import { type BodySink, takesStreams } from "./file_sink.ts";
 import type { BodySource } from "../body/body_source.ts";
 import { formatDigest } from "../../semantics/mod.ts";
-import { Digester } from "../body/digester.ts";
+import { Digester } from "../body/announced.ts";
 import { type BodyDestination, openSink } from "./open_sink.ts";
 import { receiveBody } from "../body/receive_body.ts";
-import { checkSaveOptions, type SaveBodyOptions } from "../body/save_options.ts";
+import { checkSaveOptions, type SaveBodyOptions } from "../body/upload_options.ts";
 import { transfer, unseenStream } from "./transfer.ts";
 
 /**

@@ -1,11 +1,127 @@
-import { type Announced, requireExpected } from "../body/announced.ts";
-import type { StreamTaker } from "./body_sink.ts";
-import { type BodySource, fieldOf } from "../body/body_source.ts";
-import { Deadlines } from "../body/deadlines.ts";
-import type { DigestAlgorithm } from "../../semantics/mod.ts";
-import { FollowedFile } from "./followed_file.ts";
-import type { InnerOptions, SaveBodyOptions } from "../body/save_options.ts";
+import { setImmediate } from "node:timers/promises";
 import { writeStream } from "../../runtime/mod.ts";
+import type { DigestAlgorithm } from "../../semantics/mod.ts";
+import { type Announced, Digester, requireExpected, verifyDigests } from "../body/announced.ts";
+import { type BodySource, fieldOf } from "../body/body_source.ts";
+import { Deadlines, type Pace } from "../body/pace.ts";
+import { UploadError } from "../body/upload_error.ts";
+import type { InnerOptions, SaveBodyOptions } from "../body/upload_options.ts";
+import type { StreamTaker } from "./file_sink.ts";
+
+/** How often a file is looked at, in ms. */
+const INTERVAL = 50;
+/** Bytes that are read back at once. */
+const PIECE = 256 * 1024;
+/** Most bytes to read back before others have their turn: 2 ms or so. */
+const TURN = 16 * PIECE;
+
+/** Shared by all: what is read into it is hashed at once. */
+let piece: Uint8Array | undefined;
+
+/** A file that the runtime writes a body to by itself: what is to be known of the body is seen in it. */
+export class FollowedFile implements Pace {
+  readonly #sink: StreamTaker;
+  readonly #announced: Announced;
+  readonly #options: SaveBodyOptions;
+  readonly #fail: (reason: unknown) => void;
+  readonly #digester: Digester | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  readonly #start: number = performance.now();
+  #size = 0;
+  /** How many of the bytes are in the digests. */
+  #digested = 0;
+
+  /** @param fail Called with the reason if a limit is passed while the body is received. */
+  constructor(
+    sink: StreamTaker,
+    announced: Announced,
+    options: SaveBodyOptions,
+    fail: (reason: unknown) => void,
+  ) {
+    this.#sink = sink;
+    this.#announced = announced;
+    this.#options = options;
+    this.#fail = fail;
+    const algorithms = new Set<DigestAlgorithm>([...announced.digests.values()].flatMap((some) => [...some.keys()]));
+    if (options.digest !== undefined) algorithms.add(options.digest);
+    if (algorithms.size > 0) this.#digester = new Digester(algorithms);
+    const { maxBytes = Infinity, expectedBytes, onProgress } = options;
+    const isWatched = maxBytes !== Infinity || expectedBytes !== undefined || onProgress !== undefined;
+    if (isWatched || this.#digester) this.#wait(INTERVAL);
+  }
+
+  /** Bytes written so far; too many are reported elsewhere, or at the end. */
+  get bytes(): number {
+    return this.#sink.size();
+  }
+
+  /** All the time: while the disk keeps the runtime from reading on, no timer fires that could look at it. */
+  get waited(): number {
+    return performance.now() - this.#start;
+  }
+
+  /**
+   * To be called when all is written: what is left to do.
+   *
+   * @returns the digests of the file.
+   * @throws {UploadError} `TOO_LARGE`, or `DIGEST_MISMATCH`.
+   */
+  async finish(): Promise<ReadonlyMap<DigestAlgorithm, string>> {
+    this.stop();
+    this.#look();
+    while (this.#digester && this.#digested < this.#size) {
+      this.#digest();
+      if (this.#digested < this.#size) await setImmediate();
+    }
+    const actual = this.#digester?.finish() ?? new Map<DigestAlgorithm, string>();
+    for (const [field, expected] of this.#announced.digests) verifyDigests(field, expected, actual);
+    return actual;
+  }
+
+  /** Looks at it no more. */
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #wait(delay: number): void {
+    this.#timer = setTimeout(() => {
+      try {
+        this.#look();
+        this.#digest();
+        this.#wait(this.#digester && this.#digested < this.#size ? 0 : INTERVAL);
+      } catch (error) {
+        this.#fail(error);
+      }
+    }, delay);
+  }
+
+  #look(): void {
+    const size = this.#sink.size();
+    if (size === this.#size) return;
+    this.#size = size;
+    const { maxBytes = Infinity, onProgress } = this.#options;
+    const { expectedBytes } = this.#announced;
+    if (size > maxBytes) {
+      throw new UploadError("TOO_LARGE", `The body has more than the ${maxBytes} bytes that are accepted`);
+    }
+    if (expectedBytes !== undefined && size > expectedBytes) requireExpected(size, this.#announced);
+    onProgress?.({ bytes: size, expectedBytes });
+  }
+
+  /** Takes what was written since into the digests, or a part of it. */
+  #digest(): void {
+    if (!this.#digester) return;
+    piece ??= new Uint8Array(PIECE);
+    const end = Math.min(this.#size, this.#digested + TURN);
+    while (this.#digested < end) {
+      const wanted = Math.min(PIECE, end - this.#digested);
+      const length = this.#sink.readBack(piece.subarray(0, wanted), this.#digested);
+      if (length === 0) throw new Error(`The file became shorter than the ${this.#size} bytes it had`);
+      this.#digester.update([piece.subarray(0, length)]);
+      this.#digested += length;
+    }
+  }
+}
 
 /** The result of a transfer. */
 export interface Transferred {

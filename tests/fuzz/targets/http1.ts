@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ResponseFault } from "../../../lib/http/h1/response_fault.ts";
+import { ResponseFault } from "../../../lib/http/h1/header_section.ts";
 import { ResponseReader, type ResponseSink } from "../../../lib/http/h1/response_reader.ts";
 import { choices, cut, type Target } from "../target.ts";
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { checkedRecord } from "../../../lib/precompress/manifest_format.ts";
+import { checkedRecord } from "../../../lib/precompress/manifest.ts";
 import { manifestName, readManifest } from "../../../lib/precompress/mod.ts";
-import { readManifestLines } from "../../../lib/static/scan/manifest_lines.ts";
-import { Turns } from "../../../lib/static/scan/turns.ts";
+import { readManifestLines } from "../../../lib/static/scan/manifest_records.ts";
+import { Turns } from "../../../lib/static/scan/file_content.ts";
 import { ending, type Target } from "../target.ts";
 
 let folder = "";

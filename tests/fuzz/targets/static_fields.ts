@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { acceptedCodings } from "../../../lib/semantics/mod.ts";
 import { parseRange } from "../../../lib/semantics/byte_ranges.ts";
-import { decodeTarget } from "../../../lib/static/handler/request_target.ts";
+import { decodeTarget } from "../../../lib/static/handler/served_paths.ts";
 import { choices, type Target } from "../target.ts";
 
 /** The weights by splitting, as one would write it without a thought of speed. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
 import { HttpClient, type HttpClientEvent, type HttpInterceptor } from "../../../lib/http/mod.ts";
-import { retryAfter } from "../../../lib/http/call/retry_after.ts";
+import { retryAfter } from "../../../lib/http/call/retries.ts";
 import { until } from "../../support/waits.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
 import { failureOf } from "../faults/trial.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import test from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { ResponseFault } from "../../../lib/http/h1/response_fault.ts";
+import { ResponseFault } from "../../../lib/http/h1/header_section.ts";
 import { ResponseReader } from "../../../lib/http/h1/response_reader.ts";
 import { type LlhttpCase, llhttpCases } from "./llhttp.ts";
 

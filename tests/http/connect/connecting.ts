@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ConnectOptions } from "../../../lib/http/connect/connect_options.ts";
 import { openTransport } from "../../../lib/http/connect/open_transport.ts";
 import { HttpError } from "../../../lib/http/http_error.ts";
-import type { Transport } from "../../../lib/http/transport.ts";
+import type { Transport } from "../../../lib/http/connection.ts";
 import type { HttpTlsOptions } from "../../../lib/http/tls_options.ts";
 import { certificates } from "../certificates.ts";
 

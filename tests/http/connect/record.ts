@@ -1,4 +1,4 @@
-import type { Transport, TransportEvents } from "../../../lib/http/transport.ts";
+import type { Transport, TransportEvents } from "../../../lib/http/connection.ts";
 
 /** What a transport told, in order. */
 export class Record implements TransportEvents {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { checkTlsOptions } from "../../../lib/http/connect/secure/check_tls_options.ts";
-import { TlsContext } from "../../../lib/http/connect/secure/tls_context.ts";
+import { checkTlsOptions } from "../../../lib/http/tls_options.ts";
+import { TlsContext } from "../../../lib/http/tls_options.ts";
 import type { HttpTlsOptions } from "../../../lib/http/tls_options.ts";
 import { certificates } from "../certificates.ts";
 

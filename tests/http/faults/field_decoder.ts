@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import { decodeHuffman } from "../../../lib/http/h2/hpack/huffman_decoding.ts";
-import { STATIC_COUNT, STATIC_FIELDS } from "../../../lib/http/h2/hpack/static_table.ts";
+import { decodeHuffman } from "../../../lib/http/h2/hpack/huffman.ts";
+import { STATIC_COUNT, STATIC_FIELDS } from "../../../lib/http/h2/hpack/indexing_tables.ts";
 
 type Field = readonly [name: string, value: string];
 

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Transport, TransportEvents } from "../../../lib/http/transport.ts";
+import type { Transport, TransportEvents } from "../../../lib/http/connection.ts";
 
 /** A transport whose server is the test. Like real ones it tells nothing within its own methods. */
 export class MemoryTransport implements Transport {

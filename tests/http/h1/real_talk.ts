@@ -1,5 +1,5 @@
 import { openTransport } from "../../../lib/http/connect/open_transport.ts";
-import type { Connection, Exchange, RequestBody } from "../../../lib/http/exchange.ts";
+import type { Connection, Exchange, RequestBody } from "../../../lib/http/connection.ts";
 import { type Http1Options, openHttp1Connection } from "../../../lib/http/h1/connection.ts";
 import { certificates } from "../certificates.ts";
 import { OwnerRecorder, Recorder, requestHead } from "./recorder.ts";

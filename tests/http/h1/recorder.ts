@@ -6,7 +6,7 @@ import type {
   RequestBody,
   RequestHead,
   ResponseHead,
-} from "../../../lib/http/exchange.ts";
+} from "../../../lib/http/connection.ts";
 import type { HttpError } from "../../../lib/http/http_error.ts";
 import { textOf } from "./memory_transport.ts";
 

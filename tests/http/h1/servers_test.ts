@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RequestBody } from "../../../lib/http/exchange.ts";
+import type { RequestBody } from "../../../lib/http/connection.ts";
 import { type RunningServer, serve } from "../../../lib/runtime/mod.ts";
 import { startOrigin, type TestOrigin } from "../client/origins.ts";
 import { certificates } from "../certificates.ts";

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers";
-import type { Connection, RequestBody } from "../../../lib/http/exchange.ts";
+import type { Connection, RequestBody } from "../../../lib/http/connection.ts";
 import { type Http1Options, openHttp1Connection } from "../../../lib/http/h1/connection.ts";
 import { afterPoll } from "../../../lib/runtime/mod.ts";
 import { MemoryTransport } from "./memory_transport.ts";

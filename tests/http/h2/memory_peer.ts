@@ -1,4 +1,4 @@
-import type { Transport, TransportEvents } from "../../../lib/http/transport.ts";
+import type { Transport, TransportEvents } from "../../../lib/http/connection.ts";
 import { FieldDecoder } from "../faults/field_decoder.ts";
 import {
   Flag,

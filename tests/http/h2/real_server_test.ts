@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { createSecureServer, createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { openTransport } from "../../../lib/http/connect/open_transport.ts";
-import type { Http2Options } from "../../../lib/http/h2/http2_options.ts";
+import type { Http2Options } from "../../../lib/http/h2/http2_stream.ts";
 import { certificates } from "../certificates.ts";
 import { ask, type Opened, openOn } from "./opened_session.ts";
 import { ScriptedBody, WholeBody } from "./scripted_body.ts";

@@ -1,4 +1,4 @@
-import type { RequestBody } from "../../../lib/http/exchange.ts";
+import type { RequestBody } from "../../../lib/http/connection.ts";
 
 /** A body whose pieces the test gives, and which knows how often it was asked. */
 export class ScriptedBody implements RequestBody {

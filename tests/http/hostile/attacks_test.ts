@@ -15,7 +15,7 @@ import {
   RST_STREAM,
   SETTINGS,
   WINDOW_UPDATE,
-} from "../../../lib/http/h2/frame_types.ts";
+} from "../../../lib/http/h2/protocol.ts";
 import type { HttpRequestInit } from "../../../lib/http/mod.ts";
 import { until } from "../../support/waits.ts";
 import { field } from "../hpack/blocks.ts";

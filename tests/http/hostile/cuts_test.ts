@@ -15,7 +15,7 @@ import {
   PRIORITY,
   RST_STREAM,
   WINDOW_UPDATE,
-} from "../../../lib/http/h2/frame_types.ts";
+} from "../../../lib/http/h2/protocol.ts";
 import { HttpError } from "../../../lib/http/http_error.ts";
 import { type Answer, ask, openSession } from "../h2/opened_session.ts";
 import { turn } from "../../support/waits.ts";

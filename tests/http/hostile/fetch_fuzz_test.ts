@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { DATA, END_STREAM } from "../../../lib/http/h2/frame_types.ts";
+import { DATA, END_STREAM } from "../../../lib/http/h2/protocol.ts";
 import { HttpError } from "../../../lib/http/mod.ts";
 import { pause, until, within } from "../../support/waits.ts";
 import { encounter } from "./encounter.ts";

@@ -11,7 +11,7 @@ import {
   RST_STREAM,
   SETTINGS,
   WINDOW_UPDATE,
-} from "../../../lib/http/h2/frame_types.ts";
+} from "../../../lib/http/h2/protocol.ts";
 import { type Frame, frame, FrameReader, numberFrame, settingsFrame } from "../faults/http2_frames.ts";
 import { ReferenceDecoder } from "../hpack/reference_decoder.ts";
 

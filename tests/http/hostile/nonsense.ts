@@ -12,7 +12,7 @@ import {
   RST_STREAM,
   SETTINGS,
   WINDOW_UPDATE,
-} from "../../../lib/http/h2/frame_types.ts";
+} from "../../../lib/http/h2/protocol.ts";
 import { field, integer } from "../hpack/blocks.ts";
 import { frame } from "./hostile_server.ts";
 

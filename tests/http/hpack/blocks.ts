@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { HpackDecoder } from "../../../lib/http/h2/hpack/decoder.ts";
-import { encodeHuffman, huffmanLength } from "../../../lib/http/h2/hpack/huffman_encoding.ts";
+import { encodeHuffman, huffmanLength } from "../../../lib/http/h2/hpack/huffman.ts";
 
 /** Bytes that are written as hexadecimal digits, with white space where one likes. */
 export function hex(text: string): Buffer {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import type { RequestHead } from "../../../lib/http/exchange.ts";
+import type { RequestHead } from "../../../lib/http/connection.ts";
 import { HpackDecoder } from "../../../lib/http/h2/hpack/decoder.ts";
 import { HpackEncoder } from "../../../lib/http/h2/hpack/encoder.ts";
-import { encodeHuffman, huffmanLength } from "../../../lib/http/h2/hpack/huffman_encoding.ts";
+import { encodeHuffman, huffmanLength } from "../../../lib/http/h2/hpack/huffman.ts";
 import { hex } from "./blocks.ts";
 import { ReferenceDecoder } from "./reference_decoder.ts";
 import { tries } from "../../support/long_run.ts";

@@ -1,5 +1,5 @@
-import { CODE_LENGTHS, CODES, END_OF_STRING } from "../../../lib/http/h2/hpack/huffman_code.ts";
-import { STATIC_FIELDS } from "../../../lib/http/h2/hpack/static_table.ts";
+import { CODE_LENGTHS, CODES, END_OF_STRING } from "../../../lib/http/h2/hpack/huffman.ts";
+import { STATIC_FIELDS } from "../../../lib/http/h2/hpack/indexing_tables.ts";
 
 const BY_BITS = new Map<string, number>();
 for (let symbol = 0; symbol <= END_OF_STRING; symbol++) {

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import test from "node:test";
-import { PRIORITY } from "../../../lib/http/h2/frame_types.ts";
+import { PRIORITY } from "../../../lib/http/h2/protocol.ts";
 import { HttpClient } from "../../../lib/http/mod.ts";
 import { certificates } from "../certificates.ts";
 import { Http1Peer } from "../faults/http1_peer.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ConnectionSet } from "../../../lib/http/origin/connection_set.ts";
-import type { PooledConnection } from "../../../lib/http/origin/pooled_connection.ts";
-import type { WaitingRequest } from "../../../lib/http/origin/waiting_list.ts";
+import { ConnectionSet } from "../../../lib/http/origin/connection_pool.ts";
+import type { PooledConnection } from "../../../lib/http/origin/connection_pool.ts";
+import type { WaitingRequest } from "../../../lib/http/origin/connection_pool.ts";
 
 /** A connection as far as a set sees it. */
 interface Fake {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { MissedAttempts } from "../../../lib/http/origin/missed_attempts.ts";
+import { MissedAttempts } from "../../../lib/http/origin/open_connection.ts";
 import { pause, until } from "../../support/waits.ts";
 
 test("MissedAttempts tries again after a pause, once for each that failed", async () => {

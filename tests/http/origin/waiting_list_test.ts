@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { WaitingList, type WaitingRequest, type WaitingRoom } from "../../../lib/http/origin/waiting_list.ts";
+import { WaitingList, type WaitingRequest, type WaitingRoom } from "../../../lib/http/origin/connection_pool.ts";
 
 const room: WaitingRoom = { withdraw: () => assert.fail("nobody withdraws by itself") };
 

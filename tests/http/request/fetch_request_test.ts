@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { resolveOptions } from "../../../lib/http/resolved_options.ts";
 import { type FetchRequest, readRequest } from "../../../lib/http/request/fetch_request.ts";
-import type { HttpRequestInit } from "../../../lib/http/request/http_request_init.ts";
+import type { HttpRequestInit } from "../../../lib/http/http_request.ts";
 import { HttpError, type HttpErrorCode } from "../../../lib/http/http_error.ts";
 import { ReadableStream as OwnReadableStream } from "../../../lib/streams/mod.ts";
 

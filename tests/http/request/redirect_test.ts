@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import { resolveOptions } from "../../../lib/http/resolved_options.ts";
 import { type FetchRequest, readRequest } from "../../../lib/http/request/fetch_request.ts";
-import type { HttpRequestInit } from "../../../lib/http/request/http_request_init.ts";
+import type { HttpRequestInit } from "../../../lib/http/http_request.ts";
 import { redirected } from "../../../lib/http/request/redirect.ts";
 
 function read(url: string, init?: HttpRequestInit): FetchRequest {

@@ -3,11 +3,11 @@ import { Buffer } from "node:buffer";
 import { Readable } from "node:stream";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { RequestBody } from "../../../lib/http/exchange.ts";
+import type { RequestBody } from "../../../lib/http/connection.ts";
 import { resolveOptions } from "../../../lib/http/resolved_options.ts";
 import { readRequest } from "../../../lib/http/request/fetch_request.ts";
-import type { HttpRequestBody } from "../../../lib/http/request/http_request_init.ts";
-import type { BodySource } from "../../../lib/http/request/body_source.ts";
+import type { HttpRequestBody } from "../../../lib/http/http_request.ts";
+import type { BodySource } from "../../../lib/http/request/stream_body.ts";
 import { ReadableStream as OwnReadableStream } from "../../../lib/streams/mod.ts";
 
 const bytes = (...values: number[]): Uint8Array<ArrayBuffer> => new Uint8Array(values);

@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { compress } from "../../../lib/codecs/mod.ts";
 import { decodedBody } from "../../../lib/http/response/decoded_body.ts";
 import { createResponse } from "../../../lib/http/response/http_response.ts";
-import { verifiedBody } from "../../../lib/http/response/integrity.ts";
+import { verifiedBody } from "../../../lib/http/response/decoded_body.ts";
 import { ResponseBody } from "../../../lib/http/response/response_body.ts";
 
 const content = Buffer.from("the mill turns round and round, ".repeat(4000));

@@ -12,7 +12,7 @@ import {
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { extensions, manifestName } from "../../../lib/precompress/mod.ts";
-import { journalName } from "../../../lib/precompress/own_names.ts";
+import { journalName } from "../../../lib/precompress/manifest.ts";
 import { contents, formBy } from "./contents.ts";
 
 /** Returns a whole number from 0 up to, but not including, `below`. */

@@ -13,7 +13,7 @@ import {
   type PrecompressOptions,
   type PrecompressReport,
 } from "../../../lib/precompress/mod.ts";
-import { journalName } from "../../../lib/precompress/own_names.ts";
+import { journalName } from "../../../lib/precompress/manifest.ts";
 import { randomNumbers } from "../../support/random_numbers.ts";
 import { codecsReady, contents } from "./contents.ts";
 import { edit, loseManifest, oneOf, type Random } from "./edits.ts";

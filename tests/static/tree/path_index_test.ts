@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { PathIndex } from "../../../lib/static/scan/path_index.ts";
+import { PathIndex } from "../../../lib/static/scan/found_files.ts";
 
 const path = fc.oneof(
   fc.string({ unit: "binary", maxLength: 30 }),

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
 import type { Representation } from "../../../lib/static/scan/representation.ts";
-import { readVerified } from "../../../lib/static/scan/read_verified.ts";
+import { readVerified } from "../../../lib/static/scan/file_content.ts";
 import { inFolder } from "../../support/folders.ts";
 
 const content = "what the scan found";

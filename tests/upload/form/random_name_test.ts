@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { randomName } from "../../../lib/upload/form/form_destination.ts";
+import { randomName } from "../../../lib/upload/form/form_options.ts";
 
 const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
 

@@ -2,7 +2,7 @@ import { inheritNothing, isNativeReadableStreamLocked } from "../../language/nat
 import { lockedError } from "../../language/errors.ts";
 import { viewSlots } from "../../language/array_buffers.ts";
 import { ByteControllerState } from "../../readable/byte_controller_state.ts";
-import type { ReadRequest } from "../../readable/read_requests.ts";
+import type { ReadRequest } from "../../readable/reader_state.ts";
 import {
   DefaultReaderState,
   readableStreamDefaultReaderRead,

@@ -1,6 +1,6 @@
 import { inheritNothing } from "../../language/native_classes.ts";
 import { lockedError } from "../../language/errors.ts";
-import type { ReadRequest } from "../../readable/read_requests.ts";
+import type { ReadRequest } from "../../readable/reader_state.ts";
 import {
   acquireReadableStreamDefaultReader,
   type DefaultReaderState,

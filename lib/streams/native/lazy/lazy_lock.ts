@@ -1,7 +1,7 @@
 import { isObject } from "../../language/webidl.ts";
-import type { StandIn } from "./lazy_side_check.ts";
-import { sampleOf } from "./sample.ts";
-import { putInPlace, standInFor } from "./stand_in.ts";
+import type { StandIn } from "./native_prototype.ts";
+import { sampleOf } from "./native_prototype.ts";
+import { putInPlace, standInFor } from "./native_prototype.ts";
 
 /** A lock of one of the runtime's streams: a reader or a writer. */
 export interface NativeLock {

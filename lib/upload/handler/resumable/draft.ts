@@ -1,13 +1,13 @@
 import { parseNaturalNumber } from "../../../semantics/mod.ts";
 import { type Announced, announcedOf } from "../../body/announced.ts";
 import { UploadError } from "../../body/upload_error.ts";
-import { appendBody } from "../../session/append_body.ts";
-import type { SessionRecord } from "../../session/session_record.ts";
+import { appendBody } from "../../session/sessions.ts";
+import type { SessionRecord } from "../../session/session_storage.ts";
 import type { SessionHold } from "../../session/session_storage.ts";
 import type { Lease } from "../../session/sessions.ts";
 import { admit } from "../admission.ts";
 import { Refusal } from "../problem.ts";
-import { parseParameters } from "../../form/field_parameters.ts";
+import { parseParameters } from "../../form/part_header.ts";
 import { complete } from "./completion.ts";
 import {
   alreadyComplete,
@@ -30,8 +30,8 @@ import {
   pathOfSession,
   takeSession,
 } from "./exchange.ts";
-import { maxSizeOf, requireSize, uploadLimit } from "./limits.ts";
-import { keptFields } from "./stored_request.ts";
+import { maxSizeOf, requireSize, uploadLimit } from "./exchange.ts";
+import { keptFields } from "./exchange.ts";
 
 /** The media type of data that is appended. */
 const PARTIAL = "application/partial-upload";

@@ -1,9 +1,15 @@
+import { type DigestAlgorithm, formatHTTPDate } from "../../../semantics/mod.ts";
 import { fieldOf } from "../../body/body_source.ts";
 import { UploadError } from "../../body/upload_error.ts";
+import {
+  SessionBusyError,
+  type SessionHold,
+  type SessionRecord,
+  TooManySessionsError,
+} from "../../session/session_storage.ts";
 import { type Lease, type Sessions, SupersededError } from "../../session/sessions.ts";
-import { SessionBusyError, TooManySessionsError } from "../../session/session_storage.ts";
-import type { Answer } from "../answer.ts";
-import type { Incoming, OpenBody } from "../incoming.ts";
+import type { UploadInfo } from "../handler_options.ts";
+import { type Answer, headersOf, type Incoming, type OpenBody } from "../incoming.ts";
 import { encodePath, pathBelow } from "../naming.ts";
 import { problemAnswer, Refusal, refusalOf } from "../problem.ts";
 import type { Counter } from "../reception.ts";
@@ -101,4 +107,78 @@ export function isFinal(error: unknown): boolean {
 /** An answer without content. */
 export function emptyAnswer(status: number, fields: Fields): Answer {
   return { status, fields: status === 204 ? fields : { ...fields, "Content-Length": "0" }, body: undefined };
+}
+
+/** Most bytes of an upload. */
+export function maxSizeOf({ save }: Settings): number {
+  return save.maxBytes ?? Infinity;
+}
+
+/**
+ * The value of `Upload-Limit`.
+ *
+ * @param hold The upload; undefined for what any upload may have.
+ * @param age The name of the limit for its age, which early drafts call otherwise.
+ */
+export function uploadLimit(settings: Settings, hold: SessionHold | undefined, age = "max-age"): string {
+  const maxSize = maxSizeOf(settings);
+  const { maxAge } = settings.sessions!;
+  const left = hold === undefined ? maxAge : Math.max(0, hold.touched + maxAge - Date.now());
+  return [...(maxSize === Infinity ? [] : [`max-size=${maxSize}`]), `${age}=${Math.floor(left / 1000)}`].join(", ");
+}
+
+/** When an upload expires, as a date of HTTP. */
+export function expiryOf({ sessions }: Settings, hold: SessionHold): string {
+  return formatHTTPDate(hold.touched + sessions!.maxAge);
+}
+
+/** @throws {Refusal} `TOO_LARGE` if an upload of that length is not accepted. */
+export function requireSize(settings: Settings, length: number | undefined): void {
+  const maxSize = maxSizeOf(settings);
+  if (length === undefined || length <= maxSize) return;
+  const message = `The upload has ${length} bytes, and at most ${maxSize} are accepted`;
+  throw new Refusal(new UploadError("TOO_LARGE", message), message);
+}
+
+/** Digests in base64, by algorithm. */
+export type Digests = Readonly<Partial<Record<DigestAlgorithm, string>>>;
+
+/** The fields of a creation that tell how the representation is stored once it is whole. */
+export const KEPT_FIELDS = [
+  "content-encoding",
+  "content-type",
+  "if-match",
+  "if-none-match",
+  "if-unmodified-since",
+  "repr-digest",
+  "want-repr-digest",
+] as const;
+
+/** Returns the {@linkcode KEPT_FIELDS} of a request. */
+export function keptFields({ request }: Exchange): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of KEPT_FIELDS) {
+    const value = fieldOf(request.source, name);
+    if (value !== undefined) kept[name] = value;
+  }
+  return kept;
+}
+
+/** The request that created a session, as far as storing depends on it. */
+export function requestOf({ method, fields }: SessionRecord, body: ReadableStream<Uint8Array> | null): Request {
+  const init: RequestInit & { duplex?: "half" } = { method, headers: fields, body, ...(body && { duplex: "half" }) };
+  return new Request("http://localhost/", init);
+}
+
+/** The details of an upload, as its creation told them. */
+export function infoOf({ request, settings }: Exchange, record: SessionRecord): UploadInfo {
+  const { method, path, contentType, filename, metadata } = record;
+  return {
+    method,
+    path,
+    contentType,
+    headers: settings.name ? headersOf(request) : new Headers(),
+    ...(filename !== undefined && { filename }),
+    ...(metadata !== undefined && { metadata }),
+  };
 }

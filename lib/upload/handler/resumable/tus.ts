@@ -1,7 +1,7 @@
 import { type Announced, announcedOf } from "../../body/announced.ts";
 import { UploadError } from "../../body/upload_error.ts";
-import { appendBody } from "../../session/append_body.ts";
-import type { SessionRecord } from "../../session/session_record.ts";
+import { appendBody } from "../../session/sessions.ts";
+import type { SessionRecord } from "../../session/session_storage.ts";
 import type { SessionHold } from "../../session/session_storage.ts";
 import type { Lease } from "../../session/sessions.ts";
 import { nameOf, requireExtension, requirePlace, requireType } from "../admission.ts";
@@ -23,7 +23,7 @@ import {
   pathOfSession,
   takeSession,
 } from "./exchange.ts";
-import { expiryOf, maxSizeOf, requireSize } from "./limits.ts";
+import { expiryOf, maxSizeOf, requireSize } from "./exchange.ts";
 import { Checksum, DATA_TYPE, mediaTypeIn, numberIn, parseMetadata, partsOf, VERSION } from "./tus_fields.ts";
 
 const FIELDS: Fields = { "Tus-Resumable": VERSION };

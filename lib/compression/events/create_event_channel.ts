@@ -1,0 +1,327 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { EncodedFeed } from "./encoded_feed.ts";
+import { type ChannelEvent, eventText } from "./options.ts";
+import { type Feed, type Opening, PlainFeed, type Subscriber } from "./feed.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { History } from "./feed.ts";
+import { NodeSubscriber } from "./subscribers.ts";
+import {
+  type ChannelCoding,
+  type ChannelSettings,
+  channelSettings,
+  type EventChannelOptions,
+  isChannelCodingLoaded,
+  loadChannelCodecs,
+} from "./options.ts";
+import { type Reports, StreamSubscriber } from "./subscribers.ts";
+import { NodeFields } from "../node_arguments.ts";
+import { addToVary, likedBest } from "../policy.ts";
+import { atEndOfTurn } from "../../streams/internal.ts";
+
+/**
+ * Numbers of a channel.
+ *
+ * @example Watch the subscribers that don't keep up
+ * ```ts
+ * import { type ChannelStats, createEventChannel } from "@millrace/streams/compression";
+ *
+ * const channel = createEventChannel();
+ * const { subscribers, dropped }: ChannelStats = channel.stats();
+ * console.log(subscribers, dropped); // 0 0
+ * channel.close();
+ * ```
+ */
+export interface ChannelStats {
+  /** The subscribers at the moment. */
+  readonly subscribers: number;
+  /** The events sent so far. */
+  readonly events: number;
+  /** The subscribers cut off so far because they read too slowly. */
+  readonly dropped: number;
+  /** How many times a subscriber was left out for a while because it read too slowly. */
+  readonly skipped: number;
+}
+
+/**
+ * A channel of server-sent events, compressed once for all its subscribers. All functions are bound.
+ *
+ * @example Send the time to everybody
+ * ```ts
+ * import { createEventChannel, type EventChannel } from "@millrace/streams/compression";
+ *
+ * const channel: EventChannel = createEventChannel();
+ * const response = channel.subscribe(new Request("http://localhost/events"));
+ * channel.send({ event: "time", data: new Date().toISOString() });
+ * channel.close();
+ * console.log((await response.text()).includes("event: time")); // true
+ * ```
+ */
+export interface EventChannel {
+  /**
+   * Sends an event to all subscribers, at the end of this turn of the event loop.
+   *
+   * @throws {TypeError} if a field is of the wrong type or would end its line, or the channel is closed.
+   * @throws {RangeError} if `retry` is no number of milliseconds.
+   */
+  readonly send: (event: ChannelEvent) => void;
+  /** Returns a response whose body is the events from now on, after those since the request's `Last-Event-ID`. */
+  readonly subscribe: (request: Request) => Response;
+  /** Has a response of `node:http` or `node:http2` be the events from now on, as {@linkcode EventChannel.subscribe}. */
+  readonly node: (
+    req: IncomingMessage | Http2ServerRequest,
+    res: ServerResponse | Http2ServerResponse,
+  ) => void;
+  /** Ends all responses; later subscribers get a 204, which tells their clients not to come again. */
+  readonly close: () => void;
+  /** Returns the channel's numbers. */
+  readonly stats: () => ChannelStats;
+  /** Resolves when the codecs are loaded: earlier subscribers get their events uncompressed. */
+  readonly ready: () => Promise<void>;
+}
+
+/**
+ * Creates a channel of server-sent events, which are compressed once for all subscribers.
+ *
+ * Each subscriber costs about as much as one of a plain server; there is one encoder for each coding, and a second one
+ * while there are newcomers. A client that connects again, with `Last-Event-ID`, first gets what it missed, as far as the
+ * history goes. Nothing is buffered without limit for subscribers that read slowly.
+ *
+ * @param options.codings The codings to use. Default: zstd, gzip; of those that a client likes equally the first.
+ * @param options.history The number of events kept for clients that connect again. Default: 100.
+ * @param options.historyLength The length of these together, in UTF-16 code units. Default: 1048576.
+ * @param options.heartbeat The time in ms without an event after which a comment is sent. Default: 15000.
+ * @param options.retry The time in ms that clients wait before they connect again. Default: theirs.
+ * @param options.slow Whether subscribers that read too slowly are dropped or skip events. Default: "drop".
+ * @param options.maxBuffered The number of bytes that may wait behind those a subscriber reads. Default: 65536.
+ * @param options.onWarning Called if a codec cannot be used. Default: console.warn.
+ * @throws {TypeError | RangeError} if an option is not what it should be.
+ * @see {@link https://html.spec.whatwg.org/multipage/server-sent-events.html}
+ * @example Send prices to all who listen
+ * ```ts
+ * import { createServer } from "node:http";
+ * import { createEventChannel } from "@millrace/streams/compression";
+ *
+ * const prices = createEventChannel({ retry: 2000 });
+ * setInterval(() => prices.send({ id: String(Date.now()), data: JSON.stringify({ corn: Math.random() }) }), 1000);
+ * createServer(prices.node).listen(8080);
+ * ```
+ */
+export function createEventChannel(options: EventChannelOptions = {}): EventChannel {
+  const settings = channelSettings(options);
+  const channel = new Channel(settings);
+  const loading = loadChannelCodecs(settings);
+  return {
+    send: (event) => channel.send(event),
+    subscribe: (request) => channel.subscribe(request),
+    node: (req, res) => channel.node(req as IncomingMessage, res as ServerResponse),
+    close: () => channel.close(),
+    stats: () => channel.stats(),
+    ready: () => loading,
+  };
+}
+
+/** The most openings that are kept for others who missed the same. */
+const MOST_OPENINGS = 8;
+
+/** The coding and the opening for a new subscriber. */
+interface Admission {
+  readonly coding: ChannelCoding | undefined;
+  readonly opening: Opening;
+}
+
+class Channel implements Reports {
+  readonly #settings: ChannelSettings;
+  readonly #history: History;
+  readonly #heartbeat: Heartbeat;
+  /** All subscribers, with their feeds. */
+  readonly #subscribers = new Map<Subscriber, Feed>();
+  readonly #plain = new PlainFeed();
+  readonly #encoded = new Map<ChannelCoding, EncodedFeed>();
+  /** Subscribers that get nothing until they have read all that they were sent. */
+  readonly #skipping = new Set<Subscriber>();
+  /** Encoded openings, by their coding and where in the history they begin; right until the next event. */
+  readonly #openings = new Map<string, Opening>();
+  /** Texts of this turn. */
+  #pending = "";
+  #isClosed = false;
+  #events = 0;
+  #dropped = 0;
+  #skipped = 0;
+
+  constructor(settings: ChannelSettings) {
+    this.#settings = settings;
+    this.#history = new History(settings.history, settings.historyLength);
+    this.#heartbeat = new Heartbeat(settings.heartbeat, () => this.#post(":\n\n"));
+  }
+
+  send(event: ChannelEvent): void {
+    if (this.#isClosed) throw new TypeError("cannot send an event: the channel is closed");
+    const text = eventText(event);
+    this.#history.add(event.id, text);
+    this.#events++;
+    this.#post(text);
+  }
+
+  #post(text: string): void {
+    if (this.#pending === "") atEndOfTurn(() => this.#flush());
+    this.#pending += text;
+  }
+
+  #flush(): void {
+    if (this.#pending === "") return;
+    const text = new TextEncoder().encode(this.#pending);
+    this.#pending = "";
+    this.#openings.clear();
+    this.#heartbeat.beat();
+    for (const feed of [this.#plain, ...this.#encoded.values()]) {
+      for (const subscriber of feed.send(text)) this.#outrun(subscriber, feed);
+    }
+  }
+
+  #outrun(subscriber: Subscriber, feed: Feed): void {
+    if (this.#settings.slow === "drop") {
+      this.#dropped++;
+      return subscriber.drop("it reads too slowly");
+    }
+    this.#skipped++;
+    feed.leave(subscriber);
+    this.#skipping.add(subscriber);
+  }
+
+  drained(subscriber: Subscriber): void {
+    if (!this.#skipping.delete(subscriber)) return;
+    this.#flush(); // what it skips
+    this.#subscribers.get(subscriber)?.join(subscriber);
+  }
+
+  left(subscriber: Subscriber): void {
+    this.#subscribers.get(subscriber)?.leave(subscriber);
+    this.#subscribers.delete(subscriber);
+    this.#skipping.delete(subscriber);
+    if (this.#subscribers.size > 0) return;
+    this.#heartbeat.stop();
+    for (const feed of this.#encoded.values()) feed.close();
+  }
+
+  subscribe(request: Request): Response {
+    if (this.#isClosed) return new Response(null, { status: 204 });
+    const { coding, opening } = this.#admit(
+      request.headers.get("accept-encoding"),
+      request.headers.get("last-event-id"),
+    );
+    const headers = new Headers(fieldsFor(coding));
+    if (request.method === "HEAD") return new Response(null, { headers });
+    const subscriber = new StreamSubscriber(this, this.#settings.maxBuffered);
+    const response = new Response(subscriber.body(), { headers });
+    this.#add(subscriber, coding, opening);
+    return response;
+  }
+
+  node(req: IncomingMessage, res: ServerResponse): void {
+    if (isGone(res)) return;
+    if (this.#isClosed) return void res.writeHead(204).end();
+    const { coding, opening } = this.#admit(
+      req.headers["accept-encoding"] as string | undefined,
+      req.headers["last-event-id"] as string | undefined,
+    );
+    const fields = fieldsFor(coding);
+    if (res.hasHeader("vary")) {
+      addToVary(new NodeFields(res), fields.vary);
+      delete fields.vary;
+    }
+    res.writeHead(200, fields); // setHeader() would have each response keep them
+    if (req.method === "HEAD") return void res.end();
+    this.#add(new NodeSubscriber(this, res, this.#settings.maxBuffered), coding, opening);
+  }
+
+  /** Chooses a subscriber's coding, and encodes what it gets first: uncompressed if the codec fails. */
+  #admit(accepted: string | null | undefined, lastEventId: string | null | undefined): Admission {
+    this.#flush(); // it gets that by the history, or not at all
+    const id = lastEventId ? fromHeader(lastEventId) : undefined;
+    const coding = likedBest(this.#settings.codings, accepted, isChannelCodingLoaded);
+    try {
+      return { coding, opening: this.#openingOf(coding, id) };
+    } catch (error) {
+      this.#settings.warn(`events are not compressed with ${coding}: ${(error as Error).message}`);
+      return { coding: undefined, opening: this.#openingOf(undefined, id) };
+    }
+  }
+
+  #openingOf(coding: ChannelCoding | undefined, id: string | undefined): Opening {
+    const start = id === undefined ? undefined : this.#history.startAfter(id);
+    const key = `${coding} ${start}`;
+    let opening = this.#openings.get(key);
+    if (opening === undefined) {
+      const missed = start === undefined ? "" : this.#history.textFrom(start);
+      opening = this.#feedOf(coding).open(new TextEncoder().encode(this.#settings.greeting + missed));
+      if (this.#openings.size < MOST_OPENINGS) this.#openings.set(key, opening);
+    }
+    return opening;
+  }
+
+  #feedOf(coding: ChannelCoding | undefined): Feed {
+    if (coding === undefined) return this.#plain;
+    let feed = this.#encoded.get(coding);
+    if (feed === undefined) this.#encoded.set(coding, feed = new EncodedFeed(coding, this.#settings.warn));
+    return feed;
+  }
+
+  #add(subscriber: Subscriber, coding: ChannelCoding | undefined, opening: Opening): void {
+    const feed = this.#feedOf(coding);
+    this.#subscribers.set(subscriber, feed);
+    feed.join(subscriber, opening);
+    this.#heartbeat.start();
+    subscriber.write(opening.bytes);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#flush();
+    this.#isClosed = true;
+    for (const [subscriber, feed] of [...this.#subscribers]) {
+      const last = feed.ending(subscriber);
+      this.left(subscriber);
+      subscriber.end(last);
+    }
+  }
+
+  stats(): ChannelStats {
+    return {
+      subscribers: this.#subscribers.size,
+      events: this.#events,
+      dropped: this.#dropped,
+      skipped: this.#skipped,
+    };
+  }
+}
+
+function fieldsFor(coding: ChannelCoding | undefined): Record<string, string> {
+  return {
+    "content-type": "text/event-stream",
+    "cache-control": "no-store",
+    "vary": "Accept-Encoding",
+    "x-accel-buffering": "no", // nginx would hold events back
+    ...(coding === undefined ? {} : { "content-encoding": coding }),
+  };
+}
+
+/** The id in a field whose bytes are UTF-8, which most servers read as Latin-1. */
+function fromHeader(value: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(value, byteOf));
+  } catch {
+    return value;
+  }
+}
+
+/** @throws {RangeError} if the character is no byte: it has been decoded already. */
+function byteOf(character: string): number {
+  const code = character.charCodeAt(0);
+  if (code < 256) return code;
+  throw new RangeError("no byte");
+}
+
+function isGone(res: ServerResponse): boolean {
+  return res.destroyed || (res as unknown as Partial<Http2ServerResponse>).stream?.destroyed === true;
+}

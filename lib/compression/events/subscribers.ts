@@ -1,0 +1,121 @@
+import type { ServerResponse } from "node:http";
+import { newPlace, type Place, type Subscriber } from "./feed.ts";
+
+/** Reports of a subscriber to its channel. */
+export interface Reports {
+  /** It reads everything that it was sent, after it did not keep up. */
+  drained(subscriber: Subscriber): void;
+  /** Its client has left. */
+  left(subscriber: Subscriber): void;
+}
+
+/** Has the stream ask for more when all of it has been read, and not before. */
+const HIGH_WATER_MARK = 1;
+
+/** A subscriber that reads the body of a `Response`. */
+export class StreamSubscriber implements Subscriber, UnderlyingDefaultSource<Uint8Array> {
+  readonly place: Place = newPlace();
+  readonly #reports: Reports;
+  readonly #maxBuffered: number;
+  /** The bytes that may wait now, those that came when none did among them. */
+  #allowed = 0;
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
+
+  constructor(reports: Reports, maxBuffered: number) {
+    this.#reports = reports;
+    this.#maxBuffered = maxBuffered;
+  }
+
+  /** Returns the body. */
+  body(): ReadableStream<Uint8Array> {
+    return new globalThis.ReadableStream<Uint8Array>(this, { highWaterMark: HIGH_WATER_MARK, size: byteLength });
+  }
+
+  /** Called by the stream. */
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+  }
+
+  /** Called by the stream when all of it has been read. */
+  pull(): void {
+    this.#reports.drained(this);
+  }
+
+  /** Called by the stream. */
+  cancel(): void {
+    this.#reports.left(this);
+  }
+
+  write(bytes: Uint8Array): boolean {
+    const isEmpty = this.#controller.desiredSize! === HIGH_WATER_MARK;
+    if (isEmpty) this.#allowed = this.#maxBuffered + bytes.length;
+    this.#controller.enqueue(bytes.slice()); // a reader may transfer its chunks
+    return HIGH_WATER_MARK - this.#controller.desiredSize! <= this.#allowed;
+  }
+
+  end(bytes: Uint8Array): void {
+    if (bytes.length > 0) this.#controller.enqueue(bytes.slice());
+    this.#controller.close();
+  }
+
+  drop(reason: string): void {
+    this.#controller.error(new Error(`a subscriber was cut off: ${reason}`));
+    this.#reports.left(this);
+  }
+}
+
+function byteLength(chunk: Uint8Array): number {
+  return chunk.length;
+}
+
+/** A subscriber behind a response of `node:http` or `node:http2`. */
+export class NodeSubscriber implements Subscriber {
+  readonly place: Place = newPlace();
+  readonly #reports: Reports;
+  readonly #res: ServerResponse;
+  readonly #maxBuffered: number;
+  /** The bytes written since the response was found full, beside those that filled it. */
+  #buffered = 0;
+  #isWaiting = false;
+
+  constructor(reports: Reports, res: ServerResponse, maxBuffered: number) {
+    this.#reports = reports;
+    this.#res = res;
+    this.#maxBuffered = maxBuffered;
+    res.on("close", () => reports.left(this)); // once() takes more memory
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#isEnded) {
+      this.#reports.left(this);
+      return true;
+    }
+    if (this.#res.write(bytes)) return true;
+    if (!this.#isWaiting) this.#waitForDrain();
+    else this.#buffered += bytes.length;
+    return this.#buffered <= this.#maxBuffered;
+  }
+
+  /** Whether somebody else has ended the response, which is closed only when its client has read everything. */
+  get #isEnded(): boolean {
+    return this.#res.writableEnded;
+  }
+
+  #waitForDrain(): void {
+    this.#isWaiting = true;
+    this.#res.once("drain", () => {
+      this.#isWaiting = false;
+      this.#buffered = 0;
+      this.#reports.drained(this);
+    });
+  }
+
+  end(bytes: Uint8Array): void {
+    if (!this.#isEnded) this.#res.end(bytes);
+  }
+
+  drop(): void {
+    this.#res.destroy();
+    this.#reports.left(this);
+  }
+}

@@ -1,0 +1,137 @@
+import { described, requireKnown } from "../../streams/internal.ts";
+import { ReadableStream } from "../../streams/mod.ts";
+import { filePath } from "../place.ts";
+import { FollowSource } from "./follow_source.ts";
+import { FollowedSeries } from "./followed_series.ts";
+import { NamedFile } from "./growing_file.ts";
+import type { Trail } from "./follow_source.ts";
+
+/**
+ * Options of {@linkcode followFile}.
+ *
+ * @example All lines of a series, and those to come
+ * ```ts
+ * import { followFile, type FollowFileOptions, RotatingFileWritable } from "@millrace/streams/files";
+ *
+ * const log = new RotatingFileWritable({ directory: "logs", name: "app.log", maxFileSize: 8, append: true });
+ * const writer = log.getWriter();
+ * for (const line of ["first\n", "second\n"]) void writer.write(line); // app-00001.log, app-00002.log
+ * await writer.close();
+ *
+ * const options: FollowFileOptions = { series: true, start: "beginning" };
+ * const decoder = new TextDecoder();
+ * for await (const bytes of await followFile("logs/app.log", options)) {
+ *   const text = decoder.decode(bytes).trim();
+ *   console.log(text); // first, second
+ *   if (text === "second") break;
+ * }
+ * ```
+ */
+export interface FollowFileOptions {
+  /**
+   * The place of the first byte: the end of what is there now, its beginning, or a number of bytes, which counts from the
+   * beginning and is 0 if the file has fewer. A file that is made later is read from its beginning.
+   *
+   * @default "end"
+   */
+  start?: "beginning" | "end" | number;
+  /**
+   * Whether `path` is the directory and the `name` of a series that {@linkcode RotatingFileWritable} writes. Its files are
+   * read one after the other, compressed ones among them.
+   *
+   * @default false
+   */
+  series?: boolean;
+  /**
+   * The ms between two looks at the file, while a read waits.
+   *
+   * @default 100
+   */
+  interval?: number;
+  /**
+   * Called when something has the file's name that cannot be read: a folder, a pipe, a file that this user may not read.
+   * It is waited for as if there were no file, and told of once.
+   *
+   * @default `process.emitWarning()`
+   */
+  onWarning?: (error: Error) => void;
+  /** Ends the stream with its reason, and closes the file. */
+  signal?: AbortSignal;
+}
+
+const known: Readonly<Record<keyof FollowFileOptions, true>> = {
+  start: true,
+  series: true,
+  interval: true,
+  onWarning: true,
+  signal: true,
+};
+
+/**
+ * Follows a file that other programs append to, as `tail -F` does: a stream of its bytes that waits for more at the end.
+ *
+ * A file that is renamed or removed is read on until another one has bytes under its name, and then to its end; the other
+ * one is read from its beginning, and so is a file that was truncated or written anew. A file that is missing is waited
+ * for, and so is one in whose place something else is for a while. The stream has no end: cancel it, leave the loop, or
+ * abort the signal. Either closes the file.
+ *
+ * The file is looked at every `interval` ms while a read waits; nothing is read ahead.
+ *
+ * @param path The file's path, or its `file:` URL.
+ * @param options.start The place of the first byte: "beginning", "end" or a number. Default: "end".
+ * @param options.series Whether the path names a series of files. Default: false.
+ * @param options.interval The ms between two looks at the file. Default: 100.
+ * @param options.onWarning Told of what cannot be read and has the file's name. Default: `process.emitWarning()`.
+ * @param options.signal Ends the stream with its reason.
+ * @throws {Error} that names the file and says why it cannot be read, with the system's `code`; so do reads that fail.
+ * @throws {TypeError} if the path or an option is none, or a series is to begin at a number.
+ * @throws {RangeError} if `start` or `interval` is out of range.
+ * @example Lines as they are written
+ * ```ts
+ * import { followFile, openFileWritable } from "@millrace/streams/files";
+ * import { LineStream } from "@millrace/streams/text";
+ *
+ * const lines = (await followFile("app.log")).pipeThrough(new LineStream()); // app.log is not there yet
+ * const writer = (await openFileWritable("app.log", { append: true })).getWriter();
+ * await writer.write("started\n");
+ * for await (const line of lines) {
+ *   console.log(line); // started
+ *   break;
+ * }
+ * await writer.close();
+ * ```
+ */
+export async function followFile(
+  path: string | URL,
+  options: FollowFileOptions = {},
+): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  requireKnown(options, known, "followFile()");
+  const { interval = 100, onWarning, signal } = options;
+  if (!(typeof interval === "number" && interval >= 1 && interval < 2 ** 31)) {
+    throw new RangeError(`interval must be a number of ms from 1 to 2^31 - 1, not ${described(interval)}`);
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new TypeError(`signal must be an AbortSignal, not ${described(signal)}`);
+  }
+  if (onWarning !== undefined && typeof onWarning !== "function") {
+    throw new TypeError(`onWarning must be a function, not ${described(onWarning)}`);
+  }
+  signal?.throwIfAborted();
+  const source = new FollowSource(trailOf(filePath(path), options), { interval, onWarning, signal });
+  await source.open();
+  return new ReadableStream(source, { highWaterMark: 0 });
+}
+
+function trailOf(path: string, { start = "end", series = false }: FollowFileOptions): Trail {
+  if (typeof start === "number") {
+    if (series) throw new TypeError('a series begins at its "beginning" or its "end", not at a number of bytes');
+    if (!Number.isSafeInteger(start) || start < 0) {
+      throw new RangeError(`start must be a whole number of bytes from 0 on, not ${start}`);
+    }
+    return new NamedFile(path, start);
+  }
+  if (start !== "beginning" && start !== "end") {
+    throw new TypeError(`start must be "beginning", "end" or a number of bytes, not ${described(start)}`);
+  }
+  return series ? new FollowedSeries(path, start) : new NamedFile(path, start === "end" ? "end" : 0);
+}

@@ -1,0 +1,113 @@
+import type { Dirent } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { described } from "../../streams/internal.ts";
+import { fileFailure } from "../failure.ts";
+
+/** Digits of a file's number; later ones have more. */
+const DIGITS = 5;
+/** The largest number that a name may tell: those that follow it are exact, too. */
+const LARGEST = 2 ** 52;
+
+/** The names of a series of files in one directory: the number of a file makes its name. */
+export class FileSeries {
+  readonly directory: string;
+  /** The name that all names are made of; undefined if a caller's function makes them. */
+  readonly name: string | undefined;
+  readonly #nameOf: (number: number) => string;
+  /** Tells the number of a file from its name; a caller's function cannot be asked that. */
+  readonly #numberOf: ((name: string) => number | undefined) | undefined;
+  /** The names that were given out; more than one file under one name would be the last of them. */
+  readonly #used: Set<string> = new Set();
+
+  /** @throws {TypeError} if the name is no plain file name. */
+  constructor(directory: string, name: string | ((number: number) => string)) {
+    this.directory = directory;
+    this.name = typeof name === "string" ? name : undefined;
+    if (typeof name === "function") {
+      this.#nameOf = (number) => checkedName(name(number), `name(${number})`);
+      return;
+    }
+    const extension = extname(checkedName(name, "name"));
+    const stem = `${name.slice(0, name.length - extension.length)}-`;
+    this.#nameOf = (number) => `${stem}${String(number).padStart(DIGITS, "0")}${extension}`;
+    this.#numberOf = (found) => {
+      if (!found.startsWith(stem) || !found.endsWith(extension)) return undefined;
+      const number = Number(found.slice(stem.length, found.length - extension.length));
+      return number <= LARGEST && this.#nameOf(number) === found ? number : undefined;
+    };
+  }
+
+  /** The name of a file. */
+  nameOf(number: number): string {
+    return this.#nameOf(number);
+  }
+
+  /** The number of a file by its name; undefined if that is none of the series, or cannot be known. */
+  numberOf(name: string): number | undefined {
+    return this.#numberOf?.(name);
+  }
+
+  /**
+   * The path for a file that is to be written.
+   *
+   * @throws {TypeError} if the caller's function gives no plain file name, or one for the second time.
+   */
+  take(number: number): string {
+    const name = this.#nameOf(number);
+    if (this.#used.has(name)) {
+      throw new TypeError(`name(${number}) is ${described(name)}, as of a file before: each file needs its own name`);
+    }
+    this.#used.add(name);
+    return join(this.directory, name);
+  }
+
+  /** Lists the entries of the directory with names of the series, except those that were taken. */
+  async leftOver(): Promise<Dirent[]> {
+    const found = await readdir(this.directory, { withFileTypes: true }).catch((error) => {
+      throw fileFailure("list", this.directory, error);
+    });
+    const numberOf = this.#numberOf;
+    // A series without gaps has no number above that of all files, whatever they are.
+    const names = numberOf === undefined ? this.#firstNames(found.length) : undefined;
+    const isOfSeries = (name: string): boolean => names ? names.has(name) : numberOf!(name)! > 0;
+    return found.filter(({ name }) => isOfSeries(name) && !this.#used.has(name));
+  }
+
+  /** Fails if anything has a name of the series. */
+  async requireNone(): Promise<void> {
+    const [first, ...others] = (await this.leftOver()).map(({ name }) => name).sort();
+    if (first === undefined) return;
+    const exists = others.length === 0 ? `${first} exists` : `${first} and ${others.length} more of its series exist`;
+    const wayOut = "pass overwrite: true to replace what is there, or another name or directory";
+    const message = `Cannot write to ${this.directory}: ${exists} already; ${wayOut}`;
+    throw Object.assign(new Error(message), { code: "EEXIST" });
+  }
+
+  /** Removes the files of the series that were not written this time. */
+  async removeLeftOver(): Promise<void> {
+    for (const entry of await this.leftOver()) {
+      const path = join(this.directory, entry.name);
+      if (entry.isDirectory()) continue;
+      await rm(path, { force: true }).catch((error) => {
+        throw fileFailure("remove", path, error);
+      });
+    }
+  }
+
+  /** The first names, where a caller's function makes them; it may know fewer. */
+  #firstNames(count: number): Set<string> {
+    const names = new Set<string>();
+    try {
+      for (let number = 1; number <= count; number++) names.add(this.#nameOf(number));
+    } catch {
+      // It will throw again if that number is needed.
+    }
+    return names;
+  }
+}
+
+function checkedName(name: unknown, what: string): string {
+  if (typeof name === "string" && !/^(?:|\.|\.\.)$|[/\\\0]/.test(name)) return name;
+  throw new TypeError(`${what} must be a plain file name without a path, not ${described(name)}`);
+}

@@ -1,0 +1,158 @@
+import { BatchedWritableStream } from "../../batch/mod.ts";
+import { BATCH_SIZE, QUEUE_SIZE } from "../gathered.ts";
+import { guardedSize } from "../item_writer.ts";
+import { ItemWriter } from "../item_writer.ts";
+import { sizeOfItem } from "../gathered.ts";
+import { drainBatches, writePastLock } from "../../streams/internal.ts";
+import { FileCommand } from "../item_writer.ts";
+import { openSeries } from "./open_series.ts";
+import type { RotationOptions } from "./rotation_options.ts";
+import { ContinuedRotation } from "./continued_rotation.ts";
+import type { SeriesWriter } from "./rotation.ts";
+
+/**
+ * Writes chunks of bytes or text to a series of files of limited size. A chunk is never split between two files, and
+ * text is written as UTF-8.
+ *
+ * Chunks that queue up are written together. The promise of a `write()` is fulfilled when the system has the chunk's
+ * bytes. A write that fails errors the stream: the file that was being written keeps what it has, unless `atomic` is
+ * asked. Without any chunk there is no file.
+ *
+ * With `append` the series goes on where an earlier stream has stopped, and it can be rotated by time, limited in number,
+ * size and age, and compressed: what a log needs.
+ *
+ * @example Three lines, of which no two fit one file
+ * ```ts
+ * import { RotatingFileWritable } from "@millrace/streams/files";
+ *
+ * const log = new RotatingFileWritable({ directory: "logs", maxFileSize: 10, name: "log.txt" });
+ * const writer = log.getWriter();
+ * for (const line of ["first\n", "second\n", "3rd 12\n"]) void writer.write(line);
+ * await writer.close();
+ * console.log(log.files.length); // 3
+ * ```
+ *
+ * @example A log that goes on, in a file for each day, of which fourteen are kept
+ * ```ts
+ * import { RotatingFileWritable } from "@millrace/streams/files";
+ *
+ * const log = new RotatingFileWritable({
+ *   directory: "logs",
+ *   name: "app.log",
+ *   maxFileSize: 64_000_000,
+ *   append: true,
+ *   interval: "day",
+ *   maxFiles: 14,
+ *   compress: "zstd",
+ * });
+ * const writer = log.getWriter();
+ * void writer.write("started\n");
+ * await log.flush(); // on the disk, and the stream is still open
+ * await writer.close();
+ * ```
+ */
+export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | string> {
+  readonly #series: SeriesWriter | ContinuedRotation;
+  readonly #items: ItemWriter;
+
+  /**
+   * Makes a stream; it opens its first file when there is something to write.
+   *
+   * @param options where to write, and how; `directory` and `maxFileSize` are required.
+   * @param strategy how much may wait or be in flight: by default 512 KiB, counting the bytes of chunks and the length of
+   * strings.
+   * @throws {TypeError} if an option is of the wrong type, the name no plain file name, or options exclude each other.
+   * @throws {RangeError} if a size, a count or a time is none, as `maxFileSize` if it is not a whole number above 0.
+   */
+  constructor(options: RotationOptions, strategy: QueuingStrategy<Uint8Array | string> = {}) {
+    const series = openSeries(options, "part.txt");
+    const items = new ItemWriter(series);
+    const { highWaterMark = QUEUE_SIZE, size } = strategy;
+    super({
+      maxBatch: BATCH_SIZE,
+      start: (controller) => series.start(controller),
+      writev: (chunks) => items.write(chunks),
+      close: () => series.close(),
+      abort: () => series.discard(),
+    }, { highWaterMark, size: size ? guardedSize(size, () => series.abandon()) : sizeOfItem });
+    this.#series = series;
+    this.#items = items;
+  }
+
+  /** The paths of the files that are complete, in order; with `append` those of earlier streams among them. */
+  get files(): readonly string[] {
+    return [...this.#series.files];
+  }
+
+  /** Most bytes of a file. */
+  get maxFileSize(): number {
+    return this.#series.maxFileSize;
+  }
+
+  /** Bytes that the file of the next chunk has room for, once all writes so far are acknowledged. */
+  get room(): number {
+    return this.#series.room;
+  }
+
+  /**
+   * Waits until everything that was written so far is on the disk. The stream stays open, and may be locked.
+   *
+   * @throws {Error} why it cannot be written, with the system's `code`.
+   */
+  flush(): Promise<void> {
+    return this.#request("flush");
+  }
+
+  /**
+   * Ends the file that is being written, behind everything that was written so far; the next chunk begins another one.
+   *
+   * @throws {Error} why the file cannot be completed, with the system's `code`.
+   */
+  rotate(): Promise<void> {
+    return this.#request("rotate");
+  }
+
+  /**
+   * Lets go of a file that another program, such as logrotate, has renamed, behind everything that was written so far:
+   * the next chunk begins another one. A file that is still there goes on. Needs `append`.
+   *
+   * @throws {TypeError} if the series does not go on.
+   */
+  reopen(): Promise<void> {
+    this.#continued("reopen()");
+    return this.#request("reopen");
+  }
+
+  /**
+   * Writes everything that was written so far to the disk before it returns: for a process that is about to end, as in a
+   * handler of `process.on("exit")`. Waits for a write that is under way, for 2 s at most. Needs `append`.
+   *
+   * @throws {TypeError} if the series does not go on.
+   * @throws {Error} why it cannot be written, with the system's `code`; the stream then fails, too.
+   * @example The last line of a process
+   * ```ts
+   * import { RotatingFileWritable } from "@millrace/streams/files";
+   *
+   * const log = new RotatingFileWritable({ directory: "logs", maxFileSize: 1_000_000, append: true });
+   * const writer = log.getWriter();
+   * writer.write("it ends here\n").catch(() => {}); // what fails is told by flushSync()
+   * log.flushSync();
+   * ```
+   */
+  flushSync(): void {
+    const series = this.#continued("flushSync()");
+    series.settleNow();
+    this.#items.writeNow(drainBatches(this), series);
+    series.flushNow();
+  }
+
+  #request(kind: FileCommand["kind"]): Promise<void> {
+    this.#items.expectCommand();
+    return writePastLock(this, new FileCommand(kind));
+  }
+
+  #continued(method: string): ContinuedRotation {
+    if (this.#series instanceof ContinuedRotation) return this.#series;
+    throw new TypeError(`${method} needs append: true: it is for a series that goes on`);
+  }
+}

@@ -1,0 +1,108 @@
+import type { WritableStreamDefaultController } from "../../streams/mod.ts";
+import { fileFailure } from "../failure.ts";
+import { makeDirectory } from "../make_directory.ts";
+import { openOutputFile, type OutputFile } from "../output_file.ts";
+import type { FileSeries } from "./file_series.ts";
+
+/** A writer to the files of a series, one after the other; the caller ends each, and makes one call at a time. */
+export interface SeriesWriter {
+  readonly maxFileSize: number;
+  /** The paths of the files that are complete. */
+  readonly files: readonly string[];
+  /** Bytes that the file of the next write has room for. */
+  readonly room: number;
+  /**
+   * Makes the directory, and sees that the series can be written.
+   *
+   * @param controller Its signal tells, while a write is under way, that the stream is aborted.
+   */
+  start(controller: Pick<WritableStreamDefaultController, "signal">): Promise<void>;
+  /** Appends bytes to the open file, or to a new one; there must be room for them. */
+  write(pieces: readonly Uint8Array[], length: number): Promise<void>;
+  /** Ends the open file; the next write begins another. */
+  rotate(): Promise<void>;
+  /** Waits until what was written is on the disk. */
+  flush(): Promise<void>;
+  /** Ends the series. */
+  close(): Promise<void>;
+  /** Lets go of the open file: it stays as it is, or goes if it is atomic. */
+  discard(): Promise<void>;
+  /** The stream has failed, and tells its sink nothing more: what a write under way would open would stay open. */
+  abandon(): void;
+}
+
+/** Writes a series that begins with its first file. */
+export class Rotation implements SeriesWriter {
+  readonly maxFileSize: number;
+  /** The paths of the files that are complete. */
+  readonly files: string[] = [];
+  /** Bytes that the file of the next write has room for. */
+  room: number;
+  readonly #series: FileSeries;
+  readonly #overwrite: boolean;
+  readonly #atomic: boolean;
+  #file: OutputFile | undefined = undefined;
+  #path = "";
+  #isAbandoned = false;
+
+  constructor(series: FileSeries, maxFileSize: number, overwrite: boolean, atomic: boolean) {
+    this.maxFileSize = this.room = maxFileSize;
+    this.#series = series;
+    this.#overwrite = overwrite;
+    this.#atomic = atomic;
+  }
+
+  async start(): Promise<void> {
+    await makeDirectory(this.#series.directory);
+    if (!this.#overwrite) await this.#series.requireNone();
+  }
+
+  async write(pieces: readonly Uint8Array[], length: number): Promise<void> {
+    this.#file ??= await this.#open();
+    if (length > 0) await this.#file.writev(pieces).catch((error) => this.#fail("write", error));
+    this.room -= length;
+  }
+
+  async rotate(): Promise<void> {
+    const file = this.#file;
+    if (file === undefined) return;
+    this.#file = undefined;
+    this.room = this.maxFileSize;
+    await file.commit().catch((error) => this.#fail("complete", error));
+    this.files.push(this.#path);
+  }
+
+  async flush(): Promise<void> {
+    await this.#file?.sync?.().catch((error) => this.#fail("flush", error));
+  }
+
+  async close(): Promise<void> {
+    await this.rotate();
+    if (this.#overwrite) await this.#series.removeLeftOver();
+  }
+
+  async discard(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.discard();
+  }
+
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.discard().catch(() => {}); // why it is abandoned is being told already
+  }
+
+  async #open(): Promise<OutputFile> {
+    if (this.#isAbandoned) throw new Error("the stream has failed");
+    this.#path = this.#series.take(this.files.length + 1);
+    const options = { atomic: this.#atomic, replace: this.#overwrite };
+    const file = await openOutputFile(this.#path, options).catch((error) => this.#fail("create", error));
+    if (!this.#isAbandoned) return file;
+    await file.discard();
+    throw new Error("the stream has failed");
+  }
+
+  #fail(action: string, error: unknown): never {
+    throw fileFailure(action, this.#path, error);
+  }
+}

@@ -1,0 +1,130 @@
+import type { RetryOptions } from "../../batch/mod.ts";
+
+/**
+ * The options that {@linkcode RotatingFileWritable} and {@linkcode NumberFileWriter} share.
+ *
+ * @example Names by a function
+ * ```ts
+ * import { RotatingFileWritable, type RotationOptions } from "@millrace/streams/files";
+ * import { basename } from "node:path";
+ *
+ * const options: RotationOptions = {
+ *   directory: "volumes",
+ *   maxFileSize: 4,
+ *   name: (number) => `volume-${String.fromCharCode(96 + number)}.bin`,
+ *   overwrite: true,
+ * };
+ * const volumes = new RotatingFileWritable(options);
+ * const writer = volumes.getWriter();
+ * for (const chunk of ["one", "two"]) void writer.write(chunk);
+ * await writer.close();
+ * for (const file of volumes.files) console.log(basename(file)); // volume-a.bin, volume-b.bin
+ * ```
+ */
+export interface RotationOptions {
+  /** The directory of the files, a path or a `file:` URL; it is made, with those above it, if it is missing. */
+  directory: string | URL;
+  /** Most bytes of a file, above 0. An item that would pass it begins the next file. */
+  maxFileSize: number;
+  /**
+   * The names of the files: a plain name, which gets the number of the file before its extension (`"primes.txt"`:
+   * `primes-00001.txt`, `primes-00002.txt`, …), or a function that is given the number, from 1 on, and returns the name,
+   * always the same for a number: it is asked beforehand which files exist.
+   *
+   * @default "part.txt", or "numbers.txt" of numbers
+   */
+  name?: string | ((number: number) => string);
+  /**
+   * Whether files of the series that exist are replaced. Those that are not needed any more are removed when the stream
+   * closes. If false, their existence is an error before anything is written.
+   *
+   * @default false
+   */
+  overwrite?: boolean;
+  /**
+   * Whether a file appears under its name only when it is complete, and flushed to the disk. Abort and failure leave
+   * nothing of the one that was being written.
+   *
+   * @default false
+   */
+  atomic?: boolean;
+  /**
+   * Whether the series goes on where an earlier stream has stopped, be it closed or killed: in its last file, or with the
+   * next number. The series is then one stream's at a time: a second one fails with the code `EBUSY`. Its record and its
+   * lock are hidden files beside it. All options below need it, and `name` must be a string.
+   *
+   * @default false
+   */
+  append?: boolean;
+  /**
+   * The length of time after which a file ends: the next write begins another one. `"hour"` and `"day"` end with those of
+   * UTC, and as many ms with the multiples of that since 1970.
+   *
+   * @default files end by their size alone
+   */
+  interval?: "hour" | "day" | number;
+  /**
+   * Most files of the series, the one that is written among them: older ones are removed.
+   *
+   * @default Infinity
+   */
+  maxFiles?: number;
+  /**
+   * Most bytes of all files of the series: the oldest ones are removed, but never the one that is written.
+   *
+   * @default Infinity
+   */
+  maxTotalSize?: number;
+  /**
+   * The age in ms, counted from its last change, at which a file is removed. Looked at whenever a file begins.
+   *
+   * @default Infinity
+   */
+  maxAge?: number;
+  /**
+   * The format that files are compressed to once they are complete, in a worker: `app-00001.log` becomes
+   * `app-00001.log.zst`, `.gz` or `.br`.
+   *
+   * @default files stay as they are
+   */
+  compress?: SeriesFormat;
+  /**
+   * How often, and after how many ms, a write that failed is tried again before the stream fails, as on a disk that is
+   * full. Meanwhile further writes wait.
+   *
+   * @default not at all
+   */
+  retry?: RetryOptions;
+  /**
+   * Called when a file could not be compressed or removed. It stays as it is, and is tried again with the next file.
+   * What this throws is a warning of the process.
+   *
+   * @default `process.emitWarning()`
+   */
+  onWarning?: (error: Error) => void;
+}
+
+/**
+ * A format that {@linkcode RotatingFileWritable} compresses complete files to.
+ *
+ * @example Chosen by the environment
+ * ```ts
+ * import { RotatingFileWritable, type SeriesFormat } from "@millrace/streams/files";
+ *
+ * const compress: SeriesFormat = "gzip";
+ * const log = new RotatingFileWritable({ directory: "logs", maxFileSize: 1_000_000, append: true, compress });
+ * await log.close();
+ * ```
+ */
+export type SeriesFormat = "zstd" | "gzip" | "brotli";
+
+/** The options of a series that goes on, checked. */
+export interface ContinuedOptions {
+  /** In ms. */
+  readonly interval?: number | undefined;
+  readonly maxFiles?: number | undefined;
+  readonly maxTotalSize?: number | undefined;
+  readonly maxAge?: number | undefined;
+  readonly retry?: RetryOptions | undefined;
+  readonly onWarning?: ((error: Error) => void) | undefined;
+}

@@ -1,0 +1,309 @@
+import { isIP, type TcpNetConnectOpts } from "node:net";
+import type { Duplex } from "node:stream";
+import { checkServerIdentity, connect, type ConnectionOptions, type PeerCertificate, type TLSSocket } from "node:tls";
+import { HttpError, type HttpErrorCode } from "../http_error.ts";
+import { type HttpTlsOptions, TlsContext } from "../tls_options.ts";
+import { type ConnectAttempt, socketEvent } from "./connect_attempt.ts";
+import type { Peer } from "./connect_options.ts";
+import { meaningOf, toConnectionError } from "./connection_error.ts";
+import { dialError, watchLookup } from "./dial.ts";
+
+/**
+ * The base of a TLS connection: a connected stream, or the options by which `node:tls` connects by itself. It does so where nothing
+ * has to be said before: on Bun a download takes a fifth more CPU over a socket that TLS was given.
+ */
+export type TlsBase = { readonly socket: Duplex } | TcpNetConnectOpts;
+
+/** A server that TLS is to be spoken with. */
+export interface SecureTarget {
+  /** A name or an address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly peer: Peer;
+  /** The protocols that ALPN offers. */
+  readonly alpn: readonly string[];
+}
+
+/** A socket on which TLS is being agreed on, and what is known of the server's certificate. */
+export class TlsAttempt {
+  readonly socket: TLSSocket;
+  /** The options that the socket was opened with. */
+  readonly settings: ConnectionOptions;
+  /** The name or address that the certificate has to be for. */
+  readonly expectedName: string;
+  /** The error of the options' checkServerIdentity, if it refused the certificate. */
+  refusal: Error | undefined;
+  readonly #options: HttpTlsOptions;
+  readonly #context: TlsContext;
+  readonly #server: string;
+  #certificate: PeerCertificate | undefined;
+  #checked = false;
+  #wrong: Error | undefined;
+
+  /**
+   * Starts the handshake, or to connect.
+   *
+   * @throws {Error} if the options cannot be used.
+   */
+  constructor(base: TlsBase, { host, port, alpn }: SecureTarget, options: HttpTlsOptions) {
+    this.#options = options;
+    this.#context = TlsContext.of(options);
+    this.#server = `${host}:${port}`;
+    const servername = options.servername ?? (isIP(host) === 0 ? host.replace(/\.$/, "") : ""); // RFC 6066 section 3
+    this.expectedName = servername || host;
+    const session = this.#context.kept(this.#server)?.session as Buffer | undefined;
+    this.settings = {
+      ...base,
+      host,
+      secureContext: this.#context.secureContext,
+      servername,
+      ALPNProtocols: [...alpn],
+      rejectUnauthorized: options.rejectUnauthorized !== false,
+      checkServerIdentity: (name, certificate) => this.#check(name, certificate),
+      ...(session && { session }),
+    };
+    this.socket = connect(this.settings);
+    this.socket.on("session", (session) => this.#keep(session));
+    this.socket.once("close", (failed: boolean) => {
+      if (failed) this.#context.forget(this.#server);
+    });
+  }
+
+  /** Whether the certificate was verified, the chain and the name. */
+  get verified(): boolean {
+    return this.socket.authorized === true && this.#options.rejectUnauthorized !== false;
+  }
+
+  /**
+   * Whether the runtime called the checkServerIdentity of the options, as it has to unless the session is one for which it did so before. Who pins
+   * certificates by it must not be left alone by a runtime that forgets it.
+   */
+  get askedForIdentity(): boolean {
+    return this.#checked || this.#options.checkServerIdentity === undefined || this.socket.isSessionReused();
+  }
+
+  /**
+   * Checks the names of the certificate where the runtime has connected without asking (Bun 1.3 does not ask a check
+   * that comes with a secure context), or without heeding the answer (Deno 2.6). What is wrong with them, if so.
+   *
+   * If nothing is known of the certificate either, as on Deno 2.4, the runtime has compared the names itself.
+   */
+  get unheeded(): Error | undefined {
+    if (this.#options.rejectUnauthorized === false) return undefined;
+    if (!this.#checked && !this.socket.isSessionReused()) {
+      const certificate = this.certificate();
+      if (certificate?.raw) this.#check(this.expectedName, certificate);
+    }
+    if (this.#wrong) this.#context.forget(this.#server); // a session that is resumed is not checked again
+    return this.#wrong;
+  }
+
+  /** The server's certificate, if it is known; some time after the socket's end it no longer is. */
+  certificate(): PeerCertificate | undefined {
+    const certificate = this.#certificate ?? this.socket.getPeerCertificate();
+    if (certificate?.raw) this.#certificate = certificate;
+    else this.#certificate = this.#context.kept(this.#server)?.certificate; // a session resumed on Node has none
+    return this.#certificate;
+  }
+
+  /**
+   * Whether the certificate, which was verified, is for another host too: by its names, and by the checkServerIdentity of the options. That may
+   * think less of names, as one that only compares keys does, or more, as one that knows which key belongs to which host.
+   */
+  covers(host: string): boolean {
+    const certificate = this.verified ? this.certificate() : undefined;
+    if (certificate === undefined || checkServerIdentity(host, certificate) !== undefined) return false;
+    return this.#askOwn(host, certificate) === undefined;
+  }
+
+  #check(name: string, certificate: PeerCertificate): Error | undefined {
+    this.#certificate = certificate;
+    this.#checked = true;
+    if (this.#options.checkServerIdentity !== undefined) this.refusal = this.#askOwn(name, certificate);
+    else this.#wrong = checkServerIdentity(name, certificate);
+    return this.#wrong ??= this.refusal;
+  }
+
+  #askOwn(name: string, certificate: PeerCertificate): Error | undefined {
+    try {
+      return this.#options.checkServerIdentity?.(name, certificate) ?? undefined;
+    } catch (error) { // it would be an uncaught exception, as nobody called but the socket
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  #keep(session: Uint8Array): void {
+    if (!this.#wrong) this.#context.keep(this.#server, { session, certificate: this.certificate() });
+  }
+}
+
+/** Whether a certificate is of the right time, or which side it is off. */
+function timeliness(certificate: PeerCertificate): "valid" | "expired" | "early" {
+  if (Date.parse(certificate.valid_to) < Date.now()) return "expired";
+  return Date.parse(certificate.valid_from) > Date.now() ? "early" : "valid";
+}
+
+function namesOf({ subject, subjectaltname }: PeerCertificate): string {
+  if (subjectaltname) return subjectaltname.replaceAll(/(?:DNS|IP Address):/g, "");
+  return commonName(subject) ?? "no name";
+}
+
+function commonName(name: PeerCertificate["subject"] | undefined): string | undefined {
+  const { CN } = Object(name) as { CN?: string | string[] };
+  return Array.isArray(CN) ? CN.join(", ") : CN;
+}
+
+/**
+ * Returns the HttpError for a certificate that was refused.
+ *
+ * @param error The runtime's error.
+ * @param certificate The certificate.
+ * @param host The name or address that it should have been for.
+ */
+export function toCertificateError(
+  error: Error,
+  certificate: PeerCertificate,
+  host: string,
+  peer: Peer,
+): HttpError {
+  const { code } = error as NodeJS.ErrnoException;
+  let meaning = meaningOf(error);
+  const time = timeliness(certificate);
+  // Deno calls certificates that expired so too.
+  if (code === "UNABLE_TO_VERIFY_LEAF_SIGNATURE" && time !== "valid") meaning = "CERTIFICATE_EXPIRED";
+  const message = explain(meaning, { error, certificate, host, time, option: peer.tlsOption });
+  const { origin, name } = peer;
+  return new HttpError(meaning, `The certificate of ${name} ${message}`, { origin, cause: error });
+}
+
+interface Refusal {
+  readonly error: Error;
+  readonly certificate: PeerCertificate;
+  readonly host: string;
+  readonly time: "valid" | "expired" | "early";
+  /** The option that says how TLS is spoken with the server. */
+  readonly option: "tls" | "proxyTls";
+}
+
+function explain(meaning: HttpErrorCode, { error, certificate, host, time, option }: Refusal): string {
+  const by = commonName(certificate.issuer) ?? "an unnamed authority";
+  if (meaning === "CERTIFICATE_HOST_MISMATCH") {
+    return `is for ${
+      namesOf(certificate)
+    }, not for ${host}: use one of those names, or say by ${option}.servername which to expect`;
+  }
+  if (meaning === "CERTIFICATE_EXPIRED" && time === "expired") return `expired on ${certificate.valid_to}`;
+  if (meaning === "CERTIFICATE_EXPIRED" && time === "early") return `is not valid before ${certificate.valid_from}`;
+  if (meaning === "CERTIFICATE_EXPIRED") return `is valid, but one that it depends on is not now: ${error.message}`;
+  if (/SELF_SIGNED/.test(String((error as NodeJS.ErrnoException).code))) {
+    return `is signed by itself (${by}) and not trusted: give it as ${option}.ca if it is yours`;
+  }
+  return `was issued by ${by}, which is not trusted (${error.message}): give the authority's certificate as ${option}.ca, or ` +
+    "let the server send the certificates between its own and the authority's";
+}
+
+/** Most milliseconds to wait for a certificate that only a message is made of. */
+const PATIENCE = 1_000;
+
+/**
+ * Fetches the certificate of a server that was refused, for the error's message: no runtime shows it to who refuses it, and Deno does
+ * not even say whether it expired. Nothing is sent on this connection, not even a client certificate, and it is closed at once. It
+ * takes the way that the other took, so that what goes by a proxy does.
+ *
+ * @param reach Returns the base for a TLS connection.
+ * @param settings The TLS settings with which the server was refused.
+ * @returns the certificate; undefined if it cannot be had now.
+ */
+export function inspectCertificate(
+  reach: () => Promise<TlsBase>,
+  settings: ConnectionOptions,
+  attempt: ConnectAttempt,
+): Promise<PeerCertificate | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), PATIENCE);
+    inspect(reach, settings, attempt).then(resolve, () => resolve(undefined)).finally(() => clearTimeout(timer));
+  });
+}
+
+async function inspect(
+  reach: () => Promise<TlsBase>,
+  { host, servername, ALPNProtocols }: ConnectionOptions,
+  attempt: ConnectAttempt,
+): Promise<PeerCertificate | undefined> {
+  const base = await reach();
+  const lax = { host, servername, ALPNProtocols, rejectUnauthorized: false };
+  const socket = attempt.own(connect({ ...base, ...lax }));
+  return await new Promise((resolve) => {
+    const done = (certificate: PeerCertificate | undefined): void => {
+      socket.destroy();
+      if ("socket" in base) base.socket.destroy();
+      resolve(certificate);
+    };
+    socket.on("secureConnect", () => done(socket.getPeerCertificate() ?? undefined));
+    socket.on("error", () => done(undefined)); // the first error is the one to tell of
+    socket.on("close", () => done(undefined));
+  });
+}
+
+/** The connection that TLS is spoken over. */
+export interface SecureWay {
+  readonly attempt: ConnectAttempt;
+  /** Gives a connected stream, or the options by which `node:tls` connects by itself. Called again to look at a certificate. */
+  readonly reach: () => Promise<TlsBase>;
+}
+
+/**
+ * Agrees on TLS with a server, and checks its certificate.
+ *
+ * @throws {HttpError} if there is no connection, no TLS, or the certificate is not good.
+ */
+export async function secure(
+  { attempt, reach }: SecureWay,
+  target: SecureTarget,
+  options: HttpTlsOptions,
+): Promise<TlsAttempt> {
+  const { peer } = target;
+  const tls = begin(await reach(), target, options, attempt);
+  try {
+    await socketEvent(tls.socket, "secureConnect");
+  } catch (error) {
+    if (error !== undefined && tls.refusal) throw pinned(tls.refusal, peer);
+    const reason = dialError(error, peer, attempt);
+    if (!(error instanceof Error) || !reason.code.startsWith("CERTIFICATE")) throw reason;
+    // The socket is gone; the deadline and the signal still hold.
+    const certificate = "cert" in error ? tls.certificate() : await inspectCertificate(reach, tls.settings, attempt);
+    throw certificate?.raw ? toCertificateError(error, certificate, tls.expectedName, peer) : reason;
+  }
+  const wrong = tls.unheeded;
+  if (tls.refusal) throw pinned(tls.refusal, peer);
+  if (wrong) throw toCertificateError(wrong, tls.certificate()!, tls.expectedName, peer);
+  if (tls.askedForIdentity) return tls;
+  const { origin, name, tlsOption } = peer;
+  const message =
+    `Cannot use ${tlsOption}.checkServerIdentity with ${name}: this version of the runtime does not call it`;
+  throw new HttpError("TLS_FAILED", message, { origin });
+}
+
+function begin(base: TlsBase, target: SecureTarget, options: HttpTlsOptions, attempt: ConnectAttempt): TlsAttempt {
+  let tls: TlsAttempt;
+  try {
+    tls = new TlsAttempt(base, target, options);
+  } catch (error) { // options that TLS cannot use
+    throw toConnectionError(error, target.peer);
+  }
+  const { socket } = tls;
+  attempt.own(socket);
+  const stage = target.peer.tlsOption === "proxyTls" ? "TLS with the proxy" : "TLS";
+  if ("socket" in base) {
+    attempt.stage = stage;
+  } else {
+    watchLookup(socket, attempt);
+    socket.on("connect", () => attempt.stage = stage);
+  }
+  return tls;
+}
+
+function pinned(refusal: Error, { origin, name, tlsOption }: Peer): HttpError {
+  const message = `The certificate of ${name} was refused by ${tlsOption}.checkServerIdentity: ${refusal.message}`;
+  return new HttpError("CERTIFICATE_UNTRUSTED", message, { origin, cause: refusal });
+}

@@ -1,0 +1,333 @@
+import { Buffer } from "node:buffer";
+import { lookup as systemLookup } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import type { Duplex } from "node:stream";
+import { HeaderSection, readFieldLines, ResponseFault } from "../h1/header_section.ts";
+import { latin1, readStatusLine } from "../h1/response_head.ts";
+import { HttpError, type HttpErrorCode } from "../http_error.ts";
+import type { ProxyServer } from "../proxy/proxy_server.ts";
+import type { ConnectAttempt } from "./connect_attempt.ts";
+import { originPeer, type Peer } from "./connect_options.ts";
+import { toConnectionError } from "./connection_error.ts";
+
+/** A server that a proxy is to connect to. */
+export interface TunnelTarget {
+  /** A name or an address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly proxy: ProxyServer;
+  /** The proxy in words. */
+  readonly peer: Peer;
+  /** Most bytes of the proxy's answer. */
+  readonly maxHeaderSize: number;
+  /** Whether the server may send bytes before the client does, as one of HTTP/2 may that is spoken to without TLS. */
+  readonly serverSpeaksFirst: boolean;
+}
+
+/** A proxy's response before the connection leads on, read piece by piece. */
+export class ProxyAnswer {
+  readonly #socket: Duplex;
+  readonly #peer: Peer;
+  /** The bytes read from the socket and not taken yet. */
+  #rest: Uint8Array = new Uint8Array(0);
+
+  /**
+   * Begins to read a socket, of which nobody else does.
+   *
+   * @param peer The proxy.
+   */
+  constructor(socket: Duplex, peer: Peer) {
+    this.#socket = socket;
+    this.#peer = peer;
+  }
+
+  /**
+   * Takes so many bytes.
+   *
+   * @throws {HttpError} if the connection ends before.
+   */
+  async bytes(length: number): Promise<Uint8Array> {
+    while (this.#rest.length < length) {
+      const more = await this.#receive();
+      const joined = new Uint8Array(this.#rest.length + more.length);
+      joined.set(this.#rest);
+      joined.set(more, this.#rest.length);
+      this.#rest = joined;
+    }
+    const taken = this.#rest.subarray(0, length);
+    this.#rest = this.#rest.subarray(length);
+    return taken;
+  }
+
+  /**
+   * Takes what is there, at least a byte.
+   *
+   * @throws {HttpError} if the connection ends instead.
+   */
+  async more(): Promise<Uint8Array> {
+    if (this.#rest.length === 0) return await this.#receive();
+    const taken = this.#rest;
+    this.#rest = new Uint8Array(0);
+    return taken;
+  }
+
+  /** Gives bytes back that {@link more} gave. */
+  putBack(bytes: Uint8Array): void {
+    this.#rest = bytes;
+  }
+
+  /**
+   * Ends the reading: the connection leads to the target now.
+   *
+   * @param serverSpeaksFirst Whether the server behind may have sent bytes already, which then are left to be read.
+   * @throws {HttpError} if there are bytes that nobody can have sent but the proxy.
+   */
+  end(serverSpeaksFirst: boolean): void {
+    const more: Uint8Array | null = this.#socket.read();
+    if (this.#rest.length === 0 && more === null) return;
+    if (!serverSpeaksFirst) {
+      const { origin, place } = this.#peer;
+      const message = `Cannot connect by ${place}: it sent bytes after its answer, before anything was asked`;
+      throw new HttpError("PROTOCOL_ERROR", message, { origin });
+    }
+    if (more !== null) this.#socket.unshift(more);
+    if (this.#rest.length > 0) this.#socket.unshift(this.#rest);
+  }
+
+  #receive(): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const socket = this.#socket;
+      const done = (settle: () => void): void => {
+        socket.off("readable", onReadable).off("end", onEnd).off("error", onError).off("close", onEnd);
+        settle();
+      };
+      const onReadable = (): void => {
+        const chunk: Uint8Array | null = socket.read();
+        if (chunk !== null) done(() => resolve(chunk));
+      };
+      const onError = (error: Error): void => done(() => reject(toConnectionError(error, this.#peer)));
+      const onEnd = (): void => {
+        if (socket.errored) return onError(socket.errored);
+        const { origin, place } = this.#peer;
+        const message = `Cannot connect by ${place}: it closed the connection instead of an answer, or within it`;
+        done(() => reject(new HttpError("CONNECTION_LOST", message, { origin })));
+      };
+      if (socket.destroyed || socket.readableEnded) return onEnd();
+      socket.on("end", onEnd).on("error", onError).on("close", onEnd).on("readable", onReadable);
+      onReadable();
+    });
+  }
+}
+
+/**
+ * Asks an HTTP proxy to connect to a server (CONNECT).
+ *
+ * @throws {HttpError} if it does not.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-9.3.6}
+ */
+export async function openHttpTunnel(socket: Duplex, target: TunnelTarget): Promise<void> {
+  const { host, port, proxy, peer, serverSpeaksFirst } = target;
+  const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const { authorization } = proxy;
+  const credentials = authorization === undefined ? "" : `proxy-authorization: ${authorization}\r\n`;
+  const answer = new ProxyAnswer(socket, peer);
+  socket.write(`CONNECT ${place} HTTP/1.1\r\nhost: ${place}\r\n${credentials}\r\n`);
+  let status: number;
+  let reason: string;
+  try {
+    ({ status, reason } = await readFinalHead(answer, target));
+  } catch (error) {
+    if (!(error instanceof ResponseFault)) throw error;
+    const message = `Cannot connect by ${peer.place}: ${error.message}`;
+    throw new HttpError(error.code, message, { origin: peer.origin, cause: error });
+  }
+  if (status >= 200 && status < 300) return answer.end(serverSpeaksFirst);
+  throw refusal(status, reason, place, target);
+}
+
+/** Reads heads up to that of the final response; its fields, which are of no meaning, have to be well-formed. */
+async function readFinalHead(
+  answer: ProxyAnswer,
+  { maxHeaderSize }: TunnelTarget,
+): Promise<{ status: number; reason: string }> {
+  let left = maxHeaderSize;
+  while (true) {
+    const section = new HeaderSection("proxy's answer", left, maxHeaderSize);
+    let after = -1;
+    while (after < 0) {
+      const chunk = await answer.more();
+      after = section.add(chunk, 0);
+      section.rejectOtherProtocol();
+      if (after >= 0) answer.putBack(chunk.subarray(after));
+    }
+    const { bytes, length } = section;
+    const text = latin1(bytes, 0, length);
+    const { status, statusText, end } = readStatusLine(text);
+    readFieldLines(bytes, end, length - 2, text, 0);
+    if (status >= 200) return { status, reason: statusText };
+    if (status === 101) throw new ResponseFault("PROTOCOL_ERROR", "it switched protocols (101) unasked");
+    left -= length;
+  }
+}
+
+function refusal(status: number, reason: string, place: string, { proxy, peer }: TunnelTarget): HttpError {
+  const { origin } = peer;
+  const said = reason === "" ? String(status) : `${status} ${reason.slice(0, 100)}`;
+  // Tinyproxy answers 401 to credentials that are wrong.
+  if (status !== 407 && status !== 401) {
+    const message = `Cannot connect to ${place}: ${peer.place} answered ${said} to CONNECT`;
+    return new HttpError("PROXY_REFUSED", message, { origin });
+  }
+  const advice = proxy.authorization === undefined
+    ? "it asks for a user name and password: put them into the proxy's URL"
+    : "it does not take the user name and password of the proxy's URL (only Basic authentication is known here)";
+  return new HttpError("PROXY_AUTHENTICATION", `Cannot connect by ${peer.place}: ${advice} (${said})`, { origin });
+}
+
+const VERSION = 5;
+const NO_AUTHENTICATION = 0;
+const PASSWORD = 2;
+const NOTHING_ACCEPTABLE = 0xff;
+const CONNECT = 1;
+const IPV4 = 1;
+const NAME = 3;
+const IPV6 = 4;
+
+/** The reasons that a reply may have, by their number. */
+const reasons: readonly string[] = [
+  "",
+  "it failed",
+  "its rules do not allow that",
+  "the network cannot be reached",
+  "the host cannot be reached",
+  "the connection was refused",
+  "it took too long",
+  "it does not know the command",
+  "it does not know this kind of address",
+];
+
+/**
+ * Asks a SOCKS5 proxy to connect to a server.
+ *
+ * @throws {HttpError} if it does not.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc1928}
+ */
+export async function openSocks5Tunnel(
+  socket: Duplex,
+  target: TunnelTarget,
+  lookup: LookupFunction | undefined,
+): Promise<void> {
+  const { proxy, host, port, serverSpeaksFirst } = target;
+  const address = proxy.resolves ? host : await resolved(target, lookup ?? systemLookup);
+  const answer = new ProxyAnswer(socket, target.peer);
+  await authenticate(socket, answer, target);
+  socket.write(Buffer.from([VERSION, CONNECT, 0, ...addressBytes(address, target), port >> 8, port & 0xff]));
+  const [version, reply] = await answer.bytes(2);
+  if (version !== VERSION) throw noSocks(version, target);
+  if (reply !== 0) {
+    const reason = reasons[reply] ?? `for reason ${reply}`;
+    throw failed("PROXY_REFUSED", target, `did not connect to ${host}, port ${port}: ${reason}`);
+  }
+  const [, kind] = await answer.bytes(2);
+  // The address that the proxy connects from, which nobody needs.
+  if (kind === IPV4) await answer.bytes(4 + 2);
+  else if (kind === IPV6) await answer.bytes(16 + 2);
+  else if (kind === NAME) await answer.bytes((await answer.bytes(1))[0] + 2);
+  else {throw failed(
+      "PROTOCOL_ERROR",
+      target,
+      `answered with an address of the kind ${kind}, which SOCKS5 does not have`,
+    );}
+  answer.end(serverSpeaksFirst);
+}
+
+async function authenticate(socket: Duplex, answer: ProxyAnswer, target: TunnelTarget): Promise<void> {
+  const { credentials } = target.proxy;
+  const methods = credentials === undefined ? [NO_AUTHENTICATION] : [NO_AUTHENTICATION, PASSWORD];
+  socket.write(Buffer.from([VERSION, methods.length, ...methods]));
+  const [version, method] = await answer.bytes(2);
+  if (version !== VERSION) throw noSocks(version, target);
+  if (method === NO_AUTHENTICATION) return;
+  if (method === NOTHING_ACCEPTABLE || (method === PASSWORD && credentials === undefined)) {
+    const advice = credentials === undefined
+      ? "asks for a user name and password, or for more: put them into the proxy's URL"
+      : "takes no user name and password, and asks for another authentication";
+    throw failed("PROXY_AUTHENTICATION", target, advice);
+  }
+  if (method !== PASSWORD || credentials === undefined) {
+    throw failed("PROTOCOL_ERROR", target, `chose an authentication that was not offered (${method})`);
+  }
+  // https://www.rfc-editor.org/rfc/rfc1929
+  const { user, password } = credentials;
+  socket.write(Buffer.from([1, user.length, ...user, password.length, ...password]));
+  const [, status] = await answer.bytes(2);
+  if (status !== 0) throw failed("PROXY_AUTHENTICATION", target, "does not take the user name and password of its URL");
+}
+
+function addressBytes(address: string, target: TunnelTarget): number[] {
+  const family = isIP(address);
+  if (family === 4) return [IPV4, ...address.split(".").map(Number)];
+  if (family === 6) return [IPV6, ...ipv6Bytes(address)];
+  const name = Buffer.from(address.replace(/\.$/, ""), "latin1");
+  if (name.length <= 255) return [NAME, name.length, ...name];
+  throw failed("DNS_FAILED", target, "cannot be asked for a name of more than 255 bytes");
+}
+
+/** The 16 bytes of an address, of which the parser of URLs makes hexadecimal groups whatever its form was. */
+function ipv6Bytes(address: string): number[] {
+  const groups = (part: string): number[] =>
+    part === "" ? [] : part.split(":").flatMap((group) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 0xff]);
+  const [head, tail = ""] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split("::");
+  const start = groups(head);
+  const end = groups(tail);
+  return [...start, ...new Array<number>(16 - start.length - end.length).fill(0), ...end];
+}
+
+/** The address of the target as this machine resolves it: one of IPv4 if there is one, which any proxy can connect to. */
+function resolved({ host, peer: { origin } }: TunnelTarget, lookup: LookupFunction): Promise<string> {
+  if (isIP(host) !== 0) return Promise.resolve(host);
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown): void => {
+      const said = error instanceof Error ? error.message : String(error);
+      const known = toConnectionError(error, originPeer(origin));
+      const message = `Cannot look up the name ${host} of ${origin}: ${said}`;
+      reject(known.code === "DNS_FAILED" ? known : new HttpError("DNS_FAILED", message, { origin, cause: error }));
+    };
+    try {
+      lookup(host, { all: true }, (error, found) => {
+        if (error) return fail(error);
+        const addresses = typeof found === "string" ? [found] : found.map(({ address }) => address);
+        const address = addresses.find((address) => isIP(address) === 4) ?? addresses[0];
+        if (address === undefined || isIP(address) === 0) return fail(new Error("it has no address"));
+        resolve(address);
+      });
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+function noSocks(first: number, target: TunnelTarget): HttpError {
+  const hint = first === 0x48 ? "; is it an http: proxy?" : "";
+  return failed("PROTOCOL_ERROR", target, `does not speak SOCKS5: its answer begins with the byte ${first}${hint}`);
+}
+
+function failed(code: HttpErrorCode, { peer: { origin, place } }: TunnelTarget, what: string): HttpError {
+  return new HttpError(code, `Cannot connect to ${origin}: ${place}, ${what}`, { origin });
+}
+
+/**
+ * Has a proxy connect to a server: what is sent on the socket afterwards goes there.
+ *
+ * @param socket Connected to the proxy.
+ * @throws {HttpError} if the proxy does not connect.
+ */
+export function openTunnel(
+  socket: Duplex,
+  target: TunnelTarget,
+  lookup: LookupFunction | undefined,
+  attempt: ConnectAttempt,
+): Promise<void> {
+  attempt.stage = "the proxy's answer";
+  return target.proxy.protocol === "http" ? openHttpTunnel(socket, target) : openSocks5Tunnel(socket, target, lookup);
+}

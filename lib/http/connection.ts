@@ -1,0 +1,163 @@
+import type { HttpError } from "./http_error.ts";
+
+/** A byte stream to a server, with or without TLS, as the connections use it. */
+export interface Transport {
+  /** The protocol that ALPN chose; undefined without TLS, or if the server chose none. */
+  readonly alpnProtocol: string | undefined;
+  /** The server's address, as the system has it; undefined if unknown. */
+  readonly remoteAddress: string | undefined;
+  /** The port there; undefined if unknown. */
+  readonly remotePort?: number | undefined;
+  /** Whether bytes that were written wait, so that whoever can should wait for onDrain. */
+  readonly full: boolean;
+  /** Whether all that was written is sent, or copied: its memory may be written to again. */
+  readonly empty: boolean;
+  /** Says who is told what happens, from now on. Called once, in the turn in which the transport was given; nothing is lost before. */
+  attach(events: TransportEvents): void;
+  /** Sends bytes, in order. They belong to the transport until it is `empty`: nobody writes to them before. Does nothing after end or destroy. */
+  write(bytes: Uint8Array): void;
+  /** No onData until resume (one that is on its way may still come). */
+  pause(): void;
+  resume(): void;
+  /**
+   * Whether what the runtime hands out in several pieces, within a turn of the event loop, is told as one, at the end of the turn at
+   * the latest. Not at first.
+   */
+  gather(gathers: boolean): void;
+  /** Sends what was written, then the end; the peer's bytes still come. */
+  end(): void;
+  /** Lets go of the socket at once. onClose follows, later. */
+  destroy(): void;
+  /** Whether this connection keeps the process alive. It does at first. */
+  hold(alive: boolean): void;
+  /** Whether the server's certificate, verified, is good for a host too; false without TLS, and if it was not verified. */
+  covers(host: string): boolean;
+}
+
+/** The callbacks of a transport, never called within one of its own methods. */
+export interface TransportEvents {
+  /**
+   * Bytes from the server; theirs who get them, to write to as well.
+   *
+   * @param isOwn Whether the chunk is all of its memory, of which nobody else knows, so that it may be transferred. Default: no.
+   */
+  onData(chunk: Uint8Array, isOwn?: boolean): void;
+  /** `full` became false. */
+  onDrain(): void;
+  /** The server sends no more. */
+  onEnd(): void;
+  /** The socket is gone: once, and last. The error is the runtime's. */
+  onClose(error: Error | undefined): void;
+}
+
+/**
+ * Header fields in their order, flat: name, value, name, value. Names are lower-case; values are byte strings (a code unit a
+ * byte, as in latin1) without surrounding white space. No pseudo-header fields.
+ */
+export type HeaderList = string[];
+
+/** The start of a request, validated: no connection looks at it for errors. */
+export interface RequestHead {
+  /** As it is sent: case matters. */
+  readonly method: string;
+  /** `:scheme`, and whether h1 is spoken over TLS. */
+  readonly scheme: "http" | "https";
+  /** Host and port: `:authority`, and the Host field of HTTP/1.1. */
+  readonly authority: string;
+  /** Path and query, percent-encoded: `:path`, and the request target of HTTP/1.1. */
+  readonly path: string;
+  /**
+   * Without `host`, `content-length` and the fields that belong to a connection (`connection`, `transfer-encoding`, `upgrade`, …);
+   * those the connection makes, of the body's length.
+   */
+  readonly headers: HeaderList;
+  /** Whether the connection, of HTTP/1.1, is to end with the response; default: no. */
+  readonly closes?: boolean;
+}
+
+/** The body of a request, as a connection takes it. */
+export interface RequestBody {
+  /** In bytes; undefined if nobody knows, which h1 sends chunked. What is read is never longer or shorter: `read` rejects. */
+  readonly length: number | undefined;
+  /** All of it, if it is in memory: then `read` need not be called. */
+  readonly bytes: Uint8Array | undefined;
+  /** The next piece, never empty; undefined at the end. One call at a time. Rejects with an HttpError (BODY_FAILED). */
+  read(): Promise<Uint8Array | undefined>;
+  /** The rest is not wanted. Never throws. Does nothing after the end. */
+  cancel(reason: unknown): void;
+}
+
+/** The start of a response. */
+export interface ResponseHead {
+  /** 200 to 999, of which those above 599 mean no more than 5xx does; informational ones go to {@link ExchangeHandler.onInformational}. */
+  readonly status: number;
+  /** The reason phrase of HTTP/1.1; empty for h2. */
+  readonly statusText: string;
+  readonly headers: HeaderList;
+}
+
+/**
+ * The callbacks by which a connection reports on a request. It calls onHead once, then onData as often as it likes, then onEnd; or
+ * onFail at any time instead of what is left. Nothing is called after onEnd or onFail, nor after {@link Exchange.cancel}. Nothing is
+ * called before `start` has returned.
+ */
+export interface ExchangeHandler {
+  /** A 1xx response (never 101). */
+  onInformational(status: number, headers: HeaderList): void;
+  onHead(head: ResponseHead): void;
+  /**
+   * Bytes of the body: a view into what the connection read, never written to again; whoever keeps it long copies it.
+   *
+   * @param isOwn Whether it is all of its memory, of which nobody else knows: the reader may have that. Default: no.
+   */
+  onData(chunk: Uint8Array, isOwn?: boolean): void;
+  /** The body's end, with trailers if there were some. */
+  onEnd(trailers: HeaderList | undefined): void;
+  /**
+   * The response, or the rest of it, will not come.
+   *
+   * @param untouched Whether the server certainly did not act on the request (REFUSED_STREAM, above GOAWAY's last stream, not
+   * one byte of it sent), so that it may be sent again whatever its method.
+   */
+  onFail(error: HttpError, untouched: boolean): void;
+}
+
+/** A request under way on a connection. */
+export interface Exchange {
+  /** The reader took so many bytes of what onData brought: room for as many more. */
+  consumed(bytes: number): void;
+  /** Gives the request up: RST_STREAM(CANCEL), or the end of an h1 connection. Does nothing once it has ended. */
+  cancel(reason: unknown): void;
+}
+
+/** A connection to one server: an h2 session, or an h1 socket. */
+export interface Connection {
+  readonly protocol: "h2" | "http/1.1";
+  /** How many more requests may be started now. 0 once it is closing. */
+  readonly free: number;
+  /** Requests under way. */
+  readonly active: number;
+  /** Whether it was said that it takes no more requests (GOAWAY, `connection: close`, close(), destroy(), the socket's end). */
+  readonly closing: boolean;
+  /**
+   * How many streams the server's SETTINGS allow an h2 session: Infinity if they set no limit, undefined before they came. An h1
+   * connection has none.
+   */
+  readonly peerMaxConcurrentStreams?: number | undefined;
+  /** Starts a request; only while `free` is not 0. `body` is undefined if there is none, and then h1 sends no Content-Length for GET and the like. */
+  start(head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler): Exchange;
+  /** Takes no more requests, and closes once those under way have ended. */
+  close(): void;
+  /** Ends at once; requests under way fail with the error. */
+  destroy(error: HttpError): void;
+}
+
+/** Whom a connection tells of itself. Never called within `start`, `close` or `destroy`. */
+export interface ConnectionOwner {
+  /** `free` has grown: a request ended; or the server's SETTINGS came, whatever they changed. */
+  onFree(connection: Connection): void;
+  /** `closing` became true. Called once, and before onClosed. */
+  onClosing(connection: Connection): void;
+  /** The socket is gone; every request under way has been told before. Called once, and last. */
+  onClosed(connection: Connection, error: HttpError | undefined): void;
+}

@@ -1,0 +1,231 @@
+import { Buffer } from "node:buffer";
+import { type Channel, channel } from "node:diagnostics_channel";
+import { isIP } from "node:net";
+import { type Context, currentContext, runIn } from "../../streams/internal.ts";
+import type { HeaderList, ResponseHead, Transport } from "../connection.ts";
+import type { FetchRequest } from "../request/fetch_request.ts";
+import { HeaderReader } from "../request/request_headers.ts";
+import { joinedField } from "../response/response_headers.ts";
+
+/** The channels by which undici tells of a request, under the names that tools know. */
+export const requestChannels: Readonly<Record<RequestStep, Channel>> = {
+  create: channel("undici:request:create"),
+  sendHeaders: channel("undici:client:sendHeaders"),
+  bodySent: channel("undici:request:bodySent"),
+  headers: channel("undici:request:headers"),
+  trailers: channel("undici:request:trailers"),
+  error: channel("undici:request:error"),
+};
+
+type RequestStep = "create" | "sendHeaders" | "bodySent" | "headers" | "trailers" | "error";
+
+/** The channels by which undici tells of a connection. */
+export const connectionChannels: Readonly<Record<ConnectionStep, Channel>> = {
+  beforeConnect: channel("undici:client:beforeConnect"),
+  connected: channel("undici:client:connected"),
+  connectError: channel("undici:client:connectError"),
+};
+
+type ConnectionStep = "beforeConnect" | "connected" | "connectError";
+
+const all = Object.values(requestChannels);
+const allOfConnections = Object.values(connectionChannels);
+
+/** Whether anybody listens to what becomes of requests. */
+export function isRequestWatched(): boolean {
+  for (let i = 0; i < all.length; i++) {
+    if (all[i].hasSubscribers) return true;
+  }
+  return false;
+}
+
+/** Whether anybody listens to what becomes of connections. */
+export function isConnectionWatched(): boolean {
+  return allOfConnections.some(({ hasSubscribers }) => hasSubscribers);
+}
+
+/** A connection as subscribers see it: of a socket, what tools read. */
+export interface SocketView {
+  readonly remoteAddress: string | undefined;
+  readonly remotePort: number | undefined;
+  readonly alpnProtocol: string | undefined;
+}
+
+/** Returns the view of a connection that subscribers get. */
+export function viewOf({ remoteAddress, remotePort, alpnProtocol }: Transport): SocketView {
+  return { remoteAddress, remotePort, alpnProtocol };
+}
+
+/** The asynchronous context of a call, in which subscribers are told of its requests; undefined if nobody listens. */
+export function tracedContext(): Context {
+  return isRequestWatched() ? currentContext() : undefined;
+}
+
+/**
+ * Tells subscribers of `node:diagnostics_channel` of one attempt at a request, as undici does; undefined if nobody listens. They may
+ * add header fields, so {@link request} is what is to be sent.
+ *
+ * @param context The caller's, where spans find their parents.
+ */
+export function openTrace(request: FetchRequest, context: Context): RequestTrace | undefined {
+  return isRequestWatched() ? new RequestTrace(request, context) : undefined;
+}
+
+/** An attempt at a request, from its making to its end, as subscribers are told of it. */
+export class RequestTrace {
+  /** The request with the fields that subscribers have added. */
+  readonly request: FetchRequest;
+  readonly #view: RequestView;
+  #isBodySent = false;
+
+  /** Publishes that a request was created. */
+  constructor(request: FetchRequest, context: Context) {
+    const view = this.#view = new RequestView(request);
+    const run = (): void => requestChannels.create.publish({ request: view });
+    if (context === undefined) run();
+    else runIn(context, { run });
+    this.request = view.headers.length === request.headers.length
+      ? request
+      : { ...request, headers: [...request.headers, ...added(view.headers, request.headers.length)] };
+  }
+
+  /** Its head is about to be sent. */
+  onSend(transport: Transport): void {
+    if (!requestChannels.sendHeaders.hasSubscribers) return;
+    const headers = headText(this.request);
+    requestChannels.sendHeaders.publish({ request: this.#view, headers, socket: viewOf(transport) });
+  }
+
+  /** All of it was sent. Only the first call counts. */
+  onBodySent(): void {
+    if (this.#isBodySent || this.#view.completed) return;
+    this.#isBodySent = true;
+    requestChannels.bodySent.publish({ request: this.#view });
+  }
+
+  /** The final response's head is there. */
+  onHeaders({ status, statusText, headers }: ResponseHead): void {
+    if (!requestChannels.headers.hasSubscribers) return;
+    const response = { statusCode: status, statusText, headers: buffersOf(headers) };
+    requestChannels.headers.publish({ request: this.#view, response });
+  }
+
+  /** The response has ended as it should, or nobody wants the rest. Only the first end counts. */
+  onEnd(trailers: HeaderList = []): void {
+    if (this.#view.completed) return;
+    this.#view.completed = true;
+    requestChannels.trailers.publish({ request: this.#view, trailers: buffersOf(trailers) });
+  }
+
+  /** There is no response, or not all of it. */
+  onError(reason: unknown): void {
+    if (this.#view.completed) return;
+    this.#view.completed = true;
+    this.#view.aborted = true;
+    requestChannels.error.publish({ request: this.#view, error: errorOf(reason) });
+  }
+}
+
+/** A request as subscribers see it. */
+class RequestView {
+  readonly origin: string;
+  readonly method: string;
+  readonly path: string;
+  /** Flat: name, value, name, value. */
+  readonly headers: string[];
+  readonly idempotent: boolean;
+  readonly contentLength: number | null;
+  readonly contentType: string | null;
+  completed = false;
+  aborted = false;
+
+  constructor({ origin, method, path, headers, idempotent, body }: FetchRequest) {
+    this.origin = origin;
+    this.method = method;
+    this.path = path;
+    this.headers = headers.slice();
+    this.idempotent = idempotent;
+    this.contentLength = body?.length ?? null;
+    this.contentType = joinedField(headers, "content-type") || null;
+  }
+
+  /** Adds a field to what is sent; has no effect once it is sent. */
+  addHeader(name: string, value: string): this {
+    this.headers.push(name, value);
+    return this;
+  }
+}
+
+/** Fields that subscribers have added, checked as all others are; those that cannot be sent are not. */
+function added(headers: readonly string[], from: number): HeaderList {
+  const list: HeaderList = [];
+  for (let at = from; at + 1 < headers.length; at += 2) {
+    const reader = new HeaderReader();
+    try {
+      reader.readAll([[headers[at], headers[at + 1]]]);
+    } catch {
+      continue; // a tool's mistake is no reason for a request to fail
+    }
+    list.push(...reader.list);
+  }
+  return list;
+}
+
+function headText({ method, path, authority, headers }: FetchRequest): string {
+  let text = `${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\n`;
+  for (let at = 0; at < headers.length; at += 2) text += `${headers[at]}: ${headers[at + 1]}\r\n`;
+  return text;
+}
+
+function buffersOf(headers: HeaderList): Buffer[] {
+  return headers.map((text) => Buffer.from(text, "latin1"));
+}
+
+/** An error in any case: subscribers read its name. A reason that is none comes of an abort. */
+function errorOf(reason: unknown): unknown {
+  if (typeof reason === "object" && reason !== null) return reason;
+  return new DOMException(`The request was aborted: ${String(reason)}`, "AbortError");
+}
+
+/** The server that a connection leads to. */
+interface Target {
+  readonly origin: string;
+  readonly secure: boolean;
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * Tells subscribers of `node:diagnostics_channel` that a connection is about to be made; undefined if nobody listens.
+ *
+ * @param servername The option, if it was given.
+ */
+export function openConnectionTrace(target: Target, servername: string | undefined): ConnectionTrace | undefined {
+  return isConnectionWatched() ? new ConnectionTrace(target, servername) : undefined;
+}
+
+/** The making of a connection, as subscribers are told of it. */
+export class ConnectionTrace {
+  readonly #connectParams: object;
+
+  constructor({ origin, secure, host, port }: Target, servername: string | undefined) {
+    this.#connectParams = {
+      host: new URL(origin).host,
+      hostname: host,
+      protocol: secure ? "https:" : "http:",
+      port: String(port),
+      servername: secure ? servername ?? (isIP(host) === 0 ? host : null) : null,
+    };
+    connectionChannels.beforeConnect.publish({ connectParams: this.#connectParams });
+  }
+
+  /** There is one. */
+  onConnected(transport: Transport): void {
+    connectionChannels.connected.publish({ connectParams: this.#connectParams, socket: viewOf(transport) });
+  }
+
+  /** There will be none. */
+  onError(error: unknown): void {
+    connectionChannels.connectError.publish({ connectParams: this.#connectParams, error });
+  }
+}

@@ -1,0 +1,272 @@
+import type { Transport } from "../connection.ts";
+import { HttpError } from "../http_error.ts";
+import type { FrameOutput } from "./frame_writer.ts";
+import type { Http2Stream } from "./http2_stream.ts";
+import { ConnectionFault, DEFAULT_WINDOW, FLOW_CONTROL_ERROR, MAX_WINDOW } from "./protocol.ts";
+import type { PeerSettings } from "./settings.ts";
+
+/**
+ * The connection's window, in bytes. It is given back as bytes come, so that a stream that nobody reads does not hold up the others:
+ * what memory a response may take is said by its stream's window. So large, its updates are few.
+ */
+const CONNECTION_WINDOW = 16 * 1024 * 1024;
+
+/**
+ * The windows for bytes that the server may send.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2}
+ */
+export class ReceiveWindows {
+  /** A new stream's window. While the server may not know our SETTINGS, it may use the default one. */
+  initial: number;
+  readonly #streamWindow: number;
+  readonly #output: FrameOutput;
+  #connection = CONNECTION_WINDOW;
+
+  /**
+   * Makes the windows, and says how large the connection's is.
+   *
+   * @param streamWindow As our SETTINGS have it.
+   */
+  constructor(output: FrameOutput, streamWindow: number) {
+    this.#output = output;
+    this.#streamWindow = streamWindow;
+    this.initial = Math.max(streamWindow, DEFAULT_WINDOW);
+    output.addWindow(0, CONNECTION_WINDOW - DEFAULT_WINDOW);
+  }
+
+  /** The server knows our SETTINGS: what it may send on these streams becomes what they say. */
+  onSettingsKnown(streams: Iterable<Http2Stream>): void {
+    const less = this.initial - this.#streamWindow;
+    if (less === 0) return;
+    this.initial = this.#streamWindow;
+    for (const stream of streams) stream.receiveWindow -= less;
+  }
+
+  /**
+   * Takes bytes from the connection's window.
+   *
+   * @throws {ConnectionFault} if there is not so much left.
+   */
+  onConnectionData(size: number): void {
+    this.#connection -= size;
+    if (this.#connection >= CONNECTION_WINDOW / 2) return;
+    if (this.#connection < 0) {
+      throw new ConnectionFault(FLOW_CONTROL_ERROR, "the server sent more than the connection's window allows");
+    }
+    this.#output.addWindow(0, CONNECTION_WINDOW - this.#connection);
+    this.#connection = CONNECTION_WINDOW;
+  }
+
+  /** Takes bytes from a stream's window. @returns Whether there were so many. */
+  onStreamData(stream: Http2Stream, size: number): boolean {
+    stream.receiveWindow -= size;
+    return stream.receiveWindow >= 0;
+  }
+
+  /** Gives bytes back to a stream. @returns Whether the server is told: by half windows, not bit by bit. */
+  onConsumed(stream: Http2Stream, bytes: number): boolean {
+    stream.credit += bytes;
+    if (stream.credit * 2 < this.#streamWindow) return false;
+    // What is still to come has room anyway.
+    if (stream.expected >= 0 && stream.expected <= stream.receiveWindow) return false;
+    this.#output.addWindow(stream.id, stream.credit);
+    stream.receiveWindow += stream.credit;
+    stream.credit = 0;
+    return true;
+  }
+}
+
+/** The largest DATA frame that we send, in bytes: a larger one would keep other streams waiting. */
+const LARGEST_FRAME = 32_768;
+const NOTHING = new Uint8Array(0);
+
+/** The callbacks of a {@link BodySender} to its session. */
+export interface BodySenderEvents {
+  /** Something can be sent: the session calls {@link BodySender.pump} soon. */
+  onReady(): void;
+  /** A frame of a body went out. */
+  onProgress(): void;
+  /** The body broke. */
+  onBodyFailed(stream: Http2Stream, error: HttpError): void;
+}
+
+/**
+ * Sends request bodies as far as the server's windows and the transport let them, a frame of each in turn. A body is asked for its
+ * next piece only when that could be sent.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2}
+ */
+export class BodySender {
+  /** Bytes that the server lets us send on the connection. */
+  window: number = DEFAULT_WINDOW;
+  /** The initial window of streams, by the last SETTINGS. */
+  #initialWindow: number = DEFAULT_WINDOW;
+  readonly #transport: Transport;
+  readonly #output: FrameOutput;
+  readonly #peer: PeerSettings;
+  readonly #origin: string;
+  readonly #events: BodySenderEvents;
+  /** Streams that have something to send or to ask for, and room in their own window. */
+  #queue: Http2Stream[] = [];
+  #first = 0;
+
+  /** Creates a sender without streams. */
+  constructor(transport: Transport, output: FrameOutput, peer: PeerSettings, origin: string, events: BodySenderEvents) {
+    this.#transport = transport;
+    this.#output = output;
+    this.#peer = peer;
+    this.#origin = origin;
+    this.#events = events;
+  }
+
+  /** Takes a stream's body on, whose HEADERS are in the output. */
+  add(stream: Http2Stream): void {
+    const { body } = stream;
+    if (body === undefined) return;
+    stream.bodyLeft = body.bytes?.length ?? body.length ?? -1;
+    stream.piece = body.bytes;
+    this.queue(stream);
+  }
+
+  /** Has a stream served whose window has grown, or that has a new piece. */
+  queue(stream: Http2Stream): void {
+    if (stream.isQueued || stream.body === undefined || stream.isReading || stream.sendWindow <= 0) return;
+    stream.isQueued = true;
+    this.#queue.push(stream);
+    if (this.window > 0) this.#events.onReady();
+  }
+
+  /** Forgets a stream that is over: one that waits for the connection's window would be kept as long as that is closed. */
+  drop(stream: Http2Stream): void {
+    stream.piece = undefined;
+    if (!stream.isQueued) return;
+    stream.isQueued = false;
+    this.#queue.splice(this.#queue.indexOf(stream, this.#first), 1);
+  }
+
+  /** The server's SETTINGS came: what they say of windows changes those of all streams, even to less than nothing. */
+  onInitialWindow(streams: Iterable<Http2Stream>): void {
+    const change = this.#peer.initialWindowSize - this.#initialWindow;
+    if (change === 0) return;
+    this.#initialWindow = this.#peer.initialWindowSize;
+    for (const stream of streams) {
+      if (stream.body !== undefined && !this.widen(stream, change)) {
+        throw new ConnectionFault(FLOW_CONTROL_ERROR, "the server's SETTINGS widen a window beyond 2^31 - 1 bytes");
+      }
+    }
+  }
+
+  /**
+   * The server gives a stream room.
+   *
+   * @returns Whether its window is within what is allowed.
+   */
+  widen(stream: Http2Stream, bytes: number): boolean {
+    if (stream.sendWindow + bytes > MAX_WINDOW) return false;
+    stream.sendWindow += bytes;
+    this.queue(stream);
+    return true;
+  }
+
+  /**
+   * The server gives the connection room.
+   *
+   * @throws {ConnectionFault} if that is more than a window may be.
+   */
+  widenConnection(bytes: number): void {
+    if (this.window + bytes > MAX_WINDOW) {
+      throw new ConnectionFault(FLOW_CONTROL_ERROR, "the server widened the connection's window beyond 2^31 - 1 bytes");
+    }
+    this.window += bytes;
+    if (this.#first < this.#queue.length) this.#events.onReady();
+  }
+
+  /** Sends what there is room for. */
+  pump(): void {
+    while (this.#first < this.#queue.length && this.window > 0 && !this.#transport.full) {
+      const stream = this.#queue[this.#first];
+      const size = stream.sendWindow <= 0 ? 0 : this.#nextSize(stream);
+      if (size > 0 && !this.#output.fits(size)) {
+        this.#output.flush(); // and see whether the transport takes more
+        continue;
+      }
+      stream.isQueued = false;
+      if (++this.#first > 64) this.#compact();
+      if (size > 0) this.#send(stream, size);
+      else if (stream.sendWindow > 0) this.#read(stream);
+    }
+    if (this.#first === this.#queue.length && this.#first > 0) this.#compact();
+  }
+
+  /** Bytes that the next frame of a stream has; 0 if there are none yet. */
+  #nextSize(stream: Http2Stream): number {
+    const { piece } = stream;
+    if (piece === undefined) return 0;
+    const { maxFrameSize } = this.#peer;
+    return Math.min(piece.length - stream.pieceAt, stream.sendWindow, this.window, maxFrameSize, LARGEST_FRAME);
+  }
+
+  #send(stream: Http2Stream, size: number): void {
+    const piece = stream.piece!;
+    const start = stream.pieceAt;
+    stream.sendWindow -= size;
+    this.window -= size;
+    stream.pieceAt += size;
+    if (stream.bodyLeft > 0) stream.bodyLeft -= size;
+    const endsStream = stream.bodyLeft === 0;
+    this.#output.addData(stream.id, piece, start, start + size, endsStream);
+    this.#events.onProgress();
+    if (stream.pieceAt === piece.length) stream.piece = undefined;
+    if (endsStream) stream.body = undefined;
+    else if (stream.sendWindow > 0) this.queue(stream);
+    // The body may be at its end, which needs no room to be said, and without which the server may give none.
+    else if (stream.piece === undefined) this.#read(stream);
+  }
+
+  /** Asks the body for its next piece. */
+  #read(stream: Http2Stream): void {
+    const body = stream.body!;
+    // A closure a piece: it has a promise of its own anyway.
+    stream.isReading = true;
+    body.read().then((piece) => this.#onPiece(stream, piece), (error) => this.#onBroken(stream, error));
+  }
+
+  #onPiece(stream: Http2Stream, piece: Uint8Array | undefined): void {
+    stream.isReading = false;
+    if (stream.isOver) return;
+    if (piece === undefined) return this.#end(stream);
+    if (stream.bodyLeft >= 0 && piece.length > stream.bodyLeft) {
+      const words = `the request's body has more than the ${stream.body!.length} bytes that were announced`;
+      return this.#onBroken(stream, new HttpError("BODY_FAILED", words, { origin: this.#origin }));
+    }
+    stream.piece = piece;
+    stream.pieceAt = 0;
+    this.queue(stream);
+  }
+
+  #end(stream: Http2Stream): void {
+    if (stream.bodyLeft > 0) {
+      const words = `the request's body ended ${stream.bodyLeft} bytes before the length that was announced`;
+      return this.#onBroken(stream, new HttpError("BODY_FAILED", words, { origin: this.#origin }));
+    }
+    stream.body = undefined;
+    this.#output.addData(stream.id, NOTHING, 0, 0, true);
+    this.#events.onReady();
+  }
+
+  #onBroken(stream: Http2Stream, error: unknown): void {
+    stream.isReading = false;
+    if (stream.isOver) return;
+    const failure = error instanceof HttpError
+      ? error
+      : new HttpError("BODY_FAILED", "the request's body broke", { origin: this.#origin, cause: error });
+    this.#events.onBodyFailed(stream, failure);
+  }
+
+  /** Lets go of the queue's beginning, which was served. */
+  #compact(): void {
+    this.#queue.splice(0, this.#first);
+    this.#first = 0;
+  }
+}

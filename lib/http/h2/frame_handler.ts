@@ -1,0 +1,319 @@
+import type { HeaderList } from "../connection.ts";
+import type { Transport } from "../connection.ts";
+import type { BodySender } from "./flow_control.ts";
+import {
+  COMPRESSION_ERROR,
+  ConnectionFault,
+  FLOW_CONTROL_ERROR,
+  FRAME_SIZE_ERROR,
+  PROTOCOL_ERROR,
+  STREAM_CLOSED,
+} from "./protocol.ts";
+import { FieldBlock } from "./response_rules.ts";
+import type { FrameOutput } from "./frame_writer.ts";
+import type { FrameEvents, FrameReader } from "./frame_reader.ts";
+import {
+  ACK,
+  CONTINUATION,
+  DATA,
+  END_HEADERS,
+  END_STREAM,
+  frameName,
+  GOAWAY,
+  HAS_PRIORITY,
+  HEADERS,
+  PADDED,
+  PING,
+  PRIORITY,
+  PUSH_PROMISE,
+  RST_STREAM,
+  SETTINGS,
+  WINDOW_UPDATE,
+} from "./protocol.ts";
+import { CompressionError } from "./hpack/field_kinds.ts";
+import { HpackDecoder } from "./hpack/decoder.ts";
+import type { NoiseBudget } from "./flood_guard.ts";
+import type { ReceiveWindows } from "./flow_control.ts";
+import { checkEnd, countData, takeHead } from "./response_rules.ts";
+import type { PeerSettings } from "./settings.ts";
+import type { StreamEnds } from "./stream_ends.ts";
+import type { StreamTable } from "./http2_stream.ts";
+
+/** The callbacks of {@link Incoming} to its session. */
+export interface IncomingEvents {
+  onGoaway(last: number, code: number, debug: string): void;
+  /** SETTINGS came, and are in {@link SessionParts.peer}. */
+  onPeerSettings(isFirst: boolean): void;
+}
+
+/** The parts of a session that frames act on. */
+export interface SessionParts {
+  readonly transport: Transport;
+  readonly streams: StreamTable;
+  readonly output: FrameOutput;
+  readonly sender: BodySender;
+  readonly peer: PeerSettings;
+  readonly windows: ReceiveWindows;
+  readonly ends: StreamEnds;
+  readonly noise: NoiseBudget;
+}
+
+/** The handler of each frame from the server. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6} */
+export class Incoming implements FrameEvents {
+  /** The source of the frames; told when one has to be a CONTINUATION. */
+  reader!: FrameReader;
+  readonly #events: IncomingEvents;
+  readonly #transport: Transport;
+  readonly #streams: StreamTable;
+  readonly #output: FrameOutput;
+  readonly #sender: BodySender;
+  readonly #peer: PeerSettings;
+  readonly #windows: ReceiveWindows;
+  readonly #ends: StreamEnds;
+  readonly #noise: NoiseBudget;
+  readonly #decoder: HpackDecoder;
+  readonly #block: FieldBlock;
+  #settingsSeen = false;
+
+  /**
+   * Makes the receiving end of a session.
+   *
+   * @param maxHeaderSize Bytes of a response's head, as SETTINGS_MAX_HEADER_LIST_SIZE counts them.
+   */
+  constructor(events: IncomingEvents, parts: SessionParts, maxHeaderSize: number) {
+    this.#events = events;
+    this.#transport = parts.transport;
+    this.#streams = parts.streams;
+    this.#output = parts.output;
+    this.#sender = parts.sender;
+    this.#peer = parts.peer;
+    this.#windows = parts.windows;
+    this.#ends = parts.ends;
+    this.#noise = parts.noise;
+    this.#decoder = new HpackDecoder(4096, maxHeaderSize);
+    // What is compressed is hardly larger; four times as much is still skipped for the sake of the other streams.
+    this.#block = new FieldBlock(maxHeaderSize * 4);
+  }
+
+  onDataFrame(id: number, size: number, isLast: boolean): void {
+    if (!this.#settingsSeen) throw wrongStart(DATA);
+    if (size > 0) this.#windows.onConnectionData(size);
+    const stream = this.#streams.get(id);
+    if (stream === undefined) return this.#onClosedStream(id, DATA, size > 0);
+    if (size === 0 && !isLast) this.#noise.count();
+    if (size > 0 && !this.#windows.onStreamData(stream, size)) {
+      this.#ends.reject(stream, FLOW_CONTROL_ERROR, "it is larger than the window allows", false);
+    }
+  }
+
+  onData(id: number, chunk: Uint8Array, start: number, end: number, isLast: boolean): void {
+    const stream = this.#streams.get(id);
+    if (stream === undefined) return; // it was judged with its frame
+    const bytes = end - start;
+    const wrong = countData(stream, bytes, isLast);
+    if (wrong !== "") return this.#ends.reject(stream, PROTOCOL_ERROR, wrong, false);
+    if (bytes > 0) {
+      this.#noise.earn(1);
+      // A view; not subarray(), which costs more, of a Buffer above all.
+      stream.handler.onData(new Uint8Array(chunk.buffer as ArrayBuffer, chunk.byteOffset + start, bytes));
+    }
+    if (isLast && !stream.isOver) this.#ends.complete(stream, undefined);
+  }
+
+  onPadding(id: number, bytes: number): void {
+    this.#noise.count();
+    const stream = this.#streams.get(id);
+    if (stream !== undefined) this.#windows.onConsumed(stream, bytes);
+  }
+
+  onFrame(type: number, flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
+    if (!this.#settingsSeen && (type !== SETTINGS || (flags & ACK) !== 0)) throw wrongStart(type);
+    if (type === HEADERS) this.#onHeaders(flags, id, chunk, start, end);
+    else if (type === WINDOW_UPDATE) this.#onWindowUpdate(id, chunk, start, end);
+    else if (type === CONTINUATION) this.#onContinuation(flags, id, chunk, start, end);
+    else if (type === RST_STREAM) this.#onReset(id, chunk, start, end);
+    else if (type === SETTINGS) this.#onSettings(flags, id, chunk, start, end);
+    else if (type === PING) this.#onPing(flags, id, chunk, start, end);
+    else if (type === GOAWAY) this.#onGoaway(id, chunk, start, end);
+    else if (type === PUSH_PROMISE) {
+      throw new ConnectionFault(PROTOCOL_ERROR, "the server pushes, though we forbade it");
+    } else if (type === PRIORITY) this.#onPriority(id, end - start);
+    else this.#noise.count(); // types that we do not know are to be ignored
+  }
+
+  #onHeaders(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
+    this.#requireKnown(id, HEADERS);
+    if ((flags & PADDED) !== 0) {
+      if (start < end) end -= chunk[start];
+      start++;
+    }
+    if ((flags & HAS_PRIORITY) !== 0) start += 5;
+    if (start > end) {
+      const code = (flags & PADDED) !== 0 ? PROTOCOL_ERROR : FRAME_SIZE_ERROR;
+      throw new ConnectionFault(code, "the server sent HEADERS that are too short for their padding");
+    }
+    const endsStream = (flags & END_STREAM) !== 0;
+    if ((flags & END_HEADERS) !== 0) return this.#onBlock(id, chunk, start, end, endsStream);
+    this.reader.unfinishedBlock = id;
+    this.#block.begin(endsStream);
+    this.#block.add(chunk, start, end);
+  }
+
+  #onContinuation(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
+    if (this.reader.unfinishedBlock === 0) {
+      throw new ConnectionFault(PROTOCOL_ERROR, "the server sent CONTINUATION without HEADERS before");
+    }
+    this.#block.add(chunk, start, end);
+    if ((flags & END_HEADERS) === 0) return;
+    this.reader.unfinishedBlock = 0;
+    this.#onBlock(id, this.#block.bytes, 0, this.#block.length, this.#block.endsStream);
+    this.#block.clear();
+  }
+
+  /** A whole field block. It is decoded for streams that are gone, too: the blocks after it build on it. */
+  #onBlock(id: number, block: Uint8Array, start: number, end: number, endsStream: boolean): void {
+    const stream = this.#streams.get(id);
+    const areTrailers = stream !== undefined && stream.hasHead;
+    const decoder = this.#decoder;
+    let headers: HeaderList;
+    try {
+      headers = areTrailers ? decoder.decodeTrailers(block, start, end) : decoder.decodeHead(block, start, end);
+    } catch (error) {
+      if (error instanceof CompressionError) throw new ConnectionFault(COMPRESSION_ERROR, error.message);
+      throw error;
+    }
+    if (stream === undefined) return this.#onClosedStream(id, HEADERS, false);
+    if (decoder.tooLarge) {
+      const words = "its header section is larger than maxHeaderSize allows";
+      return this.#ends.reject(stream, PROTOCOL_ERROR, words, true);
+    }
+    const wrong = decoder.malformed !== ""
+      ? decoder.malformed
+      : areTrailers
+      ? endsStream ? checkEnd(stream) : "HEADERS came in the middle of the body"
+      : takeHead(stream, decoder, headers, endsStream);
+    if (stream.isOver) return; // the handler has given it up
+    if (wrong !== "") return this.#ends.reject(stream, PROTOCOL_ERROR, wrong, false);
+    if (stream.hasHead) this.#noise.earn(2);
+    else this.#noise.count();
+    if (endsStream) this.#ends.complete(stream, areTrailers ? headers : undefined);
+  }
+
+  #onWindowUpdate(id: number, chunk: Uint8Array, start: number, end: number): void {
+    if (end - start !== 4) throw wrongSize(WINDOW_UPDATE, end - start);
+    const bytes = readNumber(chunk, start) & 0x7fffffff;
+    this.#noise.count();
+    if (id === 0) {
+      if (bytes === 0) throw new ConnectionFault(PROTOCOL_ERROR, "the server sent WINDOW_UPDATE of 0 bytes");
+      return this.#sender.widenConnection(bytes);
+    }
+    this.#requireKnown(id, WINDOW_UPDATE);
+    const stream = this.#streams.get(id);
+    if (stream === undefined) return;
+    if (bytes === 0) {
+      this.#ends.reject(stream, PROTOCOL_ERROR, "WINDOW_UPDATE of 0 bytes came", false);
+    } else if (!this.#sender.widen(stream, bytes)) {
+      this.#ends.reject(stream, FLOW_CONTROL_ERROR, "its window was widened beyond 2^31 - 1 bytes", false);
+    }
+  }
+
+  #onReset(id: number, chunk: Uint8Array, start: number, end: number): void {
+    if (end - start !== 4) throw wrongSize(RST_STREAM, end - start);
+    this.#requireKnown(id, RST_STREAM);
+    const stream = this.#streams.get(id);
+    // One for each of our requests is fair: a server may end a stream so after the response, for the body it did not want.
+    this.#noise.count();
+    if (stream !== undefined) this.#ends.reset(stream, readNumber(chunk, start) >>> 0);
+  }
+
+  /** Nothing that it says is of interest, if it is as it should be. */
+  #onPriority(id: number, size: number): void {
+    if (id === 0) throw new ConnectionFault(PROTOCOL_ERROR, "the server sent PRIORITY for the connection");
+    this.#noise.count();
+    const stream = this.#streams.get(id);
+    if (size === 5) return;
+    if (stream !== undefined) {
+      this.#ends.reject(stream, FRAME_SIZE_ERROR, `PRIORITY of ${size} bytes came`, false);
+    } else if (this.#streams.isKnown(id)) {
+      this.#noise.countAnswer(this.#transport.full);
+      this.#output.addReset(id, FRAME_SIZE_ERROR);
+    } else {
+      throw wrongSize(PRIORITY, size);
+    }
+  }
+
+  #onSettings(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
+    requireConnection(id, SETTINGS);
+    if ((flags & ACK) !== 0) {
+      if (end > start) throw wrongSize(SETTINGS, end - start);
+      this.#noise.count();
+      return this.#windows.onSettingsKnown(this.#streams.all());
+    }
+    const isFirst = !this.#settingsSeen;
+    if (!isFirst) this.#noise.countAnswer(this.#transport.full);
+    this.#settingsSeen = true;
+    this.#peer.read(chunk, start, end);
+    this.#output.addSettings([]);
+    this.#events.onPeerSettings(isFirst);
+  }
+
+  #onPing(flags: number, id: number, chunk: Uint8Array, start: number, end: number): void {
+    requireConnection(id, PING);
+    if (end - start !== 8) throw wrongSize(PING, end - start);
+    // An answer needs no look: whatever comes from the server says that it lives.
+    if ((flags & ACK) !== 0) return this.#noise.count();
+    this.#noise.countAnswer(this.#transport.full);
+    this.#output.addPingAnswer(chunk, start);
+  }
+
+  #onGoaway(id: number, chunk: Uint8Array, start: number, end: number): void {
+    requireConnection(id, GOAWAY);
+    if (end - start < 8) throw wrongSize(GOAWAY, end - start);
+    this.#noise.count();
+    const debug = String.fromCharCode(...chunk.subarray(start + 8, Math.min(end, start + 8 + 200)));
+    this.#events.onGoaway(readNumber(chunk, start) & 0x7fffffff, readNumber(chunk, start + 4) >>> 0, debug);
+  }
+
+  /**
+   * DATA or HEADERS for a stream that is not under way.
+   *
+   * @param isBounded Whether the windows bound how many may come.
+   */
+  #onClosedStream(id: number, type: number, isBounded: boolean): void {
+    this.#requireKnown(id, type);
+    if (this.#ends.closed.judge(id, type)) {
+      this.#noise.countAnswer(this.#transport.full);
+      this.#output.addReset(id, STREAM_CLOSED);
+    } else if (!isBounded) {
+      this.#noise.count();
+    }
+  }
+
+  #requireKnown(id: number, type: number): void {
+    if (this.#streams.isKnown(id)) return;
+    throw new ConnectionFault(
+      PROTOCOL_ERROR,
+      `the server sent a ${frameName(type)} frame for stream ${id}, which was never opened`,
+    );
+  }
+}
+
+function readNumber(chunk: Uint8Array, at: number): number {
+  return (chunk[at] << 24) | (chunk[at + 1] << 16) | (chunk[at + 2] << 8) | chunk[at + 3];
+}
+
+function requireConnection(id: number, type: number): void {
+  if (id === 0) return;
+  throw new ConnectionFault(
+    PROTOCOL_ERROR,
+    `the server sent a ${frameName(type)} frame for stream ${id} instead of the connection`,
+  );
+}
+
+function wrongStart(type: number): ConnectionFault {
+  return new ConnectionFault(PROTOCOL_ERROR, `the server began with a ${frameName(type)} frame instead of SETTINGS`);
+}
+
+function wrongSize(type: number, size: number): ConnectionFault {
+  return new ConnectionFault(FRAME_SIZE_ERROR, `the server sent a ${frameName(type)} frame of ${size} bytes`);
+}

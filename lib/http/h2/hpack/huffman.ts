@@ -1,0 +1,150 @@
+import { CompressionError } from "./field_kinds.ts";
+
+// Bits of each code, as digits of base 31; the last one is EOS. The code is canonical, so that the lengths say it all.
+const LENGTHS = "dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6cad" +
+  "67777777777777777777777878djde6f56565666577666567655677777fbedskm" +
+  "kkmmmnmnnnnnonoomnonnnnlmnmnnomlkmmnnlnmmolmnnllmlnmnnkmmmnmmnqqk" +
+  "jmnmpqqqrrqopjlqrrqrollqqsrrrkoklmllnmmppooqnqrqqrrrrrsrrrrrqu";
+
+/** The symbol for the end in the Huffman code; it must never be sent. */
+export const END_OF_STRING = 256;
+
+/** Bits of the Huffman code of each byte, and of {@link END_OF_STRING}. */
+export const CODE_LENGTHS: Uint8Array = Uint8Array.from(LENGTHS, (digit) => parseInt(digit, 31));
+
+/**
+ * The Huffman code of each byte, and of {@link END_OF_STRING}, in the low bits.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc7541#appendix-B}
+ */
+export const CODES: Uint32Array = canonicalCodes(CODE_LENGTHS);
+
+function canonicalCodes(lengths: Uint8Array): Uint32Array {
+  const codes = new Uint32Array(lengths.length);
+  let next = 0;
+  for (let length = 1; length <= 30; length++) {
+    next *= 2;
+    for (let symbol = 0; symbol < lengths.length; symbol++) {
+      if (lengths[symbol] === length) codes[symbol] = next++;
+    }
+  }
+  return codes;
+}
+
+// A tree of tables with 256 places each, one after the other: a place is looked up with the next 8 bits, and tells either the
+// symbol (its code's bits in this table << 8 | the byte), or the table to go on in (CHILD | its number). All that is common
+// has 8 bits at most: one look a symbol.
+const CHILD = 0x8000;
+const END = 0x7fff;
+const TREE: Uint16Array = tree();
+
+function tree(): Uint16Array {
+  const places = new Array<number>(256).fill(0);
+  for (let symbol = 0; symbol < CODES.length; symbol++) {
+    let table = 0;
+    let rest = CODE_LENGTHS[symbol];
+    for (; rest > 8; rest -= 8) {
+      const place = table * 256 + ((CODES[symbol] >>> (rest - 8)) & 0xff);
+      if (places[place] === 0) {
+        places[place] = CHILD | (places.length >> 8);
+        places.push(...new Array<number>(256).fill(0));
+      }
+      table = places[place] & ~CHILD;
+    }
+    const first = table * 256 + ((CODES[symbol] << (8 - rest)) & 0xff);
+    places.fill(symbol === END_OF_STRING ? END : (rest << 8) | symbol, first, first + (1 << (8 - rest)));
+  }
+  return Uint16Array.from(places);
+}
+
+/**
+ * Decodes a string literal's Huffman code.
+ *
+ * @param from The header block.
+ * @param start The offset of the code in it.
+ * @param end The offset of its end.
+ * @param to The buffer for the bytes, from 0 on; at least `(end - start) * 8 / 5` long.
+ * @returns How many bytes they are.
+ * @throws {CompressionError} for EOS, or padding that is longer than 7 bits or not ones.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-5.2}
+ */
+export function decodeHuffman(from: Uint8Array, start: number, end: number, to: Uint8Array): number {
+  let length = 0;
+  let window = 0; // the bits not used yet are its low ones; those above are stale
+  let bits = 0;
+  let table = 0; // where in TREE the table starts
+  for (let at = start; at < end; at++) {
+    window = (window << 8) | from[at];
+    bits += 8;
+    while (bits >= 8) {
+      const place = TREE[table + ((window >>> (bits - 8)) & 0xff)];
+      if (place < END) {
+        to[length++] = place & 0xff;
+        bits -= place >>> 8;
+        table = 0;
+      } else {
+        if (place === END) throw new CompressionError("a Huffman string has EOS in it");
+        bits -= 8;
+        table = (place & 0xff) << 8;
+      }
+    }
+  }
+  // Fewer than 8 bits are left: codes of 5 to 7 bits, or the rest of a long one, then padding.
+  while (bits > 0) {
+    const place = TREE[table + ((window << (8 - bits)) & 0xff)];
+    if (place >= END || place >>> 8 > bits) break;
+    to[length++] = place & 0xff;
+    bits -= place >>> 8;
+    table = 0;
+  }
+  const ones = (1 << bits) - 1;
+  if (table !== 0) throw new CompressionError("a Huffman string has more than 7 bits of padding, or is cut");
+  if ((window & ones) !== ones) throw new CompressionError("a Huffman string's padding is not ones");
+  return length;
+}
+
+/**
+ * How long a text is in Huffman code.
+ *
+ * @param text A byte string.
+ * @returns Bytes.
+ */
+export function huffmanLength(text: string): number {
+  let bits = 0;
+  for (let i = 0; i < text.length; i++) bits += CODE_LENGTHS[text.charCodeAt(i) & 0xff];
+  return (bits + 7) >>> 3;
+}
+
+/**
+ * Writes a text in Huffman code, padded with ones.
+ *
+ * @param text A byte string.
+ * @param to The buffer to write to.
+ * @param at From where on; there must be room for {@link huffmanLength} bytes.
+ * @returns Where it ends.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-5.2}
+ */
+export function encodeHuffman(text: string, to: Uint8Array, at: number): number {
+  let window = 0; // the bits not written yet are its low ones; those above are stale
+  let bits = 0; // at most 7 before a code is added
+  for (let i = 0; i < text.length; i++) {
+    const symbol = text.charCodeAt(i) & 0xff;
+    let length = CODE_LENGTHS[symbol];
+    let code = CODES[symbol];
+    if (length > 24) {
+      // Would not fit into 32 bits: its start first.
+      window = (window << 8) | (code >>> (length - 8));
+      to[at++] = window >>> bits;
+      length -= 8;
+      code &= (1 << length) - 1;
+    }
+    window = (window << length) | code;
+    bits += length;
+    while (bits >= 8) {
+      bits -= 8;
+      to[at++] = window >>> bits;
+    }
+  }
+  if (bits > 0) to[at++] = (window << (8 - bits)) | (0xff >>> bits);
+  return at;
+}

@@ -1,0 +1,156 @@
+import { HttpError } from "../http_error.ts";
+
+/** Octets of a frame's header. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4.1} */
+export const FRAME_HEADER = 9;
+
+/** Types of frames. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6} */
+export const DATA = 0x0;
+export const HEADERS = 0x1;
+export const PRIORITY = 0x2;
+export const RST_STREAM = 0x3;
+export const SETTINGS = 0x4;
+export const PUSH_PROMISE = 0x5;
+export const PING = 0x6;
+export const GOAWAY = 0x7;
+export const WINDOW_UPDATE = 0x8;
+export const CONTINUATION = 0x9;
+
+/** Flags; what they mean depends on the frame's type. */
+export const END_STREAM = 0x1;
+export const ACK = 0x1;
+export const END_HEADERS = 0x4;
+export const PADDED = 0x8;
+export const HAS_PRIORITY = 0x20;
+
+/** The most that a window may be. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6.9.1} */
+export const MAX_WINDOW: number = 2 ** 31 - 1;
+/** A window before anybody said otherwise. */
+export const DEFAULT_WINDOW = 65_535;
+/** The largest frame before anybody said otherwise, and the smallest limit allowed. */
+export const DEFAULT_FRAME_SIZE = 16_384;
+/** The highest stream there can be. */
+export const MAX_STREAM: number = 2 ** 31 - 1;
+
+const FRAME_NAMES = [
+  "DATA",
+  "HEADERS",
+  "PRIORITY",
+  "RST_STREAM",
+  "SETTINGS",
+  "PUSH_PROMISE",
+  "PING",
+  "GOAWAY",
+  "WINDOW_UPDATE",
+  "CONTINUATION",
+];
+
+/** A frame's type in words, for messages. */
+export function frameName(type: number): string {
+  return FRAME_NAMES[type] ?? `type ${type}`;
+}
+
+/** Error codes of RST_STREAM and GOAWAY. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-7} */
+export const NO_ERROR = 0x0;
+export const PROTOCOL_ERROR = 0x1;
+export const INTERNAL_ERROR = 0x2;
+export const FLOW_CONTROL_ERROR = 0x3;
+export const STREAM_CLOSED = 0x5;
+export const FRAME_SIZE_ERROR = 0x6;
+export const REFUSED_STREAM = 0x7;
+export const CANCEL = 0x8;
+export const COMPRESSION_ERROR = 0x9;
+export const ENHANCE_YOUR_CALM = 0xb;
+export const HTTP_1_1_REQUIRED = 0xd;
+
+const ERROR_NAMES = [
+  "NO_ERROR",
+  "PROTOCOL_ERROR",
+  "INTERNAL_ERROR",
+  "FLOW_CONTROL_ERROR",
+  "SETTINGS_TIMEOUT",
+  "STREAM_CLOSED",
+  "FRAME_SIZE_ERROR",
+  "REFUSED_STREAM",
+  "CANCEL",
+  "COMPRESSION_ERROR",
+  "CONNECT_ERROR",
+  "ENHANCE_YOUR_CALM",
+  "INADEQUATE_SECURITY",
+  "HTTP_1_1_REQUIRED",
+];
+
+/** An error code as the standard calls it; unknown ones in hexadecimal. */
+export function errorName(code: number): string {
+  return ERROR_NAMES[code] ?? `0x${code.toString(16)}`;
+}
+
+/** An error whose `code` is the name of an HTTP/2 error, for `cause`. */
+export class Http2ErrorCause extends Error {
+  /** The error's name in the standard, such as `ENHANCE_YOUR_CALM`. */
+  readonly code: string;
+
+  /**
+   * Makes an error.
+   *
+   * @param code The number in the frame, or ours.
+   * @param message The same in words.
+   */
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = errorName(code);
+  }
+}
+
+/** Whether a server wants HTTP/1.1 in the place of HTTP/2, as the cause of an error has it. */
+export function wantsHttp1({ cause }: Error): boolean {
+  return cause instanceof Http2ErrorCause && cause.code === ERROR_NAMES[HTTP_1_1_REQUIRED];
+}
+
+/** The connection cannot go on: what the server sent makes no sense, or is too much. Caught by the session, which says GOAWAY. */
+export class ConnectionFault extends Http2ErrorCause {
+  /** The error code for GOAWAY. */
+  readonly number: number;
+
+  /**
+   * Makes a fault.
+   *
+   * @param number The error code of GOAWAY.
+   * @param message The same in words.
+   */
+  constructor(number: number, message: string) {
+    super(number, message);
+    this.number = number;
+  }
+}
+
+/** The server gave a request up (RST_STREAM), or refused it without acting on it. */
+export function resetError(origin: string, code: number, isUntouched: boolean): HttpError {
+  const words = isUntouched
+    ? `the server refused the request without acting on it (${errorName(code)})`
+    : `the server gave the request up (${errorName(code)})`;
+  return new HttpError(isUntouched ? "REFUSED" : "RESET", words, { origin, cause: new Http2ErrorCause(code, words) });
+}
+
+/**
+ * The server said in GOAWAY that it has not looked at a request, and will not.
+ *
+ * @param debug The debug data that came with it.
+ */
+export function goawayError(origin: string, code: number, debug: string): HttpError {
+  const said = debug === "" ? errorName(code) : `${errorName(code)}, ${JSON.stringify(debug)}`;
+  const words = `the server closes the connection (${said}), and did not act on the request`;
+  return new HttpError("REFUSED", words, { origin, cause: new Http2ErrorCause(code, words) });
+}
+
+/** A response breaks the rules, or our limits. */
+export function responseError(origin: string, code: number, message: string, isTooLarge: boolean): HttpError {
+  const words = `the server's response cannot be used: ${message}`;
+  const cause = new Http2ErrorCause(code, words);
+  return new HttpError(isTooLarge ? "LIMIT_EXCEEDED" : "PROTOCOL_ERROR", words, { origin, cause });
+}
+
+/** The whole connection breaks the rules, or our limits. */
+export function faultError(origin: string, fault: ConnectionFault): HttpError {
+  const code = fault.number === ENHANCE_YOUR_CALM ? "LIMIT_EXCEEDED" : "PROTOCOL_ERROR";
+  return new HttpError(code, fault.message, { origin, cause: fault });
+}

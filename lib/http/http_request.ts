@@ -1,0 +1,181 @@
+import type { HttpResponse } from "./response/http_response.ts";
+
+/**
+ * A value that can be sent as a request's body.
+ *
+ * @example Bytes as they are made
+ * ```ts
+ * import { HttpClient, type HttpRequestBody } from "@millrace/streams/http";
+ *
+ * async function* film(): AsyncGenerator<Uint8Array> {
+ *   for (let i = 0; i < 3; i++) yield new Uint8Array(1000).fill(i);
+ * }
+ * const body: HttpRequestBody = film();
+ * const client = new HttpClient();
+ * const response = await client.fetch("https://api.example.com/films", { method: "POST", body });
+ * console.log(response.status); // 201
+ * await response.body?.cancel();
+ * await client.close();
+ * ```
+ */
+export type HttpRequestBody =
+  | string
+  | ArrayBufferLike
+  | ArrayBufferView
+  | Blob
+  | URLSearchParams
+  | FormData
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>
+  | Iterable<Uint8Array>;
+
+/**
+ * The options of a request besides its URL: those of fetch, and more. Members of the standard's `RequestInit` that are not listed
+ * here (`mode`, `credentials`, `cache`, `referrer` and so on) are accepted and have no meaning.
+ *
+ * @see {@link https://fetch.spec.whatwg.org/#requestinit}
+ * @example A POST that may be sent twice, and must be answered soon
+ * ```ts
+ * import { HttpClient, type HttpRequestInit } from "@millrace/streams/http";
+ *
+ * const init: HttpRequestInit = {
+ *   method: "POST",
+ *   headers: { "content-type": "application/json", "idempotency-key": "f3a9" },
+ *   body: JSON.stringify({ title: "The mill" }),
+ *   idempotent: true,
+ *   headersTimeout: 5000,
+ * };
+ * const client = new HttpClient();
+ * const response = await client.fetch("https://api.example.com/films", init);
+ * console.log(response.status); // 201
+ * await response.body?.cancel();
+ * await client.close();
+ * ```
+ */
+export interface HttpRequestInit
+  extends Omit<RequestInit, "body" | "headers" | "method" | "redirect" | "signal" | "integrity" | "duplex"> {
+  /**
+   * The method; `get`, `post` and the like are sent in upper case, others as they are.
+   *
+   * @default "GET"
+   */
+  method?: string;
+  /** Header fields; `host` is sent as the authority. */
+  headers?: Headers | Record<string, string> | Iterable<readonly [string, string]>;
+  /** The request's body. A stream may go on while the response comes. Buffers are copied. */
+  body?: HttpRequestBody | null;
+  /**
+   * How a redirect is handled: followed, returned as it is, or an error.
+   *
+   * @default "follow"
+   */
+  redirect?: "follow" | "manual" | "error";
+  /** Gives the request up, and the body of its response. */
+  signal?: AbortSignal | null;
+  /**
+   * The digests for the response's body, as in subresource integrity: `sha256-…`. If the body does not match, reading it as a whole
+   * fails; a stream gives the bytes as they come, and fails at its end.
+   *
+   * @default none; neither are digests by other algorithms than SHA-256, SHA-384 and SHA-512 checked
+   */
+  integrity?: string;
+  /** Accepted, as fetch asks for it with streams. The response never waits for the body's end. */
+  duplex?: "half" | "full";
+  /** As the client's option, for this request. */
+  timeout?: number;
+  /** As the client's option, for this request. */
+  queueTimeout?: number;
+  /** As the client's option, for this request. */
+  headersTimeout?: number;
+  /** As the client's option, for this request. */
+  bodyTimeout?: number;
+  /** As the client's option, for this request. */
+  maxResponseSize?: number;
+  /** As the client's option, for this request. */
+  retries?: number;
+  /** As the client's option, for this request. */
+  retryStatuses?: readonly number[];
+  /** As the client's option, for this request. */
+  maxRetryAfter?: number;
+  /** As the client's option, for this request; called within the client's own. */
+  intercept?: readonly HttpInterceptor[];
+  /** As the client's option, for this request. */
+  onInformational?: (status: number, headers: Headers) => void;
+  /**
+   * Whether the request may be sent twice, so that it is sent again if a connection is lost.
+   *
+   * @default true for GET, HEAD, OPTIONS, PUT and DELETE
+   */
+  idempotent?: boolean;
+}
+
+/**
+ * A request as interceptors see it: what {@link HttpClient.fetch} was called with, as one object. `headers` is a copy, which may be
+ * changed; to change anything else, pass on a copy: `next({ ...request, method: "HEAD" })`.
+ *
+ * @example Paths in short
+ * ```ts
+ * import { HttpClient, type HttpNext, type HttpRequest } from "@millrace/streams/http";
+ *
+ * const inFull = (request: HttpRequest, next: HttpNext) => {
+ *   const url = request.url.startsWith("/") ? `https://api.example.com${request.url}` : request.url;
+ *   return next({ ...request, url });
+ * };
+ * const client = new HttpClient({ intercept: [inFull] });
+ * console.log((await (await client.fetch("/users/1")).json()).id); // 1
+ * await client.close();
+ * ```
+ */
+export interface HttpRequest extends Omit<HttpRequestInit, "intercept"> {
+  /** The URL, as it was given. */
+  url: string;
+  /** The method. */
+  method: string;
+  /** Header fields, without those that the client adds. */
+  headers: Headers;
+}
+
+/**
+ * Passes a request on to the next interceptor, and after the last one to the server. It may be called more than once if the request's
+ * body can be sent again, even after the call has been answered.
+ *
+ * @example Ask a second time
+ * ```ts
+ * import { HttpClient, type HttpNext, type HttpRequest } from "@millrace/streams/http";
+ *
+ * async function twice(request: HttpRequest, next: HttpNext): Promise<Response> {
+ *   const first = await next(request);
+ *   if (first.status !== 503) return first;
+ *   await first.body?.cancel(); // or its connection stays busy
+ *   return await next(request);
+ * }
+ * const client = new HttpClient({ intercept: [twice] });
+ * console.log((await client.fetch("https://api.example.com/users/1")).status); // 200
+ * client.destroy();
+ * ```
+ */
+export type HttpNext = (request: HttpRequest) => Promise<HttpResponse>;
+
+/**
+ * A function around requests: it sees and changes them on their way out, and responses on their way back, or answers by itself.
+ * The call's `signal`, its `timeout` and `destroy()` end it, whatever an interceptor waits for.
+ *
+ * @example Answer from memory
+ * ```ts
+ * import { HttpClient, type HttpInterceptor } from "@millrace/streams/http";
+ *
+ * const kept = new Map<string, Response>();
+ * const cache: HttpInterceptor = async (request, next) => {
+ *   const known = kept.get(request.url);
+ *   if (known !== undefined) return known.clone();
+ *   const response = await next(request);
+ *   if (response.ok) kept.set(request.url, new Response(await response.clone().bytes(), response));
+ *   return response;
+ * };
+ * const client = new HttpClient({ intercept: [cache] });
+ * for (let i = 0; i < 3; i++) await (await client.fetch("https://www.example.com/page.html")).text();
+ * console.log(client.stats().requests); // 1
+ * await client.close();
+ * ```
+ */
+export type HttpInterceptor = (request: HttpRequest, next: HttpNext) => Promise<Response> | Response;

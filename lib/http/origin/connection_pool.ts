@@ -1,0 +1,296 @@
+import type { Connection, ConnectionOwner, Transport } from "../connection.ts";
+import type { HttpError } from "../http_error.ts";
+import type { HttpCounts } from "../http_events.ts";
+
+/** A request that an origin finds a connection for. */
+export interface WaitingRequest {
+  /** Neighbours in the list; only {@link WaitingList} sets them. */
+  previousWaiting: WaitingRequest | undefined;
+  nextWaiting: WaitingRequest | undefined;
+  /** The room it waits in; undefined if it does not wait. */
+  waitingAt: WaitingRoom | undefined;
+  /** The host that it is for, without brackets; a connection's certificate has to be good for it. */
+  readonly host: string;
+  /** Whether it may share an HTTP/1.1 connection with others: it is idempotent and has no body. */
+  readonly pipelinable: boolean;
+  /** There is room on a connection: the request is to start at once. */
+  startOn(pooled: PooledConnection): void;
+  /**
+   * No connection could be made.
+   *
+   * @param origin Which it was to be to: not the request's own, if it waits for a session of another.
+   */
+  onNoConnection(error: unknown, origin: string): void;
+}
+
+/** A place in which requests wait. */
+export interface WaitingRoom {
+  /** Forgets a request that waits there. */
+  withdraw(request: WaitingRequest): void;
+}
+
+/** Requests in their order. Any can leave at once, as those do that are aborted. */
+export class WaitingList {
+  /** How many there are. */
+  length = 0;
+  /** The next to go. */
+  first: WaitingRequest | undefined = undefined;
+  #last: WaitingRequest | undefined = undefined;
+  readonly #room: WaitingRoom;
+
+  constructor(room: WaitingRoom) {
+    this.#room = room;
+  }
+
+  /** Adds one at the end. */
+  push(request: WaitingRequest): void {
+    request.waitingAt = this.#room;
+    request.previousWaiting = this.#last;
+    if (this.#last === undefined) this.first = request;
+    else this.#last.nextWaiting = request;
+    this.#last = request;
+    this.length++;
+  }
+
+  /** Adds one at the front: it waited before. */
+  unshift(request: WaitingRequest): void {
+    request.waitingAt = this.#room;
+    request.nextWaiting = this.first;
+    if (this.first === undefined) this.#last = request;
+    else this.first.previousWaiting = request;
+    this.first = request;
+    this.length++;
+  }
+
+  /** Removes a request from any place in the list. */
+  remove(request: WaitingRequest): void {
+    const { previousWaiting, nextWaiting } = request;
+    if (previousWaiting === undefined) this.first = nextWaiting;
+    else previousWaiting.nextWaiting = nextWaiting;
+    if (nextWaiting === undefined) this.#last = previousWaiting;
+    else nextWaiting.previousWaiting = previousWaiting;
+    request.previousWaiting = undefined;
+    request.nextWaiting = undefined;
+    request.waitingAt = undefined;
+    this.length--;
+  }
+}
+
+/** The part of an origin that its connections report to. */
+export interface ConnectionPool {
+  /** Connections in a row that ended without having answered one request. */
+  fruitless: number;
+  /** The server wants HTTP/1.1 (HTTP_1_1_REQUIRED). */
+  requireHttp1(): void;
+  onReady(pooled: PooledConnection): void;
+  onClosing(pooled: PooledConnection): void;
+  onClosed(pooled: PooledConnection, error: HttpError | undefined): void;
+}
+
+/** Hosts that a connection remembers something of. */
+const MOST_HOSTS = 1000;
+
+/** A connection and its place in the pool of its origin. */
+export class PooledConnection implements ConnectionOwner {
+  readonly pool: ConnectionPool;
+  readonly transport: Transport;
+  /** Set as soon as it is there, before it tells anything. */
+  connection!: Connection;
+  /** Whether it stands among those that have room. */
+  ready = false;
+  /** Requests that somebody waits for. */
+  #awaited = 0;
+  #answered = false;
+  #failed = false;
+  /** Other hosts whose names the certificate has. */
+  readonly #covered = new Map<string, boolean>();
+  /** Other hosts that were looked up, and whether this connection's address is one of theirs. */
+  readonly #verdicts = new Map<string, boolean>();
+
+  constructor(pool: ConnectionPool, transport: Transport) {
+    this.pool = pool;
+    this.transport = transport;
+  }
+
+  /** Whether it is an HTTP/1.1 connection that has answered before. */
+  get kept(): boolean {
+    return this.#answered && this.connection.protocol === "http/1.1";
+  }
+
+  /** Whether a request may be started now. */
+  takes({ pipelinable }: { readonly pipelinable: boolean }): boolean {
+    const { free, active, protocol } = this.connection;
+    return free > 0 && (pipelinable || active === 0 || protocol === "h2");
+  }
+
+  /** A request was answered. */
+  onAnswer(): void {
+    this.#answered = true;
+    this.pool.fruitless = 0;
+  }
+
+  /** A request was not answered. A server that ends every connection so is not tried without end. */
+  onNoAnswer(): void {
+    this.#failed = true;
+  }
+
+  /**
+   * Somebody waits for a request's response, or for more of its body. Only then does the connection keep the process alive: a
+   * response that is not read does not.
+   */
+  hold(): void {
+    if (this.#awaited++ === 0) this.transport.hold(true);
+  }
+
+  /** Nobody waits for a request any more. */
+  release(): void {
+    if (--this.#awaited === 0) this.transport.hold(false);
+  }
+
+  /** Whether requests for another host may go here: the certificate covers it, and a look-up has led to this address. */
+  carries(host: string): boolean {
+    return this.#verdicts.get(host) === true && this.#covers(host);
+  }
+
+  /** Whether it is worth a look-up to find out if requests for another host may go here, or known that they may. */
+  mayCarry(host: string): boolean {
+    return this.#verdicts.get(host) !== false && this.#covers(host);
+  }
+
+  /** Remembers whether a host's name leads to this connection's address; one that could not be looked up does not. */
+  judge(host: string, leadsHere: boolean): void {
+    if (this.#verdicts.size >= MOST_HOSTS) this.#verdicts.clear();
+    this.#verdicts.set(host, leadsHere);
+  }
+
+  #covers(host: string): boolean {
+    let covered = this.#covered.get(host);
+    if (covered === undefined) {
+      if (this.#covered.size >= MOST_HOSTS) this.#covered.clear();
+      this.#covered.set(host, covered = this.transport.covers(host));
+    }
+    return covered;
+  }
+
+  onFree(): void {
+    this.pool.onReady(this);
+  }
+
+  onClosing(): void {
+    this.pool.onClosing(this);
+  }
+
+  onClosed(_: Connection, error: HttpError | undefined): void {
+    if (this.#failed && !this.#answered) this.pool.fruitless++;
+    this.pool.onClosed(this, error);
+  }
+}
+
+/** An origin's connections, and which of them have room. */
+export class ConnectionSet {
+  readonly #all = new Set<PooledConnection>();
+  /** The connections with room, the most recently used last: it is used next, so that unneeded ones grow old and are closed. */
+  readonly #ready: PooledConnection[] = [];
+  /** How many take requests: all but those that are closing. */
+  open = 0;
+
+  /** How many there are. */
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** Adds one that has just been opened. */
+  add(pooled: PooledConnection): void {
+    this.#all.add(pooled);
+    this.open++;
+  }
+
+  /** Notes that a connection has room again. */
+  onReady(pooled: PooledConnection): void {
+    if (pooled.ready || pooled.connection.free === 0) return;
+    pooled.ready = true;
+    this.#ready.push(pooled);
+  }
+
+  /** Notes that a connection takes no more requests. */
+  onClosing(pooled: PooledConnection): void {
+    this.open--;
+    if (!pooled.ready) return;
+    pooled.ready = false;
+    this.#ready.splice(this.#ready.indexOf(pooled), 1);
+  }
+
+  /** Removes a connection that is gone. */
+  delete(pooled: PooledConnection): void {
+    this.#all.delete(pooled);
+  }
+
+  /** Returns a connection with room for a request; undefined if there is none. */
+  find(request: WaitingRequest): PooledConnection | undefined {
+    const ready = this.#ready;
+    for (let i = ready.length - 1; i >= 0; i--) {
+      const pooled = ready[i];
+      const { connection } = pooled;
+      if (connection.free === 0) {
+        // What is full comes back by onReady.
+        pooled.ready = false;
+        ready.splice(i, 1);
+        continue;
+      }
+      if (pooled.takes(request)) return pooled;
+    }
+    return undefined;
+  }
+
+  /** Whether a session does not know yet how many streams it may have. */
+  get awaitsSettings(): boolean {
+    for (const { connection } of this.#all) {
+      if (connection.closing || connection.protocol !== "h2") continue;
+      if (connection.peerMaxConcurrentStreams === undefined) return true;
+    }
+    return false;
+  }
+
+  /** Open sessions whose certificate covers a host, unless it is known that they do not lead there. */
+  *sessionsCovering(host: string): Generator<PooledConnection> {
+    for (const pooled of this.#all) {
+      const { connection } = pooled;
+      if (connection.protocol === "h2" && !connection.closing && pooled.mayCarry(host)) yield pooled;
+    }
+  }
+
+  /** Whether an open session carries the requests of another host. */
+  carries(host: string): boolean {
+    for (const pooled of this.#all) {
+      if (!pooled.connection.closing && pooled.carries(host)) return true;
+    }
+    return false;
+  }
+
+  /** Closes the sessions of HTTP/2 once their requests have ended. */
+  closeSessions(): void {
+    for (const { connection } of this.#all) {
+      if (connection.protocol === "h2") connection.close();
+    }
+  }
+
+  /** Closes each once its requests have ended. */
+  close(): void {
+    for (const { connection } of this.#all) connection.close();
+  }
+
+  /** Ends each; its requests fail with the error. */
+  destroy(error: HttpError): void {
+    for (const { connection } of [...this.#all]) connection.destroy(error);
+  }
+
+  /** Counts the connections, the HTTP/2 sessions and the active requests. */
+  counts(): Pick<HttpCounts, "connections" | "sessions" | "active"> {
+    const counts = { connections: this.#all.size, sessions: 0, active: 0 };
+    for (const { connection } of this.#all) {
+      counts.active += connection.active;
+      if (connection.protocol === "h2") counts.sessions++;
+    }
+    return counts;
+  }
+}

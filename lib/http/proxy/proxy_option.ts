@@ -1,0 +1,183 @@
+import { BlockList, isIP } from "node:net";
+import process from "node:process";
+import { HttpError } from "../http_error.ts";
+import { ProxyServer } from "./proxy_server.ts";
+
+/** A host that is asked for directly, with those below it. */
+interface Exemption {
+  readonly host: string;
+  /** Undefined: any. */
+  readonly port: number | undefined;
+}
+
+/**
+ * The hosts that need no proxy, as NO_PROXY lists them: separated by commas or white space, `*` for all; `example.com`, with those
+ * below it, as are `.example.com` and `*.example.com`; addresses, and ranges such as `10.0.0.0/8`; each but ranges with a port, if
+ * it is for that port alone. Names are not looked up.
+ */
+export class NoProxy {
+  readonly #exemptsAll: boolean;
+  readonly #exemptions: Exemption[] = [];
+  readonly #ranges = new BlockList();
+
+  /** Reads a list. What is neither a name nor an address is for no host. */
+  constructor(list: string) {
+    const entries = list.toLowerCase().split(/[\s,]+/).filter((entry) => entry !== "");
+    this.#exemptsAll = entries.includes("*");
+    for (const entry of entries) this.#read(entry);
+  }
+
+  /**
+   * Whether a host needs no proxy.
+   *
+   * @param host A name or an address, without brackets.
+   */
+  exempts(host: string, port: number): boolean {
+    if (this.#exemptsAll) return true;
+    const name = host.toLowerCase().replace(/\.$/, "");
+    const family = isIP(name);
+    if (family !== 0 && this.#ranges.check(name, family === 6 ? "ipv6" : "ipv4")) return true;
+    return this.#exemptions.some((exemption) => {
+      if (exemption.port !== undefined && exemption.port !== port) return false;
+      return name === exemption.host || (family === 0 && name.endsWith(`.${exemption.host}`));
+    });
+  }
+
+  #read(entry: string): void {
+    // An address with a zone (RFC 4007 section 11) stands in no URL.
+    if (entry.includes("%")) return;
+    const range = /^\[?([^[\]/]+)\]?\/(\d{1,3})$/.exec(entry);
+    if (range !== null) return this.#readRange(range[1], Number(range[2]));
+    if (isIP(entry) === 6) return this.#add(entry, undefined);
+    const parts = /^(?:\[([^\]]+)\]|\*?\.?([^:*[\]]+))(?::(\d{1,5}))?$/.exec(entry);
+    if (parts === null) return;
+    const port = parts[3] === undefined ? undefined : Number(parts[3]);
+    this.#add(parts[1] ?? parts[2].replace(/\.$/, ""), port);
+  }
+
+  #readRange(address: string, prefix: number): void {
+    const family = isIP(address);
+    if (family === 0 || prefix > (family === 6 ? 128 : 32)) return;
+    this.#ranges.addSubnet(address, prefix, family === 6 ? "ipv6" : "ipv4");
+  }
+
+  /** Addresses are compared in the form that URLs have them in. */
+  #add(host: string, port: number | undefined): void {
+    const family = isIP(host);
+    const text = family === 6 ? new URL(`http://[${host}]/`).hostname.slice(1, -1) : host;
+    if (text !== "") this.#exemptions.push({ host: text, port });
+  }
+}
+
+/** The environment's variables. */
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The proxies that the environment names, read once, by the rules of curl. */
+export class EnvironmentProxies {
+  readonly #http: ProxyServer | undefined;
+  readonly #https: ProxyServer | undefined;
+  readonly #noProxy: NoProxy;
+
+  /**
+   * Reads the environment: lower-case names before upper-case ones; a variable that is empty counts as one that is not set.
+   *
+   * @throws {TypeError} if a variable names no proxy.
+   * @throws Deno's error if it may not read a variable: a request must not go directly for want of a permission.
+   */
+  constructor(environment: Variables = process.env) {
+    const all = read(environment, ["all_proxy", "ALL_PROXY"]);
+    this.#http = read(environment, namesForHttp(environment)) ?? all;
+    this.#https = read(environment, ["https_proxy", "HTTPS_PROXY"]) ?? all;
+    this.#noProxy = new NoProxy(environment.no_proxy || environment.NO_PROXY || "");
+  }
+
+  /** The proxy of an origin; undefined if there is none. */
+  proxyOf(
+    { secure, host, port }: { readonly secure: boolean; readonly host: string; readonly port: number },
+  ): ProxyServer | undefined {
+    const proxy = secure ? this.#https : this.#http;
+    return proxy === undefined || this.#noProxy.exempts(host, port) ? undefined : proxy;
+  }
+}
+
+/**
+ * The names of the variable for http origins. In a CGI program, which REQUEST_METHOD tells, HTTP_PROXY is what a client sent as its
+ * header field Proxy; Windows does not tell the cases of names apart.
+ */
+function namesForHttp(environment: Variables): readonly string[] {
+  if (!environment.REQUEST_METHOD) return ["http_proxy", "HTTP_PROXY"];
+  return process.platform === "win32" ? [] : ["http_proxy"];
+}
+
+function read(environment: Variables, names: readonly string[]): ProxyServer | undefined {
+  const name = names.find((name) => environment[name]);
+  if (name === undefined) return undefined;
+  const text = environment[name]!.trim();
+  // `proxy.example:3128` is a usual way to write it.
+  return new ProxyServer(text.includes("://") ? text : `http://${text}`, `The environment's ${name}`);
+}
+
+/** The option `proxy`. */
+export type ProxyOption = string | URL | ((origin: URL) => string | URL | null | undefined);
+
+/** An origin whose requests may go by a proxy. */
+export interface ProxiedOrigin {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly secure: boolean;
+  /** Without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * The proxy of an origin; undefined: none.
+ *
+ * @throws {HttpError} INVALID_OPTION if a function of the user's throws, or names no proxy.
+ */
+export type ProxyChoice = (origin: ProxiedOrigin) => ProxyServer | undefined;
+
+/** How many proxies that a function has named are kept, each with what was parsed of it. */
+const MOST_KEPT = 256;
+
+/**
+ * Reads the option `proxy`.
+ *
+ * @throws {TypeError} if it names no proxy.
+ */
+export function readProxyOption(option: ProxyOption): ProxyChoice {
+  if (option === "env") {
+    const proxies = new EnvironmentProxies();
+    return (origin) => proxies.proxyOf(origin);
+  }
+  if (typeof option === "function") return choiceOf(option);
+  if (typeof option !== "string" && !(option instanceof URL)) {
+    const kinds = 'a URL, a function that returns one, or "env"';
+    throw new TypeError(`proxy must be ${kinds}, not ${Object.prototype.toString.call(option)}`);
+  }
+  const proxy = new ProxyServer(option, "proxy");
+  return () => proxy;
+}
+
+function choiceOf(choose: Extract<ProxyOption, (origin: URL) => unknown>): ProxyChoice {
+  const kept = new Map<string, ProxyServer>();
+  return ({ origin }) => {
+    try {
+      const chosen = choose(new URL(origin));
+      if (chosen === undefined || chosen === null) return undefined;
+      if (typeof chosen !== "string" && !(chosen instanceof URL)) {
+        throw new TypeError("The proxy that the function gave is no URL");
+      }
+      const key = String(chosen);
+      const known = kept.get(key);
+      if (known !== undefined) return known;
+      if (kept.size >= MOST_KEPT) kept.clear();
+      const proxy = new ProxyServer(chosen, "The proxy that the function gave");
+      kept.set(key, proxy);
+      return proxy;
+    } catch (cause) {
+      const message = `Cannot choose a proxy for ${origin}: ${cause instanceof Error ? cause.message : String(cause)}`;
+      throw new HttpError("INVALID_OPTION", message, { origin, cause });
+    }
+  };
+}

@@ -1,0 +1,234 @@
+import {
+  ABOVE_F,
+  bitsOf,
+  CAPITAL,
+  DIGIT,
+  JOINT,
+  KIND,
+  naturalness,
+  NONE,
+  NOT_BASE32,
+  NOT_BUN,
+  SMALL,
+} from "./natural_text.ts";
+
+/** The kinds of files that build tools name by hash: scripts, style sheets, and what these refer to. */
+export type FileKind = "script" | "style" | "asset";
+
+/**
+ * By extension. Not among them: documents, which people keep links to (HTML must be revalidated in any case); data, which
+ * is as often made by others; source maps, which change with a comment in a source while the script and its name do not.
+ */
+const kinds: ReadonlyMap<string, FileKind> = new Map([
+  ...["js", "mjs"].map((each) => [each, "script"] as const),
+  ["css", "style"],
+  ...[
+    ["wasm", "bin", "glb", "gltf"],
+    ["woff2", "woff", "ttf", "otf", "eot"],
+    ["png", "jpg", "jpeg", "gif", "webp", "avif", "jxl", "bmp", "ico", "cur", "svg"],
+    ["mp4", "m4v", "mov", "webm", "ogv", "mp3", "m4a", "aac", "flac", "ogg", "opus", "wav"],
+  ].flat().map((each) => [each, "asset"] as const),
+]);
+
+/** Extensions that may stand between a hash and the last one. */
+const MIDDLE = /\.(?:min|chunk|bundle|async|module|lean|legacy)$/;
+
+/** The parts of a path. */
+export interface FileName {
+  /** The index at which the name begins. */
+  readonly start: number;
+  /** The index at which its extensions begin; a hash ends there. */
+  readonly end: number;
+  /** Undefined: build tools do not name such files by hash. */
+  readonly kind: FileKind | undefined;
+}
+
+/** The kind of file that `path` is by its extension; undefined if build tools do not name such files by hash. */
+export function fileKindOf(path: string): FileKind | undefined {
+  return kinds.get(path.slice(path.lastIndexOf(".") + 1));
+}
+
+/** The name in `path`; undefined if it has no extension. */
+export function fileNameOf(path: string): FileName | undefined {
+  const start = path.lastIndexOf("/") + 1;
+  const dot = path.lastIndexOf(".");
+  if (dot <= start) return undefined;
+  // Where there is a dot before: most names have none.
+  const isLonger = path.lastIndexOf(".", dot - 1) > start;
+  const middle = isLonger ? MIDDLE.exec(path.slice(start, dot)) : null;
+  return { start, end: middle ? start + middle.index : dot, kind: fileKindOf(path) };
+}
+
+/** The part of a path that is a hash of the content. */
+export interface HashedPart {
+  /** The index at which it begins. */
+  readonly start: number;
+  /** The index after its end. */
+  readonly end: number;
+}
+
+/**
+ * The digits that a hash is written in: hexadecimal; capitals as in base32 or hexadecimal; small letters and digits as in
+ * base36; capitals and small letters as in base64url; or another mixture of what base64url has.
+ */
+export type Family = "hex" | "upper" | "lower" | "mixed" | "other";
+
+/** The last part of a name, as far as it has the shape of a hash. */
+export interface Tail extends HashedPart {
+  /** The character before it: `.`, `-` or `_`, or `/` if the name is nothing but it. */
+  readonly separator: string;
+  readonly family: Family;
+  /** Whether it has what random digits mostly have, and words, dates and versions mostly have not. */
+  readonly isClear: boolean;
+  /** Whether it has as many hexadecimal digits as ids have, and hashes seldom. */
+  readonly isOfId: boolean;
+  /** Whether all its characters are among those that Bun's bundler uses. */
+  readonly isOfBun: boolean;
+  /** How much it looks like text: see {@linkcode naturalness}. */
+  readonly naturalness: number;
+}
+
+/** A tail that looks more like text is a word, a date or a version: of hashes, 0.6% are above it. */
+export const MOST_NATURAL = 3;
+/** Nearly all that is random is below it, and little that people write. */
+export const RANDOM = -3;
+
+/** How many characters in base64url build tools take: Rollup any number up to 21, webpack 11 of xxHash or 22 of MD4. */
+const LENGTHS = [8, 10, 11, 12, 16, 20, 21, 22];
+/** How many hexadecimal digits they take: others are of ids, such as 24 of MongoDB's and 40 of git's. */
+const HEX_LENGTHS = [8, 10, 12, 16, 20, 32, 64];
+/** How many they take where the name is nothing else: others do so for ids of 24 and 32. */
+const WHOLE_NAMES = [16, 20];
+const SHORTEST = 8;
+const LONGEST_HEX = 64;
+
+/**
+ * The tails of the name in `path` that begins at `name` and ends, but for its extensions, at `end`: several if a part of
+ * the name before one has a length that, with it, a hash may have.
+ */
+export function tailsOf(path: string, name: number, end: number): Tail[] {
+  const hexadecimal = hexadecimalTail(path, name, end);
+  if (hexadecimal) return [hexadecimal];
+  const tails: Tail[] = [];
+  for (const length of LENGTHS) {
+    const tail = isSeparated(path, name, end - length) && otherTail(path, end - length, end);
+    if (tail) tails.push(tail);
+  }
+  return tails;
+}
+
+function hexadecimalTail(path: string, name: number, end: number): Tail | undefined {
+  let start = end;
+  let digits = 0;
+  let runs = 0;
+  let last = NONE;
+  for (; start > name; start--) {
+    const bits = bitsOf(path.charCodeAt(start - 1));
+    if (bits & ABOVE_F || !(bits & (SMALL | DIGIT))) break;
+    const kind = bits & KIND;
+    if (kind === DIGIT) digits++;
+    if (kind !== last) runs++;
+    last = kind;
+  }
+  const length = end - start;
+  if (length < SHORTEST || length > LONGEST_HEX) return undefined;
+  const isWhole = start === name;
+  if (isWhole ? !WHOLE_NAMES.includes(length) : !isSeparated(path, name, start)) return undefined;
+  return {
+    start,
+    end,
+    separator: isWhole ? "/" : path[start - 1],
+    family: "hex",
+    isClear: digits < length && runs > 2,
+    isOfId: !HEX_LENGTHS.includes(length),
+    isOfBun: true,
+    naturalness: digits === 0 ? naturalness(path, start, end) : 0, // a word such as `facade`; dates are seen later
+  };
+}
+
+function otherTail(path: string, start: number, end: number): Tail | undefined {
+  let bits = 0;
+  for (let i = start; i < end; i++) bits |= bitsOf(path.charCodeAt(i));
+  if (bits & NONE) return undefined;
+  const family = familyOf(bits, end - start);
+  const isVaried = family === "mixed" || (bits & DIGIT && (family === "lower" || family === "upper"));
+  const score = naturalness(path, start, end);
+  const isClear = Boolean(isVaried) && score <= RANDOM;
+  const isOfBun = !(bits & NOT_BUN);
+  return { start, end, separator: path[start - 1], family, isClear, isOfId: false, isOfBun, naturalness: score };
+}
+
+function familyOf(bits: number, length: number): Family {
+  if (bits & SMALL && bits & CAPITAL) return "mixed";
+  if (bits & JOINT || length !== SHORTEST) return "other";
+  if (bits & SMALL) return "lower";
+  return bits & NOT_BASE32 && bits & ABOVE_F ? "other" : "upper";
+}
+
+/** Whether there is a separator before `start`, and something of the name before that. */
+function isSeparated(path: string, name: number, start: number): boolean {
+  if (start < name + 2) return false;
+  const code = path.charCodeAt(start - 1);
+  return code === 0x2e || code === 0x2d || code === 0x5f; // . - _
+}
+
+/** Names that build tools give to what a page begins with, and to a chunk that has none. */
+const ENTRIES: ReadonlySet<string> = new Set(
+  "chunk index main app root entry entry.client client bundle style styles polyfills runtime vendor".split(" "),
+);
+/** Names that many files of frameworks have, each in a folder of its own, which all come into one in a build. */
+const ROUTES: ReadonlySet<string> = new Set("route page layout loading error template default not-found".split(" "));
+/** Such names of Bun's bundler. */
+const ENTRIES_OF_BUN: ReadonlySet<string> = new Set(["chunk", "index"]);
+
+/** Changes between letters and digits that are more than versions and sizes have: in base32, and in hexadecimal. */
+const MANY_RUNS = 5;
+const MANY_RUNS_OF_HEX = 4;
+
+/** The most that a tail in base64url may look like text if no other name tells anything: 87% of hashes are below. */
+const RANDOM_BY_ITSELF = -10;
+
+/** The name before a tail. */
+export function stemOf(path: string, name: number, { start }: Tail): string {
+  return path.slice(name, Math.max(name, start - 1));
+}
+
+/** Whether the name before a tail of that family is one of {@linkcode ENTRIES}. */
+export function isEntryName(stem: string, family: Family): boolean {
+  return (family === "lower" ? ENTRIES_OF_BUN : ENTRIES).has(stem);
+}
+
+/** Whether a build has as many files as it likes with that name before the tail. */
+export function isManyTimes(stem: string, family: Family): boolean {
+  return ROUTES.has(stem) || isEntryName(stem, family);
+}
+
+/** Whether a tail behind the name of an entry is a hash: few words and versions look as random. */
+export function isHashOfEntry(stem: string, tail: Tail): boolean {
+  if (!tail.isClear || !isEntryName(stem, tail.family)) return false;
+  return tail.family !== "mixed" || tail.naturalness <= RANDOM_BY_ITSELF;
+}
+
+/** Whether the tail of a script's or style's name is a hash, whatever the names around it. */
+export function isHashByItself(path: string, { start }: FileName, tail: Tail): boolean {
+  if (tail.separator === "/") return false; // as ids are, too
+  const stem = stemOf(path, start, tail);
+  if (tail.family === "hex") return tail.isClear && (!tail.isOfId || isEntryName(stem, "hex"));
+  if (tail.family === "upper") {
+    if (stem === "chunk" && tail.naturalness <= MOST_NATURAL) return true;
+    const isHex = /^[\dA-F]+$/.test(path.slice(tail.start, tail.end));
+    return tail.isClear && runsIn(path, tail) >= (isHex ? MANY_RUNS_OF_HEX : MANY_RUNS);
+  }
+  return isHashOfEntry(stem, tail) && (tail.family === "mixed" || tail.isOfBun);
+}
+
+function runsIn(path: string, { start, end }: Tail): number {
+  let runs = 0;
+  let last = 0;
+  for (let i = start; i < end; i++) {
+    const kind = bitsOf(path.charCodeAt(i)) & KIND;
+    if (kind !== last) runs++;
+    last = kind;
+  }
+  return runs;
+}

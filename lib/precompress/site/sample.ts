@@ -1,0 +1,162 @@
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { compressSync, ready } from "../../codecs/mod.ts";
+import { LARGE_FILE, sha256 } from "../content.ts";
+import type { FoundFile } from "../walk.ts";
+import { coverOf, joinedPieces, type Pause } from "./cover.ts";
+
+/** A dictionary is made of at most so many pages, and bytes of them: more take longer, and give hardly a better one. */
+const MOST_PAGES = 1024;
+const MOST_BYTES = 16 * 1024 * 1024;
+/** No page counts with more than so many of its first bytes. */
+const LONGEST_PAGE = 256 * 1024;
+/** Dictionaries are tried on so many pages: others than they are made of, if there are such. */
+const TRIED_PAGES = 192;
+
+/** Whether a file is a page that a browser navigates to, and small enough for a delta. */
+export function isPage({ path, size }: Pick<FoundFile, "path" | "size">): boolean {
+  return /\.(?:html?|xhtml)$/i.test(path) && size <= LARGE_FILE;
+}
+
+/** Pages of a site that stand for all. */
+export interface Sample {
+  /** To make a dictionary of. */
+  readonly made: readonly Uint8Array<ArrayBuffer>[];
+  /** To try dictionaries on. */
+  readonly tried: readonly Uint8Array<ArrayBuffer>[];
+  /** A hash of all that is in the sample, in hexadecimal. */
+  readonly digest: string;
+}
+
+/** Reads a sample of `pages`: the same ones as long as they are there, whatever comes and goes beside them. */
+export async function samplePages(folder: string, pages: readonly FoundFile[], pause: Pause): Promise<Sample> {
+  const byHash = pages.map(({ path }) => ({ path, order: sha256(new TextEncoder().encode(path)) }))
+    .sort((a, b) => a.order < b.order ? -1 : 1);
+  const contents: Uint8Array<ArrayBuffer>[] = [];
+  const digest = createHash("sha256");
+  let [made, bytes] = [0, 0];
+  for (const { path } of byHash) {
+    if (contents.length - made >= TRIED_PAGES) break;
+    const content = await beginningOf(join(folder, path));
+    if (content === undefined) continue; // whoever needs it whole tells of it
+    if (made === contents.length && made < MOST_PAGES && bytes + content.length <= MOST_BYTES) {
+      made++;
+      bytes += content.length;
+    }
+    contents.push(content);
+    digest.update(sha256(content));
+    await pause();
+  }
+  const others = contents.slice(made);
+  return {
+    made: contents.slice(0, made),
+    tried: others.length === TRIED_PAGES ? others : contents.slice(-TRIED_PAGES),
+    digest: digest.digest("hex"),
+  };
+}
+
+async function beginningOf(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  try {
+    const file = await open(path, "r");
+    try {
+      const buffer = new Uint8Array(LONGEST_PAGE);
+      let length = 0;
+      while (length < LONGEST_PAGE) {
+        const { bytesRead } = await file.read(buffer, length, LONGEST_PAGE - length);
+        if (bytesRead === 0) break;
+        length += bytesRead;
+      }
+      return buffer.slice(0, length);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** The sizes that are tried, in bytes: a quarter to a third larger each time. */
+const SIZES: readonly number[] = Array.from({ length: 16 }, (_, i) => Math.round(8 * 2 ** (i * 0.4)) * 1024);
+/** The level that dictionaries are tried with: it takes a small part of brotli 11's time. */
+const QUICK = 5;
+/** The saving by a dictionary at brotli 11, as a share of that at {@linkcode QUICK}. Measured: 0.80 to 0.87. */
+const SHARE_AT_BEST = 0.8;
+/** The size of a dictionary by brotli 11, as a share of that by 9. Measured: 0.88 to 0.91. */
+const COST_AT_BEST = 0.9;
+/** A dictionary has to have saved what it costs when a visitor has seen this many pages with it. */
+const PAID_AFTER = 9;
+/** How many pages a visitor reads while a browser keeps it, over all visits: what counts for its size. */
+const PAGES_READ = 200;
+
+/** Pages that dictionaries are tried on, and what they take without one. */
+export class Trial {
+  readonly #pages: readonly Uint8Array<ArrayBuffer>[];
+  readonly #sizes: readonly number[];
+  /** How many pages the site has. */
+  readonly #count: number;
+
+  private constructor(pages: readonly Uint8Array<ArrayBuffer>[], sizes: readonly number[], count: number) {
+    this.#pages = pages;
+    this.#sizes = sizes;
+    this.#count = count;
+  }
+
+  /** @param count How many pages the site has in all. */
+  static async on(pages: readonly Uint8Array<ArrayBuffer>[], count: number, pause: Pause): Promise<Trial> {
+    await ready(["brotli", "dcb"], "compress");
+    const sizes: number[] = [];
+    for (const page of pages) {
+      sizes.push(compressSync(page, { format: "brotli", level: QUICK }).length);
+      await pause();
+    }
+    return new Trial(pages, sizes, count);
+  }
+
+  /** How many bytes a page takes less with `dictionary`, on average. */
+  async savingOf(dictionary: Uint8Array<ArrayBuffer>, pause: Pause): Promise<number> {
+    let saved = 0;
+    for (const [i, page] of this.#pages.entries()) {
+      const { length } = compressSync(page, { format: "dcb", level: QUICK, dictionary });
+      saved += Math.max(0, this.#sizes[i]! - length);
+      await pause();
+    }
+    return SHARE_AT_BEST * saved / this.#pages.length;
+  }
+
+  /**
+   * Trains dictionaries of several sizes on `sample`, each in two ways, and returns the one that saves the most, its own
+   * download included; undefined if none saves more than that.
+   */
+  async best(sample: readonly Uint8Array[], pause: Pause): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    let best: Judged = { bytes: undefined, gain: 0 };
+    for (const ranking of ["value", "density"] as const) {
+      const pieces = await coverOf(sample, SIZES.at(-1)!, ranking, pause);
+      let last = 0;
+      for (const size of SIZES) {
+        const bytes = joinedPieces(pieces, size);
+        if (bytes.length === last) break; // there are no more pieces
+        last = bytes.length;
+        const gain = await this.#gainOf(bytes, pause);
+        if (gain === undefined) break;
+        if (gain > best.gain) best = { bytes, gain };
+      }
+    }
+    return best.bytes;
+  }
+
+  /** How many bytes a visitor saves, the download of `dictionary` included; undefined if that is not paid for in time. */
+  async #gainOf(dictionary: Uint8Array<ArrayBuffer>, pause: Pause): Promise<number | undefined> {
+    const cost = COST_AT_BEST * compressSync(dictionary, { format: "brotli", level: 9 }).length;
+    const saving = await this.savingOf(dictionary, pause);
+    // The first page comes without it.
+    const [pages, paying] = [PAGES_READ, PAID_AFTER].map((most) => Math.min(most, this.#count - 1));
+    return saving * paying! < cost ? undefined : saving * pages! - cost;
+  }
+}
+
+/** A dictionary and what a visitor saves by it. */
+interface Judged {
+  readonly bytes: Uint8Array<ArrayBuffer> | undefined;
+  readonly gain: number;
+}

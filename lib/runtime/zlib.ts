@@ -1,0 +1,69 @@
+import process from "node:process";
+import * as zlib from "node:zlib";
+
+const { crc32 } = zlib as { crc32?: (bytes: Uint8Array) => number };
+
+/**
+ * Returns the CRC-32 of bytes if the runtime computes it: of 17 KB in 3 µs, where WebAssembly takes 9; undefined elsewhere.
+ */
+export function nativeCrc32(bytes: Uint8Array): number | undefined {
+  return crc32?.(bytes);
+}
+
+/** The part of Bun's codecs used here. */
+interface BunCodecs {
+  zstdCompressSync(bytes: Uint8Array, options: { level: number }): Uint8Array<ArrayBuffer>;
+  gzipSync(bytes: Uint8Array, options: { level: number; library: "libdeflate" }): Uint8Array<ArrayBuffer>;
+}
+
+const { bun, deno } = process.versions as Record<string, string | undefined>;
+
+/** zlib's best level; libdeflate's go to 12. */
+const ZLIB_LEVELS = 9;
+
+/** The length in bytes from which on our gzip takes less time: it looks at fewer matches. */
+const NATIVE_GZIP_LIMIT = 24 * 1024;
+
+/**
+ * Compresses bytes with the runtime's own gzip, where that takes less time than ours in WebAssembly; undefined elsewhere.
+ *
+ * For 20 KB Bun's libdeflate and Deno's zlib take 0.8 to 0.9 of the time in a server, for 0 to 5% more bytes; for 30 KB
+ * 1.04 to 1.16. Node's zlib takes more at every length.
+ */
+export function nativeGzip(bytes: Uint8Array, level: number): Uint8Array<ArrayBuffer> | undefined {
+  if (bytes.length >= NATIVE_GZIP_LIMIT) return undefined;
+  if (bun) return (globalThis as unknown as { Bun: BunCodecs }).Bun.gzipSync(bytes, { level, library: "libdeflate" });
+  return deno && level <= ZLIB_LEVELS ? zlib.gzipSync(bytes, { level }) as Uint8Array<ArrayBuffer> : undefined;
+}
+
+/**
+ * Compresses bytes with the runtime's own brotli, where that takes less time than ours in WebAssembly; undefined elsewhere.
+ *
+ * Bun takes 0.87 of the time for the same bytes. Node and Deno take 1.05 to 1.4 in a server.
+ */
+export function nativeBrotli(bytes: Uint8Array, level: number, windowLog: number): Uint8Array<ArrayBuffer> | undefined {
+  if (!bun) return undefined;
+  return zlib.brotliCompressSync(bytes, {
+    params: {
+      [zlib.constants.BROTLI_PARAM_QUALITY]: level,
+      [zlib.constants.BROTLI_PARAM_LGWIN]: windowLog,
+      [zlib.constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    },
+  }) as Uint8Array<ArrayBuffer>;
+}
+
+/** The length in bytes from which on Deno's zstd takes less time. */
+const NATIVE_ZSTD_MIN = 24 * 1024;
+
+/**
+ * Compresses bytes with the runtime's own zstd, where that takes less time than ours in WebAssembly; undefined elsewhere.
+ *
+ * Bun takes 0.55 to 0.75 of the time for the same bytes. Deno takes 0.88 of it for 30 to 40 KB, 1.1 to 1.2 for 20 KB;
+ * Node takes 1.0 to 1.3.
+ */
+export function nativeZstd(bytes: Uint8Array, level: number): Uint8Array<ArrayBuffer> | undefined {
+  if (bun) return (globalThis as unknown as { Bun: BunCodecs }).Bun.zstdCompressSync(bytes, { level });
+  if (!deno || bytes.length < NATIVE_ZSTD_MIN || zlib.zstdCompressSync === undefined) return undefined;
+  const params = { [zlib.constants.ZSTD_c_compressionLevel]: level };
+  return zlib.zstdCompressSync(bytes, { params }) as Uint8Array<ArrayBuffer>;
+}

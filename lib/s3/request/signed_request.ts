@@ -1,0 +1,106 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+
+/** Characters that encodeURIComponent leaves as they are and signatures do not. */
+const LEFT = /[!'()*]/g;
+/** A slash beside a part that URLs would leave out: they resolve `.` and `..`, which are names like others in keys. */
+const SLASH_AT_DOTS = /\/(?=\.{1,2}(?:\/|$))|(?<=(?:^|\/)\.{1,2})\//g;
+/** Most bytes of a key. */
+const LONGEST = 1024;
+
+/**
+ * The path of an object's URL. A slash beside `.` or `..` is encoded, so that no URL parser takes the parts for steps in a
+ * tree; in what is signed it is a slash.
+ *
+ * @throws {TypeError} if the key is no text.
+ * @throws {RangeError} if no object can be called so.
+ */
+export function objectPath(bucket: string, key: string): string {
+  if (typeof key !== "string") throw new TypeError(`a key must be a string, not ${String(key)}`);
+  const fault = faultOf(key);
+  if (fault !== undefined) throw new RangeError(`${JSON.stringify(key)} can be no key: ${fault}`);
+  const parts = key.replace(SLASH_AT_DOTS, "\0").split("/");
+  return `/${encoded(bucket)}/${parts.map((part) => encoded(part).replaceAll("%00", "%2F")).join("/")}`;
+}
+
+function faultOf(key: string): string | undefined {
+  if (key === "") return "it is empty";
+  if (key === "." || key === "..") return "URLs cannot name it";
+  if (key.includes("\0")) return "it has a zero byte";
+  if (!key.isWellFormed()) return "it is no Unicode text";
+  if (new TextEncoder().encode(key).length > LONGEST) return `it has more than ${LONGEST} bytes`;
+  return undefined;
+}
+
+/** Encodes a text as signatures ask for it (RFC 3986, section 2.3). */
+export function encoded(text: string): string {
+  return encodeURIComponent(text).replace(LEFT, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** A body that can be sent again and again. */
+export interface SentBody {
+  /** How many bytes it has. */
+  readonly length: number;
+  /** Computes the SHA-256 of it, in hexadecimal digits. */
+  sha256(): Promise<string>;
+  /** Gives it from its beginning, in pieces that are good until the next one is asked for. */
+  open(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** Returns all of its bytes. */
+  whole(): Promise<Uint8Array>;
+}
+
+/** A body that is in memory. */
+export function bytesBody(bytes: Uint8Array): SentBody {
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return {
+    length: bytes.length,
+    sha256: () => Promise.resolve(sha256),
+    open: () => [bytes],
+    whole: () => Promise.resolve(bytes),
+  };
+}
+
+/** The digest of no bytes. */
+export const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/** A digest in hexadecimal digits as base64. */
+export function base64Of(hex: string): string {
+  return Buffer.from(hex, "hex").toString("base64");
+}
+
+/** The kind of a checksum, as the protocol calls it. */
+export type ChecksumKind = "CRC32" | "SHA256";
+
+/** A checksum as requests and answers tell it. */
+export interface Checksum {
+  readonly kind: ChecksumKind;
+  readonly base64: string;
+}
+
+/** A body with a checksum. */
+export interface CheckedBody extends SentBody {
+  /** Computes its checksum. */
+  checksum(): Promise<Checksum>;
+}
+
+/** A SHA-256, of its hexadecimal digits. */
+export function sha256Checksum(hex: string): Checksum {
+  return { kind: "SHA256", base64: base64Of(hex) };
+}
+
+/** A CRC-32. */
+export function crc32Checksum(crc: number): Checksum {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc);
+  return { kind: "CRC32", base64: bytes.toString("base64") };
+}
+
+/** The field of a request that tells a checksum. */
+export function checksumField({ kind, base64 }: Checksum): Record<string, string> {
+  return { [checksumFieldName(kind)]: base64 };
+}
+
+/** The name of the field that tells a checksum. */
+export function checksumFieldName(kind: ChecksumKind): string {
+  return `x-amz-checksum-${kind.toLowerCase()}`;
+}

@@ -1,0 +1,114 @@
+/** The names in a list such as that of `Vary`, each once, or `*` if that is among them. */
+export function joinedNames(list: string): string {
+  const names = list.split(",").map((name) => name.trim()).filter((name) => name !== "");
+  if (names.includes("*")) return "*";
+  const seen = new Set<string>();
+  return names.filter((name) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase())).join(", ");
+}
+
+/** The characters that a field's value may not have: controls other than the tab, and all that are no byte. */
+const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+
+/**
+ * Checks the value of a header field: servers refuse a wrong one when they send it, some by an error that nobody catches.
+ *
+ * @param origin The option or function that gave the value, for the message.
+ * @throws {TypeError} if it is none.
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-5.5}
+ */
+export function requireFieldValue(origin: string, value: string): void {
+  if (typeof value === "string" && !NOT_IN_VALUE.test(value)) return;
+  throw new TypeError(
+    `${origin} gives ${JSON.stringify(value)}, which is no value of a header field: use printable text`,
+  );
+}
+
+/**
+ * Responses that may lack fields of the whole representation: a part of it (206), the news that it is not modified (304), a
+ * page in the place of it (404), none at all (such as 405 or 416), and one that is encoded on its way.
+ */
+export type AnswerKind = "part" | "unmodified" | "page" | "none" | "encoded";
+
+/** The letters of the table's column. */
+const letters: Readonly<Record<AnswerKind, string>> = {
+  part: "p",
+  unmodified: "u",
+  page: "g",
+  none: "n",
+  encoded: "e",
+};
+const SETTABLE = "s";
+const EVERYTHING = "pugnes";
+
+/**
+ * The one table of which responses carry which fields. A name with `*` stands for all that begin so and have no row of
+ * their own; a field without a row goes with every response.
+ *
+ * | letter | goes with |
+ * | --- | --- |
+ * | p | 206, parts of the representation |
+ * | u | 304: not what is about the bytes, nor what tells a cache nothing new beside the tag (RFC 9110, section 15.4.5) |
+ * | g | 404, whose page is not what was asked for |
+ * | n | responses without a representation |
+ * | e | a response that is encoded on its way: not what is of the bytes before |
+ * | s | what users may set, where only the handler can know the others |
+ */
+const table: Readonly<Record<string, string>> = {
+  "accept-ranges": "p",
+  "cache-control": "pues",
+  connection: "pugne",
+  "content-*": "pges",
+  "content-digest": "pgs",
+  "content-encoding": "pge",
+  "content-length": "pg",
+  "content-location": "puges",
+  "content-md5": "pgs",
+  "content-range": "pge",
+  "content-security-policy*": EVERYTHING,
+  digest: "pugns",
+  etag: "pue",
+  expires: "puges",
+  "last-modified": "pes",
+  "repr-digest": "ps",
+  "transfer-encoding": "pugne",
+  "use-as-dictionary": "es", // browsers would take a part for the dictionary, in place of a whole one that they have
+  "x-content-type*": "pgnes",
+};
+
+/** The beginnings of names in the table, the longest first. */
+const beginnings = Object.keys(table).filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1))
+  .sort((a, b) => b.length - a.length);
+
+/** The uses of the fields that were looked up, by their names as they were given. */
+const known = new Map<string, string>();
+/** Users give few names; but a program may make them. */
+const MOST_KNOWN = 1000;
+
+/** Whether a field goes with a response of that kind. */
+export function goesWith(name: string, kind: AnswerKind): boolean {
+  return usesOf(name).includes(letters[kind]);
+}
+
+/** Whether users may set a field of a static response, in place of what the handler would say. */
+export function isSettable(name: string): boolean {
+  return usesOf(name).includes(SETTABLE);
+}
+
+/** Lists the fields that do not go with a response of that kind, in lower case. */
+export function namesNotWith(kind: AnswerKind): string[] {
+  return Object.keys(table).filter((name) => !table[name].includes(letters[kind]));
+}
+
+function usesOf(name: string): string {
+  const uses = known.get(name);
+  if (uses !== undefined) return uses;
+  const found = lookedUp(name.toLowerCase());
+  if (known.size < MOST_KNOWN) known.set(name, found);
+  return found;
+}
+
+function lookedUp(name: string): string {
+  if (Object.hasOwn(table, name)) return table[name];
+  const beginning = beginnings.find((each) => name.startsWith(each));
+  return beginning === undefined ? EVERYTHING : table[`${beginning}*`];
+}

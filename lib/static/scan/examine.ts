@@ -1,0 +1,198 @@
+import { fileStatus } from "../../runtime/mod.ts";
+import { type FileContent, readContent, reasonOf, type Turns } from "./file_content.ts";
+import type { FoundFiles } from "./found_files.ts";
+import type { ManifestTime } from "./manifest_records.ts";
+import { SMALL_BODY } from "./memory.ts";
+import type { VariantKind, Warn } from "./representation.ts";
+
+/** The state that the steps of one scan share. */
+export interface Scan {
+  /** Contents are at first what the manifest says, in the end what is. */
+  readonly found: FoundFiles;
+  /** Undefined if there is no manifest. */
+  readonly manifest: ManifestTime | undefined;
+  /** Paths of files that nothing vouches for. */
+  readonly doubted: ReadonlySet<string>;
+  readonly warn: Warn;
+  readonly turns: Turns;
+}
+
+const HASH_LENGTH = 32;
+/** In bytes: the largest zstd window of this content coding (RFC 9659). */
+const LARGEST_WINDOW = 8 * 1024 * 1024;
+
+/** The SHA-256 of the dictionary that a delta says it needs, in base64. */
+export function dictionaryIn({ head }: FileContent, { magic }: VariantKind): string {
+  return Buffer.from(head.subarray(magic.length, magic.length + HASH_LENGTH)).toString("base64");
+}
+
+/** Returns the reason why a file cannot be a variant of one with `size` bytes, found without decompressing it. */
+export function faultInBytes(content: FileContent, kind: VariantKind, size: number): string | undefined {
+  const { coding, dictionary, magic } = kind;
+  const shortest = magic.length + (dictionary ? HASH_LENGTH : 0);
+  if (content.size <= shortest || !magic.every((byte, i) => content.head[i] === byte)) return `it is not ${coding}`;
+  if (coding === "zstd" && windowInZstd(content) > LARGEST_WINDOW) {
+    return "its window has more than the 8 MiB that browsers take";
+  }
+  const declared = coding === "gzip" ? sizeInGzip(content) : coding === "zstd" ? sizeInZstd(content) : undefined;
+  const modulus = coding === "gzip" ? 2 ** 32 : Infinity;
+  if (declared === undefined || declared === size % modulus) return undefined;
+  return `it holds ${declared} bytes where the file has ${size}, or ends early`;
+}
+
+/** The size of what is compressed, modulo 2 to the 32nd: the last 4 bytes (RFC 1952, section 2.3.1). */
+function sizeInGzip({ tail }: FileContent): number {
+  return new DataView(tail.buffer, tail.byteOffset).getUint32(0, true);
+}
+
+/** The size of what is compressed, if the frame's header says it (RFC 8878, section 3.1.1.1). */
+function sizeInZstd({ head }: FileContent): number | undefined {
+  const descriptor = head[4];
+  const isSingleSegment = (descriptor & 0x20) !== 0;
+  const start = 5 + (isSingleSegment ? 0 : 1) + [0, 1, 2, 4][descriptor & 3];
+  const view = new DataView(head.buffer, head.byteOffset, head.length);
+  const form = descriptor >> 6;
+  if (form === 0 && !isSingleSegment) return undefined;
+  if (head.length < start + 2 ** form) return undefined;
+  if (form === 0) return view.getUint8(start);
+  if (form === 1) return view.getUint16(start, true) + 256;
+  return form === 2 ? view.getUint32(start, true) : Number(view.getBigUint64(start, true));
+}
+
+/** The size of the window in bytes (RFC 8878, section 3.1.1.1.2); a frame of one segment has one as large as its content. */
+function windowInZstd(content: FileContent): number {
+  const [, , , , descriptor, exponents] = content.head;
+  if ((descriptor & 0x20) !== 0) return sizeInZstd(content) ?? 0;
+  const base = 2 ** (10 + (exponents >> 3));
+  return base + base / 8 * (exponents & 7);
+}
+
+/** A variant to look at. */
+export interface VariantToExamine {
+  readonly file: number;
+  readonly index: number;
+  /** Whether the file is what the manifest says, so that the variant may be. */
+  readonly isAsRecorded: boolean;
+}
+
+/**
+ * Finds out what a variant holds; warns if it is none. Unless the manifest vouches for it, it is to be proven.
+ *
+ * @returns false if it is of other content than its file.
+ */
+export async function examineVariant(variant: VariantToExamine, scan: Scan): Promise<boolean> {
+  if (variant.isAsRecorded && isSmallAndRecorded(variant, scan)) return true;
+  const { index, file } = variant;
+  const { found, warn, turns } = scan;
+  const path = found.realPathOf(file, index);
+  try {
+    if (variant.isAsRecorded && isVouchedFor(path, index, scan)) return true;
+    const content = await readContent(path, turns);
+    const fault = faultOf(content, variant, scan);
+    const isVouched = variant.isAsRecorded && found.contents.has(index);
+    found.contents.set(index, content.size, content.sha256, "base64");
+    found.see(index, content);
+    if (fault !== undefined) {
+      found.unfit.add(index);
+      warn(pathOf(variant, scan), `this variant is left out: ${fault}`);
+      return false;
+    }
+    if (!isVouched) found.unproven.add(index);
+    const kind = found.kindOf(index)!;
+    if (kind.dictionary) found.dictionaries.set(index, dictionaryIn(content, kind));
+  } catch (error) {
+    found.contents.clear(index);
+    warn(pathOf(variant, scan), `this variant is left out: ${reasonOf(error)}`);
+  }
+  return true;
+}
+
+/** Leaves out those variants of a file that nothing vouches for: one beside them is of other content. */
+export function leaveOutUnproven(file: number, { found, warn }: Scan): void {
+  for (let index = found.firstOf(file) + 1; index < found.firstOf(file + 1); index++) {
+    if (!found.unproven.delete(index)) continue;
+    found.unfit.add(index);
+    const why = "no manifest vouches for it, and another one beside it is not of this file";
+    warn(found.paths.at(file) + found.kindOf(index)!.extension, `this variant is left out: ${why}`);
+  }
+}
+
+function pathOf({ file, index }: VariantToExamine, { found }: Scan): string {
+  return found.paths.at(file) + found.kindOf(index)!.extension;
+}
+
+/** Small ones are held against their hash when they are read, before they are sent; large ones never as a whole. */
+function isSmallAndRecorded({ index }: VariantToExamine, { found: { contents } }: Scan): boolean {
+  return contents.has(index) && contents.sizeOf(index) <= SMALL_BODY;
+}
+
+function isVouchedFor(path: string, index: number, { found, manifest }: Scan): boolean {
+  if (!found.contents.has(index)) return false;
+  const now = fileStatus(path);
+  if (now.size !== found.contents.sizeOf(index) || !manifest!.vouchesFor(now)) return false;
+  found.see(index, now);
+  return true;
+}
+
+/** Returns the reason why a variant cannot be served, if any. */
+function faultOf(content: FileContent, variant: VariantToExamine, { found }: Scan): string | undefined {
+  const { file, index, isAsRecorded } = variant;
+  const isRecorded = found.contents.has(index);
+  const isRecordedOne = isRecorded && content.sha256 === found.contents.sha256Of(index);
+  if (isRecorded && isAsRecorded) return isRecordedOne ? undefined : "it is not what precompress wrote; run it again";
+  if (isRecordedOne) return "it was made of what the file was before; run precompress again";
+  return faultInBytes(content, found.kindOf(index)!, found.contents.sizeOf(found.firstOf(file)));
+}
+
+/** Finds out what a file and its variants hold; warns of what is not as it should be and leaves it out. */
+export async function examine(file: number, scan: Scan): Promise<void> {
+  const { found, warn } = scan;
+  const { contents } = found;
+  const first = found.firstOf(file);
+  const end = found.firstOf(file + 1);
+  let isAsRecorded = false;
+  try {
+    isAsRecorded = await examineOriginal(file, first, scan);
+  } catch (error) {
+    for (let i = first; i < end; i++) contents.clear(i);
+    if (found.siteDictionary === file) found.siteDictionary = undefined;
+    return warn(found.paths.at(file), `it is left out: ${reasonOf(error)}`);
+  }
+  if (!isAsRecorded && found.siteDictionary === file) found.siteDictionary = undefined;
+  if (!isAsRecorded) found.immutable?.delete(file); // it did change
+  let areAllFit = true;
+  for (let i = first + 1; i < end; i++) {
+    if (!await examineVariant({ file, index: i, isAsRecorded }, scan)) areAllFit = false;
+  }
+  if (!areAllFit) leaveOutUnproven(file, scan);
+}
+
+/** Whether the file holds what the manifest says. */
+async function examineOriginal(file: number, index: number, scan: Scan): Promise<boolean> {
+  const { found, warn, turns } = scan;
+  const { contents } = found;
+  const path = found.realPathOf(file, index);
+  const isRecorded = contents.has(index);
+  if (isRecorded && isOriginalVouchedFor(file, index, path, scan)) return true;
+  const content = await readContent(path, turns);
+  const isAsRecorded = isRecorded && content.sha256 === contents.sha256Of(index);
+  contents.set(index, content.size, content.sha256, "base64");
+  found.see(index, content);
+  if (isRecorded && !isAsRecorded) {
+    warn(found.paths.at(file), "it changed since precompress ran: what was made of it then is left out; run it again");
+  }
+  return isAsRecorded;
+}
+
+function isOriginalVouchedFor(
+  file: number,
+  index: number,
+  path: string,
+  { found, manifest, doubted }: Scan,
+): boolean {
+  if (doubted.size > 0 && doubted.has(found.paths.at(file))) return false;
+  const now = fileStatus(path);
+  if (now.size !== found.contents.sizeOf(index) || !manifest!.vouchesFor(now)) return false;
+  found.see(index, now);
+  return true;
+}

@@ -1,0 +1,12 @@
+/** Returns an attribute's getter. The form for browsers of `host.ts`, for which no minimum version is given. */
+// deno-lint-ignore no-explicit-any -- each getter has its own type
+export function getterOf(prototype: object, name: PropertyKey): (this: unknown) => any {
+  return Object.getOwnPropertyDescriptor(prototype, name)!.get!;
+}
+
+/** The global function of a name as it is at this call. Browsers load none late. */
+export function globalFunction<Name extends "setImmediate" | "setTimeout" | "clearTimeout">(
+  name: Name,
+): (typeof globalThis)[Name] | undefined {
+  return globalThis[name];
+}

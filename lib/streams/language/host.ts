@@ -1,0 +1,29 @@
+/**
+ * The getter of an attribute, taken when a module loads, so that later patches change nothing here.
+ *
+ * @throws {TypeError} if the runtime is too old to have it.
+ */
+// deno-lint-ignore no-explicit-any -- each getter has its own type
+export function getterOf(prototype: object, name: PropertyKey): (this: unknown) => any {
+  const getter = Object.getOwnPropertyDescriptor(prototype, name)?.get;
+  if (getter) return getter;
+  const missing = `${prototype.constructor.name}.prototype.${String(name)}`;
+  throw new TypeError(`@millrace/streams needs ${missing}: Node 22.18, Deno 2.4, Bun 1.2.23 or newer`);
+}
+
+/**
+ * The global function of a name as it is at this call, which need not be loaded until it is used: Deno's getters of timers
+ * load Node's modules, which takes as long as to load all of ours.
+ *
+ * @returns undefined if there is none.
+ */
+export function globalFunction<Name extends "setImmediate" | "setTimeout" | "clearTimeout">(
+  name: Name,
+): (typeof globalThis)[Name] | undefined {
+  const { value, get } = Object.getOwnPropertyDescriptor(globalThis, name) ?? {};
+  if (get === undefined) return value;
+  let loaded: ((...args: unknown[]) => unknown) | undefined = undefined;
+  const load = (...args: unknown[]): unknown =>
+    (loaded ??= get.call(globalThis) as NonNullable<typeof loaded>)(...args);
+  return load as (typeof globalThis)[Name];
+}

@@ -1,0 +1,323 @@
+import { getterOf } from "#streams/host";
+import { NativeReadableStream } from "../../language/native_classes.ts";
+
+/** Marks a new stream as one that can be transferred. */
+export type TransferMark = (stream: object) => void;
+
+/** By this Deno tells what it can transfer, wherever on the prototype chain it is. */
+const DENO_HOST_OBJECT = Symbol.for("Deno.core.hostObject");
+
+/**
+ * How the runtime is told that a stream may go to another thread. Its serializer asks that of each object before it runs
+ * any code of the object's, so the answer must be there from the start.
+ *
+ * @param sample a stream of the runtime's class.
+ * @param prototype of the streams that are to be marked like it.
+ * @returns `undefined` if there is no way to tell it.
+ */
+export function transferMarkOf(sample: object, prototype: object): TransferMark | undefined {
+  const denoType = Object.getOwnPropertyDescriptor(sample, DENO_HOST_OBJECT);
+  if (denoType === undefined) return nodeTransferMark(prototype);
+  Object.defineProperty(prototype, DENO_HOST_OBJECT, denoType);
+  return () => {};
+}
+
+/** The functions of `node:util` and `process` used here. */
+interface NodeUtil {
+  transferableAbortSignal?(signal: object): object;
+}
+interface NodeProcess {
+  getBuiltinModule?(name: "node:util"): NodeUtil | undefined;
+}
+
+/** Whether a stream passes for an AbortSignal, as it must where Node marks that. */
+let isMarking = false;
+
+/**
+ * Node's mark is a property out of the reach of programs, which its stream classes' constructors set, and which
+ * `util.transferableAbortSignal()` sets to the same on whatever has the property by which Node tells an AbortSignal.
+ */
+function nodeTransferMark(prototype: object): TransferMark | undefined {
+  const { process } = globalThis as { process?: NodeProcess };
+  const transferable = process?.getBuiltinModule?.("node:util")?.transferableAbortSignal;
+  const signalBrand = Object.getOwnPropertySymbols(new AbortController().signal)
+    .find(({ description }) => description === "kAborted");
+  if (transferable === undefined || signalBrand === undefined) return undefined;
+  Object.defineProperty(prototype, signalBrand, { get: () => isMarking ? false : undefined });
+  return (stream) => {
+    isMarking = true;
+    transferable(stream);
+    isMarking = false;
+  };
+}
+
+/**
+ * Calls a function with ten calls below it, for one that has errors thrown while a module loads. Deno notes the innermost
+ * ten calls of each: for the module's own place among them V8 parses the whole of it once more (5 of 12 ms of an import).
+ */
+export function farFromTop<T>(run: () => T, calls = 10): T {
+  return calls === 0 ? run() : farFromTop(run, calls - 1);
+}
+
+/** The symbols by which Node's objects have the name of their class, and all that changes of them. */
+interface Keys {
+  readonly name: PropertyKey;
+  readonly record: PropertyKey;
+}
+
+/** The symbols that the runtime asks its streams for, once it was tried; `undefined` where it does not ask for two. */
+let keys: Keys | undefined;
+let areKeysTried = false;
+
+/**
+ * An object as the runtime's class makes it, to be looked at: one that has nothing but the two symbols that all of Node's
+ * classes have, or, where these are not known, one that `make` makes.
+ *
+ * Node marks each stream of its own as one that can be transferred, and ours by the same function. That is fast for the
+ * first four classes that it sees only (a new WritableStream took 210 ns instead of 140), of which `URL` is one and ours
+ * are three: so no stream of Node's is made before these.
+ */
+export function sampleOf({ name }: { readonly name: string }, make: () => object): object {
+  if (!areKeysTried) keys = farFromTop(askedKeys);
+  areKeysTried = true;
+  if (keys === undefined) return make();
+  return { [keys.name]: name, [keys.record]: { readable: {}, writable: {} } };
+}
+
+/** Whether samples are made without the runtime's classes. */
+export function knowsKeys(): boolean {
+  return keys !== undefined;
+}
+
+/** The symbols that the getter of `locked` asks a stream for; only with a name behind one of them it answers. */
+function askedKeys(): Keys | undefined {
+  const asked = keysThatAreAsked(undefined);
+  const name = asked.length === 2 ? asked.find((key) => keysThatAreAsked(key).length === 2) : undefined;
+  return name === undefined ? undefined : { name, record: asked.find((key) => key !== name)! };
+}
+
+/** The symbols that are asked of an object with the class's name behind one of them, and a record behind all others. */
+function keysThatAreAsked(nameKey: PropertyKey | undefined): PropertyKey[] {
+  const asked = new Set<PropertyKey>();
+  const stream = new Proxy({}, {
+    get(_, key) {
+      asked.add(key);
+      return key === nameKey ? NativeReadableStream.name : {};
+    },
+  });
+  try {
+    getterOf(NativeReadableStream.prototype, "locked").call(stream);
+  } catch {
+    if (nameKey !== undefined) return []; // that is not where the name is
+  }
+  return [...asked];
+}
+
+/** A class that stands between ours and the runtime's, or either. */
+export interface StandIn {
+  readonly name: string;
+  readonly prototype: object;
+}
+
+/**
+ * The native side of a stream, a reader or a writer: an object of the runtime's own class that stands for it, made at the
+ * first call; `undefined` for what is of another class.
+ */
+export type NativeSideOf = (object: object) => object | undefined;
+
+type Class = StandIn & (new (...args: never[]) => object);
+
+/** Makes the class that is to be checked, with native sides from the given function; `undefined` if there is no way. */
+export type MakeStandIn = (sideOf: NativeSideOf) => StandIn | undefined;
+
+/** A member of the runtime's class, which gives something, and throws for objects of others. */
+export type Member = (this: object) => unknown;
+
+/**
+ * Whether the runtime takes an object without a native side for one of its own, and finds that side when it looks for it;
+ * neither may be so in a version that keeps streams in another way.
+ *
+ * @param sample one of the runtime's own, or, if its symbols are known, one that has them: then it is not cloned.
+ * @param members of its class.
+ */
+export function isLikeNative(sample: object, makeStandIn: MakeStandIn, members: readonly Member[]): boolean {
+  let standing: object | undefined = undefined;
+  let hasLooked = false;
+  const StandIn = makeStandIn((object) => {
+    if (object !== standing) return undefined;
+    hasLooked = true;
+    return sample;
+  });
+  if (StandIn === undefined) return false;
+  const { prototype } = StandIn;
+  standing = knowsKeys() ? Object.create(prototype) as object : Reflect.construct(StandIn as Class, []) as object;
+  if (!knowsKeys() && (howCloningFails(standing) !== howCloningFails(sample) || hasLooked)) return false;
+  const another: object = Object.create(prototype);
+  return members.every((member) =>
+    passes(member, standing!) && hasLooked && !passes(member, another) && !passes(member, prototype)
+  );
+}
+
+/** The getters of a class of streams: `locked`, or `readable` and `writable`. */
+export function gettersOf(prototype: object): Member[] {
+  const names = Object.getOwnPropertyNames(prototype);
+  return names.flatMap((name) => Object.getOwnPropertyDescriptor(prototype, name)?.get ?? []);
+}
+
+function passes(member: Member, object: object): boolean {
+  try {
+    return member.call(object) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** A stream that is not transferred is no object to be cloned, and what is said of it tells what it is taken for. */
+export function howCloningFails(stream: object): string {
+  try {
+    structuredClone(stream);
+    return "";
+  } catch (error) {
+    return String(error);
+  }
+}
+
+type Properties = Record<PropertyKey, unknown>;
+
+/** Whether one class was seen to mark its objects. */
+let isMarkingTried = false;
+
+/** The global that a class stands in for at the moment. */
+let replaced: { readonly name: string; readonly before: PropertyDescriptor } | undefined;
+
+/**
+ * Puts a class in the place of the runtime's, until {@linkcode putBack}, if the runtime takes its instances for its own:
+ * a class that is made meanwhile and extends the global extends it. (To set the prototypes of a class later keeps V8 from
+ * compiling its constructor: a new ReadableStream took 1.6 times as long.)
+ */
+export function putInPlace(
+  native: StandIn,
+  sample: object,
+  sideOf: NativeSideOf,
+  makeStandIn: MakeStandIn,
+  members: readonly Member[],
+): boolean {
+  const isLike = hasOnlySymbols(sample) && farFromTop(() => isLikeNative(sample, makeStandIn, members));
+  return isLike && standIn(native, makeStandIn(sideOf)!);
+}
+
+/** Puts a class in the place of the runtime's, until {@linkcode putBack}, if that can be. */
+export function standIn(native: StandIn, value: StandIn): boolean {
+  const { name } = native;
+  const before = Object.getOwnPropertyDescriptor(globalThis, name);
+  if (before?.configurable !== true || Reflect.get(globalThis, name) !== native) return false;
+  replaced = { name, before };
+  Object.defineProperty(globalThis, name, { value, configurable: true });
+  return true;
+}
+
+/**
+ * Puts the runtime's class back, once ours is made. A stream of that is marked at once, which `sampleOf()` is about; if
+ * that does not have it refused as one to be cloned, ours is made to extend the runtime's class after all.
+ *
+ * @returns whether the class that ours extends makes no native side.
+ */
+export function putBack(ours?: Class): boolean {
+  if (replaced === undefined) return false;
+  const { name, before } = replaced;
+  const StandIn = Reflect.get(globalThis, name) as Class;
+  Object.defineProperty(globalThis, name, before);
+  replaced = undefined;
+  if (ours === undefined || isMarked(StandIn, ours)) return true;
+  Object.setPrototypeOf(ours, before.value);
+  Object.setPrototypeOf(ours.prototype, before.value.prototype);
+  return false;
+}
+
+/** Whether the runtime sees that what a class makes can be transferred. Others are checked before they stand in. */
+function isMarked(StandIn: Class, ours: Class): boolean {
+  try {
+    const stream = Reflect.construct(StandIn, [], ours) as object;
+    return isMarkingTried || !knowsKeys() || (isMarkingTried = farFromTop(() => howCloningFails(stream)) !== "");
+  } catch {
+    return false; // it marks nothing but its own
+  }
+}
+
+function hasOnlySymbols(sample: object): boolean {
+  const keys = Reflect.ownKeys(sample);
+  return keys.length > 0 && keys.every((key) => {
+    const { writable, configurable } = Object.getOwnPropertyDescriptor(sample, key)!;
+    return typeof key === "symbol" && writable === true && configurable === true;
+  });
+}
+
+/**
+ * A class that extends the runtime's, without its constructor. A sample of known keys may have fewer than a stream of the
+ * runtime's: the first native side shows the others.
+ */
+export function standInFor(
+  native: StandIn,
+  sample: object,
+  prototype: object,
+  sideOf: NativeSideOf,
+  mark: TransferMark,
+  onClosed?: (stream: object) => void,
+): StandIn {
+  const keys = Reflect.ownKeys(sample);
+  const names = keys.filter((key) => Reflect.get(sample, key) === native.name);
+  for (const key of names) Object.defineProperty(prototype, key, { value: native.name });
+  const others = keys.filter((key) => !Object.hasOwn(prototype, key));
+  const isShared = isRecord(sample, others);
+  let isComplete = !knowsKeys();
+  const sideWithAll: NativeSideOf = (object) => {
+    const side = sideOf(object);
+    if (isComplete || side === undefined) return side;
+    isComplete = true;
+    for (const key of Reflect.ownKeys(side)) {
+      if (!(key in prototype)) Object.defineProperty(prototype, key, delegate(key, sideOf, false));
+    }
+    return side;
+  };
+  for (const key of others) Object.defineProperty(prototype, key, delegate(key, sideWithAll, isShared, onClosed));
+  function StandIn(this: object): void {
+    mark(this);
+  }
+  Object.setPrototypeOf(StandIn, native);
+  StandIn.prototype = prototype;
+  return StandIn as unknown as StandIn;
+}
+
+/** Node has all that changes of a stream in one object, which our stream can share with its native side. */
+function isRecord(sample: object, keys: PropertyKey[]): boolean {
+  return keys.length === 1 && typeof Reflect.get(sample, keys[0]) === "object";
+}
+
+function delegate(
+  key: PropertyKey,
+  sideOf: NativeSideOf,
+  isShared: boolean,
+  onClosed?: (stream: object) => void,
+): PropertyDescriptor & ThisType<object> {
+  return {
+    get() {
+      const side = sideOf(this) as Properties | undefined;
+      if (side === undefined) return undefined;
+      const value = side[key];
+      if (isShared) define(this, key, value); // so that it is found without us from now on
+      return value;
+    },
+    set(value) {
+      const side = sideOf(this) as Properties | undefined;
+      if (side === undefined) return define(this, key, value); // the runtime's constructor made it with our prototype
+      side[key] = value;
+      if (value === "closed") onClosed?.(this);
+    },
+    configurable: true,
+  };
+}
+
+/** Does nothing to an object that is frozen: the accessors go on answering for it. */
+function define(stream: object, key: PropertyKey, value: unknown): void {
+  Reflect.defineProperty(stream, key, { value, writable: true, enumerable: true, configurable: true });
+}

@@ -1,0 +1,64 @@
+/** The limits of a batch that is read, whatever more is queued. */
+export interface BatchLimits {
+  /** The chunks that a batch has at most. */
+  readonly maxChunks: number;
+  /** The bytes from which on a batch takes no further chunk. */
+  readonly maxBytes: number;
+}
+
+/** For how many microtasks a batch waits for a source that is at work: an async generator takes four for a chunk. */
+const PATIENCE = 6;
+
+const { isView } = ArrayBuffer;
+
+/** A batch that grows. */
+export class GatheredBatch {
+  readonly chunks: unknown[] = [];
+  readonly #limits: BatchLimits;
+  #bytes = 0;
+  #seen = 0;
+  #idle = 0;
+
+  constructor(limits: BatchLimits) {
+    this.#limits = limits;
+  }
+
+  add(chunk: unknown): void {
+    this.chunks.push(chunk);
+    if (isView(chunk)) this.#bytes += chunk.byteLength;
+    else if (typeof chunk === "string") this.#bytes += chunk.length;
+  }
+
+  get hasRoom(): boolean {
+    return this.chunks.length < this.#limits.maxChunks && this.#bytes < this.#limits.maxBytes;
+  }
+
+  /** Whether it has waited long enough, with room and a source at work; to be asked once a microtask. */
+  waitsNoLonger(): boolean {
+    const { length } = this.chunks;
+    this.#idle = length > this.#seen ? 0 : this.#idle + 1;
+    this.#seen = length;
+    return this.#idle >= PATIENCE;
+  }
+}
+
+/** A request for a batch: exactly one of its steps is called, unless the reader is released first. */
+export interface BatchRequest {
+  batchSteps(batch: unknown[]): void;
+  closeSteps(): void;
+  errorSteps(error: unknown): void;
+}
+
+/** A reader that has locked a stream and takes all chunks of its queue in one step. */
+export interface BatchReader {
+  /** Takes the chunks that are there at once, unless more are to be waited for. */
+  take(): unknown[] | undefined;
+  /** Waits for chunks, or for the end of the stream; to be called when {@linkcode take} gave nothing, once at a time. */
+  read(request: BatchRequest): void;
+  cancel(reason: unknown): Promise<void>;
+  /**
+   * Unlocks the stream, forgets a request that waits, and returns what was gathered for it: later, if a chunk may be on
+   * its way. A call of {@linkcode take} that is under way returns that instead.
+   */
+  release(): unknown[] | Promise<unknown[] | undefined> | undefined;
+}

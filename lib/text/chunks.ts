@@ -1,0 +1,117 @@
+import {
+  bytesOfView,
+  described,
+  enqueueAll,
+  hasBackpressure,
+  RUN_LENGTH,
+  takeRun,
+  transformRest,
+} from "../streams/internal.ts";
+import type { TransformStreamDefaultController } from "../streams/mod.ts";
+
+/** The bytes that a well-formed text takes in UTF-8. */
+export function utf8Length(text: string): number {
+  let length = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) continue;
+    // Each half of a surrogate pair takes two of its four bytes.
+    length += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
+  }
+  return length;
+}
+
+/**
+ * The bytes of a chunk, without a copy.
+ *
+ * @throws {TypeError} if it is no Uint8Array, other view or ArrayBuffer.
+ */
+export function bytesOfChunk(chunk: unknown): Uint8Array {
+  const bytes = bytesOf(chunk);
+  if (bytes !== undefined) return bytes;
+  const wayOut = typeof chunk === "string" ? ": pipe text through a TextEncoderStream first" : "";
+  throw new TypeError(`a chunk must be a Uint8Array or another BufferSource, not ${described(chunk)}${wayOut}`);
+}
+
+/**
+ * A chunk of text as it is, and the bytes of any other one, without a copy.
+ *
+ * @throws {TypeError} if it is neither text nor a Uint8Array, other view or ArrayBuffer.
+ */
+export function textOrBytes(chunk: unknown): string | Uint8Array {
+  if (typeof chunk === "string") return chunk;
+  const bytes = bytesOf(chunk);
+  if (bytes !== undefined) return bytes;
+  throw new TypeError(`a chunk must be a string, a Uint8Array or another BufferSource, not ${described(chunk)}`);
+}
+
+function bytesOf(chunk: unknown): Uint8Array | undefined {
+  if (ArrayBuffer.isView(chunk)) return bytesOfView(chunk);
+  return isArrayBuffer(chunk) ? new Uint8Array(chunk) : undefined;
+}
+
+/** Of any realm. */
+function isArrayBuffer(value: unknown): value is ArrayBuffer {
+  return Object.prototype.toString.call(value) === "[object ArrayBuffer]";
+}
+
+/**
+ * The bytes, or UTF-16 code units, of a chunk that are read before the next ones wait until their records were taken.
+ * Records take some ten times the memory of their text: those of 256 KiB, as files give them, outlive a collection or two,
+ * at 1.1 to 1.6 times the peak of memory and 1.2 times the CPU time.
+ */
+const PIECE = 32 * 1024;
+
+/** Whatever takes a chunk in pieces. */
+interface PieceTaker {
+  add(piece: string | Uint8Array): void;
+}
+
+/** Adds a chunk to a text, a piece at a time; returns what the transformer has to return. */
+export function addInPieces(
+  text: PieceTaker,
+  chunk: unknown,
+  controller: TransformStreamDefaultController<never>,
+): Promise<never> | undefined {
+  const whole = textOrBytes(chunk);
+  let end = 0;
+  do {
+    text.add(pieceOf(whole, end, end += PIECE));
+  } while (end < whole.length && !hasBackpressure(controller));
+  return end < whole.length ? transformRest(controller, pieceOf(whole, end, whole.length)) : undefined;
+}
+
+function pieceOf(whole: string | Uint8Array, from: number, to: number): string | Uint8Array {
+  return typeof whole === "string" ? whole.slice(from, to) : whole.subarray(from, to);
+}
+
+/** A buffer of a transformer's output, enqueued many chunks at once: 64 at once take a fifth more time. */
+export class GatheredChunks<T> {
+  readonly #controller: TransformStreamDefaultController<T>;
+  #chunks: T[] = takeRun() as T[];
+  #count = 0;
+
+  constructor(controller: TransformStreamDefaultController<T>) {
+    this.#controller = controller;
+  }
+
+  add(chunk: T): void {
+    this.#chunks[this.#count++] = chunk;
+    if (this.#count === RUN_LENGTH) this.#enqueueFull();
+  }
+
+  #enqueueFull(): void {
+    const chunks = this.#chunks;
+    this.#chunks = takeRun() as T[];
+    this.#count = 0;
+    enqueueAll(this.#controller, chunks);
+  }
+
+  /** Enqueues what was added: to be called at the end of each transform. */
+  enqueue(): void {
+    if (this.#count === 0) return;
+    const chunks = this.#chunks.slice(0, this.#count);
+    this.#count = 0;
+    enqueueAll(this.#controller, chunks);
+  }
+}
