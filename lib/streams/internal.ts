@@ -4,7 +4,30 @@
  * @module
  */
 export { bytesOfView, joinBytes } from "./language/array_buffers.ts";
-export { described, quoted, requireKnown } from "./language/options.ts";
+export {
+  anyOf,
+  bool,
+  bytes,
+  type Checked,
+  described,
+  func,
+  integer,
+  listOf,
+  type Member,
+  member,
+  nearest,
+  nested,
+  number,
+  oneOf,
+  quoted,
+  requireKnown,
+  type Schema,
+  schema,
+  type SchemaOf,
+  signal,
+  text,
+  wrongType,
+} from "./language/options.ts";
 export { Deferred } from "./language/promises.ts";
 export { defineInterface, kindOf } from "./language/webidl.ts";
 export type { BatchLimits, BatchReader, BatchRequest } from "./queuing/read_batch.ts";

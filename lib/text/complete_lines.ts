@@ -76,10 +76,10 @@ export class UnfinishedLine {
 }
 
 /** As many bytes as the longest string of V8 has characters: a line that is not longer is a string on every runtime. */
-export const LONGEST: number = 2 ** 29 - 24;
+export const MAX_STRING_LENGTH: number = 2 ** 29 - 24;
 
 /** @throws {RangeError} if `maxLineLength` is not a number of bytes. */
-export function checkedMaxLineLength(length: number = LONGEST): number {
+export function checkedMaxLineLength(length: number = MAX_STRING_LENGTH): number {
   if (typeof length === "number" && length >= 0) return Math.floor(length);
   throw new RangeError(`maxLineLength ${described(length)} is not a number of bytes: use 0 or more`);
 }

@@ -1,7 +1,7 @@
 import { described, enqueueAll, quoted, ReleasingTransformer, requireKnown } from "../streams/internal.ts";
 import { type Transformer, TransformStream, type TransformStreamDefaultController } from "../streams/mod.ts";
 import { addInPieces, utf8Length } from "./chunks.ts";
-import { LONGEST, type TextChunk } from "./complete_lines.ts";
+import { MAX_STRING_LENGTH, type TextChunk } from "./complete_lines.ts";
 import { checkedOnInvalid } from "./on_invalid.ts";
 
 /**
@@ -257,7 +257,7 @@ export class JsonSequenceDecoderStream<T = unknown> extends TransformStream<stri
   }
 }
 
-function checkedMaxTextLength(length: number = LONGEST): number {
+function checkedMaxTextLength(length: number = MAX_STRING_LENGTH): number {
   if (typeof length === "number" && length >= 0) return Math.floor(length);
   throw new RangeError(`maxTextLength ${described(length)} is not a number of bytes: use 0 or more`);
 }

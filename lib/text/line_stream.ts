@@ -1,6 +1,6 @@
-import { enqueueAll, ReleasingTransformer, requireKnown } from "../streams/internal.ts";
+import { bool, bytes, enqueueAll, ReleasingTransformer, schema, type SchemaOf } from "../streams/internal.ts";
 import { type Transformer, TransformStream, type TransformStreamDefaultController } from "../streams/mod.ts";
-import { checkedMaxLineLength, CompleteLines, lineLimit, type TextChunk } from "./complete_lines.ts";
+import { CompleteLines, lineLimit, MAX_STRING_LENGTH, type TextChunk } from "./complete_lines.ts";
 import { LF_ENDS, LF_OR_CR_ENDS, type LineEnds } from "./line_ends.ts";
 
 /** Makes lines of text or bytes. */
@@ -41,8 +41,6 @@ export class LineSplitter extends ReleasingTransformer implements Transformer<Te
   }
 }
 
-const known = { allowCR: true, maxLineLength: true };
-
 /**
  * Options of {@linkcode LineStream}: which ends lines have, and how long they may be.
  *
@@ -72,6 +70,12 @@ export interface LineStreamOptions {
    */
   readonly maxLineLength?: number;
 }
+
+/** The options of {@linkcode LineStream}. */
+export const lineStreamOptions: SchemaOf<LineStreamOptions, "allowCR" | "maxLineLength"> = /* @__PURE__ */ schema(
+  "LineStream",
+  () => ({ allowCR: bool(false), maxLineLength: bytes(MAX_STRING_LENGTH) }),
+);
 
 /**
  * Takes text, as strings or bytes of UTF-8, and gives its lines, one a chunk, without their endings: LF, CRLF and, if
@@ -118,7 +122,7 @@ export class LineStream extends TransformStream<string | ArrayBuffer | ArrayBuff
    * @throws {RangeError} if `maxLineLength` is not a number of bytes.
    */
   constructor(options: LineStreamOptions = {}) {
-    requireKnown(options, known, "LineStream");
-    super(new LineSplitter(Boolean(options.allowCR), checkedMaxLineLength(options.maxLineLength)));
+    const { allowCR, maxLineLength } = lineStreamOptions(options);
+    super(new LineSplitter(allowCR, maxLineLength));
   }
 }

@@ -10,13 +10,13 @@ const SPREAD = /\b(?:push|unshift|max|min|fromCharCode|fromCodePoint)\(\.\.\..*/
 const short: readonly string[] = [
   "lib/build/compress_output.ts", // types of files
   "lib/cli/precompress_command.ts", // types of files
-  "lib/cli/usage.ts", // commands
   "lib/files/file_writable.ts", // a half of a character
   "lib/http/diagnostics/diagnostics_channel.ts", // fields of a request
   "lib/http/h2/hpack/huffman.ts", // 256
   "lib/http/h2/frame_handler.ts", // 200
   "lib/http/request/request_headers.ts", // fields of a request
   "lib/s3/upload/gathered_part.ts", // blocks of a part in memory
+  "lib/streams/language/options.ts", // names of options
   "lib/upload/body/stream_body.ts", // recent chunks
   "lib/upload/session/disk_sessions.ts", // two
 ];

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  anyOf,
+  bool,
+  bytes,
+  func,
+  integer,
+  listOf,
+  nearest,
+  nested,
+  number,
+  oneOf,
+  schema,
+  type SchemaOf,
+  signal,
+  text,
+} from "../../lib/streams/internal.ts";
+
+interface Levels {
+  readonly zstd?: number;
+  readonly br?: number;
+}
+
+interface Options {
+  readonly isStrict?: boolean;
+  readonly size?: number;
+  readonly share?: number;
+  readonly limit?: number;
+  readonly codings?: readonly ("br" | "zstd")[];
+  readonly levels?: Levels;
+  readonly index?: string | false;
+  readonly filter?: (name: string) => boolean;
+  readonly signal?: AbortSignal;
+}
+
+let loads = 0;
+const levels: SchemaOf<Levels, "br"> = schema("open()", () => ({ zstd: integer(1, 22), br: integer(0, 11, 3) }));
+const options: SchemaOf<Options, "isStrict" | "size" | "codings" | "index"> = schema("open()", () => {
+  loads++;
+  return {
+    isStrict: bool(false),
+    size: integer(1, Infinity, 16),
+    share: number(0, 1),
+    limit: bytes(),
+    codings: listOf(oneOf(["br", "zstd"]), 'a list such as ["br"]', ["br"]),
+    levels: nested(levels),
+    index: anyOf([text(), oneOf([false])], "index.html"),
+    filter: func<(name: string) => boolean>(),
+    signal: signal(),
+  };
+});
+
+test("schema() computes nothing before its first use", () => {
+  assert.equal(loads, 0);
+  options();
+  options.check({ size: 3 });
+  assert.equal(loads, 1);
+});
+
+test("a schema returns what is given, and the defaults of all other options", () => {
+  const filter = (): boolean => true;
+  const { signal } = new AbortController();
+  const given = { size: 2, filter, signal, levels: { zstd: 3 }, limit: 1.5, index: false as const };
+  assert.deepEqual(options(given), {
+    isStrict: false,
+    size: 2,
+    share: undefined,
+    limit: 1,
+    codings: ["br"],
+    levels: { zstd: 3, br: 3 },
+    index: false,
+    filter,
+    signal,
+  });
+  assert.equal(options({ size: Infinity }).size, Infinity);
+  assert.equal(options({ size: undefined }).size, 16);
+});
+
+test("a list of options is a copy", () => {
+  const codings: ("br" | "zstd")[] = ["zstd"];
+  const checked = options({ codings });
+  codings.push("br");
+  assert.deepEqual(checked.codings, ["zstd"]);
+});
+
+const refused: readonly (readonly [unknown, RegExp, typeof TypeError | typeof RangeError])[] = [
+  [null, /^the options of open\(\) must be an object, not null$/, TypeError],
+  [[], /^the options of open\(\) must be an object, not an Array$/, TypeError],
+  ["size", /^the options of open\(\) must be an object, not "size"$/, TypeError],
+  [{ sise: 1 }, /^open\(\): unknown option "sise": did you mean "size"\?$/, TypeError],
+  [{ ISSTRICT: true }, /did you mean "isStrict"\?$/, TypeError],
+  [{ toString: 1 }, /^open\(\): unknown option "toString": use isStrict, size, share, /, TypeError],
+  [{ isStrict: "false" }, /^isStrict must be true or false, not "false"$/, TypeError],
+  [{ isStrict: null }, /^isStrict must be true or false, not null$/, TypeError],
+  [{ size: "5" }, /^size must be a whole number from 1, not "5"$/, TypeError],
+  [{ size: NaN }, /^size NaN is out of range: use a whole number from 1$/, RangeError],
+  [{ size: 1.5 }, /^size 1\.5 is out of range/, RangeError],
+  [{ share: 2 }, /^share 2 is out of range: use a number from 0 to 1$/, RangeError],
+  [{ limit: -1 }, /^limit -1 is out of range: use a number of bytes from 0$/, RangeError],
+  [{ codings: "br" }, /^codings must be a list such as \["br"\], not "br"$/, TypeError],
+  [{ codings: ["br", "gz"] }, /^codings\[1\] must be "br" or "zstd", not "gz"$/, TypeError],
+  [{ levels: { zsdt: 3 } }, /^open\(\): unknown option "levels\.zsdt": did you mean "zstd"\?$/, TypeError],
+  [{ levels: { br: 12 } }, /^levels\.br 12 is out of range: use a whole number from 0 to 11$/, RangeError],
+  [{ levels: [] }, /^levels must be an object, not an Array$/, TypeError],
+  [{ index: true }, /^index must be a string or false, not true$/, TypeError],
+  [{ filter: "*" }, /^filter must be a function, not "\*"$/, TypeError],
+  [{ signal: {} }, /^signal must be an AbortSignal, not an Object$/, TypeError],
+];
+
+for (const [given, message, constructor] of refused) {
+  test(`a schema and its check() refuse ${typeof given === "object" ? JSON.stringify(given) : String(given)}`, () => {
+    for (const read of [() => options(given as Options), () => options.check(given as Options)]) {
+      assert.throws(read, (error: Error) => {
+        assert.equal(error.constructor, constructor);
+        assert.match(error.message, message);
+        return true;
+      });
+    }
+  });
+}
+
+test("check() looks at accessors of a class, too", () => {
+  class Given {
+    get size(): unknown {
+      return "5";
+    }
+  }
+  assert.throws(() => options.check(new Given()), /^TypeError: size must be/);
+});
+
+test("nearest() finds the name that was meant, and none for another word", () => {
+  const known = ["level", "windowLog", "dictionary"];
+  for (const word of ["levle", "LEVEL", "lvel", "levell"]) assert.equal(nearest(word, known), "level", word);
+  assert.equal(nearest("windowlog", known), "windowLog");
+  assert.equal(nearest("quality", known), undefined);
+  assert.equal(nearest("", known), undefined);
+});
