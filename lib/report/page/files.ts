@@ -1,3 +1,4 @@
+import { fromPrintable } from "../markup.ts";
 import type { PageHead, PageWords } from "../page_data.ts";
 
 /** Makes an element with a class and a text; names of files are only ever put in as text. */
@@ -69,4 +70,10 @@ export function siteFrom(bytes: Uint8Array): ShownSite {
 
 function difference(unsigned: number): number {
   return unsigned % 2 === 0 ? unsigned / 2 : (unsigned + 1) / -2;
+}
+
+/** Unpacks data that deflate compressed to `length` bytes. */
+export async function unpacked(text: string, length: number): Promise<Uint8Array> {
+  const stream = new Blob([fromPrintable(text, length)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }

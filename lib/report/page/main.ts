@@ -1,13 +1,6 @@
-import { fromPrintable } from "../markup.ts";
-import { type ShownFile, type ShownSite, siteFrom } from "./files.ts";
+import { type ShownFile, type ShownSite, siteFrom, unpacked } from "./files.ts";
 import { columnsOf, FileTable } from "./table.ts";
 import { Treemap } from "./treemap.ts";
-
-/** Unpacks data that deflate compressed to `length` bytes. */
-export async function unpacked(text: string, length: number): Promise<Uint8Array> {
-  const stream = new Blob([fromPrintable(text, length)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
 
 const byId = <Kind extends HTMLElement>(id: string): Kind => document.getElementById(id) as Kind;
 
