@@ -17,7 +17,7 @@ const marks: readonly (readonly [RegExp, string])[] = [
   [/\bprocess\.env(?:\.\w+|\[\w+\]) = |\bdelete process\.env/, "it changes the environment"],
   [/\bglobalThis(?:\.\w+|\[\w+\]) = |\b(?:defineProperty|assign)\(globalThis\b|\bsetGlobal\w+\(/, "it changes globals"],
   [/["/]lib\/streams\/install\.ts"/, "it replaces globals"],
-  [/\bmock\.(?:timers|method)\b/, "it replaces what other tests use"],
+  [/\bmock\.(?:timers|method)\b|\bperformance\.now = /, "it replaces what other tests use"],
   [/\b(?:memoryUsage|cpuUsage|getActiveResourcesInfo)\(|\/proc\/self\b/, "it measures its process"],
   [/\/garbage\.ts"/, "it collects the garbage of its process"],
 ];

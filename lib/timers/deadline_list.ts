@@ -1,0 +1,101 @@
+import { Timer } from "./timer.ts";
+
+/** An object with a deadline. It belongs to one {@linkcode DeadlineList} at a time, which alone sets its links. */
+export interface Timed {
+  /** The deadline, of `performance.now()`; 0 while there is none. */
+  expiresAt: number;
+  previousTimed: Timed | undefined;
+  nextTimed: Timed | undefined;
+  /** Called when the time is over; there is no deadline any more then. */
+  onExpired(): void;
+}
+
+/**
+ * Deadlines of one length. They expire in the order in which they were set, so that a list replaces a timer for each:
+ * to set and to clear one costs two links. One timer, which does not keep the process alive, is set for the first.
+ */
+export class DeadlineList {
+  readonly #ms: number;
+  #first: Timed | undefined = undefined;
+  #last: Timed | undefined = undefined;
+  readonly #timer: Timer = new Timer(() => this.#expire(), { keepsAlive: false });
+
+  /**
+   * Creates an empty list.
+   *
+   * @param ms The time from `start()` to the deadline; any length, Infinity for none.
+   */
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  /** Sets the deadline of an object, or sets it anew. */
+  start(timed: Timed): void {
+    if (timed.expiresAt !== 0) this.stop(timed);
+    timed.expiresAt = performance.now() + this.#ms;
+    timed.previousTimed = this.#last;
+    if (this.#last !== undefined) this.#last.nextTimed = timed;
+    this.#last = timed;
+    if (this.#first !== undefined) return;
+    this.#first = timed;
+    // The timer of an earlier one goes on: a client that sends one request after the other sets none a request.
+    this.#timer.setDue(timed.expiresAt);
+  }
+
+  /** Clears the deadline of an object; does nothing if it has none. */
+  stop(timed: Timed): void {
+    if (timed.expiresAt === 0) return;
+    timed.expiresAt = 0;
+    const { previousTimed, nextTimed } = timed;
+    if (previousTimed === undefined) this.#first = nextTimed;
+    else previousTimed.nextTimed = nextTimed;
+    if (nextTimed === undefined) this.#last = previousTimed;
+    else nextTimed.previousTimed = previousTimed;
+    timed.previousTimed = undefined;
+    timed.nextTimed = undefined;
+  }
+
+  /** Leaves no timer behind while there is no deadline; the next `start()` sets one again. */
+  rest(): void {
+    if (this.#first === undefined) this.#timer.stop();
+  }
+
+  #expire(): void {
+    const now = performance.now();
+    try {
+      while (this.#first !== undefined && this.#first.expiresAt <= now) {
+        const timed = this.#first;
+        this.stop(timed);
+        timed.onExpired();
+      }
+    } finally {
+      if (this.#first !== undefined) this.#timer.setDue(this.#first.expiresAt); // also if a callback threw
+    }
+  }
+}
+
+/** A deadline for an owner that is not {@linkcode Timed} itself, or is so already for another reason. */
+export class Deadline implements Timed {
+  expiresAt = 0;
+  previousTimed: Timed | undefined = undefined;
+  nextTimed: Timed | undefined = undefined;
+  readonly onExpired: () => void;
+  readonly #list: DeadlineList;
+
+  /** Sets the deadline in a list. */
+  constructor(list: DeadlineList, onExpired: () => void) {
+    this.#list = list;
+    this.onExpired = onExpired;
+    list.start(this);
+  }
+
+  /** The time that is left, in ms. */
+  get left(): number {
+    return this.expiresAt - performance.now();
+  }
+
+  /** Clears the deadline. */
+  stop(): void {
+    this.#list.stop(this);
+  }
+}

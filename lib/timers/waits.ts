@@ -1,0 +1,181 @@
+import timers from "node:timers";
+import { Timer, type TimerOptions } from "./timer.ts";
+
+/**
+ * Waits for `ms`.
+ *
+ * @throws {unknown} the reason of `signal`, once that is aborted; neither a timer nor a listener is left then.
+ */
+export function sleep(ms: number, signal?: AbortSignal, options?: TimerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = (): void => {
+      timer.stop();
+      reject(signal!.reason);
+    };
+    const timer = new Timer(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, options);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    timer.start(ms);
+  });
+}
+
+/** A wait that other code may end before its time. */
+export class Pause {
+  readonly #timer: Timer;
+  #resolve: (() => void) | undefined = undefined;
+
+  constructor(options?: TimerOptions) {
+    this.#timer = new Timer(() => this.end(), options);
+  }
+
+  /** Waits for `ms`, or until `end()`. An earlier wait ends. */
+  wait(ms: number): Promise<void> {
+    this.end();
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#timer.start(ms);
+    });
+  }
+
+  /** Ends the wait, if there is one. */
+  end(): void {
+    this.#timer.stop();
+    const resolve = this.#resolve;
+    this.#resolve = undefined;
+    resolve?.();
+  }
+}
+
+/**
+ * Waits for a promise, but for no more than `ms`.
+ *
+ * @returns whether it was fulfilled in time.
+ * @throws {unknown} the reason for which it was rejected, if that was in time.
+ */
+export function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const timer = new Timer(() => resolve(false));
+    timer.start(ms);
+    promise.then(() => {
+      timer.stop();
+      resolve(true);
+    }, (error) => {
+      timer.stop();
+      reject(error);
+    });
+  });
+}
+
+/** A time limit that is joined with the signal of a caller: one signal for both. */
+export class TimeLimit {
+  readonly #controller = new AbortController();
+  readonly #outer: AbortSignal | undefined;
+  readonly #reasonOf: (ms: number) => unknown;
+  readonly #timer: Timer = new Timer(() => this.#expire());
+  #ms = 0;
+  #hasStopped = false;
+  #isOver = false;
+
+  /**
+   * Starts the time.
+   *
+   * @param ms Any length; Infinity for no limit but that of `outer`.
+   * @param outer The caller's signal, whose reason becomes that of {@linkcode signal}.
+   * @param reasonOf Makes the reason for the end of the time, of its length in ms.
+   */
+  constructor(
+    ms: number,
+    outer?: AbortSignal,
+    reasonOf: (ms: number) => unknown = (ms) => new Error(`it took more than ${ms} ms`),
+  ) {
+    this.#outer = outer;
+    this.#reasonOf = reasonOf;
+    if (outer?.aborted) {
+      this.#end(outer.reason);
+    } else {
+      outer?.addEventListener("abort", this.#onAbort);
+      this.restart(ms);
+    }
+  }
+
+  /** Aborted when the time is over, or `outer` is aborted. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Whether the time was over before it was stopped, or `outer` aborted. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Starts the time anew, unless it is over or stopped. */
+  restart(ms: number): void {
+    if (this.#hasStopped) return;
+    this.#ms = ms;
+    this.#timer.start(ms);
+  }
+
+  /**
+   * Waits for a promise as long as there is time.
+   *
+   * @throws {unknown} the reason of {@linkcode signal}, once that is aborted.
+   */
+  async within<T>(promise: Promise<T>): Promise<T> {
+    const { signal } = this;
+    const { promise: ended, reject } = Promise.withResolvers<never>();
+    const onAbort = (): void => reject(signal.reason);
+    promise.catch(() => {}); // it may fail after the end, when nothing waits for it any more
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort);
+    try {
+      return await Promise.race([promise, ended]);
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Stops the time for good; leaves neither a timer nor a listener. */
+  stop(): void {
+    this.#hasStopped = true;
+    this.#timer.stop();
+    this.#outer?.removeEventListener("abort", this.#onAbort);
+  }
+
+  readonly #onAbort = (): void => this.#end(this.#outer!.reason);
+
+  #expire(): void {
+    this.#isOver = true;
+    this.#end(this.#reasonOf(this.#ms));
+  }
+
+  #end(reason: unknown): void {
+    this.stop();
+    this.#controller.abort(reason);
+  }
+}
+
+/** Parts long work into short turns, between which the rest of the program goes on. */
+export class TurnSlicer {
+  readonly #ms: number;
+  #end: number;
+
+  /** @param ms How long the event loop is kept from other work. */
+  constructor(ms = 5) {
+    this.#ms = ms;
+    this.#end = performance.now() + ms;
+  }
+
+  /** Whether it is time for {@linkcode next}; to be asked often, so that a promise is awaited only once a turn. */
+  get isOver(): boolean {
+    return performance.now() >= this.#end;
+  }
+
+  /** Ends the turn: sockets, timers and immediates have theirs. */
+  async next(): Promise<void> {
+    await new Promise<void>((resolve) => void timers.setImmediate(resolve));
+    this.#end = performance.now() + this.#ms;
+  }
+}

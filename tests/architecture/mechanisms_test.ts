@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { type Module, ourModules } from "./module_graph.ts";
+
+/** A job that has one mechanism: no module does it a second time by the means that the mechanism is made of. */
+interface Mechanism {
+  readonly name: string;
+  /** The means, in code without comments. */
+  readonly pattern: RegExp;
+  /** The module to use instead. */
+  readonly instead: string;
+  /** The modules that may use the means, with the reason. */
+  readonly allowed: Readonly<Record<string, string>>;
+  /** Sources in which the check has to find it. */
+  readonly planted: readonly string[];
+  /** Sources in which it must not. */
+  readonly innocent: readonly string[];
+}
+
+const OWN_LATE_BOUND = "streams import nothing, and take the timers that a page or a test has put there";
+
+const OWN_TIMER = "has not moved to lib/timers yet";
+
+const mechanisms: readonly Mechanism[] = [
+  {
+    name: "timers",
+    pattern: /\bset(?:Timeout|Interval)\b|\bAbortSignal\.timeout\b/,
+    instead: "lib/timers",
+    allowed: {
+      "lib/timers/timer.ts": "the mechanism itself",
+      "lib/analyze/analyze.ts": OWN_TIMER,
+      "lib/analyze/judge.ts": OWN_TIMER,
+      "lib/cli/access_log.ts": OWN_TIMER,
+      "lib/cli/serve_command.ts": OWN_TIMER,
+      "lib/compression/encoding.ts": OWN_TIMER,
+      "lib/compression/events/heartbeat.ts": OWN_TIMER,
+      "lib/compression/options.ts": OWN_TIMER,
+      "lib/files/follow/follow_source.ts": OWN_TIMER,
+      "lib/files/process_lock.ts": OWN_TIMER,
+      "lib/files/series/series_attempts.ts": OWN_TIMER,
+      "lib/http/call/attempt_body.ts": OWN_TIMER,
+      "lib/http/call/call.ts": OWN_TIMER,
+      "lib/http/connect/connect_attempt.ts": OWN_TIMER,
+      "lib/http/connect/tls_handshake.ts": OWN_TIMER,
+      "lib/http/deadlines.ts": OWN_TIMER,
+      "lib/http/h1/idle_watch.ts": OWN_TIMER,
+      "lib/http/h2/keep_alive.ts": OWN_TIMER,
+      "lib/http/h2/stream_ends.ts": OWN_TIMER,
+      "lib/http/origin/coalescing.ts": OWN_TIMER,
+      "lib/http/origin/open_connection.ts": OWN_TIMER,
+      "lib/http/response/unread_responses.ts": OWN_TIMER,
+      "lib/precompress/journal.ts": OWN_TIMER,
+      "lib/runtime/serve.ts": OWN_TIMER,
+      "lib/s3/request/deadline.ts": OWN_TIMER,
+      "lib/static/handler/fetch_handler.ts": OWN_TIMER,
+      "lib/static/handler/rescan.ts": OWN_TIMER,
+      "lib/upload/body/pace.ts": OWN_TIMER,
+      "lib/upload/handler/lingering_response.ts": OWN_TIMER,
+      "lib/upload/handler/node_handler.ts": OWN_TIMER,
+      "lib/upload/session/session_lock.ts": OWN_TIMER,
+      "lib/upload/session/sessions.ts": OWN_TIMER,
+      "lib/upload/sink/transfer.ts": OWN_TIMER,
+      "lib/streams/language/host.browser.ts": OWN_LATE_BOUND,
+      "lib/streams/language/host.ts": OWN_LATE_BOUND,
+      "lib/streams/writable/batches/batched_sink.ts": OWN_LATE_BOUND,
+      "lib/streams/writable/batches/batched_writes.ts": OWN_LATE_BOUND,
+    },
+    planted: [
+      "const timer = setTimeout(() => end(), 50);",
+      'import { setInterval as repeat } from "node:timers";',
+      "let timer: ReturnType<typeof setTimeout>;",
+      "globalThis.setInterval(look, 1000);",
+      "const signal = AbortSignal.timeout(5000);",
+    ],
+    innocent: ["const limit = new TimeLimit(5000, signal);", "socket.on('timeout', end);", "setImmediate(run);"],
+  },
+  {
+    name: "the longest delay of a timer",
+    pattern: /\b2 \*\* 31\b|\b0x7fff_?ffff\b|\b2_?147_?483_?64[78]\b/i,
+    instead: "MAX_TIMER_DELAY of lib/timers",
+    allowed: {
+      "lib/timers/timer.ts": "the mechanism itself",
+      "lib/http/h2/keep_alive.ts": OWN_TIMER,
+      "lib/http/h1/idle_watch.ts": OWN_TIMER,
+      "lib/http/resolved_options.ts": OWN_TIMER,
+      "lib/upload/body/upload_options.ts": OWN_TIMER,
+      "lib/files/series/open_series.ts": OWN_TIMER,
+      "lib/files/follow/follow_file.ts": OWN_TIMER,
+      "lib/compression/events/options.ts": OWN_TIMER,
+      "lib/s3/request/deadline.ts": OWN_TIMER,
+      "lib/s3/s3_bucket_options.ts": OWN_TIMER,
+      "lib/codecs/session.ts": "bytes of output",
+      "lib/http/h2/frame_handler.ts": "a number of 31 bits in a frame",
+      "lib/http/h2/protocol.ts": "windows and streams of HTTP/2",
+      "lib/streams/writable/batches/batched_sink.ts": "streams import nothing",
+    },
+    planted: ["const LONGEST = 2 ** 31 - 1;", "Math.min(ms, 0x7fffffff)", "if (ms > 2_147_483_647) throw error;"],
+    innocent: ["const size = 2 ** 32;", "const mask = 0x7fff;", "const bits = 31;"],
+  },
+];
+
+/** Lists the modules that use the means of a mechanism, and may not. */
+function offending({ pattern, allowed }: Mechanism, modules: readonly Pick<Module, "path" | "code">[]): string[] {
+  return modules.filter(({ path, code }) => !(path in allowed) && pattern.test(code)).map(({ path }) => path);
+}
+
+const modules = ourModules();
+
+for (const mechanism of mechanisms) {
+  const { name, pattern, instead, allowed, planted, innocent } = mechanism;
+
+  test(`one mechanism for ${name}`, () => {
+    assert.deepEqual(offending(mechanism, modules), [], `use ${instead}`);
+  });
+
+  test(`each module that is excepted from the one mechanism for ${name} needs it`, () => {
+    const used = modules.filter(({ code }) => pattern.test(code)).map(({ path }) => path);
+    assert.deepEqual(Object.keys(allowed).filter((path) => !used.includes(path)), []);
+  });
+
+  test(`a second mechanism for ${name} is found`, () => {
+    const sources = (codes: readonly string[]) => codes.map((code, i) => ({ path: `lib/planted/${i}.ts`, code }));
+    const excepted = { path: Object.keys(allowed)[0], code: planted[0] };
+    assert.deepEqual(
+      offending(mechanism, [...sources(planted), excepted]),
+      sources(planted).map(({ path }) => path),
+    );
+    assert.deepEqual(offending(mechanism, sources(innocent)), []);
+  });
+}

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Interval, MAX_TIMER_DELAY, Timer } from "../../lib/timers/mod.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
+import { FakeClock } from "./fake_clock.ts";
+
+const DAY = 86_400_000;
+
+test("a timer fires at its time, once, and says how late it is", () => {
+  using clock = new FakeClock();
+  const fired: number[] = [];
+  const timer = new Timer((late) => fired.push(late));
+  timer.start(100);
+  clock.turn(99.5);
+  assert.deepEqual([fired, timer.isSet], [[], true]);
+  clock.turn(0.5);
+  assert.deepEqual([fired, timer.isSet, clock.pending], [[0], false, 0]);
+  timer.start(100);
+  clock.block(1500);
+  assert.deepEqual(fired, [0, 1400]);
+  clock.turn(DAY);
+  assert.equal(fired.length, 2);
+});
+
+test("a timer does not fire early where the runtime does", () => {
+  using clock = new FakeClock(() => 0.999);
+  const fired: number[] = [];
+  const timer = new Timer(() => fired.push(clock.now));
+  const due = clock.now + 20.5;
+  timer.setDue(due);
+  clock.turn(1000);
+  assert.equal(fired.length, 1);
+  assert.ok(fired[0] >= due && fired[0] < due + 2, `${fired[0] - due} ms`);
+});
+
+test("a wait of more than 2 ** 31 - 1 ms is whole", () => {
+  using clock = new FakeClock();
+  let count = 0;
+  const timer = new Timer(() => count++);
+  for (const ms of [MAX_TIMER_DELAY, MAX_TIMER_DELAY + 1, 3 * MAX_TIMER_DELAY + 0.5]) {
+    count = 0;
+    timer.start(ms);
+    clock.turn(ms - 1);
+    assert.equal(count, 0, `${ms} ms`);
+    clock.turn(2);
+    assert.equal(count, 1, `${ms} ms`);
+  }
+});
+
+test("a timer that never fires sets none of the runtime, and one that is stopped leaves none", () => {
+  using clock = new FakeClock();
+  const timer = new Timer(() => assert.fail("fired"));
+  timer.start(Infinity);
+  assert.deepEqual([timer.isSet, clock.pending], [false, 0]);
+  timer.start(10);
+  timer.start(Infinity);
+  assert.deepEqual([timer.isSet, clock.pending], [false, 0]);
+  timer.start(10);
+  timer.stop();
+  assert.deepEqual([timer.isSet, clock.pending], [false, 0]);
+  clock.turn(DAY);
+});
+
+test("a timer that is put off again and again sets none of the runtime each time", () => {
+  using clock = new FakeClock();
+  let count = 0;
+  const timer = new Timer(() => count++, { keepsAlive: false });
+  for (let use = 0; use < 1000; use++) {
+    timer.setDue(Infinity);
+    timer.start(100);
+    clock.turn(1);
+  }
+  assert.equal(count, 0);
+  assert.ok(clock.made <= 12, `${clock.made} timers`);
+  clock.turn(100);
+  assert.deepEqual([count, clock.pending], [1, 0]);
+});
+
+test("a timer keeps the process alive unless that is not wanted, also when its wait is made of several", () => {
+  using clock = new FakeClock();
+  new Timer(() => {}).start(2 * MAX_TIMER_DELAY);
+  new Timer(() => {}, { keepsAlive: false }).start(2 * MAX_TIMER_DELAY);
+  assert.deepEqual([clock.pending, clock.keepingAlive], [2, 1]);
+  clock.turn(MAX_TIMER_DELAY);
+  assert.deepEqual([clock.pending, clock.keepingAlive], [2, 1]);
+});
+
+test("a timer can be set from its callback, and one whose callback throws can be set again", () => {
+  using clock = new FakeClock();
+  const fired: number[] = [];
+  const begun = clock.now;
+  const timer = new Timer(() => {
+    fired.push(clock.now - begun);
+    if (fired.length < 3) timer.start(10);
+    else throw new Error("of the callback");
+  });
+  timer.start(10);
+  assert.throws(() => clock.turn(100), /of the callback/);
+  timer.start(10);
+  assert.throws(() => clock.turn(100), /of the callback/);
+  assert.deepEqual(fired, [10, 20, 30, 40]);
+});
+
+test("random uses of a timer: it fires once for what it was last set to, never early, and soon", () => {
+  for (let seed = 0; seed < 300; seed++) {
+    const below = randomNumbers(seed);
+    using clock = new FakeClock(() => below(1000) / 1001);
+    let due = Infinity;
+    const timer = new Timer((late) => {
+      assert.ok(clock.now >= due, `seed ${seed}: ${due - clock.now} ms early`);
+      assert.ok(Math.abs(late - (clock.now - due)) < 1e-6, `seed ${seed}`);
+      due = Infinity;
+      if (below(3) === 0) start();
+    }, { keepsAlive: below(2) === 0 });
+    const start = (): void => {
+      const ms = [0, below(10), below(1000) + 0.5, below(20) * 2 ** 28, Infinity][below(5)];
+      due = clock.now + ms;
+      timer.start(ms);
+    };
+    for (let step = 0; step < 60; step++) {
+      const before = clock.now;
+      [
+        start,
+        start,
+        () => {
+          timer.stop();
+          due = Infinity;
+          assert.equal(clock.pending, 0);
+        },
+        () => clock.turn(below(1500)),
+        () => clock.turn(below(50) * 2 ** 27),
+        () => clock.block(below(500)),
+      ][below(6)]();
+      assert.equal(timer.isSet, due !== Infinity, `seed ${seed}`);
+      assert.ok(due > clock.now - 2 || clock.now === before, `seed ${seed}: ${clock.now - due} ms late`);
+      assert.ok(clock.pending <= 1, `seed ${seed}: ${clock.pending} timers`);
+    }
+  }
+});
+
+test("the real clock: a timer fires, and not before its time", async () => {
+  for (const ms of [0, 1.2, 5.7, 20.1]) {
+    const due = performance.now() + ms;
+    await new Promise<void>((resolve) => {
+      new Timer((late) => {
+        assert.ok(performance.now() >= due && late >= 0);
+        resolve();
+      }).setDue(due);
+    });
+  }
+});
+
+test("an interval calls until it is stopped, also from its own call, and goes on when a call throws", () => {
+  using clock = new FakeClock();
+  const begun = clock.now;
+  const calls: number[] = [];
+  const interval = new Interval(50, () => {
+    calls.push(clock.now - begun);
+    if (calls.length === 2) throw new Error("of the call");
+    if (calls.length === 4) interval.stop();
+  }, { keepsAlive: false });
+  assert.equal(clock.keepingAlive, 0);
+  assert.throws(() => clock.turn(120), /of the call/);
+  clock.block(1000); // no call for each that was missed
+  clock.turn(1000);
+  interval.stop();
+  assert.deepEqual([calls, clock.pending], [[50, 100, 1100, 1150], 0]);
+});
