@@ -1,4 +1,4 @@
-import { Deadlines } from "./deadlines.ts";
+import { DeadlineList } from "../timers/mod.ts";
 import type { ResolvedOptions } from "./resolved_options.ts";
 import { HttpError } from "./http_error.ts";
 import type { HttpClientStats } from "./http_events.ts";
@@ -29,7 +29,7 @@ export class ClientCore implements OriginHost {
   /** Calls under way, redirects and retries included, up to the last byte of their responses. */
   readonly #calls = new LiveCalls();
   readonly #origins = new Map<string, Origin>();
-  readonly #deadlines = new Map<number, Deadlines>();
+  readonly #deadlines = new Map<number, DeadlineList>();
   #drained: (() => void)[] = [];
 
   constructor(options: ResolvedOptions) {
@@ -55,10 +55,10 @@ export class ClientCore implements OriginHost {
   }
 
   /** The timeouts of a length. */
-  deadlinesOf(ms: number): Deadlines {
+  deadlinesOf(ms: number): DeadlineList {
     let deadlines = this.#deadlines.get(ms);
     if (deadlines === undefined) {
-      deadlines = new Deadlines(ms);
+      deadlines = new DeadlineList(ms);
       if (this.#deadlines.size < TIMEOUTS_KEPT) this.#deadlines.set(ms, deadlines);
     }
     return deadlines;

@@ -1,27 +1,25 @@
 import { described, requireKnown } from "../streams/internal.ts";
+import { MAX_TIMER_DELAY } from "../timers/mod.ts";
 import type { HttpClientOptions } from "./http_client_options.ts";
 import type { HttpInterceptor } from "./http_request.ts";
 import { type ProxyChoice, readProxyOption } from "./proxy/proxy_option.ts";
 import { checkTlsOptions } from "./tls_options.ts";
-
-/** The longest delay that timers know, in ms (24.8 days). */
-const LONGEST = 2 ** 31 - 1;
 
 /** The range of each numeric option, from and to. */
 export const ranges: Readonly<Record<NumberOption, readonly [number, number]>> = {
   connections: [1, Infinity],
   maxConcurrentStreams: [1, Infinity],
   pipelining: [1, 1024],
-  connectTimeout: [0, LONGEST],
-  timeout: [0, LONGEST],
-  queueTimeout: [0, LONGEST],
-  headersTimeout: [0, LONGEST],
-  bodyTimeout: [0, LONGEST],
-  idleTimeout: [0, LONGEST],
-  pingInterval: [0, LONGEST],
-  pingTimeout: [1, LONGEST],
+  connectTimeout: [0, MAX_TIMER_DELAY],
+  timeout: [0, MAX_TIMER_DELAY],
+  queueTimeout: [0, MAX_TIMER_DELAY],
+  headersTimeout: [0, MAX_TIMER_DELAY],
+  bodyTimeout: [0, MAX_TIMER_DELAY],
+  idleTimeout: [0, MAX_TIMER_DELAY],
+  pingInterval: [0, MAX_TIMER_DELAY],
+  pingTimeout: [1, MAX_TIMER_DELAY],
   retries: [0, 1000],
-  maxRetryAfter: [0, LONGEST],
+  maxRetryAfter: [0, MAX_TIMER_DELAY],
   maxHeaderSize: [256, 2 ** 24],
   maxResponseSize: [0, Infinity],
   streamWindow: [1024, 2 ** 30],

@@ -1,5 +1,5 @@
 import type { ClientCore } from "../client_core.ts";
-import type { Deadline, Deadlines } from "../deadlines.ts";
+import type { DeadlineList, Timed } from "../../timers/mod.ts";
 import type { RequestTrace } from "../diagnostics/diagnostics_channel.ts";
 import type { Exchange, ExchangeHandler, HeaderList, ResponseHead } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
@@ -31,11 +31,11 @@ const DISCARDED_WITHIN = 1000;
  * A request on its way over one connection, from its first byte to the last of the response. Its deadline is for one thing at a time:
  * the response's head, the next byte that a reader waits for, or the end of a body that nobody reads.
  */
-export class Attempt implements ExchangeHandler, Deadline, BodyControl {
-  // Of Deadline: an attempt is one itself, so that it costs no object a request.
+export class Attempt implements ExchangeHandler, Timed, BodyControl {
+  // Of Timed: an attempt is one itself, so that it costs no object a request.
   expiresAt = 0;
-  previousDeadline: Deadline | undefined = undefined;
-  nextDeadline: Deadline | undefined = undefined;
+  previousTimed: Timed | undefined = undefined;
+  nextTimed: Timed | undefined = undefined;
   /** The body of the response; undefined before it is wanted, and if it is discarded. */
   responseBody: ResponseBody | undefined = undefined;
   readonly #core: ClientCore;
@@ -45,7 +45,7 @@ export class Attempt implements ExchangeHandler, Deadline, BodyControl {
   /** The connection. */
   readonly pooled: PooledConnection;
   #owner: AttemptOwner | undefined;
-  #deadlines: Deadlines | undefined = undefined;
+  #deadlines: DeadlineList | undefined = undefined;
   #exchange: Exchange | undefined = undefined;
   #hasHead = false;
   /** Informational responses so far, and the size of their fields. */

@@ -1,4 +1,4 @@
-import { clearTimeout, setTimeout } from "node:timers";
+import { Pause } from "../../timers/mod.ts";
 import type { RequestBody } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 
@@ -99,29 +99,26 @@ export class AttemptBody implements RequestBody {
  */
 class Permit {
   #given: boolean | undefined = undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
-  #settle: ((given: boolean) => void) | undefined = undefined;
+  readonly #pause: Pause = new Pause();
 
   /** Waits for it, and not for long. Gives false if the body is not to be sent. */
-  wait(): Promise<boolean> {
-    if (this.#given !== undefined) return Promise.resolve(this.#given);
-    this.#timer = setTimeout(() => this.give(), PATIENCE);
-    return new Promise((resolve) => this.#settle = resolve);
+  async wait(): Promise<boolean> {
+    if (this.#given === undefined) await this.#pause.wait(PATIENCE);
+    return this.#given ??= true;
   }
 
-  /** The server is ready, or was asked long enough. */
+  /** The server is ready. */
   give(): void {
     this.#end(true);
   }
 
-  /** The server has answered, or nobody sends the body any more. */
+  /** The server has answered, or the body is not sent any more. */
   refuse(): void {
     this.#end(false);
   }
 
   #end(given: boolean): void {
     this.#given ??= given;
-    clearTimeout(this.#timer);
-    this.#settle?.(this.#given);
+    this.#pause.end();
   }
 }

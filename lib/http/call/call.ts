@@ -1,5 +1,5 @@
 import type { ClientCore } from "../client_core.ts";
-import type { Deadline, Deadlines } from "../deadlines.ts";
+import { Deadline, type DeadlineList, type Timed, Timer } from "../../timers/mod.ts";
 import { openTrace, type RequestTrace, tracedContext } from "../diagnostics/diagnostics_channel.ts";
 import type { ResponseHead } from "../connection.ts";
 import { wantsHttp1 } from "../h2/protocol.ts";
@@ -21,19 +21,18 @@ import { ANSWERED, type Caller, type CallOwner, type OwnedCall } from "../calls.
 import { deliverSoon } from "./build_response.ts";
 import { FailedAttempts, type RetryTerms } from "./retries.ts";
 import { retryAfter } from "./retries.ts";
-import { TotalDeadline } from "../deadlines.ts";
 
 /**
  * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns the request's life:
  * whatever ends it (the response, the signal, a timeout, the client, the server, a hook), it ends once, in `#end`, which lets go of all that it has.
  */
-export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
+export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
   readonly #core: ClientCore;
   #request: FetchRequest;
   #caller: Caller;
   readonly #owner: CallOwner;
   #origin: Origin;
-  // Of LiveCall, WaitingRequest and Deadline (its time in the queue): a call is all of them itself, so that none costs an object a request.
+  // Of LiveCall, WaitingRequest and Timed (its time in the queue): a call is all of them itself, so that none costs an object a request.
   previousCall: LiveCall | undefined = undefined;
   nextCall: LiveCall | undefined = undefined;
   previousWaiting: WaitingRequest | undefined = undefined;
@@ -42,10 +41,10 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
   host: string;
   pipelinable: boolean;
   expiresAt = 0;
-  previousDeadline: Deadline | undefined = undefined;
-  nextDeadline: Deadline | undefined = undefined;
-  #deadlines: Deadlines | undefined = undefined;
-  #total: TotalDeadline | undefined = undefined;
+  previousTimed: Timed | undefined = undefined;
+  nextTimed: Timed | undefined = undefined;
+  #deadlines: DeadlineList | undefined = undefined;
+  #total: Deadline | undefined = undefined;
   /** The request's body, if one was opened. */
   #upload: AttemptBody | undefined = undefined;
   #attempt: Attempt | undefined = undefined;
@@ -60,7 +59,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
   #trace: RequestTrace | undefined = undefined;
   /** The caller's asynchronous context, if anybody traces requests. */
   #context: unknown = undefined;
-  #backoff: ReturnType<typeof setTimeout> | undefined = undefined;
+  #backoff: Timer | undefined = undefined;
 
   constructor(core: ClientCore, request: FetchRequest, caller: Caller, owner: CallOwner = core) {
     this.#core = core;
@@ -79,7 +78,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
     this.#owner.onBegin(this);
     if (signal?.aborted) return this.#fail(signal.reason);
     signal?.addEventListener("abort", this);
-    if (timeout > 0) this.#total = new TotalDeadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
+    if (timeout > 0) this.#total = new Deadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
     const settling = this.#request.body?.settle?.();
     if (settling === undefined) this.#schedule();
     else settling.then((body) => this.#onSettled(body));
@@ -313,8 +312,9 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
     const attempt = this.#failedAttempts.count;
     this.#core.emit({ type: "retry", method, url: url.href, attempt, error, status, ms: pause });
     if (this.#isOver) return;
-    if (pause === 0) this.#queueAgain();
-    else this.#backoff = setTimeout(() => this.#queueAgain(), pause);
+    if (pause === 0) return this.#queueAgain();
+    this.#backoff ??= new Timer(() => this.#queueAgain());
+    this.#backoff.start(pause);
   }
 
   #onTimeout(ms: number): void {
@@ -337,7 +337,7 @@ export class Call implements WaitingRequest, Deadline, AttemptOwner, OwnedCall {
     this.#stopDeadline();
     this.#total?.stop();
     this.#request.signal?.removeEventListener("abort", this);
-    if (this.#backoff !== undefined) clearTimeout(this.#backoff);
+    this.#backoff?.stop();
     if (failure !== undefined) this.#giveUp(failure.reason);
     this.#trace = undefined;
     this.#context = undefined;

@@ -2,7 +2,7 @@ import { resolveObjectURL } from "../../runtime/mod.ts";
 import { ANSWERED, type Caller, type CallOwner, type LiveCall } from "../calls.ts";
 import type { ClientCore } from "../client_core.ts";
 import type { HeaderList, ResponseHead } from "../connection.ts";
-import { TotalDeadline } from "../deadlines.ts";
+import { Deadline } from "../../timers/mod.ts";
 import { HttpError } from "../http_error.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { type BodyControl, type Failure, ResponseBody } from "../response/response_body.ts";
@@ -48,7 +48,7 @@ export class LocalCall implements LiveCall, BodyControl {
   #reader: BlobReader | undefined = undefined;
   /** Bytes of the Blob that are still to come. */
   #left = 0;
-  #total: TotalDeadline | undefined = undefined;
+  #total: Deadline | undefined = undefined;
   #isReading = false;
   #isOver = false;
 
@@ -66,7 +66,7 @@ export class LocalCall implements LiveCall, BodyControl {
     if (body !== undefined && !body.replayable) body.open().cancel(undefined); // nobody to send it to
     if (signal?.aborted) return this.#fail(signal.reason);
     signal?.addEventListener("abort", this);
-    if (timeout > 0) this.#total = new TotalDeadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
+    if (timeout > 0) this.#total = new Deadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
     const href = url.href.replace(/#.*$/s, "");
     if (url.protocol === "data:") this.#answerData(href);
     else this.#answerBlob(href);

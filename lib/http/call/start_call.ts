@@ -1,6 +1,6 @@
 import { ANSWERED, type Caller, type CallOwner, type LiveCall, type OwnedCall } from "../calls.ts";
 import type { ClientCore } from "../client_core.ts";
-import { TotalDeadline } from "../deadlines.ts";
+import { Deadline } from "../../timers/mod.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpInterceptor, HttpRequest, HttpRequestInit } from "../http_request.ts";
 import {
@@ -92,7 +92,7 @@ export class InterceptedCall implements CallOwner, LiveCall {
   readonly #interceptors: readonly HttpInterceptor[];
   #caller: Caller;
   readonly #calls = new Set<OwnedCall>();
-  #total: TotalDeadline | undefined = undefined;
+  #total: Deadline | undefined = undefined;
   #isAnswered = false;
   #isLive = false;
   #failure: { readonly reason: unknown } | undefined = undefined;
@@ -116,7 +116,7 @@ export class InterceptedCall implements CallOwner, LiveCall {
     this.#live();
     if (signal?.aborted) return this.#fail(signal.reason);
     signal?.addEventListener("abort", this);
-    if (timeout > 0) this.#total = new TotalDeadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
+    if (timeout > 0) this.#total = new Deadline(this.#core.deadlinesOf(timeout), () => this.#onTimeout(timeout));
     this.#pass(this.#request, 0).then((response) => this.#answer(response), (reason) => this.#fail(reason));
   }
 

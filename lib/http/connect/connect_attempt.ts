@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { Timer } from "../../timers/mod.ts";
 import { HttpError } from "../http_error.ts";
 
 /** The part of a connection's making that is under way, in words, for the error that says what took too long. */
@@ -29,7 +30,7 @@ export class ConnectAttempt {
   /** Set by the step that is under way. */
   stage: ConnectStage = "TCP";
   readonly #terms: Terms;
-  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #timer: Timer = new Timer(() => this.#end(this.#timedOut()));
   readonly #sockets: Duplex[] = [];
   #controller: AbortController | undefined = undefined;
   #reject: (reason: unknown) => void = () => {};
@@ -39,7 +40,7 @@ export class ConnectAttempt {
     this.origin = origin;
     this.#terms = terms;
     const { timeout, signal } = terms;
-    if (timeout > 0) this.#timer = setTimeout(() => this.#end(this.#timedOut()), timeout);
+    if (timeout > 0) this.#timer.start(timeout);
     signal?.addEventListener("abort", this.#onAbort);
   }
 
@@ -93,7 +94,7 @@ export class ConnectAttempt {
 
   #release(): void {
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#timer.stop();
     this.#terms.signal?.removeEventListener("abort", this.#onAbort);
   }
 }

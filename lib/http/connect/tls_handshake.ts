@@ -1,6 +1,7 @@
 import { isIP, type TcpNetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
 import { checkServerIdentity, connect, type ConnectionOptions, type PeerCertificate, type TLSSocket } from "node:tls";
+import { endsWithin } from "../../timers/mod.ts";
 import { HttpError, type HttpErrorCode } from "../http_error.ts";
 import { type HttpTlsOptions, TlsContext } from "../tls_options.ts";
 import { type ConnectAttempt, socketEvent } from "./connect_attempt.ts";
@@ -214,15 +215,13 @@ const PATIENCE = 1_000;
  * @param settings The TLS settings with which the server was refused.
  * @returns the certificate; undefined if it cannot be had now.
  */
-export function inspectCertificate(
+export async function inspectCertificate(
   reach: () => Promise<TlsBase>,
   settings: ConnectionOptions,
   attempt: ConnectAttempt,
 ): Promise<PeerCertificate | undefined> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(undefined), PATIENCE);
-    inspect(reach, settings, attempt).then(resolve, () => resolve(undefined)).finally(() => clearTimeout(timer));
-  });
+  const inspected = inspect(reach, settings, attempt).catch(() => undefined);
+  return await endsWithin(inspected, PATIENCE) ? await inspected : undefined;
 }
 
 async function inspect(

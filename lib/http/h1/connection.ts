@@ -12,7 +12,7 @@ import { HttpError } from "../http_error.ts";
 import type { Transport, TransportEvents } from "../connection.ts";
 import type { BodyWriter, BodyWriterEvents } from "./body_writer.ts";
 import { type ExchangeHost, Http1Exchange } from "./request_pipeline.ts";
-import { IdleWatch } from "./idle_watch.ts";
+import { Timer } from "../../timers/mod.ts";
 import { type PipelineOptions, RequestPipeline } from "./request_pipeline.ts";
 import { ResponseFault } from "./header_section.ts";
 import type { ParsedHead } from "./response_head.ts";
@@ -60,7 +60,8 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
   readonly #options: Http1Options;
   readonly #owner: ConnectionOwner;
   readonly #reader: ResponseReader;
-  readonly #idle: IdleWatch;
+  /** Due once the connection has been idle for long enough; a busy one sets no timer of the runtime a request. */
+  readonly #idle: Timer;
   readonly #pipeline: RequestPipeline;
   readonly #silence: SilenceProof;
   /** Whether the connection can carry more after the response that is being read. */
@@ -82,7 +83,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     this.#idleTimeout = options.idleTimeout;
     this.#pipeline = new RequestPipeline(transport, options, this);
     this.#reader = new ResponseReader(this, options.maxHeaderSize);
-    this.#idle = new IdleWatch(() => this.#finish());
+    this.#idle = new Timer(() => this.#finish(), { keepsAlive: false });
     this.#silence = new SilenceProof(() => this.#send());
     transport.attach(this);
     transport.hold(false);
@@ -105,7 +106,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
       return exchange;
     }
     if (this.#pipeline.push(exchange) === 1) {
-      this.#idle.stop();
+      this.#idle.setDue(Infinity);
       this.#transport.hold(true);
       if (this.#silence.isGiven) this.#reader.expect(head.method);
       else this.#silence.prove();
@@ -153,7 +154,7 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     const state = this.#stateInWords();
     // What is said after we let go of it has no meaning.
     if (error !== undefined && !this.#ended) this.#error ??= toConnectionError(error, this.#options.origin);
-    this.#idle.end();
+    this.#idle.stop();
     if (this.#pipeline.length > 0) this.#failAll(this.#error ?? this.#lost(state));
     else this.#finish();
     this.#owner.onClosed(this, this.#error);

@@ -1,10 +1,7 @@
-import { clearTimeout, setTimeout } from "node:timers";
+import { Timer } from "../../timers/mod.ts";
 
 /** A timer so much too late, in ms, says that this process was held up: the answer may be there, and not have been read. */
 const LATE = 1000;
-
-/** The longest time of a timer, in ms. */
-const LONGEST = 2 ** 31 - 1;
 
 /** The callbacks of a {@link Liveness} to its session. */
 export interface LivenessEvents {
@@ -26,8 +23,8 @@ export interface LivenessLimits {
 }
 
 /**
- * Whether the server is still there, and whether anybody needs it. One timer does it all: it is set for the earliest time at which
- * something could be due, and looks then, so that requests and answers cost no timers.
+ * Keep-alive of a session: PINGs while it is busy and the server is silent, and a timeout while it is idle. One timer is due at the
+ * earliest time at which one of these could be, and looks then, so that requests and answers set none of the runtime.
  */
 export class Liveness {
   readonly #limits: LivenessLimits;
@@ -38,9 +35,8 @@ export class Liveness {
   /** When the PING went out that is not answered; 0 if there is none. */
   #pingAt = 0;
   #pings = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
-  #timerAt = Infinity;
-  readonly #look = (): void => this.#check();
+  #hasStopped = false;
+  readonly #timer: Timer = new Timer(() => this.#check(), { keepsAlive: false });
 
   /** Begins to watch: an idle session at first. */
   constructor(limits: LivenessLimits, events: LivenessEvents) {
@@ -72,8 +68,8 @@ export class Liveness {
 
   /** Watches no more. */
   stop(): void {
-    clearTimeout(this.#timer);
-    this.#timerAt = -Infinity;
+    this.#hasStopped = true;
+    this.#timer.stop();
   }
 
   #ping(): void {
@@ -90,17 +86,10 @@ export class Liveness {
   }
 
   #watch(): void {
-    const due = this.#due();
-    if (due >= this.#timerAt) return; // it looks earlier anyway
-    clearTimeout(this.#timer);
-    this.#timerAt = due;
-    const left = Math.ceil(due - performance.now());
-    this.#timer = setTimeout(this.#look, Math.min(Math.max(left, 1), LONGEST));
-    this.#timer.unref();
+    if (!this.#hasStopped) this.#timer.setDue(this.#due());
   }
 
   #check(): void {
-    this.#timerAt = Infinity;
     const late = performance.now() - this.#due();
     if (late >= 0) {
       if (this.#pingAt !== 0) {

@@ -1,3 +1,4 @@
+import { Timer } from "../../timers/mod.ts";
 import type { Connection, ConnectionOwner, HeaderList, Transport } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { BodySender } from "./flow_control.ts";
@@ -28,7 +29,7 @@ export class SessionEnd {
   readonly #owner: ConnectionOwner;
   readonly #transport: Transport;
   #isTold = false;
-  #lingering: ReturnType<typeof setTimeout> | undefined = undefined;
+  readonly #lingering: Timer = new Timer(() => this.#transport.destroy());
 
   /** Watches over the end of a connection. */
   constructor(connection: Connection, owner: ConnectionOwner, transport: Transport) {
@@ -48,12 +49,12 @@ export class SessionEnd {
   linger(): void {
     this.#transport.end();
     this.#transport.hold(true);
-    this.#lingering = setTimeout(() => this.#transport.destroy(), LINGER);
+    this.#lingering.start(LINGER);
   }
 
   /** The socket is gone. */
   tellClosed(): void {
-    clearTimeout(this.#lingering);
+    this.#lingering.stop();
     this.tellNear();
     this.#owner.onClosed(this.#connection, this.error);
   }

@@ -1,6 +1,6 @@
 import { lookup as systemLookup } from "node:dns";
 import type { LookupFunction } from "node:net";
-import { clearTimeout, setTimeout } from "node:timers";
+import { Timer } from "../../timers/mod.ts";
 import type { Origin } from "./origin.ts";
 import type { PooledConnection } from "./connection_pool.ts";
 
@@ -44,7 +44,7 @@ export class AliasSearch {
   readonly #host: string;
   readonly #candidates: readonly AliasCandidate[];
   readonly #done: (alias: Origin | undefined) => void;
-  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly #timer: Timer = new Timer(() => this.#end([]));
   #over = false;
 
   /**
@@ -62,14 +62,14 @@ export class AliasSearch {
     this.#host = host;
     this.#candidates = candidates;
     this.#done = done;
-    this.#timer = setTimeout(() => this.#end([]), timeout);
+    this.#timer.start(timeout);
     addressesOf(host, lookup ?? systemLookup).then((addresses) => this.#end(addresses), () => this.#end([]));
   }
 
   /** Nobody waits for the result any more. */
   cancel(): void {
     this.#over = true;
-    clearTimeout(this.#timer);
+    this.#timer.stop();
   }
 
   #end(addresses: readonly string[]): void {

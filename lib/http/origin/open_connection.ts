@@ -1,3 +1,4 @@
+import { Timer } from "../../timers/mod.ts";
 import { openTransport } from "../connect/open_transport.ts";
 import type { Connection, ConnectionOwner, Transport } from "../connection.ts";
 import { openHttp1Connection } from "../h1/connection.ts";
@@ -16,10 +17,9 @@ const LONGEST_PAUSE = 2000;
  */
 export class MissedAttempts {
   readonly #patience: number;
-  readonly #again: () => void;
   #count = 0;
   #since = 0;
-  #pause: ReturnType<typeof setTimeout> | undefined = undefined;
+  readonly #pause: Timer;
 
   /**
    * Begins without any.
@@ -29,12 +29,12 @@ export class MissedAttempts {
    */
   constructor(patience: number, again: () => void) {
     this.#patience = patience;
-    this.#again = again;
+    this.#pause = new Timer(again);
   }
 
   /** Whether the next attempt is not due yet. */
   get pausing(): boolean {
-    return this.#pause !== undefined;
+    return this.#pause.isSet;
   }
 
   /** Counts a failed attempt, and tries again after a pause. Returns false once attempts have failed for too long. */
@@ -42,11 +42,7 @@ export class MissedAttempts {
     const now = performance.now();
     if (this.#count++ === 0) this.#since = now;
     if (now - this.#since > this.#patience) return false;
-    clearTimeout(this.#pause);
-    this.#pause = setTimeout(() => {
-      this.#pause = undefined;
-      this.#again();
-    }, Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(this.#count - 1, 10)));
+    this.#pause.start(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(this.#count - 1, 10)));
     return true;
   }
 
@@ -54,8 +50,7 @@ export class MissedAttempts {
   clear(): void {
     if (this.#count === 0) return;
     this.#count = 0;
-    clearTimeout(this.#pause);
-    this.#pause = undefined;
+    this.#pause.stop();
   }
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout } from "node:timers";
+import { Timer } from "../../timers/mod.ts";
 import type { BodyObserver, ResponseBody } from "./response_body.ts";
 
 /** How often is looked for responses that take their time, in ms. */
@@ -62,14 +62,12 @@ class RegisteredBody implements BodyObserver {
 let first: YoungResponse | undefined = undefined;
 let last: YoungResponse | undefined = undefined;
 let round = 0;
-let timer: ReturnType<typeof setTimeout> | undefined = undefined;
+const timer = new Timer(grow, { keepsAlive: false });
 
 /** Cancels the body of a response that nobody can read any more. */
 export function watchResponse(response: object, body: ResponseBody): void {
   body.observer = new YoungResponse(response, body);
-  if (timer !== undefined) return;
-  timer = setTimeout(grow, INTERVAL);
-  timer.unref();
+  if (!timer.isSet) timer.start(INTERVAL);
 }
 
 /** The same of a stream that reads a body. */
@@ -86,10 +84,7 @@ function grow(): void {
     first.onOver();
   }
   round++;
-  timer = undefined;
-  if (first === undefined) return;
-  timer = setTimeout(grow, INTERVAL);
-  timer.unref();
+  if (first !== undefined) timer.start(INTERVAL);
 }
 
 /** A body that was taken has a stream or another reader, which may live longer than the response. */
