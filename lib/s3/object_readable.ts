@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { ReadableStream } from "../streams/mod.ts";
 import { described, requireKnown } from "../streams/internal.ts";
-import { Deadline } from "./request/deadline.ts";
+import { TimeLimit } from "../timers/mod.ts";
 import { brokenFailure, isPassing, pauseBefore } from "./request/failures.ts";
 import { objectOf } from "./request/objects.ts";
 import type { Store, StoreAnswer } from "./request/store.ts";
@@ -141,7 +141,7 @@ class ObjectReader {
 
   /** The next bytes of an answer; undefined if there are none, or it broke off and may be asked for again. */
   async #next(body: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | undefined> {
-    const deadline = new Deadline(this.#store.timeout, this.#options.signal);
+    const deadline = new TimeLimit(this.#store.timeout, this.#options.signal);
     let failure: unknown;
     try {
       const { done, value } = await deadline.within(body.read());

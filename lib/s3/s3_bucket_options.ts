@@ -1,4 +1,5 @@
 import { described, requireKnown } from "../streams/internal.ts";
+import { MAX_TIMER_DELAY } from "../timers/mod.ts";
 
 /**
  * The keys that requests are signed with.
@@ -114,7 +115,7 @@ const known: Readonly<Record<keyof S3BucketOptions, true>> = {
 const ranges: readonly (readonly [name: "retries" | "timeout" | "concurrency" | "memory", from: number, to: number])[] =
   [
     ["retries", 0, 100],
-    ["timeout", 1, 2 ** 31 - 1],
+    ["timeout", 1, MAX_TIMER_DELAY],
     ["concurrency", 1, 1024],
     ["memory", 0, Infinity],
   ];

@@ -1,10 +1,10 @@
 import { AwsV4Signer } from "aws4fetch";
 import { HttpClient, type HttpRequestInit } from "../../http/mod.ts";
 import { parseHTTPDate } from "../../semantics/mod.ts";
+import { sleep, TimeLimit } from "../../timers/mod.ts";
 import { checkCredentials, endpointOf, type S3BucketOptions } from "../s3_bucket_options.ts";
 import { S3Error } from "../s3_error.ts";
 import { type Checksum, checksumFieldName, type ChecksumKind } from "./signed_request.ts";
-import { Deadline, pause } from "./deadline.ts";
 import { answeredFailure, brokenFailure, isExpiry, isPassing, pauseBefore, type Subject } from "./failures.ts";
 import { encoded, objectPath } from "./signed_request.ts";
 import { EMPTY_SHA256, type SentBody } from "./signed_request.ts";
@@ -123,7 +123,7 @@ export class Store {
   async pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const { signal: closing } = this.#closing;
     const end = signal === undefined ? closing : AbortSignal.any([signal, closing]);
-    await pause(ms, end).catch(() => signal?.throwIfAborted()); // the next attempt tells that it is closed
+    await sleep(ms, end).catch(() => signal?.throwIfAborted()); // the next attempt tells that it is closed
   }
 
   /** A URL that holds for whoever has it. */
@@ -147,7 +147,7 @@ export class Store {
     const { signal: closing } = this.#closing;
     if (closing.aborted) throw brokenFailure(subject, "CLOSED", "the bucket was closed");
     const patience = this.timeout * (isSlow ? SLOW : 1);
-    const deadline = new Deadline(patience + Math.ceil((body?.length ?? 0) / SLOWEST) * 1000, signal);
+    const deadline = new TimeLimit(patience + Math.ceil((body?.length ?? 0) / SLOWEST) * 1000, signal);
     let init: RequestInit | undefined;
     let response: Response | undefined;
     try {
@@ -232,10 +232,10 @@ function isUnchangedOnTheWay(endpoint: string): boolean {
 export class StoreAnswer {
   readonly response: Response;
   readonly #subject: Subject;
-  readonly #deadline: Deadline;
+  readonly #deadline: TimeLimit;
   readonly #patience: number;
 
-  constructor(response: Response, subject: Subject, deadline: Deadline, patience: number) {
+  constructor(response: Response, subject: Subject, deadline: TimeLimit, patience: number) {
     this.response = response;
     this.#subject = subject;
     this.#deadline = deadline;
