@@ -20,9 +20,6 @@ const LICENCES = new Set(["MIT", "ISC", "BSD-2-Clause", "BSD-3-Clause", "Apache-
 const GIVEN = new Set([
   "@rgrove/parse-xml",
   "aws4fetch",
-  "compressible",
-  "mime-db",
-  "mime-types",
   "multipasta",
   "picomatch",
 ]);

@@ -1,6 +1,5 @@
-import isCompressible from "compressible";
 import { isEncoderLoaded } from "../codecs/internal.ts";
-import { acceptedCodings, ifMatchHolds, joinedNames, namesNotWith } from "../semantics/mod.ts";
+import { acceptedCodings, ifMatchHolds, isCompressibleType, joinedNames, namesNotWith } from "../semantics/mod.ts";
 import type { BodyRecorder } from "./dictionaries/recorders.ts";
 import { type CompressionCoding, formatOf, type Settings } from "./options.ts";
 
@@ -95,7 +94,7 @@ const JSON_LINES = /^application\/(?:(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines
 
 /** Whether bodies of a type are worth compressing. */
 function isOfText(type: string): boolean {
-  return isCompressible(type) === true || JSON_LINES.test(type);
+  return isCompressibleType(type) || JSON_LINES.test(type);
 }
 
 function isAllowed({ filter, warn }: Settings, { method, url, status, fields }: Exchange): boolean {

@@ -38,4 +38,6 @@ export {
 export { parseBoolean, parseNaturalNumber } from "./structured_fields.ts";
 export { type AnswerKind, goesWith, isSettable, joinedNames, namesNotWith, requireFieldValue } from "./fields.ts";
 export { formatHTTPDate, parseHTTPDate } from "./http_date.ts";
+export { isCompressibleType } from "./compressible_types.ts";
 export { acceptsHTML, essenceOf, MediaRanges } from "./media_ranges.ts";
+export { extensionOfType, isInUTF8, typeOfExtension } from "./media_types.ts";

@@ -1,10 +1,11 @@
-import mime from "mime-types";
 import {
   forDocuments,
   formatHTTPDate,
+  isInUTF8,
   joinedNames,
   requireFieldValue,
   siteDictionaryField,
+  typeOfExtension,
   useAsDictionary,
 } from "../../semantics/mod.ts";
 import type { Fields } from "./answer.ts";
@@ -32,9 +33,8 @@ export function contentTypeOf(path: string): string {
 }
 
 function typeOf(extension: string): string {
-  const type = mime.lookup(extension) || UNKNOWN;
-  const charset = mime.charset(type);
-  return charset ? `${type}; charset=${charset.toLowerCase()}` : type;
+  const type = typeOfExtension(extension) ?? UNKNOWN;
+  return isInUTF8(type) ? `${type}; charset=utf-8` : type;
 }
 
 const IMMUTABLE = "public, max-age=31536000, immutable";

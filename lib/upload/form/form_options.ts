@@ -1,7 +1,7 @@
-import mime from "mime-types";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { extensionOfType } from "../../semantics/mod.ts";
 import { UploadError } from "../body/upload_error.ts";
 import { checkSaveOptions, type FormOption, requireLimit, type SaveBodyOptions } from "../body/upload_options.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
@@ -105,7 +105,7 @@ export function destineBy(destination: FormDestination): Destine {
  */
 export function randomName(filename: string, contentType: string): string {
   const [, own] = /\.([\da-z]{1,16})$/i.exec(filename) ?? [];
-  const extension = own?.toLowerCase() ?? (mime.extension(contentType) || undefined);
+  const extension = own?.toLowerCase() ?? extensionOfType(contentType);
   return extension === undefined ? randomUUID() : `${randomUUID()}.${extension}`;
 }
 

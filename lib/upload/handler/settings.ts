@@ -1,7 +1,6 @@
 import { extname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import mime from "mime-types";
-import { essenceOf, MediaRanges } from "../../semantics/mod.ts";
+import { essenceOf, MediaRanges, typeOfExtension } from "../../semantics/mod.ts";
 import { described, requireKnown } from "../../streams/internal.ts";
 import { checkFormOptions, type SaveFormOptions } from "../form/form_options.ts";
 import { type InnerOptions, knownOptions, requireType } from "../body/upload_options.ts";
@@ -201,5 +200,5 @@ export function typeOf(
   const type = given ?? otherwise;
   const isKnown = given !== undefined && !UNKNOWN.includes(essenceOf(given));
   if (accept === undefined || isKnown || accept.accepts(type)) return type;
-  return mime.lookup(extname(name)) || type;
+  return typeOfExtension(extname(name).slice(1).toLowerCase()) ?? type;
 }
