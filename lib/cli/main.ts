@@ -1,12 +1,10 @@
 import { existsSync } from "node:fs";
 import process from "node:process";
-import { explain } from "../precompress/internal.ts";
-import { printable } from "../static/internal.ts";
 import type { Command } from "./usage.ts";
 import { DONE, FAILED, WRONG_USAGE } from "./usage.ts";
 import { suggestionFor } from "./usage.ts";
 import { UsageError } from "./usage.ts";
-import { version } from "./version.ts";
+import { asksForVersion, version } from "./version.ts";
 
 /** Each command is loaded when it is called for: a server needs no codecs. */
 const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
@@ -35,20 +33,27 @@ export async function main(words: readonly string[]): Promise<number> {
   const [first] = words;
   const name = first !== undefined && commands.has(first) ? first : undefined;
   try {
-    if (first === "version") return printVersion();
+    if (asksForVersion(words)) return printVersion();
     if (first === "help") return await printHelp(words.slice(1));
     if (!name) requireFolder(first);
     const { help, run } = await commands.get(name ?? "precompress")!();
+    await loadFailure(); // now: later there may be no descriptor left to load it with
     if (words.length === 0) return usage(overview + help);
     const result = await run(words);
     if (result === "help") return print(name ? help : overview + help);
     return result === "version" ? printVersion() : result;
   } catch (error) {
-    process.stderr.write(`millrace: ${printable(explain(error))}\n`);
+    const { failureText } = await loadFailure();
+    process.stderr.write(`millrace: ${failureText(error)}\n`);
     if (!(error instanceof UsageError)) return FAILED;
     process.stderr.write(`see ${name === undefined || name === "precompress" ? "" : `${name} `}--help\n`);
     return WRONG_USAGE;
   }
+}
+
+/** Loads the texts of failures, which need modules that `--version` and mistyped words do not. */
+function loadFailure(): Promise<typeof import("./failure.ts")> {
+  return import("./failure.ts");
 }
 
 /** Prints all options, or those of the command with that name. */
