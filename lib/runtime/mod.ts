@@ -21,7 +21,7 @@ export {
   writeHead,
   writeInformation,
 } from "./http_server.ts";
-export { type NativeSide, ResponseShell, type ResponseShellClass, type ResponseShellParts } from "./response_base.ts";
+export { type NativeSide, responseShell, type ResponseShellClass, type ResponseShellParts } from "./response_base.ts";
 export { nativeBrotli, nativeCrc32, nativeGzip, nativeZstd } from "./zlib.ts";
 export { commandWords, environmentVariable, isPermitted, isProcessAlive, startWorker } from "./process.ts";
 export { afterPoll, holdTlsReads, makeYoungObjects, readsWithinTurn } from "./event_loop.ts";

@@ -1,5 +1,3 @@
-import process from "node:process";
-
 /** The parts that the runtime's own Response needs from the start, where it has to be made then. */
 export interface ResponseShellParts {
   readonly status: number;
@@ -19,26 +17,8 @@ export interface NativeSide {
 /** A class that extends the runtime's Response, for classes that answer everything themselves. */
 export type ResponseShellClass = abstract new (parts: () => ResponseShellParts) => Response;
 
-function shellOf({ bun, deno }: { bun?: string; deno?: string }): ResponseShellClass {
-  if (bun) return NativeShell;
-  if (!deno) return standIn([]);
-  const keys = Reflect.ownKeys(new Response(null));
-  const shell = standIn(keys);
-  return isReadByRuntime(shell) ? shell : NativeShell;
-}
-
-/** A Response with a body that is there from the start. */
-abstract class NativeShell extends Response {
-  constructor(parts: () => ResponseShellParts) {
-    const { status, statusText, headers, body } = parts();
-    super(body as unknown as BodyInit | null, { status, statusText });
-    const own = super.headers; // 0.3 µs less than with the list as the constructor's argument
-    for (let at = 0; at < headers.length; at += 2) own.append(headers[at], headers[at + 1]);
-  }
-}
-
 /**
- * A base class whose instances are Responses also to the runtime's server, at the least cost. A class that extends it
+ * Makes a base class whose instances are Responses also to the runtime's server, at the least cost. A class that extends it
  * overrides all that Response has, and is a {@linkcode NativeSide}.
  *
  * - Node's own code takes nothing of a Response but by its getters and methods: the constructor is left out (0.3 µs).
@@ -47,7 +27,24 @@ abstract class NativeShell extends Response {
  * - Bun's server reads internal slots, which only the constructor fills. An async iterable is the body that costs least (0.35 µs;
  *   a stream of bytes 0.7 and more), and its server asks it for no more than it can send.
  */
-export const ResponseShell: ResponseShellClass = shellOf(process.versions as { bun?: string; deno?: string });
+export function responseShell(): ResponseShellClass {
+  if ("Bun" in globalThis) return makeNativeShell();
+  if (!("Deno" in globalThis)) return standIn([]);
+  const shell = standIn(Reflect.ownKeys(new Response(null)));
+  return isReadByRuntime(shell) ? shell : makeNativeShell();
+}
+
+/** Makes a class of Responses with a body that is there from the start. */
+function makeNativeShell(): ResponseShellClass {
+  return class NativeShell extends Response {
+    constructor(parts: () => ResponseShellParts) {
+      const { status, statusText, headers, body } = parts();
+      super(body as unknown as BodyInit | null, { status, statusText });
+      const own = super.headers; // 0.3 µs less than with the list as the constructor's argument
+      for (let at = 0; at < headers.length; at += 2) own.append(headers[at], headers[at + 1]);
+    }
+  };
+}
 
 /** A class that extends Response without calling its constructor. The properties of its instances are those of their native side. */
 function standIn(keys: readonly PropertyKey[]): ResponseShellClass {

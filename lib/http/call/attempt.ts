@@ -6,7 +6,7 @@ import { HttpError } from "../http_error.ts";
 import type { PooledConnection } from "../origin/connection_pool.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { type BodyControl, type Failure, ResponseBody } from "../response/response_body.ts";
-import { ResponseHeaders } from "../response/response_headers.ts";
+import { responseHeaders } from "../response/response_headers.ts";
 import type { AttemptBody } from "./attempt_body.ts";
 
 /** The owner of an attempt, told how it goes. Told of one end, unless it gave the attempt up or let it go. */
@@ -141,7 +141,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
       return this.#stop(this.#error("LIMIT_EXCEEDED", message));
     }
     const told = this.#request.limits.onInformational;
-    if (told !== undefined) this.#core.tell(() => told(status, new ResponseHeaders(fields)));
+    if (told !== undefined) this.#core.tell(() => told(status, responseHeaders(fields)));
   }
 
   onHead(head: ResponseHead): void {
