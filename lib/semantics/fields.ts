@@ -1,3 +1,5 @@
+import { type Member, text } from "../streams/internal.ts";
+
 /** The names in a list such as that of `Vary`, each once, or `*` if that is among them. */
 export function joinedNames(list: string): string {
   const names = list.split(",").map((name) => name.trim()).filter((name) => name !== "");
@@ -8,6 +10,11 @@ export function joinedNames(list: string): string {
 
 /** The characters that a field's value may not have: controls other than the tab, and all that are no byte. */
 const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** An option that is the value of a header field. */
+export function fieldValue<D extends string | undefined = undefined>(fallback?: D): Member<string, D> {
+  return text(fallback, "the value of a header field", (value) => !NOT_IN_VALUE.test(value));
+}
 
 /**
  * Checks the value of a header field: servers refuse a wrong one when they send it, some by an error that nobody catches.

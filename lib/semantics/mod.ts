@@ -36,7 +36,15 @@ export {
   ifUnmodifiedSinceHolds,
 } from "./preconditions.ts";
 export { parseBoolean, parseNaturalNumber } from "./structured_fields.ts";
-export { type AnswerKind, goesWith, isSettable, joinedNames, namesNotWith, requireFieldValue } from "./fields.ts";
+export {
+  type AnswerKind,
+  fieldValue,
+  goesWith,
+  isSettable,
+  joinedNames,
+  namesNotWith,
+  requireFieldValue,
+} from "./fields.ts";
 export { formatHTTPDate, parseHTTPDate } from "./http_date.ts";
 export { isCompressibleType } from "./compressible_types.ts";
 export { acceptsHTML, essenceOf, MediaRanges } from "./media_ranges.ts";

@@ -3,5 +3,5 @@
  *
  * @module
  */
-export { printable } from "./answer/options.ts";
+export { printable, staticHandlerOptions } from "./answer/options.ts";
 export { settingsOf } from "./answer/settings.ts";

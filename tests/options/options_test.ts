@@ -49,7 +49,9 @@ for (const { schema: { owner, members }, take } of takers) {
   test(`${owner} refuses values of another type than its options have, by their names`, async () => {
     for (const [name, member] of Object.entries(members)) {
       for (const value of [null, NaN]) assert.ok(!accepts(member, value), `${name} takes ${String(value)}`);
-      if (accepts(member, true)) assert.ok(!accepts(member, "false"), `${name} takes "false"`);
+      if (accepts(member, true) && accepts(member, false)) {
+        assert.ok(!accepts(member, "false"), `${name} takes "false"`);
+      }
       if ([1, 5, 16, 256, 1024, 65_536].some((number) => accepts(member, number))) {
         assert.ok(!accepts(member, "5"), `${name} takes "5"`);
       }

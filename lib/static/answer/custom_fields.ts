@@ -67,15 +67,15 @@ export class CrossOrigin {
 /**
  * The policy of the option `cors`; undefined if no other origin may read anything.
  *
- * @throws {TypeError} if it is not what it should be.
+ * @throws {TypeError} if one of a list is no origin.
  */
-export function crossOriginOf(cors: StaticHandlerOptions["cors"], warn: Warn): CrossOrigin | undefined {
-  if (cors === undefined || cors === false) return undefined;
+export function crossOriginOf(
+  cors: NonNullable<StaticHandlerOptions["cors"]>,
+  warn: Warn,
+): CrossOrigin | undefined {
+  if (cors === false) return undefined;
   if (cors === true) return new CrossOrigin(undefined);
   if (typeof cors === "function") return new CrossOrigin(carefully(cors, warnOnce(warn)));
-  if (!Array.isArray(cors)) {
-    throw new TypeError(`cors ${cors} is not what it should be: use true, a list of origins, or a function`);
-  }
   for (const origin of cors) requireOrigin(origin);
   const allowed = new Set<string>(cors);
   return new CrossOrigin((origin) => allowed.has(origin));
@@ -93,8 +93,8 @@ function carefully(allows: (origin: string) => boolean, warn: Warn): (origin: st
   };
 }
 
-function requireOrigin(origin: unknown): void {
-  if (typeof origin === "string" && (origin === "null" || isOrigin(origin))) return;
+function requireOrigin(origin: string): void {
+  if (origin === "null" || isOrigin(origin)) return;
   const wayOut = "use one such as https://app.example, or true for any";
   throw new TypeError(`cors "${origin}" is not an origin as browsers send it: ${wayOut}`);
 }

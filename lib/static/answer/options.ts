@@ -1,3 +1,17 @@
+import { fieldValue, isUndoable, type StoredCoding, storedCodings } from "../../semantics/mod.ts";
+import {
+  anyOf,
+  bool,
+  bytes,
+  func,
+  listOf,
+  type Member,
+  member,
+  oneOf,
+  schema,
+  type SchemaOf,
+  text,
+} from "../../streams/internal.ts";
 import type { Warn } from "../scan/representation.ts";
 
 /**
@@ -149,6 +163,59 @@ export interface StaticHandlerOptions {
    * @default console.warn
    */
   onWarning?: (warning: StaticWarning) => void;
+}
+
+const MEMORY_LIMIT = 64 * 1024 * 1024;
+
+/** The options of {@linkcode createStaticHandler}. */
+export const staticHandlerOptions: SchemaOf<
+  StaticHandlerOptions,
+  Exclude<
+    keyof StaticHandlerOptions,
+    "fallback" | "headers" | "immutable" | "cacheControl" | "precompressed" | "previous"
+  >
+> = /* @__PURE__ */ schema("createStaticHandler()", () => {
+  const codings = (Object.keys(storedCodings) as StoredCoding[]).filter((coding) => isUndoable(coding));
+  return {
+    index: anyOf([text(undefined, "a file name such as index.html", isFileName), oneOf<false>([false])], "index.html"),
+    cleanUrls: bool(false),
+    fallback: anyOf([pathBelow(), func<(path: string) => string | undefined>()]),
+    notFound: pathBelow("404.html"),
+    dotfiles: bool(false),
+    headers: func<NonNullable<StaticHandlerOptions["headers"]>>(),
+    cors: anyOf([bool(), listOf(text(), "a list of origins"), func<(origin: string) => boolean>()], false),
+    immutable: anyOf([
+      member<RegExp>("a regular expression", (value) => value instanceof RegExp),
+      text(undefined, "a glob"),
+      oneOf<false>([false]),
+    ]),
+    cacheControl: anyOf([fieldValue(), func<(path: string) => string | undefined>()]),
+    basePath: text("/", "a path such as /docs/", isBasePath),
+    precompressed: listOf(oneOf<PrecompressedCoding>(codings), "a list of codings"),
+    dictionaries: bool(true),
+    memoryLimit: bytes(MEMORY_LIMIT),
+    reprDigest: bool(false),
+    previous: anyOf([text(undefined, "the path of a folder"), oneOf<true>([true])]),
+    watch: bool(false),
+    onWarning: func<(warning: StaticWarning) => void>(warnOnConsole),
+  };
+});
+
+function isFileName(name: string): boolean {
+  return !["", ".", ".."].includes(name) && !name.includes("/");
+}
+
+function isBasePath(path: string): boolean {
+  return !/[?#\\]|\/\/|(?:^|\/)\.\.?(?:\/|$)/.test(path);
+}
+
+function pathBelow<D extends string | undefined = undefined>(fallback?: D): Member<string, D> {
+  const accepts = (path: string): boolean => !/^\/*$/.test(path) && !path.split("/").includes("..");
+  return text(fallback, "a path below the folder", accepts);
+}
+
+function warnOnConsole({ path, message }: StaticWarning): void {
+  console.warn(printable(`${path}: ${message}`));
 }
 
 /**

@@ -1,10 +1,13 @@
 import { matcherOf } from "../../globs/mod.ts";
 import { hashedNames, type HashedPart, likelyHash } from "../../names/mod.ts";
-import { isUndoable, requireFieldValue, type StoredCoding, storedCodings } from "../../semantics/mod.ts";
-import { requireKnown } from "../../streams/internal.ts";
 import type { SiteDictionary, Warn } from "../scan/representation.ts";
 import { type CrossOrigin, crossOriginOf } from "./custom_fields.ts";
-import { type PrecompressedCoding, printable, type StaticHandlerOptions, type StaticWarning } from "./options.ts";
+import {
+  type PrecompressedCoding,
+  type StaticHandlerOptions,
+  staticHandlerOptions,
+  type StaticWarning,
+} from "./options.ts";
 
 /** {@linkcode StaticHandlerOptions} with their defaults, checked. */
 export interface Settings {
@@ -29,33 +32,9 @@ export interface Settings {
   readonly memoryLimit: number;
   readonly reprDigest: boolean;
   readonly previous: string | true | undefined;
+  readonly watch: boolean;
   readonly warn: Warn;
 }
-
-const known: Readonly<Record<keyof StaticHandlerOptions, true>> = {
-  index: true,
-  cleanUrls: true,
-  fallback: true,
-  notFound: true,
-  dotfiles: true,
-  headers: true,
-  cors: true,
-  immutable: true,
-  cacheControl: true,
-  basePath: true,
-  precompressed: true,
-  dictionaries: true,
-  memoryLimit: true,
-  reprDigest: true,
-  previous: true,
-  watch: true,
-  onWarning: true,
-};
-
-const MEMORY_LIMIT = 64 * 1024 * 1024;
-const codings: readonly PrecompressedCoding[] = (Object.keys(storedCodings) as StoredCoding[]).filter((coding) =>
-  isUndoable(coding)
-);
 
 /**
  * The settings that `options` ask for.
@@ -63,73 +42,31 @@ const codings: readonly PrecompressedCoding[] = (Object.keys(storedCodings) as S
  * @throws {TypeError | RangeError} if an option is not what it should be.
  */
 export async function settingsOf(options: StaticHandlerOptions): Promise<Settings> {
-  requireKnown(options, known, "createStaticHandler()");
-  const { cacheControl, memoryLimit = MEMORY_LIMIT, onWarning = warnOnConsole } = options;
-  if (typeof memoryLimit !== "number" || !(memoryLimit >= 0)) {
-    throw new RangeError(`memoryLimit ${memoryLimit} is out of range: use a number of bytes from 0`);
-  }
-  for (const coding of listOf(options.precompressed)) {
-    if (!codings.includes(coding)) throw new TypeError(`unknown coding "${coding}": use ${codings.join(", ")}`);
-  }
-  if (typeof cacheControl !== "function" && cacheControl !== undefined) {
-    requireFieldValue("cacheControl", cacheControl);
-  }
+  const { index, fallback, notFound, cors, immutable, cacheControl, basePath, onWarning, ...others } =
+    staticHandlerOptions(options);
   const warn = warningTo(onWarning);
   return {
-    index: options.index === false ? undefined : nameOf("index", options.index ?? "index.html"),
-    cleanUrls: options.cleanUrls ?? false,
-    fallback: fallbackOf(options.fallback),
-    notFound: pathOf("notFound", options.notFound ?? "404.html"),
-    dotfiles: options.dotfiles ?? false,
-    headers: options.headers,
-    cors: crossOriginOf(options.cors, warn),
-    hasCallbacks: typeof cacheControl === "function" || options.headers !== undefined,
-    isImmutable: await patternOf(options.immutable),
+    ...others,
+    index: index === false ? undefined : index,
+    fallback: typeof fallback === "string" ? relative(fallback) : fallback,
+    notFound: relative(notFound),
+    cors: crossOriginOf(cors, warn),
+    hasCallbacks: typeof cacheControl === "function" || others.headers !== undefined,
+    isImmutable: await patternOf(immutable),
     cacheControl: typeof cacheControl === "function" ? cacheControl : () => cacheControl,
-    basePath: basePathOf(options.basePath ?? "/"),
-    precompressed: options.precompressed,
-    dictionaries: options.dictionaries ?? true,
-    memoryLimit,
-    reprDigest: options.reprDigest ?? false,
-    previous: options.previous,
+    basePath: `/${basePath}/`.replace(/\/{2,}/g, "/"),
     warn,
   };
 }
 
-function listOf<Item>(items: readonly Item[] = []): readonly Item[] {
-  if (Array.isArray(items)) return items;
-  throw new TypeError(`precompressed ${items} is no list: use one such as ["br", "gzip"]`);
-}
-
-function nameOf(option: string, name: string): string {
-  if (typeof name === "string" && !["", ".", ".."].includes(name) && !name.includes("/")) return name;
-  throw new TypeError(`${option} "${name}" is not a file name: use one such as index.html`);
-}
-
-function pathOf(option: string, path: string): string {
-  const inner = String(path).replace(/^\/+/, "");
-  if (inner !== "" && !inner.split("/").includes("..")) return inner;
-  throw new TypeError(`${option} "${path}" is not a path below the folder: use one such as 404.html`);
-}
-
-function fallbackOf(fallback: StaticHandlerOptions["fallback"]): Settings["fallback"] {
-  if (fallback === undefined || typeof fallback === "function") return fallback;
-  if (typeof fallback === "string") return pathOf("fallback", fallback);
-  throw new TypeError(`fallback ${fallback} is not what it should be: use a path below the folder, or a function`);
-}
-
-function basePathOf(path: string): string {
-  if (!/[?#\\]|\/\/|(?:^|\/)\.\.?(?:\/|$)/.test(path)) return `/${path}/`.replace(/\/{2,}/g, "/");
-  throw new TypeError(`basePath "${path}" is not a path: use one such as /docs/`);
+function relative(path: string): string {
+  return path.replace(/^\/+/, "");
 }
 
 async function patternOf(pattern: StaticHandlerOptions["immutable"]): Promise<Settings["isImmutable"]> {
   if (pattern === false) return () => false;
   if (pattern === undefined) return undefined;
   if (typeof pattern === "string") return await matcherOf("immutable", [pattern]);
-  if (!(pattern instanceof RegExp)) {
-    throw new TypeError(`immutable ${pattern} is no pattern: use a regular expression, a glob, or false`);
-  }
   return (path) => {
     pattern.lastIndex = 0; // one with the g flag would go on where it last matched
     return pattern.test(path);
@@ -145,10 +82,6 @@ function warningTo(onWarning: (warning: StaticWarning) => void): Warn {
       console.error(error);
     }
   };
-}
-
-function warnOnConsole({ path, message }: StaticWarning): void {
-  console.warn(printable(`${path}: ${message}`));
 }
 
 /** The settings as they are for the files of one tree, whose names tell together which of them never change. */

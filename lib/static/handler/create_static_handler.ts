@@ -94,8 +94,9 @@ export async function createStaticHandler(
   directory: string,
   options: StaticHandlerOptions = {},
 ): Promise<StaticHandler> {
-  const site = await Site.open(directory, await settingsOf(options));
-  if (options.watch) site.watch();
+  const settings = await settingsOf(options);
+  const site = await Site.open(directory, settings);
+  if (settings.watch) site.watch();
   return {
     fetch: (request) => fetchFrom(site, request),
     match: (request) => matchFrom(site, request),

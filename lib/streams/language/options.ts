@@ -312,7 +312,8 @@ export function anyOf<A, B, C = never, D extends A | B | C | undefined = undefin
         try {
           return each.check(value, name);
         } catch (error) {
-          if (error instanceof RangeError) throw error; // of the right type
+          // Of the right type: out of range, or with an item or an option of its own that is not what it should be.
+          if (error instanceof RangeError || !(error as Error).message.startsWith(`${name} must be`)) throw error;
         }
       }
       throw wrongType(name, expected, value);
