@@ -1,17 +1,26 @@
 import { setTimeout } from "node:timers";
 import { type Format, levels, ready } from "../codecs/mod.ts";
 import { storedCodings } from "../semantics/mod.ts";
-import { requireKnown } from "../streams/internal.ts";
+import {
+  bytes,
+  func,
+  integer,
+  listOf,
+  type Member,
+  member,
+  nested,
+  oneOf,
+  schema,
+  type SchemaOf,
+} from "../streams/internal.ts";
 import { Dictionaries } from "./dictionaries/dictionaries.ts";
-import type { DictionaryOptions } from "./dictionaries/options.ts";
+import { type DictionaryOptions, dictionaryOptions } from "./dictionaries/options.ts";
 
 /**
  * Returns a function that warns, and never throws: a warning comes where something fails, and what is left to do there has
  * to be done. Errors of `onWarning` are printed.
  */
-export function warningTo(
-  onWarning: (reason: string) => void = (reason) => console.warn(reason),
-): (reason: string) => void {
+export function warningTo(onWarning: (reason: string) => void): (reason: string) => void {
   return (reason) => {
     try {
       onWarning(reason);
@@ -19,6 +28,11 @@ export function warningTo(
       console.error(error);
     }
   };
+}
+
+/** Prints a warning. */
+export function warnOnConsole(reason: string): void {
+  console.warn(reason);
 }
 
 /** The time in ms from one look at the clock to the next, while responses are compressed. */
@@ -157,6 +171,40 @@ export interface CompressionOptions {
   onWarning?: (reason: string) => void;
 }
 
+/** The codecs' names of the codings. */
+export const formatOf: Readonly<Record<CompressionCoding, Format>> = {
+  zstd: storedCodings.zstd.format,
+  br: storedCodings.br.format,
+  gzip: storedCodings.gzip.format,
+};
+
+/** The options of {@linkcode CompressionOptions.levels}. */
+export const levelOptions: SchemaOf<Partial<Record<CompressionCoding, number>>, CompressionCoding> =
+  /* @__PURE__ */ schema("createCompression()", () => {
+    const levelOf = (coding: CompressionCoding, fallback: number): Member<number, number> => {
+      const { min, max } = levels[formatOf[coding]];
+      return integer<number>(min, max, fallback);
+    };
+    return { zstd: levelOf("zstd", 3), br: levelOf("br", 3), gzip: levelOf("gzip", 6) };
+  });
+
+/** The options of {@linkcode createCompression}. */
+export const compressionOptions: SchemaOf<
+  CompressionOptions & { levels?: Record<CompressionCoding, number>; dictionaries?: Required<DictionaryOptions> },
+  "codings" | "levels" | "threshold" | "onWarning"
+> = /* @__PURE__ */ schema("createCompression()", () => {
+  const codings = ["zstd", "br", "gzip"] as const;
+  return {
+    codings: listOf(oneOf<CompressionCoding>(codings), "a list of codings", codings),
+    levels: nested(levelOptions, levelOptions()),
+    level: member<"auto">('"auto" (use levels for those of each coding)', (value) => value === "auto"),
+    threshold: bytes(1024),
+    filter: func<(response: CompressibleResponse) => boolean>(),
+    dictionaries: nested(dictionaryOptions),
+    onWarning: func<(reason: string) => void>(warnOnConsole),
+  };
+});
+
 /** Checked options. */
 export interface Settings {
   readonly codings: readonly CompressionCoding[];
@@ -169,64 +217,19 @@ export interface Settings {
   readonly warn: (reason: string) => void;
 }
 
-/** The codecs' names of the codings. */
-export const formatOf: Readonly<Record<CompressionCoding, Format>> = {
-  zstd: storedCodings.zstd.format,
-  br: storedCodings.br.format,
-  gzip: storedCodings.gzip.format,
-};
-
-const CODINGS: readonly CompressionCoding[] = ["zstd", "br", "gzip"];
-const LEVELS: Readonly<Record<CompressionCoding, number>> = { zstd: 3, br: 3, gzip: 6 };
-const KNOWN = {
-  codings: true,
-  levels: true,
-  level: true,
-  threshold: true,
-  filter: true,
-  dictionaries: true,
-  onWarning: true,
-};
-
 /** @throws {TypeError | RangeError} if an option is not what it should be. */
 export function settingsOf(
   options: CompressionOptions,
   lateness: Settings["lateness"] = new Lateness(),
 ): Settings {
-  requireKnown(options, KNOWN, "createCompression()");
-  const { codings = CODINGS, threshold = 1024, filter, onWarning } = options;
-  if (!Array.isArray(codings)) throw new TypeError(`codings must be an array, not ${String(codings)}`);
-  const other = codings.find((coding) => !CODINGS.includes(coding));
-  if (other !== undefined) throw new TypeError(`"${String(other)}" is no coding to use: use ${CODINGS.join(", ")}`);
-  if (options.level !== undefined && options.level !== "auto") {
-    throw new TypeError(`level ${String(options.level)} is not "auto": use levels for those of each coding`);
-  }
-  if (typeof threshold !== "number" || !(threshold >= 0)) {
-    throw new RangeError(`threshold ${String(threshold)} is not a number of bytes: use 0 or more`);
-  }
-  for (const [name, value] of Object.entries({ filter, onWarning })) {
-    if (value !== undefined && typeof value !== "function") throw new TypeError(`${name} must be a function`);
-  }
+  const { codings, level, dictionaries, onWarning, ...others } = compressionOptions(options);
   return {
+    ...others,
     codings: [...new Set(codings)],
-    levels: checkedLevels(options.levels),
-    lateness: options.level === "auto" ? lateness : undefined,
-    threshold,
-    filter,
-    dictionaries: options.dictionaries && new Dictionaries(options.dictionaries),
+    lateness: level === "auto" ? lateness : undefined,
+    dictionaries: dictionaries && new Dictionaries(dictionaries),
     warn: warningTo(onWarning),
   };
-}
-
-function checkedLevels(given: CompressionOptions["levels"] = {}): Settings["levels"] {
-  requireKnown(given, { zstd: true, br: true, gzip: true }, "levels");
-  for (const coding of CODINGS) {
-    const level = given[coding];
-    const { min, max } = levels[formatOf[coding]];
-    if (level === undefined || (Number.isInteger(level) && level >= min && level <= max)) continue;
-    throw new RangeError(`level ${String(level)} is out of range for ${coding}: use ${min} to ${max}`);
-  }
-  return { ...LEVELS, ...given };
 }
 
 /** Loads the codecs of `settings`; a warning tells if one cannot be used here. */

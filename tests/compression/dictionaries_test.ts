@@ -454,14 +454,18 @@ test("brotli with a dictionary below the level that uses it is refused", async (
 
 test("options of dictionaries that are none are refused in plain words", () => {
   const wrong: readonly (readonly [options: object, message: RegExp])[] = [
-    [{ route: [] }, /route is no option of dictionaries: use routes, memory, path/],
-    [{ routes: {} }, /dictionaries.routes must be an array/],
-    [{ routes: [{ path: "/a*b*", public: true }] }, /must begin with a slash and have one \* at most/],
-    [{ routes: [{ path: "a", public: true }] }, /must begin with a slash/],
-    [{ routes: [{ path: "/a" }] }, /the route \/a needs a template, or public: true/],
-    [{ routes: [{ path: "/a", template: "" }] }, /must be a string or a Uint8Array, and not empty/],
-    [{ memory: -1 }, /dictionaries.memory -1 is not a number of bytes/],
-    [{ path: "/a" }, /must be a path that begins and ends with a slash/],
+    [{ route: [] }, /Error: createCompression\(\): unknown option "dictionaries\.route": did you mean "routes"\?$/],
+    [{ routes: {} }, /Error: dictionaries\.routes must be a list of routes, not an Object$/],
+    [{ routes: [{ path: "/a*b*", public: true }] }, /must be a path that begins with a slash and has one \* at most/],
+    [{ routes: [{ path: "a", public: true }] }, /Error: dictionaries\.routes\[0\]\.path must be a path that begins/],
+    [{ routes: [{ public: true }] }, /Error: dictionaries\.routes\[0\]\.path is missing/],
+    [{ routes: [{ path: "/a" }] }, /Error: dictionaries\.routes\[0\], \/a, needs a template, or public: true/],
+    [
+      { routes: [{ path: "/a", template: "" }] },
+      /template must be a text .* or a Uint8Array that is not empty, not ""$/,
+    ],
+    [{ memory: -1 }, /Error: dictionaries\.memory -1 is out of range: use a number of bytes from 0$/],
+    [{ path: "/a" }, /Error: dictionaries\.path must be a path that begins and ends with a slash, not "\/a"$/],
   ];
   for (const [dictionaries, message] of wrong) {
     assert.throws(() => createCompression({ dictionaries: dictionaries as DictionaryOptions }), message);

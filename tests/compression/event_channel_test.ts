@@ -359,12 +359,12 @@ test("HEAD has the fields alone; brotli is not offered", async () => {
 
 test("options of a channel that are none are refused in plain words", () => {
   const wrong: readonly (readonly [options: object, message: RegExp])[] = [
-    [{ codings: ["br"] }, /"br" is no coding that subscribers can share: use zstd, gzip/],
-    [{ level: 3 }, /level is no option of createEventChannel\(\)/],
-    [{ slow: "wait" }, /slow must be "drop" or "skip", not wait/],
-    [{ history: -1 }, /history -1 is out of range/],
-    [{ retry: 0.5 }, /retry 0.5 is not a number/],
-    [{ onWarning: 1 }, /onWarning must be a function/],
+    [{ codings: ["br"] }, /Error: codings\[0\] must be "zstd" or "gzip", not "br"$/],
+    [{ level: 3 }, /Error: createEventChannel\(\): unknown option "level"/],
+    [{ slow: "wait" }, /Error: slow must be "drop" or "skip", not "wait"$/],
+    [{ history: -1 }, /Error: history -1 is out of range/],
+    [{ retry: 0.5 }, /Error: retry 0\.5 is out of range/],
+    [{ onWarning: 1 }, /Error: onWarning must be a function, not 1$/],
   ];
   for (const [options, message] of wrong) assert.throws(() => createEventChannel(options), message);
 });

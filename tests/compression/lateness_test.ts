@@ -88,6 +88,9 @@ test("levels that are lower than that stay, and without auto nobody asks", async
 
 test("a level that is not auto is refused in plain words", () => {
   for (const level of [6, "Auto", null]) {
-    assert.throws(() => settingsOf({ level } as never), { name: "TypeError", message: /^level .* use levels/ });
+    assert.throws(() => settingsOf({ level } as never), {
+      name: "TypeError",
+      message: /^level must be "auto" \(use levels/,
+    });
   }
 });

@@ -432,14 +432,16 @@ test("what is no response is refused in plain words", async () => {
 
 test("options that are none are refused in plain words", () => {
   const wrong: readonly (readonly [options: object, message: RegExp])[] = [
-    [{ quality: 3 }, /quality is no option of createCompression\(\): use codings, levels/],
-    [{ level: 3 }, /level 3 is not "auto": use levels/],
-    [{ codings: ["deflate"] }, /"deflate" is no coding to use: use zstd, br, gzip/],
-    [{ codings: "gzip" }, /codings must be an array, not gzip/],
-    [{ levels: { br: 12 } }, /level 12 is out of range for br: use 0 to 11/],
-    [{ levels: { gz: 1 } }, /gz is no option of levels/],
-    [{ threshold: -1 }, /threshold -1 is not a number of bytes/],
-    [{ filter: true }, /filter must be a function/],
+    [{ quality: 3 }, /Error: createCompression\(\): unknown option "quality": use codings, levels/],
+    [{ levle: 3 }, /Error: createCompression\(\): unknown option "levle": did you mean "level"\?$/],
+    [{ level: 3 }, /Error: level must be "auto" \(use levels for those of each coding\), not 3$/],
+    [{ codings: ["deflate"] }, /Error: codings\[0\] must be "zstd", "br" or "gzip", not "deflate"$/],
+    [{ codings: "gzip" }, /Error: codings must be a list of codings, not "gzip"$/],
+    [{ levels: { br: 12 } }, /Error: levels\.br 12 is out of range: use a whole number from 0 to 11$/],
+    [{ levels: { gz: 1 } }, /Error: createCompression\(\): unknown option "levels\.gz"/],
+    [{ threshold: -1 }, /Error: threshold -1 is out of range: use a number of bytes from 0$/],
+    [{ filter: true }, /Error: filter must be a function, not true$/],
+    [{ dictionaries: false }, /Error: dictionaries must be an object, not false$/],
   ];
   for (const [options, message] of wrong) assert.throws(() => createCompression(options), message);
 });

@@ -81,8 +81,8 @@ export class Dictionaries {
   readonly #former: FormerVersions;
   readonly #recorders = new Recorders();
 
-  /** @throws {TypeError | RangeError} if an option is not what it should be. */
-  constructor(options: DictionaryOptions) {
+  /** @param options Checked ones. */
+  constructor(options: Required<DictionaryOptions>) {
     this.#settings = dictionarySettings(options);
     this.#routes = this.#settings.routes.map((route) => new Route(route));
     this.#former = new FormerVersions(this.#settings.memory);

@@ -1,4 +1,15 @@
-import { requireKnown } from "../../streams/internal.ts";
+import {
+  anyOf,
+  bool,
+  bytes,
+  listOf,
+  type Member,
+  member,
+  nested,
+  schema,
+  type SchemaOf,
+  text,
+} from "../../streams/internal.ts";
 
 /**
  * Paths whose responses have much in common, and so share a dictionary.
@@ -65,6 +76,52 @@ export interface DictionaryOptions {
   readonly path?: string;
 }
 
+const MEMORY = 16 * 1024 * 1024;
+const PATH = "/.well-known/compression-dictionaries/";
+/** A path as it is in a request: nothing in it is encoded, as nothing needs to be. */
+const PLAIN_PATH = /^\/[!$&'()+,\-./0-9:;=@A-Z_a-z~]*$/;
+
+/** The options of a route. */
+export const dictionaryRoute: SchemaOf<DictionaryRoute, "public"> = /* @__PURE__ */ schema(
+  "createCompression()",
+  () => ({
+    path: text(undefined, "a path that begins with a slash and has one * at most", isRoutePath),
+    template: anyOf([
+      text(undefined, "a text that is not empty", (template) => template !== ""),
+      member<Uint8Array>("a Uint8Array that is not empty", (value) => value instanceof Uint8Array && value.length > 0),
+    ]),
+    public: bool(false),
+  }),
+);
+
+function isRoutePath(path: string): boolean {
+  const [before, after = "", ...more] = path.split("*");
+  return PLAIN_PATH.test(before!) && PLAIN_PATH.test(`/${after}`) && more.length === 0;
+}
+
+/** The options of {@linkcode CompressionOptions.dictionaries}. */
+export const dictionaryOptions: SchemaOf<DictionaryOptions, keyof DictionaryOptions> = /* @__PURE__ */ schema(
+  "createCompression()",
+  () => ({
+    routes: listOf(wholeRoute(), "a list of routes", []),
+    memory: bytes(MEMORY),
+    path: text(PATH, "a path that begins and ends with a slash", (path) => PLAIN_PATH.test(path) && path.endsWith("/")),
+  }),
+);
+
+/** A route with a path, and with a template or leave to make one. */
+function wholeRoute(): Member<DictionaryRoute> {
+  return {
+    ...nested(dictionaryRoute),
+    check(value, name) {
+      const { path, template, public: isPublic } = dictionaryRoute(value as object, `${name}.`);
+      if (path === undefined) throw new TypeError(`${name}.path is missing: name the path of the route`);
+      if (template !== undefined || isPublic) return { path, template, public: isPublic };
+      throw new TypeError(`${name}, ${path}, needs a template, or public: true if one may be made from its responses`);
+    },
+  };
+}
+
 /** A checked route: its path before and after the `*`. */
 export interface RouteSettings {
   readonly path: string;
@@ -81,38 +138,13 @@ export interface DictionarySettings {
   readonly path: string;
 }
 
-const MEMORY = 16 * 1024 * 1024;
-const PATH = "/.well-known/compression-dictionaries/";
-/** A path as it is in a request: nothing in it is encoded, as nothing needs to be. */
-const PLAIN_PATH = /^\/[!$&'()+,\-./0-9:;=@A-Z_a-z~]*$/;
-
-/** @throws {TypeError | RangeError} if an option is not what it should be. */
-export function dictionarySettings(options: DictionaryOptions): DictionarySettings {
-  requireKnown(options, { routes: true, memory: true, path: true }, "dictionaries");
-  const { routes = [], memory = MEMORY, path = PATH } = options;
-  if (!Array.isArray(routes)) throw new TypeError(`dictionaries.routes must be an array, not ${String(routes)}`);
-  if (!(typeof memory === "number" && memory >= 0)) {
-    throw new RangeError(`dictionaries.memory ${String(memory)} is not a number of bytes: use 0 or more`);
-  }
-  if (typeof path !== "string" || !PLAIN_PATH.test(path) || !path.endsWith("/")) {
-    throw new TypeError(`dictionaries.path ${JSON.stringify(path)} must be a path that begins and ends with a slash`);
-  }
+/** The settings that checked options ask for. */
+export function dictionarySettings({ routes, memory, path }: Required<DictionaryOptions>): DictionarySettings {
   return { routes: routes.map(routeSettings), memory, path };
 }
 
-function routeSettings(route: DictionaryRoute): RouteSettings {
-  requireKnown(route, { path: true, template: true, public: true }, "a dictionary's route");
-  const { path, template } = route;
-  const [before, after, ...more] = typeof path === "string" ? path.split("*") : [""];
-  if (!PLAIN_PATH.test(before) || !PLAIN_PATH.test(`/${after ?? ""}`) || more.length > 0) {
-    throw new TypeError(`a route's path ${JSON.stringify(path)} must begin with a slash and have one * at most`);
-  }
-  if (template === undefined && route.public !== true) {
-    throw new TypeError(`the route ${path} needs a template, or public: true if one may be made from its responses`);
-  }
+function routeSettings({ path, template }: DictionaryRoute): RouteSettings {
+  const [before, after] = path.split("*");
   const bytes = typeof template === "string" ? new TextEncoder().encode(template) : template;
-  if (bytes !== undefined && !(bytes instanceof Uint8Array && bytes.length > 0)) {
-    throw new TypeError(`the template of the route ${path} must be a string or a Uint8Array, and not empty`);
-  }
-  return { path, before, after, template: bytes };
+  return { path, before: before!, after, template: bytes };
 }

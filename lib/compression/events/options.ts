@@ -1,7 +1,7 @@
 import { isEncoderLoaded } from "../../codecs/internal.ts";
 import { ready } from "../../codecs/mod.ts";
-import { requireKnown } from "../../streams/internal.ts";
-import { warningTo } from "../options.ts";
+import { bytes, func, integer, listOf, oneOf, schema, type SchemaOf } from "../../streams/internal.ts";
+import { warningTo, warnOnConsole } from "../options.ts";
 
 /**
  * A server-sent event.
@@ -150,6 +150,22 @@ export interface EventChannelOptions {
   onWarning?: (reason: string) => void;
 }
 
+/** The options of {@linkcode createEventChannel}. */
+export const eventChannelOptions: SchemaOf<EventChannelOptions, Exclude<keyof EventChannelOptions, "retry">> =
+  /* @__PURE__ */ schema("createEventChannel()", () => {
+    const codings = ["zstd", "gzip"] as const;
+    return {
+      codings: listOf(oneOf<ChannelCoding>(codings), "a list of codings", codings),
+      history: integer(0, Infinity, 100),
+      historyLength: integer(0, Infinity, 1024 * 1024),
+      heartbeat: integer(0, Infinity, 15_000),
+      retry: integer(0, Number.MAX_SAFE_INTEGER),
+      slow: oneOf<"drop" | "skip", "drop" | "skip">(["drop", "skip"], "drop"),
+      maxBuffered: bytes(64 * 1024),
+      onWarning: func<(reason: string) => void>(warnOnConsole),
+    };
+  });
+
 /** Checked options. */
 export interface ChannelSettings {
   readonly codings: readonly ChannelCoding[];
@@ -163,39 +179,17 @@ export interface ChannelSettings {
   readonly warn: (reason: string) => void;
 }
 
-const CODINGS: readonly ChannelCoding[] = ["zstd", "gzip"];
 /** The longest time that timers take, in ms. */
 const LONGEST_TIME = 2 ** 31 - 1;
-const KNOWN = {
-  codings: true,
-  history: true,
-  historyLength: true,
-  heartbeat: true,
-  retry: true,
-  slow: true,
-  maxBuffered: true,
-  onWarning: true,
-};
 
 /** @throws {TypeError | RangeError} if an option is not what it should be. */
 export function channelSettings(options: EventChannelOptions): ChannelSettings {
-  requireKnown(options, KNOWN, "createEventChannel()");
-  const { codings = CODINGS, slow = "drop", retry, onWarning } = options;
-  if (!Array.isArray(codings)) throw new TypeError(`codings must be an array, not ${String(codings)}`);
-  const other = codings.find((coding) => !CODINGS.includes(coding));
-  if (other !== undefined) {
-    throw new TypeError(`"${String(other)}" is no coding that subscribers can share: use ${CODINGS.join(", ")}`);
-  }
-  if (slow !== "drop" && slow !== "skip") throw new TypeError(`slow must be "drop" or "skip", not ${String(slow)}`);
-  if (onWarning !== undefined && typeof onWarning !== "function") throw new TypeError("onWarning must be a function");
+  const { codings, heartbeat, retry, onWarning, ...others } = eventChannelOptions(options);
   return {
+    ...others,
     codings: [...new Set(codings)],
-    history: count("history", options.history, 100),
-    historyLength: count("historyLength", options.historyLength, 1024 * 1024),
-    heartbeat: Math.min(count("heartbeat", options.heartbeat, 15_000), LONGEST_TIME),
+    heartbeat: Math.min(heartbeat, LONGEST_TIME),
     greeting: `${retry === undefined ? "" : retryText(retry)}:\n\n`,
-    slow,
-    maxBuffered: count("maxBuffered", options.maxBuffered, 64 * 1024),
     warn: warningTo(onWarning),
   };
 }
@@ -217,10 +211,4 @@ export const formatOfChannel = { zstd: "zstd", gzip: "deflate-raw" } as const;
 /** Whether a coding's codec is loaded. */
 export function isChannelCodingLoaded(coding: ChannelCoding): boolean {
   return isEncoderLoaded(formatOfChannel[coding]);
-}
-
-function count(name: string, value: number | undefined, otherwise: number): number {
-  if (value === undefined) return otherwise;
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new RangeError(`${name} ${String(value)} is out of range: use a whole number from 0`);
 }

@@ -31,7 +31,7 @@ function anObject(value: object): string {
   return `${/^[AEIOU](?!int)/.test(name) ? "an" : "a"} ${name}`;
 }
 
-/** One option: the values that it takes, and its default. */
+/** An option: the values that it takes, and its default. */
 export interface Member<T, D extends T | undefined = T | undefined> {
   /** The default; undefined if the caller computes it, or there is none. */
   readonly fallback: D;

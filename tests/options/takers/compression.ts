@@ -1,0 +1,16 @@
+import { dictionaryOptions, dictionaryRoute } from "../../../lib/compression/dictionaries/options.ts";
+import { eventChannelOptions } from "../../../lib/compression/events/options.ts";
+import { createCompression, createEventChannel } from "../../../lib/compression/mod.ts";
+import { compressionOptions, levelOptions } from "../../../lib/compression/options.ts";
+import type { Taker } from "../taker.ts";
+
+export const takers: readonly Taker[] = [
+  { schema: compressionOptions, take: (options) => createCompression(options) },
+  { schema: levelOptions, take: (levels) => createCompression({ levels }) },
+  { schema: dictionaryOptions, take: (dictionaries) => createCompression({ dictionaries }) },
+  {
+    schema: dictionaryRoute,
+    take: (route) => createCompression({ dictionaries: { routes: [{ path: "/*", public: true, ...route }] } }),
+  },
+  { schema: eventChannelOptions, take: (options) => createEventChannel(options) },
+];
