@@ -12,10 +12,14 @@
  */
 import { basename, relative, resolve } from "node:path";
 import process from "node:process";
-import { compressOutput, type Tool } from "./compress_output.ts";
-import type { PrecompressPluginOptions } from "./compress_output.ts";
-import { Output } from "./compress_output.ts";
-import type { PrecompressPlugin } from "./compress_output.ts";
+import {
+  compressOutput,
+  Output,
+  pluginOptions,
+  type PrecompressPlugin,
+  type PrecompressPluginOptions,
+  type Tool,
+} from "./compress_output.ts";
 
 export type { PrecompressPluginOptions } from "./compress_output.ts";
 export type { PrecompressPlugin } from "./compress_output.ts";
@@ -42,6 +46,7 @@ interface Artifact {
  * have a hash, so that the static handler need not guess. The build fails where a file cannot be compressed.
  *
  * @param options Those of `precompress()`: see {@linkcode PrecompressPluginOptions}.
+ * @throws {TypeError | RangeError} if an option is not what it should be.
  * @example Compress a build
  * ```ts bun
  * import { precompress } from "@millrace/streams/bun";
@@ -52,6 +57,7 @@ interface Artifact {
  * ```
  */
 export function precompress(options: PrecompressPluginOptions = {}): PrecompressPlugin {
+  const checked = pluginOptions(options);
   return {
     name: "millrace:precompress",
     setup(build) {
@@ -60,7 +66,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       const tool: Tool = { root: process.cwd(), option: "outdir", print: (text) => console.log(text) };
       const folder = resolve(config.outdir);
       (build as Build).onEnd(async ({ success, outputs }) => {
-        if (success) await compressOutput(outputOf(folder, outputs), options, tool);
+        if (success) await compressOutput(outputOf(folder, outputs), checked, tool);
       });
     },
   };

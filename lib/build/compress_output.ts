@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import process from "node:process";
-import { isWithin, toldBy } from "../precompress/internal.ts";
+import { isWithin, precompressOptions, toldBy } from "../precompress/internal.ts";
 import {
   type DeltaFormat,
   precompress,
@@ -10,6 +10,7 @@ import {
   type PrecompressReport,
   type VariantFormat,
 } from "../precompress/mod.ts";
+import { schema, type SchemaOf } from "../streams/internal.ts";
 
 /**
  * Options of the plugins: those of `precompress()` that make sense in a build. Relative paths are below the project's root.
@@ -26,6 +27,12 @@ import {
  * ```
  */
 export interface PrecompressPluginOptions extends Omit<PrecompressOptions, "dryRun" | "signal" | "onProgress"> {}
+
+/** The options of the plugins. */
+export const pluginOptions: SchemaOf<PrecompressPluginOptions> = /* @__PURE__ */ schema("precompress()", () => {
+  const { dryRun: _dryRun, signal: _signal, onProgress: _onProgress, ...members } = precompressOptions.members;
+  return members;
+});
 
 /** The length of a hash where a pattern does not say. */
 const DEFAULT_LENGTH = 8;

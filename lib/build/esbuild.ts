@@ -18,11 +18,15 @@
  */
 import { dirname, extname, relative, resolve } from "node:path";
 import process from "node:process";
-import { compressOutput, type Tool } from "./compress_output.ts";
-import { hasHash } from "./compress_output.ts";
-import type { PrecompressPluginOptions } from "./compress_output.ts";
-import { Output } from "./compress_output.ts";
-import type { PrecompressPlugin } from "./compress_output.ts";
+import {
+  compressOutput,
+  hasHash,
+  Output,
+  pluginOptions,
+  type PrecompressPlugin,
+  type PrecompressPluginOptions,
+  type Tool,
+} from "./compress_output.ts";
 
 export type { PrecompressPluginOptions } from "./compress_output.ts";
 export type { PrecompressPlugin } from "./compress_output.ts";
@@ -73,6 +77,7 @@ const TALKATIVE: readonly unknown[] = ["info", "debug", "verbose"];
  * an earlier one. Leave the plugin out where that takes too long.
  *
  * @param options Those of `precompress()`: see {@linkcode PrecompressPluginOptions}.
+ * @throws {TypeError | RangeError} if an option is not what it should be.
  * @example Compress a build
  * ```ts
  * import { precompress } from "@millrace/streams/esbuild";
@@ -84,6 +89,7 @@ const TALKATIVE: readonly unknown[] = ["info", "debug", "verbose"];
  * ```
  */
 export function precompress(options: PrecompressPluginOptions = {}): PrecompressPlugin {
+  const checked = pluginOptions(options);
   return {
     name: "millrace:precompress",
     setup(build) {
@@ -97,7 +103,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
       (build as Build).onEnd(async ({ errors, metafile }) => {
         if (errors.length > 0) return;
         const output = outputOf(resolve(root, folder), metafile!.outputs, initialOptions, root);
-        return await compressOutput(output, options, tool).then(() => undefined, failureOf);
+        return await compressOutput(output, checked, tool).then(() => undefined, failureOf);
       });
     },
   };

@@ -13,7 +13,14 @@
  */
 import { dirname } from "node:path";
 import process from "node:process";
-import { compressOutput, hasHash, Output, type PrecompressPluginOptions, type Tool } from "./compress_output.ts";
+import {
+  compressOutput,
+  hasHash,
+  Output,
+  pluginOptions,
+  type PrecompressPluginOptions,
+  type Tool,
+} from "./compress_output.ts";
 
 export type { PrecompressPluginOptions } from "./compress_output.ts";
 
@@ -68,6 +75,7 @@ interface HookContext {
  * A build fails where a file cannot be compressed. In Rollup and Rolldown it happens in `bundle.close()`.
  *
  * @param options Those of `precompress()`: see {@linkcode PrecompressPluginOptions}.
+ * @throws {TypeError | RangeError} if an option is not what it should be.
  * @example In rollup.config.js
  * ```js
  * import { precompress } from "@millrace/streams/vite";
@@ -80,6 +88,7 @@ interface HookContext {
  * ```
  */
 export function precompress(options: PrecompressPluginOptions = {}): PrecompressPlugin {
+  const checked = pluginOptions(options);
   const output = new Output();
   /** Names of workers' files, which Vite builds on their own and adds to the bundle as they are. */
   const workers = new Map<string, boolean>();
@@ -107,7 +116,7 @@ export function precompress(options: PrecompressPluginOptions = {}): Precompress
         // What a failed build wrote is no part of the next one.
         if (error !== undefined || this.meta.watchMode) return void output.takeFolders();
         const ownTool: Tool = { root: process.cwd(), option: "output.dir", print: (text) => this.info(text) };
-        await compressOutput(output, options, tool ?? ownTool);
+        await compressOutput(output, checked, tool ?? ownTool);
       },
     },
   };

@@ -4,7 +4,7 @@ import { temporaryPath } from "../files/mod.ts";
 import { readContent } from "./content.ts";
 import type { Context } from "./context.ts";
 import type { Job, Outcome } from "./job.ts";
-import { type DeltaFormat, deltasOf, extensions, isDelta, isSiteDelta, type VariantFormat } from "./options.ts";
+import { type DeltaFormat, deltasOf, extensions, isDelta, isSiteDelta, type VariantFormat } from "./formats.ts";
 import { inTheWay } from "./plan_file.ts";
 import type { Copy, Plan, PlannedVariant, Work } from "./plan.ts";
 import { CHANGED, discard } from "./problem.ts";

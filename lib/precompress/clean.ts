@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { requireKnown } from "../streams/internal.ts";
+import { bool, schema, type SchemaOf } from "../streams/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import { discard } from "./problem.ts";
 import { manifestName } from "./manifest.ts";
@@ -28,6 +28,12 @@ export interface CleanOptions {
    */
   followLinks?: boolean;
 }
+
+/** The options of {@linkcode cleanPrecompressed}. */
+export const cleanOptions: SchemaOf<CleanOptions, "followLinks"> = /* @__PURE__ */ schema(
+  "cleanPrecompressed()",
+  () => ({ followLinks: bool(false) }),
+);
 
 /**
  * The outcome of {@linkcode cleanPrecompressed}.
@@ -58,7 +64,7 @@ export interface CleanReport {
  * @param options.followLinks Whether files are removed where links lead that leave the folder. Default: false.
  * @returns The files that were removed, and those that were not, with the reason.
  * @throws {Error} if the folder cannot be read, or a run is under way.
- * @throws {TypeError} if its manifest is none.
+ * @throws {TypeError} if its manifest is none, or an option is not what it should be.
  * @example As if nothing had run
  * ```ts
  * import { cleanPrecompressed, precompress } from "@millrace/streams/precompress";
@@ -69,8 +75,7 @@ export interface CleanReport {
  * ```
  */
 export async function cleanPrecompressed(directory: string, options: CleanOptions = {}): Promise<CleanReport> {
-  requireKnown(options, { followLinks: true }, "cleanPrecompressed()");
-  const { followLinks = false } = options;
+  const { followLinks } = cleanOptions(options);
   const { temporaries } = await walk(directory, { dotfiles: true, followLinks, once: true });
   const folder = await realpath(directory);
   for (const path of temporaries) {

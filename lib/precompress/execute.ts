@@ -5,7 +5,7 @@ import { restore } from "./cache/restore.ts";
 import { LARGE_FILE, readShared, sha256 } from "./content.ts";
 import type { Job, Outcome, Result } from "./job.ts";
 import { complete, openTemporary, readDictionary, requireAtRest } from "./job.ts";
-import { codecOf } from "./options.ts";
+import { codecOf } from "./formats.ts";
 import { CHANGED, explain } from "./problem.ts";
 
 /**

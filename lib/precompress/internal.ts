@@ -5,6 +5,7 @@
  */
 export { detailedRun } from "./detailed_run.ts";
 export type { LeftAlone } from "./ledger.ts";
+export { levelOptions, precompressOptions } from "./options.ts";
 export { requireSound, toldBy } from "./selection.ts";
 export { isOwnName, ManifestLines } from "./manifest.ts";
 export { isWithin } from "./places.ts";

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { AtomicFile } from "../files/mod.ts";
 import { sha256 } from "./content.ts";
-import type { DeltaFormat, VariantFormat } from "./options.ts";
+import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import { CHANGED } from "./problem.ts";
 
 /** A variant to make; plain data, for a worker. */

@@ -8,7 +8,7 @@ import { processSpace } from "../files/internal.ts";
 import { isProcessAlive } from "../runtime/mod.ts";
 import { checkedRecord, checkedVariant, isBelowFolder, isFormat } from "./manifest.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
-import type { DeltaFormat, VariantFormat } from "./options.ts";
+import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import { journalName } from "./manifest.ts";
 import { cannotWrite } from "./problem.ts";
 

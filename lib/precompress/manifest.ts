@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
 import { AtomicFile, isTemporaryName } from "../files/mod.ts";
-import { type DeltaFormat, extensions, type VariantFormat } from "./options.ts";
+import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
 
 /**

@@ -15,15 +15,8 @@ export type { CacheReport } from "./cache/cache.ts";
 export { type CleanOptions, cleanPrecompressed, type CleanReport } from "./clean.ts";
 export type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
 export { manifestName, readManifest } from "./manifest.ts";
-export {
-  type DeltaFormat,
-  extensions,
-  type PrecompressOptions,
-  type PrecompressProgress,
-  type SiteDeltaFormat,
-  type VariantFormat,
-  variantFormats,
-} from "./options.ts";
+export { type DeltaFormat, extensions, type SiteDeltaFormat, type VariantFormat, variantFormats } from "./formats.ts";
+export type { PrecompressOptions, PrecompressProgress } from "./options.ts";
 export { precompress } from "./precompress.ts";
 export type { Problem } from "./problem.ts";
 export type { PrecompressReport, TypeSummary } from "./report.ts";

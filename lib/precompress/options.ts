@@ -1,138 +1,22 @@
-import { type Format, levels } from "../codecs/mod.ts";
-import { storedCodings } from "../semantics/mod.ts";
-import { described, requireKnown } from "../streams/internal.ts";
+import { levels } from "../codecs/mod.ts";
+import {
+  anyOf,
+  bool,
+  bytes,
+  func,
+  integer,
+  listOf,
+  type Member,
+  nested,
+  number,
+  oneOf,
+  schema,
+  type SchemaOf,
+  signal,
+  text,
+} from "../streams/internal.ts";
 import { type CacheLimits, isBucketAddress, requireCachePlace } from "./cache/cache_store.ts";
-
-/** The formats whose level can be set. */
-const levelFormats = { brotli: true, zstd: true, gzip: true };
-
-/**
- * Sees that lists are lists and paths are text, which programs without types may get wrong: a text in place of a list of
- * globs would be taken letter by letter, and `*` matches every file.
- *
- * @throws {TypeError} if an option is of another type, or a level of an unknown format.
- */
-export function requireTypes(options: Readonly<Record<string, unknown>>): void {
-  const { formats } = options;
-  if (formats !== undefined && !Array.isArray(formats)) {
-    throw new TypeError(`formats is no list but ${described(formats)}: use one such as ["brotli", "gzip"]`);
-  }
-  if (options.levels !== undefined) requireKnown(options.levels as object, levelFormats, "levels");
-  for (const name of ["include", "exclude"]) {
-    const globs = options[name];
-    if (globs === undefined || Array.isArray(globs) && globs.every((glob) => typeof glob === "string")) continue;
-    throw new TypeError(`${name} is no list of globs but ${described(globs)}: use one such as ["**/*.js"]`);
-  }
-  for (const name of ["out", "previous", "cache"]) {
-    const path = options[name];
-    if (path === undefined || typeof path === "string") continue;
-    throw new TypeError(`${name} is no path but ${described(path)}: name a folder`);
-  }
-}
-
-/**
- * A format that precompress writes beside a file.
- *
- * @example Leave zstd to those who serve it
- * ```ts
- * import { precompress, type VariantFormat } from "@millrace/streams/precompress";
- *
- * const formats: VariantFormat[] = ["brotli", "gzip"];
- * const { types } = await precompress("dist", { formats });
- * console.log(Object.keys(types[0].variants).join(" ")); // brotli gzip
- * ```
- */
-export type VariantFormat = "brotli" | "zstd" | "gzip";
-
-/**
- * Every {@linkcode VariantFormat}, in the order in which reports list them.
- *
- * @example All but one
- * ```ts
- * import { precompress, variantFormats } from "@millrace/streams/precompress";
- *
- * const formats = variantFormats.filter((format) => format !== "gzip");
- * await precompress("dist", { formats });
- * console.log(formats.join(" ")); // brotli zstd
- * ```
- */
-export const variantFormats: readonly VariantFormat[] = ["brotli", "zstd", "gzip"];
-
-/**
- * The deltas (RFC 9842): `dcb` and `dcz`, which `previous` adds, are against a former version of the same file;
- * `site-dcb` and `site-dcz`, which `siteDictionary` adds, are against the dictionary of the site.
- *
- * @example How large the deltas are
- * ```ts
- * import { type DeltaFormat, precompress, readManifest } from "@millrace/streams/precompress";
- *
- * await precompress("dist", { previous: "dist-deployed", include: ["assets/*.js"] });
- * const { variants } = (await readManifest("dist"))!.files["assets/app-B1946AC9.js"];
- * const smallerThanBrotli = (format: DeltaFormat): boolean => variants[format]!.size! < variants.brotli!.size!;
- * console.log(smallerThanBrotli("dcb"), smallerThanBrotli("dcz")); // true true
- * ```
- */
-export type DeltaFormat = "dcb" | "dcz" | SiteDeltaFormat;
-
-/**
- * A delta against the dictionary of the site.
- *
- * @example How small a page is with the dictionary of the site
- * ```ts
- * import { precompress, readManifest, type SiteDeltaFormat } from "@millrace/streams/precompress";
- * import { writeFile } from "node:fs/promises";
- *
- * const nav = Array.from({ length: 60 }, (_, i) => `<li><a href="/${i * 7919}">${i * 104729}</a>`).join("");
- * for (let i = 0; i < 12; i++) await writeFile(`dist/${i}.html`, `<!doctype html><title>${i}</title><ul>${nav}</ul>`);
- * await precompress("dist", { siteDictionary: true });
- * const format: SiteDeltaFormat = "site-dcb";
- * const { variants } = (await readManifest("dist"))!.files["7.html"];
- * console.log(variants[format]!.size! < variants.brotli!.size! / 2); // true
- * ```
- */
-export type SiteDeltaFormat = "site-dcb" | "site-dcz";
-
-/**
- * The extension of each format's files, as nginx, Caddy and others expect it.
- *
- * @example Find a file's variants
- * ```ts
- * import { extensions, variantFormats } from "@millrace/streams/precompress";
- *
- * console.log(variantFormats.map((format) => `app.js${extensions[format]}`).join(" ")); // app.js.br app.js.zst app.js.gz
- * ```
- */
-export const extensions: Readonly<Record<VariantFormat | DeltaFormat, string>> = {
-  brotli: storedCodings.br.extension,
-  zstd: storedCodings.zstd.extension,
-  gzip: storedCodings.gzip.extension,
-  dcb: storedCodings.dcb.extension,
-  dcz: storedCodings.dcz.extension,
-  "site-dcb": `.site${storedCodings.dcb.extension}`,
-  "site-dcz": `.site${storedCodings.dcz.extension}`,
-};
-
-/** The deltas that belong to a format. */
-export const deltasOf: Readonly<Record<VariantFormat, readonly DeltaFormat[]>> = {
-  brotli: ["dcb", "site-dcb"],
-  zstd: ["dcz", "site-dcz"],
-  gzip: [],
-};
-
-/** Whether a format is that of a delta. */
-export function isDelta(format: VariantFormat | DeltaFormat): format is DeltaFormat {
-  return format.endsWith("dcb") || format.endsWith("dcz");
-}
-
-/** Whether a format is that of a delta against the dictionary of the site. */
-export function isSiteDelta(format: VariantFormat | DeltaFormat): format is SiteDeltaFormat {
-  return format.startsWith("site-");
-}
-
-/** The codec's name of a format. */
-export function codecOf(format: VariantFormat | DeltaFormat): VariantFormat | "dcb" | "dcz" {
-  return isSiteDelta(format) ? format === "site-dcb" ? "dcb" : "dcz" : format;
-}
+import { deltasOf, type VariantFormat, variantFormats } from "./formats.ts";
 
 /**
  * How far a run has come.
@@ -278,30 +162,56 @@ export interface PrecompressOptions {
   onProgress?: (progress: PrecompressProgress) => void;
 }
 
-const known: Readonly<Record<keyof PrecompressOptions, true>> = {
-  out: true,
-  formats: true,
-  levels: true,
-  minSize: true,
-  minSaving: true,
-  include: true,
-  exclude: true,
-  dotfiles: true,
-  followLinks: true,
-  previous: true,
-  siteDictionary: true,
-  cache: true,
-  cacheMaxSize: true,
-  cacheMaxAge: true,
-  immutable: true,
-  jobs: true,
-  force: true,
-  dryRun: true,
-  signal: true,
-  onProgress: true,
-};
+/** The options of {@linkcode PrecompressOptions.levels}. */
+export const levelOptions: SchemaOf<Partial<Record<VariantFormat, number>>, VariantFormat> = /* @__PURE__ */ schema(
+  "precompress()",
+  () => {
+    const levelOf = (format: VariantFormat): Member<number, number> => {
+      const { min, max, default: standard } = levels[format];
+      return integer<number>(min, max, standard);
+    };
+    return { brotli: levelOf("brotli"), zstd: levelOf("zstd"), gzip: levelOf("gzip") };
+  },
+);
 
-/** {@linkcode PrecompressOptions} with its defaults, checked. */
+/** The options of {@linkcode precompress}. */
+export const precompressOptions: SchemaOf<
+  PrecompressOptions & { levels?: Record<VariantFormat, number> },
+  Exclude<
+    keyof PrecompressOptions,
+    "out" | "previous" | "cache" | "cacheMaxSize" | "cacheMaxAge" | "immutable" | "jobs" | "signal" | "onProgress"
+  >
+> = /* @__PURE__ */ schema("precompress()", () => ({
+  out: folderPath(),
+  formats: listOf(oneOf(variantFormats), "a list of formats", variantFormats),
+  levels: nested(levelOptions, levelOptions()),
+  minSize: bytes(1024),
+  minSaving: number(0, 1, 0.05),
+  include: listOf(text(), "a list of globs", []),
+  exclude: listOf(text(), "a list of globs", []),
+  dotfiles: bool(false),
+  followLinks: bool(false),
+  previous: folderPath(),
+  siteDictionary: bool(false),
+  cache: text(undefined, "the path of a folder or s3://BUCKET/PREFIX", (place) => place !== ""),
+  cacheMaxSize: bytes(),
+  cacheMaxAge: number(0, Infinity),
+  immutable: anyOf([listOf(text(), "a list of globs"), func<(path: string) => boolean | undefined>()]),
+  jobs: integer(1, 256),
+  force: bool(false),
+  dryRun: bool(false),
+  signal: signal(),
+  onProgress: func<(progress: PrecompressProgress) => void>(),
+}));
+
+function folderPath(): Member<string, undefined> {
+  return text(undefined, "the path of a folder", (path) => path !== "");
+}
+
+/** {@linkcode PrecompressOptions} with their defaults, each of its type. */
+export type CheckedOptions = ReturnType<typeof precompressOptions>;
+
+/** The settings of a run. */
 export interface Settings {
   readonly formats: readonly VariantFormat[];
   readonly levels: Readonly<Record<VariantFormat, number>>;
@@ -318,66 +228,33 @@ export interface Settings {
   readonly dryRun: boolean;
 }
 
-/** @throws {TypeError | RangeError} if an option is not what it should be. */
-export function settingsOf(options: PrecompressOptions, defaultJobs: number): Settings {
-  requireKnown(options, known, "precompress()");
-  requireTypes({ ...options });
-  const formats = options.formats ?? variantFormats;
+/** @throws {TypeError | RangeError} if options do not go together. */
+export function settingsOf(options: CheckedOptions, defaultJobs: number): Settings {
+  const { formats, minSaving, siteDictionary, cache, cacheMaxSize, cacheMaxAge } = options;
   if (formats.length === 0) throw new TypeError(`formats is empty: name one of ${variantFormats.join(", ")}`);
-  for (const format of formats) {
-    if (!variantFormats.includes(format)) {
-      throw new TypeError(`unknown format "${format}": use ${variantFormats.join(", ")}`);
-    }
-  }
-  const settings: Settings = {
-    formats: variantFormats.filter((format) => formats.includes(format)),
-    levels: { brotli: levelOf("brotli"), zstd: levelOf("zstd"), gzip: levelOf("gzip") },
-    minSize: options.minSize ?? 1024,
-    minSaving: options.minSaving ?? 0.05,
-    include: options.include ?? [],
-    exclude: options.exclude ?? [],
-    dotfiles: options.dotfiles ?? false,
-    followLinks: options.followLinks ?? false,
-    siteDictionary: options.siteDictionary ?? false,
-    cacheLimits: { maxSize: options.cacheMaxSize, maxAge: options.cacheMaxAge },
-    jobs: options.jobs ?? defaultJobs,
-    force: options.force ?? false,
-    dryRun: options.dryRun ?? false,
-  };
-  if (settings.siteDictionary && !settings.formats.some((format) => deltasOf[format].length > 0)) {
+  if (siteDictionary && !formats.some((format) => deltasOf[format].length > 0)) {
     throw new TypeError("siteDictionary is of no use without brotli or zstd: name one of them among formats");
   }
-  for (const name of ["out", "previous", "cache"] as const) {
-    if (options[name] === "") throw new TypeError(`${name} is empty: name a folder, "." if it is the current one`);
+  if (cache !== undefined) requireCachePlace(cache);
+  for (const [name, limit] of Object.entries({ cacheMaxSize, cacheMaxAge })) {
+    if (limit === undefined) continue;
+    if (cache === undefined) throw new TypeError(`${name} is of no use without cache: name its folder`);
+    if (isBucketAddress(cache)) throw new TypeError(`${name} is for folders: set a rule of the bucket`);
   }
-  if (options.cache !== undefined) requireCachePlace(options.cache);
-  for (const name of ["cacheMaxSize", "cacheMaxAge"] as const) {
-    if (options[name] === undefined) continue;
-    if (options.cache === undefined) throw new TypeError(`${name} is of no use without cache: name its folder`);
-    if (isBucketAddress(options.cache)) throw new TypeError(`${name} is for folders: set a rule of the bucket`);
-    requireRange(name, options[name], 0, Number.MAX_SAFE_INTEGER);
-  }
-  const { immutable } = options;
-  const isList = Array.isArray(immutable) && immutable.every((glob) => typeof glob === "string");
-  if (immutable !== undefined && typeof immutable !== "function" && !isList) {
-    throw new TypeError(`immutable ${immutable} is no list: use globs such as ["assets/**"], or a function`);
-  }
-  requireRange("minSize", settings.minSize, 0, Number.MAX_SAFE_INTEGER);
-  requireRange("jobs", settings.jobs, 1, 256);
-  if (!(settings.minSaving >= 0 && settings.minSaving < 1)) {
-    throw new RangeError(`minSaving ${settings.minSaving} is out of range: use a share from 0 to less than 1`);
-  }
-  return settings;
-
-  function levelOf(format: VariantFormat & Format): number {
-    const { min, max, default: standard } = levels[format];
-    const level = options.levels?.[format] ?? standard;
-    requireRange(`${format} level`, level, min, max);
-    return level;
-  }
-}
-
-function requireRange(name: string, value: number, min: number, max: number): void {
-  if (Number.isInteger(value) && value >= min && value <= max) return;
-  throw new RangeError(`${name} ${value} is out of range: use a whole number from ${min} to ${max}`);
+  if (minSaving === 1) throw new RangeError("minSaving 1 is out of range: use a share from 0 to less than 1");
+  return {
+    formats: variantFormats.filter((format) => formats.includes(format)),
+    levels: options.levels,
+    minSize: options.minSize,
+    minSaving,
+    include: options.include,
+    exclude: options.exclude,
+    dotfiles: options.dotfiles,
+    followLinks: options.followLinks,
+    siteDictionary,
+    cacheLimits: { maxSize: cacheMaxSize, maxAge: cacheMaxAge },
+    jobs: options.jobs ?? defaultJobs,
+    force: options.force,
+    dryRun: options.dryRun,
+  };
 }

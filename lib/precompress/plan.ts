@@ -1,5 +1,5 @@
 import type { OccupantFile } from "./occupant.ts";
-import type { DeltaFormat, VariantFormat } from "./options.ts";
+import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import type { DictionaryRecord, FileRecord, VariantRecord } from "./records.ts";
 import type { FoundFile } from "./walk.ts";
 

@@ -6,7 +6,7 @@ import { type Content, isCompressedByName, LARGE_FILE, readContent } from "./con
 import type { Context } from "./context.ts";
 import type { LeftAlone } from "./ledger.ts";
 import { FOLDER_IN_THE_WAY, isAlike, type OccupantFile } from "./occupant.ts";
-import { type DeltaFormat, deltasOf, extensions, isDelta, isSiteDelta, type VariantFormat } from "./options.ts";
+import { type DeltaFormat, deltasOf, extensions, isDelta, isSiteDelta, type VariantFormat } from "./formats.ts";
 import { areSettled, type Plan, type PlannedVariant } from "./plan.ts";
 import { CHANGED } from "./problem.ts";
 import type { DictionaryRecord, VariantRecord } from "./records.ts";

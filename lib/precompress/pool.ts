@@ -3,7 +3,8 @@ import type { Worker } from "node:worker_threads";
 import { startWorker } from "../runtime/mod.ts";
 import { LARGE_FILE } from "./content.ts";
 import type { Advance, Job, Outcome } from "./job.ts";
-import { codecOf, type DeltaFormat, type PrecompressProgress, type VariantFormat } from "./options.ts";
+import { codecOf, type DeltaFormat, type VariantFormat } from "./formats.ts";
+import type { PrecompressProgress } from "./options.ts";
 import { discard, explain } from "./problem.ts";
 import { workerAddress } from "./worker_address.ts";
 

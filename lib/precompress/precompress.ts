@@ -9,7 +9,7 @@ import { openStore } from "./cache/cache.ts";
 import type { Context } from "./context.ts";
 import { immutabilityOf, toldBy } from "./selection.ts";
 import { Ledger } from "./ledger.ts";
-import { type PrecompressOptions, settingsOf } from "./options.ts";
+import { type PrecompressOptions, precompressOptions, settingsOf } from "./options.ts";
 import { isOwnName, manifestName } from "./manifest.ts";
 import { placesOf } from "./places.ts";
 import { Plan, type Work } from "./plan.ts";
@@ -67,12 +67,13 @@ export async function precompress(directory: string, options: PrecompressOptions
 /** Does what {@linkcode precompress} does, and tells what the run knows of each file besides. */
 export async function precompressInDetail(directory: string, options: PrecompressOptions): Promise<RunDetails> {
   const started = performance.now();
-  const settings = settingsOf(options, availableParallelism());
-  const { signal } = options;
+  const checked = precompressOptions(options);
+  const settings = settingsOf(checked, availableParallelism());
+  const { signal } = checked;
   signal?.throwIfAborted();
   const selection = await selectionOf(settings);
-  const told = await toldBy(options.immutable);
-  const places = await placesOf(directory, options);
+  const told = await toldBy(checked.immutable);
+  const places = await placesOf(directory, checked);
   const { followLinks } = settings;
   const isCopy = places.source !== places.target;
   const cache = places.cache === undefined || settings.dryRun
@@ -108,7 +109,7 @@ export async function precompressInDetail(directory: string, options: Precompres
     isImmutable: immutabilityOf(told, [origin.provenance.records, target.provenance.records]),
     ledger: new Ledger(target.provenance.records),
     pool,
-    progress: new ProgressMeter(options.onProgress),
+    progress: new ProgressMeter(checked.onProgress),
   };
   const stop = () => pool.stop(signal!.reason);
   signal?.addEventListener("abort", stop);

@@ -1,6 +1,6 @@
 import type { FoundJournal, JournalEntry } from "./journal.ts";
 import type { FileRecord, Manifest } from "./records.ts";
-import { type DeltaFormat, extensions, type VariantFormat } from "./options.ts";
+import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { RealPlaces } from "./occupant.ts";
 
 /** The bytes that runs have put below a folder, by what its manifest and journal say. */

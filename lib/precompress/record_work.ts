@@ -1,7 +1,7 @@
 import type { Context } from "./context.ts";
 import type { Ledger } from "./ledger.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
-import { type DeltaFormat, extensions, type VariantFormat } from "./options.ts";
+import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { Copy, Plan, Work } from "./plan.ts";
 import { variantPath } from "./tree_files.ts";
 

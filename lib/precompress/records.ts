@@ -1,4 +1,4 @@
-import type { DeltaFormat, VariantFormat } from "./options.ts";
+import type { DeltaFormat, VariantFormat } from "./formats.ts";
 
 /**
  * A variant of a file, as made or as decided against.

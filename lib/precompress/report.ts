@@ -1,6 +1,7 @@
 import type { CacheReport } from "./cache/cache.ts";
 import type { Ledger, LeftAlone } from "./ledger.ts";
-import type { DeltaFormat, Settings, VariantFormat } from "./options.ts";
+import type { DeltaFormat, VariantFormat } from "./formats.ts";
+import type { Settings } from "./options.ts";
 import type { Places } from "./places.ts";
 import type { Problem } from "./problem.ts";
 import type { FileRecord } from "./records.ts";

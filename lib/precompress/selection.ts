@@ -1,5 +1,5 @@
 import { matcherOf } from "../globs/mod.ts";
-import { type PrecompressOptions, type Settings, settingsOf } from "./options.ts";
+import { type PrecompressOptions, precompressOptions, type Settings, settingsOf } from "./options.ts";
 import type { FileRecord } from "./records.ts";
 import type { FoundFile } from "./walk.ts";
 
@@ -74,6 +74,7 @@ function recorded(
  * @throws {TypeError | RangeError} if one is not what it should be.
  */
 export async function requireSound(options: PrecompressOptions): Promise<void> {
-  await selectionOf(settingsOf(options, 1));
-  await toldBy(options.immutable);
+  const checked = precompressOptions(options);
+  await selectionOf(settingsOf(checked, 1));
+  await toldBy(checked.immutable);
 }

@@ -1,5 +1,5 @@
 import { likelyHash } from "../names/mod.ts";
-import { type DeltaFormat, extensions, type VariantFormat } from "./options.ts";
+import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { Target } from "./target.ts";
 import { type FoundFile, walk, type WalkOptions } from "./walk.ts";
 

@@ -169,7 +169,10 @@ test("an output that holds the project, or an option that there is none of, fail
   inProject(async (root) => {
     const flat = build(root, { build: { outDir: ".", emptyOutDir: false } });
     await assert.rejects(flat, /it holds the whole project\. Set build\.outDir to a folder of its own/);
-    await assert.rejects(build(root, {}, { level: 3 } as object), /level is no option of precompress\(\)/);
+    await assert.rejects(
+      build(root, {}, { level: 3 } as object),
+      /precompress\(\): unknown option "level": did you mean "levels"/,
+    );
   }));
 
 for (const [name, run] of [["Rollup", runRollup], ["Rolldown", runRolldown]] as const) {

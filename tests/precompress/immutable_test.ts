@@ -63,7 +63,7 @@ test("an immutable that is no list of globs is refused, and a function that thro
     const wrong = { ...quick, immutable: "assets/**" as unknown as string[] };
     await assert.rejects(precompress(folder, wrong), {
       name: "TypeError",
-      message: 'immutable assets/** is no list: use globs such as ["assets/**"], or a function',
+      message: 'immutable must be a list of globs or a function, not "assets/**"',
     });
     const { problems } = await precompress(folder, {
       ...quick,

@@ -245,8 +245,11 @@ test("precompress() refuses a missing folder, a file and options out of range", 
     await rejects(join(folder, "none"), {}, { name: "TypeError", message: /there is no such folder/ });
     await rejects(join(folder, "file.txt"), {}, { name: "TypeError", message: /it is a file, not a folder/ });
     await rejects(folder, { previous: join(folder, "none") }, { name: "TypeError", message: /no such folder/ });
-    await rejects(folder, { formats: ["lzma"] }, { name: "TypeError", message: /unknown format "lzma"/ });
-    await rejects(folder, { levels: { zstd: 23 } }, { name: "RangeError", message: /zstd level 23.*from 1 to 22/ });
+    await rejects(folder, { formats: ["lzma"] }, {
+      name: "TypeError",
+      message: /^formats\[0\] must be .*, not "lzma"/,
+    });
+    await rejects(folder, { levels: { zstd: 23 } }, { name: "RangeError", message: /^levels\.zstd 23 .*from 1 to 22/ });
     await rejects(folder, { jobs: 0 }, { name: "RangeError", message: /jobs 0/ });
     await rejects(folder, { minSaving: 1 }, { name: "RangeError", message: /minSaving 1/ });
   }));
@@ -255,14 +258,17 @@ test("precompress() names an option of the wrong type, as a program without type
   inFolder(async (folder) => {
     await writeTree(folder, { "app.js": "x" });
     const cases: [options: object, message: RegExp][] = [
-      [{ formats: "brotli" }, /^formats is no list but "brotli": use one such as \["brotli", "gzip"\]$/],
-      [{ include: "*.js" }, /^include is no list of globs but "\*\.js": use one such as \["\*\*\/\*\.js"\]$/],
-      [{ exclude: [5] }, /^exclude is no list of globs but an Array/],
-      [{ levels: { br: 5 } }, /^br is no option of levels: use brotli, zstd, gzip$/],
-      [{ levels: 5 }, /^the options of levels must be an object, not 5$/],
-      [{ out: 5 }, /^out is no path but 5: name a folder$/],
-      [{ previous: true }, /^previous is no path but true: name a folder$/],
-      [{ cache: {} }, /^cache is no path but an Object: name a folder$/],
+      [{ formats: "brotli" }, /^formats must be a list of formats, not "brotli"$/],
+      [{ formats: [] }, /^formats is empty: name one of brotli, zstd, gzip$/],
+      [{ include: "*.js" }, /^include must be a list of globs, not "\*\.js"$/],
+      [{ exclude: [5] }, /^exclude\[0\] must be a string, not 5$/],
+      [{ levels: { br: 5 } }, /^precompress\(\): unknown option "levels\.br": use brotli, zstd, gzip$/],
+      [{ levels: 5 }, /^levels must be an object, not 5$/],
+      [{ out: 5 }, /^out must be the path of a folder, not 5$/],
+      [{ out: "" }, /^out must be the path of a folder, not ""$/],
+      [{ previous: true }, /^previous must be the path of a folder, not true$/],
+      [{ cache: {} }, /^cache must be the path of a folder or s3:\/\/BUCKET\/PREFIX, not an Object$/],
+      [{ force: "false" }, /^force must be true or false, not "false"$/],
     ];
     for (const [options, message] of cases) {
       await assert.rejects(precompress(folder, options), { name: "TypeError", message });

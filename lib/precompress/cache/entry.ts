@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { encoderVersion } from "../../codecs/internal.ts";
 import { LARGE_FILE, sha256 } from "../content.ts";
 import type { Job } from "../job.ts";
-import { codecOf } from "../options.ts";
+import { codecOf } from "../formats.ts";
 
 /**
  * Of how variants are made of the same content by the same codec with the same settings: another number when that gives

@@ -5,7 +5,7 @@ import { ReadableStream } from "../../streams/mod.ts";
 import { LARGE_FILE, readShared, sha256 } from "../content.ts";
 import { complete, openTemporary, readDictionary } from "../job.ts";
 import type { Job, Result } from "../job.ts";
-import { codecOf } from "../options.ts";
+import { codecOf } from "../formats.ts";
 import { keyOf, largestVariant, type Trailer, TRAILER_SIZE, trailerIn } from "./entry.ts";
 
 /** Bytes read at a time. */

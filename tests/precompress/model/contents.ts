@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { compressSync, ready } from "../../../lib/codecs/mod.ts";
 import type { DeltaFormat, VariantFormat } from "../../../lib/precompress/mod.ts";
-import { codecOf } from "../../../lib/precompress/options.ts";
+import { codecOf } from "../../../lib/precompress/formats.ts";
 import { noise, sourceText } from "../../support/bytes.ts";
 import { hashOf } from "./snapshot.ts";
 

@@ -1,0 +1,105 @@
+import { storedCodings } from "../semantics/mod.ts";
+
+/**
+ * A format that precompress writes beside a file.
+ *
+ * @example Leave zstd to those who serve it
+ * ```ts
+ * import { precompress, type VariantFormat } from "@millrace/streams/precompress";
+ *
+ * const formats: VariantFormat[] = ["brotli", "gzip"];
+ * const { types } = await precompress("dist", { formats });
+ * console.log(Object.keys(types[0].variants).join(" ")); // brotli gzip
+ * ```
+ */
+export type VariantFormat = "brotli" | "zstd" | "gzip";
+
+/**
+ * Every {@linkcode VariantFormat}, in the order in which reports list them.
+ *
+ * @example All but one
+ * ```ts
+ * import { precompress, variantFormats } from "@millrace/streams/precompress";
+ *
+ * const formats = variantFormats.filter((format) => format !== "gzip");
+ * await precompress("dist", { formats });
+ * console.log(formats.join(" ")); // brotli zstd
+ * ```
+ */
+export const variantFormats: readonly VariantFormat[] = ["brotli", "zstd", "gzip"];
+
+/**
+ * The deltas (RFC 9842): `dcb` and `dcz`, which `previous` adds, are against a former version of the same file;
+ * `site-dcb` and `site-dcz`, which `siteDictionary` adds, are against the dictionary of the site.
+ *
+ * @example How large the deltas are
+ * ```ts
+ * import { type DeltaFormat, precompress, readManifest } from "@millrace/streams/precompress";
+ *
+ * await precompress("dist", { previous: "dist-deployed", include: ["assets/*.js"] });
+ * const { variants } = (await readManifest("dist"))!.files["assets/app-B1946AC9.js"];
+ * const smallerThanBrotli = (format: DeltaFormat): boolean => variants[format]!.size! < variants.brotli!.size!;
+ * console.log(smallerThanBrotli("dcb"), smallerThanBrotli("dcz")); // true true
+ * ```
+ */
+export type DeltaFormat = "dcb" | "dcz" | SiteDeltaFormat;
+
+/**
+ * A delta against the dictionary of the site.
+ *
+ * @example How small a page is with the dictionary of the site
+ * ```ts
+ * import { precompress, readManifest, type SiteDeltaFormat } from "@millrace/streams/precompress";
+ * import { writeFile } from "node:fs/promises";
+ *
+ * const nav = Array.from({ length: 60 }, (_, i) => `<li><a href="/${i * 7919}">${i * 104729}</a>`).join("");
+ * for (let i = 0; i < 12; i++) await writeFile(`dist/${i}.html`, `<!doctype html><title>${i}</title><ul>${nav}</ul>`);
+ * await precompress("dist", { siteDictionary: true });
+ * const format: SiteDeltaFormat = "site-dcb";
+ * const { variants } = (await readManifest("dist"))!.files["7.html"];
+ * console.log(variants[format]!.size! < variants.brotli!.size! / 2); // true
+ * ```
+ */
+export type SiteDeltaFormat = "site-dcb" | "site-dcz";
+
+/**
+ * The extension of each format's files, as nginx, Caddy and others expect it.
+ *
+ * @example Find a file's variants
+ * ```ts
+ * import { extensions, variantFormats } from "@millrace/streams/precompress";
+ *
+ * console.log(variantFormats.map((format) => `app.js${extensions[format]}`).join(" ")); // app.js.br app.js.zst app.js.gz
+ * ```
+ */
+export const extensions: Readonly<Record<VariantFormat | DeltaFormat, string>> = {
+  brotli: storedCodings.br.extension,
+  zstd: storedCodings.zstd.extension,
+  gzip: storedCodings.gzip.extension,
+  dcb: storedCodings.dcb.extension,
+  dcz: storedCodings.dcz.extension,
+  "site-dcb": `.site${storedCodings.dcb.extension}`,
+  "site-dcz": `.site${storedCodings.dcz.extension}`,
+};
+
+/** The deltas that belong to a format. */
+export const deltasOf: Readonly<Record<VariantFormat, readonly DeltaFormat[]>> = {
+  brotli: ["dcb", "site-dcb"],
+  zstd: ["dcz", "site-dcz"],
+  gzip: [],
+};
+
+/** Whether a format is that of a delta. */
+export function isDelta(format: VariantFormat | DeltaFormat): format is DeltaFormat {
+  return format.endsWith("dcb") || format.endsWith("dcz");
+}
+
+/** Whether a format is that of a delta against the dictionary of the site. */
+export function isSiteDelta(format: VariantFormat | DeltaFormat): format is SiteDeltaFormat {
+  return format.startsWith("site-");
+}
+
+/** The codec's name of a format. */
+export function codecOf(format: VariantFormat | DeltaFormat): VariantFormat | "dcb" | "dcz" {
+  return isSiteDelta(format) ? format === "site-dcb" ? "dcb" : "dcz" : format;
+}

@@ -1,0 +1,10 @@
+import { cleanOptions } from "../../../lib/precompress/clean.ts";
+import { cleanPrecompressed, precompress } from "../../../lib/precompress/mod.ts";
+import { levelOptions, precompressOptions } from "../../../lib/precompress/options.ts";
+import type { Taker } from "../taker.ts";
+
+export const takers: readonly Taker[] = [
+  { schema: precompressOptions, take: (options, folder) => precompress(folder, options) },
+  { schema: levelOptions, take: (levels, folder) => precompress(folder, { levels }) },
+  { schema: cleanOptions, take: (options, folder) => cleanPrecompressed(folder, options) },
+];
