@@ -1,8 +1,11 @@
 import type { LookupFunction } from "node:net";
 import type { Duplex } from "node:stream";
+import { bool, func, integer, listOf, schema, type SchemaOf, text } from "../streams/internal.ts";
+import { MAX_TIMER_DELAY } from "../timers/mod.ts";
 import type { HttpClientEvent } from "./http_events.ts";
 import type { HttpInterceptor } from "./http_request.ts";
-import type { HttpTlsOptions } from "./tls_options.ts";
+import { proxyOption } from "./proxy/proxy_option.ts";
+import { type HttpTlsOptions, tlsOption } from "./tls_options.ts";
 
 /**
  * The server that a connection is to be made to.
@@ -55,6 +58,9 @@ export type HttpConnectFunction = (
   target: HttpConnectTarget,
   options: { readonly signal: AbortSignal },
 ) => Duplex | Promise<Duplex>;
+
+/** Options without a default. */
+type WithoutDefault = "socketPath" | "connect" | "lookup" | "onInformational" | "onEvent";
 
 /**
  * How a client connects and what it allows.
@@ -267,3 +273,41 @@ export interface HttpClientOptions {
   /** Told what the client does, as it happens. What it throws is an uncaught exception. */
   onEvent?: (event: HttpClientEvent) => void;
 }
+
+/** The options of {@linkcode HttpClient}. */
+export const httpClientOptions: SchemaOf<
+  HttpClientOptions,
+  Exclude<keyof HttpClientOptions, "tls" | "proxy" | "proxyTls" | "idleTimeout" | WithoutDefault>
+> = /* @__PURE__ */ schema("HttpClient", () => ({
+  tls: tlsOption(),
+  proxy: proxyOption(),
+  proxyTls: tlsOption(),
+  socketPath: text(undefined, "the path of a Unix socket", (path) => path !== ""),
+  connect: func<HttpConnectFunction>(),
+  connections: integer(1, Infinity, 256),
+  maxConcurrentStreams: integer(1, Infinity, Infinity),
+  pipelining: integer(1, 1024, 1),
+  http2: bool(true),
+  h2c: bool(false),
+  coalesce: bool(false),
+  connectTimeout: integer(0, MAX_TIMER_DELAY, 10_000),
+  timeout: integer(0, MAX_TIMER_DELAY, 0),
+  queueTimeout: integer(0, MAX_TIMER_DELAY, 300_000),
+  headersTimeout: integer(0, MAX_TIMER_DELAY, 300_000),
+  bodyTimeout: integer(0, MAX_TIMER_DELAY, 300_000),
+  idleTimeout: integer(0, MAX_TIMER_DELAY),
+  pingInterval: integer(0, MAX_TIMER_DELAY, 30_000),
+  pingTimeout: integer(1, MAX_TIMER_DELAY, 10_000),
+  retries: integer(0, 1000, 2),
+  retryStatuses: listOf(integer(400, 999), "a list of statuses", []),
+  maxRetryAfter: integer(0, MAX_TIMER_DELAY, 30_000),
+  maxHeaderSize: integer(256, 2 ** 24, 65_536),
+  maxResponseSize: integer(0, Infinity, Infinity),
+  streamWindow: integer(1024, 2 ** 30, 2 ** 20),
+  decompress: bool(true),
+  maxRedirects: integer(0, 1000, 20),
+  intercept: listOf(func<HttpInterceptor>(), "a list of functions", []),
+  lookup: func<LookupFunction>(),
+  onInformational: func<(status: number, headers: Headers) => void>(),
+  onEvent: func<(event: HttpClientEvent) => void>(),
+}));

@@ -3,17 +3,9 @@ import type { ClientCore } from "../client_core.ts";
 import { Deadline } from "../../timers/mod.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpInterceptor, HttpRequest, HttpRequestInit } from "../http_request.ts";
-import {
-  checkedNumber,
-  checkedOption,
-  checkedSignal,
-  isRequest,
-  readRequest,
-  unreadBody,
-} from "../request/fetch_request.ts";
+import { checkedOption, checkedSignal, isRequest, readRequest, unreadBody } from "../request/fetch_request.ts";
 import { keepContent } from "../request/request_content.ts";
 import { localTargetOf, targetOf } from "../request/request_target.ts";
-import { checkInterceptors } from "../resolved_options.ts";
 import { type HttpResponse, withTrailers } from "../response/http_response.ts";
 import { Call } from "./call.ts";
 import { isLocal, LocalCall } from "./local_call.ts";
@@ -25,7 +17,7 @@ import { isLocal, LocalCall } from "./local_call.ts";
  */
 export function requestObject(input: string | URL | Request, init: HttpRequestInit | undefined): HttpRequest {
   const { intercept: _, ...members } = init ?? {};
-  checkedNumber("timeout", members.timeout);
+  checkedOption("timeout", members.timeout);
   checkedSignal(members.signal ?? undefined);
   if (!isRequest(input)) {
     return { ...members, url: String(input), method: init?.method ?? "GET", headers: headersOf(init?.headers) };
@@ -35,7 +27,7 @@ export function requestObject(input: string | URL | Request, init: HttpRequestIn
   if (body !== null && body === input.body) keepContent(unreadBody(input)!);
   return {
     ...members,
-    redirect: members.redirect ?? redirect,
+    redirect: members.redirect === undefined ? redirect : members.redirect,
     signal: members.signal === undefined ? signal : members.signal,
     integrity: members.integrity ?? integrity,
     body,
@@ -230,7 +222,7 @@ export function startCall(
 ): void {
   const { intercept } = core.options;
   if (intercept.length > 0 || init?.intercept !== undefined) {
-    const interceptors = [...intercept, ...checkedOption(() => checkInterceptors(init?.intercept))];
+    const interceptors = [...intercept, ...checkedOption("intercept", init?.intercept) ?? []];
     const call = new InterceptedCall(core, requestObject(input, init), interceptors, caller);
     return call.start();
   }

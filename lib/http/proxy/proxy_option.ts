@@ -1,5 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import process from "node:process";
+import { type Member, member } from "../../streams/internal.ts";
 import { HttpError } from "../http_error.ts";
 import { ProxyServer } from "./proxy_server.ts";
 
@@ -120,6 +121,13 @@ function read(environment: Variables, names: readonly string[]): ProxyServer | u
 /** The option `proxy`. */
 export type ProxyOption = string | URL | ((origin: URL) => string | URL | null | undefined);
 
+/** A member for it, which does not look at what a URL says. */
+export function proxyOption(): Member<ProxyOption, undefined> {
+  const isUrl = (value: unknown): boolean => typeof value === "string" || value instanceof URL;
+  const expected = 'a URL, a function that returns one, or "env"';
+  return member(expected, (value) => isUrl(value) || typeof value === "function");
+}
+
 /** An origin whose requests may go by a proxy. */
 export interface ProxiedOrigin {
   /** Scheme, host and port. */
@@ -151,10 +159,6 @@ export function readProxyOption(option: ProxyOption): ProxyChoice {
     return (origin) => proxies.proxyOf(origin);
   }
   if (typeof option === "function") return choiceOf(option);
-  if (typeof option !== "string" && !(option instanceof URL)) {
-    const kinds = 'a URL, a function that returns one, or "env"';
-    throw new TypeError(`proxy must be ${kinds}, not ${Object.prototype.toString.call(option)}`);
-  }
   const proxy = new ProxyServer(option, "proxy");
   return () => proxy;
 }

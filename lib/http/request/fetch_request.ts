@@ -1,7 +1,9 @@
+import { bool, type Member, oneOf, schema, type SchemaOf, signal } from "../../streams/internal.ts";
 import type { HeaderList, RequestHead } from "../connection.ts";
+import { httpClientOptions } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "../http_request.ts";
-import { checkNumber, checkStatuses, type ResolvedOptions } from "../resolved_options.ts";
+import type { ResolvedOptions } from "../resolved_options.ts";
 import { extractBody } from "./request_body.ts";
 import { keptContent, RequestContent } from "./request_content.ts";
 import { HeaderReader } from "./request_headers.ts";
@@ -9,17 +11,45 @@ import { checkedMethod, isIdempotent, type RequestTarget, targetOf } from "./req
 import { type BodySource, StreamBody } from "./stream_body.ts";
 
 /** Options of the client that a request may have its own value of. */
-type NumberLimit =
+type Limit =
   | "timeout"
   | "queueTimeout"
   | "headersTimeout"
   | "bodyTimeout"
   | "retries"
   | "maxRetryAfter"
-  | "maxResponseSize";
+  | "maxResponseSize"
+  | "retryStatuses"
+  | "onInformational";
+
+type OwnMember = Limit | "intercept" | "idempotent" | "redirect" | "duplex";
+
+/** The members of fetch()'s `init` that are checked; a dictionary of the standard's may have any others. */
+export const requestOptions: SchemaOf<Pick<HttpRequestInit, OwnMember>> = /* @__PURE__ */ schema("fetch()", () => {
+  const { timeout, queueTimeout, headersTimeout, bodyTimeout, retries, ...others } = httpClientOptions.members;
+  const { maxRetryAfter, maxResponseSize, retryStatuses, onInformational, intercept } = others;
+  return {
+    timeout,
+    queueTimeout,
+    headersTimeout,
+    bodyTimeout,
+    retries,
+    maxRetryAfter,
+    maxResponseSize,
+    retryStatuses,
+    onInformational,
+    intercept,
+    idempotent: bool(),
+    redirect: oneOf(["follow", "manual", "error"]),
+    duplex: oneOf(["half", "full"]),
+  };
+});
+
+/** Apart from the others: null stands for none here, as in the standard. */
+const abortSignal = /* @__PURE__ */ signal();
 
 /** The options of the client, as they are for one request. */
-export type RequestLimits = Readonly<Pick<ResolvedOptions, NumberLimit | "retryStatuses" | "onInformational">>;
+export type RequestLimits = Readonly<Pick<ResolvedOptions, Limit>>;
 
 /**
  * Reads the limits of a request.
@@ -29,17 +59,19 @@ export type RequestLimits = Readonly<Pick<ResolvedOptions, NumberLimit | "retryS
  */
 export function limitsOf(init: HttpRequestInit, defaults: RequestLimits): RequestLimits {
   if (!hasLimits(init)) return defaults;
-  const numberOf = (name: NumberLimit): number => checkedNumber(name, init[name]) ?? defaults[name];
+  const limitOf = <K extends Limit>(name: K): RequestLimits[K] => {
+    return checkedOption(name, init[name]) as RequestLimits[K] | undefined ?? defaults[name];
+  };
   return {
-    timeout: numberOf("timeout"),
-    queueTimeout: numberOf("queueTimeout"),
-    headersTimeout: numberOf("headersTimeout"),
-    bodyTimeout: numberOf("bodyTimeout"),
-    retries: numberOf("retries"),
-    maxRetryAfter: numberOf("maxRetryAfter"),
-    maxResponseSize: numberOf("maxResponseSize"),
-    retryStatuses: checkedStatuses(init.retryStatuses) ?? defaults.retryStatuses,
-    onInformational: checkedFunction("onInformational", init.onInformational) ?? defaults.onInformational,
+    timeout: limitOf("timeout"),
+    queueTimeout: limitOf("queueTimeout"),
+    headersTimeout: limitOf("headersTimeout"),
+    bodyTimeout: limitOf("bodyTimeout"),
+    retries: limitOf("retries"),
+    maxRetryAfter: limitOf("maxRetryAfter"),
+    maxResponseSize: limitOf("maxResponseSize"),
+    retryStatuses: limitOf("retryStatuses"),
+    onInformational: limitOf("onInformational"),
   };
 }
 
@@ -51,35 +83,23 @@ function hasLimits(init: HttpRequestInit): boolean {
 }
 
 /**
- * Checks a number that a request may have.
+ * Checks a member of `init`.
  *
- * @throws {HttpError} INVALID_OPTION if it is out of range.
+ * @returns the value to use; undefined if there is no such member.
+ * @throws {HttpError} INVALID_OPTION if it has the wrong type, or is out of range.
  */
-export function checkedNumber(name: NumberLimit, value: number | undefined): number | undefined {
-  if (value !== undefined) checkedOption(() => checkNumber(name, value));
-  return value;
+export function checkedOption<K extends OwnMember>(name: K, value: HttpRequestInit[K]): HttpRequestInit[K] {
+  return value === undefined
+    ? undefined
+    : checkedBy<unknown>(requestOptions.members[name], name, value) as typeof value;
 }
 
-function checkedStatuses(statuses: readonly number[] | undefined): readonly number[] | undefined {
-  return statuses === undefined ? undefined : checkedOption(() => checkStatuses(statuses));
-}
-
-/**
- * Gives what the check of a client's option gives, for a request.
- *
- * @throws {HttpError} INVALID_OPTION if the check throws.
- */
-export function checkedOption<T>(check: () => T): T {
+function checkedBy<T>(member: Member<T>, name: string, value: T): T {
   try {
-    return check();
-  } catch (cause) {
-    throw new HttpError("INVALID_OPTION", (cause as Error).message, { cause });
+    return member.check(value, name);
+  } catch (error) {
+    throw new HttpError("INVALID_OPTION", (error as Error).message);
   }
-}
-
-function checkedFunction<T>(name: "onInformational", value: T): T {
-  if (value === undefined || typeof value === "function") return value;
-  throw new HttpError("INVALID_OPTION", `${name} must be a function, not ${String(value)}`);
 }
 
 /** A request, validated, and ready to be sent as it is. Nobody changes its lists: requests share them. */
@@ -140,7 +160,8 @@ function readFor(
   const given = init?.headers ?? request?.headers;
   if (given !== undefined) headers.readAll(given);
   if (defaults.proxyOf !== undefined) checkProxyFields(headers.list);
-  const redirect = checkedRedirect(init?.redirect ?? request?.redirect ?? "follow");
+  const redirect = checkedOption("redirect", init?.redirect === undefined ? request?.redirect : init.redirect) ??
+    "follow";
   const signal = checkedSignal((init?.signal === undefined ? request?.signal : init.signal) ?? undefined);
   const limits = init === undefined || init === null ? defaults : limitsOf(init, defaults);
   let body: BodySource | undefined;
@@ -174,7 +195,7 @@ function readFor(
     body,
     redirect,
     signal,
-    idempotent: init?.idempotent ?? isIdempotent(method),
+    idempotent: checkedOption("idempotent", init?.idempotent) ?? isIdempotent(method),
     integrity: init?.integrity ?? request?.integrity ?? "",
     limits,
   };
@@ -214,20 +235,14 @@ function checkInit(init: HttpRequestInit): void {
   if (typeof init !== "object" && typeof init !== "function") {
     throw new HttpError("INVALID_OPTION", `init must be an object, not ${String(init)}`);
   }
-  const { duplex } = init;
-  if (duplex === undefined || duplex === "half" || duplex === "full") return;
-  throw new HttpError("INVALID_OPTION", `duplex ${JSON.stringify(duplex)} is unknown: use half or full`);
+  checkedOption("duplex", init.duplex);
 }
 
-function checkedRedirect(redirect: FetchRequest["redirect"]): FetchRequest["redirect"] {
-  if (redirect === "follow" || redirect === "manual" || redirect === "error") return redirect;
-  const advice = "use follow, manual or error";
-  throw new HttpError("INVALID_OPTION", `redirect ${JSON.stringify(redirect)} is unknown: ${advice}`);
-}
-
-export function checkedSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
-  if (signal === undefined) return undefined;
-  const { aborted, addEventListener } = signal as Partial<AbortSignal>;
-  if (typeof aborted === "boolean" && typeof addEventListener === "function") return signal;
-  throw new HttpError("INVALID_OPTION", "signal must be an AbortSignal, or null for none");
+/**
+ * Checks the signal of `init`.
+ *
+ * @throws {HttpError} INVALID_OPTION if it is no AbortSignal.
+ */
+export function checkedSignal(given: AbortSignal | undefined): AbortSignal | undefined {
+  return given === undefined ? undefined : checkedBy(abortSignal, "signal", given);
 }

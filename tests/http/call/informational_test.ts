@@ -80,10 +80,3 @@ for (const protocol of PROTOCOLS) {
       }),
   );
 }
-
-test("onInformational must be a function", async () => {
-  await scene("http/1.1", {}, hint, async ({ client, url }) => {
-    const onInformational = 5 as never;
-    assert.equal(await failureOf(client.fetch(`${url}/`, { onInformational })), "INVALID_OPTION");
-  });
-});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import { HttpClient, type HttpClientEvent, type HttpInterceptor } from "../../../lib/http/mod.ts";
+import { HttpClient, type HttpClientEvent, type HttpInterceptor, type HttpRequestInit } from "../../../lib/http/mod.ts";
 import { retryAfter } from "../../../lib/http/call/retries.ts";
 import { until } from "../../support/waits.ts";
 import { respond, type ServerRequest, whenWhole } from "../faults/server_request.ts";
@@ -189,12 +189,10 @@ test("Retry-After is seconds, or a date as the server's clock has it", () => {
   assert.equal(of(), undefined);
 });
 
-test("retryStatuses, maxRetryAfter and retries are checked", async () => {
-  assert.throws(() => new HttpClient({ retryStatuses: 503 as never }), TypeError);
-  assert.throws(() => new HttpClient({ retryStatuses: [302] }), RangeError);
-  assert.throws(() => new HttpClient({ maxRetryAfter: -1 }), RangeError);
+test("retryStatuses, retries and idempotent of a request are checked", async () => {
   await using client = new HttpClient();
-  for (const init of [{ retryStatuses: null as never }, { retryStatuses: [99] }, { retries: -1 }]) {
+  const wrong = [{ retryStatuses: null }, { retryStatuses: [99] }, { retries: -1 }, { idempotent: "false" }];
+  for (const init of wrong as HttpRequestInit[]) {
     assert.equal(await failureOf(client.fetch("http://127.0.0.1:2/", init)), "INVALID_OPTION");
   }
 });

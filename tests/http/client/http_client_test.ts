@@ -415,15 +415,6 @@ test(
   },
 );
 
-test("options that make no sense are refused", () => {
-  assert.throws(() => new HttpClient({ connections: 0 }), RangeError);
-  assert.throws(() => new HttpClient({ pipelining: 1.5 }), RangeError);
-  assert.throws(() => new HttpClient({ headersTimeout: -1 }), RangeError);
-  assert.throws(() => new HttpClient({ retries: "2" as never }), TypeError);
-  assert.throws(() => new HttpClient({ tls: null as never }), TypeError);
-  assert.throws(() => new HttpClient({ onEvent: 1 as never }), TypeError);
-});
-
 test("a request that waits for a connection which cannot be made fails, also while another connection is busy", async () => {
   const answer: Answer = (request, response) => {
     if (request.url === "/slow") response.write("first");

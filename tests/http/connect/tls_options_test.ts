@@ -31,13 +31,13 @@ for (const [what, options] of Object.entries(good)) {
     const checked = checkTlsOptions(options);
     assert.notEqual(checked, options);
     const given = Object.keys(options).filter((name) => options[name as keyof HttpTlsOptions] !== undefined);
-    assert.deepEqual(Object.keys(checked), given);
+    assert.deepEqual(Object.keys(checked).sort(), given.sort());
   });
 }
 
 const bad: readonly [what: string, options: unknown, message: RegExp][] = [
-  ["an unknown option", { ciphers: "HIGH" }, /^tls\.ciphers is not an option here: use ca, cert/],
-  ["a name of every object", { constructor: 1 }, /^tls\.constructor is not an option/],
+  ["an unknown option", { ciphers: "HIGH" }, /^HttpClient: unknown option "tls\.ciphers": use ca, cert/],
+  ["a name of every object", { constructor: 1 }, /^HttpClient: unknown option "tls\.constructor"/],
   ["a ca that is no certificate", { ca: "junk" }, /^tls\.ca is not a certificate in PEM format/],
   ["a ca that is a key", { ca: client.key }, /^tls\.ca is not a certificate/],
   ["one of several that is none", { ca: [ca, "junk"] }, /^tls\.ca is not a certificate/],
@@ -60,9 +60,9 @@ const bad: readonly [what: string, options: unknown, message: RegExp][] = [
   ["a pfx that is text", { pfx: "junk" }, /^tls\.pfx must be bytes/],
   ["pfx and cert", { ...client, pfx: clientPfx, passphrase: "open" }, /takes the place of/],
   ["a passphrase for nothing", { passphrase: "open" }, /there is neither/],
-  ["an old version", { minVersion: "TLSv1.1" }, /^tls\.minVersion must be "TLSv1\.2" or "TLSv1\.3", not TLSv1\.1/],
+  ["an old version", { minVersion: "TLSv1.1" }, /^tls\.minVersion must be "TLSv1\.2" or "TLSv1\.3", not "TLSv1\.1"/],
   ["no version left", { minVersion: "TLSv1.3", maxVersion: "TLSv1.2" }, /no version is left/],
-  ["0 for false", { rejectUnauthorized: 0 }, /^tls\.rejectUnauthorized must be a boolean, not 0/],
+  ["0 for false", { rejectUnauthorized: 0 }, /^tls\.rejectUnauthorized must be true or false, not 0/],
   ["a check that is no function", { checkServerIdentity: {} }, /^tls\.checkServerIdentity must be a function/],
   ["an empty name", { servername: "" }, /^tls\.servername must be a name/],
 ];

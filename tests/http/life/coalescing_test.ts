@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import type { LookupFunction, Socket } from "node:net";
 import test from "node:test";
-import { HttpClient, type HttpClientOptions } from "../../../lib/http/mod.ts";
+import type { HttpClientOptions } from "../../../lib/http/mod.ts";
 import { certificates } from "../certificates.ts";
 import { Http2Peer } from "../faults/http2_peer.ts";
 import { Listener } from "../faults/listener.ts";
@@ -193,7 +193,3 @@ test("a look-up for `coalesce` ends with destroy()", () =>
     client.destroy();
     assert.equal(await failureOf(response), "CLIENT_CLOSED");
   }));
-
-test("`coalesce` must be a boolean", () => {
-  assert.throws(() => new HttpClient({ coalesce: "yes" as never }), TypeError);
-});

@@ -62,7 +62,7 @@ for (
     ["http://u:secret%ff@proxy.test", /percent-encoded UTF-8/],
     ["http://u%3Asecret:x@proxy.test", /a user name with a colon/],
     [`socks5://u:secret${"x".repeat(250)}@proxy.test`, /more than 255 bytes/],
-    [17, /must be a URL, a function that returns one, or "env", not \[object Number\]/],
+    [17, /must be a URL, a function that returns one, or "env", not 17$/],
     [null, /must be a URL/],
     [{ url: "http://proxy.test" }, /must be a URL/],
   ] as [never, RegExp][]
@@ -344,12 +344,8 @@ test("a request that a proxy sends on: absolute, with the origin's host, on a co
 test("misuse of the other options is refused", () => {
   const refuses = (options: Record<string, unknown>, says: RegExp): void =>
     assert.throws(() => new HttpClient(options), { name: "TypeError", message: says });
-  refuses({ socketPath: "" }, /^socketPath must be the path of a Unix socket/);
-  refuses({ socketPath: 7 }, /^socketPath must be/);
   refuses({ socketPath: "/a", proxy: "http://p.test" }, /^socketPath and proxy both say/);
   refuses({ socketPath: "/a", connect: () => {} }, /^socketPath and connect both say/);
-  refuses({ connect: "tcp" }, /^connect must be a function/);
-  refuses({ proxyTls: 1 }, /^proxyTls must be an object/);
   refuses({ proxyTls: { cert: "x" } }, /^proxyTls\.cert and proxyTls\.key need each other/);
-  refuses({ proxyTls: { ciphers: "x" } }, /^proxyTls\.ciphers is not an option/);
+  refuses({ proxyTls: { ciphers: "x" } }, /unknown option "proxyTls\.ciphers"/);
 });

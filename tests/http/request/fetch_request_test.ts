@@ -263,8 +263,12 @@ test("a Request as init gives its members, as with fetch", () => {
 });
 
 test("options are checked", () => {
-  refuses("INVALID_OPTION", /redirect "never"/, "http://a/", { redirect: "never" as "follow" });
-  refuses("INVALID_OPTION", /duplex "double"/, "http://a/", { duplex: "double" as "half" });
+  refuses("INVALID_OPTION", /redirect must be "follow", "manual" or "error", not "never"/, "http://a/", {
+    redirect: "never" as "follow",
+  });
+  refuses("INVALID_OPTION", /duplex must be "half" or "full", not "double"/, "http://a/", {
+    duplex: "double" as "half",
+  });
   refuses("INVALID_OPTION", /headersTimeout -1/, "http://a/", { headersTimeout: -1 });
   refuses("INVALID_OPTION", /bodyTimeout/, "http://a/", { bodyTimeout: "5" as unknown as number });
   refuses("INVALID_OPTION", /signal/, "http://a/", { signal: {} as AbortSignal });
