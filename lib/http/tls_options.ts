@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { createSecureContext, type PeerCertificate, type SecureContext, type SecureContextOptions } from "node:tls";
-import { bool, func, type Member, member, oneOf, schema, type SchemaOf, text } from "../streams/internal.ts";
+import { bool, func, type Member, member, oneOf, schema, type SchemaOf, secret, text } from "../streams/internal.ts";
 
 /**
  * How TLS is spoken, with the names that `node:tls` has for it. Other options of `node:tls` are refused, as not all runtimes
@@ -167,9 +167,9 @@ export const httpTlsOptions: SchemaOf<HttpTlsOptions> = /* @__PURE__ */ schema("
     (value) => isData(value) || (Array.isArray(value) && value.length > 0 && value.every(isData)),
   ),
   cert: data(),
-  key: data(),
-  passphrase: text(),
-  pfx: member<Uint8Array>("bytes in PKCS #12 format", (value) => value instanceof Uint8Array),
+  key: secret(data()),
+  passphrase: secret(text()),
+  pfx: secret(member<Uint8Array>("bytes in PKCS #12 format", (value) => value instanceof Uint8Array)),
   servername: text(undefined, "a name", (name) => name !== ""),
   rejectUnauthorized: bool(),
   checkServerIdentity: func<NonNullable<HttpTlsOptions["checkServerIdentity"]>>(),

@@ -11,8 +11,10 @@ import {
   nested,
   number,
   oneOf,
+  requireOption,
   schema,
   type SchemaOf,
+  secret,
   signal,
   text,
 } from "../../lib/streams/internal.ts";
@@ -135,4 +137,19 @@ test("nearest() finds the name that was meant, and none for another word", () =>
   assert.equal(nearest("windowlog", known), "windowLog");
   assert.equal(nearest("quality", known), undefined);
   assert.equal(nearest("", known), undefined);
+});
+
+test("requireOption() returns what is given, and names what is not", () => {
+  const checked = options({ share: 0.5 });
+  assert.equal(requireOption(options, checked, "share"), 0.5);
+  assert.throws(() => requireOption(options, checked, "limit", "outer."), {
+    name: "TypeError",
+    message: "open() needs the option outer.limit: a number of bytes from 0",
+  });
+});
+
+test("a secret() is shown in no error", () => {
+  const key = secret(text());
+  assert.equal(key.check("k", "key"), "k");
+  assert.throws(() => key.check(1234, "key"), { name: "TypeError", message: "key must be a string" });
 });

@@ -170,6 +170,22 @@ function editDistance(a: string, b: string): number {
   return last[b.length]!;
 }
 
+/**
+ * Returns the value of an option that has no default and must be given.
+ *
+ * @throws {TypeError} if it is not given.
+ */
+export function requireOption<M extends AnyMembers, Name extends keyof M & string>(
+  { owner, members }: Schema<M>,
+  checked: Checked<M>,
+  name: Name,
+  path = "",
+): Exclude<Checked<M>[Name], undefined> {
+  const value = checked[name];
+  if (value !== undefined) return value as Exclude<Checked<M>[Name], undefined>;
+  throw new TypeError(`${owner} needs the option ${path}${name}: ${members[name]!.expected}`);
+}
+
 /** The error for a value of another type than an option takes. */
 export function wrongType(name: string, expected: string, value: unknown): TypeError {
   return new TypeError(`${name} must be ${expected}, not ${described(value)}`);
@@ -213,6 +229,20 @@ export function text<D extends string | undefined = undefined>(
   accepts: (value: string) => boolean = () => true,
 ): Member<string, D> {
   return member<string, D>(expected, (value) => typeof value === "string" && accepts(value), fallback);
+}
+
+/** The same option, of which no error shows the value: for keys and passwords. */
+export function secret<T, D extends T | undefined>(inner: Member<T, D>): Member<T, D> {
+  return {
+    ...inner,
+    check(value, name) {
+      try {
+        return inner.check(value, name);
+      } catch {
+        throw new TypeError(`${name} must be ${inner.expected}`);
+      }
+    },
+  };
 }
 
 /** An option that is one of a few values, such as strings or `false`. */
