@@ -5,7 +5,7 @@ export const chosen: readonly string[] = [
     "streams",
     "aborted_pipe bridge bridge_batch byte_tee chunk_queue enqueue_all error_codes high_water_mark idle_error install",
   ),
-  ...inFolder("streams", "native_side ring run_queue task unhandled_rejection"),
+  ...inFolder("streams", "native_side ring chunk_array_queue task unhandled_rejection"),
   ...inFolder("batch", "acknowledgement batches coalesce_bytes failing_pipe pipe sink sizes"),
   ...inFolder("text", "line_stream line_to_number_stream number_formatter number_to_line_stream"),
   ...inFolder("codecs", "checksum errors stream"),

@@ -37,15 +37,15 @@ export { checkedSize } from "./queuing/chunk_queue.ts";
 export { acquireBatchReader } from "./readable/batch_reader.ts";
 export { broadcastReadableStream } from "./readable/broadcast.ts";
 export {
+  acquireArray,
+  ARRAY_LENGTH,
   atEndOfTurn,
   type Context,
   currentContext,
-  giveBackNumberRun,
   RecyclingSource,
+  releaseNumberArray,
   ReleasingTransformer,
-  RUN_LENGTH,
   runIn,
-  takeRun,
 } from "./shortcuts/mod.ts";
 export { enqueueAll, hasBackpressure, transformRest } from "./transform/enqueue_all.ts";
 export { WRITE_PARTS } from "./writable/batches/batched_sink.ts";

@@ -15,7 +15,7 @@ const KEPT = 4 * FULL;
 const encoder = new TextEncoder();
 
 /** A buffer of bytes of text, which is copied when it is full: only then is it known how long a chunk has to be. */
-export class ByteChunks {
+class OutputBuffer {
   /** How many bytes are in. */
   length = 0;
   #bytes = new Uint8Array(0);
@@ -102,7 +102,7 @@ export class CsvWriter {
   readonly #lastSpecial: number;
   /** Whether a number may have the separator in it. */
   readonly #areNumbersPlain: boolean;
-  readonly #output = new ByteChunks();
+  readonly #output = new OutputBuffer();
   /** The names of columns; undefined if records are arrays. */
   #names: readonly string[] | undefined;
   /** Whether no column has the name of something that every object has. */

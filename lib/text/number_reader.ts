@@ -1,7 +1,6 @@
-import { described, ReleasingTransformer } from "../streams/internal.ts";
+import { acquireArray, ARRAY_LENGTH, described, enqueueAll, ReleasingTransformer } from "../streams/internal.ts";
 import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
 import { bytesOfChunk } from "./chunks.ts";
-import { GatheredChunks } from "./chunks.ts";
 import {
   type InvalidLine,
   invalidLineError,
@@ -34,7 +33,10 @@ const SKIPPED = 2;
 export class NumberReader extends ReleasingTransformer implements Transformer<ArrayBuffer | ArrayBufferView, number> {
   readonly #parser = new NumberParser();
   readonly #onInvalid: OnInvalidLine | undefined;
-  #numbers: GatheredChunks<number> = undefined as never; // set by start()
+  #controller: TransformStreamDefaultController<number> = undefined as never; // set by start()
+  /** Numbers that are enqueued at once, and how many: 64 at once take a fifth more time. */
+  #numbers = acquireArray() as number[];
+  #count = 0;
   #line = 1;
   #unfinished: typeof PLAIN | typeof COLLECTED | typeof SKIPPED = PLAIN;
   /** Of a plain line: its number so far, and how many digits that has. */
@@ -53,7 +55,7 @@ export class NumberReader extends ReleasingTransformer implements Transformer<Ar
   }
 
   start(controller: TransformStreamDefaultController<number>): void {
-    this.#numbers = new GatheredChunks(controller);
+    this.#controller = controller;
   }
 
   transform(chunk: ArrayBuffer | ArrayBufferView): void {
@@ -62,14 +64,30 @@ export class NumberReader extends ReleasingTransformer implements Transformer<Ar
       const from = this.#unfinished === PLAIN ? 0 : this.#goOn(bytes, 0);
       if (from < bytes.length) this.#readLines(bytes, from);
     } finally {
-      this.#numbers.enqueue(); // those before an invalid line, too
+      this.#enqueue(); // those before an invalid line, too
     }
   }
 
   flush(): void {
     if (this.#unfinished === COLLECTED) this.#readLine(this.#bytes, 0, this.#length);
-    else if (this.#digits > 0) this.#numbers.add(this.#value);
-    this.#numbers.enqueue();
+    else if (this.#digits > 0) this.#add(this.#value);
+    this.#enqueue();
+  }
+
+  #add(number: number): void {
+    this.#numbers[this.#count++] = number;
+    if (this.#count < ARRAY_LENGTH) return;
+    const numbers = this.#numbers;
+    this.#numbers = acquireArray() as number[];
+    this.#count = 0;
+    enqueueAll(this.#controller, numbers);
+  }
+
+  #enqueue(): void {
+    if (this.#count === 0) return;
+    const numbers = this.#numbers.slice(0, this.#count);
+    this.#count = 0;
+    enqueueAll(this.#controller, numbers);
   }
 
   /** Reads all lines from `from` on, the first of which may go on from the last chunk if it is plain. */
@@ -95,11 +113,11 @@ export class NumberReader extends ReleasingTransformer implements Transformer<Ar
         return;
       } else if (byte === LF) {
         this.#line++;
-        this.#numbers.add(value);
+        this.#add(value);
         at++;
       } else if (byte === CR && at + 1 < length && bytes[at + 1] === LF) {
         this.#line++;
-        this.#numbers.add(value);
+        this.#add(value);
         at += 2;
       } else {
         at = this.#readOther(bytes, start, at);
@@ -158,13 +176,13 @@ export class NumberReader extends ReleasingTransformer implements Transformer<Ar
     const number = parser.parse(bytes, start, isTooLong ? start + LONGEST : to);
     const reason = reasonAgainst(number, parser, isTooLong);
     if (reason === undefined) {
-      if (!parser.isBlank) this.#numbers.add(number);
+      if (!parser.isBlank) this.#add(number);
       return;
     }
     const at = reason === "malformed" ? parser.failedAt : reason === "too long" ? start + LONGEST : parser.start;
     const text = new TextDecoder().decode(bytes.subarray(parser.start, parser.end));
     const inPlace = this.#inPlaceOf({ line, column: at - start + 1, text, reason });
-    if (inPlace !== undefined) this.#numbers.add(inPlace);
+    if (inPlace !== undefined) this.#add(inPlace);
   }
 
   #inPlaceOf(invalid: InvalidLine): number | undefined {

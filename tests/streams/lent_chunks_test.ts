@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ReadableStream } from "../../lib/streams/mod.ts";
+import { enqueueAll } from "../../lib/streams/internal.ts";
+import { ReadableStream, TransformStream } from "../../lib/streams/mod.ts";
 
 const nativeGetReader = globalThis.ReadableStream.prototype.getReader;
 
@@ -285,4 +286,19 @@ test("the runtime gets chunks of every kind as they are", { skip: !("Bun" in glo
   const given = await readableStreamToArray(stream);
   assert.equal(given.length, chunks.length);
   for (const [i, chunk] of given.entries()) assert.equal(chunk, chunks[i]);
+});
+
+test("a reader of the runtime's gets chunks that were enqueued many at once", async () => {
+  const { readable, writable } = new TransformStream<number[], number>({
+    transform: (numbers, controller) => enqueueAll(controller, numbers),
+  });
+  const writer = writable.getWriter();
+  void writer.write([1, 2, 3, 4]);
+  void writer.write([5]);
+  void writer.close();
+  await new Promise((resolve) => setTimeout(resolve)); // until the chunks are buffered
+  const reader = nativeGetReader.call(readable) as Reader;
+  const chunks: unknown[] = [];
+  for (let next = await reader.read(); !next.done; next = await reader.read()) chunks.push(next.value);
+  assert.deepEqual(chunks, [1, 2, 3, 4, 5]);
 });

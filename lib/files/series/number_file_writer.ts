@@ -1,5 +1,5 @@
 import { type BatchedUnderlyingSink, BatchedWritableStream } from "../../batch/mod.ts";
-import { giveBackNumberRun, WRITE_PARTS } from "../../streams/internal.ts";
+import { releaseNumberArray, WRITE_PARTS } from "../../streams/internal.ts";
 import { NumberFormatter, type OnInvalidNumber } from "../../text/internal.ts";
 import { guardedSize } from "../item_writer.ts";
 import { requireSize } from "../gathered.ts";
@@ -126,7 +126,7 @@ class NumberLines {
       this.#formatter.format(numbers, 0, this.#bytes, end);
       while (this.#formatter.next < numbers.length) this.#goOn(numbers);
       end = this.#formatter.end;
-      giveBackNumberRun(numbers);
+      releaseNumberArray(numbers);
     }
     return end;
   }

@@ -1,4 +1,4 @@
-import { RUN_LENGTH, takeRun } from "../shortcuts/chunk_array_queue.ts";
+import { acquireArray, ARRAY_LENGTH } from "../shortcuts/chunk_array_queue.ts";
 import { isThenableLike, markAsHandled } from "../language/promises.ts";
 import type { GatheredBatch } from "../queuing/read_batch.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
@@ -19,7 +19,7 @@ export function pullRun(controller: DefaultControllerState, most: number, pipe: 
   const { source } = controller;
   if (!(source instanceof SyncIteratorSource) || source.ahead !== undefined) return [];
   if (!controller.started || controller.pulling || controller.closeRequested) return [];
-  const run = most === RUN_LENGTH ? takeRun() : new Array<unknown>(most);
+  const run = most === ARRAY_LENGTH ? acquireArray() : new Array<unknown>(most);
   let length = 0;
   try {
     for (; length < most && pipe.wantsChunks; length++) {

@@ -31,8 +31,8 @@
  * | a transform between two pipes | `transform/transform_state.ts` `mostPullsAtOnce` | a pipe or an iterator reads, and a pipe writes | where backpressure starts and ends | `tests/streams/high_water_mark_test.ts` |
  * | many chunks enqueued in one call | `transform/enqueue_all.ts` `enqueueAll` | no reader waits, no size function | that each is enqueued in order | `tests/streams/enqueue_all_test.ts` |
  * | the rest of a chunk, parked | `transform/enqueue_all.ts` `transformRest` | the transformer is ours, and there is backpressure | that a write ends when its chunk is transformed, or fails with it | `tests/text/pieces_test.ts` |
- * | arrays kept as they came | `shortcuts/chunk_array_queue.ts` `RunQueue` | chunks of size 1 come many at once | order and totals | `tests/streams/run_queue_test.ts` |
- * | arrays of numbers used again | `shortcuts/chunk_array_queue.ts` `giveBackNumberRun` | the array holds nothing but numbers, and nobody else has it | a chunk that somebody holds | `tests/files/number_file_writer_test.ts` |
+ * | arrays kept as they came | `shortcuts/chunk_array_queue.ts` `ChunkArrayQueue` | chunks of size 1 come many at once | order and totals | `tests/streams/chunk_array_queue_test.ts` |
+ * | arrays of numbers used again | `shortcuts/chunk_array_queue.ts` `releaseNumberArray` | the array holds nothing but numbers, and nobody else has it | a chunk that somebody holds | `tests/files/number_file_writer_test.ts` |
  * | buffers used again | `shortcuts/recycling.ts` `Recycling` | source and transformer are ours, and all writes have ended | bytes that somebody still reads | `tests/files/used_again_test.ts` |
  * | tasks that share a microtask | `shortcuts/task.ts` `holdTasks` | a microtask of ours is under way, with no user's code below it | contexts, and that promises of others get their turn | `tests/streams/task_test.ts` |
  * | no look at the clock for each task | `shortcuts/task.ts` `isLongTurn` | few tasks have run since the last look | that timers and sockets get their turn | `tests/streams/long_turn_test.ts` |
@@ -53,5 +53,5 @@
  */
 export { type Context, currentContext, runIn } from "./async_context.ts";
 export { atEndOfTurn } from "./task.ts";
-export { giveBackNumberRun, RUN_LENGTH, takeRun } from "./chunk_array_queue.ts";
+export { acquireArray, ARRAY_LENGTH, releaseNumberArray } from "./chunk_array_queue.ts";
 export { RecyclingSource, ReleasingTransformer } from "#streams/recycling";

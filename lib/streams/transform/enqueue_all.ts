@@ -1,6 +1,6 @@
 import { queueReaction } from "../language/promises.ts";
 import { checkCanCloseOrEnqueue } from "../readable/controller_state.ts";
-import { enqueueRun } from "../shortcuts/chunk_array_queue.ts";
+import { enqueueArray } from "../shortcuts/chunk_array_queue.ts";
 import { type TransformStreamDefaultController, transformStreamStateOf } from "./default_controller.ts";
 import type { TransformStreamState } from "./transform_state.ts";
 
@@ -19,7 +19,7 @@ export function enqueueAll<O>(controller: TransformStreamDefaultController<O>, c
   }
   if (next === chunks.length) return;
   checkCanCloseOrEnqueue(readableController, "enqueue");
-  enqueueRun(readableController, chunks, next);
+  enqueueArray(readableController, chunks, next);
   state.updateBackpressure(readableController);
 }
 

@@ -1,7 +1,7 @@
 import { Deferred } from "../../language/promises.ts";
 import type { DefaultControllerState } from "../../readable/default_controller_state.ts";
 import type { RunningPipe } from "../../readable/pull_run.ts";
-import { RUN_LENGTH, takeRun } from "../../shortcuts/chunk_array_queue.ts";
+import { acquireArray, ARRAY_LENGTH } from "../../shortcuts/chunk_array_queue.ts";
 import type { WriteRequest } from "../stream_state.ts";
 
 /**
@@ -117,8 +117,8 @@ export class Batch implements WriteRequest {
 
   #openPart(): void {
     this.#openLength = 0;
-    this.#openRoom = this.#length === 0 ? SMALL_PART : RUN_LENGTH;
-    this.#parts.push(this.#open = this.#length === 0 ? [] : takeRun());
+    this.#openRoom = this.#length === 0 ? SMALL_PART : ARRAY_LENGTH;
+    this.#parts.push(this.#open = this.#length === 0 ? [] : acquireArray());
   }
 
   #closePart(): void {

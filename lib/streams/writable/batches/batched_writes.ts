@@ -2,7 +2,7 @@ import { globalFunction } from "#streams/host";
 import { checkedSize } from "../../queuing/chunk_queue.ts";
 import type { DefaultControllerState } from "../../readable/default_controller_state.ts";
 import { pullRun, type RunningPipe } from "../../readable/pull_run.ts";
-import { dequeueSome, RUN_LENGTH } from "../../shortcuts/chunk_array_queue.ts";
+import { ARRAY_LENGTH, dequeueSome } from "../../shortcuts/chunk_array_queue.ts";
 import { atEndOfTurn, currentPause } from "../../shortcuts/task.ts";
 import {
   type SinkAlgorithms,
@@ -203,7 +203,7 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
 
   #pullForPipe(source: DefaultControllerState, pipe: RunningPipe & WriteRequest): boolean {
     // Not into the open batch, which may start meanwhile: the iterator's code may end the pipe.
-    const run = pullRun(source, Math.min(this.#room(), RUN_LENGTH), pipe);
+    const run = pullRun(source, Math.min(this.#room(), ARRAY_LENGTH), pipe);
     if (run.length === 0) return false;
     const { stream, queue } = this.#controller;
     if (stream.state !== "writable") {

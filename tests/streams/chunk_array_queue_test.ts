@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { ChunkQueue } from "../../lib/streams/queuing/chunk_queue.ts";
-import { dequeueSome, enqueueRun } from "../../lib/streams/shortcuts/chunk_array_queue.ts";
+import { dequeueSome, enqueueArray } from "../../lib/streams/shortcuts/chunk_array_queue.ts";
 
 /** What a program does to a queue: adds so many, or takes up to so many, one by one or at once, or drops all. */
 const steps = fc.array(fc.oneof(
   fc.record({ enqueue: fc.integer({ min: 1, max: 40 }) }),
   fc.record({ dequeue: fc.integer({ min: 1, max: 40 }) }),
-  fc.record({ enqueueRun: fc.integer({ min: 1, max: 40 }), start: fc.integer({ min: 0, max: 3 }) }),
+  fc.record({ enqueueArray: fc.integer({ min: 1, max: 40 }), start: fc.integer({ min: 0, max: 3 }) }),
   fc.record({ dequeueSome: fc.integer({ min: 1, max: 40 }) }),
   fc.constant({ reset: true }),
 ));
@@ -29,9 +29,9 @@ test("a queue gives chunks in the order in which they came, whether they come an
           assert.equal(owner.queue.peek(), model[0]);
           assert.equal(owner.queue.dequeue(), model.shift());
         }
-      } else if ("enqueueRun" in step) {
-        const chunks = Array.from({ length: step.start + step.enqueueRun }, () => next++);
-        enqueueRun(owner, chunks, step.start);
+      } else if ("enqueueArray" in step) {
+        const chunks = Array.from({ length: step.start + step.enqueueArray }, () => next++);
+        enqueueArray(owner, chunks, step.start);
         model.push(...chunks.slice(step.start));
       } else if ("dequeueSome" in step) {
         if (model.length === 0) continue;
@@ -44,6 +44,7 @@ test("a queue gives chunks in the order in which they came, whether they come an
       }
       assert.equal(owner.queue.length, model.length);
       assert.equal(owner.queue.totalSize, model.length);
+      assert.deepEqual(model.map((_, index) => owner.queue.at(index)), model);
     }
     assert.deepEqual(Array.from({ length: owner.queue.length }, () => owner.queue.dequeue()), model);
   }));
