@@ -70,7 +70,11 @@ export async function copyWhole(
 
 async function copyParts(store: Store, source: S3Object, to: string, options: S3PutOptions): Promise<S3Stored> {
   const { key, size, etag, contentType, metadata } = source;
-  const fields = { ...(contentType !== undefined && { contentType }), ...(metadata && { metadata }), ...options };
+  const fields = {
+    ...options,
+    contentType: options.contentType ?? contentType,
+    metadata: options.metadata ?? metadata,
+  };
   const upload = { key: to, uploadId: await createUpload(store, to, fields) };
   try {
     const parts: StoredPart[] = [];

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import { ReadableStream } from "../streams/mod.ts";
-import { described, requireKnown } from "../streams/internal.ts";
+import { integer, requireOption, schema, type SchemaOf, signal, text } from "../streams/internal.ts";
 import { TimeLimit } from "../timers/mod.ts";
 import { brokenFailure, isPassing, pauseBefore } from "./request/failures.ts";
 import { objectOf } from "./request/objects.ts";
@@ -45,20 +45,26 @@ export interface S3ReadOptions {
   signal?: AbortSignal;
 }
 
-const known: Readonly<Record<keyof S3ReadOptions, true>> = { range: true, ifMatch: true, signal: true };
+/** The members of {@linkcode S3Range}. */
+export const rangeOptions: SchemaOf<S3Range> = /* @__PURE__ */ schema(
+  "readable()",
+  () => ({ start: integer(0, Number.MAX_SAFE_INTEGER), end: integer(1, Infinity) }),
+);
 
-/** Sees that options are ones. */
-export function checkReadOptions(options: S3ReadOptions): void {
-  requireKnown(options, known, "readable()");
-  if (options.range === undefined) return;
-  const { start, end = Infinity } = options.range;
-  if (typeof start !== "number" || typeof end !== "number") {
-    throw new TypeError(`a range must have numbers, not ${described(start)} and ${described(end)}`);
-  }
-  const isWhole = Number.isSafeInteger(start) && (end === Infinity || Number.isSafeInteger(end));
-  if (!isWhole || start < 0 || end <= start) {
-    throw new RangeError(`a range must begin at 0 or more, and end behind that, not be ${start} to ${end}`);
-  }
+/** The options of `readable()`. */
+export const readOptions: SchemaOf<S3ReadOptions> = /* @__PURE__ */ schema("readable()", () => ({
+  range: { fallback: undefined, expected: "an object with start and end", check: checkedRange },
+  ifMatch: text(),
+  signal: signal(),
+}));
+
+function checkedRange(given: unknown, path: string): S3Range {
+  const range = rangeOptions(given as object, `${path}.`);
+  const start = requireOption(rangeOptions, range, "start", `${path}.`);
+  const { end } = range;
+  if (end === undefined || end === Infinity) return { start };
+  if (end > start) return { start, end };
+  throw new RangeError(`${path}.end ${end} is out of range: use a number above ${path}.start, which is ${start}`);
 }
 
 /** An object as a stream, read when somebody asks for bytes. */

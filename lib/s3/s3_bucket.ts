@@ -1,15 +1,26 @@
-import { described } from "../streams/internal.ts";
+import { described, integer, number, oneOf, schema, type SchemaOf, signal, text } from "../streams/internal.ts";
 import type { ReadableStream } from "../streams/mod.ts";
 import { copyObject } from "./copy_object.ts";
 import { joinObjects } from "./copy_object.ts";
-import { checkReadOptions, objectStream, type S3ReadOptions } from "./object_readable.ts";
-import { checkWritableOptions, type S3PutOptions, type S3WritableOptions } from "./s3_object.ts";
+import { objectStream, readOptions, type S3ReadOptions } from "./object_readable.ts";
+import {
+  copyOptions,
+  joinOptions,
+  putOptions,
+  resumeOptions,
+  type S3Object,
+  type S3PutOptions,
+  type S3Stored,
+  type S3WritableOptions,
+  type S3WritableSettings,
+  settingsOf,
+  writableOptions,
+} from "./s3_object.ts";
 import { deleteObject, headObject, listObjects, putObject } from "./request/objects.ts";
 import { objectPath } from "./request/signed_request.ts";
 import { bytesBody } from "./request/signed_request.ts";
 import { Store } from "./request/store.ts";
-import { checkBucketOptions, type S3BucketOptions } from "./s3_bucket_options.ts";
-import type { S3Object, S3Stored } from "./s3_object.ts";
+import { type S3BucketOptions, s3BucketOptions } from "./s3_bucket_options.ts";
 import { S3Writable } from "./s3_writable.ts";
 import { Blocks } from "./upload/gathered_part.ts";
 import { abortUpload, listParts, listUploads } from "./upload/multipart.ts";
@@ -18,10 +29,42 @@ import { LEAST_SIZE } from "./upload/object_upload.ts";
 import { ObjectUpload, type Resumed, type UploadContext } from "./upload/object_upload.ts";
 import { Slots } from "./upload/object_upload.ts";
 
-const MEMORY = 16 * 2 ** 20;
 const DAY = 24 * 60 * 60 * 1000;
 /** The longest that a signed URL holds, in seconds: a week. */
 const LONGEST = 7 * 24 * 60 * 60;
+
+/** The options of `head()`. */
+export const headOptions: SchemaOf<{ signal?: AbortSignal }> = /* @__PURE__ */ schema(
+  "head()",
+  () => ({ signal: signal() }),
+);
+/** The options of `delete()`. */
+export const deleteOptions: SchemaOf<{ signal?: AbortSignal }> = /* @__PURE__ */ schema(
+  "delete()",
+  () => ({ signal: signal() }),
+);
+/** The options of `list()`. */
+export const listOptions: SchemaOf<{ prefix?: string; signal?: AbortSignal }, "prefix"> = /* @__PURE__ */ schema(
+  "list()",
+  () => ({ prefix: text(""), signal: signal() }),
+);
+/** The options of `presign()`. */
+export const presignOptions: SchemaOf<
+  { method?: "DELETE" | "GET" | "HEAD" | "PUT"; expiresIn?: number },
+  "method" | "expiresIn"
+> = /* @__PURE__ */ schema("presign()", () => ({
+  method: oneOf(["DELETE", "GET", "HEAD", "PUT"], "GET"),
+  expiresIn: integer(1, LONGEST, 3600),
+}));
+/** The options of `removeAbandoned()`. */
+export const removeOptions: SchemaOf<
+  { olderThan?: number; prefix?: string; signal?: AbortSignal },
+  "olderThan" | "prefix"
+> = /* @__PURE__ */ schema("removeAbandoned()", () => ({
+  olderThan: number(0, Infinity, DAY),
+  prefix: text(""),
+  signal: signal(),
+}));
 
 /**
  * A bucket of a store that speaks the S3 protocol: objects as streams, in constant memory.
@@ -61,10 +104,10 @@ export class S3Bucket {
    * @throws {TypeError | RangeError} if an option is not what it should be.
    */
   constructor(options: S3BucketOptions) {
-    checkBucketOptions(options);
-    const { bucket, concurrency = 16, memory = MEMORY, temporary } = options;
-    this.name = bucket;
-    this.#store = new Store(options);
+    const settings = s3BucketOptions(options);
+    const { concurrency, memory, temporary } = settings;
+    this.#store = new Store(settings);
+    this.name = this.#store.bucket;
     const storage = { blocks: new Blocks(memory), pages: new Pages(), temporary };
     this.#context = { store: this.#store, storage, slots: new Slots(concurrency) };
   }
@@ -77,12 +120,12 @@ export class S3Bucket {
    * @throws {S3Error} if the store refuses them, or cannot be reached; `PreconditionFailed` if a condition fails.
    */
   async put(key: string, body: Uint8Array | string, options: S3PutOptions = {}): Promise<S3Stored> {
-    checkWritableOptions(options);
+    const settings = settingsOf(putOptions, options);
     if (typeof body !== "string" && !(body instanceof Uint8Array)) {
       throw new TypeError(`a body must be a string or a Uint8Array, not ${described(body)}`);
     }
     const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
-    return await putObject(this.#store, key, bytesBody(bytes), options);
+    return await putObject(this.#store, key, bytesBody(bytes), settings);
   }
 
   /**
@@ -91,8 +134,8 @@ export class S3Bucket {
    * @returns undefined if there is none.
    * @throws {S3Error} if the store refuses that, or cannot be reached.
    */
-  async head(key: string, { signal }: { signal?: AbortSignal } = {}): Promise<S3Object | undefined> {
-    return await headObject(this.#store, key, signal);
+  async head(key: string, options: { signal?: AbortSignal } = {}): Promise<S3Object | undefined> {
+    return await headObject(this.#store, key, headOptions(options).signal);
   }
 
   /**
@@ -104,9 +147,9 @@ export class S3Bucket {
    * @throws {TypeError | RangeError} if an option is not what it should be.
    */
   readable(key: string, options: S3ReadOptions = {}): ReadableStream<Uint8Array> {
-    checkReadOptions(options);
+    const settings = readOptions(options);
     objectPath(this.name, key);
-    return objectStream(this.#store, key, options);
+    return objectStream(this.#store, key, settings);
   }
 
   /**
@@ -114,7 +157,8 @@ export class S3Bucket {
    *
    * @param options.prefix The beginning of their keys. Default: none.
    */
-  list({ prefix = "", signal }: { prefix?: string; signal?: AbortSignal } = {}): AsyncIterableIterator<S3Object> {
+  list(options: { prefix?: string; signal?: AbortSignal } = {}): AsyncIterableIterator<S3Object> {
+    const { prefix, signal } = listOptions(options);
     return listObjects(this.#store, prefix, signal);
   }
 
@@ -123,8 +167,8 @@ export class S3Bucket {
    *
    * @throws {S3Error} if the store refuses that, or cannot be reached.
    */
-  async delete(key: string, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
-    await deleteObject(this.#store, key, signal);
+  async delete(key: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+    await deleteObject(this.#store, key, deleteOptions(options).signal);
   }
 
   /**
@@ -134,8 +178,7 @@ export class S3Bucket {
    * @throws {S3Error} `NotFound` if it is missing.
    */
   async copy(from: string, to: string, options: S3PutOptions = {}): Promise<S3Stored> {
-    checkWritableOptions(options);
-    return await copyObject(this.#store, from, to, options);
+    return await copyObject(this.#store, from, to, settingsOf(copyOptions, options));
   }
 
   /**
@@ -150,8 +193,7 @@ export class S3Bucket {
     to: string,
     options: S3PutOptions = {},
   ): Promise<S3Stored> {
-    checkWritableOptions(options);
-    return await joinObjects(this.#context, sources, to, options);
+    return await joinObjects(this.#context, sources, to, settingsOf(joinOptions, options));
   }
 
   /**
@@ -162,12 +204,10 @@ export class S3Bucket {
    */
   async presign(
     key: string,
-    { method = "GET", expiresIn = 3600 }: { method?: "DELETE" | "GET" | "HEAD" | "PUT"; expiresIn?: number } = {},
+    options: { method?: "DELETE" | "GET" | "HEAD" | "PUT"; expiresIn?: number } = {},
   ): Promise<string> {
-    if (Number.isInteger(expiresIn) && expiresIn >= 1 && expiresIn <= LONGEST) {
-      return await this.#store.presigned(method, key, expiresIn);
-    }
-    throw new RangeError(`expiresIn must be a number of seconds from 1 to ${LONGEST}, not ${expiresIn}`);
+    const { method, expiresIn } = presignOptions(options);
+    return await this.#store.presigned(method, key, expiresIn);
   }
 
   /**
@@ -180,9 +220,9 @@ export class S3Bucket {
    * @throws {TypeError | RangeError} if an option is not what it should be.
    */
   writable(key: string, options: S3WritableOptions = {}): S3Writable {
-    checkWritableOptions(options);
+    const settings = settingsOf(writableOptions, options);
     objectPath(this.name, key);
-    return this.#writable(key, options);
+    return this.#writable(key, settings);
   }
 
   /**
@@ -194,13 +234,13 @@ export class S3Bucket {
    * @throws {S3Error} `NoSuchUpload` if it was completed, aborted or removed.
    */
   async resume(key: string, uploadId: string, options: S3WritableOptions = {}): Promise<S3Writable> {
-    checkWritableOptions(options);
+    const settings = settingsOf(resumeOptions, options);
     if (typeof uploadId !== "string" || uploadId === "") {
       throw new TypeError(`uploadId must be the name of an upload, not ${described(uploadId)}`);
     }
-    const { parts, checksum } = await listParts(this.#store, { key, uploadId }, options.signal);
+    const { parts, checksum } = await listParts(this.#store, { key, uploadId }, settings.signal);
     const isLastSmall = (parts.at(-1)?.size ?? Infinity) < LEAST_SIZE;
-    return this.#writable(key, options, { uploadId, parts: isLastSmall ? parts.slice(0, -1) : parts, checksum });
+    return this.#writable(key, settings, { uploadId, parts: isLastSmall ? parts.slice(0, -1) : parts, checksum });
   }
 
   /**
@@ -212,9 +252,9 @@ export class S3Bucket {
    * @returns how many there were.
    */
   async removeAbandoned(
-    { olderThan = DAY, prefix = "", signal }: { olderThan?: number; prefix?: string; signal?: AbortSignal } = {},
+    options: { olderThan?: number; prefix?: string; signal?: AbortSignal } = {},
   ): Promise<number> {
-    if (!(olderThan >= 0)) throw new RangeError(`olderThan must be a number of ms from 0 on, not ${olderThan}`);
+    const { olderThan, prefix, signal } = removeOptions(options);
     const end = Date.now() - olderThan;
     let removed = 0;
     for await (const upload of listUploads(this.#store, prefix, signal)) {
@@ -236,7 +276,7 @@ export class S3Bucket {
     return this.close();
   }
 
-  #writable(key: string, options: S3WritableOptions, resumed?: Resumed): S3Writable {
-    return new S3Writable(new ObjectUpload(key, this.#context, options, resumed), options.signal);
+  #writable(key: string, settings: S3WritableSettings, resumed?: Resumed): S3Writable {
+    return new S3Writable(new ObjectUpload(key, this.#context, settings, resumed), settings.signal);
   }
 }

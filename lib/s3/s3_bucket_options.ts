@@ -1,4 +1,17 @@
-import { described, requireKnown } from "../streams/internal.ts";
+import {
+  bool,
+  bytes,
+  described,
+  func,
+  type Member,
+  member,
+  number,
+  requireOption,
+  schema,
+  type SchemaOf,
+  secret,
+  text,
+} from "../streams/internal.ts";
 import { MAX_TIMER_DELAY } from "../timers/mod.ts";
 
 /**
@@ -98,65 +111,62 @@ export interface S3BucketOptions {
   checksums?: boolean;
 }
 
-const known: Readonly<Record<keyof S3BucketOptions, true>> = {
-  endpoint: true,
-  bucket: true,
-  credentials: true,
-  region: true,
-  fetch: true,
-  retries: true,
-  timeout: true,
-  concurrency: true,
-  memory: true,
-  temporary: true,
-  checksums: true,
-};
+const name = (): Member<string, undefined> => text(undefined, "a name", (value) => value !== "");
 
-const ranges: readonly (readonly [name: "retries" | "timeout" | "concurrency" | "memory", from: number, to: number])[] =
-  [
-    ["retries", 0, 100],
-    ["timeout", 1, MAX_TIMER_DELAY],
-    ["concurrency", 1, 1024],
-    ["memory", 0, Infinity],
-  ];
+/** The options of {@linkcode S3Bucket}. */
+export const s3BucketOptions: SchemaOf<
+  S3BucketOptions,
+  "region" | "retries" | "timeout" | "concurrency" | "memory" | "checksums"
+> = /* @__PURE__ */ schema("S3Bucket", () => ({
+  endpoint: member<string | URL>(
+    "a URL such as https://s3.example.com",
+    (value) => typeof value === "string" || value instanceof URL,
+  ),
+  bucket: name(),
+  credentials: {
+    fallback: undefined,
+    expected: "the keys, or a function that returns them",
+    check: (value, path) => typeof value === "function" ? value as () => S3Credentials : checkCredentials(value, path),
+  },
+  region: { ...name(), fallback: "us-east-1" },
+  fetch: func<NonNullable<S3BucketOptions["fetch"]>>(),
+  retries: number(0, 100, 4),
+  timeout: number(1, MAX_TIMER_DELAY, 30_000),
+  concurrency: number(1, 1024, 16),
+  memory: bytes(16 * 2 ** 20),
+  temporary: name(),
+  checksums: bool(true),
+}));
 
-/** Sees that options are ones. */
-export function checkBucketOptions(options: S3BucketOptions): void {
-  requireKnown(options, known, "S3Bucket");
-  for (const name of ["bucket", "region", "temporary"] as const) {
-    const value: unknown = options[name];
-    if (name !== "bucket" && value === undefined) continue;
-    if (typeof value !== "string" || value === "") {
-      throw new TypeError(`${name} must be a name, not ${described(value)}`);
-    }
-  }
-  const { fetch, checksums = true, credentials } = options;
-  if (fetch !== undefined && typeof fetch !== "function") {
-    throw new TypeError(`fetch must be a function, not ${described(fetch)}`);
-  }
-  if (typeof checksums !== "boolean") throw new TypeError(`checksums must be a boolean, not ${described(checksums)}`);
-  if (typeof credentials !== "function") checkCredentials(credentials);
-  for (const [name, from, to] of ranges) {
-    const value: unknown = options[name];
-    if (value === undefined) continue;
-    if (typeof value !== "number") throw new TypeError(`${name} must be a number, not ${described(value)}`);
-    if (!(value >= from && value <= to)) throw new RangeError(`${name} must be a number from ${from} on, not ${value}`);
-  }
-}
+/** The settings of a bucket. */
+export type S3BucketSettings = ReturnType<typeof s3BucketOptions>;
 
-/** Sees that credentials are ones. */
-export function checkCredentials(credentials: unknown): S3Credentials {
-  const { accessKeyId, secretAccessKey, sessionToken } = (credentials ?? {}) as Record<string, unknown>;
-  if (typeof accessKeyId !== "string" || typeof secretAccessKey !== "string") {
-    throw new TypeError("credentials must have the strings accessKeyId and secretAccessKey");
+/** The members of {@linkcode S3Credentials}. */
+export const s3Credentials: SchemaOf<S3Credentials> = /* @__PURE__ */ schema(
+  "S3Bucket",
+  () => ({ accessKeyId: secret(text()), secretAccessKey: secret(text()), sessionToken: secret(text()) }),
+);
+
+/**
+ * Checks credentials. Other members are left out: those of AWS have a time at which they expire, for instance.
+ *
+ * @throws {TypeError} if they have no keys.
+ */
+export function checkCredentials(given: unknown, path = "credentials"): S3Credentials {
+  if (typeof given !== "object" || given === null) {
+    throw new TypeError(`${path} must be an object with accessKeyId and secretAccessKey`); // what is given may be a key
   }
-  if (sessionToken === undefined) return { accessKeyId, secretAccessKey };
-  if (typeof sessionToken !== "string") throw new TypeError("sessionToken of credentials must be a string");
-  return { accessKeyId, secretAccessKey, sessionToken };
+  const { accessKeyId, secretAccessKey, sessionToken } = given as Partial<S3Credentials>;
+  const checked = s3Credentials({ accessKeyId, secretAccessKey, sessionToken }, `${path}.`);
+  return {
+    accessKeyId: requireOption(s3Credentials, checked, "accessKeyId", `${path}.`),
+    secretAccessKey: requireOption(s3Credentials, checked, "secretAccessKey", `${path}.`),
+    ...(sessionToken !== undefined && { sessionToken }),
+  };
 }
 
 /** The URL of a store, without a slash at its end. */
-export function endpointOf(endpoint: unknown): string {
+export function endpointOf(endpoint: string | URL): string {
   if (String(endpoint).includes("@")) {
     throw new TypeError("endpoint must be a URL without a user: credentials tell the keys");
   }

@@ -1,5 +1,15 @@
-import { requireFieldValue } from "../semantics/mod.ts";
-import { described, requireKnown } from "../streams/internal.ts";
+import { fieldValue } from "../semantics/mod.ts";
+import {
+  bool,
+  type Member,
+  number,
+  quoted,
+  schema,
+  type SchemaOf,
+  signal,
+  text,
+  wrongType,
+} from "../streams/internal.ts";
 
 /**
  * The facts about an object.
@@ -104,48 +114,70 @@ export interface S3WritableOptions extends S3PutOptions {
   concurrency?: number;
 }
 
-const known: Readonly<Record<keyof S3WritableOptions, true>> = {
-  contentType: true,
-  cacheControl: true,
-  contentDisposition: true,
-  contentEncoding: true,
-  metadata: true,
-  overwrite: true,
-  ifMatch: true,
-  signal: true,
-  concurrency: true,
-};
-
 /** Names that fields can have. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Values that fields can have and signatures keep: no spaces at the ends, none twice. */
 const VALUE = /^(?! )(?!.* {2})[\x20-\x7e]*(?<! )$/;
 
-/** Options that are fields of responses and of what is signed. */
-const SIGNED = ["cacheControl", "contentDisposition", "contentEncoding", "ifMatch"] as const;
+type PutMembers = SchemaOf<S3PutOptions, "overwrite">["members"];
 
-/** Sees that options are ones. */
-export function checkWritableOptions(options: S3WritableOptions): void {
-  requireKnown(options, known, "an object");
-  const { concurrency = 4, overwrite = true, metadata = {}, ifMatch } = options;
-  if (typeof overwrite !== "boolean") throw new TypeError(`overwrite must be a boolean, not ${described(overwrite)}`);
-  if (typeof concurrency !== "number") {
-    throw new TypeError(`concurrency must be a number, not ${described(concurrency)}`);
+function putMembers(): PutMembers {
+  const signed = (): Member<string, undefined> => text(undefined, "printable ASCII", (value) => VALUE.test(value));
+  return {
+    contentType: fieldValue(),
+    cacheControl: signed(),
+    contentDisposition: signed(),
+    contentEncoding: signed(),
+    metadata: { fallback: undefined, expected: "an object of names and texts", check: checkedMetadata },
+    overwrite: bool(true),
+    ifMatch: signed(),
+    signal: signal(),
+  };
+}
+
+function checkedMetadata(given: unknown, path: string): Readonly<Record<string, string>> {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw wrongType(path, "an object of names and texts", given);
   }
-  if (!(concurrency >= 1)) throw new RangeError(`concurrency must be a number from 1 on, not ${concurrency}`);
-  if (ifMatch !== undefined && !overwrite) throw new TypeError("ifMatch is no option where overwrite is false");
-  if (options.contentType !== undefined) requireFieldValue("contentType", options.contentType);
-  for (const name of SIGNED) {
-    const value: unknown = options[name];
-    if (value === undefined || (typeof value === "string" && VALUE.test(value))) continue;
-    throw new TypeError(`${name} must be printable ASCII, not ${described(value)}`);
+  for (const [name, value] of Object.entries(given)) {
+    if (!TOKEN.test(name)) throw new TypeError(`${quoted(name)} can be no name of ${path}`);
+    if (typeof value !== "string" || !VALUE.test(value)) throw wrongType(`${path}.${name}`, "printable ASCII", value);
   }
-  for (const [name, value] of Object.entries(metadata)) {
-    if (!TOKEN.test(name)) throw new TypeError(`${JSON.stringify(name)} can be no name of metadata`);
-    if (typeof value !== "string" || !VALUE.test(value)) {
-      throw new TypeError(`metadata.${name} must be printable ASCII, not ${described(value)}`);
-    }
-  }
+  return { ...given };
+}
+
+/** The options of `put()`. */
+export const putOptions: SchemaOf<S3PutOptions, "overwrite"> = /* @__PURE__ */ schema("put()", putMembers);
+/** The options of `copy()`. */
+export const copyOptions: SchemaOf<S3PutOptions, "overwrite"> = /* @__PURE__ */ schema("copy()", putMembers);
+/** The options of `join()`. */
+export const joinOptions: SchemaOf<S3PutOptions, "overwrite"> = /* @__PURE__ */ schema("join()", putMembers);
+
+type WritableSchema = SchemaOf<S3WritableOptions, "overwrite" | "concurrency">;
+
+function writableMembers(): WritableSchema["members"] {
+  return { ...putMembers(), concurrency: number(1, Infinity, 4) };
+}
+
+/** The options of `writable()`. */
+export const writableOptions: WritableSchema = /* @__PURE__ */ schema("writable()", writableMembers);
+/** The options of `resume()`. */
+export const resumeOptions: WritableSchema = /* @__PURE__ */ schema("resume()", writableMembers);
+
+/** The settings of an object that is stored. */
+export type S3PutSettings = ReturnType<typeof putOptions>;
+/** The settings of an object that is written as a stream. */
+export type S3WritableSettings = ReturnType<typeof writableOptions>;
+
+/**
+ * Reads how an object is stored.
+ *
+ * @throws {TypeError | RangeError} if an option is not what it should be.
+ */
+export function settingsOf<S extends S3PutSettings>(options: (given: object) => S, given: object): S {
+  const settings = options(given);
+  if (settings.ifMatch === undefined || settings.overwrite) return settings;
+  throw new TypeError("ifMatch is no option where overwrite is false");
 }
 
 /** The fields that an object is stored with. */
@@ -161,7 +193,7 @@ export function fieldsOf(options: S3PutOptions): Record<string, string> {
 }
 
 /** The conditions that an object is stored under. */
-export function conditionsOf({ overwrite = true, ifMatch }: S3PutOptions): Record<string, string> {
-  if (!overwrite) return { "if-none-match": "*" };
+export function conditionsOf({ overwrite, ifMatch }: S3PutOptions): Record<string, string> {
+  if (overwrite === false) return { "if-none-match": "*" };
   return ifMatch === undefined ? {} : { "if-match": ifMatch };
 }

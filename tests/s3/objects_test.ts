@@ -220,28 +220,55 @@ test("readable() can be cancelled and aborted, and asks for nothing before it is
     await assert.rejects(other.read(), (error) => error === "enough");
   }));
 
-test("S3Bucket refuses options that are none", () => {
-  const options = {
-    endpoint: "https://s3.example.com",
-    bucket: "b",
-    credentials: { accessKeyId: "", secretAccessKey: "" },
-  };
-  for (
-    const wrong of [{ endpoint: "ftp://a" }, { endpoint: "https://a/b" }, { bucket: "" }, { retry: 1 }, {
-      timeout: "1",
-    }]
-  ) {
-    assert.throws(() => new S3Bucket({ ...options, ...wrong } as never), TypeError);
+test("S3Bucket refuses options that do not go together, and what is wrong within one", () => {
+  const credentials = { accessKeyId: "", secretAccessKey: "" };
+  const options = { endpoint: "https://s3.example.com", bucket: "b", credentials };
+  for (const endpoint of ["ftp://a", "https://a/b", "https://a?b", "a"]) {
+    assert.throws(() => new S3Bucket({ ...options, endpoint }), /^TypeError: endpoint must be a URL/);
   }
-  assert.throws(() => new S3Bucket({ ...options, retries: -1 }), RangeError);
-  assert.throws(() => new S3Bucket(options).readable("a", { range: { start: 2, end: 2 } }), RangeError);
-  assert.throws(() => new S3Bucket(options).writable("a", { metadata: { "a b": "c" } }), TypeError);
-  assert.throws(() => new S3Bucket(options).writable("a", { metadata: { a: "é" } }), TypeError);
-  for (
-    const wrong of [{ contentDisposition: 'attachment; filename="é"' }, { cacheControl: "a\r\nb: c" }, { ifMatch: 1 }, {
-      contentType: "日本",
-    }]
-  ) {
-    assert.throws(() => new S3Bucket(options).writable("a", wrong as never), TypeError);
+  for (const name of Object.keys(options)) {
+    assert.throws(
+      () => new S3Bucket({ ...options, [name]: undefined }),
+      new RegExp(`S3Bucket needs the option ${name}: `),
+    );
   }
+  const bucket = new S3Bucket(options);
+  assert.throws(
+    () => bucket.readable("a", { range: { start: 2, end: 2 } }),
+    /^RangeError: range\.end 2 is out of range/,
+  );
+  assert.throws(() => bucket.readable("a", { range: {} as never }), /needs the option range\.start/);
+  for (
+    const [wrong, message] of [
+      [{ metadata: { "a b": "c" } }, /^TypeError: "a b" can be no name of metadata/],
+      [{ metadata: { a: "é" } }, /^TypeError: metadata\.a must be printable ASCII/],
+      [{ contentDisposition: 'attachment; filename="é"' }, /^TypeError: contentDisposition must be printable ASCII/],
+      [{ cacheControl: "a\r\nb: c" }, /^TypeError: cacheControl must be/],
+      [{ contentType: "日本" }, /^TypeError: contentType must be the value of a header field/],
+      [{ ifMatch: '"a"', overwrite: false }, /^TypeError: ifMatch is no option where overwrite is false/],
+    ] as const
+  ) assert.throws(() => bucket.writable("a", wrong as never), message);
 });
+
+test("S3Bucket shows no credentials in its errors, and takes those that say more", async () => {
+  const options = { endpoint: "http://127.0.0.1:2", bucket: "b" };
+  for (const credentials of ["s3cr3t", { accessKeyId: "s3cr3t", secretAccessKey: 4321 }]) {
+    for (const given of [credentials, () => credentials]) {
+      await assert.rejects(async () => {
+        await new S3Bucket({ ...options, credentials: given as never, retries: 0 }).presign("a");
+      }, (error: Error) => error instanceof TypeError && !/s3cr3t|4321/.test(error.message));
+    }
+  }
+  const credentials = { accessKeyId: "a", secretAccessKey: "b", expiration: new Date() };
+  assert.match(await new S3Bucket({ ...options, credentials }).presign("a"), /X-Amz-Signature=/);
+});
+
+test("a range to Infinity, and options that are undefined, are as if they were not given", () =>
+  withStore(async (store) => {
+    const bucket = store.bucket();
+    await bucket.put("a", "abcdef", { contentType: "text/plain", metadata: undefined, overwrite: undefined });
+    const range = { start: 2, end: Infinity };
+    assert.equal(await new Response(bucket.readable("a", { range })).text(), "cdef");
+    await bucket.copy("a", "b", { contentType: undefined });
+    assert.equal((await bucket.head("b"))?.contentType, "text/plain");
+  }));

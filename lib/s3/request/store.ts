@@ -2,7 +2,8 @@ import { AwsV4Signer } from "aws4fetch";
 import { HttpClient, type HttpRequestInit } from "../../http/mod.ts";
 import { parseHTTPDate } from "../../semantics/mod.ts";
 import { sleep, TimeLimit } from "../../timers/mod.ts";
-import { checkCredentials, endpointOf, type S3BucketOptions } from "../s3_bucket_options.ts";
+import { requireOption } from "../../streams/internal.ts";
+import { checkCredentials, endpointOf, s3BucketOptions, type S3BucketSettings } from "../s3_bucket_options.ts";
 import { S3Error } from "../s3_error.ts";
 import { type Checksum, checksumFieldName, type ChecksumKind } from "./signed_request.ts";
 import { answeredFailure, brokenFailure, isExpiry, isPassing, pauseBefore, type Subject } from "./failures.ts";
@@ -60,7 +61,7 @@ export class Store {
   readonly isOwn: boolean;
   readonly #endpoint: string;
   readonly #region: string;
-  readonly #credentials: S3BucketOptions["credentials"];
+  readonly #credentials: NonNullable<S3BucketSettings["credentials"]>;
   readonly #client: HttpClient | undefined;
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** How far the store's clock is ahead of ours, in ms, as far as it matters. */
@@ -70,19 +71,20 @@ export class Store {
   /** Aborted when it is closed. */
   readonly #closing = new AbortController();
 
-  constructor(options: S3BucketOptions) {
-    const { bucket, region = "us-east-1", retries = 4, timeout = 30_000, checksums = true } = options;
-    this.bucket = bucket;
+  /** @throws {TypeError} if a setting that has no default is missing. */
+  constructor(settings: S3BucketSettings) {
+    const { region, retries, timeout, checksums, fetch } = settings;
+    this.bucket = requireOption(s3BucketOptions, settings, "bucket");
     this.retries = retries;
     this.timeout = timeout;
     this.checksums = checksums;
-    this.#endpoint = endpointOf(options.endpoint);
+    this.#endpoint = endpointOf(requireOption(s3BucketOptions, settings, "endpoint"));
     this.partChecksum = checksums && isUnchangedOnTheWay(this.#endpoint) ? "CRC32" : "SHA256";
     this.#region = region;
-    this.#credentials = options.credentials;
-    this.isOwn = options.fetch === undefined;
+    this.#credentials = requireOption(s3BucketOptions, settings, "credentials");
+    this.isOwn = fetch === undefined;
     this.#client = this.isOwn ? new HttpClient({ decompress: false }) : undefined;
-    this.#fetch = options.fetch ?? this.#client!.fetch as (url: string, init: RequestInit) => Promise<Response>;
+    this.#fetch = fetch ?? this.#client!.fetch as (url: string, init: RequestInit) => Promise<Response>;
   }
 
   /** Ends connections, and requests under way. */

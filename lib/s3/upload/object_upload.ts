@@ -2,7 +2,7 @@ import { putObject } from "../request/objects.ts";
 import type { ChecksumKind } from "../request/signed_request.ts";
 import type { Store } from "../request/store.ts";
 import { S3Error } from "../s3_error.ts";
-import type { S3Stored, S3WritableOptions } from "../s3_object.ts";
+import type { S3Stored, S3WritableSettings } from "../s3_object.ts";
 import { GatheredPart, type Storage } from "./gathered_part.ts";
 import { abortUpload, completeUpload, createUpload, putPart, type StoredPart, type StoredParts } from "./multipart.ts";
 
@@ -85,7 +85,7 @@ export class ObjectUpload {
   /** The name of the upload, once it was begun. */
   uploadId: string | undefined;
   readonly #context: UploadContext;
-  readonly #options: S3WritableOptions;
+  readonly #options: S3WritableSettings;
   readonly #controller = new AbortController();
   readonly #parts: StoredPart[];
   readonly #sending = new Set<Promise<void>>();
@@ -98,7 +98,7 @@ export class ObjectUpload {
   #failed: Promise<void> | undefined = undefined;
   #isCompleted = false;
 
-  constructor(key: string, context: UploadContext, options: S3WritableOptions, resumed?: Resumed) {
+  constructor(key: string, context: UploadContext, options: S3WritableSettings, resumed?: Resumed) {
     this.key = key;
     this.#context = context;
     this.#options = options;
@@ -189,7 +189,7 @@ export class ObjectUpload {
     const part = this.#part;
     if (part.number >= MOST_PARTS && part.length === partSize(part.number)) throw this.#tooLarge();
     const { store, slots } = this.#context;
-    const { concurrency = 4 } = this.#options;
+    const { concurrency } = this.#options;
     while (this.#sending.size >= concurrency) await this.#oneOf(this.#sending);
     await slots.take(this.signal);
     try {
