@@ -1,7 +1,7 @@
 import { unlink } from "node:fs";
 import * as promises from "node:fs/promises";
 import { dirname } from "node:path";
-import { requireKnown } from "../streams/internal.ts";
+import { bool, integer, number, schema, type SchemaOf, text } from "../streams/internal.ts";
 import { writeStream } from "../runtime/mod.ts";
 import { fileFailure } from "./failure.ts";
 import { filePath } from "./place.ts";
@@ -12,6 +12,9 @@ import { followedPlace, type Place, placeItself, requireReplaceable } from "./pl
 import { takeName } from "./place.ts";
 import { temporaryPath } from "./temporary.ts";
 import { writeFully } from "./open_file.ts";
+
+/** The largest time of a Date, in ms. */
+const MAX_TIME = 8.64e15;
 
 /**
  * Options of {@linkcode AtomicFile.open}.
@@ -68,15 +71,25 @@ export interface AtomicFileOptions {
   atOnce?: boolean;
 }
 
-const known: Readonly<Record<keyof AtomicFileOptions, true>> = {
-  mtimeMs: true,
-  mode: true,
-  followLinks: true,
-  temporary: true,
-  replace: true,
-  flush: true,
-  atOnce: true,
-};
+type AtomicFileSchema = SchemaOf<AtomicFileOptions, "followLinks" | "replace" | "flush" | "atOnce">;
+
+/** The members of {@linkcode AtomicFileOptions}. */
+export function atomicFileMembers(): AtomicFileSchema["members"] {
+  return {
+    mtimeMs: number(-MAX_TIME, MAX_TIME),
+    mode: integer(0, 2 ** 32 - 1), // with the bits for the file's type, as in a status
+    followLinks: bool(true),
+    temporary: text(undefined, "a path", (path) => path !== ""),
+    replace: bool(true),
+    flush: bool(true),
+    atOnce: bool(false),
+  };
+}
+
+/** The options of {@linkcode AtomicFile.open}. */
+export const atomicFileOptions: AtomicFileSchema = /* @__PURE__ */ schema("AtomicFile", atomicFileMembers);
+
+type Settings = ReturnType<typeof atomicFileOptions>;
 
 /**
  * As {@linkcode AtomicFile.open}, at a place that was looked at just before and is not looked at again: a look costs up
@@ -109,7 +122,7 @@ export let openAtomicFileAt: (place: Place, options: AtomicFileOptions) => Promi
 export class AtomicFile {
   readonly #place: Place;
   readonly #temporary: string;
-  readonly #options: AtomicFileOptions;
+  readonly #settings: Settings;
   readonly #file: OpenFile;
   #state: "open" | "ended" | "gone" = "open";
   /** The last write. */
@@ -118,13 +131,13 @@ export class AtomicFile {
   #failure: unknown = undefined;
   #isStreaming = false;
 
-  private constructor(place: Place, temporary: string, options: AtomicFileOptions, file: OpenFile) {
+  private constructor(place: Place, temporary: string, settings: Settings, file: OpenFile) {
     this.#place = place;
     this.#temporary = temporary;
-    this.#options = options;
+    this.#settings = settings;
     this.#file = file;
     // The caller's own temporary file is the caller's to remove.
-    if (options.temporary === undefined) dropped.register(this, temporary, this);
+    if (settings.temporary === undefined) dropped.register(this, temporary, this);
   }
 
   /**
@@ -135,29 +148,29 @@ export class AtomicFile {
    * @throws {TypeError} if the path or an option is none.
    */
   static async open(path: string | URL, options: AtomicFileOptions = {}): Promise<AtomicFile> {
-    requireKnown(options, known, "AtomicFile");
+    const settings = atomicFileOptions(options);
     const named = filePath(path);
-    const { followLinks = true, replace = true } = options;
+    const { followLinks, replace } = settings;
     try {
       const place = replace && followLinks ? followedPlace(named) : placeItself(named);
       if (replace) requireReplaceable(place);
-      return await AtomicFile.#openAt(place, options);
+      return await AtomicFile.#openAt(place, settings);
     } catch (error) {
       throw fileFailure("create", named, error);
     }
   }
 
-  static async #openAt(place: Place, options: AtomicFileOptions): Promise<AtomicFile> {
-    const temporary = options.temporary ?? temporaryPath(place.path);
-    const flags = options.temporary === undefined ? "wx+" : "r+";
+  static async #openAt(place: Place, settings: Settings): Promise<AtomicFile> {
+    const temporary = settings.temporary ?? temporaryPath(place.path);
+    const flags = settings.temporary === undefined ? "wx+" : "r+";
     // Never open to more users than what it replaces, not even meanwhile.
-    const mode = options.mode ?? (place.status?.isFile() ? place.status.mode & 0o777 : undefined);
-    const file = await OpenFile.open(temporary, flags, { mode, atOnce: options.atOnce });
-    return new AtomicFile(place, temporary, options, file);
+    const mode = settings.mode ?? (place.status?.isFile() ? place.status.mode & 0o777 : undefined);
+    const file = await OpenFile.open(temporary, flags, { mode, atOnce: settings.atOnce });
+    return new AtomicFile(place, temporary, settings, file);
   }
 
   static {
-    openAtomicFileAt = (place, options) => AtomicFile.#openAt(place, options);
+    openAtomicFileAt = (place, options) => AtomicFile.#openAt(place, atomicFileOptions(options));
   }
 
   /** Bytes written so far. */
@@ -224,7 +237,7 @@ export class AtomicFile {
    */
   async end(): Promise<void> {
     if (this.#state !== "open") throw this.#misuse();
-    const { mtimeMs, mode, flush = true } = this.#options;
+    const { mtimeMs, mode, flush } = this.#settings;
     try {
       await this.#writing?.catch(() => {}); // kept as the failure
       if (this.#failure !== undefined) throw this.#failure;
@@ -250,7 +263,7 @@ export class AtomicFile {
   async commit(): Promise<void> {
     if (this.#state === "open") await this.end();
     if (this.#state !== "ended") throw this.#misuse();
-    const { replace = true, flush = true, atOnce = false } = this.#options;
+    const { replace, flush, atOnce } = this.#settings;
     try {
       await takeName(this.#temporary, this.#place.path, { replace, atOnce });
     } catch (error) {

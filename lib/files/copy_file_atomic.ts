@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { copyFile, rename, rm, stat } from "node:fs/promises";
-import { requireKnown } from "../streams/internal.ts";
-import type { AtomicFileOptions } from "./atomic_file.ts";
+import { schema, type SchemaOf } from "../streams/internal.ts";
+import { atomicFileMembers, type AtomicFileOptions } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
 import { filePath, followedPlace, keepAttributes, type Place, placeItself, requireReplaceable } from "./place.ts";
@@ -38,12 +38,12 @@ export async function copyToTemporary(
 }
 
 type CopyOptions = Pick<AtomicFileOptions, "temporary" | "mode" | "mtimeMs" | "followLinks">;
-const known: Readonly<Record<keyof CopyOptions, true>> = {
-  temporary: true,
-  mode: true,
-  mtimeMs: true,
-  followLinks: true,
-};
+
+/** The options of {@linkcode copyFileAtomic}. */
+export const copyFileOptions: SchemaOf<CopyOptions, "followLinks"> = /* @__PURE__ */ schema("copyFileAtomic()", () => {
+  const { temporary, mode, mtimeMs, followLinks } = atomicFileMembers();
+  return { temporary, mode, mtimeMs, followLinks };
+});
 
 /**
  * Copies a file so that its new name never holds half of it. The system copies, without a detour through memory.
@@ -68,7 +68,7 @@ export async function copyFileAtomic(
   target: string | URL,
   options: Pick<AtomicFileOptions, "temporary" | "mode" | "mtimeMs" | "followLinks"> = {},
 ): Promise<void> {
-  requireKnown(options, known, "copyFileAtomic()");
+  const settings = copyFileOptions(options);
   const [from, to] = [filePath(source, "the source"), filePath(target, "the target")];
   const status = await stat(from).catch((error) => {
     throw fileFailure("read", from, error);
@@ -78,7 +78,7 @@ export async function copyFileAtomic(
     throw Object.assign(new Error(`Cannot copy ${from}: it is no regular file`), { code: "EINVAL" });
   }
   try {
-    await copyTo(options.followLinks === false ? placeItself(to) : followedPlace(to), from, options);
+    await copyTo(settings.followLinks ? followedPlace(to) : placeItself(to), from, settings);
   } catch (error) {
     throw fileFailure(`copy ${from} to`, to, error);
   }

@@ -1,7 +1,7 @@
 import { BatchedWritableStream } from "../batch/mod.ts";
-import { drainBatches, requireKnown, writePastLock } from "../streams/internal.ts";
+import { bool, drainBatches, schema, type SchemaOf, writePastLock } from "../streams/internal.ts";
 import { AppendedFile } from "./appended_file.ts";
-import type { AtomicFileOptions } from "./atomic_file.ts";
+import { atomicFileMembers, type AtomicFileOptions } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
 import { BATCH_SIZE, QUEUE_SIZE, sizeOfItem } from "./gathered.ts";
 import { FileCommand, ItemWriter } from "./item_writer.ts";
@@ -178,17 +178,16 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
   append?: boolean;
 }
 
-const known: Readonly<Record<keyof OpenFileWritableOptions, true>> = {
-  atomic: true,
-  replace: true,
-  flush: true,
-  mode: true,
-  mtimeMs: true,
-  followLinks: true,
-  temporary: true,
-  atOnce: true,
-  append: true,
-};
+/** The options of {@linkcode openFileWritable}. */
+export const openFileWritableOptions: SchemaOf<
+  OpenFileWritableOptions,
+  "followLinks" | "replace" | "atOnce" | "atomic" | "append"
+> = /* @__PURE__ */ schema("openFileWritable()", () => ({
+  ...atomicFileMembers(),
+  flush: bool(),
+  atomic: bool(false),
+  append: bool(false),
+}));
 
 /**
  * Opens a file as a WritableStream of bytes and text, in place of what was there; text is written as UTF-8. Chunks that
@@ -214,18 +213,19 @@ export async function openFileWritable(
   path: string | URL,
   options: OpenFileWritableOptions = {},
 ): Promise<FileWritable> {
-  requireKnown(options, known, "openFileWritable()");
+  const { append, ...others } = openFileWritableOptions(options);
   const named = filePath(path);
-  const { append, ...others } = options;
-  if (append) return new FileWritable(await openAppended(named, others));
+  if (append) {
+    requireAppendable(options);
+    return new FileWritable(await AppendedFile.open(named, others));
+  }
   const file = await openOutputFile(named, others).catch((error) => {
     throw fileFailure("create", named, error);
   });
   return new FileWritable(new WholeFile(named, file));
 }
 
-async function openAppended(path: string, options: OpenFileWritableOptions): Promise<AppendedFile> {
+function requireAppendable(options: OpenFileWritableOptions): void {
   const excluded = (["atomic", "replace", "temporary"] as const).find((name) => options[name] !== undefined);
   if (excluded !== undefined) throw new TypeError(`append and ${excluded} exclude each other: choose one`);
-  return await AppendedFile.open(path, options);
 }

@@ -10,4 +10,5 @@ export { makeDirectory, makeDirectorySync } from "./make_directory.ts";
 export { openOutputFile, type OutputFile, type OutputFileOptions } from "./output_file.ts";
 export { copyToTemporary } from "./copy_file_atomic.ts";
 export { flushFolder, followedPlace, keepAttributes, type Place, placeItself, takeName } from "./place.ts";
+export { pathOption } from "./place.ts";
 export { processSpace } from "./temporary.ts";

@@ -3,7 +3,24 @@ import { lstatSync, readlinkSync, realpathSync, type Stats, statSync } from "nod
 import { link, lstat, rename, unlink } from "node:fs/promises";
 import { dirname, isAbsolute, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type Member, wrongType } from "../streams/internal.ts";
 import { OpenFile } from "./open_file.ts";
+
+/** An option that is a path, or a `file:` URL: {@linkcode filePath} makes a path of both. */
+export function pathOption(): Member<string | URL, undefined> {
+  const expected = "a path or a file: URL";
+  return {
+    fallback: undefined,
+    expected,
+    check(value, name) {
+      if (typeof value === "string" && value !== "") return value;
+      if (value instanceof URL && value.protocol === "file:") return value;
+      throw wrongType(name, expected, value instanceof URL ? value.href : value);
+    },
+  };
+}
+
+const anyPath = /* @__PURE__ */ pathOption();
 
 /**
  * The path that a caller names, as a string or a `file:` URL.
@@ -11,10 +28,8 @@ import { OpenFile } from "./open_file.ts";
  * @throws {TypeError} if it is neither.
  */
 export function filePath(path: string | URL, what = "the path"): string {
-  if (typeof path === "string" && path !== "") return path;
-  if (path instanceof URL && path.protocol === "file:") return fileURLToPath(path);
-  const told = typeof path === "string" ? JSON.stringify(path) : String(path);
-  throw new TypeError(`${what} must be a path or a file: URL, not ${told}`);
+  const checked = anyPath.check(path, what);
+  return typeof checked === "string" ? checked : fileURLToPath(checked);
 }
 
 /** The place where a file is to get its name, and its present holder. */

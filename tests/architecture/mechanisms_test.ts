@@ -69,8 +69,6 @@ const mechanisms: readonly Mechanism[] = [
     allowed: {
       "lib/timers/timer.ts": "the mechanism itself",
       "lib/upload/body/upload_options.ts": OWN_TIMER,
-      "lib/files/series/open_series.ts": OWN_TIMER,
-      "lib/files/follow/follow_file.ts": OWN_TIMER,
       "lib/compression/events/options.ts": OWN_TIMER,
       "lib/codecs/session.ts": "bytes of output",
       "lib/http/h2/frame_handler.ts": "a number of 31 bits in a frame",

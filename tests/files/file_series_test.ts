@@ -45,7 +45,10 @@ test("a name that is no plain file name is refused", () =>
   inFolder(async (directory) => {
     for (const name of ["", ".", "..", "a/b.txt", "../x", "a\\b", "a\0", 12, null]) {
       const make = () => new RotatingFileWritable({ directory, maxFileSize: 1, name: name as string });
-      assert.throws(make, { name: "TypeError", message: /^name must be a plain file name without a path, not / });
+      assert.throws(make, {
+        name: "TypeError",
+        message: /^name must be a plain file name without a path or a function, not /,
+      });
       const byFunction = write({ directory, name: () => name as string }, ["a"]);
       await assert.rejects(byFunction, { name: "TypeError", message: /^name\(1\) must be a plain file name/ });
     }

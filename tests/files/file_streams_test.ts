@@ -4,7 +4,9 @@ import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import fc from "fast-check";
+import { FileWritable } from "../../lib/files/file_writable.ts";
 import { openFileReadable, openFileWritable } from "../../lib/files/mod.ts";
+import { openOutputFile, WholeFile } from "../../lib/files/output_file.ts";
 import { noise } from "../support/bytes.ts";
 import { BatchedWritableStream } from "../../lib/batch/mod.ts";
 import { ReadableStream } from "../../lib/streams/mod.ts";
@@ -252,13 +254,15 @@ test("openFileWritable() acknowledges a write when the file has its bytes", () =
     assert.equal((await stat(path)).size, 1_020_011);
   }));
 
-test("openFileWritable() gives a new file the mode asked for, and lets go of it when closing fails", () =>
+test("openFileWritable() gives a new file the mode asked for, makes none for a wrong option, and closes it if that fails", () =>
   inFolder(async (folder) => {
     const path = join(folder, "file");
+    await assert.rejects(openFileWritable(path, { mtimeMs: Number.NaN }), RangeError);
+    assert.deepEqual(await readdir(folder), []);
     await (await openFileWritable(path, { mode: 0o600 })).close();
     assert.equal((await stat(path)).mode & 0o777, 0o600);
-    const stream = await openFileWritable(path, { mtimeMs: Number.NaN });
-    await assert.rejects(stream.close());
+    const stream = new FileWritable(new WholeFile(path, await openOutputFile(path, { mtimeMs: Number.NaN })));
+    await assert.rejects(stream.close(), /^Error: Cannot complete /);
     assert.deepEqual(openFilesIn(folder), []);
   }));
 

@@ -130,13 +130,10 @@ test("NumberFileWriter refuses a line larger than a file before it writes any of
   }));
 
 test("NumberFileWriter checks its options where it is made", () => {
-  for (const maxFileSize of [0, -1, 1.5, NaN, Infinity, "10", undefined]) {
-    const options = { directory: "/nowhere", maxFileSize } as NumberFileWriterOptions;
-    const message = `maxFileSize must be a whole number of bytes above 0, not ${maxFileSize}`;
-    assert.throws(() => new NumberFileWriter(options), { name: "RangeError", message });
-  }
   const make = (options: unknown) => () => new NumberFileWriter(options as NumberFileWriterOptions);
-  assert.throws(make(undefined), { name: "TypeError", message: /directory and a maxFileSize/ });
-  assert.throws(make({ maxFileSize: 1 }), { name: "TypeError", message: /directory must be/ });
-  assert.throws(make({ directory: "/nowhere", maxFileSize: 1, onInvalid: 1 }), { name: "TypeError" });
+  const needs = (name: string): RegExp => new RegExp(`^TypeError: NumberFileWriter needs the option ${name}: `);
+  assert.throws(make(undefined), needs("directory"));
+  assert.throws(make({ maxFileSize: 1 }), needs("directory"));
+  assert.throws(make({ directory: "/nowhere" }), needs("maxFileSize"));
+  assert.throws(make({ directory: "/nowhere", maxFileSize: Infinity }), RangeError);
 });

@@ -124,7 +124,7 @@ for (const [name, replace] of Object.entries(ways)) {
       assert.equal(await readFile(join(folder, "a file"), "utf8"), "new");
       await assert.rejects(replace(new URL("https://example.com/file"), folder), {
         name: "TypeError",
-        message: /must be a path or a file: URL, not https:\/\/example\.com\/file$/,
+        message: /must be a path or a file: URL, not "https:\/\/example\.com\/file"$/,
       });
       await assert.rejects(replace("", folder), { name: "TypeError", message: /not ""$/ });
     }));

@@ -1,5 +1,6 @@
-import { described, requireKnown } from "../../streams/internal.ts";
+import { anyOf, bool, func, integer, number, oneOf, schema, type SchemaOf, signal } from "../../streams/internal.ts";
 import { ReadableStream } from "../../streams/mod.ts";
+import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
 import { filePath } from "../place.ts";
 import { FollowSource } from "./follow_source.ts";
 import { FollowedSeries } from "./followed_series.ts";
@@ -59,13 +60,17 @@ export interface FollowFileOptions {
   signal?: AbortSignal;
 }
 
-const known: Readonly<Record<keyof FollowFileOptions, true>> = {
-  start: true,
-  series: true,
-  interval: true,
-  onWarning: true,
-  signal: true,
-};
+/** The options of {@linkcode followFile}. */
+export const followFileOptions: SchemaOf<FollowFileOptions, "start" | "series" | "interval"> = /* @__PURE__ */ schema(
+  "followFile()",
+  () => ({
+    start: anyOf([oneOf(["beginning", "end"]), integer(0, Number.MAX_SAFE_INTEGER)], "end"),
+    series: bool(false),
+    interval: number(1, MAX_TIMER_DELAY, 100),
+    onWarning: func<(error: Error) => void>(),
+    signal: signal(),
+  }),
+);
 
 /**
  * Follows a file that other programs append to, as `tail -F` does: a stream of its bytes that waits for more at the end.
@@ -105,33 +110,16 @@ export async function followFile(
   path: string | URL,
   options: FollowFileOptions = {},
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-  requireKnown(options, known, "followFile()");
-  const { interval = 100, onWarning, signal } = options;
-  if (!(typeof interval === "number" && interval >= 1 && interval < 2 ** 31)) {
-    throw new RangeError(`interval must be a number of ms from 1 to 2^31 - 1, not ${described(interval)}`);
-  }
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError(`signal must be an AbortSignal, not ${described(signal)}`);
-  }
-  if (onWarning !== undefined && typeof onWarning !== "function") {
-    throw new TypeError(`onWarning must be a function, not ${described(onWarning)}`);
-  }
+  const { start, series, interval, onWarning, signal } = followFileOptions(options);
+  const trail = trailOf(filePath(path), start, series);
   signal?.throwIfAborted();
-  const source = new FollowSource(trailOf(filePath(path), options), { interval, onWarning, signal });
+  const source = new FollowSource(trail, { interval, onWarning, signal });
   await source.open();
   return new ReadableStream(source, { highWaterMark: 0 });
 }
 
-function trailOf(path: string, { start = "end", series = false }: FollowFileOptions): Trail {
-  if (typeof start === "number") {
-    if (series) throw new TypeError('a series begins at its "beginning" or its "end", not at a number of bytes');
-    if (!Number.isSafeInteger(start) || start < 0) {
-      throw new RangeError(`start must be a whole number of bytes from 0 on, not ${start}`);
-    }
-    return new NamedFile(path, start);
-  }
-  if (start !== "beginning" && start !== "end") {
-    throw new TypeError(`start must be "beginning", "end" or a number of bytes, not ${described(start)}`);
-  }
-  return series ? new FollowedSeries(path, start) : new NamedFile(path, start === "end" ? "end" : 0);
+function trailOf(path: string, start: "beginning" | "end" | number, series: boolean): Trail {
+  if (!series) return new NamedFile(path, start === "beginning" ? 0 : start);
+  if (typeof start !== "number") return new FollowedSeries(path, start);
+  throw new TypeError('a series begins at its "beginning" or its "end", not at a number of bytes');
 }

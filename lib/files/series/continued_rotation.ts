@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { WritableStreamDefaultController } from "../../streams/mod.ts";
 import type { FileSeries } from "./file_series.ts";
-import type { ContinuedOptions, SeriesFormat } from "./rotation_options.ts";
+import type { ContinuedSettings, SeriesFormat } from "./rotation_options.ts";
 import type { SeriesWriter } from "./rotation.ts";
 import { CurrentFile } from "./current_file.ts";
 import { SeriesAttempts } from "./series_attempts.ts";
@@ -23,7 +23,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
   readonly limits: SeriesLimits;
   readonly record: SeriesRecord;
   readonly #series: FileSeries;
-  readonly #options: ContinuedOptions;
+  readonly #options: ContinuedSettings;
   readonly #lock: SeriesLock;
   readonly #upkeep: SeriesUpkeep;
   readonly #current: CurrentFile;
@@ -32,11 +32,11 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
   #isTaken = false;
   #isAbandoned = false;
 
-  constructor(series: FileSeries, maxFileSize: number, options: ContinuedOptions, format: SeriesFormat | undefined) {
+  constructor(series: FileSeries, maxFileSize: number, options: ContinuedSettings, format: SeriesFormat | undefined) {
     this.#series = series;
     this.#options = options;
     this.maxFileSize = maxFileSize;
-    const { maxFiles = Infinity, maxTotalSize = Infinity, maxAge = Infinity } = options;
+    const { maxFiles, maxTotalSize, maxAge } = options;
     this.limits = { maxFiles, maxTotalSize, maxAge };
     const { directory, name } = series;
     this.#lock = new SeriesLock(directory, `.${name}.millrace-lock-`, name!);

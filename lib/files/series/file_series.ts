@@ -107,7 +107,12 @@ export class FileSeries {
   }
 }
 
+/** Whether a name is that of a file in a directory, without a path. */
+export function isFileName(name: string): boolean {
+  return !/^(?:|\.|\.\.)$|[/\\\0]/.test(name);
+}
+
 function checkedName(name: unknown, what: string): string {
-  if (typeof name === "string" && !/^(?:|\.|\.\.)$|[/\\\0]/.test(name)) return name;
+  if (typeof name === "string" && isFileName(name)) return name;
   throw new TypeError(`${what} must be a plain file name without a path, not ${described(name)}`);
 }

@@ -1,10 +1,10 @@
 import { type BatchedUnderlyingSink, BatchedWritableStream } from "../../batch/mod.ts";
-import { releaseNumberArray, WRITE_PARTS } from "../../streams/internal.ts";
+import { func, releaseNumberArray, schema, type SchemaOf, WRITE_PARTS } from "../../streams/internal.ts";
 import { NumberFormatter, type OnInvalidNumber } from "../../text/internal.ts";
 import { guardedSize } from "../item_writer.ts";
 import { requireSize } from "../gathered.ts";
 import { openSeries } from "./open_series.ts";
-import type { RotationOptions } from "./rotation_options.ts";
+import { type RotationDefault, rotationMembers, type RotationOptions } from "./rotation_options.ts";
 import type { SeriesWriter } from "./rotation.ts";
 
 /**
@@ -34,6 +34,12 @@ export interface NumberFileWriterOptions extends RotationOptions {
    */
   onInvalid?: OnInvalidNumber;
 }
+
+/** The options of {@linkcode NumberFileWriter}. */
+export const numberFileWriterOptions: SchemaOf<NumberFileWriterOptions, RotationDefault> = /* @__PURE__ */ schema(
+  "NumberFileWriter",
+  () => ({ ...rotationMembers("numbers.txt"), onInvalid: func<OnInvalidNumber>() }),
+);
 
 /** Numbers that may wait or be in flight. Four times as many take 7% less time, and 15 MB more memory on Node. */
 const HIGH_WATER_MARK = 16384;
@@ -73,7 +79,7 @@ export class NumberFileWriter extends BatchedWritableStream<number> {
    * @throws {RangeError} if `maxFileSize` is not a whole number above 0.
    */
   constructor(options: NumberFileWriterOptions, strategy: QueuingStrategy<number> = {}) {
-    const rotation = openSeries(options, "numbers.txt", ["onInvalid"]);
+    const rotation = openSeries(numberFileWriterOptions, options);
     const lines = new NumberLines(new NumberFormatter(options.onInvalid), rotation);
     super({
       maxBatch: MAX_BATCH,

@@ -3,12 +3,18 @@ import { BATCH_SIZE, QUEUE_SIZE } from "../gathered.ts";
 import { guardedSize } from "../item_writer.ts";
 import { ItemWriter } from "../item_writer.ts";
 import { sizeOfItem } from "../gathered.ts";
-import { drainBatches, writePastLock } from "../../streams/internal.ts";
+import { drainBatches, schema, writePastLock } from "../../streams/internal.ts";
 import { FileCommand } from "../item_writer.ts";
 import { openSeries } from "./open_series.ts";
-import type { RotationOptions } from "./rotation_options.ts";
+import { rotationMembers, type RotationOptions, type RotationSchema } from "./rotation_options.ts";
 import { ContinuedRotation } from "./continued_rotation.ts";
 import type { SeriesWriter } from "./rotation.ts";
+
+/** The options of {@linkcode RotatingFileWritable}. */
+export const rotatingFileOptions: RotationSchema = /* @__PURE__ */ schema(
+  "RotatingFileWritable",
+  () => rotationMembers("part.txt"),
+);
 
 /**
  * Writes chunks of bytes or text to a series of files of limited size. A chunk is never split between two files, and
@@ -65,7 +71,7 @@ export class RotatingFileWritable extends BatchedWritableStream<Uint8Array | str
    * @throws {RangeError} if a size, a count or a time is none, as `maxFileSize` if it is not a whole number above 0.
    */
   constructor(options: RotationOptions, strategy: QueuingStrategy<Uint8Array | string> = {}) {
-    const series = openSeries(options, "part.txt");
+    const series = openSeries(rotatingFileOptions, options);
     const items = new ItemWriter(series);
     const { highWaterMark = QUEUE_SIZE, size } = strategy;
     super({

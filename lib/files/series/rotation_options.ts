@@ -1,4 +1,20 @@
 import type { RetryOptions } from "../../batch/mod.ts";
+import {
+  anyOf,
+  bool,
+  bytes,
+  func,
+  integer,
+  nested,
+  number,
+  oneOf,
+  schema,
+  type SchemaOf,
+  text,
+} from "../../streams/internal.ts";
+import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
+import { pathOption } from "../place.ts";
+import { isFileName } from "./file_series.ts";
 
 /**
  * The options that {@linkcode RotatingFileWritable} and {@linkcode NumberFileWriter} share.
@@ -118,13 +134,47 @@ export interface RotationOptions {
  */
 export type SeriesFormat = "zstd" | "gzip" | "brotli";
 
-/** The options of a series that goes on, checked. */
-export interface ContinuedOptions {
+/** The options of a series that have a default. */
+export type RotationDefault = "name" | "overwrite" | "atomic" | "append" | "maxFiles" | "maxTotalSize" | "maxAge";
+
+/** The schema of {@linkcode RotationOptions}, or of more. */
+export type RotationSchema = SchemaOf<RotationOptions, RotationDefault>;
+
+/** The options of `retry`. */
+export const retryOptions: SchemaOf<RetryOptions, "attempts" | "delay"> = /* @__PURE__ */ schema(
+  "a series of files",
+  () => ({ attempts: number(0, Infinity, 0), delay: number(0, MAX_TIMER_DELAY, 1000) }),
+);
+
+/** The members of {@linkcode RotationOptions}. */
+export function rotationMembers(defaultName: string): RotationSchema["members"] {
+  return {
+    directory: pathOption(),
+    maxFileSize: integer(1, Number.MAX_SAFE_INTEGER),
+    name: anyOf([
+      text(undefined, "a plain file name without a path", isFileName),
+      func<(number: number) => string>(),
+    ], defaultName),
+    overwrite: bool(false),
+    atomic: bool(false),
+    append: bool(false),
+    interval: anyOf([oneOf(["hour", "day"]), number(1, Number.MAX_VALUE)]),
+    maxFiles: number(1, Infinity, Infinity),
+    maxTotalSize: bytes(Infinity, 1),
+    maxAge: number(0, Infinity, Infinity),
+    compress: oneOf(["zstd", "gzip", "brotli"]),
+    retry: nested(retryOptions),
+    onWarning: func<(error: Error) => void>(),
+  };
+}
+
+/** The settings of a series that goes on. */
+export interface ContinuedSettings {
   /** In ms. */
-  readonly interval?: number | undefined;
-  readonly maxFiles?: number | undefined;
-  readonly maxTotalSize?: number | undefined;
-  readonly maxAge?: number | undefined;
-  readonly retry?: RetryOptions | undefined;
-  readonly onWarning?: ((error: Error) => void) | undefined;
+  readonly interval: number | undefined;
+  readonly maxFiles: number;
+  readonly maxTotalSize: number;
+  readonly maxAge: number;
+  readonly retry: RetryOptions | undefined;
+  readonly onWarning: ((error: Error) => void) | undefined;
 }

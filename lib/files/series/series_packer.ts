@@ -59,11 +59,6 @@ export const packedFormats: readonly { readonly format: SeriesFormat; readonly e
   formats,
 ).map(([format, { extension }]) => ({ format: format as SeriesFormat, extension }));
 
-/** Whether a value names a format. */
-export function isSeriesFormat(value: unknown): value is SeriesFormat {
-  return Object.hasOwn(formats, value as string);
-}
-
 /** The parts of a series that compression needs. */
 export interface PackedSeries {
   readonly directory: string;
