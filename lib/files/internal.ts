@@ -11,4 +11,5 @@ export { openOutputFile, type OutputFile, type OutputFileOptions } from "./outpu
 export { copyToTemporary } from "./copy_file_atomic.ts";
 export { flushFolder, followedPlace, keepAttributes, type Place, placeItself, takeName } from "./place.ts";
 export { pathOption } from "./place.ts";
+export { rotationMembers } from "./series/rotation_options.ts";
 export { processSpace } from "./temporary.ts";

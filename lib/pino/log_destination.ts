@@ -1,7 +1,9 @@
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import { Writable } from "node:stream";
+import { rotationMembers } from "../files/internal.ts";
 import { RotatingFileWritable, type RotationOptions } from "../files/mod.ts";
+import { requireOption, schema, type SchemaOf, text } from "../streams/internal.ts";
 import type { WritableStreamDefaultWriter } from "../streams/mod.ts";
 import { WholeLines } from "./whole_lines.ts";
 
@@ -33,6 +35,16 @@ export type LogDestinationOptions = Omit<RotationOptions, "append" | "overwrite"
   name?: string;
 };
 
+/** The options of {@linkcode openLogDestination}. */
+export const logDestinationOptions: SchemaOf<
+  LogDestinationOptions,
+  "name" | "maxFiles" | "maxTotalSize" | "maxAge"
+> = /* @__PURE__ */ schema("openLogDestination()", () => {
+  const name = "part.txt";
+  const { append: _append, overwrite: _overwrite, atomic: _atomic, ...members } = rotationMembers(name);
+  return { ...members, name: text(name) };
+});
+
 type Done = (error?: Error | null) => void;
 
 /**
@@ -60,8 +72,11 @@ export class LogDestination extends Writable {
 
   /** Makes a destination; {@linkcode openLogDestination} waits until it can be written. */
   constructor(options: LogDestinationOptions) {
+    const settings = logDestinationOptions(options);
+    const directory = requireOption(logDestinationOptions, settings, "directory");
+    const maxFileSize = requireOption(logDestinationOptions, settings, "maxFileSize");
     super({ decodeStrings: false });
-    this.#log = new RotatingFileWritable({ ...options, append: true });
+    this.#log = new RotatingFileWritable({ ...settings, directory, maxFileSize, append: true });
     this.#writer = this.#log.getWriter();
     this.#lines = new WholeLines(this.#log.maxFileSize);
     this.#writer.closed.catch((error) => this.destroy(error));
@@ -208,7 +223,7 @@ const added = ["$context", "pinoWillSendConfig", "levels", "dedupe"];
  * ```
  */
 export async function openLogDestination(options: LogDestinationOptions): Promise<LogDestination> {
-  const own = Object.fromEntries(Object.entries(options).filter(([name]) => !added.includes(name)));
+  const own = Object.fromEntries(Object.entries({ ...options }).filter(([name]) => !added.includes(name)));
   const destination = new LogDestination(own as LogDestinationOptions);
   const ignore = (): void => {};
   destination.on("error", ignore); // the promise tells it

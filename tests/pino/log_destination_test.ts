@@ -159,7 +159,10 @@ test("a log destination fails where its series does", () =>
     const first = await opened(folder);
     await assert.rejects(opened(folder), { code: "EBUSY" });
     await assert.rejects(opened(folder, { maxFileSize: 0 }), RangeError);
-    await assert.rejects(opened(folder, { target: "x" } as object), /target is no option of a series of files/);
+    await assert.rejects(
+      opened(folder, { target: "x" } as object),
+      /^TypeError: openLogDestination\(\): unknown option "target": use /,
+    );
     await closed(first);
     writeFileSync(join(folder, "file"), "");
     await assert.rejects(opened(join(folder, "file")), { code: /^(EEXIST|ENOTDIR)$/ });

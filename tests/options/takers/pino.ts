@@ -1,0 +1,10 @@
+import { logDestinationOptions } from "../../../lib/pino/log_destination.ts";
+import { openLogDestination } from "../../../lib/pino/mod.ts";
+import type { Taker } from "../taker.ts";
+
+export const takers: readonly Taker[] = [
+  {
+    schema: logDestinationOptions,
+    take: (options, directory) => openLogDestination({ directory, maxFileSize: 1, ...options }),
+  },
+];
