@@ -15,10 +15,11 @@ export {
   listOf,
   type Member,
   member,
-  nearest,
+  milliseconds,
   nested,
   number,
   oneOf,
+  positive,
   quoted,
   requireKnown,
   requireOption,
@@ -28,8 +29,10 @@ export {
   secret,
   signal,
   text,
+  wordOrFunction,
   wrongType,
 } from "./language/options.ts";
+export { nearest } from "./language/suggestion.ts";
 export { Deferred } from "./language/promises.ts";
 export { defineInterface, kindOf } from "./language/webidl.ts";
 export type { BatchLimits, BatchReader, BatchRequest } from "./queuing/read_batch.ts";

@@ -16,7 +16,7 @@ const short: readonly string[] = [
   "lib/http/h2/frame_handler.ts", // 200
   "lib/http/request/request_headers.ts", // fields of a request
   "lib/s3/upload/gathered_part.ts", // blocks of a part in memory
-  "lib/streams/language/options.ts", // names of options
+  "lib/streams/language/suggestion.ts", // names of options
   "lib/upload/body/stream_body.ts", // recent chunks
   "lib/upload/session/disk_sessions.ts", // two
 ];

@@ -7,16 +7,19 @@ import {
   func,
   integer,
   listOf,
+  milliseconds,
   nearest,
   nested,
   number,
   oneOf,
+  positive,
   requireOption,
   schema,
   type SchemaOf,
   secret,
   signal,
   text,
+  wordOrFunction,
 } from "../../lib/streams/internal.ts";
 
 interface Levels {
@@ -34,24 +37,33 @@ interface Options {
   readonly index?: string | false;
   readonly filter?: (name: string) => boolean;
   readonly signal?: AbortSignal;
+  readonly rate?: number;
+  readonly delay?: number;
+  readonly onFull?: "wait" | "drop" | "fail" | (() => boolean);
 }
 
 let loads = 0;
 const levels: SchemaOf<Levels, "br"> = schema("open()", () => ({ zstd: integer(1, 22), br: integer(0, 11, 3) }));
-const options: SchemaOf<Options, "isStrict" | "size" | "codings" | "index"> = schema("open()", () => {
-  loads++;
-  return {
-    isStrict: bool(false),
-    size: integer(1, Infinity, 16),
-    share: number(0, 1),
-    limit: bytes(),
-    codings: listOf(oneOf(["br", "zstd"]), 'a list such as ["br"]', ["br"]),
-    levels: nested(levels),
-    index: anyOf([text(), oneOf([false])], "index.html"),
-    filter: func<(name: string) => boolean>(),
-    signal: signal(),
-  };
-});
+const options: SchemaOf<Options, "isStrict" | "size" | "codings" | "index" | "delay" | "onFull"> = schema(
+  "open()",
+  () => {
+    loads++;
+    return {
+      isStrict: bool(false),
+      size: integer(1, Infinity, 16),
+      share: number(0, 1),
+      limit: bytes(),
+      codings: listOf(oneOf(["br", "zstd"]), 'a list such as ["br"]', ["br"]),
+      levels: nested(levels),
+      index: anyOf([text(), oneOf([false])], "index.html"),
+      filter: func<(name: string) => boolean>(),
+      signal: signal(),
+      rate: positive(),
+      delay: milliseconds(5),
+      onFull: wordOrFunction<() => boolean, "wait" | "drop" | "fail", "wait">(["wait", "drop", "fail"], "wait"),
+    };
+  },
+);
 
 test("schema() computes nothing before its first use", () => {
   assert.equal(loads, 0);
@@ -74,6 +86,9 @@ test("a schema returns what is given, and the defaults of all other options", ()
     index: false,
     filter,
     signal,
+    rate: undefined,
+    delay: 5,
+    onFull: "wait",
   });
   assert.equal(options({ size: Infinity }).size, Infinity);
   assert.equal(options({ size: undefined }).size, 16);
@@ -107,11 +122,15 @@ const refused: readonly (readonly [unknown, RegExp, typeof TypeError | typeof Ra
   [{ levels: [] }, /^levels must be an object, not an Array$/, TypeError],
   [{ index: true }, /^index must be a string or false, not true$/, TypeError],
   [{ filter: "*" }, /^filter must be a function, not "\*"$/, TypeError],
+  [{ size: 5n }, /^size must be a whole number from 1, not the bigint 5$/, TypeError],
+  [{ rate: 0 }, /^rate 0 is out of range: use a number above 0$/, RangeError],
+  [{ delay: 2 ** 31 }, /^delay 2147483648 is out of range: use a number of ms from 0 to 2147483647$/, RangeError],
+  [{ onFull: "block" }, /^onFull must be "wait", "drop", "fail" or a function, not "block"$/, TypeError],
   [{ signal: {} }, /^signal must be an AbortSignal, not an Object$/, TypeError],
 ];
 
 for (const [given, message, constructor] of refused) {
-  test(`a schema and its check() refuse ${typeof given === "object" ? JSON.stringify(given) : String(given)}`, () => {
+  test(`a schema and its check() refuse ${typeof given === "object" ? JSON.stringify(given, (_, value) => typeof value === "bigint" ? `${value}n` : value) : String(given)}`, () => {
     for (const read of [() => options(given as Options), () => options.check(given as Options)]) {
       assert.throws(read, (error: Error) => {
         assert.equal(error.constructor, constructor);

@@ -1,19 +1,14 @@
+import { wayOutOf } from "#streams/suggestion";
+
 const MAX_DESCRIBED_LENGTH = 40;
 
 /** A value in a few words for an error's message: `"12"`, `an Array`, `NaN`. */
 export function described(value: unknown): string {
-  switch (typeof value) {
-    case "string":
-      return quoted(value);
-    case "function":
-      return "a function";
-    case "object":
-      return value === null ? "null" : anObject(value);
-    case "bigint":
-      return `the bigint ${shortened(String(value))}`;
-    default:
-      return String(value);
-  }
+  if (typeof value === "string") return quoted(value);
+  if (typeof value === "bigint") return `the bigint ${shortened(String(value))}`;
+  if (Object(value) !== value) return String(value);
+  const name = typeof value === "object" && value?.constructor?.name || typeof value;
+  return `${/^[aeiou](?!int)/i.test(name) ? "an" : "a"} ${name}`;
 }
 
 /** A text in quotes, on one line, and cut if it is long. */
@@ -23,12 +18,6 @@ export function quoted(text: string): string {
 
 function shortened(text: string): string {
   return text.length > MAX_DESCRIBED_LENGTH ? `${text.slice(0, MAX_DESCRIBED_LENGTH)}…` : text;
-}
-
-function anObject(value: object): string {
-  const name: unknown = value.constructor?.name;
-  if (typeof name !== "string" || name === "") return "an object";
-  return `${/^[AEIOU](?!int)/.test(name) ? "an" : "a"} ${name}`;
 }
 
 /** An option: the values that it takes, and its default. */
@@ -97,78 +86,33 @@ export interface Schema<M> {
  */
 export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M): Schema<M> {
   let members: M | undefined = undefined;
-  let names: readonly string[] = [];
-  const load = (): M => {
-    members = makeMembers();
-    names = Object.keys(members);
-    return members;
-  };
-  const read = (given: Readonly<Record<string, unknown>> = {}, path = ""): Record<string, unknown> => {
-    const known = members ?? load();
-    requireObject(given, path, owner);
-    for (const name in given) if (!Object.hasOwn(known, name)) throw unknownOption(owner, name, names, path);
+  const load = (): M => members ??= makeMembers();
+  const read = (given: Options = {}, path = "", names?: object): Record<string, unknown> => {
+    const known = load();
+    if (typeof given !== "object" || !given || Array.isArray(given)) {
+      throw wrongType(path.slice(0, -1) || `the options of ${owner}`, "an object", given);
+    }
+    for (const name in given) {
+      if (Object.hasOwn(known, name)) continue;
+      const wayOut = wayOutOf(name, Object.keys(known));
+      throw new TypeError(`${owner}: unknown option ${quoted(path + name)}: ${wayOut}`);
+    }
     const checked: Record<string, unknown> = {};
-    for (const name of names) {
+    for (const name in names ?? known) {
       const value = given[name];
-      const member = known[name]!;
-      checked[name] = value === undefined ? member.fallback : member.check(value, path + name);
+      const { check, fallback } = known[name]!;
+      checked[name] = value === undefined ? fallback : check(value, path + name);
     }
     return checked;
   };
-  const check = (given: Readonly<Record<string, unknown>> | undefined): void => {
-    if (given === undefined) return;
-    const known = members ?? load();
-    requireObject(given, "", owner);
-    const prototype: unknown = Object.getPrototypeOf(given);
-    if (prototype !== Object.prototype && prototype !== null) return void read(given); // accessors of a class are not enumerated
-    for (const name in given) {
-      if (!Object.hasOwn(known, name)) throw unknownOption(owner, name, names, "");
-      if (given[name] !== undefined) known[name]!.check(given[name], name);
-    }
+  const check = (given: Options | undefined): void => {
+    // Accessors of a class are not enumerated.
+    if (given !== undefined) read(given, "", given?.constructor === Object ? given : undefined);
   };
-  const properties = { check: { value: check }, owner: { value: owner }, members: { get: () => members ?? load() } };
-  return Object.defineProperties(read, properties) as unknown as Schema<M>;
+  return Object.defineProperty(Object.assign(read, { owner, check }), "members", { get: load }) as unknown as Schema<M>;
 }
 
-function requireObject(given: unknown, path: string, owner: string): void {
-  if (typeof given === "object" && given !== null && !Array.isArray(given)) return;
-  throw wrongType(path === "" ? `the options of ${owner}` : path.slice(0, -1), "an object", given);
-}
-
-function unknownOption(owner: string, name: string, names: readonly string[], path: string): TypeError {
-  const near = nearest(name, names);
-  const wayOut = near === undefined ? `use ${names.join(", ")}` : `did you mean "${near}"?`;
-  return new TypeError(`${owner}: unknown option ${quoted(path + name)}: ${wayOut}`);
-}
-
-/**
- * Returns the known name that a misspelt one probably stands for: one with a letter in three wrong, missing, added or
- * swapped with its neighbour, or with other capitals; undefined if none is close.
- */
-export function nearest(word: string, known: readonly string[]): string | undefined {
-  const distances = known.map((each) => editDistance(word.toLowerCase(), each.toLowerCase()));
-  const least = Math.min(...distances);
-  const closest = known[distances.indexOf(least)];
-  // A wrong letter in three: of others, people would not see why.
-  if (closest === undefined || least > Math.floor(Math.max(word.length, closest.length) / 3)) return undefined;
-  return closest;
-}
-
-/** Counts the letters to insert, delete, replace or swap with their neighbour to make `a` into `b` (Damerau, Levenshtein). */
-function editDistance(a: string, b: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      row.push(Math.min(replaced, last[j]! + 1, row[j - 1]! + 1, isSwapped ? beforeLast[j - 2]! + 1 : Infinity));
-    }
-    [beforeLast, last] = [last, row];
-  }
-  return last[b.length]!;
-}
+type Options = Readonly<Record<string, unknown>>;
 
 /**
  * Returns the value of an option that has no default and must be given.
@@ -191,18 +135,24 @@ export function wrongType(name: string, expected: string, value: unknown): TypeE
   return new TypeError(`${name} must be ${expected}, not ${described(value)}`);
 }
 
-/** An option of any type, by the test that its values pass. */
+/**
+ * An option of any type, by the test that its values pass.
+ *
+ * @param isNumber Whether numbers that do not pass are out of range, rather than of another type.
+ */
 export function member<T, D extends T | undefined = undefined>(
   expected: string,
   accepts: (value: unknown) => boolean,
   fallback?: D,
+  isNumber = false,
 ): Member<T, D> {
   return {
     fallback: fallback as D,
     expected,
     check(value, name) {
       if (accepts(value)) return value as T;
-      throw wrongType(name, expected, value);
+      if (!isNumber || typeof value !== "number") throw wrongType(name, expected, value);
+      throw new RangeError(`${name} ${value} is out of range: use ${expected}`);
     },
   };
 }
@@ -246,28 +196,52 @@ export function secret<T, D extends T | undefined>(inner: Member<T, D>): Member<
 }
 
 /** An option that is one of a few values, such as strings or `false`. */
-export function oneOf<T extends string | number | boolean, D extends T | undefined = undefined>(
+export function oneOf<const T extends string | number | boolean, D extends T | undefined = undefined>(
   values: readonly T[],
   fallback?: D,
 ): Member<T, D> {
   return member<T, D>(alternatives(values.map(described)), (value) => values.includes(value as T), fallback);
 }
 
+/** An option that is one of a few words, or a function that decides. */
+// deno-lint-ignore no-explicit-any -- functions of all types
+export function wordOrFunction<F extends (...args: any[]) => unknown, const W extends string, D extends W>(
+  words: readonly W[],
+  fallback: D,
+): Member<W | F, D> {
+  return member<W | F, D>(
+    alternatives([...words.map(quoted), "a function"]),
+    (value) => typeof value === "function" || words.includes(value as W),
+    fallback,
+  );
+}
+
 /** An option that is an `AbortSignal`, of the runtime's class or of another one. */
 export function signal(): Member<AbortSignal, undefined> {
   return member("an AbortSignal", (value) => {
-    const { aborted, addEventListener } = Object(value) as Partial<AbortSignal>;
-    return typeof aborted === "boolean" && typeof addEventListener === "function";
+    return typeof (value as Partial<AbortSignal> | null)?.addEventListener === "function" &&
+      "aborted" in (value as object);
   });
 }
 
-/** An option that is a number, whole or not, from `min` to `max`. */
+/**
+ * An option that is a number, whole or not, from `min` to `max`.
+ *
+ * @param kind The kind of number, for messages: `a number of ms from`.
+ */
 export function number<D extends number | undefined = undefined>(
   min: number,
   max: number,
   fallback?: D,
+  kind = "a number from",
+  accepts: (value: number) => boolean = () => true,
 ): Member<number, D> {
-  return ranged("a number", (value) => value >= min && value <= max, min, max, fallback);
+  return member<number, D>(
+    `${kind} ${min}${max < 2 ** 53 - 1 ? ` to ${max}` : ""}`,
+    (value) => typeof value === "number" && value >= min && value <= max && accepts(value),
+    fallback,
+    true,
+  );
 }
 
 /** An option that is a whole number from `min` to `max`; Infinity is one where there is no maximum. */
@@ -276,35 +250,23 @@ export function integer<D extends number | undefined = undefined>(
   max: number,
   fallback?: D,
 ): Member<number, D> {
-  const accepts = (value: number): boolean => {
-    return (Number.isInteger(value) || value === Infinity) && value >= min && value <= max;
-  };
-  return ranged("a whole number", accepts, min, max, fallback);
+  return number(min, max, fallback, "a whole number from", (value) => value % 1 === 0 || value === Infinity);
+}
+
+/** An option that is a number above 0, such as a size; Infinity is one. */
+export function positive<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
+  return number(0, Infinity, fallback, "a number above", (value) => value > 0);
+}
+
+/** An option that is a time in ms for a timer of the runtime, whole or not. */
+export function milliseconds<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
+  return number(0, 2 ** 31 - 1, fallback, "a number of ms from");
 }
 
 /** An option that is a number of bytes from 0; fractions, as of a share of the memory, are rounded down. */
 export function bytes<D extends number | undefined = undefined>(fallback?: D, min = 0): Member<number, D> {
-  const { expected, check } = ranged("a number of bytes", (value) => value >= min, min, Infinity, undefined);
-  return { fallback: fallback as D, expected, check: (value, name) => Math.floor(check(value, name)!) };
-}
-
-function ranged<D extends number | undefined>(
-  kind: string,
-  accepts: (value: number) => boolean,
-  min: number,
-  max: number,
-  fallback: D | undefined,
-): Member<number, D> {
-  const expected = max === Infinity ? `${kind} from ${min}` : `${kind} from ${min} to ${max}`;
-  return {
-    fallback: fallback as D,
-    expected,
-    check(value, name) {
-      if (typeof value !== "number") throw wrongType(name, expected, value);
-      if (accepts(value)) return value;
-      throw new RangeError(`${name} ${value} is out of range: use ${expected}`);
-    },
-  };
+  const member = number(min, Infinity, fallback, "a number of bytes from");
+  return { ...member, check: (value, name) => Math.floor(member.check(value, name)) };
 }
 
 /** An option that is a list; what is checked, and returned, is a copy. */
@@ -338,9 +300,9 @@ export function anyOf<A, B, C = never, D extends A | B | C | undefined = undefin
     fallback: fallback as D,
     expected,
     check(value, name) {
-      for (const each of all) {
+      for (const { check } of all) {
         try {
-          return each.check(value, name);
+          return check(value, name);
         } catch (error) {
           // Of the right type: out of range, or with an item or an option of its own that is not what it should be.
           if (error instanceof RangeError || !(error as Error).message.startsWith(`${name} must be`)) throw error;
@@ -361,13 +323,16 @@ export function nested<M extends AnyMembers>(inner: Schema<M>, fallback?: Checke
 }
 
 function alternatives(values: readonly string[]): string {
-  return values.length < 2 ? values.join("") : `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`;
+  return values.join(" or ").replace(/ or (?=.* or )/g, ", ");
 }
 
 /** Refuses names of options that are not known. Replaced by {@linkcode schema} part by part. */
 export function requireKnown(options: object, known: Readonly<Record<string, boolean>>, owner: string): void {
-  requireObject(options, "", owner);
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    throw wrongType(`the options of ${owner}`, "an object", options);
+  }
   const told = Object.keys(known).filter((name) => known[name]);
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
-  if (unknown !== undefined) throw unknownOption(owner, unknown, told, "");
+  if (unknown === undefined) return;
+  throw new TypeError(`${owner}: unknown option ${quoted(unknown)}: ${wayOutOf(unknown, told)}`);
 }

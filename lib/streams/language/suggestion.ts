@@ -1,0 +1,34 @@
+/** Returns the way out of an unknown name, for a message: the known name that was meant, or all of them. */
+export function wayOutOf(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  return near === undefined ? `use ${known.join(", ")}` : `did you mean "${near}"?`;
+}
+
+/**
+ * Returns the known name that a misspelt one probably stands for: one with a letter in three wrong, missing, added or
+ * swapped with its neighbour, or with other capitals; undefined if none is close.
+ */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const distances = known.map((each) => editDistance(word.toLowerCase(), each.toLowerCase()));
+  const least = Math.min(...distances);
+  const closest = known[distances.indexOf(least)];
+  // A wrong letter in three: of others, people would not see why.
+  if (closest === undefined || least > Math.floor(Math.max(word.length, closest.length) / 3)) return undefined;
+  return closest;
+}
+
+/** Counts the letters to insert, delete, replace or swap with their neighbour to make `a` into `b` (Damerau, Levenshtein). */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row.push(Math.min(replaced, last[j]! + 1, row[j - 1]! + 1, isSwapped ? beforeLast[j - 2]! + 1 : Infinity));
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return last[b.length]!;
+}
