@@ -1,4 +1,3 @@
-import { described } from "../streams/internal.ts";
 import { textOrBytes } from "./chunks.ts";
 import { LF_OR_CR_ENDS, type LineEnds } from "./line_ends.ts";
 
@@ -77,12 +76,6 @@ export class UnfinishedLine {
 
 /** As many bytes as the longest string of V8 has characters: a line that is not longer is a string on every runtime. */
 export const MAX_STRING_LENGTH: number = 2 ** 29 - 24;
-
-/** @throws {RangeError} if `maxLineLength` is not a number of bytes. */
-export function checkedMaxLineLength(length: number = MAX_STRING_LENGTH): number {
-  if (typeof length === "number" && length >= 0) return Math.floor(length);
-  throw new RangeError(`maxLineLength ${described(length)} is not a number of bytes: use 0 or more`);
-}
 
 /** The limit of lines, and the errors of those that exceed it; `lineNumber` gives which line is next. */
 export function lineLimit(

@@ -1,9 +1,8 @@
-import { described, requireKnown } from "../streams/internal.ts";
+import { bytes, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
-import { checkedMaxRecordLength, CsvReader } from "./csv_reader.ts";
-import { checkedConvert, checkedHeaders, checkedSeparator, type OnCsvMismatch } from "./csv_records.ts";
-
-const known = { convert: true, headers: true, maxRecordLength: true, onMismatch: true, separator: true };
+import { MAX_STRING_LENGTH } from "./complete_lines.ts";
+import { CsvReader } from "./csv_reader.ts";
+import { type ConvertCsvField, csvMembers, type OnCsvMismatch } from "./csv_records.ts";
 
 /**
  * Options of {@linkcode CsvDecoderStream}: what records look like, and what they become.
@@ -29,7 +28,7 @@ export interface CsvDecoderStreamOptions {
    * Makes a value of a field's text. `column` is the name of its column, or its index, counted from 0, if columns have no
    * names. What it throws errors the stream.
    *
-   * Default: fields are strings.
+   * @default fields are strings
    */
   readonly convert?: (text: string, column: string | number) => unknown;
   /**
@@ -63,6 +62,16 @@ export interface CsvDecoderStreamOptions {
    */
   readonly separator?: string;
 }
+
+/** The options of {@linkcode CsvDecoderStream}. */
+export const csvDecoderStreamOptions: SchemaOf<
+  CsvDecoderStreamOptions,
+  "headers" | "maxRecordLength" | "onMismatch" | "separator"
+> = /* @__PURE__ */ schema("CsvDecoderStream", () => ({
+  ...csvMembers<ConvertCsvField>(),
+  maxRecordLength: bytes(MAX_STRING_LENGTH),
+  onMismatch: wordOrFunction<OnCsvMismatch, "throw" | "skip" | "fill", "throw">(["throw", "skip", "fill"], "throw"),
+}));
 
 /**
  * A decoder of CSV (RFC 4180): takes text, as strings or bytes of UTF-8, and gives its records, one a chunk, as arrays of
@@ -114,22 +123,6 @@ export class CsvDecoderStream<T = string[]> extends TransformStream<string | Arr
    * @throws {RangeError} if `maxRecordLength` is not a number of bytes.
    */
   constructor(options: CsvDecoderStreamOptions = {}) {
-    requireKnown(options, known, "CsvDecoderStream");
-    super(
-      new CsvReader<T>({
-        convert: checkedConvert(options.convert),
-        headers: checkedHeaders(options.headers),
-        maxRecordLength: checkedMaxRecordLength(options.maxRecordLength),
-        onMismatch: checkedOnMismatch(options.onMismatch),
-        separator: checkedSeparator(options.separator),
-      }),
-    );
+    super(new CsvReader<T>(csvDecoderStreamOptions(options)));
   }
-}
-
-function checkedOnMismatch(
-  policy: "throw" | "skip" | "fill" | OnCsvMismatch = "throw",
-): "throw" | "skip" | "fill" | OnCsvMismatch {
-  if (policy === "throw" || policy === "skip" || policy === "fill" || typeof policy === "function") return policy;
-  throw new TypeError(`onMismatch must be "throw", "skip", "fill" or a function, not ${described(policy)}`);
 }

@@ -1,10 +1,8 @@
-import { described, requireKnown } from "../streams/internal.ts";
 import { batchedTransform } from "../batch/internal.ts";
+import { oneOf, schema, type SchemaOf } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
-import { checkedConvert, checkedHeaders, checkedSeparator } from "./csv_records.ts";
-import { CsvWriter } from "./csv_writer.ts";
-
-const known = { convert: true, headers: true, lineEnding: true, separator: true };
+import { csvMembers } from "./csv_records.ts";
+import { type ConvertCsvValue, CsvWriter } from "./csv_writer.ts";
 
 /** How many records may wait. */
 const HIGH_WATER_MARK = 512;
@@ -32,8 +30,8 @@ export interface CsvEncoderStreamOptions {
    * Makes a text, or another value that has one, of a field's value. `column` is the name of its column, or its index,
    * counted from 0, if columns have no names. What it throws errors the stream.
    *
-   * Default: strings are written as they are, numbers, bigints and booleans as `String()` writes them, dates as
-   * `toISOString()` does, and `null` and `undefined` as empty fields. Other values are errors.
+   * @default strings are written as they are, numbers, bigints and booleans as `String()` writes them, dates as
+   * `toISOString()` does, and `null` and `undefined` as empty fields; other values are errors
    */
   readonly convert?: (value: unknown, column: string | number) => unknown;
   /**
@@ -57,6 +55,15 @@ export interface CsvEncoderStreamOptions {
    */
   readonly separator?: string;
 }
+
+/** The options of {@linkcode CsvEncoderStream}. */
+export const csvEncoderStreamOptions: SchemaOf<
+  CsvEncoderStreamOptions,
+  "headers" | "lineEnding" | "separator"
+> = /* @__PURE__ */ schema("CsvEncoderStream", () => ({
+  ...csvMembers<ConvertCsvValue>(),
+  lineEnding: oneOf(["\r\n", "\n"], "\r\n"),
+}));
 
 /**
  * An encoder of CSV (RFC 4180): takes records, as arrays or objects, and gives the bytes of their lines.
@@ -99,13 +106,7 @@ export class CsvEncoderStream<T extends object = object> {
    * @throws {TypeError} if there is no such option, or one is of the wrong type.
    */
   constructor(options: CsvEncoderStreamOptions = {}) {
-    requireKnown(options, known, "CsvEncoderStream");
-    const writer = new CsvWriter({
-      convert: checkedConvert(options.convert),
-      headers: checkedHeaders(options.headers),
-      lineEnding: checkedLineEnding(options.lineEnding),
-      separator: String.fromCharCode(checkedSeparator(options.separator)),
-    });
+    const writer = new CsvWriter(csvEncoderStreamOptions(options));
     const { readable, writable } = batchedTransform<T, Uint8Array<ArrayBuffer>>(
       (records, enqueue) => {
         writer.write(records, enqueue);
@@ -116,9 +117,4 @@ export class CsvEncoderStream<T extends object = object> {
     this.readable = readable;
     this.writable = writable;
   }
-}
-
-function checkedLineEnding(ending: string = "\r\n"): string {
-  if (ending === "\r\n" || ending === "\n") return ending;
-  throw new TypeError(`lineEnding must be "\\r\\n" or "\\n", not ${described(ending)}`);
 }

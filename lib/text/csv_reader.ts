@@ -1,4 +1,4 @@
-import { described, enqueueAll, quoted, ReleasingTransformer } from "../streams/internal.ts";
+import { enqueueAll, quoted, ReleasingTransformer } from "../streams/internal.ts";
 import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
 import { CompleteLines, type TextChunk } from "./complete_lines.ts";
 import { CsvRecords, type CsvRecordsOptions } from "./csv_records.ts";
@@ -14,8 +14,8 @@ const UNIT = 3;
 
 /** Options of a CSV reader, checked. */
 export interface CsvReaderOptions extends CsvRecordsOptions {
-  /** The code unit between two fields. */
-  readonly separator: number;
+  /** The character between two fields. */
+  readonly separator: string;
   /** The most bytes of a record, its line end not counted. */
   readonly maxRecordLength: number;
 }
@@ -47,7 +47,7 @@ export class CsvReader<T> extends ReleasingTransformer implements Transformer<Te
 
   constructor({ separator, maxRecordLength, ...options }: CsvReaderOptions) {
     super();
-    this.#separator = separator;
+    this.#separator = separator.charCodeAt(0);
     this.#maxRecordLength = maxRecordLength;
     this.#records = new CsvRecords(options);
     this.#text = new CompleteLines({
@@ -187,13 +187,4 @@ export class CsvReader<T> extends ReleasingTransformer implements Transformer<Te
     const what = `${this.#records.place} is longer than ${this.#maxRecordLength} bytes`;
     return new RangeError(`${what}: raise maxRecordLength if it may be`);
   }
-}
-
-/** As many bytes as the longest string of V8 has characters. */
-const LONGEST = 2 ** 29 - 24;
-
-/** @throws {RangeError} if `maxRecordLength` is not a number of bytes. */
-export function checkedMaxRecordLength(length: number = LONGEST): number {
-  if (typeof length === "number" && length >= 0) return Math.floor(length);
-  throw new RangeError(`maxRecordLength ${described(length)} is not a number of bytes: use 0 or more`);
 }

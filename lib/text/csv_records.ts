@@ -1,4 +1,4 @@
-import { described } from "../streams/internal.ts";
+import { described, func, type Member, member, wrongType } from "../streams/internal.ts";
 
 /**
  * A CSV record that has more or fewer fields than there are columns.
@@ -45,13 +45,26 @@ export interface CsvMismatch {
  */
 export type OnCsvMismatch = (mismatch: CsvMismatch) => readonly string[] | undefined;
 
-/** The code unit of a separator. */
-export function checkedSeparator(separator: string = ","): number {
-  if (typeof separator === "string" && separator.length === 1 && !/["\r\n\ufeff\ud800-\udfff]/.test(separator)) {
-    return separator.charCodeAt(0);
-  }
-  throw new TypeError(`separator must be one character other than a quote or a line end, not ${described(separator)}`);
+/** Returns the options that decoders and encoders of CSV share; `F` is the function that `convert` is. */
+// deno-lint-ignore no-explicit-any -- functions of all types
+export function csvMembers<F extends (...args: any[]) => unknown>(): {
+  readonly convert: Member<F, undefined>;
+  readonly headers: Member<boolean | readonly string[], false>;
+  readonly separator: Member<string, ",">;
+} {
+  return {
+    convert: func<F>(),
+    headers: { fallback: false, expected: HEADERS, check: checkedHeaders },
+    separator: member<string, ",">(
+      "one character other than a quote or a line end",
+      (value) => typeof value === "string" && SEPARATOR.test(value),
+      ",",
+    ),
+  };
 }
+
+const SEPARATOR = /^[^"\r\n\ufeff\ud800-\udfff]$/;
+const HEADERS = "true, false or an array of names";
 
 /** @throws {TypeError} if the names of columns are no texts, or not all different. */
 export function checkedNames(names: readonly unknown[], source: string): string[] {
@@ -69,17 +82,11 @@ export function checkedNames(names: readonly unknown[], source: string): string[
   return names as string[];
 }
 
-/** The function that an option `convert` is, if it is given. */
-export function checkedConvert<Convert>(convert: Convert | undefined): Convert | undefined {
-  if (convert === undefined || typeof convert === "function") return convert;
-  throw new TypeError(`convert must be a function, not ${described(convert)}`);
-}
-
 /** @throws {TypeError} if `headers` is neither a boolean nor an array of different names. */
-export function checkedHeaders(headers: boolean | readonly string[] = false): boolean | readonly string[] {
+function checkedHeaders(headers: unknown, name: string): boolean | readonly string[] {
   if (typeof headers === "boolean") return headers;
-  if (Array.isArray(headers) && headers.length > 0) return checkedNames([...headers], "headers");
-  throw new TypeError(`headers must be true, false or an array of names, not ${described(headers)}`);
+  if (Array.isArray(headers) && headers.length > 0) return checkedNames([...headers], name);
+  throw wrongType(name, HEADERS, headers);
 }
 
 /** Makes a value of a field's text; `column` is the name of its column, or its index if columns have no names. */

@@ -1,9 +1,16 @@
-import { enqueueAll, quoted, ReleasingTransformer, requireKnown } from "../streams/internal.ts";
+import {
+  bytes,
+  enqueueAll,
+  quoted,
+  ReleasingTransformer,
+  schema,
+  type SchemaOf,
+  wordOrFunction,
+} from "../streams/internal.ts";
 import { type Transformer, TransformStream, type TransformStreamDefaultController } from "../streams/mod.ts";
 import { addInPieces } from "./chunks.ts";
-import { checkedMaxLineLength, CompleteLines, lineLimit, type TextChunk } from "./complete_lines.ts";
+import { CompleteLines, lineLimit, MAX_STRING_LENGTH, type TextChunk } from "./complete_lines.ts";
 import { LF_ENDS } from "./line_ends.ts";
-import { checkedOnInvalid } from "./on_invalid.ts";
 
 /**
  * A line that is not JSON.
@@ -60,13 +67,13 @@ const MOST_OBVIOUS = 1;
  * made sure that no value begins in one line and ends in another.
  */
 export class JsonLineReader<T> extends ReleasingTransformer implements Transformer<TextChunk, T> {
-  readonly #onInvalid: OnInvalidJsonLine<T> | undefined;
+  readonly #onInvalid: "throw" | "skip" | OnInvalidJsonLine<T>;
   readonly #text: CompleteLines;
   #controller: TransformStreamDefaultController<T> = undefined as never; // set by start()
   /** How many lines have been read. */
   #lines = 0;
 
-  constructor(onInvalid: OnInvalidJsonLine<T> | undefined, maxLineLength: number) {
+  constructor(onInvalid: "throw" | "skip" | OnInvalidJsonLine<T>, maxLineLength: number) {
     super();
     this.#onInvalid = onInvalid;
     this.#text = new CompleteLines({
@@ -119,13 +126,12 @@ export class JsonLineReader<T> extends ReleasingTransformer implements Transform
       if (BLANK.test(line)) return undefined;
       const text = line.endsWith("\r") ? line.slice(0, -1) : line;
       const invalid = { line: this.#lines + count, text, error: error as SyntaxError };
-      if (this.#onInvalid === undefined) throw invalidJsonError(invalid);
-      return this.#onInvalid(invalid);
+      const onInvalid = this.#onInvalid;
+      if (onInvalid === "throw") throw invalidJsonError(invalid);
+      return onInvalid === "skip" ? undefined : onInvalid(invalid);
     }
   }
 }
-
-const known = { maxLineLength: true, onInvalid: true };
 
 /**
  * Options of {@linkcode JsonLineStream}: how long lines may be, and what becomes of those that are not JSON.
@@ -157,6 +163,15 @@ export interface JsonLineStreamOptions<T = unknown> {
    */
   readonly onInvalid?: "throw" | "skip" | OnInvalidJsonLine<T>;
 }
+
+/** The options of {@linkcode JsonLineStream}. */
+export const jsonLineStreamOptions: SchemaOf<
+  JsonLineStreamOptions,
+  "maxLineLength" | "onInvalid"
+> = /* @__PURE__ */ schema("JsonLineStream", () => ({
+  maxLineLength: bytes(MAX_STRING_LENGTH),
+  onInvalid: wordOrFunction(["throw", "skip"], "throw"),
+}));
 
 /**
  * A decoder of JSON lines (NDJSON): takes text, as strings or bytes of UTF-8, and gives the value of each line, one a
@@ -199,7 +214,7 @@ export class JsonLineStream<T = unknown> extends TransformStream<string | ArrayB
    * @throws {RangeError} if `maxLineLength` is not a number of bytes.
    */
   constructor(options: JsonLineStreamOptions<T> = {}) {
-    requireKnown(options, known, "JsonLineStream");
-    super(new JsonLineReader<T>(checkedOnInvalid(options.onInvalid), checkedMaxLineLength(options.maxLineLength)));
+    const { maxLineLength, onInvalid } = jsonLineStreamOptions(options);
+    super(new JsonLineReader<T>(onInvalid as "throw" | "skip" | OnInvalidJsonLine<T>, maxLineLength));
   }
 }

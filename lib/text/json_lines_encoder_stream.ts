@@ -1,7 +1,6 @@
 import { batchedTransform } from "../batch/internal.ts";
-import { described, requireKnown } from "../streams/internal.ts";
+import { described, type Member, schema, type SchemaOf, wordOrFunction } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
-import { checkedOnInvalid } from "./on_invalid.ts";
 
 /**
  * A value that JSON has no text for.
@@ -46,14 +45,14 @@ const FULL = 64 * 1024;
 
 /** Writes values as lines of JSON, each with `start` before it. */
 export class JsonLineWriter {
-  readonly #onInvalid: OnInvalidJsonValue | undefined;
+  readonly #onInvalid: "throw" | "skip" | OnInvalidJsonValue;
   readonly #start: string;
   readonly #encoder = new TextEncoder();
   /** How many values were taken. */
   #taken = 0;
 
-  constructor(onInvalid: "throw" | "skip" | OnInvalidJsonValue | undefined, start = "") {
-    this.#onInvalid = checkedOnInvalid(onInvalid);
+  constructor(onInvalid: "throw" | "skip" | OnInvalidJsonValue, start = "") {
+    this.#onInvalid = onInvalid;
     this.#start = start;
   }
 
@@ -81,8 +80,9 @@ export class JsonLineWriter {
     }
     const name = `the value at index ${this.#taken}`;
     if (from === "onInvalid") throw invalid(value, `what onInvalid returned for ${name}`, error);
-    if (this.#onInvalid === undefined) throw invalid(value, name, error);
-    const replacement = this.#onInvalid({ index: this.#taken, value, error });
+    const onInvalid = this.#onInvalid;
+    if (onInvalid === "throw") throw invalid(value, name, error);
+    const replacement = onInvalid === "skip" ? undefined : onInvalid({ index: this.#taken, value, error });
     return replacement === undefined ? undefined : this.#lineOf(replacement, "onInvalid");
   }
 }
@@ -91,8 +91,6 @@ function invalid(value: unknown, name: string, cause: unknown): TypeError {
   const message = `${name} is ${described(value)}, which cannot be written as JSON`;
   return cause === undefined ? new TypeError(message) : new TypeError(message, { cause });
 }
-
-const known = { onInvalid: true };
 
 /** How many values may wait. */
 const HIGH_WATER_MARK = 512;
@@ -120,6 +118,17 @@ export interface JsonLinesEncoderStreamOptions {
    */
   readonly onInvalid?: "throw" | "skip" | OnInvalidJsonValue;
 }
+
+/** Returns the options that encoders of JSON lines and of JSON text sequences share. */
+export function jsonEncoderMembers(): {
+  readonly onInvalid: Member<"throw" | "skip" | OnInvalidJsonValue, "throw">;
+} {
+  return { onInvalid: wordOrFunction(["throw", "skip"], "throw") };
+}
+
+/** The options of {@linkcode JsonLinesEncoderStream}. */
+export const jsonLinesEncoderStreamOptions: SchemaOf<JsonLinesEncoderStreamOptions, "onInvalid"> =
+  /* @__PURE__ */ schema("JsonLinesEncoderStream", jsonEncoderMembers);
 
 /**
  * An encoder of JSON lines (NDJSON): takes values, and gives the bytes of their lines, each as `JSON.stringify()` writes
@@ -153,8 +162,7 @@ export class JsonLinesEncoderStream<T = unknown> {
    * @throws {TypeError} if `onInvalid` is none of these, or there is no such option.
    */
   constructor(options: JsonLinesEncoderStreamOptions = {}) {
-    requireKnown(options, known, "JsonLinesEncoderStream");
-    const writer = new JsonLineWriter(options.onInvalid);
+    const writer = new JsonLineWriter(jsonLinesEncoderStreamOptions(options).onInvalid);
     const { readable, writable } = batchedTransform<T, Uint8Array<ArrayBuffer>>((values, enqueue) => {
       writer.write(values, enqueue);
     }, { highWaterMark: HIGH_WATER_MARK });

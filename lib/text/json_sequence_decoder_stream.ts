@@ -1,8 +1,15 @@
-import { described, enqueueAll, quoted, ReleasingTransformer, requireKnown } from "../streams/internal.ts";
+import {
+  bytes,
+  enqueueAll,
+  quoted,
+  ReleasingTransformer,
+  schema,
+  type SchemaOf,
+  wordOrFunction,
+} from "../streams/internal.ts";
 import { type Transformer, TransformStream, type TransformStreamDefaultController } from "../streams/mod.ts";
 import { addInPieces, utf8Length } from "./chunks.ts";
 import { MAX_STRING_LENGTH, type TextChunk } from "./complete_lines.ts";
-import { checkedOnInvalid } from "./on_invalid.ts";
 
 /**
  * A text of a JSON text sequence that is not JSON, or may not be all of it.
@@ -75,7 +82,7 @@ const CUT_OFF = "it may have been cut off: no line feed follows it";
  * @see {@link https://www.rfc-editor.org/rfc/rfc7464#section-2}
  */
 export class JsonSequenceReader<T> extends ReleasingTransformer implements Transformer<TextChunk, T> {
-  readonly #onInvalid: OnInvalidJsonText<T> | undefined;
+  readonly #onInvalid: "throw" | "skip" | OnInvalidJsonText<T>;
   readonly #maxLength: number;
   readonly #decoder = new TextDecoder();
   #controller: TransformStreamDefaultController<T> = undefined as never; // set by start()
@@ -89,7 +96,7 @@ export class JsonSequenceReader<T> extends ReleasingTransformer implements Trans
   /** How many texts there have been. */
   #texts = 0;
 
-  constructor(onInvalid: OnInvalidJsonText<T> | undefined, maxLength: number) {
+  constructor(onInvalid: "throw" | "skip" | OnInvalidJsonText<T>, maxLength: number) {
     super();
     this.#onInvalid = onInvalid;
     this.#maxLength = maxLength;
@@ -184,12 +191,11 @@ export class JsonSequenceReader<T> extends ReleasingTransformer implements Trans
       error = hasBegun ? thrown as SyntaxError : new SyntaxError(NOT_BEGUN);
     }
     const invalid = { index: this.#texts, text, error };
-    if (this.#onInvalid === undefined) throw invalidJsonTextError(invalid);
-    return this.#onInvalid(invalid);
+    const onInvalid = this.#onInvalid;
+    if (onInvalid === "throw") throw invalidJsonTextError(invalid);
+    return onInvalid === "skip" ? undefined : onInvalid(invalid);
   }
 }
-
-const known = { maxTextLength: true, onInvalid: true };
 
 /**
  * Options of {@linkcode JsonSequenceDecoderStream}: how long texts may be, and what becomes of damaged ones.
@@ -223,6 +229,15 @@ export interface JsonSequenceDecoderStreamOptions<T = unknown> {
   readonly onInvalid?: "throw" | "skip" | OnInvalidJsonText<T>;
 }
 
+/** The options of {@linkcode JsonSequenceDecoderStream}. */
+export const jsonSequenceDecoderStreamOptions: SchemaOf<
+  JsonSequenceDecoderStreamOptions,
+  "maxTextLength" | "onInvalid"
+> = /* @__PURE__ */ schema("JsonSequenceDecoderStream", () => ({
+  maxTextLength: bytes(MAX_STRING_LENGTH),
+  onInvalid: wordOrFunction(["throw", "skip"], "throw"),
+}));
+
 /**
  * A decoder of JSON text sequences (RFC 7464, `application/json-seq`): takes text, as strings or bytes of UTF-8, and gives
  * the value of each JSON text, one a chunk.
@@ -252,12 +267,7 @@ export class JsonSequenceDecoderStream<T = unknown> extends TransformStream<stri
    * @throws {RangeError} if `maxTextLength` is not a number of bytes.
    */
   constructor(options: JsonSequenceDecoderStreamOptions<T> = {}) {
-    requireKnown(options, known, "JsonSequenceDecoderStream");
-    super(new JsonSequenceReader<T>(checkedOnInvalid(options.onInvalid), checkedMaxTextLength(options.maxTextLength)));
+    const { maxTextLength, onInvalid } = jsonSequenceDecoderStreamOptions(options);
+    super(new JsonSequenceReader<T>(onInvalid as "throw" | "skip" | OnInvalidJsonText<T>, maxTextLength));
   }
-}
-
-function checkedMaxTextLength(length: number = MAX_STRING_LENGTH): number {
-  if (typeof length === "number" && length >= 0) return Math.floor(length);
-  throw new RangeError(`maxTextLength ${described(length)} is not a number of bytes: use 0 or more`);
 }

@@ -1,10 +1,8 @@
-import { requireKnown } from "../streams/internal.ts";
 import { batchedTransform } from "../batch/internal.ts";
+import { schema, type SchemaOf } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
-import { JsonLineWriter, type OnInvalidJsonValue } from "./json_lines_encoder_stream.ts";
+import { jsonEncoderMembers, JsonLineWriter, type OnInvalidJsonValue } from "./json_lines_encoder_stream.ts";
 import { RECORD_SEPARATOR } from "./json_sequence_decoder_stream.ts";
-
-const known = { onInvalid: true };
 
 /** How many values may wait. */
 const HIGH_WATER_MARK = 512;
@@ -32,6 +30,10 @@ export interface JsonSequenceEncoderStreamOptions {
    */
   readonly onInvalid?: "throw" | "skip" | OnInvalidJsonValue;
 }
+
+/** The options of {@linkcode JsonSequenceEncoderStream}. */
+export const jsonSequenceEncoderStreamOptions: SchemaOf<JsonSequenceEncoderStreamOptions, "onInvalid"> =
+  /* @__PURE__ */ schema("JsonSequenceEncoderStream", jsonEncoderMembers);
 
 /**
  * An encoder of JSON text sequences (RFC 7464, `application/json-seq`): takes values, and gives the bytes of their texts,
@@ -65,8 +67,7 @@ export class JsonSequenceEncoderStream<T = unknown> {
    * @throws {TypeError} if `onInvalid` is none of these, or there is no such option.
    */
   constructor(options: JsonSequenceEncoderStreamOptions = {}) {
-    requireKnown(options, known, "JsonSequenceEncoderStream");
-    const writer = new JsonLineWriter(options.onInvalid, RECORD_SEPARATOR);
+    const writer = new JsonLineWriter(jsonSequenceEncoderStreamOptions(options).onInvalid, RECORD_SEPARATOR);
     const { readable, writable } = batchedTransform<T, Uint8Array<ArrayBuffer>>((values, enqueue) => {
       writer.write(values, enqueue);
     }, { highWaterMark: HIGH_WATER_MARK });

@@ -1,9 +1,7 @@
-import { requireKnown } from "../streams/internal.ts";
+import { func, schema, type SchemaOf } from "../streams/internal.ts";
 import { TransformStream } from "../streams/mod.ts";
 import type { OnInvalidLine } from "./number_parser.ts";
 import { NumberReader } from "./number_reader.ts";
-
-const known = { onInvalid: true };
 
 /**
  * Options of {@linkcode LineToNumberStream}: the handling of lines that are no numbers.
@@ -28,10 +26,16 @@ export interface LineToNumberStreamOptions {
    * Called with each line that is invalid: it is malformed, longer than 1,024 bytes, infinite as a double, or beyond
    * 2^53 - 1 in magnitude. What it returns takes the line's place; `undefined` leaves the line out.
    *
-   * Default: the stream fails with an error that names line and column.
+   * @default the stream fails with an error that names line and column
    */
   readonly onInvalid?: OnInvalidLine;
 }
+
+/** The options of {@linkcode LineToNumberStream}. */
+export const lineToNumberStreamOptions: SchemaOf<LineToNumberStreamOptions> = /* @__PURE__ */ schema(
+  "LineToNumberStream",
+  () => ({ onInvalid: func<OnInvalidLine>() }),
+);
 
 /**
  * Takes the bytes of lines that hold a number each, and gives the numbers, one a chunk.
@@ -75,7 +79,6 @@ export class LineToNumberStream extends TransformStream<ArrayBuffer | ArrayBuffe
    * @throws {TypeError} if `onInvalid` is no function, or there is no such option.
    */
   constructor(options: LineToNumberStreamOptions = {}) {
-    requireKnown(options, known, "LineToNumberStream");
-    super(new NumberReader(options.onInvalid));
+    super(new NumberReader(lineToNumberStreamOptions(options).onInvalid));
   }
 }

@@ -157,11 +157,7 @@ export class NumberFormatter {
   #view: DataView = new DataView(new ArrayBuffer(0));
   #bytes: Uint8Array = new Uint8Array(0);
 
-  /** @throws {TypeError} if `onInvalid` is given and no function. */
   constructor(onInvalid: OnInvalidNumber | undefined = undefined) {
-    if (onInvalid !== undefined && typeof onInvalid !== "function") {
-      throw new TypeError(`onInvalid must be a function, not ${described(onInvalid)}`);
-    }
     this.#onInvalid = onInvalid;
     prepareDigits();
   }

@@ -48,9 +48,6 @@ export class NumberReader extends ReleasingTransformer implements Transformer<Ar
 
   constructor(onInvalid: OnInvalidLine | undefined) {
     super();
-    if (onInvalid !== undefined && typeof onInvalid !== "function") {
-      throw new TypeError(`onInvalid must be a function, not ${described(onInvalid)}`);
-    }
     this.#onInvalid = onInvalid;
   }
 

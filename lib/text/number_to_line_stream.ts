@@ -1,9 +1,7 @@
-import { requireKnown } from "../streams/internal.ts";
 import { batchedTransform } from "../batch/internal.ts";
+import { func, schema, type SchemaOf } from "../streams/internal.ts";
 import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 import { NumberFormatter, type OnInvalidNumber } from "./number_formatter.ts";
-
-const known = { onInvalid: true };
 
 /** How many numbers may wait. Their lines are a chunk: of 36 KiB if they have 8 digits, and at most of 64 KiB. */
 const HIGH_WATER_MARK = 4096;
@@ -28,10 +26,16 @@ export interface NumberToLineStreamOptions {
    * Called with each value that is no number, not finite, or beyond 2^53 - 1 in magnitude. What it returns is written in
    * its place; `undefined` leaves it out.
    *
-   * Default: the stream fails with an error that names the value and which one it is.
+   * @default the stream fails with an error that names the value and which one it is
    */
   readonly onInvalid?: OnInvalidNumber;
 }
+
+/** The options of {@linkcode NumberToLineStream}. */
+export const numberToLineStreamOptions: SchemaOf<NumberToLineStreamOptions> = /* @__PURE__ */ schema(
+  "NumberToLineStream",
+  () => ({ onInvalid: func<OnInvalidNumber>() }),
+);
 
 /**
  * Takes numbers, and gives the bytes of their lines: each as `String()` writes it, in ASCII, with a line feed behind it.
@@ -64,8 +68,7 @@ export class NumberToLineStream {
    * @throws {TypeError} if `onInvalid` is no function, or there is no such option.
    */
   constructor(options: NumberToLineStreamOptions = {}) {
-    requireKnown(options, known, "NumberToLineStream");
-    const formatter = new NumberFormatter(options.onInvalid);
+    const formatter = new NumberFormatter(numberToLineStreamOptions(options).onInvalid);
     // Lines are made here and copied: only then is it known how long a chunk has to be.
     const lines = new Uint8Array(CHUNK);
     const { readable, writable } = batchedTransform<number, Uint8Array<ArrayBuffer>>((numbers, enqueue) => {

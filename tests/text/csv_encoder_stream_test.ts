@@ -106,11 +106,11 @@ test("CsvEncoderStream writes nothing that a record has as every object has it",
   assert.equal(await new Blob(await encoded([{}, own, row, [5, 6, 7, 8]], { headers })).text(), text);
 });
 
-test("CsvEncoderStream refuses options that there are not, and values that are none of theirs", () => {
+test("CsvEncoderStream says what its options may be", () => {
   const refused = (options: unknown, message: string): void => {
     assert.throws(() => new CsvEncoderStream(options as CsvEncoderStreamOptions), { name: "TypeError", message });
   };
-  refused({ eol: "\n" }, "eol is no option of CsvEncoderStream: use convert, headers, lineEnding, separator");
+  refused({ eol: "\n" }, 'CsvEncoderStream: unknown option "eol": use convert, headers, separator, lineEnding');
   refused({ lineEnding: "\r" }, 'lineEnding must be "\\r\\n" or "\\n", not "\\r"');
   refused({ separator: "\n" }, 'separator must be one character other than a quote or a line end, not "\\n"');
   refused({ headers: [] }, "headers must be true, false or an array of names, not an Array");

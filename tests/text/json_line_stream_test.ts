@@ -122,18 +122,6 @@ test("JsonLineStream reads no more chunks than its reader asks for", async () =>
   await reader.cancel();
 });
 
-test("JsonLineStream refuses options that there are not", () => {
-  assert.throws(() => new JsonLineStream({ oninvalid: "skip" } as JsonLineStreamOptions), {
-    name: "TypeError",
-    message: "oninvalid is no option of JsonLineStream: use maxLineLength, onInvalid",
-  });
-  assert.throws(() => new JsonLineStream({ onInvalid: "ignore" as "skip" }), {
-    name: "TypeError",
-    message: 'onInvalid must be "throw", "skip" or a function, not "ignore"',
-  });
-  assert.throws(() => new JsonLineStream({ maxLineLength: -1 }), { name: "RangeError" });
-});
-
 test("JsonLineStream fails on a chunk that is neither text nor bytes, and says what it got", async () => {
   await assert.rejects(values([12 as never]), {
     name: "TypeError",

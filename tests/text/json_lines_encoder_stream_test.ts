@@ -88,14 +88,3 @@ test("JsonLinesEncoderStream asks for no more values than may wait while nobody 
   assert.ok(pulls <= 3 * 512 + 1, `${pulls} values`);
   await reader.cancel(new RangeError("enough"));
 });
-
-test("JsonLinesEncoderStream refuses options that there are not", () => {
-  assert.throws(() => new JsonLinesEncoderStream({ indent: 2 } as JsonLinesEncoderStreamOptions), {
-    name: "TypeError",
-    message: "indent is no option of JsonLinesEncoderStream: use onInvalid",
-  });
-  assert.throws(() => new JsonLinesEncoderStream({ onInvalid: 0 as never }), {
-    name: "TypeError",
-    message: 'onInvalid must be "throw", "skip" or a function, not 0',
-  });
-});

@@ -186,19 +186,6 @@ test("LineStream cuts a chunk that is decoded in several pieces as any other", a
   }
 });
 
-test("LineStream refuses options that there are not, and limits that are none", () => {
-  assert.throws(() => new LineStream({ maxLinelength: 5 } as LineStreamOptions), {
-    name: "TypeError",
-    message: "maxLinelength is no option of LineStream: use allowCR, maxLineLength",
-  });
-  for (const maxLineLength of [-1, NaN, "5"] as number[]) {
-    assert.throws(() => new LineStream({ maxLineLength }), {
-      name: "RangeError",
-      message: /^maxLineLength .+ is not a number of bytes: use 0 or more$/,
-    });
-  }
-});
-
 test("LineStream gives the same lines of text as of its bytes, however both are cut and mixed", async () => {
   const half = fc.constantFrom("\n", "\r", "\r\n", "a", "line", "é", "→", "😀", "\ufeff", "\ud83d", "\ude00");
   const text = fc.array(half, { maxLength: 30 }).map((parts) => parts.join(""));

@@ -1,7 +1,23 @@
-import { LineStream } from "../../../lib/text/mod.ts";
+import { csvDecoderStreamOptions } from "../../../lib/text/csv_decoder_stream.ts";
+import { csvEncoderStreamOptions } from "../../../lib/text/csv_encoder_stream.ts";
+import { jsonLineStreamOptions } from "../../../lib/text/json_line_stream.ts";
+import { jsonLinesEncoderStreamOptions } from "../../../lib/text/json_lines_encoder_stream.ts";
+import { jsonSequenceDecoderStreamOptions } from "../../../lib/text/json_sequence_decoder_stream.ts";
+import { jsonSequenceEncoderStreamOptions } from "../../../lib/text/json_sequence_encoder_stream.ts";
 import { lineStreamOptions } from "../../../lib/text/line_stream.ts";
+import { lineToNumberStreamOptions } from "../../../lib/text/line_to_number_stream.ts";
+import * as text from "../../../lib/text/mod.ts";
+import { numberToLineStreamOptions } from "../../../lib/text/number_to_line_stream.ts";
 import type { Taker } from "../taker.ts";
 
 export const takers: readonly Taker[] = [
-  { schema: lineStreamOptions, take: (options) => new LineStream(options) },
+  { schema: csvDecoderStreamOptions, take: (options) => new text.CsvDecoderStream(options) },
+  { schema: csvEncoderStreamOptions, take: (options) => new text.CsvEncoderStream(options) },
+  { schema: jsonLineStreamOptions, take: (options) => new text.JsonLineStream(options) },
+  { schema: jsonLinesEncoderStreamOptions, take: (options) => new text.JsonLinesEncoderStream(options) },
+  { schema: jsonSequenceDecoderStreamOptions, take: (options) => new text.JsonSequenceDecoderStream(options) },
+  { schema: jsonSequenceEncoderStreamOptions, take: (options) => new text.JsonSequenceEncoderStream(options) },
+  { schema: lineStreamOptions, take: (options) => new text.LineStream(options) },
+  { schema: lineToNumberStreamOptions, take: (options) => new text.LineToNumberStream(options) },
+  { schema: numberToLineStreamOptions, take: (options) => new text.NumberToLineStream(options) },
 ];
