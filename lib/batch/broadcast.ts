@@ -1,4 +1,4 @@
-import { broadcastReadableStream, described, requireKnown } from "../streams/internal.ts";
+import { broadcastReadableStream, func, integer, number, oneOf, schema, type SchemaOf } from "../streams/internal.ts";
 import type { ReadableStream } from "../streams/mod.ts";
 
 /**
@@ -101,7 +101,21 @@ export interface BroadcastOptions<R = unknown> {
   onDrop?: (branch: number, dropped: number) => void;
 }
 
-const known = { branches: true, highWaterMark: true, size: true, policy: true, onDrop: true };
+/** The most branches: they are an array. */
+const MOST = 2 ** 32 - 1;
+
+/** The options of {@linkcode broadcast}. */
+export const broadcastOptions: SchemaOf<BroadcastOptions, "branches" | "policy"> = /* @__PURE__ */ schema(
+  "broadcast()",
+  () => ({
+    branches: integer(1, MOST, 2),
+    highWaterMark: number(0, Infinity),
+    size: func<(chunk: unknown) => number>(),
+    policy: oneOf(["wait", "drop", "error"], "wait"),
+    onDrop: func<(branch: number, dropped: number) => void>(),
+  }),
+);
+
 const HIGH_WATER_MARK = { chunks: 16, bytes: 65_536 };
 
 /**
@@ -144,26 +158,11 @@ export function broadcast<R>(
   stream: globalThis.ReadableStream<R>,
   options: BroadcastOptions<R> = {},
 ): ReadableStream<R>[] {
-  requireKnown(options, known, "broadcast()");
-  const { branches = 2, highWaterMark, size, policy = "wait", onDrop } = options;
-  if (!Number.isInteger(branches) || branches < 1) {
-    throw new RangeError(`branches must be an integer above 0, not ${described(branches)}`);
-  }
-  if (highWaterMark !== undefined && !(typeof highWaterMark === "number" && highWaterMark >= 0)) {
-    throw new RangeError(`highWaterMark must be a number of at least 0, not ${described(highWaterMark)}`);
-  }
-  if (policy !== "wait" && policy !== "drop" && policy !== "error") {
-    throw new TypeError(`policy must be "wait", "drop" or "error", not ${described(policy)}`);
-  }
-  for (const [name, value] of Object.entries({ size, onDrop })) {
-    if (value !== undefined && typeof value !== "function") {
-      throw new TypeError(`${name} must be a function, not ${described(value)}`);
-    }
-  }
+  const { branches, highWaterMark, size, policy, onDrop } = broadcastOptions(options);
   return broadcastReadableStream(stream, {
     branches,
     highWaterMark: highWaterMark === undefined ? HIGH_WATER_MARK : { chunks: highWaterMark, bytes: highWaterMark },
-    size: size as ((chunk: unknown) => unknown) | undefined,
+    size,
     waits: policy === "wait",
     overflowError: policy === "error" ? (branch, mark) => new SlowBranchError(branch, mark) : undefined,
     onDrop,

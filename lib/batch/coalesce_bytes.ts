@@ -1,4 +1,4 @@
-import { joinBytes, kindOf } from "../streams/internal.ts";
+import { integer, joinBytes, milliseconds, positive, schema, type SchemaOf, wrongType } from "../streams/internal.ts";
 import type { ReadableStream } from "../streams/mod.ts";
 import { batchedTransform } from "./batched_transform.ts";
 import type { BatchedWritableStream } from "./batched_writable_stream.ts";
@@ -37,6 +37,12 @@ export interface CoalesceBytesOptions {
   minBatch?: number;
 }
 
+/** The options of {@linkcode coalesceBytes}. */
+export const coalesceBytesOptions: SchemaOf<CoalesceBytesOptions, "size"> = /* @__PURE__ */ schema(
+  "coalesceBytes()",
+  () => ({ size: integer(1, 2 ** 53 - 1, 65_536), maxDelay: milliseconds(), minBatch: positive() }),
+);
+
 /**
  * Makes a transform that joins small byte chunks into large ones, for destinations where each write costs.
  *
@@ -62,8 +68,7 @@ export interface CoalesceBytesOptions {
 export function coalesceBytes(
   options: CoalesceBytesOptions = {},
 ): { readable: ReadableStream<Uint8Array<ArrayBuffer>>; writable: BatchedWritableStream<Uint8Array> } {
-  const { size = 65_536, maxDelay, minBatch } = options;
-  if (!Number.isInteger(size) || size <= 0) throw new RangeError(`size must be an integer above 0, not ${size}`);
+  const { size, maxDelay, minBatch } = coalesceBytesOptions(options);
   return batchedTransform<Uint8Array, Uint8Array<ArrayBuffer>>(
     (chunks, enqueue) => joinChunks(chunks, size, enqueue),
     // An error here would be told to the writable end alone: what is no chunk is as large as it takes to be looked at.
@@ -80,9 +85,7 @@ function joinChunks(
   let first = 0;
   let length = 0;
   for (let i = 0; i < chunks.length; i++) {
-    if (!(chunks[i] instanceof Uint8Array)) {
-      throw new TypeError(`Cannot join chunks: one is of type ${kindOf(chunks[i])}, and must be a Uint8Array`);
-    }
+    if (!(chunks[i] instanceof Uint8Array)) throw wrongType("a chunk", "a Uint8Array", chunks[i]);
     if (chunks[i].length >= size && length > 0) {
       enqueue(join(chunks, first, i, length));
       first = i;

@@ -3,9 +3,13 @@ import {
   type BatchLimits,
   type BatchReader,
   type BatchRequest,
+  bool,
   Deferred,
-  described,
-  requireKnown,
+  integer,
+  positive,
+  schema,
+  type SchemaOf,
+  signal,
 } from "../streams/internal.ts";
 
 /**
@@ -46,9 +50,19 @@ export interface ReadBatchesOptions {
   signal?: AbortSignal;
 }
 
-const known = { maxChunks: true, maxBytes: true, preventCancel: true, signal: true };
 const MAX_CHUNKS = 1024;
 const MAX_BYTES = 262_144;
+
+/** The options of {@linkcode readBatches}. */
+export const readBatchesOptions: SchemaOf<
+  ReadBatchesOptions,
+  "maxChunks" | "maxBytes" | "preventCancel"
+> = /* @__PURE__ */ schema("readBatches()", () => ({
+  maxChunks: integer(1, Infinity, MAX_CHUNKS),
+  maxBytes: positive(MAX_BYTES),
+  preventCancel: bool(false),
+  signal: signal(),
+}));
 
 /**
  * Reads a stream in batches: each step of the loop gets an array of all chunks that are queued, or waits for the next
@@ -83,15 +97,8 @@ export function readBatches<R>(
   stream: globalThis.ReadableStream<R>,
   options: ReadBatchesOptions = {},
 ): AsyncIterableIterator<R[], undefined, unknown> {
-  requireKnown(options, known, "readBatches()");
+  readBatchesOptions.check(options);
   const { maxChunks = MAX_CHUNKS, maxBytes = MAX_BYTES, preventCancel = false, signal } = options;
-  if (!(maxChunks >= 1) || (maxChunks !== Infinity && !Number.isInteger(maxChunks))) {
-    throw new RangeError(`maxChunks must be an integer above 0 or Infinity, not ${described(maxChunks)}`);
-  }
-  if (!(maxBytes > 0)) throw new RangeError(`maxBytes must be above 0, not ${described(maxBytes)}`);
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError(`signal must be an AbortSignal, not ${described(signal)}`);
-  }
   return new BatchIterator<R>(stream, { maxChunks, maxBytes }, preventCancel, signal);
 }
 

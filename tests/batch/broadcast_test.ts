@@ -331,19 +331,16 @@ describe("broadcast()", () => {
   it("says what is wrong with its arguments", () => {
     const stream = new Ours();
     assert.throws(() => broadcast({} as never), { name: "TypeError", message: /must be a ReadableStream/ });
-    for (const branches of [0, -1, 1.5, NaN, "2" as never]) {
+    for (const branches of [0, -1, 1.5, NaN, Infinity]) {
       assert.throws(() => broadcast(stream, { branches }), { name: "RangeError", message: /branches/ });
     }
-    for (const highWaterMark of [-1, NaN, "2" as never]) {
+    for (const highWaterMark of [-1, NaN]) {
       assert.throws(() => broadcast(stream, { highWaterMark }), { name: "RangeError", message: /highWaterMark/ });
     }
     assert.throws(() => broadcast(stream, { policy: "block" as never }), {
       name: "TypeError",
       message: 'policy must be "wait", "drop" or "error", not "block"',
     });
-    assert.throws(() => broadcast(stream, { size: 1 as never }), { name: "TypeError", message: /size/ });
-    assert.throws(() => broadcast(stream, { onDrop: {} as never }), { name: "TypeError", message: /onDrop/ });
-    assert.throws(() => broadcast(stream, { branch: 2 } as never), { name: "TypeError", message: /no option/ });
     assert.equal(stream.locked, false);
     broadcast(stream);
     assert.throws(() => broadcast(stream), { name: "TypeError", message: /locked/ });

@@ -83,9 +83,10 @@ it("coalesceBytes() joins up to 64 KiB unless told", async () => {
 });
 
 it("coalesceBytes() refuses a size that is none", () => {
-  for (const size of [0, -1, 1.5, NaN, Infinity, "10", null, 10n]) {
-    assert.throws(() => coalesceBytes({ size: size as number }), (error: Error) => {
-      return error instanceof RangeError && error.message.includes(`size must be an integer above 0, not ${size}`);
+  for (const size of [0, -1, 1.5, NaN, Infinity]) {
+    assert.throws(() => coalesceBytes({ size }), {
+      name: "RangeError",
+      message: `size ${size} is out of range: use a whole number from 1`,
     });
   }
   assert.throws(() => coalesceBytes(null as never), TypeError);

@@ -90,8 +90,8 @@ test("with maxDelay the chunks of a pipe wait, and go when it ends", async () =>
 });
 
 test("maxDelay and minBatch are refused where they are none", () => {
-  for (const maxDelay of [-1, NaN, Infinity, "soon"]) {
-    assert.throws(() => new BatchedWritableStream({ maxDelay: maxDelay as number }), RangeError);
+  for (const maxDelay of [-1, NaN, Infinity, 2 ** 31]) {
+    assert.throws(() => new BatchedWritableStream({ maxDelay }), RangeError);
   }
   assert.throws(() => new BatchedWritableStream({ maxDelay: 1, minBatch: 0 }), RangeError);
   assert.throws(() => new BatchedWritableStream({ minBatch: 5 }), TypeError);

@@ -63,7 +63,7 @@ it("the sink's methods are called on it, with the controller, and looked up once
     },
     get maxBatch(): unknown {
       calls.push("get maxBatch");
-      return "2";
+      return 2;
     },
   };
   const writer = new BatchedWritableStream<number>(sink as never).getWriter();
@@ -88,16 +88,24 @@ it("abort() of the sink gets the reason, whatever it is", async () => {
 });
 
 it("a maxBatch that is none is refused", () => {
-  for (const maxBatch of [0, -1, NaN, "many", null, -Infinity, {}]) {
-    assert.throws(
-      () => new BatchedWritableStream({ maxBatch: maxBatch as number }),
-      (error: Error) => error instanceof RangeError && error.message === `maxBatch must be above 0, not ${maxBatch}`,
-    );
-  }
-  for (const maxBatch of [1n, Symbol("many")]) {
-    assert.throws(() => new BatchedWritableStream({ maxBatch: maxBatch as never }), TypeError);
+  for (const maxBatch of [0, -1, NaN, -Infinity]) {
+    assert.throws(() => new BatchedWritableStream({ maxBatch }), {
+      name: "RangeError",
+      message: `maxBatch ${maxBatch} is out of range: use a number above 0`,
+    });
   }
   for (const maxBatch of [undefined, 1, 0.1, Infinity]) new BatchedWritableStream({ maxBatch });
+});
+
+it("members of the sink that say when a batch starts are refused, by name, if they are no numbers", () => {
+  for (const name of ["maxBatch", "maxDelay", "minBatch"]) {
+    for (const value of ["5", null, "many", [7], {}, true, 1n, Symbol("many")]) {
+      assert.throws(() => new BatchedWritableStream({ maxDelay: 1, [name]: value } as never), {
+        name: "TypeError",
+        message: new RegExp(`^${name} must be a number`),
+      });
+    }
+  }
 });
 
 it("a sink or strategy of the wrong kind is refused, as by a plain stream", () => {

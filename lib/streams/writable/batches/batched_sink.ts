@@ -1,4 +1,5 @@
 import { globalFunction } from "#streams/host";
+import { type Member, milliseconds, number, positive, type Schema, schema } from "../../language/options.ts";
 import { callbackResult, isThenableLike } from "../../language/promises.ts";
 import { type Callback, toCallback, toDictionary } from "../../language/webidl.ts";
 import type { WritableStreamDefaultController } from "../default_controller.ts";
@@ -7,30 +8,33 @@ import type { Batch } from "./batch.ts";
 /** Taken once, as for all that streams depend on: faked timers do not stop them. */
 const [setTimeout, clearTimeout] = [globalFunction("setTimeout")!, globalFunction("clearTimeout")!];
 
+/** The options of `retry`. */
+export const retryOptions: Schema<
+  { readonly attempts: Member<number, number>; readonly delay: Member<number, number> }
+> = /* @__PURE__ */ schema(
+  "BatchedWritableStream",
+  () => ({ attempts: number(0, Infinity, 0), delay: milliseconds(1000) }),
+);
+
+const SIZE = /* @__PURE__ */ positive();
+const DELAY = /* @__PURE__ */ milliseconds();
+
 /** The retries of batches that a sink could not write, or not all of, and the call of `onFailed` after the last. */
 export class Retries {
-  readonly #attempts: number;
-  readonly #delay: number;
+  readonly #options: { readonly attempts: number; readonly delay: number };
   readonly #onFailed: Callback | undefined;
   readonly #sink: unknown;
 
-  private constructor(attempts: number, delay: number, onFailed: Callback | undefined, sink: unknown) {
-    this.#attempts = attempts;
-    this.#delay = delay;
-    this.#onFailed = onFailed;
-    this.#sink = sink;
-  }
-
   /**
-   * Takes the options of a sink; undefined if it has none of them.
+   * Takes the options of a sink.
    *
    * @throws {TypeError} if one is of the wrong type.
    * @throws {RangeError} if a number is out of its range.
    */
-  static of(retry: unknown, onFailed: Callback | undefined, sink: unknown): Retries | undefined {
-    if (retry === undefined && onFailed === undefined) return undefined;
-    const { attempts = 0, delay = 1000 } = toDictionary(retry, "the underlying sink's retry") ?? {};
-    return new Retries(toCount(attempts), toDelay("retry.delay", delay), onFailed, sink);
+  constructor(retry: unknown, onFailed: Callback | undefined, sink: unknown) {
+    this.#options = retryOptions(retry as object | undefined, "retry.");
+    this.#onFailed = onFailed;
+    this.#sink = sink;
   }
 
   /**
@@ -53,12 +57,12 @@ export class Retries {
         reason = error;
       }
       if (signal.aborted) throw reason;
-      if (attempt >= this.#attempts) {
+      if (attempt >= this.#options.attempts) {
         if (this.#onFailed === undefined) throw reason;
         await this.#onFailed.call(this.#sink, rest, reason);
         return;
       }
-      await pause(this.#delay, signal);
+      await pause(this.#options.delay, signal);
       if (signal.aborted) throw reason;
     }
   }
@@ -87,23 +91,6 @@ function pause(delay: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-function toCount(value: unknown): number {
-  const count = +(value as number);
-  if (count >= 0) return count;
-  throw new RangeError(`retry.attempts must be at least 0, not ${String(value)}`);
-}
-
-/**
- * A time in ms.
- *
- * @throws {RangeError} if it is none that a timer takes.
- */
-export function toDelay(name: string, value: unknown): number {
-  const delay = +(value as number);
-  if (delay >= 0 && delay < 2 ** 31) return delay;
-  throw new RangeError(`${name} must be a number of ms from 0 to 2^31 - 1, not ${String(value)}`);
-}
-
 /** A sink of ours takes a batch by this method, in place of `writev()`: in the arrays that it came in, not in one. */
 export const WRITE_PARTS: unique symbol = Symbol("writeParts");
 
@@ -123,7 +110,7 @@ export class BatchedSinkAlgorithms {
   readonly #writev: Callback | undefined;
   readonly #writeParts: Callback | undefined;
   /** The handling of batches that fail, if the sink asks for it. */
-  readonly #retries: Retries | undefined;
+  readonly #retries: Retries | undefined = undefined;
 
   /**
    * Reads the dictionary's members in the order of their names.
@@ -133,16 +120,19 @@ export class BatchedSinkAlgorithms {
    */
   constructor(value: unknown) {
     this.#sink = value;
-    const sink = toDictionary(value, "the underlying sink") ?? {};
+    const sink = toDictionary(value, "the underlying sink");
     this.#abort = toCallback(sink.abort, "the underlying sink's abort");
     this.#close = toCallback(sink.close, "the underlying sink's close");
-    this.maxBatch = toSize("maxBatch", sink.maxBatch);
-    this.maxDelay = sink.maxDelay === undefined ? undefined : toDelay("maxDelay", sink.maxDelay);
-    this.minBatch = Math.min(this.maxBatch, toSize("minBatch", sink.minBatch));
-    if (sink.minBatch !== undefined && this.maxDelay === undefined) {
-      throw new TypeError("minBatch needs a maxDelay: a batch would wait for ever for what never comes");
+    this.maxBatch = checked(SIZE, "maxBatch", sink.maxBatch) ?? Infinity;
+    this.maxDelay = checked(DELAY, "maxDelay", sink.maxDelay);
+    const minBatch = checked(SIZE, "minBatch", sink.minBatch);
+    this.minBatch = Math.min(this.maxBatch, minBatch ?? Infinity);
+    if (minBatch !== undefined && this.maxDelay === undefined) {
+      throw new TypeError("minBatch needs a maxDelay: give both, or none");
     }
-    this.#retries = Retries.of(sink.retry, toCallback(sink.onFailed, "the underlying sink's onFailed"), value);
+    const onFailed = toCallback(sink.onFailed, "the underlying sink's onFailed");
+    const { retry } = sink;
+    if (retry !== undefined || onFailed !== undefined) this.#retries = new Retries(retry, onFailed, value);
     this.#start = toCallback(sink.start, "the underlying sink's start");
     if (sink.type !== undefined) {
       throw new RangeError("the underlying sink's type must be undefined: the name is reserved");
@@ -180,9 +170,6 @@ export class BatchedSinkAlgorithms {
   }
 }
 
-function toSize(name: string, value: unknown): number {
-  if (value === undefined) return Infinity;
-  const size = +(value as number);
-  if (!(size > 0)) throw new RangeError(`${name} must be above 0, not ${String(value)}`);
-  return size;
+function checked({ check }: Member<number, undefined>, name: string, value: unknown): number | undefined {
+  return value === undefined ? undefined : check(value, name);
 }
