@@ -1,7 +1,8 @@
 import { codecStream } from "./codec_stream.ts";
 import type { Format } from "./format.ts";
 import { encoders } from "./module.ts";
-import { type CompressOptions, compressParameters } from "./options.ts";
+import { bool, integer, schema, type SchemaOf } from "../streams/internal.ts";
+import { compressMembers, type CompressOptions, compressParameters } from "./options.ts";
 
 /**
  * Options of {@linkcode CompressionStream}.
@@ -33,6 +34,16 @@ export interface CompressionStreamOptions extends Omit<CompressOptions, "format"
    */
   flush?: boolean;
 }
+
+/** The options of {@linkcode CompressionStream}. */
+export const compressionStreamOptions: SchemaOf<
+  CompressionStreamOptions,
+  "checksum" | "flush"
+> = /* @__PURE__ */ schema("CompressionStream", () => ({
+  ...compressMembers(),
+  size: integer(0, 2 ** 53 - 1),
+  flush: bool(false),
+}));
 
 /**
  * Compresses a stream of bytes in constant memory: the standard's `CompressionStream` with more formats and options,
@@ -71,10 +82,8 @@ export class CompressionStream {
    * @throws {RangeError} if a level, window or size is out of range.
    */
   constructor(format: Format, options: CompressionStreamOptions = {}) {
+    compressionStreamOptions.check(options);
     const { size, flush } = options;
-    if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0)) {
-      throw new RangeError(`size ${String(size)} is not a number of bytes: use a whole number from 0`);
-    }
     const parameters = compressParameters({ ...options, format }, size ?? -1, false);
     let seen = 0;
     const { readable, writable } = codecStream(encoders, parameters, {

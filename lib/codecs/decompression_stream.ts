@@ -1,7 +1,8 @@
 import { codecStream } from "./codec_stream.ts";
 import type { Format } from "./format.ts";
 import { decoders } from "./module.ts";
-import { checkedMaxSize, type DecompressOptions, decompressParameters } from "./options.ts";
+import { schema, type SchemaOf } from "../streams/internal.ts";
+import { decompressMembers, type DecompressOptions, decompressParameters } from "./options.ts";
 import { tooLarge } from "./whole.ts";
 
 /**
@@ -21,6 +22,12 @@ import { tooLarge } from "./whole.ts";
  * ```
  */
 export type DecompressionStreamOptions = Omit<DecompressOptions, "format">;
+
+/** The options of {@linkcode DecompressionStream}. */
+export const decompressionStreamOptions: SchemaOf<DecompressionStreamOptions, "maxSize"> = /* @__PURE__ */ schema(
+  "DecompressionStream",
+  decompressMembers,
+);
 
 /**
  * Decompresses a stream of bytes in constant memory: the standard's `DecompressionStream` with more formats and a
@@ -56,8 +63,9 @@ export class DecompressionStream {
    * @throws {RangeError} if `maxSize` is not a number of bytes.
    */
   constructor(format: Format, options: DecompressionStreamOptions = {}) {
+    decompressionStreamOptions.check(options);
+    const { maxSize = Infinity } = options;
     const parameters = decompressParameters({ ...options, format }, false);
-    const maxSize = checkedMaxSize(options.maxSize);
     let produced = 0;
     const { readable, writable } = codecStream(decoders, parameters, {
       output(length: number): void {

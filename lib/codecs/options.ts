@@ -1,5 +1,14 @@
-import { bytesOfView, described } from "../streams/internal.ts";
-import { type Family, type Format, traitsOf } from "./format.ts";
+import {
+  bool,
+  bytes,
+  bytesOfView,
+  type Member,
+  member,
+  schema,
+  type SchemaOf,
+  wrongType,
+} from "../streams/internal.ts";
+import { type Family, type Format, formats, traitsOf } from "./format.ts";
 
 /**
  * Options of {@linkcode compress}, {@linkcode compressSync} and {@linkcode CompressionStream}.
@@ -73,6 +82,55 @@ export interface DecompressOptions {
   dictionary?: ArrayBufferView | ArrayBufferLike;
 }
 
+const BYTES = "a Uint8Array, another view or an ArrayBuffer";
+
+/** An option that is a view or a buffer, shared or not. */
+export function bytesMember(): Member<ArrayBufferView | ArrayBufferLike, undefined> {
+  return { fallback: undefined, expected: BYTES, check: bytesOf };
+}
+
+function formatMember(): Member<Format, undefined> {
+  const check = (format: unknown): Format => (traitsOf(format as Format), format as Format);
+  return { fallback: undefined, expected: `one of ${formats.join(", ")}`, check };
+}
+
+function wholeNumber(): Member<number, undefined> {
+  return member("a whole number", Number.isInteger, undefined, true);
+}
+
+/** Returns the options of all that compresses, but for the format. Their ranges depend on it. */
+export function compressMembers(): {
+  readonly level: Member<number, undefined>;
+  readonly windowLog: Member<number, undefined>;
+  readonly dictionary: Member<ArrayBufferView | ArrayBufferLike, undefined>;
+  readonly checksum: Member<boolean, false>;
+} {
+  return {
+    level: wholeNumber(),
+    windowLog: wholeNumber(),
+    dictionary: bytesMember(),
+    checksum: bool(false),
+  };
+}
+
+/** Returns the options of all that decompresses, but for the format. */
+export function decompressMembers(): {
+  readonly maxSize: Member<number, number>;
+  readonly dictionary: Member<ArrayBufferView | ArrayBufferLike, undefined>;
+} {
+  return { maxSize: bytes(Infinity), dictionary: bytesMember() };
+}
+
+/** Makes the schema of a function that compresses. */
+export function compressSchema(owner: string): SchemaOf<CompressOptions, "checksum"> {
+  return schema(owner, () => ({ format: formatMember(), ...compressMembers() }));
+}
+
+/** Makes the schema of a function that decompresses. */
+export function decompressSchema(owner: string): SchemaOf<DecompressOptions, "maxSize"> {
+  return schema(owner, () => ({ format: formatMember(), ...decompressMembers() }));
+}
+
 /** Checked options, as a codec session takes them. */
 export interface SessionParameters {
   readonly format: Format;
@@ -109,38 +167,45 @@ export type Direction = "compress" | "decompress";
 
 /** @throws {TypeError | RangeError} if an option is not what its format accepts. */
 export function compressParameters(options: CompressOptions, size: number, whole: boolean): SessionParameters {
-  const format = formatIn(options);
-  const { family, index, levels, windowLogs } = traitsOf(format);
-  const level = options.level ?? levels.default;
-  requireInteger("level", level, levels, format);
-  if (format === "brotli" && options.dictionary !== undefined) requireDictionaryLevel(level);
-  if (options.windowLog !== undefined) {
-    if (!windowLogs) throw new RangeError(`windowLog does not apply to ${format}: its window has 32 KiB`);
-    requireInteger("windowLog", options.windowLog, windowLogs, format);
+  const { format, dictionary, checksum = false } = options ?? {};
+  const { family, levels, windowLogs } = traitsOf(format);
+  const { level = levels.default, windowLog } = options;
+  if (format === "brotli" && dictionary !== undefined) {
+    requireInteger("level", level, traitsOf("dcb").levels, "brotli with a dictionary"); // of others it would not look at it
+  } else {
+    requireInteger("level", level, levels, format);
   }
-  return {
-    format,
-    family,
-    direction: "compress",
-    index,
-    level,
-    windowLog: options.windowLog ?? 0,
-    size,
-    whole,
-    checksum: checkedChecksum(format, options.checksum),
-    lean: false,
-    dictionary: checkedDictionary(format, options.dictionary),
-  };
+  if (windowLog !== undefined) {
+    if (!windowLogs) throw new RangeError(`windowLog does not apply to ${format}: its window has 32 KiB`);
+    requireInteger("windowLog", windowLog, windowLogs, format);
+  }
+  if (checksum && family !== "zstd") throw new TypeError(`checksum does not apply to ${format}: use zstd or dcz`);
+  const common = parametersOf(format, "compress", dictionary, whole);
+  return { ...common, level, windowLog: windowLog ?? 0, size, checksum };
 }
 
 /** @throws {TypeError} if an option is not what its format accepts. */
 export function decompressParameters(options: DecompressOptions, whole: boolean): SessionParameters {
-  const format = formatIn(options);
-  const { family, index } = traitsOf(format);
+  const { format, dictionary } = options ?? {};
+  return parametersOf(format, "decompress", dictionary, whole);
+}
+
+function parametersOf(
+  format: Format,
+  direction: Direction,
+  dictionary: ArrayBufferView | ArrayBufferLike | undefined,
+  whole: boolean,
+): SessionParameters {
+  const { family, index, dictionary: need } = traitsOf(format);
+  const bytes = dictionary === undefined ? undefined : bytesOf(dictionary, "dictionary");
+  if (need === "required" && !bytes?.length) {
+    throw new TypeError(`${format} needs a dictionary: pass the bytes as dictionary`);
+  }
+  if (need === "none" && bytes) throw new TypeError(`a dictionary does not apply to ${format}: use zstd or brotli`);
   return {
     format,
     family,
-    direction: "decompress",
+    direction,
     index,
     level: 0,
     windowLog: 0,
@@ -148,61 +213,23 @@ export function decompressParameters(options: DecompressOptions, whole: boolean)
     whole,
     checksum: false,
     lean: false,
-    dictionary: checkedDictionary(format, options.dictionary),
+    dictionary: bytes,
   };
 }
 
-function formatIn(options: { readonly format: Format }): Format {
-  if (typeof options === "object" && options !== null) return options.format;
-  throw new TypeError(`the options must name a format, as in { format: "zstd" }, and not be ${described(options)}`);
-}
-
-/** @throws {RangeError} if `maxSize` is not a number of bytes. */
-export function checkedMaxSize(maxSize: number = Infinity): number {
-  if (typeof maxSize === "number" && maxSize >= 0) return maxSize;
-  throw new RangeError(`maxSize ${String(maxSize)} is not a number of bytes: use 0 or more`);
-}
-
-/** @throws {TypeError} if `checksum` is no boolean, or the format's checksum is nobody's choice. */
-function checkedChecksum(format: Format, checksum: boolean = false): boolean {
-  if (typeof checksum !== "boolean") throw new TypeError(`checksum must be true or false, not ${described(checksum)}`);
-  if (!checksum || traitsOf(format).family === "zstd") return checksum;
-  throw new TypeError(`checksum does not apply to ${format}: use zstd or dcz`);
-}
-
 /** @throws {TypeError} if `source` is neither a buffer, shared or not, nor a view on one. */
-export function bytesOf(source: ArrayBufferView | ArrayBufferLike, name: string): Uint8Array {
+export function bytesOf(source: unknown, name: string): Uint8Array {
   if (ArrayBuffer.isView(source)) return bytesOfView(source);
   if (source instanceof ArrayBuffer || isShared(source)) return new Uint8Array(source);
-  throw new TypeError(`${name} must be a Uint8Array, another view or an ArrayBuffer, not ${described(source)}`);
+  throw wrongType(name, BYTES, source);
 }
 
 /** Whether it is a shared buffer: what it holds is copied. Pages that are not isolated have no such class. */
-function isShared(source: ArrayBufferLike): source is SharedArrayBuffer {
+function isShared(source: unknown): source is SharedArrayBuffer {
   return typeof SharedArrayBuffer === "function" && source instanceof SharedArrayBuffer;
 }
 
-function requireInteger(name: string, value: number, range: { min: number; max: number }, format: Format): void {
-  if (Number.isInteger(value) && value >= range.min && value <= range.max) return;
-  throw new RangeError(`${name} ${String(value)} is out of range for ${format}: use ${range.min} to ${range.max}`);
-}
-
-/** @throws {RangeError} if brotli would not look at a dictionary. */
-function requireDictionaryLevel(level: number): void {
-  const { min, max } = traitsOf("dcb").levels;
-  if (level >= min) return;
-  throw new RangeError(`level ${level} is out of range for brotli with a dictionary: use ${min} to ${max}`);
-}
-
-function checkedDictionary(
-  format: Format,
-  dictionary: ArrayBufferView | ArrayBufferLike | undefined,
-): Uint8Array | undefined {
-  const need = traitsOf(format).dictionary;
-  const bytes = dictionary === undefined ? undefined : bytesOf(dictionary, "dictionary");
-  if (need === "required" && !bytes?.length) {
-    throw new TypeError(`${format} needs a dictionary: pass the bytes as dictionary`);
-  }
-  if (need === "none" && bytes) throw new TypeError(`a dictionary does not apply to ${format}: use zstd or brotli`);
-  return bytes;
+function requireInteger(name: string, value: number, { min, max }: { min: number; max: number }, format: string): void {
+  if (Number.isInteger(value) && value >= min && value <= max) return;
+  throw new RangeError(`${name} ${value} is out of range for ${format}: use ${min} to ${max}`);
 }

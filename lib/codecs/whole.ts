@@ -2,15 +2,27 @@ import { type Format, formats, traitsOf } from "./format.ts";
 import { type Codecs, decoders, encoders } from "./module.ts";
 import {
   bytesOf,
-  checkedMaxSize,
   type CompressOptions,
   compressParameters,
+  compressSchema,
   type DecompressOptions,
   decompressParameters,
+  decompressSchema,
   type Direction,
   type SessionParameters,
 } from "./options.ts";
 import { FINISH, MAX_OUTPUT, Session } from "./session.ts";
+
+/** The options of {@linkcode compress}. */
+export const compressOptions: ReturnType<typeof compressSchema> = /* @__PURE__ */ compressSchema("compress()");
+/** The options of {@linkcode decompress}. */
+export const decompressOptions: ReturnType<typeof decompressSchema> = /* @__PURE__ */ decompressSchema("decompress()");
+/** The options of {@linkcode compressSync}. */
+export const compressSyncOptions: ReturnType<typeof compressSchema> = /* @__PURE__ */ compressSchema("compressSync()");
+/** The options of {@linkcode decompressSync}. */
+export const decompressSyncOptions: ReturnType<typeof decompressSchema> = /* @__PURE__ */ decompressSchema(
+  "decompressSync()",
+);
 
 /**
  * Compresses `bytes` whole. The result is the same on every runtime.
@@ -40,6 +52,7 @@ export async function compress(
   options: CompressOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const input = bytesOf(bytes, "bytes");
+  compressOptions.check(options);
   const parameters = compressParameters(options, input.length, true);
   return compressWhole(input, parameters, await encoders.load(parameters.family));
 }
@@ -70,8 +83,9 @@ export async function decompress(
   options: DecompressOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const input = bytesOf(bytes, "bytes");
+  decompressOptions.check(options);
   const parameters = decompressParameters(options, true);
-  const maxSize = checkedMaxSize(options.maxSize);
+  const { maxSize = Infinity } = options;
   return decompressWhole(input, parameters, maxSize, await decoders.load(parameters.family));
 }
 
@@ -117,6 +131,7 @@ export function compressSync(
   options: CompressOptions,
 ): Uint8Array<ArrayBuffer> {
   const input = bytesOf(bytes, "bytes");
+  compressSyncOptions.check(options);
   const parameters = compressParameters(options, input.length, true);
   return compressWhole(input, parameters, requireLoaded(encoders, parameters));
 }
@@ -143,8 +158,9 @@ export function decompressSync(
   options: DecompressOptions,
 ): Uint8Array<ArrayBuffer> {
   const input = bytesOf(bytes, "bytes");
+  decompressSyncOptions.check(options);
   const parameters = decompressParameters(options, true);
-  const maxSize = checkedMaxSize(options.maxSize);
+  const { maxSize = Infinity } = options;
   return decompressWhole(input, parameters, maxSize, requireLoaded(decoders, parameters));
 }
 

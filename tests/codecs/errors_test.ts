@@ -39,8 +39,8 @@ test("a level out of range is refused with the range", async () => {
     ["brotli", 12, /level 12 is out of range for brotli: use 0 to 11/],
     ["brotli", -1, /level -1 is out of range for brotli/],
     ["gzip", 13, /level 13 is out of range for gzip: use 1 to 12/],
-    ["gzip", 1.5, /level 1.5 is out of range for gzip/],
-    ["deflate", NaN, /level NaN is out of range for deflate/],
+    ["gzip", 1.5, /level 1.5 is out of range: use a whole number/],
+    ["deflate", NaN, /level NaN is out of range: use a whole number/],
   ];
   for (const [format, level, message] of cases) {
     await assert.rejects(compress(bytes, { format, level }), { name: "RangeError", message });
@@ -118,11 +118,11 @@ test("maxSize stops a bomb and lets through what fits exactly", async () => {
     const bomb = await compress(new Uint8Array(5_000_000), { format, level: 5, ...withDictionary(format) });
     assert.ok(bomb.length < 10_000);
     const error = { name: "RangeError", message: /larger than maxSize, 4999999 bytes/ };
-    const options = { format, maxSize: 4_999_999, ...withDictionary(format) };
-    await assert.rejects(decompress(bomb, options), error);
+    const options = { maxSize: 4_999_999, ...withDictionary(format) };
+    await assert.rejects(decompress(bomb, { format, ...options }), error);
     await assert.rejects(collected(streamOf([bomb]).pipeThrough(new DecompressionStream(format, options))), error);
     const exact = { ...options, maxSize: 5_000_000 };
-    assert.equal((await decompress(bomb, exact)).length, 5_000_000);
+    assert.equal((await decompress(bomb, { format, ...exact })).length, 5_000_000);
     const streamed = await collected(streamOf([bomb]).pipeThrough(new DecompressionStream(format, exact)));
     assert.equal(streamed.length, 5_000_000);
   }
@@ -153,13 +153,16 @@ test("CompressionStream() refuses another number of bytes than its size promised
 });
 
 test("options that are missing, or are the format itself, are told in plain words", async () => {
-  for (const [options, told] of [[undefined, "undefined"], [null, "null"], ["gzip", '"gzip"']]) {
-    const expected = {
-      name: "TypeError",
-      message: `the options must name a format, as in { format: "zstd" }, and not be ${told}`,
-    };
-    for (const run of [compress, decompress]) {
-      await assert.rejects(run(new Uint8Array(3), options as never), expected);
+  for (const run of [compress, decompress]) {
+    for (const [options, told] of [[null, "null"], ["gzip", '"gzip"']]) {
+      await assert.rejects(run(new Uint8Array(3), options as never), {
+        name: "TypeError",
+        message: `the options of ${run.name}() must be an object, not ${told}`,
+      });
     }
+    await assert.rejects(run(new Uint8Array(3), undefined as never), {
+      name: "TypeError",
+      message: /^unknown format "undefined": use one of zstd, brotli/,
+    });
   }
 });

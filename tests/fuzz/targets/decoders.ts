@@ -25,7 +25,11 @@ async function outcomeOf(work: Promise<Uint8Array>): Promise<Outcome> {
 }
 
 function optionsOf(format: Format): { dictionary?: Uint8Array<ArrayBuffer>; maxSize: number } {
-  return { maxSize: MOST, ...(format === "dcb" || format === "dcz" ? { dictionary } : {}) };
+  return { maxSize: MOST, ...dictionaryOf(format) };
+}
+
+function dictionaryOf(format: Format): { dictionary?: Uint8Array<ArrayBuffer> } {
+  return format === "dcb" || format === "dcz" ? { dictionary } : {};
 }
 
 async function streamed(pieces: Uint8Array<ArrayBuffer>[], format: Format): Promise<Uint8Array> {
@@ -93,7 +97,7 @@ export const decoders: Target = {
     for (const [index, format] of formats.entries()) {
       for (const level of [5, 9]) { // brotli uses dictionaries from 5 on
         for (const bytes of inputs) {
-          const small = await compress(bytes, { ...optionsOf(format), format, level });
+          const small = await compress(bytes, { format, level, ...dictionaryOf(format) });
           if (small.length < this.maxSize) seeds.push(concatenated([Uint8Array.of(index), small]));
         }
       }

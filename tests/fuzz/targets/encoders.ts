@@ -61,7 +61,8 @@ export const encoders: Target = {
     const content = input.slice(4);
     const times = 1 + (input[3] ?? 0) % 16 * (random.chance(0.1) ? 20 : 1);
     const bytes = concatenated(Array<Uint8Array>(times).fill(content));
-    const { format, dictionary } = options;
+    const { format, ...others } = options;
+    const { dictionary } = others;
     const maxSize = bytes.length;
     const whole = await compress(bytes, options);
     const requireBack = async (small: Uint8Array<ArrayBuffer>, what: string): Promise<void> => {
@@ -76,11 +77,11 @@ export const encoders: Target = {
     const size = random.chance(0.5) ? { size: bytes.length } : {};
     const pieces = cut(bytes, random);
     await requireBack(
-      await collect(streamOf(pieces).pipeThrough(new CompressionStream(format, { ...options, ...size }))),
+      await collect(streamOf(pieces).pipeThrough(new CompressionStream(format, { ...others, ...size }))),
       "streamed",
     );
     if (dictionary === undefined && format !== "dcb" && format !== "dcz" && pieces.length < 100) {
-      await requireAtOnce(pieces, format, options, new Uint8Array(random.pick([100, 16_384, 65_536])));
+      await requireAtOnce(pieces, format, others, new Uint8Array(random.pick([100, 16_384, 65_536])));
     }
     return `${format} ${options.level} ${whole.length < bytes.length / 2 ? "small" : "large"}`;
   },

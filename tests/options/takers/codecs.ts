@@ -1,0 +1,18 @@
+import { compressionStreamOptions } from "../../../lib/codecs/compression_stream.ts";
+import { decompressionStreamOptions } from "../../../lib/codecs/decompression_stream.ts";
+import * as codecs from "../../../lib/codecs/mod.ts";
+import * as whole from "../../../lib/codecs/whole.ts";
+import type { Taker } from "../taker.ts";
+
+const bytes = new Uint8Array(1);
+const format = "zstd";
+await codecs.ready([format]);
+
+export const takers: readonly Taker[] = [
+  { schema: whole.compressOptions, take: (options) => codecs.compress(bytes, { format, ...options }) },
+  { schema: whole.decompressOptions, take: (options) => codecs.decompress(bytes, { format, ...options }) },
+  { schema: whole.compressSyncOptions, take: (options) => codecs.compressSync(bytes, { format, ...options }) },
+  { schema: whole.decompressSyncOptions, take: (options) => codecs.decompressSync(bytes, { format, ...options }) },
+  { schema: compressionStreamOptions, take: (options) => new codecs.CompressionStream(format, options) },
+  { schema: decompressionStreamOptions, take: (options) => new codecs.DecompressionStream(format, options) },
+];
