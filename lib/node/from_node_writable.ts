@@ -2,7 +2,7 @@ import type { EventEmitter } from "node:events";
 import process from "node:process";
 import type { Writable } from "node:stream";
 import { type BatchedUnderlyingSink, BatchedWritableStream } from "../batch/mod.ts";
-import { Deferred } from "../streams/internal.ts";
+import { Deferred, number, schema, type SchemaOf } from "../streams/internal.ts";
 import type { WritableStreamDefaultController } from "../streams/mod.ts";
 import { areLarge, joinChunks, lengthOf } from "./joined_chunks.ts";
 import { type Follower, prematureClose, requireMethods, SharedEvents, toError } from "./shared_events.ts";
@@ -274,6 +274,12 @@ export interface FromNodeWritableOptions {
   highWaterMark?: number;
 }
 
+/** The options of {@linkcode fromNodeWritable}. */
+export const fromNodeWritableOptions: SchemaOf<FromNodeWritableOptions> = /* @__PURE__ */ schema(
+  "fromNodeWritable()",
+  () => ({ highWaterMark: number(0, Infinity) }),
+);
+
 const BYTES = 128 * 1024;
 const OBJECTS = 1024;
 const METHODS = ["write", "end", "cork", "uncork", "destroy", "on", "off"];
@@ -324,6 +330,7 @@ export function fromNodeWritable<W = any>(
   options: FromNodeWritableOptions = {},
 ): BatchedWritableStream<W> {
   requireMethods(writable, "the writable", "a writable stream of node:stream", METHODS);
+  fromNodeWritableOptions.check(options);
   const isObjectMode = writable.writableObjectMode;
   const { highWaterMark = isObjectMode ? OBJECTS : BYTES } = options;
   const sink = new WritableSink(writable, Math.max(highWaterMark / 2 || 0, isObjectMode ? 1 : SMALLEST_BATCH));

@@ -66,6 +66,14 @@ describe("what is built for browsers", { skip: runtime !== "node" && "it is the 
         assert.equal(await new Response(stream.pipeThrough(new DecompressionStream(format))).text(), text);
       }
     });
+
+    test(`${path} refuses unknown options, and lists the known ones`, async () => {
+      const { LineStream } = await load(path);
+      assert.throws(() => new LineStream({ maxLineLenght: 5 } as object), {
+        name: "TypeError",
+        message: 'LineStream: unknown option "maxLineLenght": use allowCR, maxLineLength',
+      });
+    });
   }
 
   test("pages load the streams without the rest, and codecs only when they are used", () => {
