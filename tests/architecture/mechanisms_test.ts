@@ -68,7 +68,6 @@ const mechanisms: readonly Mechanism[] = [
     instead: "MAX_TIMER_DELAY of lib/timers",
     allowed: {
       "lib/timers/timer.ts": "the mechanism itself",
-      "lib/upload/body/upload_options.ts": OWN_TIMER,
       "lib/compression/events/options.ts": OWN_TIMER,
       "lib/codecs/session.ts": "bytes of output",
       "lib/http/h2/frame_handler.ts": "a number of 31 bits in a frame",

@@ -6,15 +6,10 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
-import {
-  type BodySource,
-  createUploadHandler,
-  saveBody,
-  type SaveBodyOptions,
-  saveForm,
-  UploadError,
-} from "../../lib/upload/mod.ts";
+import { type BodySource, createUploadHandler, type SaveBodyOptions, UploadError } from "../../lib/upload/mod.ts";
 import type { InnerOptions } from "../../lib/upload/body/upload_options.ts";
+import { storeForm } from "../../lib/upload/form/save_form.ts";
+import { storeBody } from "../../lib/upload/sink/save_body.ts";
 import { noise } from "../support/bytes.ts";
 import { runtime } from "../support/runtime.ts";
 import { pause } from "../support/waits.ts";
@@ -77,7 +72,7 @@ for (const [name, source] of Object.entries(sources)) {
   test(`saveBody() ends ${name} that comes too slowly, though never silent`, () =>
     inFolder(async (folder) => {
       const [body, options] = source();
-      const error = await rejection(saveBody(body, join(folder, "file"), { ...strict, ...options }));
+      const error = await rejection(storeBody(body, join(folder, "file"), { ...strict, ...options }));
       assert.ok(error instanceof UploadError, String(error));
       assert.equal(error.code, "TIMEOUT");
       assert.match(error.message, TOO_SLOW);
@@ -141,18 +136,18 @@ const uploads: Record<string, { lines: string[]; begin: string; wrap?: (byte: st
   "a body with a length": {
     lines: ["Content-Length: 100000"],
     begin: "",
-    save: (source, folder) => saveBody(source, join(folder, "file"), strict),
+    save: (source, folder) => storeBody(source, join(folder, "file"), strict),
   },
   "a body in chunks": {
     lines: ["Transfer-Encoding: chunked"],
     begin: "",
     wrap: (byte) => `1\r\n${byte}\r\n`,
-    save: (source, folder) => saveBody(source, join(folder, "file"), strict),
+    save: (source, folder) => storeBody(source, join(folder, "file"), strict),
   },
   "a form": {
     lines: ["Content-Length: 100000", form],
     begin: beginning,
-    save: (source, folder) => saveForm(source, folder, strict),
+    save: (source, folder) => storeForm(source, folder, strict),
   },
 };
 
@@ -181,7 +176,7 @@ for (const way of Object.keys(servers)) {
     });
     const bytes = Buffer.alloc(8_000_000);
     const options: Options = { minRate: 10_000, rateWindow: 1500, idleTimeout: 1500 };
-    const answer = await exchange(way, (source) => saveBody(source, slow, options), [
+    const answer = await exchange(way, (source) => storeBody(source, slow, options), [
       `Content-Length: ${bytes.length}`,
     ], (client) => Promise.resolve(client.send(bytes)));
     assert.equal(answer, "stored");
@@ -203,7 +198,7 @@ for (const [name, source] of Object.entries(floods)) {
   test(`a destination that takes its time does not make ${name} too slow`, async () => {
     let writes = 0;
     const slow = new WritableStream<Uint8Array>({ write: () => writes++ < 5 ? pause(100) : undefined });
-    const saved = await saveBody(source(), slow, { minRate: 1e9, rateWindow: 100, idleTimeout: 50 } as Options);
+    const saved = await storeBody(source(), slow, { minRate: 1e9, rateWindow: 100, idleTimeout: 50 });
     assert.equal(saved.bytes, 4_000_000);
   });
 }
@@ -242,7 +237,7 @@ test("createUploadHandler() takes minRate: 0 for no limit, and refuses what is n
     for (const minRate of [-1, NaN, Infinity]) {
       assert.throws(() => createUploadHandler({ directory, minRate }), {
         name: "RangeError",
-        message: /minRate .*a second/,
+        message: /^minRate /,
       });
     }
     const text = "1kB" as unknown as number;

@@ -34,13 +34,10 @@ test("a file whose size cannot be told fails the upload, not the process", async
   await assert.rejects(transfer(new ReadableStream(), gone, announced, { idleTimeout: 20 }), { message: /EIO/ });
 });
 
-test("an option that there is none of is refused, with the names of all", async () => {
-  const names = "maxBytes, expectedBytes, requireLength, verify, idleTimeout, minRate, timeout, signal, onProgress, " +
-    "decode, maxDecodedBytes, root, overwrite, mode, flush, digest, maxParts, maxFileBytes, maxFieldBytes, " +
-    "maxFieldsBytes, maxNameBytes, maxHeaderBytes, contentType";
+test("an option that there is none of is refused, with the name that was meant", async () => {
   await assert.rejects(saveBody(new Request("http://site.example"), "file", { maxbytes: 1 } as SaveBodyOptions), {
     name: "TypeError",
-    message: `maxbytes is no option of an upload: use ${names}`,
+    message: 'saveBody(): unknown option "maxbytes": did you mean "maxBytes"?',
   });
 });
 

@@ -1,5 +1,19 @@
-import { described, requireKnown } from "../../streams/internal.ts";
-import type { DigestAlgorithm } from "../../semantics/mod.ts";
+import { pathOption } from "../../files/internal.ts";
+import { ALGORITHMS, type DigestAlgorithm } from "../../semantics/mod.ts";
+import {
+  bool,
+  func,
+  integer,
+  type Member,
+  number,
+  oneOf,
+  schema,
+  type SchemaOf,
+  signal,
+  text,
+  wrongType,
+} from "../../streams/internal.ts";
+import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
 
 /**
  * How far a body has been received.
@@ -168,104 +182,85 @@ export interface InnerOptions {
   readonly typeOf?: (given: string | undefined, filename: string) => string;
 }
 
-/** The options that forms have besides. */
-export type FormOption =
+/** The members of {@linkcode SaveBodyOptions} in a schema. */
+export function bodyMembers(): SchemaOf<
+  SaveBodyOptions,
+  "maxBytes" | "requireLength" | "verify" | "idleTimeout" | "minRate" | "timeout" | "decode" | "overwrite" | "flush"
+>["members"] {
+  return {
+    maxBytes: limit(Infinity),
+    expectedBytes: integer(0, Number.MAX_SAFE_INTEGER),
+    requireLength: bool(false),
+    verify: bool(true),
+    idleTimeout: timeLimit(Infinity),
+    minRate: rate(0),
+    timeout: timeLimit(Infinity),
+    signal: signal(),
+    onProgress: func<(progress: UploadProgress) => void>(),
+    decode: bool(false),
+    maxDecodedBytes: limit(),
+    root: pathOption(),
+    overwrite: bool(false),
+    mode: integer(0, 0o7777),
+    flush: bool(false),
+    digest: oneOf<DigestAlgorithm>(ALGORITHMS),
+  };
+}
+
+/** How much of everything a form may have. */
+export type FormLimit =
   | "maxParts"
   | "maxFileBytes"
   | "maxFieldBytes"
   | "maxFieldsBytes"
   | "maxNameBytes"
-  | "maxHeaderBytes"
-  | "contentType";
+  | "maxHeaderBytes";
 
-/** The names of all options, those of forms included: a handler takes bodies and forms by the same. */
-export const knownOptions: Readonly<Record<keyof SaveBodyOptions | FormOption, true>> = {
-  maxBytes: true,
-  expectedBytes: true,
-  requireLength: true,
-  verify: true,
-  idleTimeout: true,
-  minRate: true,
-  timeout: true,
-  signal: true,
-  onProgress: true,
-  decode: true,
-  maxDecodedBytes: true,
-  root: true,
-  overwrite: true,
-  mode: true,
-  flush: true,
-  digest: true,
-  maxParts: true,
-  maxFileBytes: true,
-  maxFieldBytes: true,
-  maxFieldsBytes: true,
-  maxNameBytes: true,
-  maxHeaderBytes: true,
-  contentType: true,
-};
-const inner: Readonly<Record<keyof InnerOptions, false>> = {
-  leavesBody: false,
-  ownsChunks: false,
-  rateWindow: false,
-  typeOf: false,
-};
+/** More than that the parser of header fields does not take. */
+const MOST_HEADER_BYTES = 16 * 1024;
 
-const numbers = ["maxBytes", "expectedBytes", "idleTimeout", "timeout", "maxDecodedBytes"] as const;
-const switches = ["requireLength", "verify", "decode", "overwrite", "flush"] as const;
-/** The longest time that timers know, in ms. */
-const LONGEST = 2 ** 31 - 1;
-
-/**
- * Sees that the options are what they have to be.
- *
- * @throws {TypeError} if one is of the wrong type.
- * @throws {RangeError} if a number is out of range.
- */
-export function checkSaveOptions(options: SaveBodyOptions): void {
-  requireKnown(options, { ...knownOptions, ...inner }, "an upload");
-  for (const name of numbers) requireLimit(name, options[name]);
-  requireRate(options.minRate);
-  for (const name of switches) requireType(name, options[name], "boolean");
-  requireType("onProgress", options.onProgress, "function");
-  const { signal, mode, digest, expectedBytes } = options;
-  if (expectedBytes === Infinity) throw new RangeError("expectedBytes must be a number of bytes, not Infinity");
-  if (signal !== undefined && typeof signal?.addEventListener !== "function") {
-    throw new TypeError(`signal must be an AbortSignal, not ${String(signal)}`);
-  }
-  if (mode !== undefined && !(Number.isInteger(mode) && mode >= 0 && mode <= 0o7777)) {
-    throw new RangeError(`mode must be permission bits from 0 to 0o7777, not ${String(mode)}`);
-  }
-  if (digest !== undefined && digest !== "sha-256" && digest !== "sha-512") {
-    throw new TypeError(`digest must be "sha-256" or "sha-512", not ${JSON.stringify(digest) ?? String(digest)}`);
-  }
+/** The members of the options that forms have besides in a schema. */
+export function formMembers(): SchemaOf<
+  { [Name in FormLimit]?: number } & { contentType?: string },
+  FormLimit
+>["members"] {
+  return {
+    maxParts: limit(1000),
+    maxFileBytes: limit(Infinity),
+    maxFieldBytes: limit(1024 * 1024),
+    maxFieldsBytes: limit(16 * 1024 * 1024),
+    maxNameBytes: limit(1024),
+    maxHeaderBytes: integer(1, MOST_HEADER_BYTES, MOST_HEADER_BYTES),
+    contentType: text(),
+  };
 }
 
-/**
- * Sees that an option is a limit: a whole number, or Infinity.
- *
- * @throws {TypeError} if it is no number.
- * @throws {RangeError} if it is negative or has a fraction, or a time in ms longer than timers know (24.8 days).
- */
-export function requireLimit(name: string, value: unknown): void {
-  if (value === undefined || value === Infinity) return;
-  if (typeof value !== "number") throw new TypeError(`${name} must be a number, not ${described(value)}`);
-  const isTime = name.toLowerCase().endsWith("timeout");
-  const isFit = isTime ? value > 0 && value <= LONGEST : Number.isSafeInteger(value) && value >= 0;
-  if (isFit) return;
-  const fit = isTime ? `a number of ms above 0 and up to ${LONGEST}` : "a whole number from 0 on";
-  throw new RangeError(`${name} must be ${fit}, or Infinity, not ${value}`);
+/** The options of {@linkcode saveBody}; those of forms mean nothing there: a server may have one object for both. */
+export const saveBodyOptions: SchemaOf<SaveBodyOptions> = /* @__PURE__ */ schema(
+  "saveBody()",
+  () => ({ ...bodyMembers(), ...formMembers() }),
+);
+
+/** An option that is a whole number, or Infinity. */
+export function limit<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
+  return integer(0, Infinity, fallback);
 }
 
-function requireRate(value: unknown): void {
-  if (value === undefined) return;
-  if (typeof value !== "number") throw new TypeError(`minRate must be a number, not ${described(value)}`);
-  if (value >= 0 && value < Infinity) return;
-  throw new RangeError(`minRate must be a number of bytes a second from 0, for no limit, on, not ${value}`);
+/** An option that is a number of bytes a second. */
+export function rate<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
+  return number(0, Number.MAX_SAFE_INTEGER, fallback);
 }
 
-/** @throws {TypeError} if an option that is given is not of that type. */
-export function requireType(name: string, value: unknown, type: "boolean" | "function"): void {
-  if (value === undefined || typeof value === type) return;
-  throw new TypeError(`${name} must be a ${type}, not ${described(value)}`);
+/** An option that is the time in ms after which something ends, or Infinity. */
+export function timeLimit<D extends number | undefined = undefined>(fallback?: D): Member<number, D> {
+  const expected = `a number of ms above 0 and up to ${MAX_TIMER_DELAY}, or Infinity`;
+  return {
+    fallback: fallback as D,
+    expected,
+    check(value, name) {
+      if (typeof value !== "number") throw wrongType(name, expected, value);
+      if (value > 0 && value <= MAX_TIMER_DELAY || value === Infinity) return value;
+      throw new RangeError(`${name} ${value} is out of range: use ${expected}`);
+    },
+  };
 }

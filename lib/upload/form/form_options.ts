@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { extensionOfType } from "../../semantics/mod.ts";
 import { UploadError } from "../body/upload_error.ts";
-import { checkSaveOptions, type FormOption, requireLimit, type SaveBodyOptions } from "../body/upload_options.ts";
+import { schema, type SchemaOf } from "../../streams/internal.ts";
+import { bodyMembers, type FormLimit, formMembers, type SaveBodyOptions } from "../body/upload_options.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 
 /**
@@ -169,41 +170,27 @@ export interface SaveFormOptions extends SaveBodyOptions {
   contentType?: string;
 }
 
+/** The options of {@linkcode saveForm}. */
+export const saveFormOptions: SchemaOf<
+  SaveFormOptions,
+  Exclude<
+    keyof SaveFormOptions,
+    "expectedBytes" | "signal" | "onProgress" | "maxDecodedBytes" | "root" | "mode" | "digest" | "contentType"
+  >
+> = /* @__PURE__ */ schema("saveForm()", () => ({ ...bodyMembers(), ...formMembers() }));
+
 /** How much of everything a form may have. */
-export type FormLimits = Required<Pick<SaveFormOptions, Exclude<FormOption, "contentType">>>;
+export type FormLimits = Readonly<Record<FormLimit, number>>;
 
-/** More than that the parser of header fields does not take. */
-const MOST_HEADER_BYTES = 16 * 1024;
-
-const defaults: FormLimits = {
-  maxParts: 1000,
-  maxFileBytes: Infinity,
-  maxFieldBytes: 1024 * 1024,
-  maxFieldsBytes: 16 * 1024 * 1024,
-  maxNameBytes: 1024,
-  maxHeaderBytes: MOST_HEADER_BYTES,
-};
-
-/**
- * The limits of a form, with the defaults for those that are not given.
- *
- * @throws {TypeError} if an option is of the wrong type.
- * @throws {RangeError} if a number is out of range.
- */
-export function checkFormOptions(options: SaveFormOptions): FormLimits {
-  checkSaveOptions(options);
-  const limits = { ...defaults };
-  for (const name of Object.keys(defaults) as (keyof FormLimits)[]) {
-    requireLimit(name, options[name]);
-    limits[name] = options[name] ?? defaults[name];
-  }
-  const { maxHeaderBytes } = limits;
-  if (maxHeaderBytes < 1 || maxHeaderBytes > MOST_HEADER_BYTES) {
-    throw new RangeError(`maxHeaderBytes ${maxHeaderBytes} is out of range: use 1 to ${MOST_HEADER_BYTES}`);
-  }
-  const { contentType } = options;
-  if (contentType !== undefined && typeof contentType !== "string") {
-    throw new TypeError(`contentType must be a string, not ${String(contentType)}`);
-  }
-  return limits;
+/** The limits of a form, with the defaults for those that are not given. */
+export function formLimits(options: SaveFormOptions): FormLimits {
+  const limitOf = (name: FormLimit): number => options[name] ?? saveFormOptions.members[name].fallback;
+  return {
+    maxParts: limitOf("maxParts"),
+    maxFileBytes: limitOf("maxFileBytes"),
+    maxFieldBytes: limitOf("maxFieldBytes"),
+    maxFieldsBytes: limitOf("maxFieldsBytes"),
+    maxNameBytes: limitOf("maxNameBytes"),
+    maxHeaderBytes: limitOf("maxHeaderBytes"),
+  };
 }

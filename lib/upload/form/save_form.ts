@@ -4,7 +4,7 @@ import { boundaryOf } from "./form_parser.ts";
 import { destineBy, type FormDestination } from "./form_options.ts";
 import { FormFields } from "./form_files.ts";
 import { FormFiles, type SavedFormFile } from "./form_files.ts";
-import { checkFormOptions, type SaveFormOptions } from "./form_options.ts";
+import { formLimits, type SaveFormOptions, saveFormOptions } from "./form_options.ts";
 import { type FormEvent, FormParser } from "./form_parser.ts";
 import type { PartHeader } from "./part_header.ts";
 import type { PartTarget } from "./form_options.ts";
@@ -78,7 +78,17 @@ export async function saveForm(
   destination: FormDestination,
   options: SaveFormOptions = {},
 ): Promise<SavedForm> {
-  const limits = checkFormOptions(options);
+  saveFormOptions.check(options);
+  return await storeForm(source, destination, options);
+}
+
+/** Stores a form as {@linkcode saveForm} does, by options that are checked. */
+export async function storeForm(
+  source: BodySource,
+  destination: FormDestination,
+  options: SaveFormOptions & InnerOptions,
+): Promise<SavedForm> {
+  const limits = formLimits(options);
   const destine = destineBy(destination);
   const parser = new FormParser(boundaryOf(source, options.contentType, options.decode ?? false), limits);
   const { signal } = options;
@@ -89,7 +99,7 @@ export async function saveForm(
   signal?.addEventListener("abort", onAbort);
   const fields = new FormFields(limits);
   const files = new FormFiles(destine, limits, options);
-  const store = new FormStore(fields, files, options as InnerOptions);
+  const store = new FormStore(fields, files, options);
   try {
     await receiveForm(body, parser, store, stopped);
     signal?.throwIfAborted();

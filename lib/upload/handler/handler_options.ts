@@ -1,6 +1,21 @@
+import { pathOption } from "../../files/internal.ts";
 import type { S3Bucket } from "../../s3/mod.ts";
-import type { SaveFormOptions } from "../form/form_options.ts";
-import type { UploadLogEntry } from "./incoming.ts";
+import {
+  anyOf,
+  bool,
+  func,
+  listOf,
+  member,
+  nested,
+  number,
+  schema,
+  type SchemaOf,
+  text,
+} from "../../streams/internal.ts";
+import { limit, rate, timeLimit } from "../body/upload_options.ts";
+import { type SaveFormOptions, saveFormOptions } from "../form/form_options.ts";
+import { isOrigin } from "./cross_site.ts";
+import { type UploadLogEntry, warnOfFailures } from "./incoming.ts";
 
 /**
  * A file that is to be named.
@@ -201,4 +216,66 @@ export interface UploadHandlerOptions
    * @default a line by `console.warn` for 499 and from 500 on
    */
   log?: (entry: UploadLogEntry) => void;
+}
+
+const DAY = 24 * 60 * 60 * 1000;
+/** An extension as users write it, with or without its dot: `png`, `.png`, `tar.gz`. */
+const EXTENSION = /^\.?[^\s./\\*?]+(?:\.[^\s./\\*?]+)*$/;
+
+/** The options of {@linkcode UploadHandlerOptions.resumable}. */
+export const resumableOptions: SchemaOf<ResumableOptions, keyof ResumableOptions> = /* @__PURE__ */ schema(
+  "createUploadHandler()",
+  () => ({ maxAge: number(1000, Number.MAX_SAFE_INTEGER, DAY), maxUnfinished: number(1, Infinity, 10_000) }),
+);
+
+/** The options of {@linkcode createUploadHandler}. The limits are for senders whom nobody knows. */
+export const uploadHandlerOptions: SchemaOf<
+  UploadHandlerOptions & { resumable?: boolean | Required<ResumableOptions> },
+  Exclude<
+    keyof UploadHandlerOptions,
+    | "directory"
+    | "storage"
+    | "name"
+    | "accept"
+    | "extensions"
+    | "onComplete"
+    | "onProgress"
+    | "maxDecodedBytes"
+    | "mode"
+    | "digest"
+  >
+> = /* @__PURE__ */ schema("createUploadHandler()", () => {
+  const { root: _root, signal: _signal, expectedBytes: _bytes, contentType: _type, ...saving } =
+    saveFormOptions.members;
+  return {
+    directory: pathOption(),
+    storage: member<S3Bucket>("an S3Bucket of @millrace/streams/s3", isBucket),
+    basePath: text("/", 'a path such as "/files/"', (path) => !/[?#\\]|\/\//.test(path)),
+    name: func<NonNullable<UploadHandlerOptions["name"]>>(),
+    accept: anyOf([text(), listOf(text(), "a list of media types")]),
+    dotfiles: bool(false),
+    extensions: listOf(
+      text(undefined, 'an extension such as "png"', (extension) => EXTENSION.test(extension)),
+      'a list of extensions such as ["png", "pdf"]',
+    ),
+    allowCrossSite: anyOf([
+      bool(),
+      listOf(
+        text(undefined, 'an origin such as "https://app.example"', isOrigin),
+        'a list of origins such as "https://app.example"',
+      ),
+    ], false),
+    ...saving,
+    maxBytes: limit(2 ** 30),
+    idleTimeout: timeLimit(30_000),
+    minRate: rate(1024),
+    resumable: anyOf([bool(), nested(resumableOptions)], false),
+    onComplete: func<NonNullable<UploadHandlerOptions["onComplete"]>>(),
+    log: func<NonNullable<UploadHandlerOptions["log"]>>(warnOfFailures),
+  };
+});
+
+function isBucket(value: unknown): boolean {
+  const { writable, join } = Object(value) as { writable?: unknown; join?: unknown };
+  return typeof writable === "function" && typeof join === "function";
 }

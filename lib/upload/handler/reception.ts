@@ -1,9 +1,9 @@
 import type { BodySource } from "../body/body_source.ts";
 import { randomName } from "../form/form_options.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
-import { saveBody } from "../sink/save_body.ts";
+import { storeBody } from "../sink/save_body.ts";
 import type { FormPart } from "../form/form_options.ts";
-import { saveForm } from "../form/save_form.ts";
+import { storeForm } from "../form/save_form.ts";
 import type { SaveFormOptions } from "../form/form_options.ts";
 import { UploadError } from "../body/upload_error.ts";
 import { type Admitted, nameOf, requireExtension, requireType } from "./admission.ts";
@@ -52,7 +52,7 @@ export async function receive(
   try {
     const overwrite = options.overwrite === true && !isConditional;
     const destination = storage.destination(name, { overwrite, contentType });
-    const saved = await saveBody(body, destination, { ...options, overwrite });
+    const saved = await storeBody(body, destination, { ...options, overwrite });
     const { bytes, digest } = saved;
     const file = { name, bytes, digest, contentType };
     await settings.onComplete?.(completed(file, saved.path, admitted.info));
@@ -75,7 +75,7 @@ async function receiveForm(
   const { storage, save } = settings;
   const names: string[] = [];
   const added: BodyDestination[] = [];
-  const { files, fields } = await saveForm(body, async (part) => {
+  const { files, fields } = await storeForm(body, async (part) => {
     const place = await placeOfPart(settings, info, part);
     if (place === undefined) return undefined;
     const { name, isThere } = place;

@@ -6,7 +6,7 @@ import { formatDigest } from "../../semantics/mod.ts";
 import { Digester } from "../body/announced.ts";
 import { type BodyDestination, openSink } from "./open_sink.ts";
 import { receiveBody } from "../body/receive_body.ts";
-import { checkSaveOptions, type SaveBodyOptions } from "../body/upload_options.ts";
+import { type InnerOptions, type SaveBodyOptions, saveBodyOptions } from "../body/upload_options.ts";
 import { transfer, unseenStream } from "./transfer.ts";
 
 /**
@@ -61,7 +61,16 @@ export async function saveBody(
   destination: BodyDestination,
   options: SaveBodyOptions = {},
 ): Promise<SavedBody> {
-  checkSaveOptions(options);
+  saveBodyOptions.check(options);
+  return await storeBody(source, destination, options);
+}
+
+/** Stores a body as {@linkcode saveBody} does, by options that are checked. */
+export async function storeBody(
+  source: BodySource,
+  destination: BodyDestination,
+  options: SaveBodyOptions & InnerOptions,
+): Promise<SavedBody> {
   const { digest: algorithm, signal } = options;
   signal?.throwIfAborted();
   const announced = announcedOf(source, options);

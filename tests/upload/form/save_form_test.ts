@@ -283,9 +283,13 @@ test("the boundary may be written in every way that senders have", () =>
 test("arguments that are not what they have to be are told, and nothing is read", async () => {
   const given = request();
   const wrong: [unknown, unknown, RegExp][] = [
-    ["folder", { maxParts: -1 }, /^RangeError: maxParts must be a whole number from 0 on, or Infinity, not -1$/],
-    ["folder", { maxFieldBytes: "1" }, /^TypeError: maxFieldBytes must be a number, not "1"$/],
-    ["folder", { maxHeaderBytes: 16_385 }, /^RangeError: maxHeaderBytes 16385 is out of range: use 1 to 16384$/],
+    ["folder", { maxParts: -1 }, /^RangeError: maxParts -1 is out of range: use a whole number from 0$/],
+    ["folder", { maxFieldBytes: "1" }, /^TypeError: maxFieldBytes must be a whole number from 0, not "1"$/],
+    [
+      "folder",
+      { maxHeaderBytes: 16_385 },
+      /^RangeError: maxHeaderBytes 16385 is out of range: use a whole number from 1 to 16384$/,
+    ],
     ["folder", { maxHeaderBytes: 0 }, /^RangeError: maxHeaderBytes 0 is out of range/],
     ["folder", { maxBytes: NaN }, /^RangeError: maxBytes/],
     ["folder", { contentType: 1 }, /^TypeError: contentType must be a string, not 1$/],

@@ -98,7 +98,7 @@ test("createUploadHandler() refuses allowCrossSite that is neither a switch nor 
     ];
     for (const value of wrong) {
       const options = { directory, allowCrossSite: value } as UploadHandlerOptions;
-      assert.throws(() => createUploadHandler(options), { name: "TypeError", message: /allowCrossSite .*https:/ });
+      assert.throws(() => createUploadHandler(options), { name: "TypeError", message: /^allowCrossSite.* .*https:/ });
     }
     for (const allowCrossSite of [undefined, false, true, ["https://a.example", "http://[::1]:80/"]]) {
       createUploadHandler({ directory, allowCrossSite });

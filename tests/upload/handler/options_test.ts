@@ -60,7 +60,7 @@ test("createUploadHandler() refuses options of single bodies, which it would not
       const options = { directory, [option]: value };
       assert.throws(() => createUploadHandler(options), {
         name: "TypeError",
-        message: new RegExp(`^${option} is no option of createUploadHandler\\(\\): use directory, `),
+        message: new RegExp(`^createUploadHandler\\(\\): unknown option "${option}"`),
       });
     }
     return Promise.resolve();

@@ -224,7 +224,10 @@ test("no more uploads are unfinished at a time than there may be", () =>
     await until(async () => (await next()).status === 201, "there is room for one more");
     for (const value of [0, -1, NaN]) {
       const options = { directory: "x", resumable: { maxUnfinished: value } };
-      assert.throws(() => createUploadHandler(options), /maxUnfinished must be a number from 1 on/);
+      assert.throws(
+        () => createUploadHandler(options),
+        /resumable\.maxUnfinished .* is out of range: use a number from 1$/,
+      );
     }
   }));
 

@@ -2,10 +2,10 @@ import { ALGORITHMS, type DigestAlgorithm, formatDigest } from "../../../semanti
 import { parseDigestField, verifyDigests } from "../../body/announced.ts";
 import type { BodySource } from "../../body/body_source.ts";
 import { UploadError } from "../../body/upload_error.ts";
-import { saveForm } from "../../form/save_form.ts";
+import { storeForm } from "../../form/save_form.ts";
 import type { SessionHold, SessionRecord, StagedFile, Stored } from "../../session/session_storage.ts";
 import { digestsOf } from "../../session/sessions.ts";
-import { saveBody } from "../../sink/save_body.ts";
+import { storeBody } from "../../sink/save_body.ts";
 import type { Answer } from "../incoming.ts";
 import { completed, placeOfPart, stored, textsOf } from "../reception.ts";
 import { conditionFailed, requireConditions, wantsNone } from "../storage.ts";
@@ -46,7 +46,7 @@ async function stageForm(
 ): Promise<{ readonly staged: StagedFile[]; readonly texts: Record<string, string | string[]> }> {
   const info = infoOf(exchange, hold.record);
   const places: { readonly name: string; readonly isThere: boolean }[] = [];
-  const { files, fields } = await saveForm(sourceOf(hold), async (part) => {
+  const { files, fields } = await storeForm(sourceOf(hold), async (part) => {
     const place = await placeOfPart(exchange.settings, info, part);
     if (place === undefined) return undefined;
     if (places.some(({ name }) => name === place.name)) {
@@ -78,7 +78,7 @@ async function stageDecoded(exchange: Exchange, hold: SessionHold): Promise<{ re
   if (method === "PUT") requireConditions({ ...request, method, source: requestOf(hold.record, null) }, status);
   const part = partOf(0);
   const destination = hold.staged(part, contentType);
-  const { bytes, digest } = await saveBody(sourceOf(hold), destination, stagingOptions(exchange));
+  const { bytes, digest } = await storeBody(sourceOf(hold), destination, stagingOptions(exchange));
   const isThere = status !== undefined;
   return { staged: [{ part, isThere, name, bytes, ...(digest !== undefined && { digest }), contentType }] };
 }
