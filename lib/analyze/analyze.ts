@@ -4,6 +4,8 @@ import { hashedNames } from "../names/mod.ts";
 import { isOwnName } from "../precompress/internal.ts";
 import { extensions } from "../precompress/mod.ts";
 import { createStaticHandler } from "../static/mod.ts";
+import { bytes, func, integer, listOf, number, schema, type SchemaOf, signal, text } from "../streams/internal.ts";
+import { MAX_TIMER_DELAY } from "../timers/mod.ts";
 import type { Analysis, AnalyzedFile } from "./analysis.ts";
 import { judge } from "./judge.ts";
 import { type Ask, type Locate, Visitor } from "./visitor.ts";
@@ -94,6 +96,18 @@ export interface AnalyzeOptions {
   readonly ca?: string;
   readonly onProgress?: (step: string, done: number, known: number) => void;
 }
+
+/** The options of {@linkcode analyze}, which the command reads. */
+export const analyzeOptions: SchemaOf<AnalyzeOptions, "origins" | "maxFiles" | "maxBytes" | "timeout"> =
+  /* @__PURE__ */ schema("analyze()", () => ({
+    origins: listOf(text(), "a list of origins", []),
+    maxFiles: integer(1, Infinity, 500),
+    maxBytes: bytes(100 * 1024 * 1024, 1),
+    timeout: number(0, MAX_TIMER_DELAY, 60_000),
+    signal: signal(),
+    ca: text(),
+    onProgress: func<NonNullable<AnalyzeOptions["onProgress"]>>(),
+  }));
 
 /** A folder's files are asked for at this origin. */
 const HERE = "http://folder.invalid";

@@ -3,5 +3,5 @@
  *
  * @module
  */
-export { analyze, type AnalyzeOptions } from "./analyze.ts";
+export { analyze, type AnalyzeOptions, analyzeOptions } from "./analyze.ts";
 export { type Analysis, type AnalyzedFile, type Finding, type FindingKind, hints } from "./analysis.ts";

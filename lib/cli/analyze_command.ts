@@ -1,66 +1,73 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import process from "node:process";
-import { type Analysis, analyze, type AnalyzedFile, hints } from "../analyze/mod.ts";
+import { type Analysis, analyze, type AnalyzedFile, analyzeOptions, hints } from "../analyze/mod.ts";
 import { explain } from "../precompress/internal.ts";
 import { counted, formatBytes } from "../quantities/mod.ts";
 import { printable } from "../static/internal.ts";
-import type { Command } from "./usage.ts";
-import { DONE, FAILED, interrupted, WRONG_USAGE } from "./usage.ts";
+import { Flags, type GivenFlags, optionsByPath } from "./flags.ts";
 import { Interruption } from "./signals.ts";
-import { byteCount, readWords, UsageError, wholeNumber } from "./usage.ts";
+import { type Command, DONE, FAILED, interrupted, UsageError, WRONG_USAGE } from "./usage.ts";
 
-const help =
-  `Looks at a page and its files as a browser does, or at a folder's as millrace serve would send them: what is
+/** The flags of `millrace analyze`. */
+export const analyzeFlags: Flags = new Flags(() => optionsByPath(analyzeOptions), [
+  {
+    option: "origins",
+    name: "origin",
+    value: "ORIGIN",
+    help: "look at files of that origin, too, as in https://cdn.example; can be repeated",
+  },
+  { option: "maxFiles", value: "N", help: "look at no more files" },
+  { option: "maxBytes", value: "BYTES", help: "load no more; k, M or G may follow the number" },
+  { option: "timeout", value: "SECONDS", help: "stop then, and tell what was seen" },
+  {
+    option: "ca",
+    value: "FILE",
+    help: "trust the certificates in this file, in PEM format, in place of the system's",
+  },
+  { name: "json", help: "print the analysis as JSON" },
+]);
+
+/** The options without a flag, and the reason. */
+export const analyzeWithoutFlag: Readonly<Record<string, string>> = {
+  signal: "SIGINT and SIGTERM stop it",
+  onProgress: "a terminal shows the progress",
+};
+
+function help(): string {
+  return `Looks at a page and its files as a browser does, or at a folder's as millrace serve would send them: what is
 uncompressed or compressed badly, not cached or kept too long, and the bytes that precompress would save.
 
 usage: millrace analyze URL|DIR [options]
 
-  --origin ORIGIN        look at files of that origin, too, as in https://cdn.example; can be repeated
-  --max-files N          look at no more files (default 500)
-  --max-bytes BYTES      load no more; k, M or G may follow the number (default 100M)
-  --timeout SECONDS      stop then, and tell what was seen (default 60)
-  --ca FILE              trust the certificates in this file, in PEM format, in place of the system's
-  --json                 print the analysis as JSON
-  -h, --help; -v, --version
-
+${analyzeFlags.help()}
 exit status: 0 nothing found, 1 findings, 2 wrong usage or nothing to look at, 130 or 143 interrupted
 `;
-
-const flags = {
-  origin: { type: "string", multiple: true },
-  "max-files": { type: "string" },
-  "max-bytes": { type: "string" },
-  timeout: { type: "string" },
-  ca: { type: "string" },
-  json: { type: "boolean" },
-  help: { type: "boolean", short: "h" },
-  version: { type: "boolean", short: "v" },
-} as const;
+}
 
 /** `millrace analyze URL|DIR`: prints what a site's files cost that they need not. */
 export const analyzeCommand: Command = {
   help,
   async run(words) {
-    const { values, positionals } = readWords(words, flags);
-    if (values.help) return "help";
-    if (values.version) return "version";
-    const target = targetOf(positionals.slice(1)); // behind the name of the command
-    const options = {
-      origins: (values.origin ?? []).map(originOf),
-      maxFiles: positive("max-files", wholeNumber("max-files", values["max-files"] ?? "500")),
-      maxBytes: positive("max-bytes", byteCount("max-bytes", values["max-bytes"] ?? "100M")),
-      timeout: 1000 * Math.min(positive("timeout", wholeNumber("timeout", values.timeout ?? "60")), 86_400),
-      ...(values.ca !== undefined && { ca: await certificates(values.ca) }),
-    };
-    return await look(target, options, values.json ?? false);
+    const given = analyzeFlags.parse(words);
+    if (given.has("help")) return "help";
+    if (given.has("version")) return "version";
+    const target = targetOf(given.words.slice(1)); // behind the name of the command
+    const origins = given.texts("origin").map(originOf);
+    const ca = given.has("ca") ? await certificates(given.text("ca")!) : undefined;
+    const options = { ...given.options(), origins, ca };
+    return await look(target, limitsOf(options, given), given.has("json"));
   },
 };
 
-/** With a limit of none, nothing would be looked at, and nothing found. */
-function positive(flag: string, value: number): number {
-  if (value === 0) throw new UsageError(`--${flag} 0 would look at nothing: use 1 or more`);
-  return value;
+type Limits = Omit<ReturnType<typeof analyzeOptions>, "signal" | "onProgress">;
+
+function limitsOf(options: object, given: GivenFlags): Limits {
+  try {
+    return analyzeOptions(options);
+  } catch (error) {
+    throw given.explained(error);
+  }
 }
 
 function targetOf(words: readonly string[]): string {
@@ -90,8 +97,6 @@ async function certificates(path: string): Promise<string> {
   if (text.includes("-----BEGIN CERTIFICATE-----")) return text;
   throw new UsageError(`--ca ${path} holds no certificate in PEM format`);
 }
-
-type Limits = { origins: string[]; maxFiles: number; maxBytes: number; timeout: number; ca?: string };
 
 async function look(target: string, limits: Limits, json: boolean): Promise<number> {
   const interruption = new Interruption();

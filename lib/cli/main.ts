@@ -38,9 +38,9 @@ export async function main(words: readonly string[]): Promise<number> {
     if (!name) requireFolder(first);
     const { help, run } = await commands.get(name ?? "precompress")!();
     await loadFailure(); // now: later there may be no descriptor left to load it with
-    if (words.length === 0) return usage(overview + help);
+    if (words.length === 0) return usage(overview + help());
     const result = await run(words);
-    if (result === "help") return print(name ? help : overview + help);
+    if (result === "help") return print(name ? help() : overview + help());
     return result === "version" ? printVersion() : result;
   } catch (error) {
     const { failureText } = await loadFailure();
@@ -62,7 +62,7 @@ async function printHelp([name, ...more]: readonly string[]): Promise<number> {
   const command = commands.get(name ?? "precompress");
   if (!command) throw new UsageError(`"${name}" is not a command${suggestion(name!)}`);
   const { help } = await command();
-  return print(name === undefined ? overview + help : help);
+  return print(name === undefined ? overview + help() : help());
 }
 
 /** A mistyped command should not pass for a folder's name. */

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { environmentVariable } from "../runtime/mod.ts";
 import { isSettable, requireFieldValue } from "../semantics/mod.ts";
-import { settingsOf } from "../static/internal.ts";
+import { settingsOf, staticHandlerOptions } from "../static/internal.ts";
 import type { StaticHandlerOptions } from "../static/mod.ts";
-import { byteCount, oneFolder, type Parsed, readWords, requireThere, UsageError } from "./usage.ts";
+import { Flags, type GivenFlags, optionsByPath } from "./flags.ts";
+import { oneFolder, requireThere, UsageError } from "./usage.ts";
 
 /** A field's name (RFC 9110, section 5.1). */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -42,44 +43,99 @@ function fieldOf(text: string): [name: string, value: string] {
   return [name.toLowerCase(), value];
 }
 
+const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_PORT = 8080;
 const PORTS_TO_TRY = 20;
 
-/** The text that `millrace serve --help` prints. */
-export const serveHelp =
-  `Serves a folder over HTTP, from memory where files are small: precompressed variants, caching, ranges, and deltas for
+/** The flags of `millrace serve`. */
+export const serveFlags: Flags = new Flags(() => optionsByPath(staticHandlerOptions), [
+  {
+    name: "port",
+    short: "p",
+    value: "N",
+    help: `default: that of the environment's PORT, else ${DEFAULT_PORT} or the next free one; 0 for any free one`,
+  },
+  {
+    name: "host",
+    value: "HOST",
+    help: `the address to listen on (default ${DEFAULT_HOST}: this machine only; 0.0.0.0 for every address)`,
+  },
+  { option: "basePath", name: "base", value: "PATH", mayBeEmpty: true, help: "the path that DIR is served at" },
+  { option: "index", value: "NAME", help: "the file that answers for its folder" },
+  { option: "cleanUrls", help: "/about answers about.html" },
+  {
+    option: "fallback",
+    value: "FILE",
+    help: "the page for paths without a file, with 200: for applications that route by themselves",
+  },
+  { option: "notFound", value: "FILE", help: "the page that goes with 404, if there is one" },
+  { option: "dotfiles", help: "serve names that begin with a dot, too" },
+  {
+    option: "immutable",
+    value: "GLOB",
+    help: "the paths below DIR whose content never changes",
+    otherwise: "names with a content hash",
+  },
+  {
+    name: "header",
+    value: '"NAME: VALUE"',
+    repeats: true,
+    help: "a field of every response, errors included; can be repeated",
+  },
+  { option: "cors", help: "scripts of any origin may read the responses" },
+  {
+    option: "cors",
+    name: "cors-origin",
+    value: "ORIGIN",
+    help: "scripts of that origin may, as in https://app.example; can be repeated",
+  },
+  {
+    option: "cacheControl",
+    value: "TEXT",
+    mayBeEmpty: true,
+    help: "for what is not immutable",
+    otherwise: "no-cache, kept and revalidated each time",
+  },
+  { option: "dictionaries", name: "no-dictionaries", help: "no deltas for returning visitors (RFC 9842)" },
+  {
+    option: "memoryLimit",
+    value: "BYTES",
+    help: "of files kept in memory; k, M or G may follow the number",
+  },
+  { option: "previous", value: "DIR", help: "the former deploy: its immutable files stay answerable" },
+  { option: "watch" }, // what the command does anyway
+  {
+    option: "watch",
+    name: "no-watch",
+    help: "do not look at DIR when something in it changes; it is scanned again by SIGHUP",
+  },
+  { option: "reprDigest", help: "send the SHA-256 of what is sent of (RFC 9530)" },
+  { name: "cert", value: "FILE", help: "a certificate in PEM format, for https; with" },
+  { name: "key", value: "FILE", help: "its private key" },
+  { name: "quiet", help: "print warnings and errors only, no line for each request" },
+]);
+
+/** The options without a flag, and the reason. */
+export const serveWithoutFlag: Readonly<Record<string, string>> = {
+  headers: "--header names fields of every response",
+  precompressed: "the variants that are there are meant to be sent",
+  onWarning: "warnings are printed",
+};
+
+/** Returns the text that `millrace serve --help` prints. */
+export function serveHelp(): string {
+  return `Serves a folder over HTTP, from memory where files are small: precompressed variants, caching, ranges, and deltas for
 returning visitors. Run millrace precompress first.
 
 usage: millrace serve DIR [options]
 
-  -p, --port N           default: that of the environment's PORT, else 8080 or the next free one; 0 for any free one
-  --host HOST            the address to listen on (default 127.0.0.1: this machine only; 0.0.0.0 for every address)
-  --base PATH            the path that DIR is served at (default /)
-  --index NAME           the file that answers for its folder (default index.html)
-  --clean-urls           /about answers about.html
-  --fallback FILE        the page for paths without a file, with 200: for applications that route by themselves
-  --not-found FILE       the page that goes with 404 (default 404.html, if there is one)
-  --dotfiles             serve names that begin with a dot, too
-  --immutable GLOB       the paths below DIR whose content never changes (default: names with a content hash)
-  --header "NAME: VALUE" a field of every response, errors included; can be repeated
-  --cors                 scripts of any origin may read the responses
-  --cors-origin ORIGIN   scripts of that origin may, as in https://app.example; can be repeated
-  --cache-control TEXT   for what is not immutable (default no-cache: kept, and revalidated each time)
-  --no-dictionaries      no deltas for returning visitors (RFC 9842)
-  --memory-limit BYTES   of files kept in memory; k, M or G may follow the number (default 64M)
-  --previous DIR         the former deploy: its immutable files stay answerable
-  --no-watch             do not look at DIR when something in it changes; it is scanned again by SIGHUP
-  --repr-digest          send the SHA-256 of what is sent of (RFC 9530)
-  --cert FILE            a certificate in PEM format, for https; with
-  --key FILE             its private key
-  --quiet                print warnings and errors only, no line for each request
-  -h, --help; -v, --version
-
+${serveFlags.help()}
 SIGHUP scans DIR again, as after a deploy; requests under way get what they began with.
 SIGINT and SIGTERM stop it: requests under way have 10 seconds to finish, a second signal ends it at once.
 
 exit status: 0 stopped, 1 something failed, 2 wrong usage, 130 or 143 ended by a second signal
 `;
+}
 
 /** The parsed command line of `millrace serve`. */
 export interface ServeArguments {
@@ -94,35 +150,6 @@ export interface ServeArguments {
   readonly options: StaticHandlerOptions;
 }
 
-const flags = {
-  port: { type: "string", short: "p" },
-  host: { type: "string" },
-  base: { type: "string" },
-  index: { type: "string" },
-  "clean-urls": { type: "boolean" },
-  fallback: { type: "string" },
-  "not-found": { type: "string" },
-  dotfiles: { type: "boolean" },
-  immutable: { type: "string" },
-  header: { type: "string", multiple: true },
-  cors: { type: "boolean" },
-  "cors-origin": { type: "string", multiple: true },
-  "cache-control": { type: "string" },
-  "no-dictionaries": { type: "boolean" },
-  "memory-limit": { type: "string" },
-  previous: { type: "string" },
-  watch: { type: "boolean" }, // the default
-  "no-watch": { type: "boolean" },
-  "repr-digest": { type: "boolean" },
-  cert: { type: "string" },
-  key: { type: "string" },
-  quiet: { type: "boolean" },
-  help: { type: "boolean", short: "h" },
-  version: { type: "boolean", short: "v" },
-} as const;
-
-type Values = Parsed<typeof flags>["values"];
-
 /**
  * Reads the words after the program's name, of which the first is `serve`.
  *
@@ -130,21 +157,23 @@ type Values = Parsed<typeof flags>["values"];
  * @throws {UsageError} if they are off.
  */
 export async function serveArguments(words: readonly string[]): Promise<ServeArguments | "help" | "version"> {
-  const { values, positionals } = readWords(words, flags);
-  if (values.help) return "help";
-  if (values.version) return "version";
-  const directory = oneFolder(positionals.slice(1), "serve");
-  requireOneWatch(values);
-  const options = optionsOf(values);
-  await settingsOf(options).catch((cause: Error) => {
-    throw new UsageError(cause.message, { cause });
+  const given = serveFlags.parse(words);
+  if (given.has("help")) return "help";
+  if (given.has("version")) return "version";
+  const directory = oneFolder(given.words.slice(1), "serve");
+  for (const [flag, other] of [["watch", "no-watch"], ["cors", "cors-origin"]] as const) {
+    if (given.has(flag) && given.has(other)) throw new UsageError(`--${flag} and --${other} exclude each other`);
+  }
+  const options = optionsOf(given);
+  await settingsOf(options).catch((cause) => {
+    throw given.explained(cause);
   });
   return {
     directory,
-    hostname: values.host ?? "127.0.0.1",
-    ...portOf(values.port),
-    certificate: certificateOf(values),
-    quiet: values.quiet ?? false,
+    hostname: given.text("host") ?? DEFAULT_HOST,
+    ...portOf(given.text("port")),
+    certificate: certificateOf(given.text("cert"), given.text("key")),
+    quiet: given.has("quiet"),
     options,
   };
 }
@@ -175,41 +204,13 @@ function portOf(flag: string | undefined): Pick<ServeArguments, "port" | "portsT
   throw new UsageError(`${asked} is not a port: use a number from 0 to 65535`);
 }
 
-function requireOneWatch({ watch, "no-watch": noWatch }: Values): void {
-  if (watch && noWatch) throw new UsageError("--watch and --no-watch exclude each other");
-}
-
-function corsOf({ cors, "cors-origin": origins }: Values): StaticHandlerOptions["cors"] {
-  if (cors && origins) throw new UsageError("--cors and --cors-origin exclude each other");
-  return origins ?? cors;
-}
-
-function certificateOf({ cert, key }: Values): ServeArguments["certificate"] {
+function certificateOf(cert: string | undefined, key: string | undefined): ServeArguments["certificate"] {
   if (cert !== undefined && key !== undefined) return { cert, key };
   if (cert === undefined && key === undefined) return undefined;
   throw new UsageError(`--${cert === undefined ? "key" : "cert"} is given alone: https needs --cert and --key`);
 }
 
-function optionsOf(values: Values): StaticHandlerOptions {
-  const { base, index, fallback, immutable, previous } = values;
-  const cors = corsOf(values);
-  const record = values.header && Object.fromEntries(headerFields(values.header));
-  const [notFound, cacheControl, memoryLimit] = [values["not-found"], values["cache-control"], values["memory-limit"]];
-  return {
-    ...(base !== undefined && { basePath: base }),
-    ...(index !== undefined && { index }),
-    cleanUrls: values["clean-urls"] ?? false,
-    ...(fallback !== undefined && { fallback }),
-    ...(notFound !== undefined && { notFound }),
-    dotfiles: values.dotfiles ?? false,
-    ...(immutable !== undefined && { immutable }),
-    ...(cacheControl !== undefined && { cacheControl }),
-    ...(cors !== undefined && { cors }),
-    ...(record && { headers: () => record }),
-    dictionaries: !values["no-dictionaries"],
-    ...(memoryLimit !== undefined && { memoryLimit: byteCount("memory-limit", memoryLimit) }),
-    ...(previous !== undefined && { previous }),
-    watch: !values["no-watch"],
-    reprDigest: values["repr-digest"] ?? false,
-  };
+function optionsOf(given: GivenFlags): StaticHandlerOptions {
+  const fields = Object.fromEntries(headerFields(given.texts("header")));
+  return { watch: true, ...given.options(), ...(given.has("header") && { headers: () => fields }) };
 }

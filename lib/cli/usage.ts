@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { parseArgs, type ParseArgsConfig } from "node:util";
 import { nearest } from "../streams/internal.ts";
 
 /** Done as asked. */
@@ -20,8 +19,8 @@ export const endingSignals: readonly EndingSignal[] = ["SIGINT", "SIGTERM"];
 
 /** A command of `millrace`. */
 export interface Command {
-  /** The text that `--help` prints. */
-  readonly help: string;
+  /** Returns the text that `--help` prints. */
+  readonly help: () => string;
   /**
    * Runs the command.
    *
@@ -46,52 +45,6 @@ export function suggestionFor(word: string, known: readonly string[], prefix = "
 /** The command line's words are off. */
 export class UsageError extends Error {
   override name = "UsageError";
-}
-
-/** A command's flags, as `parseArgs` of `node:util` takes them. */
-export type Flags = NonNullable<ParseArgsConfig["options"]>;
-
-/** A command line parsed with `flags`. */
-export type Parsed<F extends Flags> = ReturnType<typeof parseArgs<{ options: F; allowPositionals: true }>>;
-
-/**
- * Splits a command's words into flags and others.
- *
- * @throws {UsageError} if a flag is unknown or has no value.
- */
-export function readWords<F extends Flags>(words: readonly string[], flags: F): Parsed<F> {
-  requireSound(words, flags);
-  return parseArgs({ args: [...words], options: flags, allowPositionals: true });
-}
-
-/** Options for which an empty value means something. */
-const MAY_BE_EMPTY: ReadonlySet<string> = new Set(["base", "cache-control"]);
-
-/** In our own words, which are the same on each runtime. */
-function requireSound(words: readonly string[], flags: Flags): void {
-  const { tokens } = parseArgs({
-    args: [...words],
-    options: flags,
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  });
-  for (const token of tokens) {
-    if (token.kind !== "option") continue;
-    const { name, rawName, value, inlineValue: isInline } = token;
-    if (!Object.hasOwn(flags, name)) {
-      throw new UsageError(`unknown option ${rawName}${suggestionFor(name, Object.keys(flags), "--")}`);
-    }
-    if (flags[name]!.type === "boolean") {
-      if (value !== undefined) throw new UsageError(`${rawName} takes no value`);
-    } else if (value === undefined) throw new UsageError(`${rawName} needs a value`);
-    else if (value === "" && !MAY_BE_EMPTY.has(name)) throw new UsageError(`${rawName} has an empty value`);
-    else if (!isInline && /^-./.test(value)) {
-      throw new UsageError(
-        `${rawName} needs a value: ${value} looks like an option, write --${name}=${value} if it is one`,
-      );
-    }
-  }
 }
 
 /**
@@ -129,6 +82,20 @@ export function requireThere(path: string, kind: "folder" | "file", before: stri
 export function wholeNumber(flag: string, text: string): number {
   if (!/^\d+$/.test(text)) throw new UsageError(`--${flag} ${text} is not a whole number`);
   return Number(text);
+}
+
+/** The share that `text`, the value of `--flag`, stands for. */
+export function percent(flag: string, text: string): number {
+  const match = /^(\d+(?:\.\d+)?)%?$/.exec(text);
+  if (!match || Number(match[1]) >= 100) throw new UsageError(`--${flag} ${text} is not a percentage below 100`);
+  return Number(match[1]) / 100;
+}
+
+/** The time in ms that `text`, a number of seconds from 1 and the value of `--flag`, stands for. */
+export function seconds(flag: string, text: string): number {
+  const number = wholeNumber(flag, text);
+  if (number === 0) throw new UsageError(`--${flag} 0 is no time: use 1 or more`);
+  return 1000 * Math.min(number, 86_400);
 }
 
 const DURATIONS: ReadonlyMap<string, number> = new Map([["s", 1], ["m", 60], ["h", 3600], ["d", 86_400]]);

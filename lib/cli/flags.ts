@@ -1,0 +1,224 @@
+import { parseArgs, type ParseArgsConfig } from "node:util";
+import type { Member, Schema } from "../streams/internal.ts";
+import { byteCount, duration, percent, seconds, suggestionFor, UsageError, wholeNumber } from "./usage.ts";
+
+/** A flag of a command: a row of the table that its parsing and its help are made of. */
+export interface Flag {
+  /** The option that it sets, as in `levels.brotli`; undefined if the flag is the command's own. */
+  readonly option?: string;
+  /**
+   * The name, without dashes.
+   *
+   * @default that of the option, in kebab case
+   */
+  readonly name?: string;
+  /** The letter that stands for the name. */
+  readonly short?: string;
+  /**
+   * The word for its value: BYTES, LIST, N, PERCENT, SECONDS and TIME say how it is read, others stand for text.
+   *
+   * @default none: it is a switch, which turns an option off if its name begins with `no-`
+   */
+  readonly value?: string;
+  /** The sentence of the help, without the default; undefined: the help leaves the flag out. `{range}` is that of the option. */
+  readonly help?: string;
+  /** The default in words, where the schema has none to show. */
+  readonly otherwise?: string;
+  /** Whether it can be given several times; an option that takes a list can. */
+  readonly repeats?: boolean;
+  /** Whether an empty value means something. */
+  readonly mayBeEmpty?: boolean;
+}
+
+type Members = Readonly<Record<string, Member<unknown>>>;
+type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+
+/** The readers of values, by the word that stands for the value. */
+const readers: Readonly<Record<string, (flag: string, text: string) => unknown>> = {
+  BYTES: byteCount,
+  LIST: (_flag, text) => text.split(",").map((item) => item.trim()),
+  N: wholeNumber,
+  PERCENT: percent,
+  SECONDS: seconds,
+  TIME: duration,
+};
+
+/** The defaults of options as users write them, by the word that stands for the value. */
+const writers: Readonly<Record<string, (value: number) => string>> = {
+  BYTES: (value) =>
+    ["", "k", "M", "G"].map((unit, i) => `${value / 2 ** (10 * i)}${unit}`).findLast((text) => /^\d+\D?$/.test(text))!,
+  PERCENT: (value) => String(value * 100),
+  SECONDS: (value) => String(value / 1000),
+};
+
+/** The column in which the sentences of a help begin. */
+const COLUMN = 25;
+
+const common: readonly Flag[] = [{ name: "help", short: "h" }, { name: "version", short: "v" }];
+
+/** The members of a schema by the paths of their options, those of nested options included. */
+export function optionsByPath(schema: Schema<Members>, inner: Readonly<Record<string, Schema<Members>>> = {}): Members {
+  return Object.fromEntries(
+    Object.entries(schema.members).flatMap(([name, member]) => {
+      const below = Object.entries(inner[name]?.members ?? {});
+      return below.length > 0 ? below.map(([each, own]) => [`${name}.${each}`, own]) : [[name, member]];
+    }),
+  );
+}
+
+/** The flags of a command. */
+export class Flags {
+  /** The rows of the table, and those of all commands. */
+  readonly rows: readonly Flag[];
+  readonly #members: () => Members;
+
+  /** @param members Returns the options by their paths; called when the command is used. */
+  constructor(members: () => Members, rows: readonly Flag[]) {
+    this.#members = members;
+    this.rows = [...rows, ...common];
+  }
+
+  /** The lines of the help. */
+  help(): string {
+    const members = this.#members();
+    const lines = this.rows.filter(({ help }) => help !== undefined).map((row) => {
+      const member = members[row.option ?? ""];
+      const range = member?.expected.match(/\d+ to \d+/)?.[0] ?? "";
+      const text = `${row.help!.replace("{range}", range)}${defaultOf(row, member)}`.replaceAll(
+        "\n",
+        `\n${" ".repeat(COLUMN)}`,
+      );
+      const short = row.short === undefined ? "" : `-${row.short}, `;
+      const words = `  ${short}--${nameOf(row)}${row.value === undefined ? "" : ` ${row.value}`}`;
+      return `${words.padEnd(COLUMN - 1)} ${text}\n`;
+    });
+    return `${lines.join("")}  -h, --help; -v, --version\n`;
+  }
+
+  /**
+   * Splits a command's words into flags and others.
+   *
+   * @throws {UsageError} if a flag is unknown or has no value.
+   */
+  parse(words: readonly string[]): GivenFlags {
+    const members = this.#members();
+    const options = Object.fromEntries(this.rows.map((row) => [nameOf(row), typeOf(row, members[row.option ?? ""])]));
+    const mayBeEmpty = new Set(this.rows.filter((row) => row.mayBeEmpty).map(nameOf));
+    requireSound(words, options, mayBeEmpty);
+    const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true });
+    return new GivenFlags(this.rows, values, positionals);
+  }
+}
+
+type ParsedAs = NonNullable<ParseArgsConfig["options"]>;
+
+function typeOf({ value, short, repeats }: Flag, member: Member<unknown> | undefined): ParsedAs[string] {
+  const multiple = repeats ?? (value !== undefined && value !== "LIST" && member !== undefined && takes(member, []));
+  return { type: value === undefined ? "boolean" : "string", multiple, ...(short !== undefined && { short }) };
+}
+
+/** Whether an option takes a value. */
+export function takes({ check }: Member<unknown>, value: unknown): boolean {
+  try {
+    check(value, "it");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function defaultOf({ value, otherwise }: Flag, member: Member<unknown> | undefined): string {
+  if (otherwise !== undefined) return ` (default: ${otherwise})`;
+  const fallback = member?.fallback;
+  if (typeof fallback !== "string" && typeof fallback !== "number") return "";
+  return ` (default ${typeof fallback === "number" ? (writers[value ?? ""] ?? String)(fallback) : fallback})`;
+}
+
+/** The name of a flag, without dashes. */
+export function nameOf({ name, option = "" }: Flag): string {
+  return name ?? option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** In our own words, which are the same on each runtime. */
+function requireSound(words: readonly string[], options: ParsedAs, mayBeEmpty: ReadonlySet<string>): void {
+  const { tokens } = parseArgs({ args: [...words], options, allowPositionals: true, strict: false, tokens: true });
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const { name, rawName, value, inlineValue: isInline } = token;
+    if (!Object.hasOwn(options, name)) {
+      throw new UsageError(`unknown option ${rawName}${suggestionFor(name, Object.keys(options), "--")}`);
+    }
+    if (options[name]!.type === "boolean") {
+      if (value !== undefined) throw new UsageError(`${rawName} takes no value`);
+    } else if (value === undefined) throw new UsageError(`${rawName} needs a value`);
+    else if (value === "" && !mayBeEmpty.has(name)) throw new UsageError(`${rawName} has an empty value`);
+    else if (!isInline && /^-./.test(value)) {
+      throw new UsageError(
+        `${rawName} needs a value: ${value} looks like an option, write --${name}=${value} if it is one`,
+      );
+    }
+  }
+}
+
+/** A command line that was split into flags and other words. */
+export class GivenFlags {
+  /** The words that are neither flags nor their values. */
+  readonly words: readonly string[];
+  readonly #rows: readonly Flag[];
+  readonly #values: Values;
+
+  constructor(rows: readonly Flag[], values: Values, words: readonly string[]) {
+    this.#rows = rows;
+    this.#values = values;
+    this.words = words;
+  }
+
+  /** Whether a flag is given. */
+  has(name: string): boolean {
+    return this.#values[name] !== undefined;
+  }
+
+  /** The value of a flag that can be given once. */
+  text(name: string): string | undefined {
+    return this.texts(name)[0];
+  }
+
+  /** The values of a flag. */
+  texts(name: string): readonly string[] {
+    return [this.#values[name] ?? []].flat().map(String);
+  }
+
+  /**
+   * The options that the flags set.
+   *
+   * @throws {UsageError} if a value is not what its word says.
+   */
+  options(): Record<string, unknown> {
+    const options: Record<string, unknown> = {};
+    for (const row of this.#rows) {
+      const given = this.#values[nameOf(row)];
+      if (row.option === undefined || given === undefined) continue;
+      const [name, inner] = row.option.split(".");
+      const value = valueOf(row, given);
+      options[name!] = inner === undefined ? value : { ...options[name!] as object, [inner]: value };
+    }
+    return options;
+  }
+
+  /** An error about an option in the words of the command line. */
+  explained(cause: unknown): UsageError {
+    const { message } = cause as Error;
+    const named = this.#rows.find((row) => {
+      if (row.option === undefined || !this.has(nameOf(row)) || !message.startsWith(row.option)) return false;
+      return /^(?:\[\d+\])? /.test(message.slice(row.option.length));
+    });
+    const told = named && `--${nameOf(named)}${message.slice(named.option!.length).replace(/^\[\d+\]/, "")}`;
+    return new UsageError(told ?? message, { cause });
+  }
+}
+
+function valueOf(row: Flag, given: NonNullable<Values[string]>): unknown {
+  if (row.value === undefined) return !nameOf(row).startsWith("no-");
+  const read = readers[row.value];
+  return read === undefined ? given : read(nameOf(row), String(given));
+}
