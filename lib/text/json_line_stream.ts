@@ -9,8 +9,7 @@ import {
 } from "../streams/internal.ts";
 import { type Transformer, TransformStream, type TransformStreamDefaultController } from "../streams/mod.ts";
 import { addInPieces } from "./chunks.ts";
-import { CompleteLines, lineLimit, MAX_STRING_LENGTH, type TextChunk } from "./complete_lines.ts";
-import { LF_ENDS } from "./line_ends.ts";
+import { CompleteLines, LF_ENDS, lineLimit, MAX_STRING_LENGTH, type TextChunk } from "./complete_lines.ts";
 
 /**
  * A line that is not JSON.

@@ -1,7 +1,14 @@
 import { bool, bytes, enqueueAll, ReleasingTransformer, schema, type SchemaOf } from "../streams/internal.ts";
 import { type Transformer, TransformStream, type TransformStreamDefaultController } from "../streams/mod.ts";
-import { CompleteLines, lineLimit, MAX_STRING_LENGTH, type TextChunk } from "./complete_lines.ts";
-import { LF_ENDS, LF_OR_CR_ENDS, type LineEnds } from "./line_ends.ts";
+import {
+  CompleteLines,
+  LF_ENDS,
+  LF_OR_CR_ENDS,
+  type LineEnds,
+  lineLimit,
+  MAX_STRING_LENGTH,
+  type TextChunk,
+} from "./complete_lines.ts";
 
 /** Makes lines of text or bytes. */
 export class LineSplitter extends ReleasingTransformer implements Transformer<TextChunk, string> {
