@@ -126,8 +126,16 @@ interface Calls {
   unlink(path: string): Promise<void> | void;
 }
 
-const later: Calls = { link, rename, unlink };
-const now: Calls = { link: fs.linkSync, rename: fs.renameSync, unlink: fs.unlinkSync };
+const later: Calls = {
+  link: (from, to) => link(from, to),
+  rename: (from, to) => rename(from, to),
+  unlink: (path) => unlink(path),
+};
+const now: Calls = {
+  link: (from, to) => fs.linkSync(from, to),
+  rename: (from, to) => fs.renameSync(from, to),
+  unlink: (path) => fs.unlinkSync(path),
+};
 
 /**
  * Gives the file `from` the name `to`, in the same folder.

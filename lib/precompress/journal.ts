@@ -14,9 +14,6 @@ import { cannotWrite } from "./problem.ts";
 
 /** The beginning of a journal's first line. */
 const FIRST_WORDS = '\n{"space":';
-const { O_APPEND, O_WRONLY, O_NOFOLLOW = 0 } = constants;
-/** How a journal is opened that is there. */
-const APPENDED = O_APPEND | O_WRONLY | O_NOFOLLOW;
 /** How often a run that is under way touches its journal, in ms. */
 const HEARTBEAT = 5000;
 /** A journal that nobody touched for so long belongs to a run that was killed, in ms. */
@@ -120,9 +117,10 @@ export class Journal {
     // Nothing is waited for from here on, so that another run in this process sees that this one is at work.
     if (found?.isHeld || running.has(path)) throw atWork(folder);
     if (found?.length !== expected) throw changedMeanwhile(folder);
+    const { O_APPEND, O_WRONLY, O_NOFOLLOW = 0 } = constants;
     let descriptor: number;
     try {
-      descriptor = openSync(path, found ? APPENDED : "ax");
+      descriptor = openSync(path, found ? O_APPEND | O_WRONLY | O_NOFOLLOW : "ax");
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") throw changedMeanwhile(folder);
       throw cannotWrite(folder, error);

@@ -1,8 +1,7 @@
-import process from "node:process";
 import { clearImmediate, setImmediate } from "node:timers";
 import type { TLSSocket } from "node:tls";
 
-const isDeno = process.versions.deno !== undefined;
+const isDeno = "Deno" in globalThis;
 
 /**
  * Whether what a socket has received at once is handed out within a turn of the event loop, be it in several events: the records of TLS, or
@@ -86,7 +85,7 @@ const kept: unknown[] = [undefined];
  *
  * @param bytes How many were received in new memory.
  */
-export const makeYoungObjects: (bytes: number) => void = process.versions.bun ? () => {} : (bytes) => {
+export const makeYoungObjects: (bytes: number) => void = "Bun" in globalThis ? () => {} : (bytes) => {
   if (bytes >= LARGE) kept[0] = new Array(Math.min(bytes, MOST) >> 5);
 };
 
@@ -95,14 +94,12 @@ interface Inside {
   readonly _handle?: { readonly _parent?: { readStart?(): void; readStop?(): void } } | null;
 }
 
-const readsOnWhilePaused: boolean = "deno" in process.versions;
-
 /**
  * Has a TLS socket read nothing from the network, or read again, besides `pause()` and `resume()`. Deno's own goes on to receive what comes
  * while it is paused, without a limit (138 MB in 1.5 s); the others need nothing, and where the inside looks different nothing is done.
  */
 export function holdTlsReads(socket: TLSSocket, held: boolean): void {
-  if (!readsOnWhilePaused) return;
+  if (!isDeno) return;
   const below = (socket as unknown as Inside)._handle?._parent;
   if (held) below?.readStop?.();
   else below?.readStart?.();

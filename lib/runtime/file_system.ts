@@ -129,10 +129,18 @@ export function fileSlice(path: string, start: number, end: number): Blob | unde
 }
 
 /**
- * Returns the Blob of a blob: URL; undefined if there is none. Missing itself on Deno before 2.7.5, where an import by
- * name would keep all that leads to it from loading.
+ * Whether {@linkcode resolveObjectURL} is there: not on Deno before 2.7.5, where an import by name would keep all that
+ * leads to it from loading.
+ */
+export function resolvesObjectURLs(): boolean {
+  return (buffer as Partial<typeof buffer>).resolveObjectURL !== undefined;
+}
+
+/**
+ * Returns the Blob of a blob: URL; undefined if there is none.
  *
  * @see {@link https://w3c.github.io/FileAPI/#url-model}
  */
-export const resolveObjectURL: ((url: string) => Blob | undefined) | undefined = (buffer as Partial<typeof buffer>)
-  .resolveObjectURL as ((url: string) => Blob | undefined) | undefined;
+export function resolveObjectURL(url: string): Blob | undefined {
+  return buffer.resolveObjectURL(url) as Blob | undefined;
+}

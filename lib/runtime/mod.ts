@@ -10,6 +10,7 @@ export {
   fileStatus,
   folderEntries,
   resolveObjectURL,
+  resolvesObjectURLs,
   writesAtOnce,
   writeStream,
 } from "./file_system.ts";

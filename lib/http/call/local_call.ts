@@ -1,4 +1,4 @@
-import { resolveObjectURL } from "../../runtime/mod.ts";
+import { resolveObjectURL, resolvesObjectURLs } from "../../runtime/mod.ts";
 import { ANSWERED, type Caller, type CallOwner, type LiveCall } from "../calls.ts";
 import type { ClientCore } from "../client_core.ts";
 import type { HeaderList, ResponseHead } from "../connection.ts";
@@ -129,7 +129,7 @@ export class LocalCall implements LiveCall, BodyControl {
   }
 
   #answerBlob(href: string): void {
-    if (resolveObjectURL === undefined) return this.#failUrl("this runtime's version finds no Blob by its URL");
+    if (!resolvesObjectURLs()) return this.#failUrl("this runtime's version finds no Blob by its URL");
     const blob = resolveObjectURL(href);
     if (this.#request.method !== "GET") return this.#failUrl("blob: URLs can be fetched with GET only");
     if (blob === undefined) return this.#failUrl("there is no Blob of this name, or not any more");

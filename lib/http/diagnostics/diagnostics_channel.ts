@@ -7,32 +7,37 @@ import type { FetchRequest } from "../request/fetch_request.ts";
 import { HeaderReader } from "../request/request_headers.ts";
 import { joinedField } from "../response/response_headers.ts";
 
-/** The channels by which undici tells of a request, under the names that tools know. */
-export const requestChannels: Readonly<Record<RequestStep, Channel>> = {
-  create: channel("undici:request:create"),
-  sendHeaders: channel("undici:client:sendHeaders"),
-  bodySent: channel("undici:request:bodySent"),
-  headers: channel("undici:request:headers"),
-  trailers: channel("undici:request:trailers"),
-  error: channel("undici:request:error"),
-};
-
 type RequestStep = "create" | "sendHeaders" | "bodySent" | "headers" | "trailers" | "error";
-
-/** The channels by which undici tells of a connection. */
-export const connectionChannels: Readonly<Record<ConnectionStep, Channel>> = {
-  beforeConnect: channel("undici:client:beforeConnect"),
-  connected: channel("undici:client:connected"),
-  connectError: channel("undici:client:connectError"),
-};
-
 type ConnectionStep = "beforeConnect" | "connected" | "connectError";
 
-const all = Object.values(requestChannels);
-const allOfConnections = Object.values(connectionChannels);
+let ofRequests: Readonly<Record<RequestStep, Channel>> | undefined;
+let allOfRequests: readonly Channel[] | undefined;
+let ofConnections: Readonly<Record<ConnectionStep, Channel>> | undefined;
+
+/** The channels by which undici tells of a request, under the names that tools know. */
+function requestChannels(): Readonly<Record<RequestStep, Channel>> {
+  return ofRequests ??= {
+    create: channel("undici:request:create"),
+    sendHeaders: channel("undici:client:sendHeaders"),
+    bodySent: channel("undici:request:bodySent"),
+    headers: channel("undici:request:headers"),
+    trailers: channel("undici:request:trailers"),
+    error: channel("undici:request:error"),
+  };
+}
+
+/** The channels by which undici tells of a connection. */
+function connectionChannels(): Readonly<Record<ConnectionStep, Channel>> {
+  return ofConnections ??= {
+    beforeConnect: channel("undici:client:beforeConnect"),
+    connected: channel("undici:client:connected"),
+    connectError: channel("undici:client:connectError"),
+  };
+}
 
 /** Whether anybody listens to what becomes of requests. */
 export function isRequestWatched(): boolean {
+  const all = allOfRequests ??= Object.values(requestChannels());
   for (let i = 0; i < all.length; i++) {
     if (all[i].hasSubscribers) return true;
   }
@@ -41,7 +46,7 @@ export function isRequestWatched(): boolean {
 
 /** Whether anybody listens to what becomes of connections. */
 export function isConnectionWatched(): boolean {
-  return allOfConnections.some(({ hasSubscribers }) => hasSubscribers);
+  return Object.values(connectionChannels()).some(({ hasSubscribers }) => hasSubscribers);
 }
 
 /** A connection as subscribers see it: of a socket, what tools read. */
@@ -81,7 +86,7 @@ export class RequestTrace {
   /** Publishes that a request was created. */
   constructor(request: FetchRequest, context: Context) {
     const view = this.#view = new RequestView(request);
-    const run = (): void => requestChannels.create.publish({ request: view });
+    const run = (): void => requestChannels().create.publish({ request: view });
     if (context === undefined) run();
     else runIn(context, { run });
     this.request = view.headers.length === request.headers.length
@@ -91,30 +96,30 @@ export class RequestTrace {
 
   /** Its head is about to be sent. */
   onSend(transport: Transport): void {
-    if (!requestChannels.sendHeaders.hasSubscribers) return;
+    if (!requestChannels().sendHeaders.hasSubscribers) return;
     const headers = headText(this.request);
-    requestChannels.sendHeaders.publish({ request: this.#view, headers, socket: viewOf(transport) });
+    requestChannels().sendHeaders.publish({ request: this.#view, headers, socket: viewOf(transport) });
   }
 
   /** All of it was sent. Only the first call counts. */
   onBodySent(): void {
     if (this.#isBodySent || this.#view.completed) return;
     this.#isBodySent = true;
-    requestChannels.bodySent.publish({ request: this.#view });
+    requestChannels().bodySent.publish({ request: this.#view });
   }
 
   /** The final response's head is there. */
   onHeaders({ status, statusText, headers }: ResponseHead): void {
-    if (!requestChannels.headers.hasSubscribers) return;
+    if (!requestChannels().headers.hasSubscribers) return;
     const response = { statusCode: status, statusText, headers: buffersOf(headers) };
-    requestChannels.headers.publish({ request: this.#view, response });
+    requestChannels().headers.publish({ request: this.#view, response });
   }
 
   /** The response has ended as it should, or nobody wants the rest. Only the first end counts. */
   onEnd(trailers: HeaderList = []): void {
     if (this.#view.completed) return;
     this.#view.completed = true;
-    requestChannels.trailers.publish({ request: this.#view, trailers: buffersOf(trailers) });
+    requestChannels().trailers.publish({ request: this.#view, trailers: buffersOf(trailers) });
   }
 
   /** There is no response, or not all of it. */
@@ -122,7 +127,7 @@ export class RequestTrace {
     if (this.#view.completed) return;
     this.#view.completed = true;
     this.#view.aborted = true;
-    requestChannels.error.publish({ request: this.#view, error: errorOf(reason) });
+    requestChannels().error.publish({ request: this.#view, error: errorOf(reason) });
   }
 }
 
@@ -216,16 +221,16 @@ export class ConnectionTrace {
       port: String(port),
       servername: secure ? servername ?? (isIP(host) === 0 ? host : null) : null,
     };
-    connectionChannels.beforeConnect.publish({ connectParams: this.#connectParams });
+    connectionChannels().beforeConnect.publish({ connectParams: this.#connectParams });
   }
 
   /** There is one. */
   onConnected(transport: Transport): void {
-    connectionChannels.connected.publish({ connectParams: this.#connectParams, socket: viewOf(transport) });
+    connectionChannels().connected.publish({ connectParams: this.#connectParams, socket: viewOf(transport) });
   }
 
   /** There will be none. */
   onError(error: unknown): void {
-    connectionChannels.connectError.publish({ connectParams: this.#connectParams, error });
+    connectionChannels().connectError.publish({ connectParams: this.#connectParams, error });
   }
 }

@@ -10,13 +10,13 @@ const MAX_CUT = 8 * 1024;
 
 const encoder = new TextEncoder();
 
-let block: Buffer = Buffer.allocUnsafeSlow(0);
+let block: Buffer | undefined;
 let blockUsed = 0;
 
 /** Memory that nobody else has. */
 function take(size: number): Buffer {
   if (size > MAX_CUT) return Buffer.allocUnsafeSlow(size);
-  if (blockUsed + size > block.length) {
+  if (block === undefined || blockUsed + size > BLOCK_SIZE) {
     block = Buffer.allocUnsafeSlow(BLOCK_SIZE);
     blockUsed = 0;
   }

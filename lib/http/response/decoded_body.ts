@@ -92,9 +92,6 @@ type Algorithm = "sha256" | "sha384" | "sha512";
 /** The stronger, the later. */
 const algorithms: readonly string[] = ["sha256", "sha384", "sha512"] satisfies Algorithm[];
 
-/** Equal to none. */
-const NO_DIGEST = Buffer.alloc(0);
-
 /** The digests of which a body must match one. */
 interface Digests {
   readonly algorithm: Algorithm;
@@ -130,7 +127,8 @@ function strongest(integrity: string): Digests | undefined {
     if (strength < best) continue;
     if (strength > best) values = [];
     best = strength;
-    values.push(/^[A-Za-z0-9+/_-]+={0,2}$/.test(value ?? "") ? Buffer.from(value, "base64") : NO_DIGEST);
+    const isDigest = /^[A-Za-z0-9+/_-]+={0,2}$/.test(value ?? "");
+    values.push(Buffer.from(isDigest ? value : "", "base64")); // one that is empty equals none
   }
   return best < 0 ? undefined : { algorithm: algorithms[best] as Algorithm, values };
 }

@@ -4,8 +4,6 @@ import type { Variant } from "../answer/variant.ts";
 
 /** How much is read at once, in bytes: more gains little, and is held for each slow visitor. */
 export const PIECE: number = 128 * 1024;
-/** A link in the last place is not followed, and a pipe that came to its place does not block. Windows has neither. */
-const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** Whether the file of `variant` is still what was scanned. Opens nothing: to be asked before anything is sent. */
 export function isAsScanned(variant: Variant): boolean {
@@ -31,7 +29,9 @@ export class FileReader {
   constructor({ variant, parts }: FileParts) {
     this.#variant = variant;
     this.#parts = parts;
-    this.#descriptor = openSync(variant.representation.file, FLAGS);
+    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+    // A link in the last place is not followed, and a pipe that came to its place does not block. Windows has neither flag.
+    this.#descriptor = openSync(variant.representation.file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (this.#isUnchanged()) return;
     this.close();
     throw this.#changed();

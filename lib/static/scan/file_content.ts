@@ -43,12 +43,13 @@ export const PIECE: number = 256 * 1024;
 /** Memory to read into; what it holds is valid until something is awaited. */
 export const piece: Uint8Array<ArrayBuffer> = new Uint8Array(PIECE);
 
-/** A link in the last place is not followed, and a pipe nobody writes to does not block. Windows has neither flag. */
-const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-
-/** Opens a file to read it, whatever may have come to its place since it was found. */
+/**
+ * Opens a file to read it, whatever may have come to its place since it was found: a link in the last place is not
+ * followed, and a pipe nobody writes to does not block. Windows has neither flag.
+ */
 export function openToRead(path: string): number {
-  return openSync(path, FLAGS);
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 }
 
 /** Reads on until there are `length` bytes at the beginning of `bytes`, or no more. Returns how many there are. */

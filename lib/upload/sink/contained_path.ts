@@ -6,7 +6,9 @@ import { fileFailure } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
 import { UploadError } from "../body/upload_error.ts";
 
-const isWindows = process.platform === "win32";
+function isWindows(): boolean {
+  return process.platform === "win32";
+}
 
 /**
  * The absolute path of a file to write: with a root, relative to it and in it, wherever links on the way lead. The last
@@ -57,7 +59,7 @@ function isFolderPath(path: string): boolean {
 }
 
 function partsOf(path: string): string[] {
-  return path.split(isWindows ? /[\\/]/ : "/");
+  return path.split(isWindows() ? /[\\/]/ : "/");
 }
 
 /** As the words say, whatever links there are. */
@@ -69,7 +71,7 @@ function insideOf(folder: string, given: string, name: string): string {
   const below = relative(folder, resolve(folder, given));
   if (below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below)) throw outside(name);
   if (below === "" || isFolderPath(given)) throw refused("BAD_NAME", name, "the name is one of a folder");
-  for (const part of isWindows ? below.split(sep) : []) {
+  for (const part of isWindows() ? below.split(sep) : []) {
     const fault = refusedOnWindows(part);
     if (fault !== undefined) throw refused("BAD_NAME", name, fault);
   }

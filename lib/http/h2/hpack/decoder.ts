@@ -40,8 +40,9 @@ const EMPTY: StringLiteral = { text: "", trimmed: "", clean: true, huffman: fals
 const slots: StringLiteral[] = new Array<StringLiteral>(SLOTS).fill(EMPTY);
 const wire = new Uint8Array(SLOTS * LONGEST_REMEMBERED);
 
-/** The buffer in which strings are put together; a larger string gets its own, for a while. */
-const scratch = Buffer.alloc(8192);
+/** The size of the buffer in which strings are put together; a larger string gets its own, for a while. */
+const SCRATCH = 8192;
+let scratch: Buffer | undefined;
 
 /**
  * Reads a string literal.
@@ -74,7 +75,7 @@ function isWire(slot: number, block: Uint8Array, start: number, end: number): bo
 
 function make(block: Uint8Array, start: number, end: number, huffman: boolean): StringLiteral {
   const wireLength = end - start;
-  const bytes = wireLength * 2 <= scratch.length ? scratch : Buffer.alloc(wireLength * 2);
+  const bytes = wireLength * 2 <= SCRATCH ? scratch ??= Buffer.alloc(SCRATCH) : Buffer.alloc(wireLength * 2);
   let length = wireLength;
   if (huffman) length = decodeHuffman(block, start, end, bytes);
   else for (let i = 0; i < length; i++) bytes[i] = block[start + i];
