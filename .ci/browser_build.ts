@@ -28,7 +28,6 @@ export async function buildBrowser(outdir: string): Promise<string[]> {
     entries: { ...parts, mod: "mod.ts", install: "lib/streams/install.ts" },
     outdir,
     codecs,
-    chunks: [],
     options: { ...forBrowsers, minify: true },
   });
   const modules = globSync("*.js", { cwd: join(root, "lib/codecs/wasm") });

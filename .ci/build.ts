@@ -13,25 +13,12 @@ import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import process from "node:process";
 import { buildBrowser, buildBundlerModules } from "./browser_build.ts";
-import { bundle, root, WORKERS } from "./bundle.ts";
+import { root } from "./bundle.ts";
+import { bundleForServers, publicSources, serverEntries } from "./server_build.ts";
 
 const dist = join(root, "dist");
 /** In the folder for browsers, which has to be complete. */
 const codecs = join(dist, "browser/wasm");
-
-/** The sources of the subpaths, as the manifest tells their outputs. */
-function publicSources(): string[] {
-  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const outputs = Object.values(exports).map((target) => (target as { default?: string }).default ?? "");
-  return outputs.filter((path) => path !== "" && !path.includes("/browser/")).map((path) =>
-    path.replace(/^\.\/dist\/(.*)\.js$/, "$1.ts")
-  );
-}
-
-function buildModules(): Promise<string[]> {
-  const entries = Object.fromEntries([...publicSources(), ...WORKERS].map((path) => [path.replace(/\.ts$/, ""), path]));
-  return bundle({ entries, outdir: dist, codecs, chunks: [["streams", "batch", "text", "codecs"]] });
-}
 
 /** The specifier in `path` of a module that has another form in browsers: types are those of servers. */
 function placeOf(name: string, path: string): string {
@@ -59,7 +46,7 @@ function buildTypes(): void {
 
 rmSync(dist, { recursive: true, force: true });
 const written = [
-  ...await buildModules(),
+  ...await bundleForServers({ entries: serverEntries(), outdir: dist, codecs }),
   ...await buildBrowser(join(dist, "browser")),
   ...await buildBundlerModules(join(dist, "modules"), codecs),
 ];

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { build, type BuildOptions, type BuildResult, type Plugin } from "esbuild";
+import { build, type BuildOptions, type BuildResult, type OnLoadResult, type Plugin } from "esbuild";
 import { ownModules } from "./own_modules.ts";
 import { root } from "./root.ts";
 
@@ -26,23 +26,30 @@ export interface Bundle {
   readonly outdir: string;
   /** The folder of the codecs' modules, which are loaded when used. */
   readonly codecs: string;
-  /** Folders of `lib/` that make one chunk each, or together, however little of them is imported. */
-  readonly chunks: readonly (readonly string[])[];
   /** More options of esbuild. */
   readonly options?: BuildOptions;
 }
 
-type Outputs = BuildResult<{ write: false; metafile: true }>;
+/** What esbuild makes. */
+export type Outputs = BuildResult<{ write: false; metafile: true }>;
 
 /**
  * Bundles with the code that modules share in chunks, and writes the modules.
  *
  * @returns the paths of all that was written.
  */
-export async function bundle({ entries, outdir, codecs, chunks, options }: Bundle): Promise<string[]> {
-  const settings: BuildOptions & { write: false; metafile: true } = {
+export async function bundle(bundle: Bundle): Promise<string[]> {
+  const { outdir, codecs, options } = bundle;
+  const condition = options?.platform === "browser" ? "browser" : "default";
+  const plugins = [ownFiles({ outdir, codecs }), ...(options?.plugins ?? []), ownModules(condition)];
+  return write(await build({ ...settingsOf(bundle), ...options, plugins, write: false, metafile: true }));
+}
+
+/** The options of esbuild for a bundle. */
+export function settingsOf({ entries, outdir }: Bundle): BuildOptions & { write: false; metafile: true } {
+  return {
     absWorkingDir: root,
-    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, entryOf(path, chunks)])),
+    entryPoints: { ...entries },
     outdir,
     chunkNames: "chunks/[name]-[hash]",
     bundle: true,
@@ -51,72 +58,26 @@ export async function bundle({ entries, outdir, codecs, chunks, options }: Bundl
     format: "esm",
     platform: "neutral",
     target: "es2023",
-    legalComments: "none",
+    legalComments: "inline",
     logLevel: "warning",
-    ...options,
-    plugins: [
-      ownFiles(outdir, codecs),
-      ...(options?.plugins ?? []),
-      ownModules(options?.platform === "browser" ? "browser" : "default"),
-      wholeFolders(chunks),
-    ],
     write: false,
     metafile: true,
-  };
-  return write(await build(settings));
-}
-
-/** The face of a folder that belongs to a chunk stands for the whole chunk. */
-function entryOf(source: string, chunks: Bundle["chunks"]): string {
-  const [, folder = ""] = /^lib\/(\w+)\/mod\.ts$/.exec(source) ?? [];
-  return chunks.flat().includes(folder) ? `face:${source}` : source;
-}
-
-const isFace = (path: string): boolean => /^(mod|internal)\.ts$/.test(basename(path));
-
-/**
- * Lets whoever imports of a folder import all that is to be in its chunk, for the side effect that there is none of: so
- * the same modules reach all of it, and esbuild makes a chunk of that.
- */
-function wholeFolders(chunks: Bundle["chunks"]): Plugin {
-  const folderOf = (path: string): string => {
-    const [, folder = ""] = /\blib\/(\w+)\//.exec(relative(root, path).replaceAll("\\", "/")) ?? [];
-    return chunks.flat().includes(folder) ? folder : "";
-  };
-  return {
-    name: "whole-folders",
-    setup(builder) {
-      builder.onResolve({ filter: /^(face|whole):/ }, ({ path }) => {
-        const [namespace, name] = path.split(":");
-        return { path: name, namespace, sideEffects: true };
-      });
-      builder.onLoad({ filter: /./, namespace: "face" }, ({ path: face }) => {
-        const chunk = chunks.find((folders) => folders.includes(folderOf(join(root, face))))!;
-        return { contents: `import "whole:${chunk.join("+")}"; export * from "./${face}";`, resolveDir: root };
-      });
-      builder.onLoad({ filter: /./, namespace: "whole" }, ({ path: chunk }) => {
-        const faces = chunk.split("+").flatMap((folder) => [`./lib/${folder}/mod.ts`, `./lib/${folder}/internal.ts`]);
-        return { contents: faces.map((face) => `import "${face}";`).join("\n"), resolveDir: root };
-      });
-      builder.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, importer, resolveDir, namespace }) => {
-        const target = join(resolveDir, path);
-        if (folderOf(target) === "") return undefined;
-        // Of a folder's own modules, only another entry imports its face.
-        const isFromOutside = namespace === "file" && isFace(target) &&
-          (folderOf(importer) !== folderOf(target) || !isFace(importer));
-        const face = relative(root, target).replaceAll("\\", "/");
-        if (isFromOutside) return { path: face, namespace: "face", sideEffects: true };
-        return { path: target, sideEffects: true }; // else what no entry uses would be in no chunk
-      });
-    },
   };
 }
 
 /** Stands for a file's place relative to the module, until that is known. */
 const PLACE = "place-of:";
 
-/** The codecs' modules stay files of their own, and each module imports of `lib/runtime` only what it names. */
-function ownFiles(outdir: string, codecs: string): Plugin {
+/** Where files are that are no part of a chunk, and what is done with sources before they are bundled. */
+export interface OwnFiles {
+  readonly outdir: string;
+  readonly codecs: string;
+  /** Changes a source. */
+  readonly change?: (source: string, path: string) => Promise<OnLoadResult>;
+}
+
+/** The codecs' modules stay files of their own, and workers are found by their addresses. */
+export function ownFiles({ outdir, codecs, change }: OwnFiles): Plugin {
   return {
     name: "own-files",
     setup(builder) {
@@ -126,7 +87,7 @@ function ownFiles(outdir: string, codecs: string): Plugin {
       builder.onLoad({ filter: /lib[\\/].*\.ts$/, namespace: "file" }, ({ path }) => {
         const address = workers.get(relative(root, path).replaceAll("\\", "/"));
         if (address !== undefined) return { contents: workerAddressIn(outdir, address.worker, address.name) };
-        return { contents: pastRuntimeFace(readFileSync(path, "utf8")), loader: "ts" };
+        return change?.(readFileSync(path, "utf8"), path);
       });
     },
   };
@@ -138,25 +99,6 @@ function workerAddressIn(outdir: string, worker: string, name: string): string {
   return `export function ${name}() { return new URL(${place}, import.meta.url); }`;
 }
 
-/**
- * Imports from the modules themselves what is imported from the face of `lib/runtime`: else esbuild would make one chunk
- * of that folder, and who wants to know of a file's status would load Node's `Response`, which takes 50 ms.
- */
-function pastRuntimeFace(source: string): string {
-  return source.replace(/^import \{([^}]*)\} from "((?:\.\.\/)+runtime\/)mod\.ts";/gm, (_, names: string, folder) => {
-    const values = names.split(",").map((name) => name.trim()).filter((name) =>
-      name !== "" && !name.startsWith("type ")
-    );
-    return values.map((name) => `import { ${name} } from "${folder}${runtimeModules.get(name)}";`).join(" ");
-  });
-}
-
-/** Where the values that `lib/runtime` exports come from. */
-const runtimeModules: ReadonlyMap<string, string> = new Map(
-  [...readFileSync(join(root, "lib/runtime/mod.ts"), "utf8").matchAll(/^export \{([^}]*)\} from "\.\/(.*)";/gm)]
-    .flatMap(([, names, path]) => names.split(",").map((name) => [name.trim(), path] as const)),
-);
-
 /** A name for each chunk that tells what is in it: the folders of its sources. Of chunks of the same, the largest has no number. */
 function chunkNames({ outputs }: Outputs["metafile"]): Map<string, string> {
   const names = new Map<string, string>();
@@ -164,7 +106,7 @@ function chunkNames({ outputs }: Outputs["metafile"]): Map<string, string> {
   for (const [path, { inputs, bytes }] of Object.entries(outputs).sort(([, a], [, b]) => b.bytes - a.bytes)) {
     const [, anonymous] = /\/(chunk-\w+)\.js$/.exec(path) ?? [];
     if (anonymous === undefined || bytes === 0) continue;
-    const folders = Object.keys(inputs).flatMap((input) => /^lib\/(\w+)/.exec(input)?.[1] ?? []);
+    const folders = Object.keys(inputs).flatMap((input) => /^(?:copy:)?lib\/(\w+)/.exec(input)?.[1] ?? []);
     const name = [...new Set(folders)].sort().join("_") || "shared";
     const number = (numbers.get(name) ?? 0) + 1;
     numbers.set(name, number);
@@ -173,7 +115,8 @@ function chunkNames({ outputs }: Outputs["metafile"]): Map<string, string> {
   return names;
 }
 
-function write({ outputFiles, metafile }: Outputs): string[] {
+/** Writes what esbuild made, by the names that the files are to have; returns their paths. */
+export function write({ outputFiles, metafile }: Outputs): string[] {
   const names = chunkNames(metafile);
   const renamed = (text: string): string => text.replace(/\bchunk-[A-Z0-9]{8}\b/g, (name) => names.get(name) ?? name);
   const empty = outputFiles.filter(({ text }) => text === "").map(({ path }) => basename(path));

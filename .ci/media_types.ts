@@ -21,12 +21,12 @@ const output = join(root, "lib/semantics/media_type_table.ts");
 
 /** The text of the module as the database makes it. */
 export function mediaTypeTable(): string {
-  return `/**
+  return `/*! mime-db, MIT License, Copyright (c) 2014 Jonathan Ong, (c) 2015-2022 Douglas Christopher Wilson */
+
+/**
  * The media types that have file extensions, made of mime-db by \`npm run build:media-types\`: a line for each top-level
  * type, in it after \`;\` each subtype with its extensions, the preferred one first. \`*\` marks a subtype whose content is
  * in UTF-8 although it is not text, \`-\` an extension that stands for another type.
- *
- * mime-db is under the MIT License: Copyright (c) 2014 Jonathan Ong, (c) 2015-2022 Douglas Christopher Wilson.
  */
 export const mediaTypeTable: string = ${JSON.stringify(groups().join("\n"))};
 `;

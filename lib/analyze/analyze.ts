@@ -121,10 +121,31 @@ const HERE = "http://folder.invalid";
 export async function analyze(target: string, options: AnalyzeOptions): Promise<Analysis> {
   const time = AbortSignal.timeout(options.timeout);
   const signal = AbortSignal.any([options.signal, time]);
-  const onFile = (done: number, known: number): void => options.onProgress?.("loaded", done, known);
   const isPage = /^https?:/i.test(target);
   const paths = isPage ? [] : await filesOf(target);
-  await using site = isPage ? onlineSite(signal, options.ca) : await folderSite(target, paths);
+  const site = isPage ? onlineSite(signal, options.ca) : await folderSite(target, paths);
+  try {
+    return await analyzeSite(site, { target, isPage, paths, time, signal }, options);
+  } finally {
+    await site[Symbol.asyncDispose](); // not by `using`: the helper for runtimes without it would be a module of its own
+  }
+}
+
+/** A target, with the signals that end looking at it. */
+interface Task {
+  readonly target: string;
+  readonly isPage: boolean;
+  /** The paths of a folder's files. */
+  readonly paths: readonly string[];
+  /** Aborted when the time is over. */
+  readonly time: AbortSignal;
+  /** Aborted then, or by the caller. */
+  readonly signal: AbortSignal;
+}
+
+async function analyzeSite(site: Site, task: Task, options: AnalyzeOptions): Promise<Analysis> {
+  const { target, isPage, paths, time, signal } = task;
+  const onFile = (done: number, known: number): void => options.onProgress?.("loaded", done, known);
   const visitor = new Visitor(site, { ...options, signal }, isPage ? options.origins : [HERE], onFile);
   if (isPage) await visitPage(visitor, target, time, options.timeout);
   else await visitor.loadAll(paths.map((path) => ({ url: urlOf(path), kind: kindOf(path) })));

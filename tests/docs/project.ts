@@ -62,14 +62,14 @@ function writePackage(root: string, folder: string, manifest: Manifest): void {
 }
 
 async function buildModules(root: string, folder: string, manifest: Manifest): Promise<void> {
-  const { bundle, WORKERS } = await import("../../.ci/bundle.ts");
+  const { WORKERS } = await import("../../.ci/bundle.ts");
+  const { bundleForServers } = await import("../../.ci/server_build.ts");
   const codecs = join(folder, "wasm");
   const sources = Object.entries(manifest.exports).map(([subpath, path]) => [moduleName(subpath), join(path)]);
-  await bundle({
+  await bundleForServers({
     entries: { ...Object.fromEntries([...sources, ...WORKERS.map((path) => [path.replace(/\.ts$/, ""), path])]) },
     outdir: folder,
     codecs,
-    chunks: [["streams"], ["batch"], ["codecs"], ["text"]],
   });
   cpSync(join(root, "lib/codecs/wasm"), codecs, { recursive: true });
 }

@@ -52,6 +52,6 @@
  * @module
  */
 export { type Context, currentContext, runIn } from "./async_context.ts";
-export { atEndOfTurn } from "./task.ts";
+export { atEndOfTurn } from "./end_of_turn.ts";
 export { acquireArray, ARRAY_LENGTH, releaseNumberArray } from "./chunk_array_queue.ts";
 export { RecyclingSource, ReleasingTransformer } from "#streams/recycling";

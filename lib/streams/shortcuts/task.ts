@@ -1,28 +1,6 @@
 import { type Context, currentContext, runIn } from "#streams/async_context";
-import { globalFunction } from "#streams/host";
 import { Deferred, queueReaction, react } from "../language/promises.ts";
-
-/** Taken once, as for all that streams depend on: faked timers do not stop them. */
-const immediately: typeof setImmediate | undefined = globalFunction("setImmediate");
-
-/** Runs `steps` when the current turn of the event loop ends: after all microtasks, before anything is waited for. */
-export function atEndOfTurn(steps: () => void): void {
-  if (immediately !== undefined) immediately(steps);
-  else postMessage(steps);
-}
-
-const waiting: (() => void)[] = [];
-let channel: MessageChannel | undefined = undefined;
-
-/** For browsers, which have no `setImmediate()`; their `setTimeout()` waits for 4 ms. */
-function postMessage(steps: () => void): void {
-  if (channel === undefined) {
-    channel = new MessageChannel();
-    channel.port1.onmessage = () => waiting.shift()!();
-  }
-  waiting.push(steps);
-  channel.port2.postMessage(undefined);
-}
+import { atEndOfTurn } from "./end_of_turn.ts";
 
 /*
  * Keeps tasks that never end from holding up the timers and sockets of everybody: every so often they stop until the

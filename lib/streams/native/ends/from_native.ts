@@ -15,7 +15,7 @@ import { readableByteStreamControllerRespond } from "../../readable/byob_request
 import { type ByteControllerState, createReadableByteStream } from "../../readable/byte_controller_state.ts";
 import type { SourceAlgorithms } from "../../readable/controller_state.ts";
 import type { ReadableStreamState } from "../../readable/stream_state.ts";
-import { atEndOfTurn } from "../../shortcuts/task.ts";
+import { atEndOfTurn } from "../../shortcuts/end_of_turn.ts";
 import {
   createWritableStream,
   type SinkAlgorithms,

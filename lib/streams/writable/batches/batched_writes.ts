@@ -3,7 +3,8 @@ import { checkedSize } from "../../queuing/chunk_queue.ts";
 import type { DefaultControllerState } from "../../readable/default_controller_state.ts";
 import { pullRun, type RunningPipe } from "../../readable/pull_run.ts";
 import { ARRAY_LENGTH, dequeueSome } from "../../shortcuts/chunk_array_queue.ts";
-import { atEndOfTurn, currentPause } from "../../shortcuts/task.ts";
+import { atEndOfTurn } from "../../shortcuts/end_of_turn.ts";
+import { currentPause } from "../../shortcuts/task.ts";
 import {
   type SinkAlgorithms,
   updateBackpressure,

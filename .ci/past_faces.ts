@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+
+/** An import or export by name from a folder's face, as `deno fmt` writes it. */
+const FROM_FACE = /^(import|export) \{([^}]*)\} from "(\.[^"]*\/(?:mod|internal)\.ts)";/gm;
+
+/** The place where a name is declared. */
+interface Origin {
+  readonly path: string;
+  readonly name: string;
+}
+
+const faces = new Map<string, ReadonlyMap<string, Origin>>();
+
+/**
+ * Returns a source that imports from the modules themselves what it imports from the faces of folders: else whatever
+ * imports from a face would load all that the face leads to.
+ */
+export function pastFaces(source: string, path: string): string {
+  return source.replace(FROM_FACE, (_, kind: string, list: string, from: string) => {
+    return namesIn(list).map(([name, alias]) => {
+      const origin = originOf(join(dirname(path), from), name);
+      return `${kind} { ${origin.name} as ${alias} } from ${JSON.stringify(specifierOf(origin.path, path))};`;
+    }).join(" ");
+  });
+}
+
+/** The words by which the module at `importer` imports the one at `path`. */
+export function specifierOf(path: string, importer: string): string {
+  const way = relative(dirname(importer), path).replaceAll("\\", "/");
+  return way.startsWith(".") ? way : `./${way}`;
+}
+
+/** The names in the braces of an import or export, with what they are called there, but for types. */
+function namesIn(list: string): [name: string, alias: string][] {
+  const names = list.split(",").map((each) => each.trim()).filter((each) => each !== "" && !each.startsWith("type "));
+  return names.map((each) => {
+    const [name, alias = name] = each.split(" as ");
+    return [name, alias];
+  });
+}
+
+function originOf(path: string, name: string): Origin {
+  const isFace = /^(?:mod|internal)\.ts$/.test(basename(path));
+  return isFace ? originsIn(path).get(name) ?? { path, name } : { path, name };
+}
+
+/** Where the names come from that a face exports. */
+function originsIn(face: string): ReadonlyMap<string, Origin> {
+  const known = faces.get(face);
+  if (known !== undefined) return known;
+  const origins = new Map<string, Origin>();
+  faces.set(face, origins);
+  for (const [, list, from] of readFileSync(face, "utf8").matchAll(/^export \{([^}]*)\} from "(\.[^"]*)";/gm)) {
+    for (const [name, alias] of namesIn(list)) origins.set(alias, originOf(join(dirname(face), from), name));
+  }
+  return origins;
+}

@@ -1,0 +1,171 @@
+/** An output of esbuild: what is in it, and which outputs it imports. */
+export interface Output {
+  readonly bytes: number;
+  readonly imports: readonly { readonly path: string; readonly kind: string }[];
+  readonly inputs: Readonly<Record<string, { readonly bytesInOutput: number }>>;
+  readonly entryPoint?: string;
+}
+
+/** What a plan should come to. */
+export interface Wishes {
+  /** Says how much an entry counts, by its source. */
+  readonly weightOf: (source: string) => number;
+  /** Entries of which all that they load goes into one chunk, but for what is in one already, or another entry loads. */
+  readonly together: readonly { readonly entry: string; readonly without: string | undefined }[];
+}
+
+/** How many bytes of code take as long to load as one module more does. */
+const MODULE = 48 * 1024;
+
+/**
+ * Plans chunks: of outputs that are split as finely as entries differ in what they need, it puts those together that load
+ * in less time so. A module takes as long as 48 KB of code; entries count by their weights.
+ *
+ * @param outputs by their paths: those of the finest split.
+ * @param wishes what counts.
+ * @returns the sources in each chunk.
+ */
+export function planChunks(outputs: Readonly<Record<string, Output>>, { weightOf, together }: Wishes): string[][] {
+  const plan = new Plan(outputs, weightOf);
+  for (const { entry, without } of together) plan.putTogether(entry, without);
+  while (plan.merge());
+  while (plan.move());
+  return plan.chunks();
+}
+
+/** A distribution of outputs over chunks, with what it costs. */
+class Plan {
+  readonly #outputs: readonly Output[];
+  /** Which outputs each one imports at once. */
+  readonly #imports: readonly (readonly number[])[];
+  readonly #weights: readonly number[];
+  /** The chunk of each output. */
+  readonly #chunks: number[];
+  /** The outputs whose chunk is closed. */
+  readonly #fixed = new Set<number>();
+  #cost: number;
+
+  constructor(outputs: Readonly<Record<string, Output>>, weightOf: (source: string) => number) {
+    const paths = Object.keys(outputs);
+    this.#outputs = Object.values(outputs);
+    this.#imports = this.#outputs.map(({ imports }) => {
+      const eager = imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => paths.indexOf(path));
+      return [...new Set(eager)].filter((target) => target >= 0);
+    });
+    this.#weights = this.#outputs.map(({ entryPoint }) => entryPoint === undefined ? 0 : weightOf(entryPoint));
+    this.#chunks = paths.map((_, i) => i);
+    this.#cost = this.#costNow();
+  }
+
+  /** The sources in each chunk; entries keep places of their own. */
+  chunks(): string[][] {
+    const sources = new Map<number, string[]>();
+    this.#outputs.forEach(({ inputs, entryPoint }, i) => {
+      if (entryPoint !== undefined) return;
+      const own = Object.keys(inputs).filter((path) => inputs[path].bytesInOutput > 0);
+      sources.set(this.#chunks[i], [...sources.get(this.#chunks[i]) ?? [], ...own]);
+    });
+    return [...sources.values()].filter((chunk) => chunk.length > 0);
+  }
+
+  /** Puts into one chunk all that an entry loads, but for what is in such a chunk already or another entry loads. */
+  putTogether(entry: string, without: string | undefined): void {
+    const others = without === undefined ? new Set<number>() : this.#loadedBy(without);
+    const outputs = [...this.#loadedBy(entry)].filter((i) => !others.has(i) && !this.#fixed.has(i));
+    this.#put(outputs, outputs[0]);
+    for (const i of outputs) this.#fixed.add(i);
+  }
+
+  #loadedBy(entry: string): Set<number> {
+    const reached = new Set([this.#outputs.findIndex(({ entryPoint }) => entryPoint === entry)]);
+    for (const i of reached) for (const target of this.#imports[i]) reached.add(target);
+    return new Set([...reached].filter((i) => this.#outputs[i].entryPoint === undefined));
+  }
+
+  /** Puts those two chunks together that save most; returns whether there were two. */
+  merge(): boolean {
+    const chunks = [...new Set(this.#shared().map((i) => this.#chunks[i]))];
+    const members = new Map(chunks.map((chunk) => [chunk, this.#shared().filter((i) => this.#chunks[i] === chunk)]));
+    let best: { readonly outputs: readonly number[]; readonly to: number; readonly cost: number } | undefined;
+    for (const [at, to] of chunks.entries()) {
+      for (const from of chunks.slice(at + 1)) {
+        const outputs = members.get(from)!;
+        const cost = this.#costOf(outputs, to);
+        if (cost < (best?.cost ?? this.#cost)) best = { outputs, to, cost };
+      }
+    }
+    if (best === undefined) return false;
+    this.#put(best.outputs, best.to);
+    return true;
+  }
+
+  /** Puts outputs into other chunks, or into one of their own, where that saves something; returns whether it did. */
+  move(): boolean {
+    let isMoved = false;
+    for (const i of this.#shared()) {
+      const free = this.#outputs.findIndex((_, chunk) => !this.#chunks.includes(chunk));
+      for (const to of new Set([...this.#shared().map((other) => this.#chunks[other]), ...free >= 0 ? [free] : []])) {
+        if (this.#costOf([i], to) >= this.#cost) continue;
+        this.#put([i], to);
+        isMoved = true;
+      }
+    }
+    return isMoved;
+  }
+
+  /** The outputs whose chunk is open. */
+  #shared(): number[] {
+    return [...this.#outputs.keys()].filter((i) => this.#outputs[i].entryPoint === undefined && !this.#fixed.has(i));
+  }
+
+  #put(outputs: readonly number[], to: number): void {
+    for (const i of outputs) this.#chunks[i] = to;
+    this.#cost = this.#costNow();
+  }
+
+  /** The cost with outputs of one chunk put into another. */
+  #costOf(outputs: readonly number[], to: number): number {
+    const from = this.#chunks[outputs[0]];
+    for (const i of outputs) this.#chunks[i] = to;
+    const cost = this.#costNow();
+    for (const i of outputs) this.#chunks[i] = from;
+    return cost;
+  }
+
+  /** What all entries load, by their weights, in bytes; infinite if chunks import each other in a circle. */
+  #costNow(): number {
+    const count = this.#outputs.length;
+    const bytes = new Float64Array(count);
+    const imports: Set<number>[] = Array.from({ length: count }, () => new Set());
+    for (let i = 0; i < count; i++) {
+      const chunk = this.#chunks[i];
+      bytes[chunk] += this.#outputs[i].bytes;
+      for (const target of this.#imports[i]) {
+        if (this.#chunks[target] !== chunk) imports[chunk].add(this.#chunks[target]);
+      }
+    }
+    if (isCircular(imports)) return Infinity;
+    let cost = 0;
+    for (let i = 0; i < count; i++) {
+      if (this.#weights[i] === 0) continue;
+      const reached = new Set([this.#chunks[i]]);
+      for (const chunk of reached) {
+        cost += this.#weights[i] * (MODULE + bytes[chunk]);
+        for (const target of imports[chunk]) reached.add(target);
+      }
+    }
+    return cost;
+  }
+}
+
+function isCircular(imports: readonly ReadonlySet<number>[]): boolean {
+  const states = new Uint8Array(imports.length); // 1: on the way, 2: done
+  const visit = (i: number): boolean => {
+    if (states[i] !== 0) return states[i] === 1;
+    states[i] = 1;
+    for (const target of imports[i]) if (visit(target)) return true;
+    states[i] = 2;
+    return false;
+  };
+  return imports.some((_, i) => visit(i));
+}

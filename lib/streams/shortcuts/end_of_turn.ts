@@ -1,0 +1,23 @@
+import { globalFunction } from "#streams/host";
+
+/** Taken once, as for all that streams depend on: faked timers do not stop them. */
+const immediately: typeof setImmediate | undefined = globalFunction("setImmediate");
+
+/** Runs `steps` when the current turn of the event loop ends: after all microtasks, before anything is waited for. */
+export function atEndOfTurn(steps: () => void): void {
+  if (immediately !== undefined) immediately(steps);
+  else postMessage(steps);
+}
+
+const waiting: (() => void)[] = [];
+let channel: MessageChannel | undefined = undefined;
+
+/** For browsers, which have no `setImmediate()`; their `setTimeout()` waits for 4 ms. */
+function postMessage(steps: () => void): void {
+  if (channel === undefined) {
+    channel = new MessageChannel();
+    channel.port1.onmessage = () => waiting.shift()!();
+  }
+  waiting.push(steps);
+  channel.port2.postMessage(undefined);
+}

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import test, { after, before, describe } from "node:test";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import { output } from "../support/processes.ts";
+import { root, runtime } from "../support/runtime.ts";
+
+const runtimes = { node: [], bun: [], deno: ["run", "-A", "--quiet"] } as const;
+
+/** Of subpaths: how many modules an import loads, and how many KB of code that may be. */
+const budgets: Readonly<Record<string, readonly [modules: number, kilobytes: number]>> = {
+  ".": [4, 370],
+  "./batch": [4, 370],
+  "./bun": [11, 600],
+  "./cli": [2, 50],
+  "./codecs": [4, 370],
+  "./compression": [3, 190],
+  "./esbuild": [11, 600],
+  "./fastify": [2, 2],
+  "./files": [7, 530],
+  "./hono": [2, 2],
+  "./http": [4, 590],
+  "./install": [2, 210],
+  "./node": [4, 390],
+  "./pino": [6, 520],
+  "./precompress": [10, 590],
+  "./s3": [5, 730],
+  "./static": [5, 290],
+  "./streams": [2, 200],
+  "./text": [4, 370],
+  "./upload": [6, 700],
+  "./vite": [11, 600],
+};
+
+/** What streams look at when they load: how Node and Bun keep asynchronous contexts, and how Node marks its streams. */
+const ofStreams = {
+  node: ["node:async_hooks", "node:util", "process"],
+  bun: ["node:async_hooks", "process"],
+  deno: [],
+};
+const nothing = { node: [], bun: [], deno: [] };
+/** A Node stream is extended. */
+const ofPino = {
+  node: ["Buffer", ...ofStreams.node, "node:stream"].sort(),
+  bun: ["Buffer", ...ofStreams.bun, "node:stream"].sort(),
+  deno: ["Buffer", "node:stream", "process"],
+};
+
+/** Of subpaths: which of the runtime's own modules, and of the globals that take long, an import loads. */
+const builtins: Readonly<Record<string, Readonly<Record<keyof typeof runtimes, readonly string[]>>>> = {
+  ".": ofStreams,
+  "./batch": ofStreams,
+  "./bun": ofStreams,
+  "./codecs": ofStreams,
+  "./compression": nothing,
+  "./esbuild": ofStreams,
+  "./fastify": nothing,
+  "./files": ofStreams,
+  "./hono": nothing,
+  "./http": ofStreams,
+  "./install": {
+    node: ["Buffer", "node:async_hooks", "node:module", "node:stream/web", "node:util", "process"],
+    bun: ["node:async_hooks", "node:module", "node:stream/web", "process"],
+    deno: ["node:module", "node:stream/web", "process"],
+  },
+  "./node": ofStreams,
+  "./pino": ofPino,
+  "./precompress": ofStreams,
+  "./s3": ofStreams,
+  "./static": nothing,
+  "./streams": ofStreams,
+  "./text": ofStreams,
+  "./upload": ofStreams,
+  "./vite": ofStreams,
+};
+
+const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  exports: Record<string, { readonly default: string }>;
+};
+const subpaths = Object.keys(exports).filter((subpath) => !subpath.startsWith("./browser/"));
+
+describe("what is built for servers", { skip: runtime !== "node" && "it runs all runtimes itself" }, () => {
+  let folder = "";
+  const pathOf = (subpath: string): string => join(folder, exports[subpath].default.replace("./dist/", ""));
+
+  before(async () => {
+    const { bundleForServers, serverEntries } = await import("../../.ci/server_build.ts");
+    const cache = join(root, "node_modules/.cache"); // below which packages are found
+    await mkdir(cache, { recursive: true });
+    folder = await mkdtemp(join(cache, "server-build-"));
+    await bundleForServers({ entries: serverEntries(), outdir: folder, codecs: join(folder, "browser/wasm") });
+    await cp(join(root, "lib/codecs/wasm"), join(folder, "browser/wasm"), { recursive: true });
+  });
+
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  /** The modules that an import of one loads. */
+  function loadedBy(path: string): string[] {
+    const loaded = new Set([path]);
+    for (const each of loaded) {
+      const imports = readFileSync(each, "utf8").matchAll(/^(?:import|export)\b(?:[^"';]*\bfrom)? ?"(\.[^"]+)";$/gm);
+      for (const [, specifier] of imports) loaded.add(join(dirname(each), specifier));
+    }
+    return [...loaded];
+  }
+
+  test("the tables name each subpath", () => {
+    assert.deepEqual(Object.keys(budgets), subpaths);
+    assert.deepEqual(Object.keys(builtins), subpaths.filter((subpath) => subpath !== "./cli"));
+  });
+
+  for (const subpath of subpaths) {
+    test(`an import of ${subpath} loads few modules, and little that it does not need`, () => {
+      const loaded = loadedBy(pathOf(subpath));
+      const kilobytes = loaded.reduce((sum, path) => sum + readFileSync(path).length, 0) / 1024;
+      const [modules, most] = budgets[subpath];
+      assert.ok(loaded.length <= modules, `${loaded.length} modules: ${loaded.join()}`);
+      assert.ok(kilobytes <= most, `${kilobytes.toFixed()} KB`);
+    });
+  }
+
+  test("no module imports one of the runtime's own before it is used", () => {
+    const found = globSync("**/*.js", { cwd: folder }).filter((path) => {
+      return /^(?:import|export)\b[^"';]*"node:/m.test(readFileSync(join(folder, path), "utf8"));
+    });
+    assert.deepEqual(found, []);
+  });
+
+  for (const [name, words] of Object.entries(runtimes) as [keyof typeof runtimes, readonly string[]][]) {
+    test(`on ${name}, an import loads no more of the runtime's own modules than the table says`, async () => {
+      const found: Record<string, unknown> = {};
+      for (const subpath of Object.keys(builtins)) {
+        const args = [...words, join(root, "tests/ci/loaded_modules.ts"), pathToFileURL(pathOf(subpath)).href];
+        found[subpath] = JSON.parse(await output(join(root, "node_modules/.bin", name), args, root));
+      }
+      const expected = Object.fromEntries(Object.entries(builtins).map(([subpath, of]) => [subpath, of[name]]));
+      assert.deepEqual(found, expected);
+    });
+
+    test(`on ${name}, the command tells its version without its other modules`, async () => {
+      const args = [...words, pathOf("./cli"), "--version"];
+      const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+      assert.equal(await output(join(root, "node_modules/.bin", name), args, root), `millrace ${version}\n`);
+    });
+  }
+
+  test("each subpath works when it is bundled into one ES module", async () => {
+    for (const subpath of subpaths.filter((subpath) => !["./cli", "./bun", "./esbuild", "./vite"].includes(subpath))) {
+      const bundle = join(folder, "bundles", `${subpath.replace(/\W+/g, "_")}.mjs`);
+      await build({ entryPoints: [pathOf(subpath)], bundle: true, format: "esm", platform: "node", outfile: bundle });
+      const names = `import(${
+        JSON.stringify(pathToFileURL(bundle).href)
+      }).then((all) => console.log(Object.keys(all).sort().join()))`;
+      const expected = Object.keys(await import(pathToFileURL(pathOf(subpath)).href)).sort().join();
+      assert.equal(await output(join(root, "node_modules/.bin/node"), ["-e", names], root), `${expected}\n`, subpath);
+    }
+  });
+
+  test("a host without the runtime's modules says what is missing when that is used", async () => {
+    const script = join(folder, "edge.mjs");
+    writeFileSync(
+      script,
+      `import { createStaticHandler } from ${JSON.stringify(pathToFileURL(pathOf("./static")).href)};
+      globalThis.process.getBuiltinModule = undefined;
+      await Promise.try(() => createStaticHandler("dist")).catch((error) => console.log(String(error)));`,
+    );
+    const printed = await output(join(root, "node_modules/.bin/node"), [script], root);
+    assert.match(printed, /^TypeError: node:\S+ is not there: this part of @millrace\/streams runs on Node 22\.18,/);
+  });
+});
