@@ -10,7 +10,7 @@ export interface Transport {
   readonly remotePort?: number | undefined;
   /** Whether bytes that were written wait, so that whoever can should wait for onDrain. */
   readonly full: boolean;
-  /** Whether all that was written is sent, or copied: its memory may be written to again. */
+  /** Whether all that was written is surely sent, or copied: its memory may be written to again. */
   readonly empty: boolean;
   /** Says who is told what happens, from now on. Called once, in the turn in which the transport was given; nothing is lost before. */
   attach(events: TransportEvents): void;

@@ -64,7 +64,7 @@ export interface SocketLayers {
   readonly bottom: Duplex;
   /** The TLS handshake with the origin's server, if TLS is spoken. */
   readonly tls?: TlsAttempt;
-  /** Whether the bytes that it gives may belong to somebody else: it is the user's. */
+  /** Whether it is the user's: the bytes that it gives may be used elsewhere, and those that it takes may be kept. */
   readonly isForeign?: boolean;
 }
 
@@ -120,7 +120,7 @@ export class SocketTransport implements Transport {
   }
 
   get empty(): boolean {
-    return this.#socket.writableLength === 0;
+    return !this.#isForeign && this.#socket.writableLength === 0; // the user's stream may still have what it has taken
   }
 
   attach(events: TransportEvents): void {

@@ -1,77 +1,10 @@
-import { Buffer } from "node:buffer";
 import process from "node:process";
 import type { RequestBody, Transport } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
+import { FIRST_SLAB, SlabWriter } from "../slab_writer.ts";
 
-/** Enough for a head and a small body. */
-const SMALL = 8 * 1024;
-/** A slab with less room is not filled any further. */
-const LEAST_ROOM = 256;
 /** Enough for a piece of the size that most sources give, with its chunk's lines. Larger writes cost no less a byte. */
-const LARGE = 64 * 1024 + LEAST_ROOM;
-
-/**
- * Gathers what a request sends, so that many small pieces make few writes. Everything is copied: a source may use its memory again
- * once it is asked for the next piece. The copy goes into memory that is there already: with new memory for each write, which the
- * system has to map, an upload takes twice the time.
- */
-export class UploadBuffer {
-  readonly #transport: Transport;
-  #slab: Buffer = Buffer.allocUnsafeSlow(SMALL);
-  /** Of the slab, the bytes from `start` to `at` are not written yet. Those before may still be the transport's. */
-  #start = 0;
-  #at = 0;
-
-  /** Creates an empty buffer. */
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
-  /** Takes a request's head, to which nobody writes again. */
-  begin(head: Uint8Array): void {
-    if (head.length > SMALL / 2) this.#transport.write(head);
-    else this.put(head, 0);
-  }
-
-  /**
-   * Takes as many bytes as there is room for.
-   *
-   * @param from The first of them.
-   * @returns The one after the last that was taken.
-   */
-  put(bytes: Uint8Array, from: number): number {
-    this.#makeRoom();
-    const to = Math.min(bytes.length, from + this.#slab.length - this.#at);
-    this.#slab.set(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to), this.#at);
-    this.#at += to - from;
-    return to;
-  }
-
-  /** Takes a short line of ASCII; writes what was there before, if there is no room. */
-  putLine(line: string): void {
-    if (this.#slab.length - this.#at < line.length) this.flush();
-    this.#makeRoom();
-    for (let i = 0; i < line.length; i++) this.#slab[this.#at++] = line.charCodeAt(i);
-  }
-
-  /** Gives the transport everything. There is room then. */
-  flush(): void {
-    if (this.#at === this.#start) return;
-    this.#transport.write(this.#slab.subarray(this.#start, this.#at));
-    this.#start = this.#at;
-  }
-
-  /** When all is written: fills the slab anew if the transport has done with what is in it, or else a new one once it is full. */
-  #makeRoom(): void {
-    if (this.#at !== this.#start || this.#at === 0) return;
-    const isFull = this.#slab.length - this.#at < LEAST_ROOM;
-    // Whoever has filled a small one has more to send.
-    if (isFull && (this.#slab.length < LARGE || !this.#transport.empty)) this.#slab = Buffer.allocUnsafeSlow(LARGE);
-    else if (!this.#transport.empty) return;
-    this.#start = 0;
-    this.#at = 0;
-  }
-}
+const LARGEST_SLAB = 64 * 1024 + 256;
 
 const SOON = Promise.resolve();
 const NOTHING = new Uint8Array(0);
@@ -88,10 +21,10 @@ export class BodyWriter {
   readonly #body: RequestBody;
   readonly #events: BodyWriterEvents;
   readonly #origin: string;
-  readonly #buffer: UploadBuffer;
+  readonly #output: SlabWriter;
   /** Bytes that Content-Length still promises; undefined for a chunked body. */
   #left: number | undefined;
-  /** The piece that was read last, and how much of it is in the buffer. */
+  /** The piece that was read last, and how much of it is in the slab. */
   #piece: Uint8Array = NOTHING;
   #taken = 0;
   #waits = false;
@@ -106,13 +39,14 @@ export class BodyWriter {
     this.#body = body;
     this.#events = events;
     this.#origin = origin;
-    this.#buffer = new UploadBuffer(transport);
+    this.#output = new SlabWriter(transport, LARGEST_SLAB);
     this.#left = body.length;
   }
 
   /** Begins with the request's head, which goes out together with what there is of the body in this turn. */
   start(head: Uint8Array): void {
-    this.#buffer.begin(head);
+    if (head.length > FIRST_SLAB / 2) this.#transport.write(head);
+    else this.#output.put(head, 0);
     if (this.#left === 0) this.#finish();
     else void SOON.then(this.#flushSoon);
     this.#read();
@@ -140,7 +74,7 @@ export class BodyWriter {
   readonly #onPiece = (piece: Uint8Array | undefined): void => {
     if (this.#over) return;
     if (piece === undefined) return this.#onEnd();
-    if (this.#left === undefined) this.#buffer.putLine(`${piece.length.toString(16)}\r\n`);
+    if (this.#left === undefined) this.#output.putLine(`${piece.length.toString(16)}\r\n`);
     else if (piece.length > this.#left) return this.#onWrongLength("more");
     this.#piece = piece;
     this.#taken = 0;
@@ -161,9 +95,9 @@ export class BodyWriter {
   #advance(): void {
     const piece = this.#piece;
     while (this.#taken < piece.length) {
-      this.#taken = this.#buffer.put(piece, this.#taken);
+      this.#taken = this.#output.put(piece, this.#taken);
       if (this.#taken === piece.length) break;
-      this.#buffer.flush();
+      this.#output.flush();
       if (this.#transport.full) {
         this.#waits = true;
         return;
@@ -176,7 +110,7 @@ export class BodyWriter {
   }
 
   #endPiece(): void {
-    if (this.#left === undefined) this.#buffer.putLine("\r\n");
+    if (this.#left === undefined) this.#output.putLine("\r\n");
     else this.#left -= this.#piece.length;
     this.#piece = NOTHING;
     if (this.#left === 0) this.#finish();
@@ -184,14 +118,14 @@ export class BodyWriter {
   }
 
   #onEnd(): void {
-    if (this.#left === undefined) this.#buffer.putLine("0\r\n\r\n");
+    if (this.#left === undefined) this.#output.putLine("0\r\n\r\n");
     else if (this.#left > 0) return this.#onWrongLength("less");
     this.#over = true;
     this.#finish();
   }
 
   #finish(): void {
-    this.#buffer.flush();
+    this.#output.flush();
     this.sent = true;
   }
 
@@ -204,7 +138,7 @@ export class BodyWriter {
 
   readonly #flush = (): void => {
     this.#flushesSoon = false;
-    if (!this.#over) this.#buffer.flush();
+    if (!this.#over) this.#output.flush();
   };
 
   #onWrongLength(how: "more" | "less"): void {

@@ -1,8 +1,8 @@
 import type { Transport } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
-import type { FrameOutput } from "./frame_writer.ts";
+import type { FrameWriter } from "./frame_writer.ts";
 import type { Http2Stream } from "./http2_stream.ts";
-import { ConnectionFault, DEFAULT_WINDOW, FLOW_CONTROL_ERROR, MAX_WINDOW } from "./protocol.ts";
+import { ConnectionFault, DEFAULT_WINDOW, FLOW_CONTROL_ERROR, FRAME_HEADER, MAX_WINDOW } from "./protocol.ts";
 import type { PeerSettings } from "./settings.ts";
 
 /**
@@ -20,7 +20,7 @@ export class ReceiveWindows {
   /** A new stream's window. While the server may not know our SETTINGS, it may use the default one. */
   initial: number;
   readonly #streamWindow: number;
-  readonly #output: FrameOutput;
+  readonly #output: FrameWriter;
   #connection = CONNECTION_WINDOW;
 
   /**
@@ -28,7 +28,7 @@ export class ReceiveWindows {
    *
    * @param streamWindow As our SETTINGS have it.
    */
-  constructor(output: FrameOutput, streamWindow: number) {
+  constructor(output: FrameWriter, streamWindow: number) {
     this.#output = output;
     this.#streamWindow = streamWindow;
     this.initial = Math.max(streamWindow, DEFAULT_WINDOW);
@@ -103,7 +103,7 @@ export class BodySender {
   /** The initial window of streams, by the last SETTINGS. */
   #initialWindow: number = DEFAULT_WINDOW;
   readonly #transport: Transport;
-  readonly #output: FrameOutput;
+  readonly #output: FrameWriter;
   readonly #peer: PeerSettings;
   readonly #origin: string;
   readonly #events: BodySenderEvents;
@@ -112,7 +112,7 @@ export class BodySender {
   #first = 0;
 
   /** Creates a sender without streams. */
-  constructor(transport: Transport, output: FrameOutput, peer: PeerSettings, origin: string, events: BodySenderEvents) {
+  constructor(transport: Transport, output: FrameWriter, peer: PeerSettings, origin: string, events: BodySenderEvents) {
     this.#transport = transport;
     this.#output = output;
     this.#peer = peer;
@@ -187,7 +187,7 @@ export class BodySender {
     while (this.#first < this.#queue.length && this.window > 0 && !this.#transport.full) {
       const stream = this.#queue[this.#first];
       const size = stream.sendWindow <= 0 ? 0 : this.#nextSize(stream);
-      if (size > 0 && !this.#output.fits(size)) {
+      if (size > 0 && !this.#output.fits(FRAME_HEADER + size)) {
         this.#output.flush(); // and see whether the transport takes more
         continue;
       }

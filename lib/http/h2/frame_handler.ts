@@ -10,7 +10,7 @@ import {
   STREAM_CLOSED,
 } from "./protocol.ts";
 import { FieldBlock } from "./response_rules.ts";
-import type { FrameOutput } from "./frame_writer.ts";
+import type { FrameWriter } from "./frame_writer.ts";
 import type { FrameEvents, FrameReader } from "./frame_reader.ts";
 import {
   ACK,
@@ -50,7 +50,7 @@ export interface IncomingEvents {
 export interface SessionParts {
   readonly transport: Transport;
   readonly streams: StreamTable;
-  readonly output: FrameOutput;
+  readonly output: FrameWriter;
   readonly sender: BodySender;
   readonly peer: PeerSettings;
   readonly windows: ReceiveWindows;
@@ -65,7 +65,7 @@ export class Incoming implements FrameEvents {
   readonly #events: IncomingEvents;
   readonly #transport: Transport;
   readonly #streams: StreamTable;
-  readonly #output: FrameOutput;
+  readonly #output: FrameWriter;
   readonly #sender: BodySender;
   readonly #peer: PeerSettings;
   readonly #windows: ReceiveWindows;

@@ -5,7 +5,7 @@ import type { Transport, TransportEvents } from "../connection.ts";
 import { BodySender, type BodySenderEvents } from "./flow_control.ts";
 import { ConnectionFault, INTERNAL_ERROR, NO_ERROR } from "./protocol.ts";
 import { faultError } from "./protocol.ts";
-import { FrameOutput } from "./frame_writer.ts";
+import { FrameWriter } from "./frame_writer.ts";
 import { FrameReader } from "./frame_reader.ts";
 import { HpackEncoder } from "./hpack/encoder.ts";
 import type { Http2Options, Http2Session } from "./http2_stream.ts";
@@ -40,7 +40,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   readonly #options: Http2Options;
   readonly #owner: ConnectionOwner;
   readonly #streams: StreamTable;
-  readonly #output: FrameOutput;
+  readonly #output: FrameWriter;
   readonly #reader: FrameReader;
   readonly #encoder = new HpackEncoder();
   readonly #peer = new PeerSettings();
@@ -64,7 +64,7 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
     this.#end = new SessionEnd(this, owner, transport);
     this.#limit = Math.min(options.maxConcurrentStreams, options.allowedAtFirst ?? 1);
     this.#streams = new StreamTable(options.firstStream ?? 1);
-    const output = this.#output = new FrameOutput(transport);
+    const output = this.#output = new FrameWriter(transport);
     output.addBytes(PREFACE);
     output.addSettings(ourSettings(options.streamWindow, options.maxHeaderSize));
     this.#windows = new ReceiveWindows(output, options.streamWindow);
@@ -162,7 +162,6 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
   }
 
   onDrain(): void {
-    this.#output.onDrain();
     this.#schedule();
   }
 

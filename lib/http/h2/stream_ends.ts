@@ -2,7 +2,7 @@ import { Timer } from "../../timers/mod.ts";
 import type { Connection, ConnectionOwner, HeaderList, Transport } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { BodySender } from "./flow_control.ts";
-import type { FrameOutput } from "./frame_writer.ts";
+import type { FrameWriter } from "./frame_writer.ts";
 import { ClosedStreams, type Http2Stream, type StreamTable } from "./http2_stream.ts";
 import {
   CANCEL,
@@ -67,7 +67,7 @@ export class StreamEnds {
   /** Streams that were reset. */
   readonly closed: ClosedStreams = new ClosedStreams();
   readonly #streams: StreamTable;
-  readonly #output: FrameOutput;
+  readonly #output: FrameWriter;
   readonly #sender: BodySender;
   readonly #origin: string;
 
@@ -76,7 +76,7 @@ export class StreamEnds {
    *
    * @param origin For errors.
    */
-  constructor(streams: StreamTable, output: FrameOutput, sender: BodySender, origin: string) {
+  constructor(streams: StreamTable, output: FrameWriter, sender: BodySender, origin: string) {
     this.#streams = streams;
     this.#output = output;
     this.#sender = sender;

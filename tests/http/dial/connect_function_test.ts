@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import test from "node:test";
+import { ReadableStream } from "../../../lib/streams/mod.ts";
 import { type HttpClientOptions, type HttpConnectFunction, HttpError } from "../../../lib/http/mod.ts";
 import { Origin, type Protocol } from "../faults/origin.ts";
 import { until, within } from "../../support/waits.ts";
@@ -18,13 +19,17 @@ const byNodeOnceConnected: HttpConnectFunction = (target, options) =>
     socket.on("connect", () => resolve(socket)).on("error", reject);
   });
 
-/** A stream that is no socket, as libraries give it. */
-const byDuplex: HttpConnectFunction = (target, options) => {
+/** A stream that is no socket, as libraries give it, with its own way to send. */
+const byDuplexThat = (send: (socket: Socket, chunk: Uint8Array, done: () => void) => void): HttpConnectFunction =>
+(
+  target,
+  options,
+) => {
   const socket = byNode(target, options) as Socket;
   const stream = new Duplex({
     read: () => void socket.resume(),
-    write: (chunk, _, done) => void socket.write(chunk, done),
-    final: (done) => void socket.end(done),
+    write: (chunk, _, done) => send(socket, chunk, done),
+    final: (done) => send(socket, Buffer.alloc(0), () => socket.end(done)),
     destroy: (error, done) => {
       socket.destroy();
       done(error);
@@ -38,11 +43,28 @@ const byDuplex: HttpConnectFunction = (target, options) => {
   return stream;
 };
 
+/** A body as a source has it that has a piece from time to time. */
+async function* piecesOf(body: Uint8Array<ArrayBuffer>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for (let start = 0; start < body.length; start += 3000) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    yield body.subarray(start, start + 3000);
+  }
+}
+
+const byDuplex = byDuplexThat((socket, chunk, done) => void socket.write(chunk, done));
+
+/** One that has what it has taken a while longer, as a throttle or a tunnel does. */
+const byLateDuplex = byDuplexThat((socket, chunk, done) => {
+  setTimeout(() => socket.write(chunk, chunk.length === 0 ? done : undefined), 10);
+  if (chunk.length > 0) done();
+});
+
 for (
   const [what, dial] of Object.entries({
     "a socket that connects": byNode,
     "a connected socket": byNodeOnceConnected,
     "a Duplex": byDuplex,
+    "a Duplex that sends late": byLateDuplex,
   })
 ) {
   for (const protocol of ["h2", "http/1.1 over TLS", "h2c", "http/1.1"] as Protocol[]) {
@@ -62,6 +84,17 @@ for (
         origin.onRequest = (request) => whenWhole(request, () => respond(request, 200, pattern));
         const response = await client.fetch(url("/"), { method: "PUT", body: pattern });
         assert.ok(Buffer.from(await response.arrayBuffer()).equals(pattern));
+        const part = pattern.subarray(0, 180_000);
+        let sent: unknown;
+        origin.onRequest = (request) => {
+          whenWhole(request, () => {
+            sent = [request.received, request.sum];
+            respond(request, 200, pattern);
+          });
+        };
+        const body = ReadableStream.from(piecesOf(part));
+        await (await client.fetch(url("/"), { method: "PUT", body, duplex: "half" } as RequestInit)).bytes();
+        assert.deepEqual(sent, [part.length, part.reduce((sum, byte) => sum + byte)]);
       });
     });
   }

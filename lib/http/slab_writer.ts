@@ -1,0 +1,120 @@
+import { Buffer } from "node:buffer";
+import type { Transport } from "./connection.ts";
+
+/** A slab's size at first, with room for a head and a small body. It doubles each time what is gathered does not fit. */
+export const FIRST_SLAB = 8192;
+
+/**
+ * A writer that gathers bytes, so that many small pieces make few writes. They are copied one behind the other into slabs:
+ * what went to the transport belongs to it until that is empty, and the rest of the slab is used on. New memory for each
+ * write would have to be mapped by the system, and collected: an upload takes twice the CPU time.
+ */
+export class SlabWriter {
+  /** How many bytes the transport was given. */
+  written = 0;
+  protected slab: Uint8Array = Buffer.allocUnsafeSlow(FIRST_SLAB);
+  /** Of the slab, the bytes from `#start` to `at` are not written yet. */
+  protected at = 0;
+  #start = 0;
+  #size = FIRST_SLAB;
+  readonly #transport: Transport;
+  readonly #largest: number;
+
+  /** @param largest The largest size of a slab, and of a write. */
+  constructor(transport: Transport, largest: number) {
+    this.#transport = transport;
+    this.#largest = largest;
+  }
+
+  /** Bytes that wait for {@linkcode flush}. */
+  get waiting(): number {
+    return this.at - this.#start;
+  }
+
+  /** Whether so many more bytes fit into one write with what waits. */
+  fits(bytes: number): boolean {
+    return this.waiting + bytes <= this.#largest;
+  }
+
+  /** Copies the bytes from `start` on, as many as fit into one write; returns the index after the last of them. */
+  put(bytes: Uint8Array, start: number): number {
+    const end = Math.min(bytes.length, start + this.#largest - this.waiting);
+    this.reserve(end - start);
+    this.copy(bytes, start, end);
+    return end;
+  }
+
+  /** Adds a short line of ASCII. */
+  putLine(line: string): void {
+    this.reserve(line.length);
+    for (let i = 0; i < line.length; i++) this.slab[this.at++] = line.charCodeAt(i);
+  }
+
+  /** Writes everything to the transport. */
+  flush(): void {
+    if (this.at === this.#start) return;
+    const bytes = this.slab.subarray(this.#start, this.at);
+    this.written += bytes.length;
+    this.#start = this.at;
+    this.#transport.write(bytes);
+    this.#rewind();
+  }
+
+  /** Forgets what the transport was not given. */
+  discard(): void {
+    this.at = this.#start;
+  }
+
+  /** Nothing is under way: a large slab is not kept for it. */
+  shrink(): void {
+    if (this.#size === FIRST_SLAB || this.waiting > 0) return;
+    this.#size = FIRST_SLAB;
+    this.#renew();
+  }
+
+  /** Makes room for so many bytes in one slab: what waits moves to a larger one, or is written if there is none. */
+  protected reserve(bytes: number): void {
+    if (this.#hasRoom(bytes)) return;
+    if (this.fits(bytes)) this.#rewind();
+    else this.flush();
+    if (this.#hasRoom(bytes)) return;
+    const waiting = this.slab.subarray(this.#start, this.at);
+    while (this.#size < waiting.length + bytes && this.#size < this.#largest) {
+      this.#size = Math.min(this.#size * 2, this.#largest);
+    }
+    this.#renew(bytes);
+    this.slab.set(waiting);
+    this.at = waiting.length;
+  }
+
+  /** Copies bytes for which there is room. */
+  protected copy(bytes: Uint8Array, start: number, end: number): void {
+    const { slab } = this;
+    let { at } = this;
+    // A loop is faster than subarray() and set() for what is short.
+    if (end - start > 64) {
+      slab.set(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end), at);
+      at += end - start;
+    } else {
+      for (let i = start; i < end; i++) slab[at++] = bytes[i];
+    }
+    this.at = at;
+  }
+
+  #hasRoom(bytes: number): boolean {
+    return this.slab.length - this.at >= bytes;
+  }
+
+  /** Fills the slab from its start, if the transport has done with what is in it. */
+  #rewind(): void {
+    if (this.#start === 0 || !this.#transport.empty) return;
+    if (this.waiting > 0) this.slab.copyWithin(0, this.#start, this.at);
+    this.at = this.waiting;
+    this.#start = 0;
+  }
+
+  #renew(bytes: number = 0): void {
+    this.slab = Buffer.allocUnsafeSlow(Math.max(this.#size, bytes));
+    this.#start = this.at = 0;
+  }
+}
