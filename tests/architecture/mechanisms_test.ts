@@ -72,7 +72,7 @@ const mechanisms: readonly Mechanism[] = [
       "lib/codecs/session.ts": "bytes of output",
       "lib/http/h2/frame_handler.ts": "a number of 31 bits in a frame",
       "lib/http/h2/protocol.ts": "windows and streams of HTTP/2",
-      "lib/streams/writable/batches/batched_sink.ts": "streams import nothing",
+      "lib/streams/language/options.ts": "streams import nothing",
     },
     planted: ["const LONGEST = 2 ** 31 - 1;", "Math.min(ms, 0x7fffffff)", "if (ms > 2_147_483_647) throw error;"],
     innocent: ["const size = 2 ** 32;", "const mask = 0x7fff;", "const bits = 31;"],
