@@ -1,8 +1,7 @@
-import { unlink } from "node:fs";
-import * as promises from "node:fs/promises";
 import { dirname } from "node:path";
 import { bool, integer, number, schema, type SchemaOf, text } from "../streams/internal.ts";
 import { writeStream } from "../runtime/mod.ts";
+import { CreatedFile, type Undoable } from "./created_file.ts";
 import { fileFailure } from "./failure.ts";
 import { filePath } from "./place.ts";
 import { flushFolder } from "./place.ts";
@@ -10,7 +9,7 @@ import { keepAttributes } from "./place.ts";
 import { OpenFile } from "./open_file.ts";
 import { followedPlace, type Place, placeItself, requireReplaceable } from "./place.ts";
 import { takeName } from "./place.ts";
-import { temporaryPath } from "./temporary.ts";
+import { removeTemporary, temporaryPath } from "./temporary.ts";
 import { writeFully } from "./open_file.ts";
 
 /** The largest time of a Date, in ms. */
@@ -99,6 +98,9 @@ type Settings = ReturnType<typeof atomicFileOptions>;
  */
 export let openAtomicFileAt: (place: Place, options: AtomicFileOptions) => Promise<AtomicFile>;
 
+/** Commits a file, and notes in `made` what undoes that: also if it fails, since it may have its name all the same. */
+export let commitUndoably: (file: AtomicFile, made: Undoable[]) => Promise<void>;
+
 /**
  * A file that appears under its name only when it is complete: written under a temporary name in the same folder,
  * flushed to the disk, renamed.
@@ -171,6 +173,7 @@ export class AtomicFile {
 
   static {
     openAtomicFileAt = (place, options) => AtomicFile.#openAt(place, atomicFileOptions(options));
+    commitUndoably = (file, made) => file.#commit(made);
   }
 
   /** Bytes written so far. */
@@ -261,11 +264,16 @@ export class AtomicFile {
    * what that failed with.
    */
   async commit(): Promise<void> {
+    await this.#commit();
+  }
+
+  async #commit(made?: Undoable[]): Promise<void> {
     if (this.#state === "open") await this.end();
     if (this.#state !== "ended") throw this.#misuse();
     const { replace, flush, atOnce } = this.#settings;
     try {
-      await takeName(this.#temporary, this.#place.path, { replace, atOnce });
+      if (made === undefined) await takeName(this.#temporary, this.#place.path, { replace, atOnce });
+      else await CreatedFile.take(this.#temporary, this.#place.path, { replace, atOnce }, made);
     } catch (error) {
       await this.discard();
       throw fileFailure("complete", this.#place.path, error);
@@ -281,9 +289,7 @@ export class AtomicFile {
     const closing = this.#file.close().catch(() => {}); // the file goes away: what closing could not flush does not matter
     // A stream cannot be stopped by us; it goes on to a file that has no name any more, which is closed when it ends.
     if (!this.#isStreaming) await closing;
-    await promises.unlink(this.#temporary).catch((error) => {
-      if (error.code !== "ENOENT") throw error;
-    });
+    await removeTemporary(this.#temporary);
   }
 
   /** {@linkcode discard}s what was not committed. */
@@ -304,4 +310,4 @@ export class AtomicFile {
 }
 
 /** Removes temporary files whose {@linkcode AtomicFile} was dropped; no other file has ever had such a name. */
-const dropped = new FinalizationRegistry<string>((temporary) => unlink(temporary, () => {}));
+const dropped = new FinalizationRegistry<string>((temporary) => void removeTemporary(temporary));

@@ -1,38 +1,48 @@
 import type { Stats } from "node:fs";
-import { copyFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, copyFile, lstat, stat } from "node:fs/promises";
 import { schema, type SchemaOf } from "../streams/internal.ts";
 import { atomicFileMembers, type AtomicFileOptions } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
 import { OpenFile } from "./open_file.ts";
 import { filePath, followedPlace, keepAttributes, type Place, placeItself, requireReplaceable } from "./place.ts";
-import { temporaryPath } from "./temporary.ts";
+import { renameFile } from "./rename.ts";
+import { removeTemporary, temporaryPath } from "./temporary.ts";
+
+/** The permission of a file's owner to write to it; on Windows, the read-only attribute's opposite. */
+const WRITABLE = 0o200;
 
 /**
  * Copies a file to a temporary one, with all but its name; the system copies, without a detour through memory. The
  * temporary file is gone if that fails.
  *
+ * @param options.flush Whether the copy is flushed to the disk. Default: true.
  * @param replaced The file that the copy will replace, whose permission bits and owner it gets.
  * @throws {Error} what the file system says, with its `code`.
  */
 export async function copyToTemporary(
   source: string,
   temporary: string,
-  { mode, mtimeMs }: Pick<AtomicFileOptions, "mode" | "mtimeMs">,
+  { mode, mtimeMs, flush = true }: Pick<AtomicFileOptions, "mode" | "mtimeMs" | "flush">,
   replaced?: Stats,
 ): Promise<void> {
   try {
     await copyFile(source, temporary);
-    const file = await OpenFile.open(temporary, "r");
+    // The system copies the source's permissions, too, and Windows flushes only what may be written to.
+    const copied = (await lstat(temporary)).mode & 0o7777;
+    const isReadOnly = (copied & WRITABLE) === 0;
+    if (isReadOnly) await chmod(temporary, copied | WRITABLE);
+    const file = await OpenFile.open(temporary, "r+");
     try {
       if (replaced !== undefined) await keepAttributes(file, replaced);
       if (mode !== undefined) await file.chmod(mode & 0o7777);
+      else if (isReadOnly && replaced === undefined) await file.chmod(copied);
       if (mtimeMs !== undefined) await file.setModified(mtimeMs);
-      await file.datasync();
+      if (flush) await file.datasync();
     } finally {
       await file.close();
     }
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {}); // the first error tells more
+    await removeTemporary(temporary); // the first error tells more
     throw error;
   }
 }
@@ -90,9 +100,9 @@ async function copyTo(place: Place, source: string, options: CopyOptions): Promi
   const kept = place.status?.isFile() ? place.status : undefined;
   await copyToTemporary(source, temporary, options, kept);
   try {
-    await rename(temporary, place.path);
+    await renameFile(temporary, place.path);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await removeTemporary(temporary);
     throw error;
   }
 }

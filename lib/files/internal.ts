@@ -3,13 +3,32 @@
  *
  * @module
  */
-export { openAtomicFileAt } from "./atomic_file.ts";
+export { commitUndoably, openAtomicFileAt } from "./atomic_file.ts";
 export { OpenFile, writeFully } from "./open_file.ts";
 export { fileFailure, reasonOf } from "./failure.ts";
 export { makeDirectory, makeDirectorySync } from "./make_directory.ts";
 export { openOutputFile, type OutputFile, type OutputFileOptions } from "./output_file.ts";
 export { copyToTemporary } from "./copy_file_atomic.ts";
+export {
+  CreatedFile,
+  type FileIdentity,
+  identityIn,
+  identityOf,
+  isSameFile,
+  removeIfSame,
+  type Undoable,
+  undoAll,
+  type Undone,
+} from "./created_file.ts";
 export { flushFolder, followedPlace, keepAttributes, type Place, placeItself, takeName } from "./place.ts";
 export { pathOption } from "./place.ts";
 export { rotationMembers } from "./series/rotation_options.ts";
-export { processSpace } from "./temporary.ts";
+export { renameFile, renameFileNow } from "./rename.ts";
+export {
+  openUnnamed,
+  processSpace,
+  removeAbandonedOnce,
+  removeTemporary,
+  type TemporaryDirectory,
+  temporaryDirectory,
+} from "./temporary.ts";

@@ -1,10 +1,10 @@
-import * as fs from "node:fs";
-import { lstatSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
-import { link, lstat, rename, unlink } from "node:fs/promises";
+import { linkSync, lstatSync, readlinkSync, realpathSync, type Stats, statSync, unlinkSync } from "node:fs";
+import { link, lstat, unlink } from "node:fs/promises";
 import { dirname, isAbsolute, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Member, wrongType } from "../streams/internal.ts";
 import { OpenFile } from "./open_file.ts";
+import { renameFile, renameFileNow, whileRefused, whileRefusedNow } from "./rename.ts";
 
 /** An option that is a path, or a `file:` URL: {@linkcode filePath} makes a path of both. */
 export function pathOption(): Member<string | URL, undefined> {
@@ -119,26 +119,8 @@ export async function flushFolder(path: string): Promise<void> {
   }
 }
 
-/** The calls of the system that names take. */
-interface Calls {
-  link(from: string, to: string): Promise<void> | void;
-  rename(from: string, to: string): Promise<void> | void;
-  unlink(path: string): Promise<void> | void;
-}
-
-const later: Calls = {
-  link: (from, to) => link(from, to),
-  rename: (from, to) => rename(from, to),
-  unlink: (path) => unlink(path),
-};
-const now: Calls = {
-  link: (from, to) => fs.linkSync(from, to),
-  rename: (from, to) => fs.renameSync(from, to),
-  unlink: (path) => fs.unlinkSync(path),
-};
-
 /**
- * Gives the file `from` the name `to`, in the same folder.
+ * Gives the temporary file `from` the name `to`, in the same folder.
  *
  * @param options.replace Whether a file that has the name is replaced. If not, and the file system has no links, one
  * that appears at the very moment is replaced all the same.
@@ -150,22 +132,15 @@ export async function takeName(
   to: string,
   { replace, atOnce }: { replace: boolean; atOnce: boolean },
 ): Promise<void> {
-  const calls = atOnce ? now : later;
-  if (replace) return await calls.rename(from, to);
+  if (replace) return await renameFile(from, to, { atOnce });
   try {
-    await calls.link(from, to); // never replaces anything
+    await (atOnce ? linkSync(from, to) : link(from, to)); // never replaces anything
   } catch (error) {
     if ((error as { code?: unknown }).code === "EEXIST") throw error;
-    if (await lstat(to).then(() => true, () => false)) {
-      throw Object.assign(new Error(`EEXIST: file already exists, link '${from}' -> '${to}'`), { code: "EEXIST" });
-    }
-    return await calls.rename(from, to);
+    if (await lstat(to).then(() => true, () => false)) throw taken(from, to);
+    return await renameFile(from, to, { atOnce });
   }
-  try {
-    await calls.unlink(from);
-  } catch {
-    // The file has its name.
-  }
+  await whileRefused(() => atOnce ? unlinkSync(from) : unlink(from)).catch(() => {}); // the file has its name
 }
 
 /**
@@ -175,16 +150,19 @@ export async function takeName(
  */
 export function takeNameNow(from: string, to: string): void {
   try {
-    fs.linkSync(from, to);
+    linkSync(from, to);
   } catch (error) {
-    const isTaken = fs.lstatSync(to, { throwIfNoEntry: false }) !== undefined;
-    if (isTaken) throw Object.assign(new Error(`EEXIST: '${to}'`), { code: "EEXIST" });
+    if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) throw taken(from, to);
     if ((error as { code?: unknown }).code === "ENOENT") throw error;
-    return fs.renameSync(from, to); // a file system without links
+    return renameFileNow(from, to); // a file system without links
   }
   try {
-    fs.unlinkSync(from);
+    whileRefusedNow(() => unlinkSync(from));
   } catch {
     // The file has its name.
   }
+}
+
+function taken(from: string, to: string): Error {
+  return Object.assign(new Error(`EEXIST: file already exists, link '${from}' -> '${to}'`), { code: "EEXIST" });
 }

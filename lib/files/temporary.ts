@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
-import { readFileSync, readlinkSync } from "node:fs";
-import { opendir, stat, unlink } from "node:fs/promises";
-import { hostname } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { readFileSync, readlinkSync, unlinkSync } from "node:fs";
+import { lstat, mkdir, opendir, readdir, rm, rmdir, unlink } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { isPermitted, isProcessAlive } from "../runtime/mod.ts";
-import { fileFailure } from "./failure.ts";
+import { codeOf, fileFailure } from "./failure.ts";
+import { OpenFile } from "./open_file.ts";
+import { renameFile, whileRefused, whileRefusedNow } from "./rename.ts";
 
 let space: string | undefined;
 
@@ -32,6 +34,11 @@ function describeSpace(): string {
 
 /** With the space of the process, which names did not have once, and its id. */
 const NAME = /^\.millrace-(?:([0-9a-f]{8})\.)?(\d+)-[0-9a-f-]+\.tmp$/;
+/** The names of earlier versions that tell no process: parts of objects, a series' next file, and its next record. */
+const FORMER = /^\.millrace-part-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^\..+\.millrace(?:-new|-next)$/;
+/** Folders that earlier versions made in the system's folder for temporary files, and the files in them. */
+const FORMER_FOLDER = /^millrace-cache-[0-9A-Za-z]{6}$/;
+const FORMER_DOWNLOAD = /^\d+$/;
 const DAY = 24 * 60 * 60 * 1000;
 /** The file system's clock may be behind the process's by a tick, in ms. */
 const TICK = 1000;
@@ -54,7 +61,8 @@ export function temporaryPath(path: string): string {
 }
 
 /**
- * Whether `name` is one that {@linkcode temporaryPath} gives. A name, not a path.
+ * Whether `name` is one that {@linkcode temporaryPath} gives, or that earlier versions gave temporary files. A name, not a
+ * path.
  *
  * @example List a folder without what is being written
  * ```ts
@@ -69,13 +77,13 @@ export function temporaryPath(path: string): string {
  * ```
  */
 export function isTemporaryName(name: string): boolean {
-  return NAME.test(name);
+  return NAME.test(name) || FORMER.test(name);
 }
 
 /**
- * Whether the file at `path` is a temporary one whose process ended without removing it. Of a process of another
+ * Whether the file or folder at `path` is a temporary one whose process ended without removing it. Of a process of another
  * machine or container nobody can say here whether it runs: its files are abandoned when nothing has touched them for a
- * day.
+ * day. So are those of earlier versions whose names tell no process.
  *
  * @example A file that this process is writing is not abandoned
  * ```ts
@@ -88,25 +96,36 @@ export function isTemporaryName(name: string): boolean {
  * ```
  */
 export async function isAbandonedTemporary(path: string): Promise<boolean> {
-  const [, space, digits] = NAME.exec(basename(path)) ?? [];
-  if (digits === undefined) return false;
+  const name = basename(path);
+  if (!isTemporaryName(name)) return false;
+  const [, space, digits] = NAME.exec(name) ?? [];
   const id = Number(digits);
-  const facts = await stat(path).catch(() => undefined);
-  if (facts?.isDirectory()) return false; // nobody made it for a temporary file
   const isOurs = space === processSpace();
   if (isOurs && isProcessAlive(id) === false) return true;
-  // Another process may have the id by now: in a container it is often this one. The time of change of the file's
-  // status tells, since that of its content is set to the original's.
-  const touched = facts?.ctimeMs ?? Infinity;
+  // Another process may have the id by now: in a container it is often this one.
   const spared = isOurs && id === process.pid ? process.uptime() * 1000 + TICK : DAY;
-  return touched < Date.now() - spared;
+  return await lastTouched(path) < Date.now() - spared;
+}
+
+/**
+ * Returns when a file, or anything in a folder, was touched last, in ms since 1970: by the change of its status, since
+ * the time of its content is set to an original's. Infinity if it vanishes meanwhile.
+ */
+async function lastTouched(path: string): Promise<number> {
+  const status = await lstat(path).catch(() => undefined);
+  if (!status?.isDirectory()) return status?.ctimeMs ?? Infinity;
+  let touched = status.ctimeMs;
+  const names = await readdir(path).catch(() => undefined);
+  if (names === undefined) return Infinity;
+  for (const name of names) touched = Math.max(touched, await lastTouched(join(path, name)));
+  return touched;
 }
 
 /** Entries to read at a time: a folder of uploads may have a million. */
 const ENTRIES = 256;
 
 /**
- * Removes the temporary files that killed processes left in a folder, but not in those below it: see
+ * Removes the temporary files and folders that killed processes left in a folder, but not in those below it: see
  * {@linkcode isAbandonedTemporary} for which these are.
  *
  * @param directory The folder's path.
@@ -129,15 +148,120 @@ export async function removeAbandonedTemporaries(directory: string): Promise<num
   let failure: Error | undefined;
   for await (const { name } of entries) {
     const path = join(directory, name);
-    if (!isTemporaryName(name) || !(await isAbandonedTemporary(path))) continue;
     try {
-      await unlink(path);
+      if (await isAbandonedTemporary(path)) await removeAbandoned(path);
+      else if (!(FORMER_FOLDER.test(name) && isOfSystem(directory) && await removeFormerFolder(path))) continue;
       removed++;
     } catch (error) {
-      if ((error as { code?: unknown }).code === "ENOENT") continue; // another process was faster
+      if (codeOf(error) === "ENOENT") continue; // another process was faster
       failure ??= fileFailure("remove", path, error);
     }
   }
   if (failure) throw failure;
   return removed;
+}
+
+/** Whether a folder is the system's for temporary files. */
+function isOfSystem(directory: string): boolean {
+  return isPermitted("temporaryFolder") && resolve(directory) === resolve(tmpdir());
+}
+
+/** @throws {Error} what the file system says, with its `code`: `ENOENT` if another process is at it. */
+async function removeAbandoned(path: string): Promise<void> {
+  if (!(await lstat(path)).isDirectory()) return await whileRefused(() => unlink(path));
+  const own = temporaryPath(path);
+  await renameFile(path, own); // so that one process removes it
+  await rm(own, { recursive: true, force: true });
+}
+
+/**
+ * Removes a folder of downloads of an earlier version. Its name could be a user's: there must be downloads in it, nothing
+ * else, and nothing that was touched for a day.
+ *
+ * @returns whether it was one.
+ */
+async function removeFormerFolder(path: string): Promise<boolean> {
+  if (!(await lstat(path)).isDirectory()) return false;
+  const entries = await readdir(path, { withFileTypes: true });
+  if (entries.length === 0 || !entries.every((entry) => entry.isFile() && FORMER_DOWNLOAD.test(entry.name))) {
+    return false;
+  }
+  if (await lastTouched(path) >= Date.now() - DAY) return false;
+  for (const { name } of entries) await unlink(join(path, name));
+  await rmdir(path);
+  return true;
+}
+
+/** Most folders to remember: beyond, the oldest is looked at again. */
+const MOST = 1000;
+
+const swept = new Set<string>();
+
+/**
+ * Removes, in the background, what killed processes left in a folder, when it is called for the first time. It never
+ * fails: what cannot be removed now is by a later process.
+ */
+export function removeAbandonedOnce(directory: string): void {
+  if (swept.has(directory)) return;
+  swept.add(directory);
+  if (swept.size > MOST) swept.delete(swept.values().next().value!);
+  removeAbandonedTemporaries(directory).catch(() => {});
+}
+
+/**
+ * Removes a temporary file. Never rejects: what cannot be removed now is left to a sweep.
+ *
+ * @returns whether there is no such file now.
+ */
+export async function removeTemporary(path: string): Promise<boolean> {
+  try {
+    await whileRefused(() => unlink(path));
+    return true;
+  } catch (error) {
+    return codeOf(error) === "ENOENT";
+  }
+}
+
+/** Removes a temporary file as {@linkcode removeTemporary} does, at once. */
+export function removeTemporaryNow(path: string): void {
+  try {
+    whileRefusedNow(() => unlinkSync(path));
+  } catch {
+    // It is gone, or is left to a sweep.
+  }
+}
+
+/**
+ * Opens a file that has no name, to be written and read. Where the system wants a name for open files, it keeps a
+ * temporary one, which a sweep removes.
+ *
+ * @param directory The folder that it takes space in.
+ * @throws {Error} what the file system says, with its `code`.
+ */
+export async function openUnnamed(directory: string): Promise<OpenFile> {
+  const path = temporaryPath(join(directory, "unnamed"));
+  removeAbandonedOnce(directory);
+  const file = await OpenFile.open(path, "wx+", { mode: 0o600 });
+  await unlink(path).catch(() => {});
+  return file;
+}
+
+/** A folder for temporary files: disposing of it removes it with all that is in it, and never rejects. */
+export interface TemporaryDirectory extends AsyncDisposable {
+  readonly path: string;
+}
+
+/**
+ * Makes a folder that only this user may enter.
+ *
+ * @param directory The folder to make it in. Default: the system's for temporary files.
+ * @throws {Error} that names it, with the system's `code`.
+ */
+export async function temporaryDirectory(directory: string = tmpdir()): Promise<TemporaryDirectory> {
+  const path = temporaryPath(join(directory, "folder"));
+  removeAbandonedOnce(directory);
+  await mkdir(path, { mode: 0o700 }).catch((error) => {
+    throw fileFailure("make the directory", path, error);
+  });
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }).catch(() => {}) };
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { copyToTemporary } from "../files/internal.ts";
+import { copyToTemporary, removeTemporary } from "../files/internal.ts";
 import { temporaryPath } from "../files/mod.ts";
 import { readContent } from "./content.ts";
 import type { Context } from "./context.ts";
@@ -7,7 +7,7 @@ import type { Job, Outcome } from "./job.ts";
 import { type DeltaFormat, deltasOf, extensions, isDelta, isSiteDelta, type VariantFormat } from "./formats.ts";
 import { inTheWay } from "./plan_file.ts";
 import type { Copy, Plan, PlannedVariant, Work } from "./plan.ts";
-import { CHANGED, discard } from "./problem.ts";
+import { CHANGED } from "./problem.ts";
 import { type Made, recordExtra, recordOf, recordSettled, recordWork } from "./record_work.ts";
 import type { VariantRecord } from "./records.ts";
 import { putDictionary } from "./site/site_dictionary.ts";
@@ -60,7 +60,7 @@ async function settle(variant: PlannedVariant, making: Making, context: Context)
     const left = variant.isBeside ? undefined : await fallBack(format, work, context);
     if (left) made.set(format, left);
   } finally {
-    await discard(job.temporary);
+    await removeTemporary(job.temporary);
   }
 }
 
@@ -161,7 +161,7 @@ const formats = Object.keys(extensions) as (VariantFormat | DeltaFormat)[];
 /** Does what `plan` says; the context's target has begun. */
 export async function act(plan: Plan, context: Context, signal?: AbortSignal): Promise<void> {
   const { ledger, target } = context;
-  for (const path of plan.temporaries) await discard(join(target.folder, path));
+  for (const path of plan.temporaries) await removeTemporary(join(target.folder, path));
   for (const path of plan.stale) await removeStale(path, context);
   const failed = new Set<string>();
   for (const copy of plan.copies) {
@@ -218,7 +218,7 @@ async function makeCopy(copy: Copy, { ledger, places, settings, target }: Contex
     ledger.fail(path, error);
     return false;
   } finally {
-    await discard(temporary);
+    await removeTemporary(temporary);
   }
 }
 

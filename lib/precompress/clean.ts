@@ -1,8 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { removeTemporary } from "../files/internal.ts";
 import { bool, schema, type SchemaOf } from "../streams/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
-import { discard } from "./problem.ts";
 import { manifestName } from "./manifest.ts";
 import { explain, type Problem } from "./problem.ts";
 import { Target } from "./target.ts";
@@ -79,7 +79,7 @@ export async function cleanPrecompressed(directory: string, options: CleanOption
   const { temporaries } = await walk(directory, { dotfiles: true, followLinks, once: true });
   const folder = await realpath(directory);
   for (const path of temporaries) {
-    if (await isAbandonedTemporary(join(folder, path))) await discard(join(folder, path));
+    if (await isAbandonedTemporary(join(folder, path))) await removeTemporary(join(folder, path));
   }
   const target = await Target.recorded(folder, { followLinks });
   if (!target.manifest && !target.journal) return { removed: [], problems: [] };

@@ -1,11 +1,12 @@
 import { closeSync, openSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
+import { removeTemporary } from "../files/internal.ts";
 import { startWorker } from "../runtime/mod.ts";
 import { LARGE_FILE } from "./content.ts";
 import type { Advance, Job, Outcome } from "./job.ts";
 import { codecOf, type DeltaFormat, type VariantFormat } from "./formats.ts";
 import type { PrecompressProgress } from "./options.ts";
-import { discard, explain } from "./problem.ts";
+import { explain } from "./problem.ts";
 import { workerAddress } from "./worker_address.ts";
 
 /** How long a byte takes in each format at its default level, gzip 12 being 10; whole numbers add up exactly. */
@@ -142,7 +143,7 @@ export class Pool {
     this.#stopped ??= { reason };
     const unfinished = [...this.#slots.flatMap(({ current }) => current ?? []), ...this.#waiting.splice(0)];
     await Promise.all(this.#slots.map(({ worker }) => worker?.terminate()));
-    await Promise.all(unfinished.map(({ job }) => discard(job.temporary)));
+    await Promise.all(unfinished.map(({ job }) => removeTemporary(job.temporary)));
     for (const { fail } of unfinished) fail(reason);
     for (const slot of this.#slots) slot.worker = slot.current = undefined;
   }
@@ -190,7 +191,7 @@ export class Pool {
   async #end(slot: Slot, outcome: Outcome): Promise<void> {
     if (!slot.current) return;
     const isComplete = outcome.state !== "failed" && outcome.size !== undefined;
-    if (!isComplete) await discard(slot.current.job.temporary);
+    if (!isComplete) await removeTemporary(slot.current.job.temporary);
     this.#finish(slot, outcome);
   }
 

@@ -1,10 +1,4 @@
-import { rm } from "node:fs/promises";
 import { reasonOf } from "../files/internal.ts";
-
-/** Removes a temporary file, if it is there. One that cannot be removed now is when the next run finds it. */
-export async function discard(temporary: string): Promise<void> {
-  await rm(temporary, { force: true }).catch(() => {});
-}
 
 /**
  * A file that could not be handled, and why.

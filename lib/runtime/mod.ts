@@ -24,6 +24,13 @@ export {
 } from "./http_server.ts";
 export { type NativeSide, responseShell, type ResponseShellClass, type ResponseShellParts } from "./response_base.ts";
 export { nativeBrotli, nativeCrc32, nativeGzip, nativeZstd } from "./zlib.ts";
-export { commandWords, environmentVariable, isPermitted, isProcessAlive, startWorker } from "./process.ts";
+export {
+  commandWords,
+  environmentVariable,
+  isPermitted,
+  isProcessAlive,
+  passingRefusals,
+  startWorker,
+} from "./process.ts";
 export { afterPoll, holdTlsReads, makeYoungObjects, readsWithinTurn } from "./event_loop.ts";
 export { type RunningServer, serve, type ServeOptions } from "./serve.ts";

@@ -13,7 +13,7 @@ interface Permission {
   readonly variable?: string;
 }
 
-type Action = "systemFiles" | "hostname" | "signals";
+type Action = "systemFiles" | "hostname" | "signals" | "temporaryFolder";
 
 const deno = (globalThis as { Deno?: DenoProcess }).Deno;
 
@@ -34,6 +34,7 @@ const needs: Readonly<Record<Action, readonly Permission[]>> = {
   systemFiles: everything.map((name) => ({ name })),
   hostname: [{ name: "sys", kind: "hostname" }],
   signals: [{ name: "run" }],
+  temporaryFolder: ["TMPDIR", "TMP", "TEMP"].map((variable) => ({ name: "env", variable })),
 };
 
 /**
@@ -57,6 +58,17 @@ export function isProcessAlive(id: number): boolean | undefined {
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
+
+/**
+ * Returns the error codes with which the system refuses to rename or remove a file only while a process has it open, so that another
+ * attempt may succeed. Windows has such; elsewhere these codes are final.
+ */
+export function passingRefusals(): ReadonlySet<string> {
+  return process.platform === "win32" ? refusals : none;
+}
+
+const refusals: ReadonlySet<string> = new Set(["EACCES", "EBUSY", "EPERM"]);
+const none: ReadonlySet<string> = new Set();
 
 /** On Node, the place of the process's compile cache, with which a worker starts in half of the time. */
 function compileCache(): Record<string, string> {

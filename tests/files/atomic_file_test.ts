@@ -1,16 +1,8 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import process from "node:process";
+import { join } from "node:path";
 import test from "node:test";
-import {
-  AtomicFile,
-  type AtomicFileOptions,
-  isAbandonedTemporary,
-  isTemporaryName,
-  temporaryPath,
-} from "../../lib/files/mod.ts";
+import { AtomicFile, type AtomicFileOptions, isTemporaryName } from "../../lib/files/mod.ts";
 import { noise } from "../support/bytes.ts";
 import { inFolder } from "../support/folders.ts";
 import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
@@ -62,66 +54,6 @@ test("AtomicFile writes to the caller's temporary file, and does not make one th
 test("AtomicFile of a folder that is missing says so", () =>
   inFolder(async (folder) => {
     await assert.rejects(AtomicFile.open(join(folder, "none/file")), { code: "ENOENT" });
-  }));
-
-test("temporaryPath() gives ever new names in the same folder that isTemporaryName() knows", () => {
-  const path = temporaryPath("/site/app.js");
-  assert.equal(dirname(path), "/site");
-  assert.ok(isTemporaryName(basename(path)));
-  assert.notEqual(path, temporaryPath("/site/app.js"));
-  for (const other of ["app.js", ".millrace.json", ".millrace-1-x.tmp.js", "a.millrace-1-1.tmp"]) {
-    assert.ok(!isTemporaryName(other), other);
-  }
-});
-
-/** A name as a process with that id gives it here. */
-function temporaryOf(id: number, folder: string): string {
-  return temporaryPath(join(folder, "file")).replace(`.${process.pid}-`, `.${id}-`);
-}
-
-/** Does something on another day: when a file was last touched cannot be feigned. */
-async function daysLater<T>(days: number, work: () => Promise<T>): Promise<T> {
-  const { now } = Date;
-  Date.now = () => now() + days * 86_400_000;
-  try {
-    return await work();
-  } finally {
-    Date.now = now;
-  }
-}
-
-test("isAbandonedTemporary() spares files of processes that run", () =>
-  inFolder(async (folder) => {
-    for (const path of [temporaryPath(join(folder, "file")), temporaryOf(process.ppid, folder)]) {
-      await writeFile(path, "");
-      assert.equal(await isAbandonedTemporary(path), false);
-    }
-    assert.equal(await isAbandonedTemporary(join(folder, "file.tmp")), false);
-  }));
-
-test("isAbandonedTemporary() sees files of processes that ended, also if another has their id now", () =>
-  inFolder(async (folder) => {
-    const dead = temporaryOf(spawnSync("true").pid, folder);
-    await writeFile(dead, "");
-    assert.equal(await isAbandonedTemporary(dead), true);
-    // This process's id on a file that is older than this process: its program, by a link.
-    const reused = temporaryPath(join(folder, "file"));
-    await symlink(process.execPath, reused);
-    assert.equal(await isAbandonedTemporary(reused), true);
-  }));
-
-test("isAbandonedTemporary() believes no process id of another machine or container, but a day of silence", () =>
-  inFolder(async (folder) => {
-    const { pid } = spawnSync("true");
-    for (const name of [`.millrace-00c0ffee.${pid}-1.tmp`, `.millrace-${pid}-1.tmp`]) {
-      const path = join(folder, name);
-      assert.ok(isTemporaryName(name));
-      await writeFile(path, "");
-      assert.equal(await isAbandonedTemporary(path), false);
-      assert.equal(await daysLater(1.01, () => isAbandonedTemporary(path)), true);
-      await rm(path);
-      assert.equal(await daysLater(1.01, () => isAbandonedTemporary(path)), false);
-    }
   }));
 
 const ways: Readonly<Record<string, AtomicFileOptions>> = {

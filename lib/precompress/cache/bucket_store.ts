@@ -1,12 +1,10 @@
 import { createReadStream } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { removeTemporary, type TemporaryDirectory, temporaryDirectory } from "../../files/internal.ts";
 import { openFileWritable } from "../../files/mod.ts";
 import { environmentVariable } from "../../runtime/mod.ts";
 import type { S3Bucket } from "../../s3/mod.ts";
 import { ReadableStream } from "../../streams/mod.ts";
-import { discard } from "../problem.ts";
 import { partsOf } from "./cache_store.ts";
 import { type CacheStore, entryPath, type StoredEntry } from "./cache_store.ts";
 
@@ -19,7 +17,7 @@ export class BucketStore implements CacheStore {
   readonly #prefix: string;
   readonly #signal: AbortSignal | undefined;
   /** A folder for what is downloaded, made when it is needed. */
-  #folder: Promise<string> | undefined = undefined;
+  #folder: Promise<TemporaryDirectory> | undefined = undefined;
   #downloads = 0;
 
   constructor(bucket: S3Bucket, prefix: string, signal: AbortSignal | undefined) {
@@ -29,20 +27,20 @@ export class BucketStore implements CacheStore {
   }
 
   async get(key: string, most: number): Promise<StoredEntry | undefined> {
-    this.#folder ??= mkdtemp(join(tmpdir(), "millrace-cache-"));
-    const path = join(await this.#folder, `${this.#downloads++}`);
+    this.#folder ??= temporaryDirectory();
+    const path = join((await this.#folder).path, `${this.#downloads++}`);
     // One byte more than it may have, so that it is seen to be too large.
     const range = { start: 0, end: most + 1 };
     try {
       const object = this.#bucket.readable(this.#nameOf(key), { range, ...this.#stop });
       await object.pipeTo(await openFileWritable(path));
     } catch (error) {
-      await discard(path);
+      await removeTemporary(path);
       const { code } = error as { code?: string };
       if (code === undefined || !MISSING.includes(code)) throw error;
       return undefined;
     }
-    return { path, release: () => discard(path) };
+    return { path, release: async () => void await removeTemporary(path) };
   }
 
   async put(key: string, path: string, trailer: Uint8Array): Promise<void> {
@@ -57,7 +55,7 @@ export class BucketStore implements CacheStore {
   async close(): Promise<void> {
     await this.#bucket.close();
     const folder = await this.#folder?.catch(() => undefined);
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+    await folder?.[Symbol.asyncDispose]();
   }
 
   get #stop(): { readonly signal?: AbortSignal } {

@@ -1,20 +1,16 @@
-import {
-  appendFile,
-  chmod,
-  copyFile,
-  lstat,
-  open,
-  readdir,
-  readFile,
-  rename,
-  stat,
-  unlink,
-  utimes,
-} from "node:fs/promises";
+import { appendFile, lstat, open, readdir, readFile, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { makeDirectory } from "../../files/internal.ts";
+import {
+  copyToTemporary,
+  type FileIdentity,
+  identityIn,
+  makeDirectory,
+  removeIfSame,
+  removeTemporary,
+  renameFile,
+} from "../../files/internal.ts";
 import { AtomicFile, isTemporaryName, removeAbandonedTemporaries, temporaryPath } from "../../files/mod.ts";
-import { discard, explainPlace } from "../problem.ts";
+import { explainPlace } from "../problem.ts";
 import { type CacheLimits, type CacheStore, entryPath, type StoredEntry } from "./cache_store.ts";
 import { TRAILER_SIZE, trailerIn } from "./entry.ts";
 
@@ -43,8 +39,8 @@ export async function removeBeyond(folder: string, { maxSize, maxAge }: CacheLim
   let removed = 0;
   for (const entry of entries) {
     if (entry.usedAt >= oldest && total <= (maxSize ?? Infinity)) break;
-    if (!await isEntry(entry)) continue;
-    await unlink(entry.path).catch(ignoreMissing);
+    const identity = await entryIn(entry);
+    if (identity === undefined || await removeIfSame(entry.path, identity) === "changed") continue;
     total -= entry.size;
     removed++;
   }
@@ -67,14 +63,16 @@ async function candidatesIn(folder: string): Promise<Candidate[]> {
   return candidates;
 }
 
-async function isEntry({ path, key, size }: Candidate): Promise<boolean> {
+/** The identity of a file if it is an entry that the cache wrote. */
+async function entryIn({ path, key, size }: Candidate): Promise<FileIdentity | undefined> {
   const file = await open(path).catch(ignoreMissing);
-  if (!file) return false;
+  if (!file) return undefined;
   try {
+    const identity = identityIn(await file.stat({ bigint: true }));
     const tail = new Uint8Array(TRAILER_SIZE);
     const { bytesRead } = await file.read(tail, 0, TRAILER_SIZE, Math.max(0, size - TRAILER_SIZE));
     const trailer = trailerIn(tail.subarray(0, bytesRead));
-    return trailer?.key === key && trailer.size === size - TRAILER_SIZE;
+    return trailer?.key === key && trailer.size === size - TRAILER_SIZE ? identity : undefined;
   } finally {
     await file.close();
   }
@@ -131,17 +129,17 @@ export class DirectoryStore implements CacheStore {
     const target = join(this.#folder, entryPath(key));
     const temporary = temporaryPath(join(this.#folder, key));
     try {
-      await copyFile(path, temporary);
-      await chmod(temporary, (await stat(path)).mode & 0o777 | 0o600); // it may be of a file that nobody may write
-      await appendFile(temporary, trailer);
+      const mode = (await stat(path)).mode & 0o777 | 0o600; // it may be of a file that nobody may write
       // Not flushed: an entry that a loss of power has torn is seen and made anew.
-      await rename(temporary, target).catch(async (error) => {
+      await copyToTemporary(path, temporary, { mode, flush: false });
+      await appendFile(temporary, trailer);
+      await renameFile(temporary, target).catch(async (error) => {
         if (error.code !== "ENOENT") throw error;
         await makeDirectory(dirname(target));
-        await rename(temporary, target);
+        await renameFile(temporary, target);
       });
     } finally {
-      await discard(temporary);
+      await removeTemporary(temporary);
     }
   }
 

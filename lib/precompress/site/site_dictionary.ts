@@ -2,6 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { removeTemporary } from "../../files/internal.ts";
 import { AtomicFile, temporaryPath } from "../../files/mod.ts";
 import { sha256 } from "../content.ts";
 import type { Context } from "../context.ts";
@@ -9,7 +10,6 @@ import type { Ledger } from "../ledger.ts";
 import { readManifest } from "../manifest.ts";
 import { planVariant } from "../plan_file.ts";
 import { areSettled, type NewDictionary, type Plan, type PlannedVariant } from "../plan.ts";
-import { discard } from "../problem.ts";
 import { recordOf } from "../record_work.ts";
 import type { TreeFiles } from "../tree_files.ts";
 import type { FoundFile } from "../walk.ts";
@@ -191,6 +191,6 @@ export async function putDictionary(dictionary: NewDictionary, { ledger, target 
       ledger.compressed.add(path);
     }
   } finally {
-    await discard(temporary);
+    await removeTemporary(temporary);
   }
 }

@@ -1,9 +1,7 @@
-import { createHash, type Hash, randomUUID } from "node:crypto";
-import { unlink } from "node:fs/promises";
+import { createHash, type Hash } from "node:crypto";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { OpenFile, writeFully } from "../../files/internal.ts";
+import { type OpenFile, openUnnamed, writeFully } from "../../files/internal.ts";
 import {
   type CheckedBody,
   type Checksum,
@@ -167,10 +165,8 @@ export class GatheredPart implements CheckedBody {
 
   /** Moves what is there to a file. */
   async #spill(): Promise<void> {
-    const path = join(this.#storage.temporary ?? tmpdir(), `.millrace-part-${randomUUID()}`);
-    const file = await OpenFile.open(path, "wx+", { mode: 0o600 });
+    const file = await openUnnamed(this.#storage.temporary ?? tmpdir());
     this.#file = file;
-    await unlink(path).catch(() => {}); // where an open file must have a name, it stays in the folder for temporary ones
     await writeFully(file, this.#pieces());
     this.#storage.blocks.give(this.#blocks);
     this.#blocks = [];

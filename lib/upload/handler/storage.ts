@@ -1,6 +1,6 @@
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { makeDirectorySync, reasonOf } from "../../files/internal.ts";
+import { makeDirectorySync, reasonOf, removeAbandonedOnce } from "../../files/internal.ts";
 import type { S3Bucket } from "../../s3/mod.ts";
 import { ifMatchHolds, ifNoneMatchLists, ifUnmodifiedSinceHolds } from "../../semantics/mod.ts";
 import { fieldOf } from "../body/body_source.ts";
@@ -9,7 +9,6 @@ import type { SaveFormOptions } from "../form/form_options.ts";
 import { BucketSessions } from "../session/bucket_sessions.ts";
 import { DiskSessions } from "../session/disk_sessions.ts";
 import { type SessionStorage, storableType } from "../session/session_storage.ts";
-import { removeAbandonedOnce } from "../sink/file_sink.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 import type { Incoming } from "./incoming.ts";
 import { Refusal } from "./problem.ts";

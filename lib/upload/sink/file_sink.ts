@@ -9,8 +9,9 @@ import {
   type OutputFile,
   type Place,
   placeItself,
+  removeAbandonedOnce,
 } from "../../files/internal.ts";
-import { AtomicFile, removeAbandonedTemporaries } from "../../files/mod.ts";
+import { AtomicFile } from "../../files/mod.ts";
 import { writesAtOnce } from "../../runtime/mod.ts";
 import { leftError, UploadError, type UploadErrorCode } from "../body/upload_error.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
@@ -207,20 +208,4 @@ export function storageFailure(action: string, path: string, name: string, error
   return code === undefined
     ? fileFailure(action, path, error)
     : new UploadError(code, failure.message, { cause: error });
-}
-
-/** Most folders to remember: beyond, the oldest is looked at again. */
-const MOST = 1000;
-
-const seen = new Set<string>();
-
-/**
- * Removes, in the background, what uploads of killed processes left in a folder, when it is asked for the first time.
- * That it fails is no fault of an upload.
- */
-export function removeAbandonedOnce(folder: string): void {
-  if (seen.has(folder)) return;
-  seen.add(folder);
-  if (seen.size > MOST) seen.delete(seen.values().next().value!);
-  removeAbandonedTemporaries(folder).catch(() => {});
 }

@@ -1,0 +1,95 @@
+import { renameSync } from "node:fs";
+import { rename } from "node:fs/promises";
+import { passingRefusals } from "../runtime/mod.ts";
+import { sleep } from "../timers/mod.ts";
+import { codeOf } from "./failure.ts";
+
+/** How long a refusal is waited out before it counts, in ms: scanners and downloads hold files for about a second. */
+const PATIENCE = 5000;
+/** The same where the wait blocks the thread, in ms. */
+const BLOCKING_PATIENCE = 500;
+/** The first pause between attempts, and the longest, in ms. */
+const PAUSES = { first: 1, longest: 100 };
+
+/** How a refusal is waited out. */
+export interface Patience {
+  /** The codes of refusals that pass. Default: those of this system, which on most has none. */
+  readonly codes?: ReadonlySet<string>;
+  /** From the first attempt on, in ms. Default: 5000, or 500 where the wait blocks the thread. */
+  readonly deadline?: number;
+}
+
+/** Decides after each refusal how long to pause before the next attempt. */
+class Attempts {
+  readonly #codes: ReadonlySet<string>;
+  readonly #end: number;
+  #pause = PAUSES.first;
+
+  constructor({ codes = passingRefusals(), deadline }: Patience, fallback: number) {
+    this.#codes = codes;
+    this.#end = performance.now() + (deadline ?? fallback);
+  }
+
+  /**
+   * Returns the length of the next pause, in ms: it grows, and is random, so that those who failed together part.
+   *
+   * @throws {unknown} `error` itself, if it is no refusal that passes, or the deadline is over.
+   */
+  next(error: unknown): number {
+    const rest = this.#end - performance.now();
+    if (rest <= 0 || !this.#codes.has(codeOf(error) ?? "")) throw error;
+    const length = this.#pause * (0.5 + Math.random() / 2);
+    this.#pause = Math.min(PAUSES.longest, this.#pause * 2);
+    return Math.min(length, rest);
+  }
+}
+
+/**
+ * Makes a call of the file system again while it is refused because another process has the file open.
+ *
+ * @throws {Error} the last refusal, once the deadline is over; any other failure at once.
+ */
+export async function whileRefused<T>(call: () => T | Promise<T>, patience: Patience = {}): Promise<T> {
+  let attempts: Attempts | undefined;
+  for (;;) {
+    attempts ??= new Attempts(patience, PATIENCE);
+    try {
+      return await call();
+    } catch (error) {
+      await sleep(attempts.next(error));
+    }
+  }
+}
+
+/** As {@linkcode whileRefused}, but blocks the thread meanwhile. */
+export function whileRefusedNow<T>(call: () => T, patience: Patience = {}): T {
+  const attempts = new Attempts(patience, BLOCKING_PATIENCE);
+  for (;;) {
+    try {
+      return call();
+    } catch (error) {
+      const length = attempts.next(error);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, length);
+    }
+  }
+}
+
+/**
+ * Renames a file, in place of what has the name `to`. Windows refuses that while any process has one of the two open: it
+ * is tried again for some seconds there.
+ *
+ * @param options.atOnce Whether calls are made synchronously; pauses between them never are.
+ * @throws {Error} what the file system says, with its `code`.
+ */
+export async function renameFile(
+  from: string,
+  to: string,
+  { atOnce = false, ...patience }: Patience & { readonly atOnce?: boolean } = {},
+): Promise<void> {
+  await whileRefused(() => atOnce ? renameSync(from, to) : rename(from, to), patience);
+}
+
+/** As {@linkcode renameFile}, at once: where the system refuses, it blocks the thread for half a second at most. */
+export function renameFileNow(from: string, to: string, patience: Patience = {}): void {
+  whileRefusedNow(() => renameSync(from, to), patience);
+}

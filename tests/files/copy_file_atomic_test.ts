@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { appendFile, chmod, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { copyToTemporary } from "../../lib/files/copy_file_atomic.ts";
+import { copyFileAtomic, isTemporaryName, temporaryPath } from "../../lib/files/mod.ts";
+import { inFolder } from "../support/folders.ts";
+import type { Copy } from "./copies.ts";
+import { openFilesIn } from "./written.ts";
+
+const notHere = process.platform === "win32" && "Windows has other permissions";
+/** The superuser may write to every file, so that files are copied by another user. */
+const NOBODY = 65534;
+
+function copiedByOthers(folder: string, from: string, to: string, mtimeMs: number): Record<string, Copy> {
+  const script = fileURLToPath(new URL("copies.ts", import.meta.url));
+  const words = "deno" in process.versions ? ["run", "-A", "--no-check", script] : [script];
+  const { stdout, stderr, status } = spawnSync(process.execPath, [...words, from, to, String(mtimeMs)], {
+    encoding: "utf8",
+    env: { ...process.env, HOME: folder, DENO_DIR: join(folder, "deno") },
+    ...(process.getuid?.() === 0 && { uid: NOBODY, gid: NOBODY }),
+  });
+  assert.equal(status, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+test("copyFileAtomic() copies files that their owner may not write to, with their permission bits, new and again", {
+  skip: notHere,
+}, () =>
+  inFolder(async (folder) => {
+    const [from, to] = [join(folder, "from"), join(folder, "to")];
+    for (const path of [from, to, join(folder, "deno")]) await mkdir(path);
+    for (const path of [folder, to, join(folder, "deno")]) await chmod(path, 0o777);
+    const expected: Record<string, Copy> = {};
+    for (const mode of [0o444, 0o404, 0o555, 0o644, 0o664]) {
+      const name = mode.toString(8);
+      await writeFile(join(from, name), `text ${name}`);
+      await chmod(join(from, name), mode);
+      expected[name] = { text: `text ${name}`, mode, mtimeMs: 1.7e12 };
+    }
+    for (let i = 0; i < 2; i++) assert.deepEqual(copiedByOthers(folder, from, to, 1.7e12), expected);
+    assert.deepEqual((await readdir(to)).sort(), Object.keys(expected));
+  }));
+
+test("copyToTemporary() gives a copy of a read-only file the permission bits that are asked for", () =>
+  inFolder(async (folder) => {
+    const [source, other] = [join(folder, "source"), join(folder, "other")];
+    await writeFile(source, "text");
+    await chmod(source, 0o444);
+    await writeFile(other, "");
+    for (const mode of [0o400, 0o444, 0o640]) {
+      await chmod(other, mode);
+      const cases = [[{ mode }, undefined], [{ flush: false, mode }, undefined], [{}, await stat(other)]] as const;
+      for (const [options, replaced] of cases) {
+        const temporary = temporaryPath(source);
+        await copyToTemporary(source, temporary, options, replaced);
+        assert.equal((await stat(temporary)).mode & 0o777, mode);
+        assert.equal(await readFile(temporary, "utf8"), "text");
+      }
+    }
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("copyFileAtomic() leaves nothing of a copy that fails", () =>
+  inFolder(async (folder) => {
+    const source = join(folder, "source");
+    await writeFile(source, "text");
+    await chmod(source, 0o444);
+    await mkdir(join(folder, "target"));
+    await assert.rejects(copyFileAtomic(source, join(folder, "target")), { code: "EISDIR" });
+    await assert.rejects(copyFileAtomic(source, join(folder, "none", "target")), { code: "ENOENT" });
+    await assert.rejects(copyFileAtomic(source, join(folder, "copy"), { mtimeMs: NaN }));
+    assert.deepEqual((await readdir(folder)).sort(), ["source", "target"]);
+  }));
+
+test("the target of copyFileAtomic() has all of a version of a file that is replaced meanwhile, and nothing else", () =>
+  inFolder(async (folder) => {
+    const [source, target] = [join(folder, "source"), join(folder, "target")];
+    const versions = Array.from({ length: 10 }, (_, i) => String(i).repeat(200_000 + i));
+    await writeFile(source, versions[0]);
+    const seen = new Set<string>();
+    let isOver = false;
+    const replacing = (async () => {
+      for (let i = 1; !isOver; i++) {
+        await writeFile(`${source}.next`, versions[i % 10]);
+        await rename(`${source}.next`, source);
+      }
+    })();
+    for (let i = 0; i < 40; i++) {
+      await copyFileAtomic(source, target);
+      const text = await readFile(target, "utf8");
+      assert.ok(versions.includes(text), `${text.length} characters that begin with ${text[0]}`);
+      seen.add(text);
+    }
+    isOver = true;
+    await replacing;
+    assert.deepEqual((await readdir(folder)).filter(isTemporaryName), []);
+  }));
+
+test("a copy of a file that grows has a beginning of it, no shorter than it was", () =>
+  inFolder(async (folder) => {
+    const [source, target] = [join(folder, "source"), join(folder, "target")];
+    const text = Array.from({ length: 300_000 }, (_, i) => `${String(i).padStart(9, "0")}\n`).join("");
+    const piece = text.length / 300;
+    await writeFile(source, text.slice(0, piece));
+    const growing = (async () => {
+      for (let end = piece; end < text.length; end += piece) await appendFile(source, text.slice(end, end + piece));
+    })();
+    for (let i = 0; i < 20; i++) {
+      const { size } = await stat(source);
+      await copyFileAtomic(source, target);
+      const copied = await readFile(target, "utf8");
+      assert.ok(copied.length >= size);
+      assert.ok(text.startsWith(copied));
+    }
+    await growing;
+  }));

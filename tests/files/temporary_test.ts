@@ -1,0 +1,318 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdir, readdir, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import {
+  isAbandonedTemporary,
+  isTemporaryName,
+  removeAbandonedTemporaries,
+  temporaryPath,
+} from "../../lib/files/mod.ts";
+import { openUnnamed, removeTemporary, removeTemporaryNow, temporaryDirectory } from "../../lib/files/temporary.ts";
+import { inFolder, writeTree } from "../support/folders.ts";
+import { randomNumbers } from "../support/random_numbers.ts";
+import { cannotMount, onSmallDisk, openFilesIn } from "./written.ts";
+
+const dead = spawnSync("true").pid;
+
+/** A path as a process with that id gives it here. */
+function pathOf(id: number, folder: string): string {
+  return temporaryPath(join(folder, "file")).replace(`.${process.pid}-`, `.${id}-`);
+}
+
+/** A path as a process that has ended gave it here. */
+function abandonedIn(folder: string): string {
+  return pathOf(dead, folder);
+}
+
+/** Does something on another day: when a file was last touched cannot be feigned. */
+async function daysLater<T>(days: number, work: () => Promise<T>): Promise<T> {
+  const { now } = Date;
+  Date.now = () => now() + days * 86_400_000;
+  try {
+    return await work();
+  } finally {
+    Date.now = now;
+  }
+}
+
+/** Names that earlier versions gave temporary files, which tell no process. */
+const former: readonly string[] = [
+  ".millrace-part-0f6b5f0a-6d7c-4a52-9e0a-2f2b7c1d9e11",
+  ".app.log.millrace-new",
+  ".app.log.millrace-next",
+  ".a b.millrace-next",
+];
+
+/** Names of other files, however near to those they come. */
+const ordinary: readonly string[] = [
+  "app.js",
+  ".millrace.json",
+  ".millrace-journal",
+  ".millrace-uploads",
+  ".millrace-1-x.tmp.js",
+  "a.millrace-1-1.tmp",
+  ".millrace-x.tmp",
+  ".millrace-0000.tmp",
+  ".millrace-part-",
+  ".millrace-part-notes",
+  "millrace-part-0f6b5f0a-6d7c-4a52-9e0a-2f2b7c1d9e11",
+  ".app.log.millrace",
+  ".app.log.millrace-lock-00000000.1.0.0-01234567",
+  "app.log.millrace-next",
+  ".millrace-next",
+  "millrace-cache-backup",
+];
+
+test("temporaryPath() gives ever new names in the same folder that isTemporaryName() knows", () => {
+  const paths = new Set(Array.from({ length: 1000 }, () => temporaryPath("/site/app.js")));
+  assert.equal(paths.size, 1000);
+  for (const path of paths) {
+    assert.equal(dirname(path), "/site");
+    assert.ok(isTemporaryName(basename(path)), path);
+  }
+});
+
+test("isTemporaryName() knows the names of earlier versions, and no other name", () => {
+  for (const name of former) assert.ok(isTemporaryName(name), name);
+  for (const name of ordinary) assert.ok(!isTemporaryName(name), name);
+});
+
+test("isTemporaryName() takes no name for a temporary one that lacks a part of it, or has more", () => {
+  const random = randomNumbers(7);
+  const characters = "abcxyz019.-_ /~";
+  for (let i = 0; i < 2000; i++) {
+    const name = basename(temporaryPath("/site/app.js"));
+    const cut = name.indexOf("-", 10) + 1; // the part behind may be any hexadecimal digits
+    const at = random(cut);
+    const changed = random(2) === 0
+      ? name.slice(0, at) + name.slice(at + 1)
+      : `${name}${characters[random(characters.length)]}`;
+    if (/^\.millrace-(?:[0-9a-f]{8}\.)?\d+-[0-9a-f-]+\.tmp$/.test(changed)) continue; // a digit less of a process id
+    assert.ok(!isTemporaryName(changed), changed);
+  }
+});
+
+test("what makes a temporary file or folder gives it a name that isTemporaryName() knows", () =>
+  inFolder(async (folder) => {
+    await using directory = await temporaryDirectory(folder);
+    assert.deepEqual(await readdir(folder), [basename(directory.path)]);
+    assert.ok(isTemporaryName(basename(directory.path)));
+    assert.equal((await stat(directory.path)).mode & 0o777, 0o700);
+  }));
+
+test("temporaryDirectory() removes its folder with all that is in it when it is disposed of, and never fails", () =>
+  inFolder(async (folder) => {
+    const directory = await temporaryDirectory(folder);
+    await writeTree(directory.path, { "a": "1", "b/c": "2" });
+    await directory[Symbol.asyncDispose]();
+    assert.deepEqual(await readdir(folder), []);
+    await directory[Symbol.asyncDispose]();
+    const path = join(folder, "none");
+    await assert.rejects(temporaryDirectory(path), (error: Error & { code: string }) => {
+      assert.equal(error.code, "ENOENT");
+      assert.ok(error.message.startsWith(`Cannot make the directory ${path}`), error.message);
+      return true;
+    });
+  }));
+
+test("openUnnamed() gives a file without a name, which takes no space once it is closed", () =>
+  inFolder(async (folder) => {
+    const file = await openUnnamed(folder);
+    assert.deepEqual(await readdir(folder), []);
+    await file.write(new TextEncoder().encode("some bytes"), 0, 10);
+    const bytes = new Uint8Array(20);
+    assert.equal(await file.readAt(bytes, 5), 5);
+    assert.equal(file.status().mode & 0o777, 0o600);
+    await file.close();
+    assert.deepEqual(openFilesIn(folder), []);
+    await assert.rejects(openUnnamed(join(folder, "none")), { code: "ENOENT" });
+  }));
+
+test("removeTemporary() removes a file, tells whether it is gone, and never fails", () =>
+  inFolder(async (folder) => {
+    const path = temporaryPath(join(folder, "file"));
+    await writeFile(path, "");
+    assert.equal(await removeTemporary(path), true);
+    assert.equal(await removeTemporary(path), true);
+    await writeTree(folder, { [`${basename(path)}/inside`]: "" });
+    assert.equal(await removeTemporary(path), false);
+    removeTemporaryNow(path);
+    assert.deepEqual(await readdir(path), ["inside"]);
+    await rm(path, { recursive: true });
+    await writeFile(path, "");
+    removeTemporaryNow(path);
+    removeTemporaryNow(path);
+    assert.deepEqual(await readdir(folder), []);
+  }));
+
+test("isAbandonedTemporary() spares files of processes that run", () =>
+  inFolder(async (folder) => {
+    for (const path of [temporaryPath(join(folder, "file")), pathOf(process.ppid, folder)]) {
+      await writeFile(path, "");
+      assert.equal(await isAbandonedTemporary(path), false);
+    }
+    assert.equal(await isAbandonedTemporary(join(folder, "file.tmp")), false);
+  }));
+
+test("isAbandonedTemporary() sees files of processes that ended, also if another has their id now", () =>
+  inFolder(async (folder) => {
+    const path = abandonedIn(folder);
+    await writeFile(path, "");
+    assert.equal(await isAbandonedTemporary(path), true);
+    // This process's id, but older than this process.
+    const reused = temporaryPath(join(folder, "file"));
+    await writeFile(reused, "");
+    assert.equal(await daysLater(1.01, () => isAbandonedTemporary(reused)), true);
+  }));
+
+test("isAbandonedTemporary() asks a link itself, not what it leads to", () =>
+  inFolder(async (folder) => {
+    const path = temporaryPath(join(folder, "file"));
+    await symlink(process.execPath, path); // which is older than this process
+    assert.equal(await isAbandonedTemporary(path), false);
+  }));
+
+test("isAbandonedTemporary() believes no process id of another machine or container, but a day of silence", () =>
+  inFolder(async (folder) => {
+    for (const name of [`.millrace-00c0ffee.${dead}-1.tmp`, `.millrace-${dead}-1.tmp`, ...former]) {
+      const path = join(folder, name);
+      assert.ok(isTemporaryName(name));
+      await writeFile(path, "");
+      await utimes(path, 1, 1); // the time of the content is often an original's
+      assert.equal(await isAbandonedTemporary(path), false);
+      assert.equal(await daysLater(1.01, () => isAbandonedTemporary(path)), true);
+      await rm(path);
+      assert.equal(await daysLater(1.01, () => isAbandonedTemporary(path)), false);
+    }
+  }));
+
+test("isAbandonedTemporary() counts the days of a folder from the last change of anything in it", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, `.millrace-00c0ffee.${dead}-1.tmp`);
+    await writeTree(path, { "a/b": "" });
+    assert.equal(await isAbandonedTemporary(path), false);
+    assert.equal(await daysLater(1.01, () => isAbandonedTemporary(path)), true);
+  }));
+
+test("removeAbandonedTemporaries() removes what ended processes left in a folder, and nothing else", () =>
+  inFolder(async (folder) => {
+    const below = join(folder, "below");
+    await mkdir(below);
+    const kept = [...ordinary, ...former, `.millrace-${dead}-1.tmp`, basename(temporaryPath(join(folder, "x")))];
+    for (const name of kept) await writeFile(join(folder, name), "");
+    await writeFile(abandonedIn(below), "");
+    for (let i = 0; i < 600; i++) await writeFile(abandonedIn(folder), "");
+    await writeTree(abandonedIn(folder), { "a": "", "b/c": "" });
+    await symlink(below, abandonedIn(folder)); // which is removed itself
+    assert.equal(await removeAbandonedTemporaries(folder), 602);
+    assert.deepEqual((await readdir(folder)).sort(), [...kept, "below"].sort());
+    assert.equal((await readdir(below)).length, 1);
+    assert.equal(await removeAbandonedTemporaries(folder), 0);
+    assert.deepEqual(openFilesIn(folder), []);
+  }));
+
+test("removeAbandonedTemporaries() removes what earlier versions left once nothing has touched it for a day", () =>
+  inFolder(async (folder) => {
+    for (const name of [...former, ...ordinary]) await writeFile(join(folder, name), "");
+    assert.equal(await daysLater(1.01, () => removeAbandonedTemporaries(folder)), former.length);
+    assert.deepEqual((await readdir(folder)).sort(), [...ordinary].sort());
+  }));
+
+/** Takes a folder for the system's for temporary files. */
+async function asSystems(folder: string, work: () => Promise<void>): Promise<void> {
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = folder;
+  try {
+    await work();
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  }
+}
+
+test("folders of downloads that earlier versions left in the system's folder are removed, and no other folder", () =>
+  inFolder(async (folder) => {
+    const downloads = "millrace-cache-A1b2C3";
+    const others = [
+      "millrace-cache-backup",
+      "millrace-cache-shared",
+      "millrace-cache-empty1",
+      "millrace-cache-A1b2C34",
+    ];
+    await writeTree(folder, { [`${downloads}/0`]: "", [`${downloads}/17`]: "" });
+    await writeTree(folder, {
+      [`${others[0]}/0`]: "",
+      [`${others[0]}/notes`]: "",
+      [`${others[1]}/0/1`]: "",
+      [`${others[3]}/0`]: "",
+    });
+    await mkdir(join(folder, others[2]));
+    await asSystems(folder, async () => {
+      assert.equal(await removeAbandonedTemporaries(folder), 0);
+    });
+    assert.equal(await daysLater(1.01, () => removeAbandonedTemporaries(folder)), 0); // elsewhere names tell nothing
+    await asSystems(folder, async () => {
+      assert.equal(await daysLater(1.01, () => removeAbandonedTemporaries(folder)), 1);
+    });
+    assert.deepEqual((await readdir(folder)).sort(), others.toSorted());
+  }));
+
+test("removeAbandonedTemporaries() counts each file and folder once, whoever else removes them", () =>
+  inFolder(async (folder) => {
+    for (let i = 0; i < 300; i++) await writeFile(abandonedIn(folder), "");
+    for (let i = 0; i < 20; i++) await writeTree(abandonedIn(folder), { "a": "", "b/c": "" });
+    const counts = await Promise.all(Array.from({ length: 5 }, () => removeAbandonedTemporaries(folder)));
+    assert.equal(counts.reduce((sum, count) => sum + count, 0), 320);
+    assert.deepEqual(await readdir(folder), []);
+  }));
+
+test("removeAbandonedTemporaries() names a folder that it cannot read", () =>
+  inFolder(async (folder) => {
+    await writeFile(join(folder, "file"), "");
+    for (const [name, code] of [["none", "ENOENT"], ["file", "ENOTDIR"]]) {
+      const path = join(folder, name);
+      await assert.rejects(removeAbandonedTemporaries(path), (error: Error & { code: string }) => {
+        assert.equal(error.code, code);
+        assert.ok(error.message.startsWith(`Cannot read the directory ${path}: `), error.message);
+        return true;
+      });
+    }
+  }));
+
+test(
+  "removeAbandonedTemporaries() names a file that it may not remove",
+  { skip: cannotMount },
+  () =>
+    onSmallDisk(100, async (folder) => {
+      const path = abandonedIn(folder);
+      await writeFile(path, "");
+      spawnSync("mount", ["-o", "remount,ro", folder]);
+      await assert.rejects(removeAbandonedTemporaries(folder), {
+        code: "EROFS",
+        message: `Cannot remove ${path}: the file system is read-only (EROFS)`,
+      });
+    }),
+);
+
+test("a process that is killed while it writes leaves a temporary file, which is removed later", () =>
+  inFolder(async (folder) => {
+    const program = fileURLToPath(new URL("write_without_end.ts", import.meta.url));
+    const words = "deno" in process.versions ? ["run", "-A", "--no-check", program] : [program];
+    const child = spawn(process.execPath, [...words, join(folder, "file")], { stdio: ["ignore", "pipe", "inherit"] });
+    const ended = new Promise((resolve) => child.on("close", resolve));
+    try {
+      await new Promise((resolve) => child.stdout.once("data", resolve));
+      assert.equal((await readdir(folder)).length, 1);
+      assert.equal(await removeAbandonedTemporaries(folder), 0, "it is still written to");
+    } finally {
+      child.kill("SIGKILL");
+      await ended;
+    }
+    assert.equal((await readdir(folder)).length, 1);
+    assert.equal(await removeAbandonedTemporaries(folder), 1);
+    assert.deepEqual(await readdir(folder), []);
+  }));
