@@ -111,6 +111,11 @@ export class OpenFile {
     return fs.fstatSync(this.#opened());
   }
 
+  /** As {@linkcode status}, with numbers that are exact however large they are. */
+  exactStatus(): fs.BigIntStats {
+    return fs.fstatSync(this.#opened(), { bigint: true });
+  }
+
   /** The place behind the last byte that was written; undefined where only Linux could tell. */
   position(): number | undefined {
     if (process.platform !== "linux" || !isPermitted("systemFiles")) return undefined;

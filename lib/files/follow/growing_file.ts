@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Stats } from "node:fs";
+import type { BigIntStats, Stats } from "node:fs";
 import { stat } from "node:fs/promises";
 import { DecompressionStream, type Format } from "../../codecs/mod.ts";
 import { codeOf } from "../failure.ts";
@@ -53,7 +53,7 @@ export class GrowingFile implements FollowedFile {
     try {
       const status = file.status();
       requireRegular(status);
-      const growing = new GrowingFile(idOf(status), file, beginsAnew);
+      const growing = new GrowingFile(idOf(file.exactStatus()), file, beginsAnew);
       await growing.#begin(start === "end" ? status.size : start <= status.size ? start : 0);
       return growing;
     } catch (error) {
@@ -111,7 +111,7 @@ export class GrowingFile implements FollowedFile {
 }
 
 /** The id of the file with a status. */
-export function idOf({ dev, ino }: Stats): string {
+export function idOf({ dev, ino }: BigIntStats): string {
   return `${dev} ${ino}`;
 }
 
@@ -169,7 +169,7 @@ export class NamedFile implements Trail {
 
   async next(newest: FollowedFile | undefined): Promise<FollowedFile | undefined> {
     if (newest !== undefined) {
-      const status = await unlessMissing(stat(this.path));
+      const status = await unlessMissing(stat(this.path, { bigint: true }));
       if (status === undefined || idOf(status) === newest.id) return undefined;
     }
     const file = await unlessMissing(GrowingFile.open(this.path, 0, true));

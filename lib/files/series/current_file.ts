@@ -1,10 +1,11 @@
-import { closeSync, fstatSync, openSync, readdirSync, readSync, rmSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { fileFailure } from "../failure.ts";
 import { makeDirectorySync } from "../make_directory.ts";
 import { OpenFile } from "../open_file.ts";
 import { takeNameNow } from "../place.ts";
 import type { SeriesLock } from "../process_lock.ts";
+import { removeTemporaryNow, temporaryPath } from "../temporary.ts";
 import type { FileSeries } from "./file_series.ts";
 import { packedFormats } from "./series_packer.ts";
 import {
@@ -107,8 +108,8 @@ export class CurrentFile {
       const status = provenFile(path, entry.file);
       if (status === undefined) {
         this.#record.forget(entry.number);
-      } else if (i === entries.length - 1 && entry.number === last && isWhole(path, status.size, entry)) {
-        this.#adopt(this.#openAgain(path), entry.number, entry.opened ?? status.mtimeMs);
+      } else if (i === entries.length - 1 && entry.number === last && isWhole(path, Number(status.size), entry)) {
+        this.#adopt(this.#openAgain(path), entry.number, entry.opened ?? Number(status.mtimeMs));
       } else {
         this.#record.noteIfPossible(entry.number, { file: proofOfComplete(status) });
       }
@@ -150,7 +151,7 @@ export class CurrentFile {
   /** Ends the file, which is complete: the next write begins another. */
   complete(): void {
     if (this.#file === undefined) return;
-    this.#record.noteIfPossible(this.#number, { file: proofOfComplete(this.#file.status()) });
+    this.#record.noteIfPossible(this.#number, { file: proofOfComplete(this.#file.exactStatus()) });
     this.#letGo();
     this.#number = 0;
   }
@@ -218,21 +219,23 @@ export class CurrentFile {
     try {
       return this.#create();
     } catch (error) {
-      if ((error as { code?: unknown }).code !== "ENOENT") throw fileFailure("create", this.#nextPath, error);
+      if ((error as { code?: unknown }).code !== "ENOENT") {
+        throw fileFailure("create", this.#path(this.#record.last + 1), error);
+      }
     }
     this.#recover();
     return this.#create();
   }
 
   #create(): OpenFile {
-    const next = this.#nextPath;
-    rmSync(next, { force: true }); // what a killed process has left
+    const next = temporaryPath(this.#path(this.#record.last + 1));
     const file = OpenFile.openNow(next, "ax");
     try {
       const opened = Date.now();
-      this.#adopt(file, this.#named(next, opened, proofOfOpen(file.status())), opened);
+      this.#adopt(file, this.#named(next, opened, proofOfOpen(file.exactStatus())), opened);
     } catch (error) {
       file.close().catch(() => {}); // why it cannot be had is being told already
+      removeTemporaryNow(next);
       throw error;
     }
     this.#onBegun();
@@ -253,11 +256,6 @@ export class CurrentFile {
         throw fileFailure("create", this.#path(number), error);
       }
     }
-  }
-
-  /** The path at which the next file is made. */
-  get #nextPath(): string {
-    return join(this.#series.directory, `.${this.#series.name}.millrace-next`);
   }
 
   #adopt(file: OpenFile, number: number, opened: number): void {

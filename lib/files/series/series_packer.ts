@@ -1,15 +1,15 @@
 import { closeSync, lstatSync, openSync } from "node:fs";
-import { unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { startWorker } from "../../runtime/mod.ts";
+import { removeIfSame } from "../created_file.ts";
 import { fileFailure } from "../failure.ts";
 import { flushFolder, takeName } from "../place.ts";
-import { temporaryPath } from "../temporary.ts";
+import { removeTemporary, temporaryPath } from "../temporary.ts";
 import { compressWorkerAddress } from "./compress_worker_address.ts";
 import type { CompressJob, CompressOutcome } from "./compress_worker.ts";
 import type { SeriesFormat } from "./rotation_options.ts";
-import { proofOfComplete, provenFile, type SeriesEntry, type SeriesRecord } from "./series_record.ts";
+import { type FileProof, proofOfComplete, provenFile, type SeriesEntry, type SeriesRecord } from "./series_record.ts";
 
 /** A thread that compresses one file after the other. It keeps the process running only while it compresses. */
 export class CompressWorkerThread {
@@ -91,7 +91,7 @@ export class SeriesPacker {
       if (this.#isStopped) return;
       if (entry.isPacked || entry.file.size === undefined || entry.number === this.#series.openNumber) continue;
       if (entry.packed !== undefined && await this.#complete(entry, entry.packed)) continue;
-      if (entry.temporary !== undefined) await remove(this.#pathOfTemporary(entry.temporary));
+      if (entry.temporary !== undefined) await requireRemoved(this.#pathOfTemporary(entry.temporary));
       if (this.#format !== undefined && !entry.isRaw) await this.#compress(entry, this.#format);
     }
   }
@@ -112,14 +112,20 @@ export class SeriesPacker {
     record.note(number, { temporary: basename(temporary) });
     const { extension, level } = formats[format];
     try {
-      closeSync(openSync(temporary, "wx", status.mode & 0o666)); // which the worker opens again
-      const outcome = await this.#thread.run({ source, temporary, format, level, mtimeMs: status.mtimeMs });
+      closeSync(openSync(temporary, "wx", Number(status.mode) & 0o666)); // which the worker opens again
+      const outcome = await this.#thread.run({
+        source,
+        temporary,
+        format,
+        level,
+        mtimeMs: Number(status.mtimeNs) / 1e6,
+      });
       if (outcome.message !== undefined) throw Object.assign(new Error(outcome.message), outcome);
-      const packed = { ...proofOfComplete(lstatSync(temporary)), extension };
+      const packed = { ...proofOfComplete(lstatSync(temporary, { bigint: true })), extension };
       record.note(number, { packed });
       await this.#complete({ ...entry, temporary: basename(temporary) }, packed);
     } catch (error) {
-      await remove(temporary);
+      await removeTemporary(temporary);
       if (!this.#isStopped) throw fileFailure("compress", source, error);
     }
   }
@@ -137,14 +143,14 @@ export class SeriesPacker {
         await takeName(temporary, target, { replace: false, atOnce: false });
       } catch (error) {
         if ((error as { code?: unknown }).code !== "EEXIST") throw error;
-        await remove(temporary);
+        await removeTemporary(temporary);
         record.noteIfPossible(entry.number, { isRaw: true }); // somebody else's file has the name: it stays
         return true;
       }
     }
-    await remove(temporary); // a second name of the same file, if the process was killed between
+    await removeTemporary(temporary); // a second name of the same file, if the process was killed between
     await flushFolder(directory);
-    if (provenFile(plain, entry.file) !== undefined) await remove(plain);
+    await removeProven(plain, entry.file);
     record.noteIfPossible(entry.number, { isPacked: true });
     return true;
   }
@@ -154,8 +160,20 @@ export class SeriesPacker {
   }
 }
 
-async function remove(path: string): Promise<void> {
-  await unlink(path).catch((error) => {
-    if (error.code !== "ENOENT") throw error;
+/**
+ * Removes a temporary file that the record of a series names.
+ *
+ * @throws {Error} if it is still there.
+ */
+export async function requireRemoved(temporary: string): Promise<void> {
+  if (!await removeTemporary(temporary)) throw new Error(`Cannot remove ${temporary}: it is no file, or is kept open`);
+}
+
+/** Removes a file if it is the one of a proof; else it is gone, or another file by now. */
+export async function removeProven(path: string, proof: FileProof): Promise<void> {
+  const status = provenFile(path, proof);
+  if (status === undefined) return;
+  await removeIfSame(path, status).catch((error) => {
+    throw fileFailure("remove", path, error);
   });
 }

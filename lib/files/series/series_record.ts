@@ -1,11 +1,12 @@
-import { appendFileSync, lstatSync, readFileSync, renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
+import { appendFileSync, type BigIntStats, lstatSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileFailure } from "../failure.ts";
-import { isTemporaryName } from "../temporary.ts";
+import { renameFileNow } from "../rename.ts";
+import { isTemporaryName, removeTemporaryNow, temporaryPath } from "../temporary.ts";
 
 /** Proof that a file is one that a series wrote: its place on the disk, and its size and time once it is complete. */
 export interface FileProof {
-  readonly ino: number;
+  readonly ino: bigint;
   /** When the file was made, in ms since 1970, where the file system knows. */
   readonly birth: number;
   /** In bytes; of a file that is complete. */
@@ -17,39 +18,43 @@ export interface FileProof {
 /** Whether a value that was read is a proof. */
 export function isProof(value: unknown): value is FileProof {
   const proof = value as Partial<FileProof> | null;
-  return typeof proof?.ino === "number" && (proof.size === undefined || isProofOfComplete(value));
+  return typeof proof?.ino === "bigint" && (proof.size === undefined || isProofOfComplete(value));
 }
 
 /** Whether a value that was read is the proof of a file that is complete. */
 export function isProofOfComplete(value: unknown): value is Required<FileProof> {
   const proof = value as Partial<FileProof> | null;
-  return typeof proof?.ino === "number" && typeof proof.size === "number" && typeof proof.mtime === "number";
+  return typeof proof?.ino === "bigint" && typeof proof.size === "number" && typeof proof.mtime === "number";
 }
 
 /** The file system's times are told in fractions of a ms by some runtimes and without by others. */
 const EXACTNESS = 1;
 
 /** Returns the proof of a file that goes on to be written. */
-export function proofOfOpen(status: Stats): FileProof {
-  return { ino: status.ino, birth: status.birthtimeMs };
+export function proofOfOpen(status: BigIntStats): FileProof {
+  return { ino: status.ino, birth: inMs(status.birthtimeNs) };
 }
 
 /** Returns the proof of a file that is complete. */
-export function proofOfComplete(status: Stats): Required<FileProof> {
-  return { ...proofOfOpen(status), size: status.size, mtime: status.mtimeMs };
+export function proofOfComplete(status: BigIntStats): Required<FileProof> {
+  return { ...proofOfOpen(status), size: Number(status.size), mtime: inMs(status.mtimeNs) };
 }
 
 /**
  * Returns the status of the file at `path` if it is the one of the proof: a regular file, with one name, at the same
  * place of the disk or, as a copy of the whole folder has it, of the same time, and of the same size if it is complete.
  */
-export function provenFile(path: string, proof: FileProof): Stats | undefined {
-  const status = lstatSync(path, { throwIfNoEntry: false });
+export function provenFile(path: string, proof: FileProof): BigIntStats | undefined {
+  const status = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (status === undefined || !status.isFile()) return undefined;
-  const isInPlace = status.ino === proof.ino && isSameTime(status.birthtimeMs, proof.birth);
+  const isInPlace = status.ino === proof.ino && isSameTime(inMs(status.birthtimeNs), proof.birth);
   if (proof.size === undefined) return isInPlace ? status : undefined;
-  const isOfTime = proof.mtime !== undefined && isSameTime(status.mtimeMs, proof.mtime);
-  return status.size === proof.size && (isInPlace || isOfTime) ? status : undefined;
+  const isOfTime = proof.mtime !== undefined && isSameTime(inMs(status.mtimeNs), proof.mtime);
+  return Number(status.size) === proof.size && (isInPlace || isOfTime) ? status : undefined;
+}
+
+function inMs(ns: bigint): number {
+  return Number(ns) / 1e6;
 }
 
 function isSameTime(one: number, other: number): boolean {
@@ -161,13 +166,17 @@ export class SeriesRecord {
   rewrite(): void {
     const entries: Change[] = this.entries;
     if (this.#last > 0 && !this.#entries.has(this.#last)) entries.push({ number: this.#last, isGone: true });
-    const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);
-    const temporary = `${this.#path}-new`;
-    this.#attempt(() => {
-      rmSync(temporary, { force: true }); // that of a killed process, or somebody's link to another file
-      writeFileSync(temporary, lines.join(""), { flag: "wx" });
-      renameSync(temporary, this.#path);
-    });
+    const lines = entries.map((entry) => lineOf(entry));
+    const temporary = temporaryPath(this.#path);
+    try {
+      this.#attempt(() => {
+        writeFileSync(temporary, lines.join(""), { flag: "wx" });
+        renameFileNow(temporary, this.#path);
+      });
+    } catch (error) {
+      removeTemporaryNow(temporary);
+      throw error;
+    }
     this.#lines = 0;
     this.#isStale = false;
   }
@@ -176,7 +185,7 @@ export class SeriesRecord {
     this.#apply(change);
     if (this.#isStale || ++this.#lines > SPARE_LINES + 4 * this.#entries.size) return this.rewrite();
     this.#isStale = true; // a disk that is full takes half a line
-    this.#attempt(() => appendFileSync(this.#path, `${JSON.stringify(change)}\n`));
+    this.#attempt(() => appendFileSync(this.#path, lineOf(change)));
     this.#isStale = false;
   }
 
@@ -217,11 +226,29 @@ export class SeriesRecord {
 /** An update to the entry of a file; the first one has all required properties. */
 type Change = Partial<SeriesEntry> & { readonly number: number; readonly isGone?: boolean };
 
+/** The line of a change. Numbers of files are written as texts where JSON's numbers would not be exact. */
+function lineOf(change: Change): string {
+  return `${JSON.stringify(change, toJson)}\n`;
+}
+
+function toJson(_name: string, value: unknown): unknown {
+  if (typeof value !== "bigint") return value;
+  return value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
+}
+
+function fromJson(name: string, value: unknown): unknown {
+  if (name !== "ino") return value;
+  if (typeof value === "string") {
+    return /^\d+$/.test(value) && !Number.isSafeInteger(Number(value)) ? BigInt(value) : value;
+  }
+  return Number.isInteger(value) ? BigInt(value as number) : value;
+}
+
 /** An entry of a line; undefined if it is none. Nothing in it is a path: names are made of numbers, or checked. */
 function parsedChange(line: string): Change | undefined {
   let change: Change;
   try {
-    change = JSON.parse(line);
+    change = JSON.parse(line, fromJson);
   } catch {
     return undefined;
   }

@@ -1,9 +1,9 @@
-import { unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { fileFailure, warn } from "../failure.ts";
+import { warn } from "../failure.ts";
+import { removeAbandonedTemporaries } from "../temporary.ts";
 import type { SeriesFormat } from "./rotation_options.ts";
-import { type PackedSeries, SeriesPacker } from "./series_packer.ts";
-import { type FileProof, provenFile, type SeriesEntry, type SeriesRecord } from "./series_record.ts";
+import { type PackedSeries, removeProven, requireRemoved, SeriesPacker } from "./series_packer.ts";
+import type { SeriesEntry, SeriesRecord } from "./series_record.ts";
 
 /** How much of a series is kept. */
 export interface SeriesLimits {
@@ -40,7 +40,7 @@ export async function removePastLimits(series: LimitedSeries): Promise<void> {
     const age = Date.now() - entry.file.mtime!;
     if (files <= limits.maxFiles && size <= limits.maxTotalSize && age <= limits.maxAge) return;
     const { number, file, packed, temporary } = entry;
-    if (temporary !== undefined) await remove(join(series.directory, temporary)); // of a process that was killed
+    if (temporary !== undefined) await requireRemoved(join(series.directory, temporary)); // of a process that was killed
     const plain = series.plainPathOf(number);
     if (packed !== undefined) await removeProven(`${plain}.${packed.extension}`, packed);
     await removeProven(plain, file);
@@ -55,16 +55,6 @@ function sizeOf({ file, packed, isPacked }: SeriesEntry): number {
   return isPacked ? packed!.size : file.size!;
 }
 
-async function removeProven(path: string, proof: FileProof): Promise<void> {
-  if (provenFile(path, proof) !== undefined) await remove(path); // else it is gone, or another file by now
-}
-
-async function remove(path: string): Promise<void> {
-  await unlink(path).catch((error) => {
-    if (error.code !== "ENOENT") throw fileFailure("remove", path, error);
-  });
-}
-
 /** Removes and compresses the files of a series that are due, one after the other, beside the writing. */
 export class SeriesUpkeep {
   readonly #series: LimitedSeries & PackedSeries;
@@ -74,6 +64,8 @@ export class SeriesUpkeep {
   /** Whether the files are to be looked at again when that has ended. */
   #isDue = false;
   #isOver = false;
+  /** Whether what killed processes left was removed, as far as they noted it nowhere. */
+  #isSwept = false;
 
   /**
    * Makes an upkeep that has nothing to do yet.
@@ -100,10 +92,17 @@ export class SeriesUpkeep {
         await removePastLimits(this.#series);
         await this.#packer.pack();
         await removePastLimits(this.#series);
+        await this.#sweep();
       } catch (error) {
         if (!this.#isOver) warn(this.#onWarning, error as Error);
       }
     });
+  }
+
+  async #sweep(): Promise<void> {
+    if (this.#isSwept) return;
+    this.#isSwept = true;
+    await removeAbandonedTemporaries(this.#series.directory);
   }
 
   /** Waits until nothing is due. */
