@@ -14,6 +14,7 @@ import {
   type S3WritableOptions,
   type S3WritableSettings,
   settingsOf,
+  signedField,
   writableOptions,
 } from "./s3_object.ts";
 import { deleteObject, headObject, listObjects, putObject } from "./request/objects.ts";
@@ -39,9 +40,9 @@ export const headOptions: SchemaOf<{ signal?: AbortSignal }> = /* @__PURE__ */ s
   () => ({ signal: signal() }),
 );
 /** The options of `delete()`. */
-export const deleteOptions: SchemaOf<{ signal?: AbortSignal }> = /* @__PURE__ */ schema(
+export const deleteOptions: SchemaOf<{ signal?: AbortSignal; ifMatch?: string }> = /* @__PURE__ */ schema(
   "delete()",
-  () => ({ signal: signal() }),
+  () => ({ signal: signal(), ifMatch: signedField() }),
 );
 /** The options of `list()`. */
 export const listOptions: SchemaOf<{ prefix?: string; signal?: AbortSignal }, "prefix"> = /* @__PURE__ */ schema(
@@ -165,10 +166,13 @@ export class S3Bucket {
   /**
    * Removes an object, if it is there.
    *
-   * @throws {S3Error} if the store refuses that, or cannot be reached.
+   * @param options.ifMatch The entity tag that it must have, as `If-Match`; some stores don't know that. The request is not
+   * sent again then: what another client has stored since must not be removed. Default: any.
+   * @throws {S3Error} if the store refuses that, or cannot be reached; `PreconditionFailed` or `OBJECT_CHANGED` if it has
+   * another tag.
    */
-  async delete(key: string, options: { signal?: AbortSignal } = {}): Promise<void> {
-    await deleteObject(this.#store, key, deleteOptions(options).signal);
+  async delete(key: string, options: { signal?: AbortSignal; ifMatch?: string } = {}): Promise<void> {
+    await deleteObject(this.#store, key, deleteOptions(options));
   }
 
   /**

@@ -121,16 +121,20 @@ const VALUE = /^(?! )(?!.* {2})[\x20-\x7e]*(?<! )$/;
 
 type PutMembers = SchemaOf<S3PutOptions, "overwrite">["members"];
 
+/** A field that is signed. */
+export function signedField(): Member<string, undefined> {
+  return text(undefined, "printable ASCII", (value) => VALUE.test(value));
+}
+
 function putMembers(): PutMembers {
-  const signed = (): Member<string, undefined> => text(undefined, "printable ASCII", (value) => VALUE.test(value));
   return {
     contentType: fieldValue(),
-    cacheControl: signed(),
-    contentDisposition: signed(),
-    contentEncoding: signed(),
+    cacheControl: signedField(),
+    contentDisposition: signedField(),
+    contentEncoding: signedField(),
     metadata: { fallback: undefined, expected: "an object of names and texts", check: checkedMetadata },
     overwrite: bool(true),
-    ifMatch: signed(),
+    ifMatch: signedField(),
     signal: signal(),
   };
 }

@@ -7,7 +7,13 @@ import { S3Bucket, type S3BucketOptions } from "../../lib/s3/mod.ts";
 
 /** What goes wrong with a request. */
 export type Fault =
-  | { readonly status: number; readonly code?: string; readonly fields?: Readonly<Record<string, string>> }
+  | {
+    readonly status: number;
+    readonly code?: string;
+    readonly fields?: Readonly<Record<string, string>>;
+    /** The answer comes when a promise is fulfilled. */
+    readonly before?: Promise<void>;
+  }
   /** The connection ends, before or after the request was carried out. */
   | "reset"
   | "reset after"
@@ -18,6 +24,8 @@ export type Fault =
   | { readonly cut: number }
   /** The answer comes when a promise is fulfilled. */
   | { readonly until: Promise<void> }
+  /** The request is carried out when a promise is fulfilled. */
+  | { readonly before: Promise<void> }
   /** As "cut", but the connection stays, and nothing comes. */
   | { readonly pause: number }
   /** The request is not carried out, and an error comes with the status 200. */
@@ -68,6 +76,8 @@ export class FakeStore {
   most = 0;
   /** Objects or parts of a page. */
   page = 1000;
+  /** What becomes of the condition of a request to delete: stores know it, pay no heed to it, or refuse it. */
+  deletesIfMatch: "known" | "ignored" | "refused" = "known";
   #fault: (asked: Asked) => Fault | undefined = () => undefined;
   #underWay = 0;
   #ids = 0;
@@ -118,6 +128,7 @@ export class FakeStore {
     if (fault === "reset") return void req.socket.destroy();
     const body = await bodyOf(req).catch(() => undefined);
     if (body === undefined) return;
+    if (typeof fault === "object" && "before" in fault) await fault.before;
     if (typeof fault === "object" && "status" in fault) {
       return answer(res, fault.status, fault.fields ?? {}, errorOf(fault.code ?? "InternalError"));
     }
@@ -165,8 +176,7 @@ export class FakeStore {
       case "HeadObject":
         return this.#read(key, req);
       case "DeleteObject":
-        this.objects.delete(key);
-        return { status: 204 };
+        return this.#delete(key, req.headers["if-match"]);
       case "CopyObject": {
         const source = this.objects.get(sourceOf(req));
         if (source === undefined) return failure(404, "NoSuchKey");
@@ -212,6 +222,17 @@ export class FakeStore {
       default:
         return this.#complete(query.get("uploadId")!, upload, req, body.toString());
     }
+  }
+
+  #delete(key: string, ifMatch: string | undefined): Outcome {
+    if (ifMatch !== undefined && this.deletesIfMatch === "refused") return failure(501, "NotImplemented");
+    const there = this.objects.get(key);
+    if (ifMatch !== undefined && this.deletesIfMatch === "known") {
+      if (there === undefined) return failure(404, "NoSuchKey");
+      if (there.etag !== ifMatch) return failure(412, "PreconditionFailed");
+    }
+    this.objects.delete(key);
+    return { status: 204 };
   }
 
   #keep(key: string, bytes: Uint8Array, fields: Readonly<Record<string, string>>, etag: string): Outcome {

@@ -2,7 +2,7 @@ import type { S3Error } from "../s3_error.ts";
 import { conditionsOf, fieldsOf, type S3Object, type S3PutOptions, type S3Stored } from "../s3_object.ts";
 import { brokenFailure, isMissing } from "./failures.ts";
 import { checksumField, encoded, type SentBody, sha256Checksum } from "./signed_request.ts";
-import type { Store, StoreAnswer } from "./store.ts";
+import type { Store, StoreAnswer, StoreRequest } from "./store.ts";
 import { type Answered, naturalNumber } from "./xml.ts";
 
 type Query = Readonly<Record<string, string>>;
@@ -146,10 +146,34 @@ export function objectOf(key: string, answer: StoreAnswer): S3Object {
   };
 }
 
-/** Removes an object, if it is there. */
-export async function deleteObject(store: Store, key: string, signal: AbortSignal | undefined): Promise<void> {
+/** The status of a store that refuses conditions it does not know. */
+const NOT_IMPLEMENTED = 501;
+
+/**
+ * Removes an object, if it is there.
+ *
+ * @param options.ifMatch The entity tag that it must have. The request is sent once then: if its answer is lost, the next
+ * attempt could remove what another client has stored since. Where a store refuses the condition, the object is looked at.
+ */
+export async function deleteObject(
+  store: Store,
+  key: string,
+  { signal, ifMatch }: { readonly signal?: AbortSignal | undefined; readonly ifMatch?: string | undefined } = {},
+): Promise<void> {
+  const request = { method: "DELETE", action: "delete", key, signal } as const;
+  const send = (extra: Partial<StoreRequest>): Promise<void> => {
+    return store.send({ ...request, ...extra }, (answer) => answer.end());
+  };
   try {
-    await store.send({ method: "DELETE", action: "delete", key, signal }, (answer) => answer.end());
+    if (ifMatch === undefined) return await send({});
+    await send({ headers: { "if-match": ifMatch }, retries: 0 }).catch(async (error) => {
+      if ((error as S3Error).status !== NOT_IMPLEMENTED) throw error;
+      const there = await headObject(store, key, signal);
+      if (there !== undefined && there.etag !== ifMatch) {
+        throw brokenFailure(store.subjectOf(request), "OBJECT_CHANGED", "it is another object by now");
+      }
+      await send({ retries: 0 });
+    });
   } catch (error) {
     if (!isMissing(error)) throw error;
   }

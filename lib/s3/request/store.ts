@@ -44,6 +44,8 @@ export interface StoreRequest {
   readonly isFinished?: boolean;
   /** Called before each attempt but the first. */
   readonly onRetry?: () => void;
+  /** How often it is sent again. Default: as the bucket says. */
+  readonly retries?: number;
 }
 
 /** Reads an answer. Its failures are those of the attempt. */
@@ -114,7 +116,7 @@ export class Store {
           continue;
         }
         const isWorthIt = isPassing(error) || (typeof this.#credentials === "function" && isExpiry(error));
-        if (attempt >= this.retries || !isWorthIt) throw error;
+        if (attempt >= (request.retries ?? this.retries) || !isWorthIt) throw error;
         await this.pause(pauseBefore(attempt, error), request.signal);
         request.onRetry?.();
       }
@@ -192,7 +194,7 @@ export class Store {
   }
 
   async #signed(url: string, request: StoreRequest): Promise<RequestInit> {
-    const { method, headers = {}, body, isBodyUnsigned } = request;
+    const { method, headers = {}, body, isBodyUnsigned, retries } = request;
     const sha256 = isBodyUnsigned ? "UNSIGNED-PAYLOAD" : await body?.sha256() ?? EMPTY_SHA256;
     const signer = await this.#signer({ method, url, headers: { ...headers, "x-amz-content-sha256": sha256 } });
     const { headers: signed } = await signer.sign();
@@ -204,7 +206,7 @@ export class Store {
       method,
       headers: signed,
       redirect: "manual",
-      ...(this.isOwn && isConditional && { idempotent: false }),
+      ...(this.isOwn && (isConditional || retries === 0) && { idempotent: false }),
     };
     if (body === undefined) return init;
     if (!this.isOwn) return { ...init, body: await body.whole() as BodyInit };

@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
+import { type Undoable, undoAll } from "../../files/internal.ts";
 import { type DigestAlgorithm, formatDigest } from "../../semantics/mod.ts";
 import { Digester } from "../body/announced.ts";
 import { UploadError } from "../body/upload_error.ts";
 import type { BodySink } from "../sink/file_sink.ts";
 import { type BodyDestination, openSink } from "../sink/open_sink.ts";
 import type { SavedBody } from "../sink/save_body.ts";
-import { commitFile, type CommittedFile, removeCommitted } from "./committed_file.ts";
 import {
   type Destine,
   type FormLimits,
@@ -105,6 +105,8 @@ export class FormFiles {
   readonly #taken = new Set<unknown>();
   /** The sinks whose files do not have their names yet. */
   readonly #sinks: BodySink[] = [];
+  /** The files that have their names while others have not. */
+  readonly #made: Undoable[] = [];
   /** The last that was to be opened. */
   #opening: Promise<BodySink> | undefined = undefined;
   /** Why nothing is to be kept any more. */
@@ -123,31 +125,27 @@ export class FormFiles {
     return file;
   }
 
-  /** All are received: gives them their names. If that fails for one of them, none has. */
+  /** All are received: gives them their names. If that fails for one of them, none has after {@linkcode discard}. */
   async commit(): Promise<SavedFormFile[]> {
     // Streams last: what is closed cannot be taken back.
     const sinks = this.#sinks;
     sinks.sort((a, b) => Number(a.path === undefined) - Number(b.path === undefined));
-    const committed: CommittedFile[] = [];
-    try {
-      for (let sink = sinks[0]; sink !== undefined; sink = sinks[0]) {
-        // Nothing can fail after the last, so that it need not be known how to take it back.
-        if (sinks.length === 1) await sink.commit();
-        else committed.push(await commitFile(sink.path, () => sink.commit()));
-        sinks.shift();
-      }
-    } catch (error) {
-      for (const file of committed) await removeCommitted(file);
-      throw error;
+    for (let sink = sinks[0]; sink !== undefined; sink = sinks[0]) {
+      // Nothing can fail after the last file, so that it need not be known how to take it back.
+      const isLastFile = sinks.length === 1 && sink.path !== undefined;
+      await sink.commit(isLastFile ? undefined : this.#made);
+      sinks.shift();
     }
+    this.#made.length = 0;
     return this.#parts.flatMap((part) => part.saved ?? []);
   }
 
-  /** Leaves nothing of those that do not have their names, also of one that is being opened. Never rejects. */
+  /** Leaves nothing of them, also of one that is being opened, unless it has replaced another. Never rejects. */
   async discard(reason: unknown): Promise<void> {
     this.#discarded = { reason };
     await this.#opening?.catch(() => {}); // it fails for the form's own reason, or there is nothing of it
     for (const sink of this.#sinks.splice(0)) await sink.discard(reason);
+    await undoAll(this.#made.splice(0));
   }
 
   async #open(part: FormPart): Promise<BodySink | undefined> {

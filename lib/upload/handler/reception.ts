@@ -1,6 +1,5 @@
 import type { BodySource } from "../body/body_source.ts";
 import { randomName } from "../form/form_options.ts";
-import type { BodyDestination } from "../sink/open_sink.ts";
 import { storeBody } from "../sink/save_body.ts";
 import type { FormPart } from "../form/form_options.ts";
 import { storeForm } from "../form/save_form.ts";
@@ -74,21 +73,17 @@ async function receiveForm(
 ): Promise<Answer> {
   const { storage, save } = settings;
   const names: string[] = [];
-  const added: BodyDestination[] = [];
   const { files, fields } = await storeForm(body, async (part) => {
     const place = await placeOfPart(settings, info, part);
     if (place === undefined) return undefined;
-    const { name, isThere } = place;
+    const { name } = place;
     if (names.includes(name)) {
       throw new UploadError("EXISTS", `Two files of the form would have the name ${JSON.stringify(name)}`);
     }
     names.push(name);
     const { contentType } = part;
-    const destination = storage.destination(name, { overwrite: save.overwrite === true, contentType });
-    if (!isThere) added.push(destination);
-    return destination;
-  }, options).catch(async (error) => {
-    await storage.takeBack(added);
+    return storage.destination(name, { overwrite: save.overwrite === true, contentType, isUndoable: true });
+  }, options).catch((error) => {
     throw storage.explained(error, names.at(-1) ?? "");
   });
   const list = files.map(({ name: field, filename, contentType, bytes, digest }, index) => {

@@ -9,6 +9,7 @@ import type { SaveFormOptions } from "../form/form_options.ts";
 import { BucketSessions } from "../session/bucket_sessions.ts";
 import { DiskSessions } from "../session/disk_sessions.ts";
 import { type SessionStorage, storableType } from "../session/session_storage.ts";
+import { CreatedObject, MARK } from "../sink/created_object.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 import type { Incoming } from "./incoming.ts";
 import { Refusal } from "./problem.ts";
@@ -25,6 +26,8 @@ export interface Place {
 export interface PlaceOptions {
   readonly overwrite: boolean;
   readonly contentType: string;
+  /** Whether it may have to be taken away again. Default: false. */
+  readonly isUndoable?: boolean;
   /** Ends it. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -41,8 +44,6 @@ export interface Storage {
   look(name: string): Place | undefined | Promise<Place | undefined>;
   /** Returns the destination of the body of a file. */
   destination(name: string, options: PlaceOptions): BodyDestination;
-  /** Takes away again what was stored under names where nothing was before. Never rejects. */
-  takeBack(destinations: readonly BodyDestination[]): Promise<void>;
   /** Returns the error that tells the sender of a failure; the failure itself if it is not the storage's. */
   explained(error: unknown, name: string): unknown;
   /** Returns the store of unfinished uploads. */
@@ -143,11 +144,6 @@ export class DiskStorage implements Storage {
     return name;
   }
 
-  /** Forms do that themselves with files. */
-  takeBack(): Promise<void> {
-    return Promise.resolve();
-  }
-
   explained(error: unknown): unknown {
     return error;
   }
@@ -175,19 +171,16 @@ export class BucketStorage implements Storage {
     }
   }
 
-  destination(name: string, { overwrite, contentType, signal }: PlaceOptions): BodyDestination {
-    return this.#bucket.writable(name, {
+  destination(name: string, { overwrite, contentType, isUndoable, signal }: PlaceOptions): BodyDestination {
+    const created = isUndoable ? new CreatedObject(this.#bucket, name) : undefined;
+    const stream = this.#bucket.writable(name, {
       overwrite,
       contentType: storableType(contentType),
+      ...(created && { metadata: { [MARK]: created.mark } }),
       ...(signal && { signal }),
     });
-  }
-
-  async takeBack(destinations: readonly BodyDestination[]): Promise<void> {
-    for (const destination of destinations) {
-      const { key, stored } = destination as ReturnType<S3Bucket["writable"]>;
-      if (stored !== undefined) await this.#bucket.delete(key).catch(() => {}); // an earlier failure is the one to tell
-    }
+    created?.isStoredBy(stream);
+    return stream;
   }
 
   explained(error: unknown, name: string): unknown {

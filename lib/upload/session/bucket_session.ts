@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { S3Bucket } from "../../s3/mod.ts";
 import { UploadError } from "../body/upload_error.ts";
+import { CreatedObject, MARK } from "../sink/created_object.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 import {
   claimKey,
@@ -21,7 +22,6 @@ import {
   type SessionHold,
   type SessionRecord,
   storableType,
-  type Stored,
   type StoreOptions,
 } from "./session_storage.ts";
 
@@ -125,8 +125,6 @@ export class PieceWriter {
 
 /** How many pieces are on their way to the store at a time. */
 const UNDER_WAY = 2;
-/** The metadata that tells of which session an object is, and which of its files. */
-const MARK = "millrace-upload";
 
 /** A session in a bucket that was claimed. */
 export class BucketHold implements SessionHold {
@@ -252,17 +250,25 @@ export class BucketHold implements SessionHold {
     await removeAll(this.#bucket, objects.filter(({ key }) => !kept.some((prefix) => key.startsWith(prefix))));
   }
 
-  async store(name: string, { overwrite, part }: StoreOptions): Promise<Stored> {
+  async store(name: string, { overwrite, part, isThere = true, made }: StoreOptions): Promise<undefined> {
     await this.settle();
     await this.#requireHeld();
     const mark = part === undefined ? this.id : `${this.id}/${part}`;
     const there = await this.#bucket.head(name);
     const isOurs = there?.metadata?.[MARK] === mark; // it was stored before a kill
-    if (!isOurs) {
-      if (there !== undefined && !overwrite) throw exists(name);
-      await this.#join(name, mark, { overwrite, part });
+    if (there !== undefined && !isOurs && !overwrite) throw exists(name);
+    const created = new CreatedObject(this.#bucket, name, { mark, replaced: isOurs ? isThere : there !== undefined });
+    made?.push(created);
+    if (isOurs) return;
+    const isFree = overwrite && made !== undefined && there === undefined;
+    try {
+      await this.#join(name, mark, { overwrite: overwrite && !isFree, part });
+      return;
+    } catch (error) {
+      if (!isFree || (error as UploadError).code !== "EXISTS") throw error;
     }
-    return { takeBack: () => there === undefined || isOurs ? this.#takeBack(name, mark) : Promise.resolve() };
+    created.replaces(); // another came meanwhile
+    await this.#join(name, mark, { overwrite, part });
   }
 
   async remove(): Promise<void> {
@@ -288,15 +294,6 @@ export class BucketHold implements SessionHold {
       if ((error as { status?: unknown }).status !== 412 || overwrite) throw error;
       // An attempt whose answer was lost may have stored it.
       if ((await this.#bucket.head(name))?.metadata?.[MARK] !== mark) throw exists(name, error);
-    }
-  }
-
-  async #takeBack(name: string, mark: string): Promise<void> {
-    try {
-      const there = await this.#bucket.head(name);
-      if (there?.metadata?.[MARK] === mark) await this.#bucket.delete(name);
-    } catch {
-      // The failure that led here is the one to tell.
     }
   }
 

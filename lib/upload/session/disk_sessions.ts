@@ -3,7 +3,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmdirSync,
   type Stats,
   statSync,
@@ -14,26 +13,22 @@ import {
 import { unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
+  CreatedFile,
   flushFolder,
+  identityIn,
   keepAttributes,
   makeDirectorySync,
   OpenFile,
+  renameFile,
   takeName,
   writeFully,
 } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
-import { commitFile, removeCommitted } from "../form/committed_file.ts";
 import { containedPath } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
 import { isLockName, SessionLock } from "./session_lock.ts";
 import { parseRecord, type SessionRecord } from "./session_storage.ts";
-import {
-  SessionBusyError,
-  type SessionHold,
-  type SessionStorage,
-  type Stored,
-  type StoreOptions,
-} from "./session_storage.ts";
+import { SessionBusyError, type SessionHold, type SessionStorage, type StoreOptions } from "./session_storage.ts";
 
 /** The folder of sessions in the one for uploads: no upload may have a name that begins so. */
 export const SESSIONS = ".millrace-uploads";
@@ -182,7 +177,7 @@ class DiskHold implements SessionHold {
       this.#lock.require();
       writeFileSync(next, JSON.stringify(record), { mode: 0o600 });
       if (this.#options.flush) await flushed(next);
-      renameSync(next, join(this.#folder, RECORD));
+      await renameFile(next, join(this.#folder, RECORD), { atOnce: true });
       if (this.#options.flush) await flushFolder(this.#folder);
     } catch (error) {
       throw storageFailure("write", next, "the upload", error);
@@ -254,22 +249,24 @@ class DiskHold implements SessionHold {
     if (statusOf(this.#data) !== undefined) unlinkSync(this.#data);
   }
 
-  async store(name: string, options: StoreOptions): Promise<Stored> {
+  async store(name: string, options: StoreOptions): Promise<string> {
     await this.settle();
     const path = containedPath(name, this.#directory);
-    const committed = await commitFile(path, () => this.#takeName(name, path, options));
-    return { path, takeBack: () => removeCommitted(committed) };
+    await this.#takeName(name, path, options);
+    return path;
   }
 
-  async #takeName(name: string, path: string, { overwrite, part = DATA }: StoreOptions): Promise<void> {
+  async #takeName(name: string, path: string, { overwrite, part = DATA, made }: StoreOptions): Promise<void> {
     const source = join(this.#folder, part);
-    const data = statusOf(source);
+    const data = lstatSync(source, { bigint: true, throwIfNoEntry: false });
     if (data === undefined) return; // it was stored before this process began
-    const place = statusOf(path);
-    if (place !== undefined && place.ino === data.ino && place.dev === data.dev) {
+    const there = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    if (there !== undefined && there.ino === data.ino && there.dev === data.dev) {
+      made?.push(new CreatedFile(path, identityIn(there))); // a second name replaces nothing
       unlinkSync(source); // killed between its two names
       return;
     }
+    const place = statusOf(path);
     const { mode, flush = false } = this.#options;
     try {
       this.#lock.require();
@@ -281,7 +278,8 @@ class DiskHold implements SessionHold {
       } finally {
         await file.close();
       }
-      await takeName(source, path, { replace: overwrite, atOnce: false });
+      if (made === undefined) await takeName(source, path, { replace: overwrite, atOnce: false });
+      else await CreatedFile.take(source, path, { replace: overwrite, atOnce: false }, made);
       if (flush) await flushFolder(dirname(path));
     } catch (error) {
       throw storageFailure("complete", path, JSON.stringify(name), error);

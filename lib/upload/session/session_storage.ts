@@ -1,3 +1,4 @@
+import type { Undoable } from "../../files/internal.ts";
 import type { DigestAlgorithm } from "../../semantics/mod.ts";
 import type { BodyDestination } from "../sink/open_sink.ts";
 
@@ -118,14 +119,10 @@ export interface StoreOptions {
   readonly overwrite: boolean;
   /** The file of the stage. Default: the data. */
   readonly part?: string;
-}
-
-/** A file that has its name. */
-export interface Stored {
-  /** The absolute path, if it is a file. */
-  readonly path?: string;
-  /** Takes it away again, unless it replaced another or another has its name by now. Never rejects. */
-  takeBack(): Promise<void>;
+  /** Whether a file had the name when the data was complete; of one that was stored before a kill. Default: true. */
+  readonly isThere?: boolean;
+  /** Takes note of what undoes it, also if it fails. Default: it will not be undone. */
+  readonly made?: Undoable[];
 }
 
 /** A session that nobody else appends to, until it is released. */
@@ -156,9 +153,9 @@ export interface SessionHold {
   dropData(): Promise<void>;
   /**
    * Gives the data, or a file that was made of it, its final name. To be called in the state `storing`; again after a
-   * kill, where it finds out what has been done.
+   * kill, where it finds out what has been done. Resolves to the absolute path, if it is a file.
    */
-  store(name: string, options: StoreOptions): Promise<Stored>;
+  store(name: string, options: StoreOptions): Promise<string | undefined>;
   /** Removes the session and what is left of its data; it is released too. */
   remove(): Promise<void>;
   /** Releases the session. */

@@ -1,6 +1,7 @@
 import { constants, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import {
+  commitUndoably,
   fileFailure,
   followedPlace,
   openAtomicFileAt,
@@ -10,6 +11,7 @@ import {
   type Place,
   placeItself,
   removeAbandonedOnce,
+  type Undoable,
 } from "../../files/internal.ts";
 import { AtomicFile } from "../../files/mod.ts";
 import { writesAtOnce } from "../../runtime/mod.ts";
@@ -24,8 +26,8 @@ export interface BodySink {
   write(pieces: readonly Uint8Array[]): Promise<void>;
   /** All is written: flushes it if that was asked, and closes the file, which does not have its name yet. */
   end(): Promise<void>;
-  /** Gives it its name; after {@linkcode end}. */
-  commit(): Promise<void>;
+  /** Gives it its name, after {@linkcode end}, and notes in `made` what undoes that, if it can be undone. */
+  commit(made?: Undoable[]): Promise<void>;
   /** Leaves nothing of it, before and after {@linkcode end}. Never rejects. */
   discard(reason: unknown): Promise<void>;
 }
@@ -130,7 +132,7 @@ class FileSink implements BodySink {
     await this.#file.end().catch((error) => this.fail("complete", error));
   }
 
-  async commit(): Promise<void> {
+  async commit(_made?: Undoable[]): Promise<void> {
     await this.#file.commit().catch((error) => this.fail("complete", error));
   }
 
@@ -151,6 +153,11 @@ class AtomicFileSink extends FileSink implements StreamTaker {
   constructor(path: string, name: string, file: AtomicFile) {
     super(path, name, file);
     this.#file = file;
+  }
+
+  override async commit(made?: Undoable[]): Promise<void> {
+    if (made === undefined) return await super.commit();
+    await commitUndoably(this.#file, made).catch((error) => this.fail("complete", error));
   }
 
   writeStream(stream: ReadableStream<Uint8Array>): Promise<number> {

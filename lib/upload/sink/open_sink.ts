@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { RotatingFileWritable } from "../../files/mod.ts";
 import type { SaveBodyOptions } from "../body/upload_options.ts";
 import { containedPath, shownName } from "./contained_path.ts";
+import { createdBy } from "./created_object.ts";
 import { type BodySink, openFileSink, storageFailure } from "./file_sink.ts";
 
 /** Writes to a stream that is another's, in batches, as long as a signal lets it. One call at a time. */
@@ -87,7 +88,14 @@ export async function openStreamSink(
   return {
     write: (pieces) => writer.write([joined(pieces)]),
     end: () => Promise.resolve(),
-    commit: () => writer.close(),
+    async commit(made): Promise<void> {
+      const created = made && createdBy(stream);
+      if (created !== undefined) {
+        await created.look();
+        made!.push(created);
+      }
+      await writer.close();
+    },
     discard: (reason) => writer.abort(reason),
   };
 }

@@ -1,9 +1,10 @@
+import { type Undoable, undoAll } from "../../../files/internal.ts";
 import { ALGORITHMS, type DigestAlgorithm, formatDigest } from "../../../semantics/mod.ts";
 import { parseDigestField, verifyDigests } from "../../body/announced.ts";
 import type { BodySource } from "../../body/body_source.ts";
 import { UploadError } from "../../body/upload_error.ts";
 import { storeForm } from "../../form/save_form.ts";
-import type { SessionHold, SessionRecord, StagedFile, Stored } from "../../session/session_storage.ts";
+import type { SessionHold, SessionRecord, StagedFile } from "../../session/session_storage.ts";
 import { digestsOf } from "../../session/sessions.ts";
 import { storeBody } from "../../sink/save_body.ts";
 import type { Answer } from "../incoming.ts";
@@ -103,17 +104,20 @@ async function placeAll(
   const { isForm, method } = hold.record;
   const isConditional = !isForm && method === "PUT" && wantsNone(requestOf(hold.record, null));
   const overwrite = save.overwrite === true && !isConditional;
-  const placed: Stored[] = [];
+  const paths: (string | undefined)[] = [];
+  const made: Undoable[] = [];
   try {
-    for (const { name, part } of staged) placed.push(await hold.store(name, { overwrite, part }));
+    for (const { name, part, isThere } of staged) {
+      paths.push(await hold.store(name, { overwrite, part, isThere, made }));
+    }
   } catch (failure) {
-    const error = storage.explained(failure, staged[placed.length]!.name);
+    const error = storage.explained(failure, staged[paths.length]!.name);
     // After any other failure it is tried again, with those that have their names.
-    for (const file of isFinal(error) ? placed : []) await file.takeBack();
+    if (isFinal(error)) await undoAll(made);
     if (isConditional && (error as UploadError).code === "EXISTS") throw conditionFailed("If-None-Match", error);
     throw error;
   }
-  return placed.map(({ path }) => path);
+  return paths;
 }
 
 /** The request that the data was sent with, as if all of it had come at once. */
@@ -220,7 +224,7 @@ async function takeName(
   const { name, bytes, isThere, contentType } = hold.record;
   let path: string | undefined;
   try {
-    ({ path } = await hold.store(name!, { overwrite: settings.save.overwrite === true && !isConditional }));
+    path = await hold.store(name!, { overwrite: settings.save.overwrite === true && !isConditional });
   } catch (error) {
     if (isConditional && (error as UploadError).code === "EXISTS") throw conditionFailed("If-None-Match", error);
     throw settings.storage.explained(error, name!);

@@ -1,0 +1,105 @@
+import { randomUUID } from "node:crypto";
+import type { Undoable, Undone } from "../../files/internal.ts";
+import { sleep } from "../../timers/mod.ts";
+import type { S3Bucket } from "../../s3/mod.ts";
+
+/** The metadata that tells of which upload an object is, and which of its files: entity tags tell no more than bytes. */
+export const MARK = "millrace-upload";
+
+/** The status of a store where the object is another by now. */
+const CHANGED = 412;
+/** How often a removal is tried again, and the first pause before that, in ms. */
+const RETRIES = 4;
+const FIRST_PAUSE = 100;
+
+/** Whether another attempt may succeed. A failure without a status is that of an answer that was lost. */
+function isPassing(error: unknown): boolean {
+  const { status = 500, code } = error as { status?: number; code?: unknown };
+  return code !== "CLOSED" && (status === 429 || status >= 500);
+}
+
+/** How an object is created. */
+export interface ObjectCreation {
+  /** The value of the metadata {@linkcode MARK} that it is stored with. Default: one that no other object has. */
+  readonly mark?: string;
+  /** Whether it is known to replace another. Default: false. */
+  readonly replaced?: boolean;
+}
+
+/** An object that an upload creates in a bucket. */
+export class CreatedObject implements Undoable {
+  readonly mark: string;
+  readonly #bucket: S3Bucket;
+  readonly #key: string;
+  #replaced: boolean;
+  /** The stream that stores it. */
+  #stream: WritableStream<Uint8Array> | undefined = undefined;
+
+  constructor(bucket: S3Bucket, key: string, { mark = randomUUID(), replaced = false }: ObjectCreation = {}) {
+    this.mark = mark;
+    this.#bucket = bucket;
+    this.#key = key;
+    this.#replaced = replaced;
+  }
+
+  /** Whether it replaces another object, so that it has to stay. */
+  get replaced(): boolean {
+    return this.#replaced;
+  }
+
+  /** Notes that it replaces another object. */
+  replaces(): void {
+    this.#replaced = true;
+  }
+
+  /** Notes that the object is created when a stream is closed, for {@linkcode createdBy}. */
+  isStoredBy(stream: WritableStream<Uint8Array>): void {
+    this.#stream = stream;
+    objects.set(stream, this);
+  }
+
+  /** Looks whether there is an object that it will replace; to be called just before it is stored. */
+  async look(): Promise<void> {
+    if (!this.#replaced && await this.#bucket.head(this.#key) !== undefined) this.replaces();
+  }
+
+  /**
+   * Removes the object if it is there with its mark, on the condition that its entity tag stays. Between the look and the
+   * removal, which are one round trip apart, a store may lose what replaces it: the same bytes, which have the same tag,
+   * and any where the store does not know the condition.
+   */
+  async undo(): Promise<Undone> {
+    if (this.#replaced) return "kept";
+    await this.#stream?.abort().catch(() => {}); // waits for a request that was begun before the failure
+    try {
+      return await this.#undo();
+    } catch {
+      return "kept";
+    }
+  }
+
+  /** Each further attempt looks first: one whose answer was lost may have removed it. */
+  async #undo(attempt = 0): Promise<Undone> {
+    const there = await this.#bucket.head(this.#key);
+    if (there?.metadata?.[MARK] !== this.mark) {
+      return attempt > 0 ? "undone" : there === undefined ? "missing" : "changed";
+    }
+    try {
+      await this.#bucket.delete(this.#key, { ifMatch: there.etag });
+      return "undone";
+    } catch (error) {
+      if ((error as { status?: unknown }).status === CHANGED) return "changed";
+      if (attempt === RETRIES || !isPassing(error)) throw error;
+    }
+    await sleep(FIRST_PAUSE * 2 ** attempt * (0.5 + Math.random() / 2));
+    return await this.#undo(attempt + 1);
+  }
+}
+
+/** The objects that streams create. */
+const objects = new WeakMap<WritableStream<Uint8Array>, CreatedObject>();
+
+/** The object that a stream creates when it is closed, if that can be taken away again. */
+export function createdBy(stream: WritableStream<Uint8Array>): CreatedObject | undefined {
+  return objects.get(stream);
+}
