@@ -1,6 +1,6 @@
-import { chmod, lstat, mkdir, rm, rmdir, utimes } from "node:fs/promises";
+import { chmod, lstat, mkdir, rmdir, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { flushFolder, makeDirectory, takeName } from "../files/internal.ts";
+import { flushFolder, identityOf, makeDirectory, removeIfSame, takeName } from "../files/internal.ts";
 import { changedMeanwhile, type FoundJournal, Journal, type JournalEntry, readJournal } from "./journal.ts";
 import { readManifestText, writeManifest } from "./manifest.ts";
 import { manifestText, parseManifest } from "./manifest.ts";
@@ -176,13 +176,16 @@ export class Target {
    * @throws {Error} if no run wrote it; it stays.
    */
   async remove(path: string): Promise<boolean> {
+    const place = await this.placeOf(path);
+    const identity = await identityOf(place).catch(() => undefined); // of what is read next; why not, that tells
     const occupant = await this.#lookAnew(path);
     this.#seen.delete(path);
     if (occupant.kind === "nothing") return false;
     if (occupant.kind === "obstacle") throw new Error(occupant.message);
     if (!occupant.isOurs) throw new Error(NOT_AS_WRITTEN);
-    const place = await this.placeOf(path);
-    await rm(place);
+    const outcome = identity === undefined ? "changed" : await removeIfSame(place, identity);
+    if (outcome === "changed") throw new Error(CAME_MEANWHILE);
+    if (outcome === "missing") return false;
     this.#changed.add(dirname(place));
     if (this.isCopy) await this.#removeEmptyFolders(dirname(path));
     return true;
@@ -250,12 +253,19 @@ export class Target {
     this.#writing = undefined;
     try {
       for (const folder of this.#changed) await flushFolder(folder).catch(ignoreMissing);
-      await rm(join(this.folder, manifestName), { force: true });
+      await this.#removeManifest();
       await writing.remove();
     } finally {
       writing.leave();
     }
     return this.#text !== undefined;
+  }
+
+  async #removeManifest(): Promise<void> {
+    const path = join(this.folder, manifestName);
+    const identity = await identityOf(path);
+    if (identity === undefined || await readManifestText(this.folder) !== this.#text) return;
+    await removeIfSame(path, identity);
   }
 }
 
