@@ -77,6 +77,97 @@ const mechanisms: readonly Mechanism[] = [
     planted: ["const LONGEST = 2 ** 31 - 1;", "Math.min(ms, 0x7fffffff)", "if (ms > 2_147_483_647) throw error;"],
     innocent: ["const size = 2 ** 32;", "const mask = 0x7fff;", "const bits = 31;"],
   },
+  {
+    name: "removals",
+    pattern: /\b(?:rm|rmdir|unlink)(?:Sync)?\(|[{,]\s*(?:rm|rmdir|unlink)(?:Sync)?\s*(?:[,}]|as\b)/,
+    instead:
+      "removeIfSame() or CreatedFile of lib/files/created_file.ts, or removeTemporary() of lib/files/temporary.ts",
+    allowed: {
+      "lib/files/created_file.ts": "the mechanism itself: proves that a file is still the same",
+      "lib/files/temporary.ts": "the mechanism itself: all names that it removes are its own",
+      "lib/files/place.ts": "a file that takes another name loses the temporary one",
+      "lib/files/process_lock.ts": "each lock's name is its holder's, or that of a holder that is dead",
+      "lib/files/series/file_series.ts": "`overwrite` says that the files of an earlier series of the name go",
+      "lib/precompress/journal.ts": "the journal is removed by the run that holds it",
+      "lib/precompress/target.ts": "removes folders in which nothing is left",
+      "lib/upload/session/disk_sessions.ts": "the files of a session, in a folder of its own, under its lock",
+      "lib/upload/session/session_lock.ts": "each lock's name is its holder's, or that of a holder that is dead",
+    },
+    planted: [
+      'import { rm } from "node:fs/promises";',
+      'import { readFile, unlink as remove } from "node:fs/promises";',
+      'import {\n  lstatSync,\n  rmSync,\n} from "node:fs";',
+      "fs.rmdirSync(folder);",
+      "await promises.unlink(path);",
+    ],
+    innocent: [
+      "await removeIfSame(path, identity);",
+      "list.remove(item);",
+      "await bucket.delete(key);",
+      'const name = "rm";',
+    ],
+  },
+  {
+    name: "renames",
+    pattern: /\brename(?:Sync)?\(|[{,]\s*rename(?:Sync)?\s*(?:[,}]|as\b)/,
+    instead: "renameFile() of lib/files/rename.ts",
+    allowed: {
+      "lib/files/rename.ts": "the mechanism itself: waits while Windows refuses",
+      "lib/upload/session/session_lock.ts": "a lock that is released",
+    },
+    planted: [
+      'import { rename } from "node:fs/promises";',
+      'import { lstatSync, renameSync as move } from "node:fs";',
+      "fs.renameSync(from, to);",
+    ],
+    innocent: ["await renameFile(from, to);", 'throw new Error("its name is not UTF-8: rename it");'],
+  },
+  {
+    name: "copies",
+    pattern: /\b(?:copyFile|cp)(?:Sync)?\(|[{,]\s*(?:copyFile|cp)(?:Sync)?\s*(?:[,}]|as\b)/,
+    instead: "copyToTemporary() of lib/files/copy_file_atomic.ts",
+    allowed: { "lib/files/copy_file_atomic.ts": "the mechanism itself: copies of read-only files are flushed, too" },
+    planted: ['import { copyFile } from "node:fs/promises";', "fs.copyFileSync(from, to);", "await cp(from, to);"],
+    innocent: ["await copyFileAtomic(from, to);", "await copyToTemporary(from, to, {});"],
+  },
+  {
+    name: "temporary names",
+    pattern: /\bmkdtemp|[`"'/]\.millrace-[^"'`]*(?:\$\{[^`]*)?(?:tmp|part|next|new)\b|\btmpdir\(|\.tmp[`"']/,
+    instead: "temporaryPath(), temporaryDirectory() or openUnnamed() of lib/files/temporary.ts",
+    allowed: {
+      "lib/files/temporary.ts": "the mechanism itself: a sweep knows all names that it makes",
+      "lib/s3/upload/gathered_part.ts": "names the folder in which openUnnamed() makes its files",
+    },
+    planted: [
+      'const folder = await mkdtemp(join(tmpdir(), "millrace-cache-"));',
+      "const path = join(folder, `.millrace-part-${randomUUID()}`);",
+      "const next = `.millrace-${process.pid}-${id}.tmp`;",
+      "await writeFile(`${path}.tmp`, text);",
+    ],
+    innocent: [
+      "const path = temporaryPath(target);",
+      'const OURS = ".millrace-";',
+      'const SESSIONS = ".millrace-uploads";',
+    ],
+  },
+  {
+    name: "random names of files",
+    pattern: /\brandomUUID\b/,
+    instead: "temporaryPath() of lib/files/temporary.ts",
+    allowed: {
+      "lib/files/temporary.ts": "the mechanism itself",
+      "lib/files/process_lock.ts": "tells the locks of one thread apart",
+      "lib/http/request/request_body.ts": "the boundary of a form",
+      "lib/precompress/journal.ts": "tells runs apart",
+      "lib/upload/form/form_options.ts": "the names of files that stay",
+      "lib/upload/session/bucket_objects.ts": "the keys of claims",
+      "lib/upload/session/bucket_session.ts": "the keys of pieces",
+      "lib/upload/session/sessions.ts": "the ids of uploads",
+      "lib/upload/sink/created_object.ts": "the marks of objects",
+    },
+    planted: ["const path = join(folder, crypto.randomUUID());", 'import { randomUUID } from "node:crypto";'],
+    innocent: ["const path = temporaryPath(target);"],
+  },
 ];
 
 /** Lists the modules that use the means of a mechanism, and may not. */
