@@ -32,3 +32,5 @@ export {
   type TemporaryDirectory,
   temporaryDirectory,
 } from "./temporary.ts";
+export { isLockName, type LockedBy, LockLostError, ProcessLock } from "./process_lock.ts";
+export { Turn } from "./turn.ts";

@@ -1,151 +1,303 @@
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { readdirSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { clearInterval, setInterval } from "node:timers";
-import { isPermitted, isProcessAlive } from "../runtime/mod.ts";
-import { fileFailure } from "./failure.ts";
-import { processSpace } from "./temporary.ts";
+import { Interval, sleep } from "../timers/mod.ts";
+import { codeOf, fileFailure } from "./failure.ts";
+import { BeatWatch, held, LockHolder, lockPrefix, newLockName, UNCHECKED, WANTED } from "./lock_holder.ts";
+import { Turn } from "./turn.ts";
 
-/** The identity of a thread of which the system tells nothing. */
-const UNKNOWN = "0.0";
+export { isLockName } from "./lock_holder.ts";
 
-let own: string | undefined;
+/** How often holders touch their files unless an option says otherwise, in ms. */
+const HEARTBEAT = 5000;
+/** After how many heartbeats without a touch a holder counts as dead unless an option says otherwise. */
+const MISSED_BEATS = 6;
+/** How often a holder looks whether another caller asks for the lock, in ms. */
+const LOOK = 250;
+/** How often a waiter looks whether the lock is free, in ms. */
+const POLL = 50;
+/** Codes of a disk that has no room for another name. */
+const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT"];
 
-/** The identity of this thread: its number in the system, and when it was started; "0.0" where only Linux could tell. */
-export function ownThread(): string {
-  own ??= describeOwn();
-  return own;
+/** The process that has a lock. */
+export interface LockedBy {
+  readonly processId: number;
+  /** Whether it is this process. */
+  readonly isInThisProcess: boolean;
 }
 
-function describeOwn(): string {
-  if (process.platform !== "linux" || !isPermitted("systemFiles")) return UNKNOWN;
-  try {
-    const [id] = /\d+$/.exec(readlinkSync("/proc/thread-self"))!;
-    return `${id}.${startOf(process.pid, id)!}`;
-  } catch {
-    return UNKNOWN;
+/** Options of {@linkcode ProcessLock}. */
+export interface ProcessLockOptions {
+  /** The folder that the lock's files are in. */
+  readonly directory: string;
+  /** Tells several locks of one folder apart. Default: the folder has one. */
+  readonly name?: string;
+  /** The locked thing, for messages. */
+  readonly subject: string;
+  /** How often a holder touches its file, in ms. Default: 5000. */
+  readonly heartbeat?: number;
+  /** After how long without that a holder that cannot be inspected counts as dead, in ms. Default: six heartbeats. */
+  readonly expiry?: number;
+  /** How long {@linkcode ProcessLock.take} waits for a holder that lives, in ms. Default: not at all. */
+  readonly waitFor?: number;
+  /** Called once when another caller waits for the lock. A lock that has this asks the holder that it waits for. */
+  readonly onHandOverRequested?: (() => void) | undefined;
+  /**
+   * Whether the lock may be held without a file where the disk has no room for its name: of a caller whose next step
+   * excludes all others by itself, such as the rename of the folder. Default: false.
+   */
+  readonly mayLackFile?: boolean;
+  /** Makes the error for a lock that another has. */
+  readonly busy: (holder: LockedBy) => Error;
+}
+
+/** The lock of a holder was taken over, or its file removed. */
+export class LockLostError extends Error {
+  /** @param subject The locked thing. */
+  constructor(subject: string) {
+    super(`Another process has taken over ${subject}, or its lock was removed: try again`);
+    this.name = "LockLostError";
   }
-}
-
-/** Whether a thread of a process runs, by its identity; undefined if nobody can tell. */
-export function isThreadAlive(processId: number, thread: string): boolean | undefined {
-  if (thread === UNKNOWN || ownThread() === UNKNOWN) return undefined;
-  const [id, start] = thread.split(".");
-  try {
-    // A folder that is not there may be hidden: those of other users are on some systems.
-    return existsSync(`/proc/${processId}/task`) ? startOf(processId, id) === start : undefined;
-  } catch (error) {
-    return ["ENOENT", "ESRCH"].includes((error as { code: string }).code) ? false : undefined;
-  }
-}
-
-/** When a thread was started, in the system's own unit; undefined if it has ended, and nobody has asked how. */
-function startOf(processId: number, id: string): string | undefined {
-  const status = readFileSync(`/proc/${processId}/task/${id}/stat`, "latin1");
-  const fields = status.slice(status.lastIndexOf(")") + 2).split(" "); // from the third one on
-  return /[ZXx]/.test(fields[0]) ? undefined : fields[19];
-}
-
-/** How often the holder of a lock gives a sign of life, in ms. */
-const BEAT = 750;
-/** After how long without one a holder counts as gone whose thread cannot be asked for, in ms. */
-const PATIENCE = 4 * BEAT;
-
-/** The names of locks, behind the prefix: the space of processes, the process, its thread, and a random number. */
-const NAME = /^([0-9a-f]{8})\.(\d+)\.(\d+\.\d+)-[0-9a-f]{8}$/;
-
-/** The paths of the locks that streams of this thread have. */
-const held: Set<string> = new Set();
-
-/** Another stream that has the same series. */
-interface Holder {
-  readonly path: string;
-  readonly process: number;
-  /** Whether it is alive; undefined if only its signs of life can tell. */
-  readonly isAlive: boolean | undefined;
-  /** Whether its thread runs; undefined if nobody can tell. */
-  hasThread(): boolean | undefined;
 }
 
 /**
- * The right to write a series: a file beside it whose name tells the thread, one for each stream that wants it. No two
- * streams get it, but both may be refused if they ask at the same moment.
+ * A lock between processes and threads that share a folder: an empty file of a unique name that says which thread made it.
  *
- * It is its holder's while the holder's thread lives, where that can be asked: on Linux, in the same container. Anywhere
- * else it is the holder's while that gives signs of life; a holder that was blocked for too long finds out before it
- * writes, and again before it acknowledges.
+ * A caller makes its file and reads the folder then; the file of any other holder that lives means no. Two callers never
+ * get the lock, but both may be refused if they ask at the same moment: those that may wait try again. Nothing but names
+ * is made, and to release a lock or to take a dead holder's place only removes: that needs no room on the disk.
+ *
+ * A holder is inspected on Linux, in the same process space: its lock is valid while its thread runs. Any other one
+ * touches its file now and then, and counts as dead when that does not happen for long enough. If it was only blocked, it
+ * sees that its file is gone: before it writes, and again before it acknowledges.
  */
-export class SeriesLock {
-  readonly #directory: string;
+export class ProcessLock {
+  readonly #options: ProcessLockOptions;
   readonly #prefix: string;
-  readonly #series: string;
   readonly #path: string;
-  #beats: ReturnType<typeof setInterval> | undefined = undefined;
-  /** When the last sign of life was given, in ms as of performance.now(). */
+  readonly #heartbeat: number;
+  readonly #expiry: number;
+  readonly #waitFor: number;
+  #timer: Interval | undefined = undefined;
+  #turn: Turn | undefined = undefined;
+  /** When the file was touched last, of `performance.now()`. */
   #beatAt = 0;
   #isLost = false;
+  #isReleased = false;
+  #isAsked = false;
+  #lacksFile = false;
 
-  /** @param prefix The names of the locks of the series begin with it. */
-  constructor(directory: string, prefix: string, series: string) {
-    this.#directory = directory;
-    this.#prefix = prefix;
-    this.#series = series;
-    const id = crypto.randomUUID().slice(0, 8);
-    this.#path = join(directory, `${prefix}${processSpace()}.${process.pid}.${ownThread()}-${id}`);
+  /** Creates a lock that is not taken. */
+  constructor(options: ProcessLockOptions) {
+    this.#options = options;
+    this.#prefix = lockPrefix(options.name);
+    this.#path = join(options.directory, newLockName(this.#prefix));
+    this.#heartbeat = options.heartbeat ?? HEARTBEAT;
+    this.#expiry = options.expiry ?? MISSED_BEATS * this.#heartbeat;
+    this.#waitFor = options.waitFor ?? 0;
   }
 
-  /** Whether the lock's file is gone: with its folder, or to a stream that took this one for dead. */
+  /** Whether the file is gone: with its folder, or by a caller that took this holder for dead. */
   get isLost(): boolean {
-    if (!this.#isLost && performance.now() - this.#beatAt > PATIENCE) this.#beat(); // the process was blocked
+    const age = performance.now() - this.#beatAt;
+    if (!this.#isLost && !this.#lacksFile && age > UNCHECKED * this.#heartbeat) this.#beat(); // the process was blocked
     return this.#isLost;
   }
 
-  /**
-   * Takes the lock: at once, unless another machine or container has left a lock, whose signs of life are waited for.
-   *
-   * @throws {Error} with the code `EBUSY` if another stream has it.
-   */
-  take(): Promise<void> | undefined {
-    this.#make();
-    this.#beats = setInterval(() => this.#beat(), BEAT).unref(); // while it waits, too: another may be watching
-    const doubtful = this.#doubtful();
-    return doubtful.length > 0 ? this.#watch(doubtful) : undefined;
+  /** @throws {LockLostError} if the lock is lost. */
+  requireHeld(): void {
+    if (this.isLost) throw new LockLostError(this.#options.subject);
   }
 
-  /** Takes the lock again if its file was removed, as with the folder. */
+  /**
+   * Takes the lock: at once, unless a holder is waited for. That is one that lives, for `waitFor` ms, and one that cannot
+   * be inspected, until it shows whether it lives.
+   *
+   * @throws {Error} what `busy()` makes if another has it.
+   * @throws {Error} what the file system says, with its `code`.
+   */
+  take(): Promise<void> | undefined {
+    if (this.#waitFor === 0) return this.#takeAtOnce();
+    const watch = new BeatWatch(this.#heartbeat, this.#expiry);
+    this.#turn = Turn.takeNow(this.#key);
+    if (this.#turn === undefined) return this.#wait(watch, undefined);
+    let blocking: LockHolder | undefined;
+    try {
+      blocking = this.#attempt(watch);
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+    return blocking && this.#wait(watch, blocking);
+  }
+
+  /**
+   * Takes the lock again if its file was removed, as with the folder.
+   *
+   * @throws {Error} what `busy()` makes if another has it.
+   */
   renew(): void {
     this.#isLost = false;
-    if (lastBeat(this.#path) !== undefined) return;
+    this.#beat();
+    if (!this.#isLost) return;
+    this.#isLost = false;
     this.#make();
     const [other] = this.#doubtful();
     if (other !== undefined) this.#refuse(other);
   }
 
-  /** @throws {Error} with the code `EBUSY`: it is not known yet whether another stream has the lock. */
-  refuseUntilTaken(): never {
-    const reason = `it is not known yet whether another process writes the series ${this.#series}`;
-    throw Object.assign(new Error(`Cannot write to ${this.#directory}: ${reason}`), { code: "EBUSY" });
+  /** Releases the lock: removes its file. Never throws. */
+  release(): void {
+    this.#isReleased = true;
+    this.#timer?.stop();
+    held.delete(this.#path);
+    remove(this.#path);
+    this.#turn?.end();
   }
 
-  /** Releases the lock. */
-  release(): void {
-    clearInterval(this.#beats);
-    rmSync(this.#path, { force: true });
-    held.delete(this.#path);
+  /** Takes the lock without a wait for any holder that lives. */
+  #takeAtOnce(): Promise<void> | undefined {
+    this.#make();
+    this.#begin(); // while it waits, too: another may be watching
+    const doubtful = this.#doubtful();
+    return doubtful.length > 0 ? this.#watch(doubtful) : undefined;
+  }
+
+  /**
+   * Removes what dead holders left; returns those of which it is not known whether they live.
+   *
+   * @throws {Error} what `busy()` makes if one lives.
+   */
+  #doubtful(): LockHolder[] {
+    const found = this.#others().map((holder) => ({ holder, state: holder.inspect() }));
+    // Another thread of this process may be about to end, as after `terminate()`: its beats show that.
+    const alive = found.find(({ holder: { path, isInThisProcess }, state }) =>
+      state === "alive" && (held.has(path) || !isInThisProcess)
+    );
+    if (alive !== undefined) this.#refuse(alive.holder);
+    for (const { holder, state } of found) if (state === "dead") remove(holder.path);
+    return found.filter(({ state }) => state !== "dead").map(({ holder }) => holder);
+  }
+
+  /** Waits, with the file in place, until holders have shown whether they live. */
+  async #watch(holders: readonly LockHolder[]): Promise<void> {
+    const watch = new BeatWatch(this.#heartbeat, this.#expiry);
+    for (;;) {
+      if (this.#isReleased) throw new LockLostError(this.#options.subject);
+      const states = holders.map((holder) => holder.inspect() === "dead" ? "expired" : watch.look(holder));
+      const alive = states.indexOf("beating");
+      if (alive !== -1) this.#refuse(holders[alive]);
+      if (!states.includes("silent")) break;
+      await sleep(Math.min(this.#heartbeat / 4, LOOK));
+    }
+    const blocked = holders.find((holder) => holder.inspect() === "alive" && holder.beat !== undefined);
+    if (blocked !== undefined) this.#refuse(blocked);
+    for (const { path } of holders) remove(path);
+    const [other] = this.#doubtful(); // that has watched them, too
+    if (other !== undefined) this.#refuse(other);
+  }
+
+  /** Waits until the lock is free, and takes it. */
+  async #wait(watch: BeatWatch, found: LockHolder | undefined): Promise<void> {
+    const start = performance.now();
+    const request = this.#path + WANTED;
+    let blocking = found;
+    try {
+      if (this.#turn === undefined) {
+        this.#turn = await Turn.take(this.#key, { waitFor: this.#waitFor });
+        if (this.#turn === undefined) throw this.#options.busy({ processId: process.pid, isInThisProcess: true });
+        blocking = this.#attempt(watch);
+      }
+      while (blocking !== undefined) {
+        const isDoubtful = blocking.inspect() === "unknown" && watch.look(blocking) === "silent";
+        const limit = this.#waitFor + (isDoubtful ? this.#expiry : 0);
+        if (performance.now() - start > limit) throw this.#options.busy(blocking);
+        if (this.#options.onHandOverRequested !== undefined) ask(request);
+        // Those that refused each other must not ask at the same moment again.
+        await sleep(Math.min(this.#heartbeat / 4, POLL) * (0.2 + Math.random()));
+        if (this.#isReleased) throw new LockLostError(this.#options.subject);
+        blocking = this.#blocking(watch) ?? this.#attempt(watch);
+      }
+    } catch (error) {
+      this.release();
+      throw error;
+    } finally {
+      remove(request);
+    }
+  }
+
+  /** Makes the file and reads the folder; returns a holder for which the file was removed again, if there is one. */
+  #attempt(watch: BeatWatch): LockHolder | undefined {
+    try {
+      this.#make();
+    } catch (error) {
+      this.#lacksFile = this.#options.mayLackFile === true && FULL.includes(codeOf(error));
+      if (!this.#lacksFile) throw error;
+    }
+    const blocking = this.#blocking(watch);
+    if (blocking !== undefined) {
+      held.delete(this.#path);
+      remove(this.#path);
+      return blocking;
+    }
+    this.#begin();
+    // Waiters that live make their requests again.
+    for (const holder of this.#files()) if (holder.isRequest && holder.inspect() !== "alive") remove(holder.path);
+    return undefined;
+  }
+
+  /** Removes what dead holders left; returns another one, if there is one. */
+  #blocking(watch: BeatWatch): LockHolder | undefined {
+    const blocking: LockHolder[] = [];
+    for (const holder of this.#others()) {
+      const state = holder.inspect();
+      const isDead = state === "dead" || state === "unknown" && watch.look(holder) === "expired";
+      if (isDead) remove(holder.path);
+      else if (state === "alive") return holder;
+      else blocking.push(holder);
+    }
+    return blocking[0];
+  }
+
+  #make(): void {
+    try {
+      this.#create();
+    } catch (error) {
+      if (!FULL.includes(codeOf(error)) || !this.#removeDead()) throw error;
+      this.#create(); // in the room of a dead holder's
+    }
+    this.#beatAt = performance.now();
+    held.add(this.#path);
+  }
+
+  #create(): void {
+    try {
+      writeFileSync(this.#path, "", { flag: "wx" });
+    } catch (error) {
+      throw fileFailure("create", this.#path, error);
+    }
+  }
+
+  /** Removes the files of dead holders; returns whether there were any. */
+  #removeDead(): boolean {
+    const dead = this.#files().filter((holder) => holder.inspect() === "dead");
+    for (const { path } of dead) remove(path);
+    return dead.length > 0;
+  }
+
+  /** Begins to beat, and to look for requests. */
+  #begin(): void {
+    const ms = this.#options.onHandOverRequested === undefined ? this.#heartbeat : Math.min(this.#heartbeat, LOOK);
+    this.#timer = new Interval(ms, () => {
+      if (performance.now() - this.#beatAt + ms / 2 > this.#heartbeat) this.#beat();
+      this.#lookForRequest();
+    }, { keepsAlive: false });
   }
 
   #beat(): void {
     const now = Date.now() / 1000;
     this.#beatAt = performance.now();
+    if (this.#lacksFile) return;
     try {
       utimesSync(this.#path, now, now);
     } catch {
@@ -153,71 +305,55 @@ export class SeriesLock {
     }
   }
 
-  /** Removes what dead holders left; returns those of which nobody knows yet. */
-  #doubtful(): Holder[] {
-    const others = this.#others();
-    const alive = others.find(({ isAlive }) => isAlive === true);
-    if (alive !== undefined) this.#refuse(alive);
-    for (const { path, isAlive } of others) if (isAlive === false) rmSync(path, { force: true });
-    return others.filter(({ isAlive }) => isAlive === undefined);
-  }
-
-  #make(): void {
+  #lookForRequest(): void {
+    const { onHandOverRequested } = this.#options;
+    if (onHandOverRequested === undefined || this.#isAsked) return;
     try {
-      writeFileSync(this.#path, "", { flag: "wx" });
-    } catch (error) {
-      throw fileFailure("create", this.#path, error);
+      this.#isAsked = this.#turn?.isWanted ||
+        this.#files().some((holder) => holder.isRequest && holder.inspect() !== "dead");
+    } catch {
+      return; // the folder is gone, and the lock with it
     }
-    this.#beatAt = performance.now();
-    held.add(this.#path);
+    if (this.#isAsked) onHandOverRequested();
   }
 
-  #others(): Holder[] {
-    return readdirSync(this.#directory).flatMap((name) => {
-      const path = join(this.#directory, name);
-      if (!name.startsWith(this.#prefix) || path === this.#path) return [];
-      const [, space, digits, thread] = NAME.exec(name.slice(this.#prefix.length)) ?? [];
-      if (thread === undefined) return [];
-      const id = Number(digits);
-      if (space !== processSpace()) return { path, process: id, isAlive: undefined, hasThread: () => undefined };
-      // Of this thread it is a lock of another copy of this module: that may have dropped its stream.
-      const hasThread = () => thread === ownThread() ? undefined : isThreadAlive(id, thread);
-      return { path, process: id, isAlive: held.has(path) || isHolderAlive(id, hasThread()), hasThread };
+  /** The files of the lock, but for the one of this holder. */
+  #files(): LockHolder[] {
+    const { directory } = this.#options;
+    return readdirSync(directory).flatMap((name) => {
+      const holder = LockHolder.of(directory, name, this.#prefix);
+      return holder === undefined || holder.path === this.#path ? [] : holder;
     });
   }
 
-  /** Waits until the holders have given no sign of life for long enough. */
-  async #watch(holders: readonly Holder[]): Promise<void> {
-    const first = holders.map(({ path }) => lastBeat(path));
-    const start = performance.now();
-    while (performance.now() - start < PATIENCE) {
-      await new Promise((resolve) => setTimeout(resolve, BEAT / 4));
-      const alive = holders.find(({ path }, i) => ![undefined, first[i]].includes(lastBeat(path)));
-      if (alive !== undefined) this.#refuse(alive);
-      if (holders.every(({ path, hasThread }) => lastBeat(path) === undefined || hasThread() === false)) break;
-    }
-    const blocked = holders.find(({ path, hasThread }) => hasThread() && lastBeat(path) !== undefined);
-    if (blocked !== undefined) this.#refuse(blocked);
-    for (const { path } of holders) rmSync(path, { force: true });
-    const [other] = this.#doubtful(); // that has watched them, too
-    if (other !== undefined) this.#refuse(other);
+  #others(): LockHolder[] {
+    return this.#files().filter(({ isRequest }) => !isRequest);
   }
 
-  #refuse(holder: Holder): never {
+  get #key(): string {
+    return this.#prefix + this.#options.directory;
+  }
+
+  #refuse(holder: LockHolder): never {
     this.release();
-    const who = holder.process === process.pid ? "another stream of this process" : `the process ${holder.process}`;
-    const wayOut = "close that one first, or write another series: pass another name or directory";
-    const message = `Cannot write to ${this.#directory}: ${who} writes the series ${this.#series}: ${wayOut}`;
-    throw Object.assign(new Error(message), { code: "EBUSY" });
+    throw this.#options.busy(holder);
   }
 }
 
-/** Whether a holder in this process space is alive; undefined if that has to be waited for. */
-function isHolderAlive(id: number, hasThread: boolean | undefined): boolean | undefined {
-  if (isProcessAlive(id) === false) return false;
-  return id === process.pid && hasThread ? undefined : hasThread; // a thread that is being terminated ends soon
+/** Asks the holder of a lock to hand over: a file that is made again if a new holder has removed it. */
+function ask(request: string): void {
+  try {
+    writeFileSync(request, "", { flag: "a" });
+  } catch {
+    // A disk without room for it: the lock is waited for all the same.
+  }
 }
 
-function lastBeat(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+/** Removes a file if it is there and can be removed. */
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It is gone, or stays as what a dead holder left.
+  }
 }

@@ -36,7 +36,6 @@ const mechanisms: readonly Mechanism[] = [
       "lib/compression/events/heartbeat.ts": OWN_TIMER,
       "lib/compression/options.ts": OWN_TIMER,
       "lib/files/follow/follow_source.ts": OWN_TIMER,
-      "lib/files/process_lock.ts": OWN_TIMER,
       "lib/files/series/series_attempts.ts": OWN_TIMER,
       "lib/precompress/journal.ts": OWN_TIMER,
       "lib/runtime/serve.ts": OWN_TIMER,
@@ -167,6 +166,35 @@ const mechanisms: readonly Mechanism[] = [
     },
     planted: ["const path = join(folder, crypto.randomUUID());", 'import { randomUUID } from "node:crypto";'],
     innocent: ["const path = temporaryPath(target);"],
+  },
+  {
+    name: "locks between processes",
+    pattern:
+      /\bisProcessAlive\b|\.kill\([^()]*, *0\)|\/proc\/[^"'`]*\b(?:task|thread-self)\b|(?<![A-Za-z])lock[^;]*["'][aw]x\+?["']|\bO_EXCL\b/i,
+    instead: "ProcessLock of lib/files",
+    allowed: {
+      "lib/files/lock_holder.ts": "the mechanism itself",
+      "lib/runtime/mod.ts": "the question that the mechanism asks",
+      "lib/runtime/process.ts": "the question that the mechanism asks",
+      "lib/files/temporary.ts": "a temporary file is its process's while that runs",
+      "lib/precompress/journal.ts": "has not moved to ProcessLock yet",
+      "lib/upload/session/session_lock.ts": "has not moved to ProcessLock yet",
+    },
+    planted: [
+      'const file = openSync(join(folder, "lock"), "wx");',
+      'writeFileSync(lockPath, String(process.pid), { flag: "wx" });',
+      "const file = openSync(path, O_CREAT | O_EXCL);",
+      "process.kill(pid, 0);",
+      "if (isProcessAlive(pid) === false) unlinkSync(lock);",
+      "readFileSync(`/proc/${pid}/task/${id}/stat`);",
+      'readlinkSync("/proc/thread-self");',
+    ],
+    innocent: [
+      'process.kill(process.pid, "SIGTERM");',
+      'openSync(path, "w");',
+      "readdirSync('/proc/self/fd');",
+      'openSync(temporary, "wx");',
+    ],
   },
 ];
 

@@ -6,10 +6,13 @@ import type { SeriesWriter } from "./rotation.ts";
 import { CurrentFile } from "./current_file.ts";
 import { SeriesAttempts } from "./series_attempts.ts";
 import type { LimitedSeries, SeriesLimits } from "./series_upkeep.ts";
-import { SeriesLock } from "../process_lock.ts";
+import { type LockedBy, ProcessLock } from "../process_lock.ts";
 import type { PackedSeries } from "./series_packer.ts";
 import { type SeriesEntry, SeriesRecord } from "./series_record.ts";
 import { SeriesUpkeep } from "./series_upkeep.ts";
+
+/** How often the writer of a series shows that it lives, in ms. */
+const HEARTBEAT = 750;
 
 /**
  * Writes a series that goes on where earlier streams have ended: in the last file, or the next one. No two streams write
@@ -24,7 +27,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
   readonly record: SeriesRecord;
   readonly #series: FileSeries;
   readonly #options: ContinuedSettings;
-  readonly #lock: SeriesLock;
+  readonly #lock: ProcessLock;
   readonly #upkeep: SeriesUpkeep;
   readonly #current: CurrentFile;
   readonly #attempts: SeriesAttempts;
@@ -39,7 +42,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     const { maxFiles, maxTotalSize, maxAge } = options;
     this.limits = { maxFiles, maxTotalSize, maxAge };
     const { directory, name } = series;
-    this.#lock = new SeriesLock(directory, `.${name}.millrace-lock-`, name!);
+    this.#lock = lockOf(directory, name!);
     this.record = new SeriesRecord(directory, `.${name}.millrace`, this.#lock);
     this.#upkeep = new SeriesUpkeep(this, format, options.onWarning);
     this.#current = new CurrentFile(series, maxFileSize, this.record, this.#lock, () => this.#upkeep.look());
@@ -128,7 +131,12 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
    * @throws {Error} with the code `EBUSY` while it is not known whether another stream has the series.
    */
   settleNow(): void {
-    if (!this.#isTaken && !this.#isAbandoned) this.#lock.refuseUntilTaken();
+    if (!this.#isTaken && !this.#isAbandoned) {
+      throw refusal(
+        this.directory,
+        `it is not known yet whether another process writes the series ${this.#series.name}`,
+      );
+    }
     this.#attempts.settleNow();
   }
 
@@ -189,5 +197,28 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
   }
 }
 
-/** Lets go of series that nobody can write to any more. */
-const dropped = new FinalizationRegistry<SeriesLock>((lock) => lock.release());
+/** Releases series whose streams were dropped. */
+const dropped = new FinalizationRegistry<ProcessLock>((lock) => lock.release());
+
+/** Makes the lock of a series, without a reference to its stream: that may be dropped. */
+function lockOf(directory: string, name: string): ProcessLock {
+  return new ProcessLock({
+    directory,
+    name,
+    subject: `the series ${name}`,
+    heartbeat: HEARTBEAT,
+    expiry: 4 * HEARTBEAT,
+    busy: (holder) => busy(directory, name, holder),
+  });
+}
+
+/** Returns the error of a stream that cannot have its series. */
+function busy(directory: string, name: string, { processId, isInThisProcess }: LockedBy): Error {
+  const who = isInThisProcess ? "another stream of this process" : `the process ${processId}`;
+  const wayOut = "close that one first, or write another series: pass another name or directory";
+  return refusal(directory, `${who} writes the series ${name}: ${wayOut}`);
+}
+
+function refusal(directory: string, reason: string): Error {
+  return Object.assign(new Error(`Cannot write to ${directory}: ${reason}`), { code: "EBUSY" });
+}

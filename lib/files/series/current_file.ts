@@ -4,7 +4,7 @@ import { fileFailure } from "../failure.ts";
 import { makeDirectorySync } from "../make_directory.ts";
 import { OpenFile } from "../open_file.ts";
 import { takeNameNow } from "../place.ts";
-import type { SeriesLock } from "../process_lock.ts";
+import type { ProcessLock } from "../process_lock.ts";
 import { removeTemporaryNow, temporaryPath } from "../temporary.ts";
 import type { FileSeries } from "./file_series.ts";
 import { packedFormats } from "./series_packer.ts";
@@ -52,7 +52,7 @@ export class CurrentFile {
   readonly #maxSize: number;
   readonly #series: FileSeries;
   readonly #record: SeriesRecord;
-  readonly #lock: SeriesLock;
+  readonly #lock: ProcessLock;
   readonly #onBegun: () => void;
   #file: OpenFile | undefined = undefined;
   #number = 0;
@@ -64,7 +64,7 @@ export class CurrentFile {
   #isAbandoned = false;
 
   /** @param onBegun Called when a file was begun. */
-  constructor(series: FileSeries, maxSize: number, record: SeriesRecord, lock: SeriesLock, onBegun: () => void) {
+  constructor(series: FileSeries, maxSize: number, record: SeriesRecord, lock: ProcessLock, onBegun: () => void) {
     this.#series = series;
     this.#maxSize = this.#room = maxSize;
     this.#record = record;

@@ -1,0 +1,157 @@
+import { existsSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { isPermitted, isProcessAlive } from "../runtime/mod.ts";
+import { processSpace } from "./temporary.ts";
+
+/** The identity of a thread of which the system tells nothing. */
+const UNKNOWN = "0.0";
+
+let own: string | undefined;
+
+/** The identity of this thread: its number in the system, and when it was started; "0.0" where only Linux could tell. */
+function ownThread(): string {
+  own ??= describeOwn();
+  return own;
+}
+
+function describeOwn(): string {
+  if (process.platform !== "linux" || !isPermitted("systemFiles")) return UNKNOWN;
+  try {
+    const [id] = /\d+$/.exec(readlinkSync("/proc/thread-self"))!;
+    return `${id}.${startOf(process.pid, id)!}`;
+  } catch {
+    return UNKNOWN;
+  }
+}
+
+/** Whether a thread of a process runs, by its identity; undefined if that cannot be known. */
+function isThreadAlive(processId: number, thread: string): boolean | undefined {
+  if (thread === UNKNOWN || ownThread() === UNKNOWN) return undefined;
+  const [id, start] = thread.split(".");
+  try {
+    // A folder that is not there may be hidden: those of other users are on some systems.
+    return existsSync(`/proc/${processId}/task`) ? startOf(processId, id) === start : undefined;
+  } catch (error) {
+    return ["ENOENT", "ESRCH"].includes((error as { code: string }).code) ? false : undefined;
+  }
+}
+
+/** When a thread was started, in the system's own unit; undefined if it has ended and was not waited for. */
+function startOf(processId: number, id: string): string | undefined {
+  const status = readFileSync(`/proc/${processId}/task/${id}/stat`, "latin1");
+  const fields = status.slice(status.lastIndexOf(")") + 2).split(" "); // from the third one on
+  return /[ZXx]/.test(fields[0]) ? undefined : fields[19];
+}
+
+/** The end of a lock file's name: the process space, the process, its thread, a random number, and whether it is a request. */
+const IDENTITY = String.raw`([0-9a-f]{8})\.(\d+)\.(\d+\.\d+)-[0-9a-f]{8}(-wanted)?$`;
+const identity = RegExp(`^${IDENTITY}`);
+const anyName = RegExp(String.raw`^\.(?:.+\.)?millrace-lock-${IDENTITY}`);
+
+/** The end of the names of files that ask a holder to hand over. */
+export const WANTED = "-wanted";
+
+/** The beginning of the names of a lock's files. */
+export function lockPrefix(name?: string): string {
+  return name === undefined ? ".millrace-lock-" : `.${name}.millrace-lock-`;
+}
+
+/** Returns a name for a lock file of this thread, which no other file has. */
+export function newLockName(prefix: string): string {
+  return `${prefix}${processSpace()}.${process.pid}.${ownThread()}-${crypto.randomUUID().slice(0, 8)}`;
+}
+
+/** Whether `name` is that of a lock's file. A name, not a path. */
+export function isLockName(name: string): boolean {
+  return anyName.test(name);
+}
+
+/** The paths of the locks that this thread holds. */
+export const held: Set<string> = new Set();
+
+/** A lock file, and the thread that made it. */
+export class LockHolder {
+  readonly path: string;
+  readonly processId: number;
+  /** Whether the file is a request to hand over rather than a lock. */
+  readonly isRequest: boolean;
+  readonly #space: string;
+  readonly #thread: string;
+
+  private constructor(path: string, [, space, id, thread, wanted]: RegExpExecArray) {
+    this.path = path;
+    this.processId = Number(id);
+    this.isRequest = wanted !== undefined;
+    this.#space = space;
+    this.#thread = thread;
+  }
+
+  /** The holder that a file names; undefined if it is no file of the lock. */
+  static of(directory: string, name: string, prefix: string): LockHolder | undefined {
+    const found = name.startsWith(prefix) ? identity.exec(name.slice(prefix.length)) : null;
+    return found === null ? undefined : new LockHolder(join(directory, name), found);
+  }
+
+  /** Whether the holder is of this process, be it of another of its threads. */
+  get isInThisProcess(): boolean {
+    return this.#space === processSpace() && this.processId === process.pid;
+  }
+
+  /** Whether the thread runs; "unknown" if only the beats of the file can show that. */
+  inspect(): "alive" | "dead" | "unknown" {
+    if (held.has(this.path)) return "alive";
+    if (this.#space !== processSpace()) return "unknown";
+    if (isProcessAlive(this.processId) === false) return "dead";
+    // Of this thread it is a lock of another copy of this module: that may have dropped it.
+    const isAlive = this.#thread === ownThread() ? undefined : isThreadAlive(this.processId, this.#thread);
+    return isAlive === undefined ? "unknown" : isAlive ? "alive" : "dead";
+  }
+
+  /** When the file was touched last, in ms since 1970; undefined if it is gone. */
+  get beat(): number | undefined {
+    return statSync(this.path, { throwIfNoEntry: false })?.mtimeMs;
+  }
+}
+
+/** Observation of lock files whose holders cannot be inspected. */
+export class BeatWatch {
+  readonly #heartbeat: number;
+  readonly #expiry: number;
+  readonly #seen = new Map<string, { readonly beat: number; readonly since: number; readonly isAnother: boolean }>();
+
+  /**
+   * @param heartbeat How often holders touch their files, in ms.
+   * @param expiry After how long without that a holder counts as dead, in ms.
+   */
+  constructor(heartbeat: number, expiry: number) {
+    this.#heartbeat = heartbeat;
+    this.#expiry = expiry;
+  }
+
+  /**
+   * Looks at a file once more: "expired" if its holder is dead or has released it, "beating" if it was touched since the
+   * first look, "silent" while that is not known.
+   *
+   * Clocks may differ, jump and stand still with a machine: a file that looks old expires only once no beat was seen for
+   * longer than a holder writes without a look at its file.
+   */
+  look({ path, beat }: LockHolder): "beating" | "silent" | "expired" {
+    if (beat === undefined) return "expired";
+    const now = performance.now();
+    const seen = this.#seen.get(path);
+    if (seen?.beat !== beat) {
+      this.#seen.set(path, { beat, since: now, isAnother: seen !== undefined });
+      return seen === undefined ? "silent" : "beating";
+    }
+    const silence = now - seen.since;
+    const looksOld = Date.now() - beat >= this.#expiry;
+    if (silence >= this.#expiry || looksOld && silence >= UNSEEN * this.#heartbeat) return "expired";
+    return seen.isAnother ? "beating" : "silent";
+  }
+}
+
+/** After how many heartbeats without one a holder looks whether it still has its lock. */
+export const UNCHECKED = 1.25;
+/** For how many heartbeats a file is watched at least before it expires. */
+const UNSEEN = 1.5;

@@ -1,0 +1,79 @@
+/**
+ * Uses the lock of a folder, as a process or a thread. The argument, or the data of the thread, is JSON of {@linkcode Task}.
+ */
+import { appendFileSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { isMainThread, workerData } from "node:worker_threads";
+import { LockLostError, ProcessLock } from "../../lib/files/internal.ts";
+import { pause } from "../support/waits.ts";
+
+/** The work of a process. */
+export interface Task {
+  readonly directory: string;
+  /** The name of the process in the log. */
+  readonly id: string;
+  /**
+   * `contend` takes the lock again and again, and logs that; `hold` keeps it until it is asked for it, or killed; `write`
+   * appends to a file as long as it has the lock.
+   */
+  readonly work: "contend" | "hold" | "write";
+  /** How often `contend` has the lock. */
+  readonly rounds?: number;
+  readonly waitFor?: number;
+  readonly heartbeat?: number;
+  /** Whether `hold` releases the lock when it is asked to. */
+  readonly handsOver?: boolean;
+}
+
+const task = (isMainThread ? JSON.parse(process.argv[2]) : workerData) as Task;
+const { directory, id, heartbeat = 5000, handsOver = false } = task;
+
+function newLock(waitFor = task.waitFor ?? 0, onHandOverRequested?: () => void): ProcessLock {
+  const busy = () => Object.assign(new Error("busy"), { code: "EBUSY" });
+  return new ProcessLock({ directory, subject: "the test", heartbeat, waitFor, onHandOverRequested, busy });
+}
+
+/** Has the lock once: logs it, and raises a number that only one holder at a time can raise right. */
+async function haveTurn(round: number): Promise<void> {
+  // Some callers wait for the lock, others try again themselves.
+  const lock = newLock(round % 3 === 0 ? 0 : 60_000);
+  try {
+    await lock.take();
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "EBUSY") throw error;
+    await pause(Math.random() * 2);
+    return await haveTurn(round);
+  }
+  appendFileSync(join(directory, "log"), `${id} ${round} in\n`);
+  const number = Number(readFileSync(join(directory, "number"), "utf8"));
+  if (Math.random() < 0.5) await pause(Math.random() * 2);
+  lock.requireHeld();
+  writeFileSync(join(directory, "number"), String(number + 1));
+  appendFileSync(join(directory, "log"), `${id} ${round} out\n`);
+  lock.release();
+}
+
+if (task.work === "contend") {
+  for (let round = 0; round < task.rounds!; round++) await haveTurn(round);
+} else {
+  const lock = newLock(task.waitFor, () => {
+    writeSync(1, "asked\n");
+    if (handsOver) lock.release();
+  });
+  await lock.take();
+  writeSync(1, "held\n");
+  // It is killed long before, unless its test has ended by a time limit.
+  setTimeout(() => process.exit(1), 60_000);
+  try {
+    while (task.work === "write") {
+      lock.requireHeld();
+      appendFileSync(join(directory, "written"), `${id}\n`);
+      await pause(5);
+    }
+  } catch (error) {
+    if (!(error instanceof LockLostError)) throw error;
+    writeSync(1, "lost\n");
+    process.exit(0);
+  }
+}

@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { isLockName, ProcessLock } from "../../lib/files/internal.ts";
+import { inFolder } from "../support/folders.ts";
+import { isLong } from "../support/long_run.ts";
+import { LIMIT, until, within } from "../support/waits.ts";
+import type { Task } from "./lock_process.ts";
+
+const program = new URL("lock_process.ts", import.meta.url);
+const words = process.versions.deno ? ["run", "-A", "--no-check"] : [];
+/** How often each process has the lock. */
+const ROUNDS = isLong ? 200 : 20;
+const cannotInspect = existsSync("/proc/thread-self") ? false : "the system tells nothing of threads";
+/** A command before which another makes the process that it starts one of another container. */
+const CONTAINER = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
+const cannotIsolate = spawnSync(CONTAINER[0], [...CONTAINER.slice(1), "true"]).status === 0
+  ? false
+  : "no process can be put into a space of its own";
+
+class LockProcess {
+  readonly child: ChildProcess;
+  readonly closed: Promise<unknown[]>;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(task: Task, before: readonly string[] = []) {
+    const command = [...before, process.execPath, ...words, fileURLToPath(program), JSON.stringify(task)];
+    this.child = spawn(command[0], command.slice(1), { stdio: ["ignore", "pipe", "inherit"] });
+    this.closed = once(this.child, "close");
+    this.#lines = createInterface({ input: this.child.stdout! })[Symbol.asyncIterator]();
+  }
+
+  async line(): Promise<string | undefined> {
+    const { value } = await within(this.#lines.next(), "a line of a process");
+    return value;
+  }
+
+  async kill(): Promise<void> {
+    process.kill(this.child.pid!, "SIGKILL"); // Deno's kill() sends no second signal
+    await within(this.closed, "the end of a process");
+  }
+}
+
+async function taken(directory: string, options: { waitFor?: number; heartbeat?: number } = {}): Promise<ProcessLock> {
+  const lock = new ProcessLock({
+    directory,
+    subject: "the test",
+    onHandOverRequested: () => {},
+    busy: ({ processId }) => Object.assign(new Error(`${processId} has it`), { code: "EBUSY" }),
+    ...options,
+  });
+  await within(Promise.resolve(lock.take()), "take()");
+  return lock;
+}
+
+async function locksIn(directory: string): Promise<string[]> {
+  return (await readdir(directory)).filter((name) => isLockName(name));
+}
+
+/**
+ * Reads the log of those that had a lock: each has left it before the next one came, unless it was killed, and then it
+ * does nothing more.
+ */
+async function readLog(directory: string, killed: ReadonlySet<string>): Promise<Map<string, number>> {
+  const rounds = new Map<string, number>();
+  const gone = new Set<string>();
+  let inside: string | undefined;
+  for (const line of (await readFile(join(directory, "log"), "utf8")).split("\n").slice(0, -1)) {
+    const [id, round, step] = line.split(" ");
+    assert.ok(!gone.has(id), `${id} goes on although another had the lock of it`);
+    if (step === "in") {
+      if (inside !== undefined) {
+        const [before] = inside.split(" ");
+        assert.ok(killed.has(before), `${line}, while ${inside} had the lock`);
+        gone.add(before);
+      }
+      inside = `${id} ${round}`;
+    } else {
+      assert.equal(inside, `${id} ${round}`, line);
+      inside = undefined;
+      rounds.set(id, (rounds.get(id) ?? 0) + 1);
+    }
+  }
+  return rounds;
+}
+
+test("of processes and threads that contend for a lock, one has it at a time", () =>
+  inFolder(async (directory) => {
+    await writeFile(join(directory, "number"), "0");
+    // To read the folder takes so long that others do something meanwhile.
+    await Promise.all(Array.from({ length: 1500 }, (_, i) => writeFile(join(directory, `another file ${i}`), "")));
+    const task = (id: string): Task => ({ directory, id, work: "contend", rounds: ROUNDS });
+    const processes = [1, 2, 3].map((i) => new LockProcess(task(`p${i}`)));
+    const threads = [1, 2].map((i) => new Worker(program, { workerData: task(`t${i}`) }));
+    await within(
+      Promise.all([
+        ...processes.map(async ({ closed }) => assert.deepEqual(await closed, [0, null])),
+        ...threads.map((thread) => once(thread, "exit")),
+      ]),
+      "the processes and threads",
+    );
+    const rounds = await readLog(directory, new Set());
+    assert.deepEqual(Object.fromEntries(rounds), { p1: ROUNDS, p2: ROUNDS, p3: ROUNDS, t1: ROUNDS, t2: ROUNDS });
+    assert.equal(await readFile(join(directory, "number"), "utf8"), String(5 * ROUNDS), "no one's count was lost");
+    assert.deepEqual(await locksIn(directory), []);
+  }));
+
+test(
+  "of processes that are killed at any moment each has its lock alone, and the others take it over",
+  { skip: cannotInspect },
+  () =>
+    inFolder(async (directory) => {
+      await writeFile(join(directory, "number"), "0");
+      await writeFile(join(directory, "log"), "");
+      const start = (id: string, rounds: number) => new LockProcess({ directory, id, work: "contend", rounds });
+      const survivors = [start("s1", ROUNDS), start("s2", ROUNDS)];
+      const killed = new Set<string>();
+      const victims = Array.from({ length: 6 }, async (_, i) => {
+        const id = `v${i}`;
+        killed.add(id);
+        const victim = start(id, 1_000_000);
+        await until(
+          async () => (await readFile(join(directory, "log"), "utf8")).includes(`${id} 0 in`),
+          `a round of ${id}`,
+        );
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 100));
+        await victim.kill();
+      });
+      await within(Promise.all(victims), "the victims");
+      for (const { closed } of survivors) assert.deepEqual(await within(closed, "a survivor"), [0, null]);
+      const rounds = await readLog(directory, killed);
+      assert.deepEqual([rounds.get("s1"), rounds.get("s2")], [ROUNDS, ROUNDS]);
+      (await taken(directory)).release();
+      assert.deepEqual(await locksIn(directory), [], "what the victims left is removed");
+    }),
+);
+
+test("a process that holds a lock hands it over when it is asked", () =>
+  inFolder(async (directory) => {
+    const holder = new LockProcess({ directory, id: "h", work: "hold", waitFor: 1000, handsOver: true });
+    assert.equal(await holder.line(), "held");
+    const lock = await taken(directory, { waitFor: 60_000 });
+    assert.equal(await holder.line(), "asked");
+    assert.equal((await locksIn(directory)).length, 1, "the request is gone");
+    lock.release();
+    await holder.kill();
+  }));
+
+test("a process that does not hand its lock over keeps it, and the caller is told its id in time", () =>
+  inFolder(async (directory) => {
+    const holder = new LockProcess({ directory, id: "h", work: "hold", waitFor: 1000 });
+    assert.equal(await holder.line(), "held");
+    for (const waitFor of [0, 700]) {
+      const message = `${holder.child.pid} has it`;
+      await assert.rejects(taken(directory, { waitFor }), { code: "EBUSY", message });
+    }
+    assert.equal(await holder.line(), "asked");
+    assert.equal((await locksIn(directory)).length, 1, "neither a lock nor a request is left");
+    await holder.kill();
+    const lock = await taken(directory, { waitFor: 60_000 });
+    lock.release();
+    assert.deepEqual(await locksIn(directory), []);
+  }));
+
+test(
+  "a stopped process keeps its lock where it can be inspected",
+  { skip: cannotInspect },
+  () =>
+    inFolder(async (directory) => {
+      const holder = new LockProcess({ directory, id: "h", work: "hold", heartbeat: 20 });
+      assert.equal(await holder.line(), "held");
+      process.kill(holder.child.pid!, "SIGSTOP");
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      for (const waitFor of [0, 300]) {
+        await assert.rejects(taken(directory, { waitFor, heartbeat: 20 }), { code: "EBUSY" });
+      }
+      await holder.kill();
+    }),
+);
+
+test(
+  "a process of another container keeps its lock while it beats, and loses it when it is killed",
+  { skip: cannotIsolate },
+  () =>
+    inFolder(async (directory) => {
+      const holder = new LockProcess({ directory, id: "h", work: "hold", heartbeat: 100 }, CONTAINER);
+      assert.equal(await holder.line(), "held");
+      for (const waitFor of [0, 1000]) {
+        await assert.rejects(taken(directory, { waitFor, heartbeat: 100 }), { code: "EBUSY" });
+      }
+      await holder.kill();
+      (await taken(directory, { heartbeat: 100 })).release();
+      assert.deepEqual(await locksIn(directory), []);
+    }),
+);
+
+test(
+  "a process of another container that was stopped for too long stops when it sees that its lock is another's",
+  { skip: cannotIsolate },
+  () =>
+    inFolder(async (directory) => {
+      const holder = new LockProcess({ directory, id: "h", work: "write", heartbeat: 100 }, CONTAINER);
+      assert.equal(await holder.line(), "held");
+      const size = () => stat(join(directory, "written")).then(({ size }) => size, () => 0);
+      await until(async () => await size() > 0, "a write");
+      const inner = spawnSync("pgrep", ["-P", String(holder.child.pid)], { encoding: "utf8" }).stdout.trim();
+      assert.match(inner, /^\d+$/);
+      process.kill(Number(inner), "SIGSTOP");
+      const lock = await taken(directory, { heartbeat: 100 });
+      const before = await size();
+      process.kill(Number(inner), "SIGCONT");
+      assert.equal(await holder.line(), "lost");
+      assert.equal(await size(), before, "it has written nothing more");
+      lock.requireHeld();
+      lock.release();
+      await within(holder.closed, "the end of the process", LIMIT);
+    }),
+);
+
+test(
+  "a lock of a thread that was terminated is taken",
+  { skip: cannotInspect },
+  () =>
+    inFolder(async (directory) => {
+      const task: Task = { directory, id: "t", work: "hold" };
+      const thread = new Worker(program, { workerData: task });
+      await until(async () => (await locksIn(directory)).length === 1, "the thread's lock");
+      await assert.rejects(taken(directory, { waitFor: 200 }), { code: "EBUSY" });
+      await thread.terminate();
+      (await taken(directory, { waitFor: 60_000 })).release();
+      assert.deepEqual(await locksIn(directory), []);
+    }),
+);

@@ -1,0 +1,339 @@
+import assert from "node:assert/strict";
+import { mkdir, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { isLockName, LockLostError, ProcessLock, processSpace } from "../../lib/files/internal.ts";
+import type { ProcessLockOptions } from "../../lib/files/process_lock.ts";
+import { inFolder } from "../support/folders.ts";
+import { pause, until, within } from "../support/waits.ts";
+import { cannotMount, onDiskOfFewFiles, onSmallDisk } from "./written.ts";
+
+const PREFIX = ".millrace-lock-";
+/** A process that no system has. */
+const NO_PROCESS = 2 ** 30;
+
+type Options = Partial<ProcessLockOptions>;
+
+function newLock(directory: string, options: Options = {}): ProcessLock {
+  return new ProcessLock({
+    directory,
+    subject: "the test",
+    busy: ({ processId }) => Object.assign(new Error(`${processId} has it`), { code: "EBUSY" }),
+    ...options,
+  });
+}
+
+async function taken(directory: string, options: Options = {}): Promise<ProcessLock> {
+  const lock = newLock(directory, options);
+  await within(Promise.resolve(lock.take()), "take()");
+  return lock;
+}
+
+function locksIn(directory: string): Promise<string[]> {
+  return readdir(directory).then((names) => names.filter((name) => isLockName(name)));
+}
+
+/** Puts the lock file of another process into a folder, touched so many ms ago. */
+async function put(directory: string, identity: string, age = 0): Promise<string> {
+  const path = join(directory, `${PREFIX}${identity}-01234567`);
+  await writeFile(path, "");
+  const time = (Date.now() - age) / 1000;
+  await utimes(path, time, time);
+  return path;
+}
+
+/** A holder in another container, or on another machine. */
+const FOREIGN = "00000000.1.0.0";
+/** A holder that runs, and whose thread cannot be inspected: of this process, as of a system without /proc. */
+const WITHOUT_THREAD = `${processSpace()}.${process.pid}.0.0`;
+const dead = (): string => `${processSpace()}.${NO_PROCESS}.${NO_PROCESS}.1`;
+
+test("a lock is one empty file with a name that it is known by, and no file once it is released", () =>
+  inFolder(async (folder) => {
+    for (const name of [undefined, "app.log", "a.b-millrace"]) {
+      const options = name === undefined ? {} : { name };
+      const lock = newLock(folder, options);
+      assert.equal(lock.take(), undefined, "it is taken at once");
+      const [file, ...others] = await readdir(folder);
+      assert.deepEqual(others, []);
+      assert.ok(isLockName(file), file);
+      lock.requireHeld();
+      lock.release();
+      lock.release();
+      assert.deepEqual(await readdir(folder), []);
+    }
+  }));
+
+test("names that only resemble a lock's are none", () => {
+  const names = [
+    ".millrace-lock-of-nobody",
+    "millrace-lock-00000000.1.0.0-01234567",
+    "x.millrace-lock-00000000.1.0.0-01234567",
+    ".millrace-lock-00000000.1.0.0-01234567x",
+    ".millrace-lock-00000000.1.0.0-01234567-want",
+    ".millrace-lock-0000000.1.0.0-01234567",
+    ".millrace.journal",
+  ];
+  assert.deepEqual(names.filter((name) => isLockName(name)), []);
+  assert.ok(isLockName(".millrace-lock-00000000.1.0.0-01234567"));
+  assert.ok(isLockName(".millrace-lock-00000000.1.0.0-01234567-wanted"));
+  assert.ok(isLockName(".app.log.millrace-lock-00000000.1.0.0-01234567"));
+});
+
+test("of two callers in one thread the second is refused at once, and told that this process has it", () =>
+  inFolder(async (folder) => {
+    const lock = await taken(folder);
+    const other = newLock(folder, { busy: ({ isInThisProcess }) => new Error(`here: ${isInThisProcess}`) });
+    assert.throws(() => void other.take(), /here: true/);
+    lock.requireHeld();
+    assert.equal((await locksIn(folder)).length, 1);
+    const elsewhere = await taken(folder, { name: "another" });
+    elsewhere.release();
+    lock.release();
+    (await taken(folder)).release();
+    assert.deepEqual(await readdir(folder), []);
+  }));
+
+test("of many callers in one thread that wait, one has it at a time, in the order in which they came", () =>
+  inFolder(async (folder) => {
+    let holders = 0;
+    const turns: number[] = [];
+    await Promise.all(Array.from({ length: 12 }, async (_, caller) => {
+      for (let i = 0; i < 4; i++) {
+        const lock = await taken(folder, { waitFor: 60_000 });
+        assert.equal(++holders, 1);
+        lock.requireHeld();
+        turns.push(caller);
+        await pause(1);
+        holders--;
+        lock.release();
+      }
+    }));
+    assert.equal(turns.length, 48);
+    assert.deepEqual(turns.slice(0, 12), Array.from({ length: 12 }, (_, i) => i));
+    assert.deepEqual(await readdir(folder), []);
+  }));
+
+test("a caller waits no longer than it may, for a holder in its thread and for one elsewhere", () =>
+  inFolder(async (folder) => {
+    for (const holder of ["here", "elsewhere"]) {
+      const lock = holder === "here" ? await taken(folder, { waitFor: 1 }) : undefined;
+      const path = holder === "here" ? undefined : await put(folder, WITHOUT_THREAD);
+      const beats = setInterval(() => path && utimes(path, new Date(), new Date()).catch(() => {}), 20);
+      const start = performance.now();
+      await assert.rejects(taken(folder, { waitFor: 300, heartbeat: 100 }), { code: "EBUSY" }, holder);
+      assert.ok(performance.now() - start >= 299);
+      clearInterval(beats);
+      lock?.release();
+      if (path !== undefined) await rm(path);
+      assert.deepEqual(await readdir(folder), [], "neither a lock nor a request is left");
+    }
+  }));
+
+test("a holder is asked once to hand over, by callers in its thread and elsewhere, and a refused one leaves no request", () =>
+  inFolder(async (folder) => {
+    for (const waiter of ["here", "elsewhere"]) {
+      let asked = 0;
+      const lock = await taken(folder, { waitFor: 60_000, onHandOverRequested: () => void asked++ });
+      if (waiter === "here") {
+        const others = [1, 2].map(() =>
+          assert.rejects(taken(folder, { waitFor: 900, onHandOverRequested: () => {} }), { code: "EBUSY" })
+        );
+        await Promise.all(others);
+      } else {
+        await writeFile(join(folder, `${PREFIX}${FOREIGN}-76543210-wanted`), "");
+        await until(() => asked > 0, "the request");
+        await pause(600);
+        await rm(join(folder, `${PREFIX}${FOREIGN}-76543210-wanted`));
+      }
+      assert.equal(asked, 1);
+      lock.release();
+      assert.deepEqual(await readdir(folder), []);
+    }
+  }));
+
+test("a request that a dead caller left asks no holder", () =>
+  inFolder(async (folder) => {
+    await writeFile(join(folder, `${PREFIX}${dead()}-76543210-wanted`), "");
+    await writeFile(join(folder, `${PREFIX}${FOREIGN}-76543210-wanted`), "");
+    const asked = () => assert.fail("it was asked");
+    const lock = await taken(folder, { waitFor: 1000, onHandOverRequested: asked });
+    await writeFile(join(folder, `${PREFIX}${dead()}-76543210-wanted`), "");
+    await pause(600);
+    lock.release();
+    (await taken(folder, { waitFor: 1000, onHandOverRequested: asked })).release();
+    assert.deepEqual(await readdir(folder), []);
+  }));
+
+for (const waitFor of [0, 5000]) {
+  const way = waitFor === 0 ? "at once" : "with a wait";
+
+  test(`${way}: the lock of a dead process is taken at once`, () =>
+    inFolder(async (folder) => {
+      await put(folder, dead());
+      const lock = newLock(folder, { waitFor });
+      assert.equal(lock.take(), undefined);
+      assert.equal((await locksIn(folder)).length, 1);
+      lock.release();
+      assert.deepEqual(await readdir(folder), []);
+    }));
+
+  for (const [kind, identity] of Object.entries({ "in another container": FOREIGN, "without /proc": WITHOUT_THREAD })) {
+    test(`${way}: a holder ${kind} keeps its lock while it beats, be its clock hours behind or ahead`, () =>
+      inFolder(async (folder) => {
+        for (const hours of [-3, 0, 3]) {
+          const path = await put(folder, identity);
+          let beat = 0;
+          const beats = setInterval(() => {
+            const time = Date.now() / 1000 + 3600 * hours + beat++ / 1000;
+            utimes(path, time, time).catch(() => {});
+          }, 40);
+          const options = { waitFor: waitFor / 10, heartbeat: 200, expiry: 800 };
+          await assert.rejects(taken(folder, options), { code: "EBUSY" });
+          clearInterval(beats);
+          assert.equal((await locksIn(folder)).length, 1);
+          await rm(path);
+        }
+      }));
+
+    test(`${way}: a holder ${kind} that does not beat loses its lock, sooner if that looks old`, () =>
+      inFolder(async (folder) => {
+        await put(folder, identity, 60_000);
+        const start = performance.now();
+        (await taken(folder, { waitFor, heartbeat: 100, expiry: 30_000 })).release();
+        const ms = performance.now() - start;
+        assert.ok(ms >= 149 && ms < 15_000, `${ms} ms for one that looks old`);
+        for (const age of [0, -60_000]) { // its clock may be ahead
+          const start = performance.now();
+          await put(folder, identity, age);
+          (await taken(folder, { waitFor, heartbeat: 100, expiry: 600 })).release();
+          assert.ok(performance.now() - start >= 599, "it is watched for long enough");
+        }
+        assert.deepEqual(await readdir(folder), []);
+      }));
+  }
+}
+
+test("a released lock of another container is taken as soon as that is seen", () =>
+  inFolder(async (folder) => {
+    for (const waitFor of [0, 5000]) {
+      const path = await put(folder, FOREIGN);
+      setTimeout(() => void rm(path), 100);
+      const start = performance.now();
+      (await taken(folder, { waitFor, heartbeat: 1000, expiry: 30_000 })).release();
+      assert.ok(performance.now() - start < 15_000);
+    }
+  }));
+
+test("a lock that is released while it waits is not taken", () =>
+  inFolder(async (folder) => {
+    for (const waitFor of [0, 5000]) {
+      const path = await put(folder, FOREIGN);
+      const lock = newLock(folder, { waitFor, heartbeat: 200 });
+      const taking = lock.take();
+      lock.release();
+      await assert.rejects(taking!, LockLostError);
+      await rm(path);
+      assert.deepEqual(await readdir(folder), []);
+    }
+  }));
+
+test("a holder sees that its file is gone, and says so before it writes", () =>
+  inFolder(async (folder) => {
+    const directory = join(folder, "a");
+    for (const lose of [() => rm(directory, { recursive: true }), () => rename(directory, join(folder, "b"))]) {
+      await mkdir(directory);
+      const lock = await taken(directory, { heartbeat: 40 });
+      lock.requireHeld();
+      await lose();
+      await pause(51); // no look at the file is due before
+      assert.throws(() => lock.requireHeld(), {
+        name: "LockLostError",
+        message: "Another process has taken over the test, or its lock was removed: try again",
+      });
+      lock.release();
+    }
+  }));
+
+test("a lock is renewed where its file was removed, unless another has it", () =>
+  inFolder(async (folder) => {
+    const lock = await taken(folder, { heartbeat: 20 });
+    const remove = async () => {
+      for (const name of await readdir(folder)) await rm(join(folder, name));
+      await until(() => lock.isLost, "the loss");
+    };
+    await remove();
+    lock.renew();
+    lock.renew(); // nothing happens
+    lock.requireHeld();
+    assert.equal((await locksIn(folder)).length, 1);
+    assert.throws(() => void newLock(folder).take(), { code: "EBUSY" });
+    await remove();
+    const other = await taken(folder);
+    assert.throws(() => lock.renew(), { code: "EBUSY" });
+    other.requireHeld();
+    other.release();
+    assert.deepEqual(await readdir(folder), []);
+  }));
+
+test("without its folder a lock cannot be taken, and the system's code says why", () =>
+  inFolder(async (folder) => {
+    for (const waitFor of [0, 1000]) {
+      const lock = newLock(join(folder, "missing"), { waitFor });
+      assert.throws(() => void lock.take(), { code: "ENOENT", message: /^Cannot create .*: the directory is missing/ });
+      lock.release();
+    }
+    await mkdir(join(folder, "missing"));
+    (await taken(join(folder, "missing"), { waitFor: 1000 })).release();
+  }));
+
+test(
+  "on a disk without room for a byte a lock is taken and released",
+  { skip: cannotMount },
+  () =>
+    onSmallDisk(64, async (disk) => {
+      await writeFile(join(disk, "filler"), new Uint8Array(100_000)).catch(() => {});
+      await assert.rejects(writeFile(join(disk, "more"), "more"), { code: "ENOSPC" });
+      await put(disk, dead());
+      for (const waitFor of [0, 1000]) (await taken(disk, { waitFor })).release();
+      assert.deepEqual(await locksIn(disk), []);
+    }),
+);
+
+test(
+  "on a disk without room for a name a lock is released, and taken in the place of a dead holder's",
+  { skip: cannotMount },
+  () =>
+    onDiskOfFewFiles(12, async (disk) => {
+      for (const waitFor of [0, 1000]) {
+        const holder = await taken(disk, { waitFor });
+        for (let i = 0; await writeFile(join(disk, `filler ${i}`), "").then(() => true, () => false); i++);
+        holder.release();
+        await put(disk, dead());
+        assert.throws(() => void newLock(disk, { name: "another", waitFor }).take(), { code: "ENOSPC" });
+        const next = await taken(disk, { waitFor });
+        assert.throws(() => void newLock(disk).take(), { code: "ENOSPC" });
+        next.release();
+        for (const name of await readdir(disk)) await rm(join(disk, name));
+      }
+    }),
+);
+
+test(
+  "on a disk without room for a name a lock is held without a file where that is asked for, unless another has it",
+  { skip: cannotMount },
+  () =>
+    onDiskOfFewFiles(12, async (disk) => {
+      const holder = await taken(disk, { waitFor: 1000 });
+      for (let i = 0; await writeFile(join(disk, `filler ${i}`), "").then(() => true, () => false); i++);
+      const options = { waitFor: 100, mayLackFile: true, onHandOverRequested: () => {} };
+      await assert.rejects(taken(disk, options), { code: "EBUSY" });
+      holder.release();
+      await writeFile(join(disk, "last"), "");
+      const lock = await taken(disk, options);
+      assert.deepEqual(await locksIn(disk), []);
+      lock.requireHeld();
+      lock.release();
+    }),
+);
