@@ -32,5 +32,5 @@ export {
   type TemporaryDirectory,
   temporaryDirectory,
 } from "./temporary.ts";
-export { isLockName, type LockedBy, LockLostError, ProcessLock } from "./process_lock.ts";
+export { isLockName, LockLostError, ProcessLock, type ProcessLockOptions } from "./process_lock.ts";
 export { Turn } from "./turn.ts";

@@ -157,7 +157,7 @@ export class ProcessLock {
 
   /** Takes the lock without a wait for any holder that lives. */
   #takeAtOnce(): Promise<void> | undefined {
-    this.#make();
+    this.#makeIfPossible();
     this.#begin(); // while it waits, too: another may be watching
     const doubtful = this.#doubtful();
     return doubtful.length > 0 ? this.#watch(doubtful) : undefined;
@@ -228,12 +228,7 @@ export class ProcessLock {
 
   /** Makes the file and reads the folder; returns a holder for which the file was removed again, if there is one. */
   #attempt(watch: BeatWatch): LockHolder | undefined {
-    try {
-      this.#make();
-    } catch (error) {
-      this.#lacksFile = this.#options.mayLackFile === true && FULL.includes(codeOf(error));
-      if (!this.#lacksFile) throw error;
-    }
+    this.#makeIfPossible();
     const blocking = this.#blocking(watch);
     if (blocking !== undefined) {
       held.delete(this.#path);
@@ -257,6 +252,17 @@ export class ProcessLock {
       else blocking.push(holder);
     }
     return blocking[0];
+  }
+
+  /** Makes the file; without room for it, only if the lock may not lack it. */
+  #makeIfPossible(): void {
+    try {
+      this.#make();
+      this.#lacksFile = false;
+    } catch (error) {
+      this.#lacksFile = this.#options.mayLackFile === true && FULL.includes(codeOf(error));
+      if (!this.#lacksFile) throw error;
+    }
   }
 
   #make(): void {

@@ -44,7 +44,6 @@ const mechanisms: readonly Mechanism[] = [
       "lib/upload/body/pace.ts": OWN_TIMER,
       "lib/upload/handler/lingering_response.ts": OWN_TIMER,
       "lib/upload/handler/node_handler.ts": OWN_TIMER,
-      "lib/upload/session/session_lock.ts": OWN_TIMER,
       "lib/upload/session/sessions.ts": OWN_TIMER,
       "lib/upload/sink/transfer.ts": OWN_TIMER,
       "lib/streams/language/host.browser.ts": OWN_LATE_BOUND,
@@ -178,7 +177,6 @@ const mechanisms: readonly Mechanism[] = [
       "lib/runtime/process.ts": "the question that the mechanism asks",
       "lib/files/temporary.ts": "a temporary file is its process's while that runs",
       "lib/precompress/journal.ts": "has not moved to ProcessLock yet",
-      "lib/upload/session/session_lock.ts": "has not moved to ProcessLock yet",
     },
     planted: [
       'const file = openSync(join(folder, "lock"), "wx");',

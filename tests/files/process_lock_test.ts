@@ -3,8 +3,13 @@ import { mkdir, readdir, rename, rm, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
-import { isLockName, LockLostError, ProcessLock, processSpace } from "../../lib/files/internal.ts";
-import type { ProcessLockOptions } from "../../lib/files/process_lock.ts";
+import {
+  isLockName,
+  LockLostError,
+  ProcessLock,
+  type ProcessLockOptions,
+  processSpace,
+} from "../../lib/files/internal.ts";
 import { inFolder } from "../support/folders.ts";
 import { pause, until, within } from "../support/waits.ts";
 import { cannotMount, onDiskOfFewFiles, onSmallDisk } from "./written.ts";

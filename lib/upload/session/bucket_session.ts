@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { LockLostError } from "../../files/internal.ts";
 import type { S3Bucket } from "../../s3/mod.ts";
 import { UploadError } from "../body/upload_error.ts";
 import { CreatedObject, MARK } from "../sink/created_object.ts";
@@ -17,13 +18,7 @@ import {
   type State,
   stateKey,
 } from "./bucket_objects.ts";
-import {
-  SessionBusyError,
-  type SessionHold,
-  type SessionRecord,
-  storableType,
-  type StoreOptions,
-} from "./session_storage.ts";
+import { type SessionHold, type SessionRecord, storableType, type StoreOptions } from "./session_storage.ts";
 
 /** Bytes of the first pieces of data; after each run of pieces they are twice as large, as parts of an object are. */
 const PIECE = 8 * 1024 * 1024;
@@ -310,10 +305,10 @@ export class BucketHold implements SessionHold {
     await this.#writer.drop(reason);
   }
 
-  /** @throws {SessionBusyError} if another has taken the session. */
+  /** @throws {LockLostError} if another has taken the session over. */
   async #requireHeld(): Promise<void> {
     const claims = await claimsOf(this.#bucket, this.id);
-    if (claims.at(-1) !== this.#claim) throw new SessionBusyError();
+    if (claims.at(-1) !== this.#claim) throw new LockLostError(`the upload ${this.id}`);
   }
 }
 

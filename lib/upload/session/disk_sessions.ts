@@ -11,24 +11,34 @@ import {
   writeFileSync,
 } from "node:fs";
 import { unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import {
   CreatedFile,
   flushFolder,
   identityIn,
+  isLockName,
   keepAttributes,
   makeDirectorySync,
   OpenFile,
+  ProcessLock,
+  type ProcessLockOptions,
   renameFile,
+  renameFileNow,
   takeName,
   writeFully,
 } from "../../files/internal.ts";
 import { isTemporaryName } from "../../files/mod.ts";
+import { UploadError } from "../body/upload_error.ts";
 import { containedPath } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
-import { isLockName, SessionLock } from "./session_lock.ts";
 import { parseRecord, type SessionRecord } from "./session_storage.ts";
-import { SessionBusyError, type SessionHold, type SessionStorage, type StoreOptions } from "./session_storage.ts";
+import {
+  type HoldOptions,
+  SessionBusyError,
+  type SessionHold,
+  type SessionStorage,
+  type StoreOptions,
+} from "./session_storage.ts";
 
 /** The folder of sessions in the one for uploads: no upload may have a name that begins so. */
 export const SESSIONS = ".millrace-uploads";
@@ -38,6 +48,12 @@ const RECORD = "record.json";
 /** A record that is being written. */
 const NEXT_RECORD = "record.json.next";
 const ID = /^[0-9a-f]{32}$/;
+/** The beginning of the name of a session that is removed: it is gone, and only its files are left to be. */
+const REMOVED = ".removed-";
+/** Files by which the locks of earlier versions were held. */
+const OLD_LOCK = /^(?:lock\.\d+(?:\.free)?|wanted)$/;
+/** How long a request for a session that another has waits for it, in ms. */
+const HAND_OVER = 10_000;
 /** Sessions that are looked at before other work has its turn. */
 const AT_ONCE = 100;
 /** Files that are stored together once the data is whole. */
@@ -66,35 +82,41 @@ export class DiskSessions implements SessionStorage {
 
   async create(id: string, record: SessionRecord, onWanted: () => void): Promise<SessionHold> {
     const folder = this.#folderOf(id);
-    let lock: SessionLock | undefined;
+    const lock = this.#lockOf(id, { waitFor: HAND_OVER, onHandOverRequested: onWanted });
     try {
       makeDirectorySync(dirname(folder));
       mkdirSync(folder);
-      lock = (await SessionLock.take(folder, onWanted))!;
+      await lock.take();
       const hold = new DiskHold(id, folder, this.#directory, this.#options, lock, record);
       await hold.save(record);
       writeFileSync(join(folder, DATA), "", { flag: "a", mode: this.#options.mode });
       return hold;
     } catch (error) {
-      lock?.release();
+      lock.release();
       abandon(folder);
+      if (error instanceof UploadError) throw error;
       throw storageFailure("create", folder, "the upload", error);
     }
   }
 
-  async hold(id: string, onWanted: () => void): Promise<SessionHold | undefined> {
+  async hold(
+    id: string,
+    onWanted: () => void,
+    { toRemove = false }: HoldOptions = {},
+  ): Promise<SessionHold | undefined> {
     const folder = this.#folderOf(id);
-    let lock: SessionLock | undefined;
+    const lock = this.#lockOf(id, { waitFor: HAND_OVER, onHandOverRequested: onWanted, mayLackFile: toRemove });
     try {
-      lock = await SessionLock.take(folder, onWanted); // a full disk has no room for it
-      const record = lock && recordIn(folder);
-      if (lock && record) return new DiskHold(id, folder, this.#directory, this.#options, lock, record);
+      await lock.take();
+      const record = recordIn(folder);
+      if (record) return new DiskHold(id, folder, this.#directory, this.#options, lock, record);
     } catch (error) {
-      lock?.release();
+      lock.release();
       if (error instanceof SessionBusyError) throw error;
+      if ((error as { code?: unknown }).code === "ENOENT") return undefined;
       throw storageFailure("read", folder, "the upload", error);
     }
-    lock?.release(); // it was killed before its record was there: nobody knows of it
+    lock.release(); // it was killed before its record was there: no sender knows of it
     return undefined;
   }
 
@@ -105,16 +127,35 @@ export class DiskSessions implements SessionStorage {
   }
 
   async removeExpired(ms: number): Promise<number> {
-    let removed = 0;
-    for await (const id of this.#ids()) {
-      const folder = this.#folderOf(id);
-      if (Date.now() - touchedAt(folder) < ms) continue;
-      const lock = await SessionLock.take(folder, () => {}).catch(() => undefined);
-      // Somebody may have come meanwhile.
-      if (lock !== undefined && Date.now() - touchedAt(folder) >= ms && removeSession(folder)) removed++;
-      lock?.release();
+    for (const name of namesIn(join(this.#directory, SESSIONS))) {
+      if (name.startsWith(REMOVED) && ID.test(name.slice(REMOVED.length))) empty(join(this.#directory, SESSIONS, name));
     }
+    let removed = 0;
+    // Several at a time, as the locks of another container may have to be watched.
+    const expiring: Promise<boolean>[] = [];
+    const finish = async () => removed += (await Promise.all(expiring.splice(0))).filter(Boolean).length;
+    for await (const id of this.#ids()) {
+      if (Date.now() - touchedAt(this.#folderOf(id)) < ms) continue;
+      if (expiring.push(this.#expire(id, ms)) === AT_ONCE) await finish();
+    }
+    await finish();
     return removed;
+  }
+
+  /** Removes a session that has expired, unless another has it; tells whether it did. */
+  async #expire(id: string, ms: number): Promise<boolean> {
+    const folder = this.#folderOf(id);
+    const touched = touchedAt(folder);
+    const lock = this.#lockOf(id, { mayLackFile: true });
+    try {
+      await lock.take();
+      // Its data may have been continued meanwhile. The folder itself has just been touched.
+      return Date.now() - (contentTouchedAt(folder) ?? touched) >= ms && removeSession(folder);
+    } catch {
+      return false; // the next time tries again
+    } finally {
+      lock.release();
+    }
   }
 
   /** The sessions that there are. Other work of the process has its turn between them. */
@@ -128,6 +169,11 @@ export class DiskSessions implements SessionStorage {
   #folderOf(id: string): string {
     return join(this.#directory, SESSIONS, id);
   }
+
+  #lockOf(id: string, options: Partial<ProcessLockOptions>): ProcessLock {
+    const subject = `the upload ${id}`;
+    return new ProcessLock({ directory: this.#folderOf(id), subject, busy: () => new SessionBusyError(), ...options });
+  }
 }
 
 class DiskHold implements SessionHold {
@@ -135,7 +181,7 @@ class DiskHold implements SessionHold {
   readonly #folder: string;
   readonly #directory: string;
   readonly #options: DiskOptions;
-  readonly #lock: SessionLock;
+  readonly #lock: ProcessLock;
   #record: SessionRecord;
   #file: OpenFile | undefined = undefined;
 
@@ -144,7 +190,7 @@ class DiskHold implements SessionHold {
     folder: string,
     directory: string,
     options: DiskOptions,
-    lock: SessionLock,
+    lock: ProcessLock,
     record: SessionRecord,
   ) {
     this.id = id;
@@ -173,8 +219,8 @@ class DiskHold implements SessionHold {
 
   async save(record: SessionRecord): Promise<void> {
     const next = join(this.#folder, NEXT_RECORD);
+    this.#lock.requireHeld();
     try {
-      this.#lock.require();
       writeFileSync(next, JSON.stringify(record), { mode: 0o600 });
       if (this.#options.flush) await flushed(next);
       await renameFile(next, join(this.#folder, RECORD), { atOnce: true });
@@ -186,8 +232,8 @@ class DiskHold implements SessionHold {
   }
 
   async append(pieces: readonly Uint8Array[]): Promise<void> {
+    this.#lock.requireHeld();
     try {
-      this.#lock.require();
       this.#file ??= await OpenFile.open(this.#data, "a");
       await writeFully(this.#file, pieces);
     } catch (error) {
@@ -202,15 +248,16 @@ class DiskHold implements SessionHold {
     try {
       if (this.#options.flush) await file.datasync();
       await file.close();
-      lstatSync(this.#data); // somebody may have removed it, and what was appended with it
+      lstatSync(this.#data); // it may have been removed, and what was appended with it
     } catch (error) {
       throw storageFailure("write", this.#data, "the upload", error);
     }
+    this.#lock.requireHeld();
   }
 
   async truncate(offset: number): Promise<void> {
     await this.settle();
-    this.#lock.require();
+    this.#lock.requireHeld();
     truncateSync(this.#data, offset);
   }
 
@@ -268,8 +315,8 @@ class DiskHold implements SessionHold {
     }
     const place = statusOf(path);
     const { mode, flush = false } = this.#options;
+    this.#lock.requireHeld();
     try {
-      this.#lock.require();
       const file = await OpenFile.open(source, "r+");
       try {
         if (overwrite && place?.isFile()) await keepAttributes(file, place);
@@ -288,7 +335,7 @@ class DiskHold implements SessionHold {
 
   async remove(): Promise<void> {
     await this.settle().catch(() => {}); // it goes away
-    this.#lock.require();
+    this.#lock.requireHeld();
     removeSession(this.#folder);
     this.#lock.release();
   }
@@ -299,16 +346,37 @@ class DiskHold implements SessionHold {
   }
 }
 
-/** Removes the files of a session, and its folder unless there is something of somebody else in it. */
+/** Whether a name in the folder of a session is one that sessions use. */
+function isOwnName(name: string): boolean {
+  return [DATA, RECORD, NEXT_RECORD].includes(name) || PART.test(name) || isTemporaryName(name) || isLockName(name) ||
+    OLD_LOCK.test(name);
+}
+
+/**
+ * Removes a session; tells whether all of it is gone. It gets another name first, so that no request finds it any more, and
+ * needs no room on the disk. Files of others stay in their place.
+ */
 function removeSession(folder: string): boolean {
-  const ours = namesIn(folder).filter((name) =>
-    name === DATA || name === RECORD || name === NEXT_RECORD || PART.test(name) || isTemporaryName(name)
-  );
-  // The record last: without it nobody finds the session.
-  for (const name of [...ours.filter((name) => name !== RECORD).sort(), ...ours.filter((name) => name === RECORD)]) {
-    unlinkSync(join(folder, name));
+  if (!namesIn(folder).every(isOwnName)) return empty(folder);
+  const removed = join(dirname(folder), REMOVED + basename(folder));
+  try {
+    renameFileNow(folder, removed);
+  } catch {
+    return empty(folder); // the folder of sessions has no room for another name, or something of it is open on Windows
   }
-  for (const name of namesIn(folder)) if (isLockName(name)) unlinkSync(join(folder, name));
+  return empty(removed);
+}
+
+/** Removes the files of a session, and its folder unless there is something else in it; tells whether that is gone. */
+function empty(folder: string): boolean {
+  // The record first: without it no request finds the session, and what is left of it expires.
+  for (const name of namesIn(folder).filter(isOwnName).sort((a, b) => Number(b === RECORD) - Number(a === RECORD))) {
+    try {
+      unlinkSync(join(folder, name));
+    } catch {
+      // The folder cannot be removed then, and the next sweep tries again.
+    }
+  }
   try {
     rmdirSync(folder);
     return true;
@@ -335,10 +403,15 @@ function recordIn(folder: string): SessionRecord | undefined {
   }
 }
 
-/** When the data or the record of a session was changed, in ms since 1970. */
-function touchedAt(folder: string): number {
+/** When the data or the record of a session was changed, in ms since 1970; undefined if it has neither. */
+function contentTouchedAt(folder: string): number | undefined {
   const times = [DATA, RECORD].map((name) => statusOf(join(folder, name))?.mtimeMs ?? 0);
-  return Math.max(...times) || statSync(folder, { throwIfNoEntry: false })?.mtimeMs || Date.now();
+  return Math.max(...times) || undefined;
+}
+
+/** When a session was changed, in ms since 1970. */
+function touchedAt(folder: string): number {
+  return contentTouchedAt(folder) ?? statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
 }
 
 function statusOf(path: string): Stats | undefined {

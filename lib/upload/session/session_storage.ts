@@ -104,13 +104,19 @@ export interface SessionStorage {
    *
    * @param onWanted Called when another process asks for the session, once at most.
    * @returns undefined if there is no such session.
-   * @throws {SessionBusyError} if its holder lives and does not let go in time.
+   * @throws {SessionBusyError} if its holder lives and does not release it in time.
    */
-  hold(id: string, onWanted: () => void): Promise<SessionHold | undefined>;
+  hold(id: string, onWanted: () => void, options?: HoldOptions): Promise<SessionHold | undefined>;
   /** Counts the sessions that hold data. */
   countOpen(): Promise<number>;
   /** Removes sessions that were not touched for `ms`; resolves to how many there were. */
   removeExpired(ms: number): Promise<number>;
+}
+
+/** Options of {@linkcode SessionStorage.hold}. */
+export interface HoldOptions {
+  /** Whether the session is held only to be removed, which needs no room on the disk. */
+  readonly toRemove?: boolean;
 }
 
 /** How {@linkcode SessionHold.store} gives a name. */

@@ -5,6 +5,7 @@ import type { BodySource } from "../body/body_source.ts";
 import { receiveBody } from "../body/receive_body.ts";
 import type { InnerOptions, ReceiveOptions } from "../body/upload_options.ts";
 import {
+  type HoldOptions,
   SessionBusyError,
   type SessionHold,
   type SessionRecord,
@@ -131,19 +132,23 @@ export class Sessions {
   /**
    * Takes a session over from the request that has it, if one does: that one is interrupted.
    *
+   * @param options.toRemove Whether it is taken only to be removed, which needs no room on the disk.
    * @returns undefined if there is no such session.
    * @throws {SessionBusyError} if the other request does not end in time.
    */
-  async take(id: string): Promise<Lease | undefined> {
+  async take(id: string, options: HoldOptions = {}): Promise<Lease | undefined> {
     const end = performance.now() + PATIENCE;
     for (let live = this.#live.get(id); live !== undefined; live = this.#live.get(id)) {
       live.controller.abort(new SupersededError());
       if (!await endsWithin(live.released, end - performance.now())) throw new SessionBusyError();
     }
-    const lease = await this.#lease(id, (onWanted) => this.#storage.hold(id, onWanted));
+    const lease = await this.#lease(id, (onWanted) => this.#storage.hold(id, onWanted, options));
     if (lease === undefined) return undefined;
     try {
-      if (await isInOrder(lease.hold, this.maxAge)) return lease;
+      if (!hasExpired(lease.hold, this.maxAge)) {
+        if (!options.toRemove) await dropUnverified(lease.hold);
+        return lease;
+      }
       await lease.hold.remove();
     } catch (error) {
       await lease.release();
@@ -205,14 +210,16 @@ export class Sessions {
   }
 }
 
-/** Drops what no checksum vouches for; tells whether the session may be continued. */
-async function isInOrder(hold: SessionHold, maxAge: number): Promise<boolean> {
+function hasExpired({ record, touched }: SessionHold, maxAge: number): boolean {
+  return record.state !== "storing" && Date.now() - touched >= maxAge;
+}
+
+/** Drops what no checksum vouches for. */
+async function dropUnverified(hold: SessionHold): Promise<void> {
   const { verified, ...record } = hold.record;
-  if (verified !== undefined) {
-    if (hold.offset > verified) await hold.truncate(verified);
-    await hold.save(record);
-  }
-  return record.state === "storing" || Date.now() - hold.touched < maxAge;
+  if (verified === undefined) return;
+  if (hold.offset > verified) await hold.truncate(verified);
+  await hold.save(record);
 }
 
 async function endsWithin(promise: Promise<void>, ms: number): Promise<boolean> {

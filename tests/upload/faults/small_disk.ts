@@ -6,13 +6,13 @@ import { join } from "node:path";
 /** Why no file system can be mounted here, if so. */
 export const cannotMount: string | false = reasonNotToMount();
 
-function mount(folder: string, mebibytes: number): boolean {
-  return spawnSync("mount", ["-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", folder]).status === 0;
+function mount(folder: string, options: string): boolean {
+  return spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]).status === 0;
 }
 
 function reasonNotToMount(): string | false {
   const folder = mkdtempSync(join(tmpdir(), "millrace-mount-"));
-  const isMounted = mount(folder, 1);
+  const isMounted = mount(folder, "size=1m");
   if (isMounted) spawnSync("umount", [folder]);
   rmSync(folder, { recursive: true });
   return isMounted ? false : "only root may mount a small disk";
@@ -24,9 +24,22 @@ export async function onSmallDisk(
   mebibytes: number,
   use: (disk: string) => Promise<void>,
 ): Promise<void> {
+  await onDisk(folder, `size=${mebibytes}m`, use);
+}
+
+/** Uses a disk that holds no more than some files and folders, mounted below `folder`. */
+export async function onDiskOfFewFiles(
+  folder: string,
+  files: number,
+  use: (disk: string) => Promise<void>,
+): Promise<void> {
+  await onDisk(folder, `size=8m,nr_inodes=${files}`, use);
+}
+
+async function onDisk(folder: string, options: string, use: (disk: string) => Promise<void>): Promise<void> {
   const disk = join(folder, "disk");
   mkdirSync(disk);
-  if (!mount(disk, mebibytes)) throw new Error(`cannot mount ${disk}`);
+  if (!mount(disk, options)) throw new Error(`cannot mount ${disk}`);
   try {
     await use(disk);
   } finally {

@@ -3,10 +3,9 @@ import { link, mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import test from "node:test";
 import { UploadError } from "../../../lib/upload/mod.ts";
-import { SessionLock } from "../../../lib/upload/session/session_lock.ts";
 import { createUploadHandler } from "../../../lib/upload/mod.ts";
 import { inFolder, listed } from "../../support/folders.ts";
-import { pause, until } from "../../support/waits.ts";
+import { until } from "../../support/waits.ts";
 import { serving } from "../handler/serving_handler.ts";
 import { ask, filesIn, type Step } from "./exchange_case.ts";
 
@@ -188,35 +187,6 @@ test("a record that is none of ours is no session, and left alone", () =>
       assert.equal((await send({ request: ["HEAD", upload] })).status, 404, text);
       assert.equal(await readFile(join(folder, SESSIONS, upload.slice(1), "record.json"), "utf8"), text);
     }
-  }));
-
-test("of many who want a lock, one has it at a time", () =>
-  inFolder(async (folder) => {
-    let holders = 0;
-    let turns = 0;
-    await Promise.all(Array.from({ length: 12 }, async () => {
-      for (let i = 0; i < 4; i++) {
-        const lock = (await SessionLock.take(folder, () => {}))!;
-        assert.equal(++holders, 1);
-        lock.require();
-        turns++;
-        await pause(1);
-        holders--;
-        lock.release();
-      }
-    }));
-    assert.equal(turns, 48);
-  }));
-
-test("a lock is taken from a dead process at once, and from one that shows no sign of life", () =>
-  inFolder(async (folder) => {
-    await writeFile(join(folder, "lock.7"), JSON.stringify({ space: "elsewhere", pid: 1 }));
-    await utimes(join(folder, "lock.7"), Date.now() / 1000 - 60, Date.now() / 1000 - 60);
-    const lock = await SessionLock.take(folder, () => {});
-    assert.deepEqual(await readdir(folder), ["lock.8"]);
-    lock!.release();
-    assert.deepEqual(await readdir(folder), ["lock.8.free"]);
-    assert.equal(await SessionLock.take(join(folder, "missing"), () => {}), undefined);
   }));
 
 test("maxAge and other options are checked", () => {

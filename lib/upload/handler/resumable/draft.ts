@@ -266,7 +266,7 @@ async function tellOffset(exchange: Exchange, id: string, draft: Draft, state: S
 }
 
 async function cancel(exchange: Exchange, id: string): Promise<Outcome> {
-  const lease = await takeSession(exchange, id, "rufh");
+  const lease = await takeSession(exchange, id, "rufh", { toRemove: true });
   try {
     await lease.hold.remove();
     return { answer: emptyAnswer(204, {}) };

@@ -1,7 +1,9 @@
+import { LockLostError } from "../../../files/internal.ts";
 import { type DigestAlgorithm, formatHTTPDate } from "../../../semantics/mod.ts";
 import { fieldOf } from "../../body/body_source.ts";
 import { UploadError } from "../../body/upload_error.ts";
 import {
+  type HoldOptions,
   SessionBusyError,
   type SessionHold,
   type SessionRecord,
@@ -64,14 +66,15 @@ export function asked({ request }: Pick<Exchange, "request">, name: string): str
 /**
  * Takes the session that the request names, from whoever has it.
  *
- * @throws {Refusal} `NOT_FOUND`, or `LOCKED` if another request does not let go of it.
+ * @throws {Refusal} `NOT_FOUND`, or `LOCKED` if another request does not release it.
  */
 export async function takeSession(
   exchange: Exchange,
   id: string | undefined,
   protocol: "tus" | "rufh",
+  options?: HoldOptions,
 ): Promise<Lease> {
-  const lease = id === undefined ? undefined : await exchange.sessions.take(id);
+  const lease = id === undefined ? undefined : await exchange.sessions.take(id, options);
   if (lease?.hold.record.protocol === protocol) return lease;
   await lease?.release();
   throw noSession();
@@ -94,6 +97,9 @@ export function failed({ settings }: Pick<Exchange, "settings">, error: unknown,
 function sessionRefusal(error: unknown): Refusal | undefined {
   if (error instanceof SupersededError) return new Refusal("SUPERSEDED", error.message, {}, error);
   if (error instanceof SessionBusyError) return new Refusal("LOCKED", error.message, { "Retry-After": "1" }, error);
+  if (error instanceof LockLostError) {
+    return new Refusal("LOCKED", "Another request has taken the upload over", { "Retry-After": "1" }, error);
+  }
   if (error instanceof TooManySessionsError) return new Refusal("BUSY", error.message, { "Retry-After": "60" }, error);
   return undefined;
 }

@@ -260,7 +260,7 @@ async function tellOffset(exchange: Exchange, id: string | undefined): Promise<O
 }
 
 async function terminate(exchange: Exchange, id: string | undefined): Promise<Outcome> {
-  const lease = await takeSession(exchange, id, "tus");
+  const lease = await takeSession(exchange, id, "tus", { toRemove: true });
   try {
     await lease.hold.remove();
     return { answer: emptyAnswer(204, {}) };
