@@ -2,6 +2,7 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { removeTemporary } from "../files/internal.ts";
 import { bool, schema, type SchemaOf } from "../streams/internal.ts";
+import { Turn } from "../files/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import { manifestName } from "./manifest.ts";
 import { explain, type Problem } from "./problem.ts";
@@ -78,6 +79,15 @@ export async function cleanPrecompressed(directory: string, options: CleanOption
   const { followLinks } = cleanOptions(options);
   const { temporaries } = await walk(directory, { dotfiles: true, followLinks, once: true });
   const folder = await realpath(directory);
+  const turn = await Turn.take(folder); // behind other runs of this process
+  try {
+    return await clean(folder, temporaries, followLinks);
+  } finally {
+    turn!.end();
+  }
+}
+
+async function clean(folder: string, temporaries: readonly string[], followLinks: boolean): Promise<CleanReport> {
   for (const path of temporaries) {
     if (await isAbandonedTemporary(join(folder, path))) await removeTemporary(join(folder, path));
   }
@@ -86,7 +96,7 @@ export async function cleanPrecompressed(directory: string, options: CleanOption
   const removed: string[] = [];
   const problems: Problem[] = [];
   let isClean = true;
-  await target.begin();
+  await target.begin({ toRemove: true });
   for (const path of [...target.provenance.paths].sort()) {
     try {
       if (await target.remove(path)) removed.push(path);

@@ -1,10 +1,8 @@
-import { randomUUID } from "node:crypto";
-import { closeSync, constants, futimesSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { lstat, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
-import { clearInterval, setInterval } from "node:timers";
-import { processSpace } from "../files/internal.ts";
+import { ProcessLock, processSpace } from "../files/internal.ts";
 import { isProcessAlive } from "../runtime/mod.ts";
 import { checkedRecord, checkedVariant, isBelowFolder, isFormat } from "./manifest.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
@@ -12,15 +10,12 @@ import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import { journalName } from "./manifest.ts";
 import { cannotWrite } from "./problem.ts";
 
-/** The beginning of a journal's first line. */
-const FIRST_WORDS = '\n{"space":';
-/** How often a run that is under way touches its journal, in ms. */
-const HEARTBEAT = 5000;
-/** A journal that nobody touched for so long belongs to a run that was killed, in ms. */
+/** The beginning of a journal's first line; of earlier versions, which named the run's process in it. */
+const FIRST_WORDS = ['\n{"copied":', '\n{"space":'];
+/** A journal of an earlier version that was not touched for so long belongs to a run that was killed, in ms. */
 const LONGEST_SILENCE = 30_000;
-
-/** Journals of runs in this process. */
-const running = new Set<string>();
+/** How long a run waits for one that is about to end, in ms. */
+const WAIT = 1000;
 
 /** A file that is about to get its name: a copy, or a variant of the file at `path`. */
 export interface JournalEntry {
@@ -31,12 +26,10 @@ export interface JournalEntry {
   readonly made?: { readonly format: VariantFormat | DeltaFormat; readonly variant: VariantRecord };
 }
 
-/** A run that a journal is of, or was until it was killed. */
+/** A run of version 0.2, which held the journal as long as it touched it. */
 interface Owner {
   readonly space: unknown;
   readonly pid: unknown;
-  /** The identifier of the run. */
-  readonly run: unknown;
   /** How long the journal was that it found, whose run was at an end. */
   readonly after: unknown;
 }
@@ -48,6 +41,7 @@ export interface FoundJournal {
   readonly copied: boolean;
   /** The length of the file in bytes, by which a change is seen. */
   readonly length: number;
+  /** Whether a run of version 0.2 is under way. */
   readonly isHeld: boolean;
 }
 
@@ -68,115 +62,146 @@ export async function readJournal(folder: string): Promise<FoundJournal | undefi
     throw error;
   }
   const entries: JournalEntry[] = [];
-  const owners: Owner[] = [];
+  let owners: Owner[] = [];
   let copied = false;
+  let isJournal = FIRST_WORDS.some((words) => words.startsWith(text.slice(0, words.length)));
   for (const value of valuesOf(text)) {
-    if (isOwner(value)) {
-      owners.push(value);
+    if (isOwner(value) || "copied" in value) {
+      owners = isOwner(value) ? [...owners, value] : []; // a run that holds a lock has found those before at an end
+      isJournal = true;
       copied = value.copied === true;
     } else {
       const entry = checkedEntry(value);
       if (entry) entries.push(entry);
     }
   }
-  if (owners.length === 0 && !FIRST_WORDS.startsWith(text.slice(0, FIRST_WORDS.length))) throw notOurs(path);
+  if (!isJournal) throw notOurs(path);
   const touched = await stat(path).then(({ mtimeMs }) => mtimeMs, () => 0);
   // Of those that found the same, the first is at work.
   const latest = owners.filter(({ after }) => after === owners.at(-1)!.after);
-  const isHeld = touched > Date.now() - LONGEST_SILENCE && latest.some((owner) => mayRun(owner, path));
+  const isHeld = touched > Date.now() - LONGEST_SILENCE && latest.some(mayRun);
   return { entries, copied, length: text.length, isHeld };
 }
 
+/** Options of {@linkcode Journal.open}. */
+export interface JournalOptions {
+  readonly copied: boolean;
+  readonly toRemove: boolean;
+  readonly expected: number | undefined;
+}
+
 /**
- * Tells, line by line and before it happens, which bytes a run puts where; so that after a kill the next run knows them
- * for ours, and need not make them again. It is also the folder's lock: a second run finds it and leaves.
+ * The record, line by line and before it happens, of which bytes a run puts where: after a kill the next run knows them for
+ * its own, and need not make them again. A run holds the lock of the folder as long as it has the journal.
  */
 export class Journal {
   readonly #path: string;
+  readonly #lock: ProcessLock;
   #descriptor: number;
-  readonly #timer: ReturnType<typeof setInterval>;
 
-  private constructor(path: string, descriptor: number) {
+  private constructor(path: string, lock: ProcessLock, descriptor: number) {
     this.#path = path;
+    this.#lock = lock;
     this.#descriptor = descriptor;
-    running.add(path);
-    this.#timer = setInterval(() => this.#touch(), HEARTBEAT);
-    this.#timer.unref();
   }
 
   /**
-   * Takes the folder for a run. What a killed one told stays in the journal.
+   * Takes the folder for a run. What a killed one noted stays in the journal.
    *
-   * @param copied Whether the files themselves are copied there.
-   * @param expected How long the journal was when the run was planned; undefined if there was none.
+   * @param options.copied Whether the files themselves are copied there.
+   * @param options.toRemove Whether the run only removes, which needs no room on the disk.
+   * @param options.expected How long the journal was when the run was planned; undefined if there was none.
    * @throws {Error} if another run is under way, or was since, or the folder cannot be written to.
    */
-  static async open(folder: string, copied: boolean, expected: number | undefined): Promise<Journal> {
+  static async open(folder: string, { copied, toRemove, expected }: JournalOptions): Promise<Journal> {
     const path = join(folder, journalName);
-    const found = await readJournal(folder);
-    // Nothing is waited for from here on, so that another run in this process sees that this one is at work.
-    if (found?.isHeld || running.has(path)) throw atWork(folder);
-    if (found?.length !== expected) throw changedMeanwhile(folder);
-    const { O_APPEND, O_WRONLY, O_NOFOLLOW = 0 } = constants;
-    let descriptor: number;
+    const lock = await lockedFolder(folder);
     try {
-      descriptor = openSync(path, found ? O_APPEND | O_WRONLY | O_NOFOLLOW : "ax");
+      const found = await readJournal(folder);
+      if (found?.isHeld) throw atWork(folder);
+      if (found?.length !== expected) throw changedMeanwhile(folder);
+      const journal = new Journal(path, lock, openJournal(folder, path, found !== undefined));
+      try {
+        // A line end first: the last line may have been torn.
+        journal.#write(`\n${JSON.stringify({ copied })}\n`);
+      } catch (error) {
+        const { code = "" } = error as NodeJS.ErrnoException;
+        if (!toRemove || !["ENOSPC", "EDQUOT"].includes(code)) {
+          journal.leave();
+          throw cannotWrite(folder, error);
+        }
+      }
+      return journal;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "EEXIST") throw changedMeanwhile(folder);
-      throw cannotWrite(folder, error);
+      lock.release();
+      throw error;
     }
-    const journal = new Journal(path, descriptor);
-    const run = randomUUID();
-    try {
-      // A line end first: the last line may have been torn.
-      const owner = { space: processSpace(), pid: process.pid, run, after: expected ?? 0 };
-      journal.#write(`\n${JSON.stringify({ ...owner, copied })}\n`);
-      if (found === undefined || firstOwner(readFileSync(path, "utf8").slice(expected)) === run) return journal;
-    } catch (error) {
-      journal.leave();
-      throw cannotWrite(folder, error);
-    }
-    journal.leave();
-    throw atWork(folder);
+  }
+
+  /** @throws {LockLostError} if another process took this run for dead, and the folder. */
+  requireHeld(): void {
+    this.#lock.requireHeld();
   }
 
   /**
-   * Tells of a file that gets its name next.
+   * Notes a file that gets its name next.
    *
-   * @throws {Error} if that cannot be written, so that the file must not get its name.
+   * @throws {Error} if that cannot be written, or the folder is another run's, so that the file must not get its name.
    */
   append(entry: JournalEntry): void {
+    this.requireHeld();
     this.#write(`${JSON.stringify(entry)}\n`);
   }
 
   /** Ends the journal, of which the manifest has all now. */
   async remove(): Promise<void> {
-    this.leave();
+    this.#close();
     await rm(this.#path, { force: true });
+    this.#lock.release();
   }
 
   /** Leaves the journal to the next run. */
   leave(): void {
-    if (this.#descriptor === -1) return;
-    clearInterval(this.#timer);
-    running.delete(this.#path);
-    closeSync(this.#descriptor);
+    this.#close();
+    this.#lock.release();
+  }
+
+  #close(): void {
+    if (this.#descriptor !== -1) closeSync(this.#descriptor);
     this.#descriptor = -1;
   }
 
-  /** At once: it has to be told before what it tells of is done. */
+  /** At once: it has to be noted before what it is about is done. */
   #write(text: string): void {
     const bytes = new TextEncoder().encode(text);
     for (let start = 0; start < bytes.length;) start += writeSync(this.#descriptor, bytes, start);
   }
+}
 
-  #touch(): void {
-    const now = Date.now() / 1000;
-    try {
-      futimesSync(this.#descriptor, now, now);
-    } catch {
-      // A folder that is gone fails the run by itself.
-    }
+/** Takes the lock of a folder that runs write to. */
+async function lockedFolder(folder: string): Promise<ProcessLock> {
+  const lock = new ProcessLock({
+    directory: folder,
+    subject: `the folder ${folder}`,
+    waitFor: WAIT,
+    busy: () => atWork(folder),
+  });
+  try {
+    await lock.take();
+  } catch (error) {
+    throw (error as { code?: unknown }).code === undefined ? error : cannotWrite(folder, error);
+  }
+  return lock;
+}
+
+/** Opens a journal that is there, or begins one; returns its descriptor. */
+function openJournal(folder: string, path: string, isThere: boolean): number {
+  const { O_APPEND, O_WRONLY, O_NOFOLLOW = 0 } = constants;
+  try {
+    return openSync(path, isThere ? O_APPEND | O_WRONLY | O_NOFOLLOW : "ax");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw changedMeanwhile(folder);
+    throw cannotWrite(folder, error);
   }
 }
 
@@ -194,10 +219,10 @@ export function changedMeanwhile(folder: string): Error {
 }
 
 /** Whether the process of a journal that was touched lately may still be at work. */
-function mayRun({ space, pid }: Owner, path: string): boolean {
+function mayRun({ space, pid }: Owner): boolean {
   if (space !== processSpace()) return true;
   // In a container, the process that was killed often had the id of this one.
-  return pid === process.pid ? running.has(path) : isProcessAlive(Number(pid)) !== false;
+  return pid !== process.pid && isProcessAlive(Number(pid)) !== false;
 }
 
 /** The values in the lines of a journal. A line that a kill has torn has none: the file it told of has not got its name. */
@@ -205,13 +230,9 @@ function valuesOf(text: string): Record<string, unknown>[] {
   return text.split("\n").map(parsed).filter((value) => value !== undefined);
 }
 
+/** Whether a line is that of a run of version 0.2, to be dropped in 0.4. */
 function isOwner(value: Record<string, unknown>): value is Record<string, unknown> & Owner {
   return "pid" in value;
-}
-
-/** The run whose line is the first. */
-function firstOwner(text: string): unknown {
-  return valuesOf(text).find(isOwner)?.run;
 }
 
 function parsed(line: string): Record<string, unknown> | undefined {

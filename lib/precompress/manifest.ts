@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, sep } from "node:path";
+import { isLockName } from "../files/internal.ts";
 import { AtomicFile, isTemporaryName } from "../files/mod.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { DictionaryRecord, FileRecord, Manifest, VariantRecord } from "./records.ts";
@@ -22,9 +23,9 @@ export const manifestName = ".millrace.json";
 /** The journal's name: the file beside the manifest that a run writes as it goes. */
 export const journalName = ".millrace.journal";
 
-/** Whether `name` is one of the files that runs keep for themselves, which are no part of a site. */
+/** Whether `name` is one of the files that runs keep for themselves, or of a lock: they are no part of a site. */
 export function isOwnName(name: string): boolean {
-  return name === manifestName || name === journalName || isTemporaryName(name);
+  return name === manifestName || name === journalName || isTemporaryName(name) || isLockName(name);
 }
 
 /*

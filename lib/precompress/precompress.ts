@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { Turn } from "../files/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import { act } from "./carry_out.ts";
 import { Cache } from "./cache/cache.ts";
@@ -9,9 +10,15 @@ import { openStore } from "./cache/cache.ts";
 import type { Context } from "./context.ts";
 import { immutabilityOf, toldBy } from "./selection.ts";
 import { Ledger } from "./ledger.ts";
-import { type PrecompressOptions, precompressOptions, settingsOf } from "./options.ts";
+import {
+  type CheckedOptions,
+  type PrecompressOptions,
+  precompressOptions,
+  type Settings,
+  settingsOf,
+} from "./options.ts";
 import { isOwnName, manifestName } from "./manifest.ts";
-import { placesOf } from "./places.ts";
+import { type Places, placesOf } from "./places.ts";
 import { Plan, type Work } from "./plan.ts";
 import { planExtra, planFile } from "./plan_file.ts";
 import { Pool } from "./pool.ts";
@@ -21,7 +28,7 @@ import { ProgressMeter } from "./pool.ts";
 import { dropGone, recordExtra, recordSettled } from "./record_work.ts";
 import { type PrecompressReport, summarize } from "./report.ts";
 import type { RunDetails } from "./report.ts";
-import { requireMatch, selectionOf } from "./selection.ts";
+import { requireMatch, type Selection, selectionOf } from "./selection.ts";
 import { planSiteDictionary } from "./site/site_dictionary.ts";
 import { planStale } from "./plan_file.ts";
 import { Target } from "./target.ts";
@@ -74,6 +81,31 @@ export async function precompressInDetail(directory: string, options: Precompres
   const selection = await selectionOf(settings);
   const told = await toldBy(checked.immutable);
   const places = await placesOf(directory, checked);
+  // Behind other runs of this process; one that only looks changes nothing, and waits for none.
+  const turn = settings.dryRun ? undefined : await Turn.take(places.target, { signal });
+  try {
+    return await precompressIn(places, { directory, checked, settings, selection, told, started });
+  } finally {
+    turn?.end();
+  }
+}
+
+/** Options of a run that were checked. */
+interface Checked {
+  readonly directory: string;
+  readonly checked: CheckedOptions;
+  readonly settings: Settings;
+  readonly selection: Selection;
+  readonly told: Awaited<ReturnType<typeof toldBy>>;
+  /** When the run was asked for, of `performance.now()`. */
+  readonly started: number;
+}
+
+async function precompressIn(
+  places: Places,
+  { directory, checked, settings, selection, told, started }: Checked,
+): Promise<RunDetails> {
+  const { signal } = checked;
   const { followLinks } = settings;
   const isCopy = places.source !== places.target;
   const cache = places.cache === undefined || settings.dryRun
@@ -127,6 +159,7 @@ export async function precompressInDetail(directory: string, options: Precompres
     };
   } finally {
     signal?.removeEventListener("abort", stop);
+    target.leave();
     await pool.stop(signal?.reason);
     await cache?.close();
   }

@@ -121,13 +121,15 @@ export class Target {
   /**
    * Takes the folder for this run; to be called before anything is changed in it.
    *
+   * @param options.toRemove Whether the run only removes files, for which a full disk need have no room.
    * @throws {Error} if another run is under way, or was since, or it cannot be written to.
    */
-  async begin(): Promise<void> {
+  async begin({ toRemove = false }: { readonly toRemove?: boolean } = {}): Promise<void> {
     await makeDirectory(this.folder).catch((error) => {
       throw cannotWrite(this.folder, error);
     });
-    this.#writing = await Journal.open(this.folder, this.isCopy, this.journal?.length);
+    const expected = this.journal?.length;
+    this.#writing = await Journal.open(this.folder, { copied: this.isCopy, toRemove, expected });
     if (await readManifestText(this.folder) === this.#text) return;
     this.#writing.leave();
     throw changedMeanwhile(this.folder);
@@ -183,6 +185,7 @@ export class Target {
     if (occupant.kind === "nothing") return false;
     if (occupant.kind === "obstacle") throw new Error(occupant.message);
     if (!occupant.isOurs) throw new Error(NOT_AS_WRITTEN);
+    this.#writing?.requireHeld();
     const outcome = identity === undefined ? "changed" : await removeIfSame(place, identity);
     if (outcome === "changed") throw new Error(CAME_MEANWHILE);
     if (outcome === "missing") return false;
@@ -230,6 +233,7 @@ export class Target {
     try {
       for (const folder of this.#changed) await flushFolder(folder).catch(ignoreMissing);
       const text = manifestText(this.isCopy, records);
+      writing.requireHeld();
       if (text !== this.#text) await writeManifest(this.folder, text);
       await writing.remove();
     } finally {
@@ -253,6 +257,7 @@ export class Target {
     this.#writing = undefined;
     try {
       for (const folder of this.#changed) await flushFolder(folder).catch(ignoreMissing);
+      writing.requireHeld();
       await this.#removeManifest();
       await writing.remove();
     } finally {

@@ -37,7 +37,6 @@ const mechanisms: readonly Mechanism[] = [
       "lib/compression/options.ts": OWN_TIMER,
       "lib/files/follow/follow_source.ts": OWN_TIMER,
       "lib/files/series/series_attempts.ts": OWN_TIMER,
-      "lib/precompress/journal.ts": OWN_TIMER,
       "lib/runtime/serve.ts": OWN_TIMER,
       "lib/static/handler/fetch_handler.ts": OWN_TIMER,
       "lib/static/handler/rescan.ts": OWN_TIMER,
@@ -176,7 +175,7 @@ const mechanisms: readonly Mechanism[] = [
       "lib/runtime/mod.ts": "the question that the mechanism asks",
       "lib/runtime/process.ts": "the question that the mechanism asks",
       "lib/files/temporary.ts": "a temporary file is its process's while that runs",
-      "lib/precompress/journal.ts": "has not moved to ProcessLock yet",
+      "lib/precompress/journal.ts": "the journals of version 0.2 named their process; until 0.4",
     },
     planted: [
       'const file = openSync(join(folder, "lock"), "wx");',

@@ -55,7 +55,13 @@ test("scanTree() says in plain words why a folder cannot be served", () =>
 
 test("scanTree() leaves out names that begin with a dot, but not .well-known, nor any if asked to", () =>
   inFolder(async (folder) => {
-    const ours = { ".millrace.json": "{}", ".millrace-1-0f.tmp": "half", "a/.millrace.json": "{}" };
+    const ours = {
+      ".millrace.json": "{}",
+      ".millrace-1-0f.tmp": "half",
+      "a/.millrace.json": "{}",
+      ".millrace-lock-00000000.1.0.0-01234567": "",
+      "a/.app.log.millrace-lock-00000000.1.0.0-01234567": "",
+    };
     const open = { "a/index.html": "a", ".well-known/security.txt": "b" };
     const hidden = { ".env": "c", ".git/config": "d", "a/.htpasswd": "e", ".well-known/.hidden": "f" };
     await writeTree(folder, { ...ours, ...open, ...hidden });
