@@ -1,3 +1,4 @@
+import { Interval, Timer } from "../../timers/mod.ts";
 import type { InnerOptions, ReceiveOptions } from "./upload_options.ts";
 import { UploadError } from "./upload_error.ts";
 
@@ -6,8 +7,9 @@ export class Deadlines {
   readonly #signal: AbortSignal | undefined;
   readonly #watch: SenderWatch;
   readonly #expire: (reason: unknown) => void;
-  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
-  #lookTimer: ReturnType<typeof setTimeout> | undefined = undefined;
+  readonly #timer: Timer | undefined;
+  /** No timer is set anew for each chunk. */
+  readonly #looks: Interval | undefined;
 
   /**
    * Begins to watch.
@@ -23,30 +25,27 @@ export class Deadlines {
     signal?.addEventListener("abort", this.#onAbort);
     if (timeout !== Infinity) {
       const words = `The body was not received within ${timeout} ms`;
-      this.#timer = setTimeout(() => this.#end(new UploadError("TIMEOUT", words)), timeout);
+      this.#timer = new Timer(() => this.#end(new UploadError("TIMEOUT", words)));
+      this.#timer.start(timeout);
     }
-    if (this.#watch.interval !== Infinity) this.#wait();
+    if (this.#watch.interval !== Infinity) this.#looks = new Interval(this.#watch.interval, () => this.#look());
     if (signal?.aborted) this.#onAbort();
   }
 
   /** Watches no more. */
   stop(): void {
-    clearTimeout(this.#timer);
-    clearTimeout(this.#lookTimer);
+    this.#timer?.stop();
+    this.#looks?.stop();
     this.#signal?.removeEventListener("abort", this.#onAbort);
   }
 
-  /** Looks at the sender from time to time: no timer is set anew for each chunk. */
-  #wait(): void {
-    this.#lookTimer = setTimeout(() => {
-      try {
-        const failure = this.#watch.look();
-        if (failure === undefined) this.#wait();
-        else this.#end(failure);
-      } catch (error) {
-        this.#end(error); // as of a file whose size cannot be told
-      }
-    }, this.#watch.interval);
+  #look(): void {
+    try {
+      const failure = this.#watch.look();
+      if (failure !== undefined) this.#end(failure);
+    } catch (error) {
+      this.#end(error); // as of a file whose size cannot be told
+    }
   }
 
   readonly #onAbort = (): void => this.#end(this.#signal!.reason);

@@ -1,4 +1,5 @@
 import { readsOnAfterAnswer, writeStream } from "../../runtime/mod.ts";
+import { Pause } from "../../timers/mod.ts";
 import type { Answer } from "./incoming.ts";
 import type { Handled } from "./handle_upload.ts";
 
@@ -82,19 +83,19 @@ function heldBack(
 
 /** Drops what comes of a body for a time. */
 async function dropped(rest: RestOfBody, mostBytes: number, ms: number): Promise<"ended" | "more"> {
-  const countdown = new Countdown(ms);
-  const state = await rest.drop(mostBytes, countdown.over);
-  countdown.stop();
+  const pause = new Pause();
+  const state = await rest.drop(mostBytes, pause.wait(ms));
+  pause.end();
   return state;
 }
 
 /** Waits for the sender to end, or leave, or until it had its time; of what comes, some is dropped. */
 async function linger(rest: RestOfBody, mostBytes: number, left: Promise<void>): Promise<"ended" | "more"> {
-  const countdown = new Countdown(rest.isHeld ? SHORTEST_MS : SHORT_MS);
-  const over = Promise.race([countdown.over, left]);
+  const pause = new Pause();
+  const over = Promise.race([pause.wait(rest.isHeld ? SHORTEST_MS : SHORT_MS), left]);
   const state = await rest.drop(mostBytes, over);
   if (state === "more") await over;
-  countdown.stop();
+  pause.end();
   return state;
 }
 
@@ -117,24 +118,6 @@ export const MOST_BYTES: number = 1024 * 1024;
 export const MOST_MS = 2000;
 /** Fewest bytes that end a connection: less is waited for, so that it can be used again. */
 export const LITTLE: number = 64 * 1024;
-
-/** A countdown that fulfills a promise when it ends. */
-export class Countdown {
-  /** Fulfilled when it is over. */
-  readonly over: Promise<void>;
-  readonly #timer: ReturnType<typeof setTimeout>;
-
-  constructor(ms: number) {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.over = promise;
-    this.#timer = setTimeout(resolve, ms);
-  }
-
-  /** Stops the countdown. */
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
-}
 
 /** The rest of a refused request body, to be drained or abandoned. */
 class RestOfBody {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 import { writeInformation } from "../../runtime/mod.ts";
+import { Timer } from "../../timers/mod.ts";
 import { hasLeft, leftError } from "../body/upload_error.ts";
 import { ALLOWED } from "./admission.ts";
 import type { Answer } from "./incoming.ts";
@@ -129,18 +130,19 @@ function resetLingering(req: IncomingMessage, res: ServerResponse): void {
  */
 function linger(req: IncomingMessage, res: ServerResponse, end: () => void): void {
   let bytes = 0;
-  const timer = setTimeout(stop, MOST_MS);
+  const timer = new Timer(stop);
   const take = (chunk: Uint8Array): void => {
     bytes += chunk.length;
     if (bytes >= MOST_BYTES) req.pause();
   };
   function stop(): void {
-    clearTimeout(timer);
+    timer.stop();
     req.off("data", take).off("end", stop).off("close", stop);
     res.off("close", stop);
     end();
   }
   req.on("data", take).on("end", stop).on("close", stop);
   res.on("close", stop);
+  timer.start(MOST_MS);
   req.resume();
 }

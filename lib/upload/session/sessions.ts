@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { DigestAlgorithm } from "../../semantics/mod.ts";
+import { endsWithin } from "../../timers/mod.ts";
 import { type Announced, Digester } from "../body/announced.ts";
 import type { BodySource } from "../body/body_source.ts";
 import { receiveBody } from "../body/receive_body.ts";
@@ -220,14 +221,4 @@ async function dropUnverified(hold: SessionHold): Promise<void> {
   if (verified === undefined) return;
   if (hold.offset > verified) await hold.truncate(verified);
   await hold.save(record);
-}
-
-async function endsWithin(promise: Promise<void>, ms: number): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<boolean>((resolve) => timer = setTimeout(() => resolve(false), Math.max(0, ms)));
-  try {
-    return await Promise.race([promise.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

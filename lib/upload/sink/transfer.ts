@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { Timer } from "../../timers/mod.ts";
 import { writeStream } from "../../runtime/mod.ts";
 import type { DigestAlgorithm } from "../../semantics/mod.ts";
 import { type Announced, Digester, requireExpected, verifyDigests } from "../body/announced.ts";
@@ -25,7 +26,7 @@ export class FollowedFile implements Pace {
   readonly #options: SaveBodyOptions;
   readonly #fail: (reason: unknown) => void;
   readonly #digester: Digester | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+  readonly #timer: Timer = new Timer(() => this.#turn());
   readonly #start: number = performance.now();
   #size = 0;
   /** How many of the bytes are in the digests. */
@@ -47,7 +48,7 @@ export class FollowedFile implements Pace {
     if (algorithms.size > 0) this.#digester = new Digester(algorithms);
     const { maxBytes = Infinity, expectedBytes, onProgress } = options;
     const isWatched = maxBytes !== Infinity || expectedBytes !== undefined || onProgress !== undefined;
-    if (isWatched || this.#digester) this.#wait(INTERVAL);
+    if (isWatched || this.#digester) this.#timer.start(INTERVAL);
   }
 
   /** Bytes written so far; too many are reported elsewhere, or at the end. */
@@ -80,19 +81,17 @@ export class FollowedFile implements Pace {
 
   /** Looks at it no more. */
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#timer.stop();
   }
 
-  #wait(delay: number): void {
-    this.#timer = setTimeout(() => {
-      try {
-        this.#look();
-        this.#digest();
-        this.#wait(this.#digester && this.#digested < this.#size ? 0 : INTERVAL);
-      } catch (error) {
-        this.#fail(error);
-      }
-    }, delay);
+  #turn(): void {
+    try {
+      this.#look();
+      this.#digest();
+      this.#timer.start(this.#digester && this.#digested < this.#size ? 0 : INTERVAL);
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   #look(): void {
