@@ -1,4 +1,5 @@
 import { fileSlice } from "../../runtime/mod.ts";
+import { Timer } from "../../timers/mod.ts";
 import { answerBusy } from "../answer/answer_resource.ts";
 import { type Answer, type FileParts, valueOf } from "../answer/answer.ts";
 import { FileReader, isAsScanned, isShortage } from "./file_reader.ts";
@@ -34,10 +35,11 @@ export function fileBody(
     done();
   };
   open();
-  const timer = setTimeout(leave, UNREAD);
+  const unread = new Timer(leave);
+  unread.start(UNREAD);
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller): Promise<void> {
-      clearTimeout(timer);
+      unread.stop();
       try {
         const { ahead } = reader ??= open();
         // A new one each time: runtimes send from the piece itself, and do not tell when they have.
@@ -54,7 +56,7 @@ export function fileBody(
       done();
     },
     cancel(): void {
-      clearTimeout(timer);
+      unread.stop();
       leave();
     },
   }, { highWaterMark: 0 });

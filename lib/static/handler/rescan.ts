@@ -1,5 +1,5 @@
 import { type FSWatcher, statSync, watch } from "node:fs";
-import { clearTimeout, setTimeout } from "node:timers";
+import { Pause, Timer } from "../../timers/mod.ts";
 import type { TreeState } from "../scan/scan_tree.ts";
 
 /** How long changes may come one after the other before they are told, in ms. */
@@ -10,19 +10,21 @@ const LONGEST_WAIT = 1000;
 /** Tells of changes in a folder and in those below it, of many that come together once. */
 export class FolderWatch {
   readonly #directory: string;
-  readonly #onChange: () => void;
   readonly #onError: (error: Error) => void;
   #watcher: FSWatcher;
   /** The number of the folder that is watched: another one may get its name. */
   #number: number | undefined;
   /** When the first of the changes came that are to be told next, in ms. */
   #first: number | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #timer: Timer;
 
   /** @throws {Error} what the file system says. */
   constructor(directory: string, onChange: () => void, onError: (error: Error) => void) {
     this.#directory = directory;
-    this.#onChange = onChange;
+    this.#timer = new Timer(() => {
+      this.#first = undefined;
+      onChange();
+    }, { keepsAlive: false });
     this.#onError = onError;
     this.#watcher = this.#open();
   }
@@ -36,7 +38,7 @@ export class FolderWatch {
 
   close(): void {
     this.#watcher.close();
-    clearTimeout(this.#timer);
+    this.#timer.stop();
   }
 
   #open(): FSWatcher {
@@ -47,12 +49,7 @@ export class FolderWatch {
   #tellSoon(): void {
     const now = performance.now();
     this.#first ??= now;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#first = undefined;
-      this.#onChange();
-    }, Math.min(SETTLING, Math.max(0, this.#first + LONGEST_WAIT - now)));
-    this.#timer.unref();
+    this.#timer.setDue(Math.min(now + SETTLING, this.#first + LONGEST_WAIT));
   }
 }
 
@@ -103,10 +100,10 @@ export class Succession {
   #last = "";
   /** When the last change was seen. */
   #since = 0;
-  #pause = SHORT_PAUSE;
+  #pauseMs = SHORT_PAUSE;
   /** The loss that was told. */
   #loss: string | undefined;
-  #wake: () => void = () => {};
+  readonly #pause: Pause = new Pause({ keepsAlive: false });
 
   constructor(served: Served) {
     this.#served = served;
@@ -118,16 +115,16 @@ export class Succession {
     this.#isWanted = true;
     this.#adopted = "";
     this.#since = performance.now();
-    this.#pause = SHORT_PAUSE;
+    this.#pauseMs = SHORT_PAUSE;
     this.#running ??= this.#run();
-    this.#wake();
+    this.#pause.end();
   }
 
   /** Ends it, as the folder was scanned just now. */
   settle(): void {
     this.#isWanted = false;
     this.#loss = undefined;
-    this.#wake();
+    this.#pause.end();
   }
 
   /** Ends it for good; resolves when nothing is under way. */
@@ -139,11 +136,11 @@ export class Succession {
 
   async #run(): Promise<void> {
     while (this.#isWanted && (this.#loss !== undefined || performance.now() - this.#since < LINGER)) {
-      await this.#wait();
+      await this.#pause.wait(this.#pauseMs);
       if (!this.#isWanted) break;
       const started = performance.now();
       await this.#look();
-      this.#pause = Math.max(this.#pause, PAUSE_SHARE * (performance.now() - started));
+      this.#pauseMs = Math.max(this.#pauseMs, PAUSE_SHARE * (performance.now() - started));
     }
     this.#running = undefined;
   }
@@ -154,7 +151,7 @@ export class Succession {
     const isNew = digest !== this.#last;
     if (isNew) this.#since = performance.now();
     this.#last = digest;
-    this.#pause = isNew ? SHORT_PAUSE : Math.min(2 * this.#pause, LONG_PAUSE);
+    this.#pauseMs = isNew ? SHORT_PAUSE : Math.min(2 * this.#pauseMs, LONG_PAUSE);
     if (state && digest === this.#adopted) return;
     const loss = this.#served.lossOf(state);
     if (loss !== undefined || !state) return this.#miss(loss ?? "");
@@ -162,7 +159,7 @@ export class Succession {
     const rest = this.#served.isComplete(state) ? REST : LONG_REST;
     const isAtRest = this.#quietFor(state) >= rest;
     if (isAtRest && this.#isWanted && await this.#served.adopt(state)) this.#adopted = digest;
-    else this.#pause = SHORT_PAUSE;
+    else this.#pauseMs = SHORT_PAUSE;
   }
 
   #miss(loss: string): void {
@@ -175,16 +172,5 @@ export class Succession {
   #quietFor({ changedMs }: TreeState): number {
     const changed = changedMs % TICK === 0 ? changedMs + TICK : changedMs;
     return Math.max(performance.now() - this.#since, Date.now() - changed);
-  }
-
-  #wait(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#pause);
-      timer.unref();
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

@@ -1,7 +1,7 @@
+import { TurnSlicer } from "../../timers/mod.ts";
 import type { Answer } from "../answer/answer.ts";
 import type { Settings } from "../answer/settings.ts";
 import type { Variant } from "../answer/variant.ts";
-import { Turns } from "../scan/file_content.ts";
 import type { Warn } from "../scan/representation.ts";
 import { scanTree, type TreeState, treeState } from "../scan/scan_tree.ts";
 import { FolderWatch, type Served, Succession } from "./rescan.ts";
@@ -13,7 +13,7 @@ const MESSAGE = "has changed, but was answered as immutable: clients that have i
 
 /** Warns of each file that `former` answered as immutable and that has other bytes in `table`. */
 export async function warnOfChanged(former: Table, table: Table, warn: Warn): Promise<void> {
-  const turns = new Turns();
+  const turns = new TurnSlicer();
   for (let file = 0; file < table.tree.length; file++) {
     if (turns.isOver) await turns.next();
     const path = table.tree.changedPath(file, former.tree);
@@ -232,7 +232,7 @@ export class Site {
 
   /** Finds out meanwhile which variants of large files are what they should be. */
   #prove(table: Table): void {
-    this.track(table.proofs.settleAll(new Turns(), () => this.#table !== table));
+    this.track(table.proofs.settleAll(new TurnSlicer(), () => this.#table !== table));
   }
 
   async #scan(deploy: number, former?: Table): Promise<Table> {
@@ -260,7 +260,7 @@ export class Site {
 
   /** Reads what is to be in memory, so that no request has to wait for it. */
   async #load(table: Table): Promise<void> {
-    const turns = new Turns();
+    const turns = new TurnSlicer();
     const { tree, memory } = table;
     for (let file = 0; file < tree.length; file++) {
       if (turns.isOver) await turns.next();

@@ -1,5 +1,6 @@
 import { fileStatus } from "../../runtime/mod.ts";
-import { type FileContent, readContent, reasonOf, type Turns } from "./file_content.ts";
+import type { TurnSlicer } from "../../timers/mod.ts";
+import { type FileContent, readContent, reasonOf } from "./file_content.ts";
 import type { FoundFiles } from "./found_files.ts";
 import type { ManifestTime } from "./manifest_records.ts";
 import { SMALL_BODY } from "./memory.ts";
@@ -14,7 +15,7 @@ export interface Scan {
   /** Paths of files that nothing vouches for. */
   readonly doubted: ReadonlySet<string>;
   readonly warn: Warn;
-  readonly turns: Turns;
+  readonly turns: TurnSlicer;
 }
 
 const HASH_LENGTH = 32;

@@ -1,29 +1,10 @@
 import * as crypto from "node:crypto";
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
-import { setImmediate } from "node:timers/promises";
 import { reasonOf as systemReasonOf } from "../../files/internal.ts";
 import { joinBytes } from "../../streams/internal.ts";
+import type { TurnSlicer } from "../../timers/mod.ts";
 import type { Representation } from "./representation.ts";
-
-/** How long a scan may keep other work of the thread waiting, in ms. */
-const LONGEST_TURN = 5;
-
-/** Parts long work into short turns, between which a server goes on answering. */
-export class Turns {
-  #end: number = performance.now() + LONGEST_TURN;
-
-  /** Whether it is time to {@linkcode next}; asked often, so that nothing is awaited in vain. */
-  get isOver(): boolean {
-    return performance.now() >= this.#end;
-  }
-
-  /** Lets others have their turn. */
-  async next(): Promise<void> {
-    await setImmediate();
-    this.#end = performance.now() + LONGEST_TURN;
-  }
-}
 
 /** The meanings of error codes for a file that was there a moment ago, and is opened without following links. */
 const ofFoundFile: Readonly<Record<string, string>> = {
@@ -117,7 +98,7 @@ const TRIES = 3;
  *
  * @throws if it cannot be read, is not a regular file, or changes all the time.
  */
-export function readContent(path: string, turns: Turns): FileContent | Promise<FileContent> {
+export function readContent(path: string, turns: TurnSlicer): FileContent | Promise<FileContent> {
   return readSmall(path) ?? readLarge(path, turns);
 }
 
@@ -142,7 +123,7 @@ function readSmall(path: string): FileContent | undefined {
   }
 }
 
-async function readLarge(path: string, turns: Turns): Promise<FileContent> {
+async function readLarge(path: string, turns: TurnSlicer): Promise<FileContent> {
   for (let i = 0; i < TRIES; i++) {
     const content = await tryLarge(path, turns);
     if (content) return content;
@@ -151,7 +132,7 @@ async function readLarge(path: string, turns: Turns): Promise<FileContent> {
 }
 
 /** Undefined if the file changed meanwhile. */
-async function tryLarge(path: string, turns: Turns): Promise<FileContent | undefined> {
+async function tryLarge(path: string, turns: TurnSlicer): Promise<FileContent | undefined> {
   const file = openToRead(path);
   try {
     const before = regular(fstatSync(file));

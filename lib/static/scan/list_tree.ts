@@ -2,7 +2,8 @@ import { realpathSync, statSync } from "node:fs";
 import { basename, sep } from "node:path";
 import { isOwnName } from "../../precompress/internal.ts";
 import { folderEntries } from "../../runtime/mod.ts";
-import { reasonOf, type Turns } from "./file_content.ts";
+import type { TurnSlicer } from "../../timers/mod.ts";
+import { reasonOf } from "./file_content.ts";
 import { FoundFiles } from "./found_files.ts";
 import { variantKinds, type Warn } from "./representation.ts";
 
@@ -143,7 +144,7 @@ function withSeparator(path: string): string {
  *
  * @throws if the root cannot be read.
  */
-export async function listTree(root: string, dotfiles: boolean, warn: Warn, turns: Turns): Promise<FoundFiles> {
+export async function listTree(root: string, dotfiles: boolean, warn: Warn, turns: TurnSlicer): Promise<FoundFiles> {
   const found = new FoundFiles();
   const first = rootFolder(root);
   const lister = new FolderLister(first, warn, dotfiles);

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { ManifestLines } from "../../precompress/internal.ts";
 import { manifestName, readManifest } from "../../precompress/mod.ts";
 import type { FileStatus } from "../../runtime/mod.ts";
-import { openToRead, piece, readFully, reasonOf, type Turns } from "./file_content.ts";
+import type { TurnSlicer } from "../../timers/mod.ts";
+import { openToRead, piece, readFully, reasonOf } from "./file_content.ts";
 import type { FoundFiles } from "./found_files.ts";
 import type { VariantKind, Warn } from "./representation.ts";
 
@@ -19,7 +20,7 @@ const AT_ONCE = 32 * 1024;
 export async function readManifestLines(
   path: string,
   add: (path: string, record: unknown) => void,
-  turns: Turns,
+  turns: TurnSlicer,
 ): Promise<boolean> {
   const file = openToRead(path);
   try {
@@ -130,7 +131,7 @@ export async function takeRecords(
   root: string,
   found: FoundFiles,
   warn: Warn,
-  turns: Turns,
+  turns: TurnSlicer,
 ): Promise<ManifestTime | undefined> {
   const path = join(root, manifestName);
   const manifest = lstatSync(path, { throwIfNoEntry: false });

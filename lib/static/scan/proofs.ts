@@ -8,7 +8,8 @@ import {
   storedCodings,
   type UndoableCoding,
 } from "../../semantics/mod.ts";
-import { openToRead, PIECE, readFully, readVerified, sha256, type Turns } from "./file_content.ts";
+import type { TurnSlicer } from "../../timers/mod.ts";
+import { openToRead, PIECE, readFully, readVerified, sha256 } from "./file_content.ts";
 import type { Representation, TreeFile, Warn } from "./representation.ts";
 import type { Tree } from "./tree.ts";
 
@@ -53,7 +54,7 @@ export function isProvenAtOnce(
 export async function isProvenInTurns(
   variant: Representation & { readonly coding: UndoableCoding },
   original: Representation,
-  turns: Turns,
+  turns: TurnSlicer,
 ): Promise<boolean> {
   const hash = createHash("sha256");
   const [input, output] = [new Uint8Array(PIECE), new Uint8Array(PIECE)];
@@ -139,7 +140,7 @@ export class Proofs {
   }
 
   /** Decides about the variants of all larger files. */
-  async settleAll(turns: Turns, isOver: () => boolean): Promise<void> {
+  async settleAll(turns: TurnSlicer, isOver: () => boolean): Promise<void> {
     for (let i = 0; i < this.#tree.length && this.#tree.unproven > 0; i++) {
       if (turns.isOver) await turns.next();
       const file = this.#tree.at(i);
@@ -165,7 +166,7 @@ export class Proofs {
     return isProvenAtOnce({ ...variant, coding }, identity, content, this.#codecs!);
   }
 
-  async #isProven(file: TreeFile, variant: Representation, turns: Turns): Promise<boolean> {
+  async #isProven(file: TreeFile, variant: Representation, turns: TurnSlicer): Promise<boolean> {
     const { coding } = variant;
     if (!isUndoable(coding)) return this.#isProvenAtOnce(file, variant);
     return await isProvenInTurns({ ...variant, coding }, file.identity, turns);

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { fileStatus } from "../../runtime/mod.ts";
+import { TurnSlicer } from "../../timers/mod.ts";
 import { examine, type Scan } from "./examine.ts";
-import { reasonOf, Turns } from "./file_content.ts";
+import { reasonOf } from "./file_content.ts";
 import type { FoundFiles } from "./found_files.ts";
 import { listTree, treeRoot } from "./list_tree.ts";
 import { takeRecords } from "./manifest_records.ts";
@@ -42,7 +43,7 @@ export class TreeState {
  * @returns undefined if they cannot be looked at: the folder is gone, or files go meanwhile.
  */
 export async function treeState(directory: string, dotfiles: boolean): Promise<TreeState | undefined> {
-  const turns = new Turns();
+  const turns = new TurnSlicer();
   try {
     const root = treeRoot(directory);
     const found = await listTree(root, dotfiles, () => {}, turns);
@@ -52,7 +53,7 @@ export async function treeState(directory: string, dotfiles: boolean): Promise<T
   }
 }
 
-async function stateOf(root: string, found: FoundFiles, turns: Turns): Promise<TreeState> {
+async function stateOf(root: string, found: FoundFiles, turns: TurnSlicer): Promise<TreeState> {
   const hash = createHash("sha256");
   let changedMs = 0;
   let text = root;
@@ -91,7 +92,7 @@ export interface ScanOptions {
  */
 export async function scanTree(directory: string, warn: Warn, { dotfiles, doubted }: ScanOptions): Promise<Tree> {
   const root = treeRoot(directory);
-  const turns = new Turns();
+  const turns = new TurnSlicer();
   let found: FoundFiles;
   try {
     found = await listTree(root, dotfiles, warn, turns);

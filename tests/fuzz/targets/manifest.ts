@@ -6,7 +6,7 @@ import process from "node:process";
 import { checkedRecord } from "../../../lib/precompress/manifest.ts";
 import { manifestName, readManifest } from "../../../lib/precompress/mod.ts";
 import { readManifestLines } from "../../../lib/static/scan/manifest_records.ts";
-import { Turns } from "../../../lib/static/scan/file_content.ts";
+import { TurnSlicer } from "../../../lib/timers/mod.ts";
 import { ending, type Target } from "../target.ts";
 
 let folder = "";
@@ -54,7 +54,7 @@ export const manifest: Target = {
     const path = join(place(), manifestName);
     writeFileSync(path, input);
     const byLines = new Map<string, unknown>();
-    const isRead = await readManifestLines(path, (file, found) => void byLines.set(file, found), new Turns());
+    const isRead = await readManifestLines(path, (file, found) => void byLines.set(file, found), new TurnSlicer());
     let whole: Awaited<ReturnType<typeof readManifest>>;
     try {
       whole = await readManifest(place());

@@ -10,7 +10,7 @@ import fc from "fast-check";
 import { manifestName, precompress } from "../../../lib/precompress/mod.ts";
 import { readManifestLines } from "../../../lib/static/scan/manifest_records.ts";
 import { readVerified } from "../../../lib/static/scan/file_content.ts";
-import { Turns } from "../../../lib/static/scan/file_content.ts";
+import { TurnSlicer } from "../../../lib/timers/mod.ts";
 import { inFolder, writeTree } from "../../support/folders.ts";
 import { noise, sourceText } from "../../support/bytes.ts";
 import { all, codingsOf, scanned, variantsOf } from "./scanned.ts";
@@ -81,10 +81,10 @@ test("the manifest is read line by line as precompress writes it", () =>
   inSite(async (folder) => {
     const path = join(folder, manifestName);
     const records: Record<string, unknown> = {};
-    assert.equal(await readManifestLines(path, (path, record) => records[path] = record, new Turns()), true);
+    assert.equal(await readManifestLines(path, (path, record) => records[path] = record, new TurnSlicer()), true);
     assert.deepEqual(records, JSON.parse(await readFile(path, "utf8")).files);
     await writeFile(path, JSON.stringify({ version: 1, copied: false, files: records }));
-    assert.equal(await readManifestLines(path, () => {}, new Turns()), false);
+    assert.equal(await readManifestLines(path, () => {}, new TurnSlicer()), false);
   }));
 
 test("the manifest is read in any form that JSON has", () =>
