@@ -1,7 +1,7 @@
-import { setTimeout } from "node:timers";
 import { openEncoder, releaseIdleInstances } from "../codecs/internal.ts";
 import { compressSync, type Format, levels as ranges } from "../codecs/mod.ts";
 import { nativeBrotli, nativeCrc32, nativeGzip, nativeZstd } from "../runtime/mod.ts";
+import { Timer } from "../timers/mod.ts";
 import type { BodyRecorder } from "./dictionaries/recorders.ts";
 import { type CompressionCoding, formatOf, type Settings } from "./options.ts";
 import type { Encoding } from "./policy.ts";
@@ -32,16 +32,13 @@ function effort(level: number): number {
 /** The time in ms after which codecs that nothing uses are let go, at the earliest. */
 const PATIENCE = 15_000;
 
-let timer: ReturnType<typeof setTimeout> | undefined;
+const timer = new Timer(() => {
+  if (releaseIdleInstances()) releaseIdleCodecs();
+}, { keepsAlive: false });
 
 /** Has the memory of idle codecs given back after a while. */
 export function releaseIdleCodecs(): void {
-  if (timer !== undefined) return;
-  timer = setTimeout(() => {
-    timer = undefined;
-    if (releaseIdleInstances()) releaseIdleCodecs();
-  }, PATIENCE);
-  timer.unref();
+  if (!timer.isSet) timer.start(PATIENCE);
 }
 
 /** An encoder of one body. */

@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers";
 import { type Format, levels, ready } from "../codecs/mod.ts";
 import { storedCodings } from "../semantics/mod.ts";
 import {
@@ -13,6 +12,7 @@ import {
   schema,
   type SchemaOf,
 } from "../streams/internal.ts";
+import { Timer } from "../timers/mod.ts";
 import { Dictionaries } from "./dictionaries/dictionaries.ts";
 import { type DictionaryOptions, dictionaryOptions } from "./dictionaries/options.ts";
 
@@ -40,45 +40,27 @@ const PERIOD = 100;
 /** The lateness in ms from which the event loop is late. It is no longer when it is below half of that. */
 const LATE = 20;
 
-/** A clock in ms, and what has steps run after some ms. */
-export interface Clock {
-  now(): number;
-  after(delay: number, steps: () => void): void;
-}
-
-const ours: Clock = {
-  now: () => performance.now(),
-  after: (delay, steps) => void setTimeout(steps, delay).unref(),
-};
-
 /** Measures how late the event loop is with its timers, as long as somebody asks. */
 export class Lateness {
-  readonly #clock: Clock;
-  #isMeasuring = false;
+  readonly #timer: Timer = new Timer((late) => this.#conclude(late), { keepsAlive: false });
   #wasAsked = false;
   #isLate = false;
-
-  constructor(clock: Clock = ours) {
-    this.#clock = clock;
-  }
 
   /** Whether the event loop was late when last measured. */
   isLate(): boolean {
     this.#wasAsked = true;
-    if (!this.#isMeasuring) this.#measure();
+    if (!this.#timer.isSet) this.#measure();
     return this.#isLate;
   }
 
   #measure(): void {
-    this.#isMeasuring = true;
     this.#wasAsked = false;
-    const due = this.#clock.now() + PERIOD;
-    this.#clock.after(PERIOD, () => {
-      const lateness = this.#clock.now() - due;
-      this.#isLate = this.#wasAsked && lateness >= (this.#isLate ? LATE / 2 : LATE);
-      if (this.#wasAsked) this.#measure();
-      else this.#isMeasuring = false;
-    });
+    this.#timer.start(PERIOD);
+  }
+
+  #conclude(late: number): void {
+    this.#isLate = this.#wasAsked && late >= (this.#isLate ? LATE / 2 : LATE);
+    if (this.#wasAsked) this.#measure();
   }
 }
 

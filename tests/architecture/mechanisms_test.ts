@@ -32,9 +32,6 @@ const mechanisms: readonly Mechanism[] = [
       "lib/analyze/judge.ts": OWN_TIMER,
       "lib/cli/access_log.ts": OWN_TIMER,
       "lib/cli/serve_command.ts": OWN_TIMER,
-      "lib/compression/encoding.ts": OWN_TIMER,
-      "lib/compression/events/heartbeat.ts": OWN_TIMER,
-      "lib/compression/options.ts": OWN_TIMER,
       "lib/files/follow/follow_source.ts": OWN_TIMER,
       "lib/files/series/series_attempts.ts": OWN_TIMER,
       "lib/runtime/serve.ts": OWN_TIMER,
@@ -65,7 +62,6 @@ const mechanisms: readonly Mechanism[] = [
     instead: "MAX_TIMER_DELAY of lib/timers",
     allowed: {
       "lib/timers/timer.ts": "the mechanism itself",
-      "lib/compression/events/options.ts": OWN_TIMER,
       "lib/codecs/session.ts": "bytes of output",
       "lib/http/h2/frame_handler.ts": "a number of 31 bits in a frame",
       "lib/http/h2/protocol.ts": "windows and streams of HTTP/2",

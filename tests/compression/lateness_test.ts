@@ -1,52 +1,35 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { type Clock, Lateness } from "../../lib/compression/options.ts";
+import { Lateness } from "../../lib/compression/options.ts";
 import { type CompressionOptions, loadCodecs, settingsOf } from "../../lib/compression/options.ts";
 import { compressReady, compressResponse } from "../../lib/compression/respond.ts";
+import { FakeClock } from "../support/fake_clock.ts";
 import { asking, CODINGS, textIn, textOf } from "./responses.ts";
 
-/** A clock that stands until it is turned. */
-class HandClock implements Clock {
-  #now = 0;
-  #due: { at: number; steps: () => void }[] = [];
-
-  now(): number {
-    return this.#now;
-  }
-
-  after(delay: number, steps: () => void): void {
-    this.#due.push({ at: this.#now + delay, steps });
-  }
-
-  /** Turns it to `late` ms after the next steps are due, and runs them; returns whether there are any. */
-  turn(late: number): boolean {
-    const next = this.#due.shift();
-    if (next === undefined) return false;
-    this.#now = next.at + late;
-    next.steps();
-    return true;
-  }
-}
+/** The time from one measurement to the next, in ms. */
+const PERIOD = 100;
 
 test("the event loop is late from 20 ms on, and no longer below 10", () => {
-  const clock = new HandClock();
-  const lateness = new Lateness(clock);
+  using clock = new FakeClock();
+  const lateness = new Lateness();
   const seen = [0, 19, 20, 12, 10, 9, 19, 500, 0].map((late) => {
     lateness.isLate();
-    clock.turn(late);
+    clock.block(PERIOD + late);
     return lateness.isLate();
   });
   assert.deepEqual(seen, [false, false, true, true, true, false, false, true, false]);
 });
 
 test("lateness is measured while somebody asks, by one timer, and is forgotten when nobody does", () => {
-  const clock = new HandClock();
-  const lateness = new Lateness(clock);
-  assert.ok(!clock.turn(0), "a timer runs before somebody asks");
+  using clock = new FakeClock();
+  const lateness = new Lateness();
+  assert.equal(clock.pending, 0, "a timer runs before it is asked for");
   for (let i = 0; i < 10; i++) lateness.isLate();
-  assert.ok(clock.turn(100));
-  assert.ok(clock.turn(100), "asked before, it is measured once more");
-  assert.ok(!clock.turn(100), "a timer runs though nobody asks");
+  assert.deepEqual([clock.pending, clock.keepingAlive], [1, 0]);
+  clock.block(2 * PERIOD);
+  assert.equal(clock.pending, 1, "asked for before, it is measured once more");
+  clock.block(2 * PERIOD);
+  assert.equal(clock.pending, 0, "a timer runs though it is not asked for");
   assert.ok(!lateness.isLate(), "a lateness of old counts");
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { Deadline, DeadlineList, MAX_TIMER_DELAY, type Timed } from "../../lib/timers/mod.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
-import { FakeClock } from "./fake_clock.ts";
+import { FakeClock } from "../support/fake_clock.ts";
 
 class Named implements Timed {
   expiresAt = 0;

@@ -3,7 +3,7 @@ import { getEventListeners } from "node:events";
 import test from "node:test";
 import { endsWithin, MAX_TIMER_DELAY, Pause, sleep, TimeLimit, TurnSlicer } from "../../lib/timers/mod.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
-import { FakeClock } from "./fake_clock.ts";
+import { FakeClock } from "../support/fake_clock.ts";
 
 /** A signal that counts its listeners, on any runtime. */
 function countedSignal(): { controller: AbortController; listeners: () => number } {

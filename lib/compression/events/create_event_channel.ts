@@ -3,7 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { EncodedFeed } from "./encoded_feed.ts";
 import { type ChannelEvent, eventText } from "./options.ts";
 import { type Feed, type Opening, PlainFeed, type Subscriber } from "./feed.ts";
-import { Heartbeat } from "./heartbeat.ts";
+import { Timer } from "../../timers/mod.ts";
 import { History } from "./feed.ts";
 import { NodeSubscriber } from "./subscribers.ts";
 import {
@@ -133,7 +133,8 @@ interface Admission {
 class Channel implements Reports {
   readonly #settings: ChannelSettings;
   readonly #history: History;
-  readonly #heartbeat: Heartbeat;
+  /** Set while there are subscribers, and put off by each event. */
+  readonly #heartbeat: Timer;
   /** All subscribers, with their feeds. */
   readonly #subscribers = new Map<Subscriber, Feed>();
   readonly #plain = new PlainFeed();
@@ -152,7 +153,10 @@ class Channel implements Reports {
   constructor(settings: ChannelSettings) {
     this.#settings = settings;
     this.#history = new History(settings.history, settings.historyLength);
-    this.#heartbeat = new Heartbeat(settings.heartbeat, () => this.#post(":\n\n"));
+    this.#heartbeat = new Timer(() => {
+      this.#startHeartbeat();
+      this.#post(":\n\n");
+    }, { keepsAlive: false });
   }
 
   send(event: ChannelEvent): void {
@@ -173,10 +177,14 @@ class Channel implements Reports {
     const text = new TextEncoder().encode(this.#pending);
     this.#pending = "";
     this.#openings.clear();
-    this.#heartbeat.beat();
+    if (this.#heartbeat.isSet) this.#startHeartbeat();
     for (const feed of [this.#plain, ...this.#encoded.values()]) {
       for (const subscriber of feed.send(text)) this.#outrun(subscriber, feed);
     }
+  }
+
+  #startHeartbeat(): void {
+    this.#heartbeat.start(this.#settings.heartbeat || Infinity);
   }
 
   #outrun(subscriber: Subscriber, feed: Feed): void {
@@ -271,7 +279,7 @@ class Channel implements Reports {
     const feed = this.#feedOf(coding);
     this.#subscribers.set(subscriber, feed);
     feed.join(subscriber, opening);
-    this.#heartbeat.start();
+    if (!this.#heartbeat.isSet) this.#startHeartbeat();
     subscriber.write(opening.bytes);
   }
 

@@ -179,16 +179,12 @@ export interface ChannelSettings {
   readonly warn: (reason: string) => void;
 }
 
-/** The longest time that timers take, in ms. */
-const LONGEST_TIME = 2 ** 31 - 1;
-
 /** @throws {TypeError | RangeError} if an option is not what it should be. */
 export function channelSettings(options: EventChannelOptions): ChannelSettings {
-  const { codings, heartbeat, retry, onWarning, ...others } = eventChannelOptions(options);
+  const { codings, retry, onWarning, ...others } = eventChannelOptions(options);
   return {
     ...others,
     codings: [...new Set(codings)],
-    heartbeat: Math.min(heartbeat, LONGEST_TIME),
     greeting: `${retry === undefined ? "" : retryText(retry)}:\n\n`,
     warn: warningTo(onWarning),
   };
