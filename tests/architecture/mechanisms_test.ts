@@ -35,13 +35,6 @@ const mechanisms: readonly Mechanism[] = [
       "lib/files/follow/follow_source.ts": OWN_TIMER,
       "lib/files/series/series_attempts.ts": OWN_TIMER,
       "lib/runtime/serve.ts": OWN_TIMER,
-      "lib/static/handler/fetch_handler.ts": OWN_TIMER,
-      "lib/static/handler/rescan.ts": OWN_TIMER,
-      "lib/upload/body/pace.ts": OWN_TIMER,
-      "lib/upload/handler/lingering_response.ts": OWN_TIMER,
-      "lib/upload/handler/node_handler.ts": OWN_TIMER,
-      "lib/upload/session/sessions.ts": OWN_TIMER,
-      "lib/upload/sink/transfer.ts": OWN_TIMER,
       "lib/streams/language/host.browser.ts": OWN_LATE_BOUND,
       "lib/streams/language/host.ts": OWN_LATE_BOUND,
       "lib/streams/writable/batches/batched_sink.ts": OWN_LATE_BOUND,
@@ -84,7 +77,6 @@ const mechanisms: readonly Mechanism[] = [
       "lib/precompress/journal.ts": "the journal is removed by the run that holds it",
       "lib/precompress/target.ts": "removes folders in which nothing is left",
       "lib/upload/session/disk_sessions.ts": "the files of a session, in a folder of its own, under its lock",
-      "lib/upload/session/session_lock.ts": "each lock's name is its holder's, or that of a holder that is dead",
     },
     planted: [
       'import { rm } from "node:fs/promises";',
@@ -106,7 +98,6 @@ const mechanisms: readonly Mechanism[] = [
     instead: "renameFile() of lib/files/rename.ts",
     allowed: {
       "lib/files/rename.ts": "the mechanism itself: waits while Windows refuses",
-      "lib/upload/session/session_lock.ts": "a lock that is released",
     },
     planted: [
       'import { rename } from "node:fs/promises";',
@@ -149,9 +140,8 @@ const mechanisms: readonly Mechanism[] = [
     instead: "temporaryPath() of lib/files/temporary.ts",
     allowed: {
       "lib/files/temporary.ts": "the mechanism itself",
-      "lib/files/process_lock.ts": "tells the locks of one thread apart",
+      "lib/files/lock_holder.ts": "tells the locks of one thread apart",
       "lib/http/request/request_body.ts": "the boundary of a form",
-      "lib/precompress/journal.ts": "tells runs apart",
       "lib/upload/form/form_options.ts": "the names of files that stay",
       "lib/upload/session/bucket_objects.ts": "the keys of claims",
       "lib/upload/session/bucket_session.ts": "the keys of pieces",
