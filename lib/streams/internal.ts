@@ -21,7 +21,6 @@ export {
   oneOf,
   positive,
   quoted,
-  requireKnown,
   requireOption,
   type Schema,
   schema,

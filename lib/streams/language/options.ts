@@ -325,14 +325,3 @@ export function nested<M extends AnyMembers>(inner: Schema<M>, fallback?: Checke
 function alternatives(values: readonly string[]): string {
   return values.join(" or ").replace(/ or (?=.* or )/g, ", ");
 }
-
-/** Refuses names of options that are not known. Replaced by {@linkcode schema} part by part. */
-export function requireKnown(options: object, known: Readonly<Record<string, boolean>>, owner: string): void {
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw wrongType(`the options of ${owner}`, "an object", options);
-  }
-  const told = Object.keys(known).filter((name) => known[name]);
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
-  if (unknown === undefined) return;
-  throw new TypeError(`${owner}: unknown option ${quoted(unknown)}: ${wayOutOf(unknown, told)}`);
-}
