@@ -72,7 +72,7 @@ export type SlowBranchPolicy = "wait" | "drop" | "error";
  */
 export interface BroadcastOptions<R = unknown> {
   /**
-   * The number of branches: an integer above 0.
+   * The number of branches; none can join later.
    *
    * @default 2
    */

@@ -27,13 +27,13 @@ import {
  */
 export interface ReadBatchesOptions {
   /**
-   * The chunks that a batch has at most: an integer above 0, or Infinity.
+   * The chunks that a batch has at most; Infinity for no limit.
    *
    * @default 1024
    */
   maxChunks?: number;
   /**
-   * The bytes from which on a batch takes no further chunk: a number above 0, or Infinity. The batch includes the chunk
+   * The bytes from which on a batch takes no further chunk; Infinity for no limit. The batch includes the chunk
    * that reaches this. Strings count with their length, objects not at all.
    *
    * @default 262144

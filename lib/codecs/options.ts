@@ -75,7 +75,7 @@ export interface DecompressOptions {
    * The number of bytes above which decompression stops with a `RangeError`: the guard against small inputs that
    * decompress to huge outputs.
    *
-   * @default no limit
+   * @default Infinity
    */
   maxSize?: number;
   /** The dictionary that the data was compressed with. */

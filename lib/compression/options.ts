@@ -136,7 +136,11 @@ export interface CompressionOptions {
    * @default 1024
    */
   threshold?: number;
-  /** Returns whether a response may be compressed. Asked only if everything else allows it. Default: all may. */
+  /**
+   * Returns whether a response may be compressed. Asked only if everything else allows it.
+   *
+   * @default all may
+   */
   filter?: (response: CompressibleResponse) => boolean;
   /**
    * Compresses with dictionaries that clients have (RFC 9842): former versions of public responses, and templates of

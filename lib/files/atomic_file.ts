@@ -32,9 +32,17 @@ const MAX_TIME = 8.64e15;
  * ```
  */
 export interface AtomicFileOptions {
-  /** The time of last change to give the file, in ms since 1970. Default: now. */
+  /**
+   * The time of last change to give the file, in ms since 1970.
+   *
+   * @default now
+   */
   mtimeMs?: number;
-  /** The permission bits to give the file. Default: those of the file that it replaces, or what the process gives new files. */
+  /**
+   * The permission bits to give the file.
+   *
+   * @default those of the file that it replaces, or what the process gives new files
+   */
   mode?: number;
   /**
    * Whether a symbolic link at the path is followed, so that it stays and what it leads to is replaced; if not, the link
@@ -45,7 +53,9 @@ export interface AtomicFileOptions {
   followLinks?: boolean;
   /**
    * An empty file to write to until the file is complete. It is not created, so that one that was removed meanwhile
-   * stays so. Default: a new one in the same folder.
+   * stays so.
+   *
+   * @default a new one in the same folder
    */
   temporary?: string;
   /**

@@ -165,8 +165,10 @@ export interface OpenFileWritableOptions extends AtomicFileOptions {
    */
   flush?: boolean;
   /**
-   * The permission bits to give the file; unless it is `atomic`, only to one that is made, and less the process's umask.
-   * Default: what the process gives new files.
+   * The permission bits to give the file; unless it is `atomic`, only to one that is made, and less the process's
+   * umask.
+   *
+   * @default what the process gives new files
    */
   mode?: number;
   /**

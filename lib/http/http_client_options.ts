@@ -213,7 +213,7 @@ export interface HttpClientOptions {
    * Statuses, of 400 to 999, after which a request is sent again if it is idempotent and its body can be sent again: 429 and 503, say.
    * `retries` counts these attempts too. The pause before is what Retry-After says, and otherwise 0.25 to 0.5 s, doubled each time.
    *
-   * @default none, as fetch has it
+   * @default none, as `fetch()` has it
    */
   retryStatuses?: readonly number[];
   /**

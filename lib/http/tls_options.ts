@@ -27,7 +27,11 @@ export interface HttpTlsOptions {
    * @default those that the runtime trusts
    */
   ca?: TlsData | readonly TlsData[];
-  /** The client's certificate in PEM format, followed by those between it and its authority. Needs `key`. Default: none. */
+  /**
+   * The client's certificate in PEM format, followed by those between it and its authority. Needs `key`.
+   *
+   * @default none
+   */
   cert?: TlsData;
   /** The private key of `cert` in PEM format. */
   key?: TlsData;
@@ -57,13 +61,13 @@ export interface HttpTlsOptions {
   /**
    * The oldest version of TLS to speak.
    *
-   * @default "TLSv1.2"
+   * @default the runtime's, "TLSv1.2"
    */
   minVersion?: TlsVersion;
   /**
    * The newest version of TLS to speak.
    *
-   * @default "TLSv1.3"
+   * @default the runtime's, "TLSv1.3"
    */
   maxVersion?: TlsVersion;
 }

@@ -269,7 +269,7 @@ export interface FromNodeWritableOptions {
    * How much may wait or be in flight: bytes, where strings count with their length; chunks for a writable in object
    * mode. A write takes half of that at most, so that the rest can be made ready meanwhile.
    *
-   * @default 131072, or 1024 in object mode
+   * @default 131,072, or 1,024 in object mode
    */
   highWaterMark?: number;
 }

@@ -70,13 +70,13 @@ export interface PrecompressOptions {
   /**
    * The formats to write.
    *
-   * @default all: brotli, zstd and gzip
+   * @default ["brotli", "zstd", "gzip"]
    */
   formats?: readonly VariantFormat[];
   /**
    * The level of each format.
    *
-   * @default brotli 11, zstd 19, gzip 12
+   * @default { brotli: 11, zstd: 19, gzip: 12 }
    */
   levels?: Partial<Record<VariantFormat, number>>;
   /**
@@ -91,9 +91,17 @@ export interface PrecompressOptions {
    * @default 0.05
    */
   minSaving?: number;
-  /** Globs on paths below the folder; only files that match one are compressed. Default: all files. */
+  /**
+   * Globs on paths below the folder; only files that match one are compressed.
+   *
+   * @default []: all files
+   */
   include?: readonly string[];
-  /** Globs on paths below the folder; files that match one are not compressed. Default: none. */
+  /**
+   * Globs on paths below the folder; files that match one are not compressed.
+   *
+   * @default none
+   */
   exclude?: readonly string[];
   /**
    * Whether names that begin with a dot are taken, too; `.well-known` always is.
@@ -108,7 +116,11 @@ export interface PrecompressOptions {
    * @default false
    */
   followLinks?: boolean;
-  /** A folder with the previous deploy: each file's previous version becomes the dictionary of a delta. Default: none. */
+  /**
+   * A folder with the previous deploy: each file's previous version becomes the dictionary of a delta.
+   *
+   * @default none
+   */
   previous?: string;
   /**
    * Whether the HTML pages get deltas against one dictionary, which is made of what they share and written to the
@@ -148,13 +160,23 @@ export interface PrecompressOptions {
    * @default nothing new is said of files
    */
   immutable?: readonly string[] | ((path: string) => boolean | undefined);
-  /** How many worker threads compress. Default: as many as there are processors. */
+  /**
+   * How many worker threads compress.
+   *
+   * @default as many as there are processors
+   */
   jobs?: number;
   /**
-   * Whether to compress anew files that did not change, and to write over files that are in the way. Default: false.
+   * Whether to compress anew files that did not change, and to write over files that are in the way.
+   *
+   * @default false
    */
   force?: boolean;
-  /** Whether to write nothing and only find out what a run would do. Default: false. */
+  /**
+   * Whether to write nothing and only find out what a run would do.
+   *
+   * @default false
+   */
   dryRun?: boolean;
   /** Stops the run, leaving no temporary file. */
   signal?: AbortSignal;

@@ -21,7 +21,11 @@ import { S3Error } from "./s3_error.ts";
 export interface S3Range {
   /** The first byte, counted from 0. */
   start: number;
-  /** The byte behind the last one. Default: the end of the object. */
+  /**
+   * The byte behind the last one.
+   *
+   * @default the end of the object
+   */
   end?: number;
 }
 
@@ -37,9 +41,17 @@ export interface S3Range {
  * ```
  */
 export interface S3ReadOptions {
-  /** The bytes that are read. Default: all. */
+  /**
+   * The bytes that are read.
+   *
+   * @default all
+   */
   range?: S3Range;
-  /** The entity tag that the object must have. Default: any. */
+  /**
+   * The entity tag that the object must have.
+   *
+   * @default any
+   */
   ifMatch?: string;
   /** Aborts the read. */
   signal?: AbortSignal;

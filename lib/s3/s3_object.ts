@@ -71,15 +71,35 @@ export interface S3Stored {
  * ```
  */
 export interface S3PutOptions {
-  /** The media type. Default: what the store takes for none, mostly `binary/octet-stream`. */
+  /**
+   * The media type.
+   *
+   * @default what the store takes for none, mostly `binary/octet-stream`
+   */
   contentType?: string;
-  /** The field `Cache-Control` of responses. Default: none. */
+  /**
+   * The field `Cache-Control` of responses.
+   *
+   * @default none
+   */
   cacheControl?: string;
-  /** The field `Content-Disposition` of responses. Default: none. */
+  /**
+   * The field `Content-Disposition` of responses.
+   *
+   * @default none
+   */
   contentDisposition?: string;
-  /** The field `Content-Encoding` of responses. Default: none. */
+  /**
+   * The field `Content-Encoding` of responses.
+   *
+   * @default none
+   */
   contentEncoding?: string;
-  /** Names and values that are kept with the object. Default: none. */
+  /**
+   * Names and values that are kept with the object.
+   *
+   * @default none
+   */
   metadata?: Readonly<Record<string, string>>;
   /**
    * Whether an object of that key is replaced. `false` is the condition `If-None-Match: *`, which some stores don't know:
@@ -88,7 +108,11 @@ export interface S3PutOptions {
    * @default true
    */
   overwrite?: boolean;
-  /** The entity tag that the object to be replaced must have, as `If-Match`; some stores don't know that. Default: any. */
+  /**
+   * The entity tag that the object to be replaced must have, as `If-Match`; some stores don't know that.
+   *
+   * @default any
+   */
   ifMatch?: string;
   /** Aborts the operation. */
   signal?: AbortSignal;

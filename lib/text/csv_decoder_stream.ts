@@ -32,7 +32,7 @@ export interface CsvDecoderStreamOptions {
    */
   readonly convert?: (text: string, column: string | number) => unknown;
   /**
-   * The names of columns. `true`: the first record has them, and each other record becomes an object. An array: these are
+   * The names of columns, or whether the first record has them. `true`: the first record has them, and each other record becomes an object. An array: these are
    * the names, and each record becomes an object. `false`: each record becomes an array.
    *
    * @default false

@@ -29,9 +29,10 @@ export interface CsvEncoderStreamOptions {
   /**
    * Makes a text, or another value that has one, of a field's value. `column` is the name of its column, or its index,
    * counted from 0, if columns have no names. What it throws errors the stream.
+   * Without it, strings are written as they are, numbers, bigints and booleans as `String()` writes them, dates as
+   * `toISOString()` does, and `null` and `undefined` as empty fields. Other values are errors.
    *
-   * @default strings are written as they are, numbers, bigints and booleans as `String()` writes them, dates as
-   * `toISOString()` does, and `null` and `undefined` as empty fields; other values are errors
+   * @default as `String()` writes them
    */
   readonly convert?: (value: unknown, column: string | number) => unknown;
   /**

@@ -125,7 +125,11 @@ export interface EventChannelOptions {
    * @default 15000
    */
   heartbeat?: number;
-  /** The time in ms that clients wait before they connect again. Default: theirs, some seconds. */
+  /**
+   * The time in ms that clients wait before they connect again.
+   *
+   * @default theirs, some seconds
+   */
   retry?: number;
   /**
    * Decides about subscribers that read too slowly, for which more than `maxBuffered` bytes wait: `drop` ends their

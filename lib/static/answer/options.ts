@@ -77,31 +77,47 @@ export interface StaticHandlerOptions {
   index?: string | false;
   /**
    * Whether each page has one URL without its extension: `/about` is answered by `about.html`, `/docs/` by
-   * `docs/index.html`; `/about.html`, `/about/`, `/docs/index` and `/docs/index.html` redirect there. Default: false.
+   * `docs/index.html`; `/about.html`, `/about/`, `/docs/index` and `/docs/index.html` redirect there.
+   *
+   * @default false
    */
   cleanUrls?: boolean;
   /**
    * The page of an application that routes by itself: the path of the file, below the folder, that answers paths that
-   * nothing else does and whose last part has no extension, with 200, if the request accepts HTML. Or a function, which is
-   * called for each such request, with the decoded path below `basePath`, and returns the path of the file; undefined:
-   * none, so that the response is a 404, or `next()` is called. Default: none.
+   * nothing else does and whose last part has no extension, with 200, if the request accepts HTML. Or a function, which
+   * is called for each such request, with the decoded path below `basePath`, and returns the path of the file;
+   * undefined: none, so that the response is a 404, or `next()` is called.
+   *
+   * @default none
    */
   fallback?: string | ((path: string) => string | undefined);
-  /** The path of the page, below the folder, that goes with a 404. Default: `404.html`, if there is one. */
+  /**
+   * The path of the page, below the folder, that goes with a 404.
+   *
+   * @default "404.html", if there is one
+   */
   notFound?: string;
-  /** Whether names that begin with a dot are served; `.well-known` always is. Default: false. */
+  /**
+   * Whether names that begin with a dot are served; `.well-known` always is.
+   *
+   * @default false
+   */
   dotfiles?: boolean;
   /**
    * Fields to add to the responses about a file, or to set otherwise; an empty value leaves the field out. Errors and
    * redirects have them too, except those that describe content, such as `Cache-Control`, `Last-Modified` and all
-   * `Content-*` but `Content-Security-Policy`. Called once a file whenever the folder is scanned, with the path below the
-   * folder, and once with `""`: for responses about no file, such as a 404 without a page. Default: none.
+   * `Content-*` but `Content-Security-Policy`. Called once a file whenever the folder is scanned, with the path below
+   * the folder, and once with `""`: for responses about no file, such as a 404 without a page.
+   *
+   * @default none
    */
   headers?: (path: string) => Readonly<Record<string, string>> | undefined;
   /**
    * The origins whose pages may read the responses from scripts, by the CORS protocol: `true` for all, a list such as
    * `["https://app.example"]`, or a function, which is called for each request that names an origin. Preflights are
-   * answered; credentials are not allowed. `Access-Control-Allow-Origin` of `headers` goes before it. Default: false.
+   * answered; credentials are not allowed. `Access-Control-Allow-Origin` of `headers` goes before it.
+   *
+   * @default false
    */
   cors?: boolean | readonly string[] | ((origin: string) => boolean);
   /**
@@ -134,7 +150,11 @@ export interface StaticHandlerOptions {
    * @default all, the smallest first
    */
   precompressed?: readonly PrecompressedCoding[];
-  /** Whether returning visitors get deltas against what they have (RFC 9842), if there are any. Default: true. */
+  /**
+   * Whether returning visitors get deltas against what they have (RFC 9842), if there are any.
+   *
+   * @default true
+   */
   dictionaries?: boolean;
   /**
    * How many bytes of files are kept in memory: those of at most 64 KiB, the smallest first. Others are streamed.
@@ -143,18 +163,26 @@ export interface StaticHandlerOptions {
    * @default 67108864 (64 MiB)
    */
   memoryLimit?: number;
-  /** Whether answers carry the SHA-256 of what they send of (RFC 9530). Default: false. */
+  /**
+   * Whether answers carry the SHA-256 of what they send of (RFC 9530).
+   *
+   * @default false
+   */
   reprDigest?: boolean;
   /**
    * Keeps the immutable files of the former deploy answerable, which pages that are still open ask for: those in that
-   * folder, or, if `true`, those of the tree that a `reload()` replaces, as far as they are in memory or
-   * their files still there. Default: none.
+   * folder, or, if `true`, those of the tree that a `reload()` replaces, as far as they are in memory or their files
+   * still there.
+   *
+   * @default none
    */
   previous?: string | true;
   /**
    * Whether the folder is scanned again when something in it changes: at once if all files that are served are still
-   * there, else, as in the midst of a build, when it is at rest. That a link that is the folder itself is switched is not
-   * seen. Default: false.
+   * there, else, as in the midst of a build, when it is at rest. That a link that is the folder itself is switched is
+   * not seen.
+   *
+   * @default false
    */
   watch?: boolean;
   /**

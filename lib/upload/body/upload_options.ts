@@ -80,7 +80,11 @@ export interface ReceiveOptions {
    * @default true
    */
   verify?: boolean;
-  /** Most milliseconds to wait for the next byte, then an {@linkcode UploadError} `TIMEOUT`. Default: no limit. */
+  /**
+   * Most milliseconds to wait for the next byte, then an {@linkcode UploadError} `TIMEOUT`.
+   *
+   * @default Infinity
+   */
   idleTimeout?: number;
   /**
    * Fewest bytes a second that the sender may send, on the average of each 30 s, or of `idleTimeout` if that is longer;
@@ -90,7 +94,11 @@ export interface ReceiveOptions {
    * @default 0, no limit
    */
   minRate?: number;
-  /** Most milliseconds for the whole body, then an {@linkcode UploadError} `TIMEOUT`. Default: no limit. */
+  /**
+   * Most milliseconds for the whole body, then an {@linkcode UploadError} `TIMEOUT`.
+   *
+   * @default Infinity
+   */
   timeout?: number;
   /** Ends the upload, which is rejected with the signal's reason; nothing is left of it. */
   signal?: AbortSignal;
@@ -128,7 +136,9 @@ export interface ReceiveOptions {
 export interface StoreOptions {
   /**
    * The folder that destinations are relative to and must not leave, by `..`, absolute paths or links. For names that
-   * the sender has a say in. Default: none, any path will do.
+   * the sender has a say in.
+   *
+   * @default none, any path will do
    */
   root?: string | URL;
   /**
@@ -137,7 +147,11 @@ export interface StoreOptions {
    * @default false
    */
   overwrite?: boolean;
-  /** The permission bits of the file. Default: what the process gives new files. */
+  /**
+   * The permission bits of the file.
+   *
+   * @default what the process gives new files
+   */
   mode?: number;
   /**
    * Whether the file and its name are flushed to the disk before the upload counts as done, so that it outlives a loss
@@ -146,7 +160,11 @@ export interface StoreOptions {
    * @default false
    */
   flush?: boolean;
-  /** The algorithm of a digest to make of what is stored. Default: none. */
+  /**
+   * The algorithm of a digest to make of what is stored.
+   *
+   * @default none
+   */
   digest?: DigestAlgorithm;
 }
 

@@ -154,7 +154,9 @@ export interface UploadHandlerOptions
   /**
    * The media types to accept, as in `Accept`: `"image/*"`, or `["text/csv", "application/json"]`. Others are answered
    * with 415. A file whose sender gives no type, `application/octet-stream` or `application/x-www-form-urlencoded`, as
-   * curl does, counts as what its name's extension says. Default: all.
+   * curl does, counts as what its name's extension says.
+   *
+   * @default all
    */
   accept?: string | readonly string[];
   /**
@@ -165,9 +167,11 @@ export interface UploadHandlerOptions
    */
   dotfiles?: boolean;
   /**
-   * The extensions that names may have, such as `["png", "pdf"]`, in capitals too: the name under which a file is stored,
-   * and the one that a file of a form has at the sender. Others, and names without one, are answered with 415. The last
-   * extension counts: `x.php.png` is a `png`; `tar.gz` asks for both. Default: all.
+   * The extensions that names may have, such as `["png", "pdf"]`, in capitals too: the name under which a file is
+   * stored, and the one that a file of a form has at the sender. Others, and names without one, are answered with 415.
+   * The last extension counts: `x.php.png` is a `png`; `tar.gz` asks for both.
+   *
+   * @default all
    */
   extensions?: readonly string[];
   /**
