@@ -4,6 +4,8 @@ import type { Member, Schema } from "../../lib/streams/internal.ts";
 export interface Taker {
   /** The schema of its options, which names it. */
   readonly schema: Schema<Readonly<Record<string, Member<unknown>>>>;
+  /** The public interface of the options, of which a page has a table; undefined if it has no name. */
+  readonly options?: string;
   /** Whether it is a dictionary of a standard, of which other members are ignored. */
   readonly ignoresUnknown?: boolean;
   /** Calls it with these options, beside those that it requires. `folder` is empty and removed afterwards. */

@@ -7,8 +7,20 @@ import { retryOptions } from "../../../lib/streams/writable/batches/batched_sink
 import type { Taker } from "../taker.ts";
 
 export const takers: readonly Taker[] = [
-  { schema: broadcastOptions, take: (options) => broadcast(new ReadableStream(), options) },
-  { schema: coalesceBytesOptions, take: (options) => coalesceBytes(options) },
-  { schema: readBatchesOptions, take: (options) => readBatches(new ReadableStream(), options) },
-  { schema: retryOptions, take: (options) => new BatchedWritableStream({ retry: options as never }) },
+  {
+    schema: broadcastOptions,
+    options: "BroadcastOptions",
+    take: (options) => broadcast(new ReadableStream(), options),
+  },
+  { schema: coalesceBytesOptions, options: "CoalesceBytesOptions", take: (options) => coalesceBytes(options) },
+  {
+    schema: readBatchesOptions,
+    options: "ReadBatchesOptions",
+    take: (options) => readBatches(new ReadableStream(), options),
+  },
+  {
+    schema: retryOptions,
+    options: "RetryOptions",
+    take: (options) => new BatchedWritableStream({ retry: options as never }),
+  },
 ];

@@ -9,10 +9,26 @@ const format = "zstd";
 await codecs.ready([format]);
 
 export const takers: readonly Taker[] = [
-  { schema: whole.compressOptions, take: (options) => codecs.compress(bytes, { format, ...options }) },
-  { schema: whole.decompressOptions, take: (options) => codecs.decompress(bytes, { format, ...options }) },
+  {
+    schema: whole.compressOptions,
+    options: "CompressOptions",
+    take: (options) => codecs.compress(bytes, { format, ...options }),
+  },
+  {
+    schema: whole.decompressOptions,
+    options: "DecompressOptions",
+    take: (options) => codecs.decompress(bytes, { format, ...options }),
+  },
   { schema: whole.compressSyncOptions, take: (options) => codecs.compressSync(bytes, { format, ...options }) },
   { schema: whole.decompressSyncOptions, take: (options) => codecs.decompressSync(bytes, { format, ...options }) },
-  { schema: compressionStreamOptions, take: (options) => new codecs.CompressionStream(format, options) },
-  { schema: decompressionStreamOptions, take: (options) => new codecs.DecompressionStream(format, options) },
+  {
+    schema: compressionStreamOptions,
+    options: "CompressionStreamOptions",
+    take: (options) => new codecs.CompressionStream(format, options),
+  },
+  {
+    schema: decompressionStreamOptions,
+    options: "DecompressionStreamOptions",
+    take: (options) => new codecs.DecompressionStream(format, options),
+  },
 ];

@@ -5,12 +5,17 @@ import { compressionOptions, levelOptions } from "../../../lib/compression/optio
 import type { Taker } from "../taker.ts";
 
 export const takers: readonly Taker[] = [
-  { schema: compressionOptions, take: (options) => createCompression(options) },
+  { schema: compressionOptions, options: "CompressionOptions", take: (options) => createCompression(options) },
   { schema: levelOptions, take: (levels) => createCompression({ levels }) },
-  { schema: dictionaryOptions, take: (dictionaries) => createCompression({ dictionaries }) },
+  {
+    schema: dictionaryOptions,
+    options: "DictionaryOptions",
+    take: (dictionaries) => createCompression({ dictionaries }),
+  },
   {
     schema: dictionaryRoute,
+    options: "DictionaryRoute",
     take: (route) => createCompression({ dictionaries: { routes: [{ path: "/*", public: true, ...route }] } }),
   },
-  { schema: eventChannelOptions, take: (options) => createEventChannel(options) },
+  { schema: eventChannelOptions, options: "EventChannelOptions", take: (options) => createEventChannel(options) },
 ];

@@ -18,8 +18,16 @@ import { retryOptions } from "../../../lib/files/series/rotation_options.ts";
 import type { Taker } from "../taker.ts";
 
 export const takers: readonly Taker[] = [
-  { schema: atomicFileOptions, take: (options, folder) => AtomicFile.open(join(folder, "a"), options) },
-  { schema: openFileWritableOptions, take: (options, folder) => openFileWritable(join(folder, "a"), options) },
+  {
+    schema: atomicFileOptions,
+    options: "AtomicFileOptions",
+    take: (options, folder) => AtomicFile.open(join(folder, "a"), options),
+  },
+  {
+    schema: openFileWritableOptions,
+    options: "OpenFileWritableOptions",
+    take: (options, folder) => openFileWritable(join(folder, "a"), options),
+  },
   {
     schema: copyFileOptions,
     async take(options, folder) {
@@ -27,17 +35,24 @@ export const takers: readonly Taker[] = [
       await copyFileAtomic(join(folder, "a"), join(folder, "b"), options);
     },
   },
-  { schema: followFileOptions, take: (options, folder) => followFile(join(folder, "a"), options) },
+  {
+    schema: followFileOptions,
+    options: "FollowFileOptions",
+    take: (options, folder) => followFile(join(folder, "a"), options),
+  },
   {
     schema: rotatingFileOptions,
+    options: "RotationOptions",
     take: (options, directory) => new RotatingFileWritable({ directory, maxFileSize: 1, ...options }),
   },
   {
     schema: numberFileWriterOptions,
+    options: "NumberFileWriterOptions",
     take: (options, directory) => new NumberFileWriter({ directory, maxFileSize: 1, ...options }),
   },
   {
     schema: retryOptions,
+    options: "RetryOptions",
     take: (retry, directory) => {
       return new RotatingFileWritable({ directory, maxFileSize: 1, append: true, retry: { attempts: 1, ...retry } });
     },

@@ -7,8 +7,13 @@ import type { Taker } from "../taker.ts";
 const client = new HttpClient();
 
 export const takers: readonly Taker[] = [
-  { schema: httpClientOptions, take: (options) => new HttpClient(options) },
-  { schema: httpTlsOptions, take: (tls) => new HttpClient({ tls }) },
-  { schema: httpTlsOptions, take: (proxyTls) => new HttpClient({ proxyTls }) },
-  { schema: requestOptions, ignoresUnknown: true, take: (init) => client.fetch("http://127.0.0.1:2/", init) },
+  { schema: httpClientOptions, options: "HttpClientOptions", take: (options) => new HttpClient(options) },
+  { schema: httpTlsOptions, options: "HttpTlsOptions", take: (tls) => new HttpClient({ tls }) },
+  { schema: httpTlsOptions, options: "HttpTlsOptions", take: (proxyTls) => new HttpClient({ proxyTls }) },
+  {
+    schema: requestOptions,
+    options: "HttpRequestInit",
+    ignoresUnknown: true,
+    take: (init) => client.fetch("http://127.0.0.1:2/", init),
+  },
 ];

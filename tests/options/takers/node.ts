@@ -4,5 +4,9 @@ import { fromNodeWritable } from "../../../lib/node/mod.ts";
 import type { Taker } from "../taker.ts";
 
 export const takers: readonly Taker[] = [
-  { schema: fromNodeWritableOptions, take: (options) => fromNodeWritable(new Writable(), options) },
+  {
+    schema: fromNodeWritableOptions,
+    options: "FromNodeWritableOptions",
+    take: (options) => fromNodeWritable(new Writable(), options),
+  },
 ];

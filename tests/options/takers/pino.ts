@@ -5,6 +5,7 @@ import type { Taker } from "../taker.ts";
 export const takers: readonly Taker[] = [
   {
     schema: logDestinationOptions,
+    options: "LogDestinationOptions",
     take: (options, directory) => openLogDestination({ directory, maxFileSize: 1, ...options }),
   },
 ];

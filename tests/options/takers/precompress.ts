@@ -4,7 +4,11 @@ import { levelOptions, precompressOptions } from "../../../lib/precompress/optio
 import type { Taker } from "../taker.ts";
 
 export const takers: readonly Taker[] = [
-  { schema: precompressOptions, take: (options, folder) => precompress(folder, options) },
+  {
+    schema: precompressOptions,
+    options: "PrecompressOptions",
+    take: (options, folder) => precompress(folder, options),
+  },
   { schema: levelOptions, take: (levels, folder) => precompress(folder, { levels }) },
-  { schema: cleanOptions, take: (options, folder) => cleanPrecompressed(folder, options) },
+  { schema: cleanOptions, options: "CleanOptions", take: (options, folder) => cleanPrecompressed(folder, options) },
 ];

@@ -10,24 +10,30 @@ const required = { endpoint: "http://127.0.0.1:2", bucket: "films", credentials 
 const bucket = new S3Bucket(required);
 
 export const takers: readonly Taker[] = [
-  { schema: s3BucketOptions, take: (options) => new S3Bucket({ ...required, ...options }) },
+  { schema: s3BucketOptions, options: "S3BucketOptions", take: (options) => new S3Bucket({ ...required, ...options }) },
   {
     schema: s3Credentials,
+    options: "S3Credentials",
     ignoresUnknown: true,
     take: (keys) => new S3Bucket({ ...required, credentials: { ...credentials, ...keys } }),
   },
   {
     schema: s3Credentials,
+    options: "S3Credentials",
     ignoresUnknown: true,
     take: (keys) => new S3Bucket({ ...required, credentials: () => ({ ...credentials, ...keys }) }).put("a", ""),
   },
-  { schema: putOptions, take: (options) => bucket.put("a", "", options) },
+  { schema: putOptions, options: "S3PutOptions", take: (options) => bucket.put("a", "", options) },
   { schema: copyOptions, take: (options) => bucket.copy("a", "b", options) },
   { schema: joinOptions, take: (options) => bucket.join([], "b", options) },
-  { schema: writableOptions, take: (options) => bucket.writable("a", options) },
+  { schema: writableOptions, options: "S3WritableOptions", take: (options) => bucket.writable("a", options) },
   { schema: resumeOptions, take: (options) => bucket.resume("a", "upload", options) },
-  { schema: readOptions, take: (options) => bucket.readable("a", options) },
-  { schema: rangeOptions, take: (range) => bucket.readable("a", { range: { start: 0, ...range } }) },
+  { schema: readOptions, options: "S3ReadOptions", take: (options) => bucket.readable("a", options) },
+  {
+    schema: rangeOptions,
+    options: "S3Range",
+    take: (range) => bucket.readable("a", { range: { start: 0, ...range } }),
+  },
   { schema: headOptions, take: (options) => bucket.head("a", options) },
   { schema: deleteOptions, take: (options) => bucket.delete("a", options) },
   { schema: listOptions, take: (options) => bucket.list(options) },

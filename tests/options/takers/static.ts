@@ -3,5 +3,9 @@ import { staticHandlerOptions } from "../../../lib/static/internal.ts";
 import type { Taker } from "../taker.ts";
 
 export const takers: readonly Taker[] = [
-  { schema: staticHandlerOptions, take: (options, folder) => createStaticHandler(folder, options) },
+  {
+    schema: staticHandlerOptions,
+    options: "StaticHandlerOptions",
+    take: (options, folder) => createStaticHandler(folder, options),
+  },
 ];

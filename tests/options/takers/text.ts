@@ -11,13 +11,45 @@ import { numberToLineStreamOptions } from "../../../lib/text/number_to_line_stre
 import type { Taker } from "../taker.ts";
 
 export const takers: readonly Taker[] = [
-  { schema: csvDecoderStreamOptions, take: (options) => new text.CsvDecoderStream(options) },
-  { schema: csvEncoderStreamOptions, take: (options) => new text.CsvEncoderStream(options) },
-  { schema: jsonLineStreamOptions, take: (options) => new text.JsonLineStream(options) },
-  { schema: jsonLinesEncoderStreamOptions, take: (options) => new text.JsonLinesEncoderStream(options) },
-  { schema: jsonSequenceDecoderStreamOptions, take: (options) => new text.JsonSequenceDecoderStream(options) },
-  { schema: jsonSequenceEncoderStreamOptions, take: (options) => new text.JsonSequenceEncoderStream(options) },
-  { schema: lineStreamOptions, take: (options) => new text.LineStream(options) },
-  { schema: lineToNumberStreamOptions, take: (options) => new text.LineToNumberStream(options) },
-  { schema: numberToLineStreamOptions, take: (options) => new text.NumberToLineStream(options) },
+  {
+    schema: csvDecoderStreamOptions,
+    options: "CsvDecoderStreamOptions",
+    take: (options) => new text.CsvDecoderStream(options),
+  },
+  {
+    schema: csvEncoderStreamOptions,
+    options: "CsvEncoderStreamOptions",
+    take: (options) => new text.CsvEncoderStream(options),
+  },
+  {
+    schema: jsonLineStreamOptions,
+    options: "JsonLineStreamOptions",
+    take: (options) => new text.JsonLineStream(options),
+  },
+  {
+    schema: jsonLinesEncoderStreamOptions,
+    options: "JsonLinesEncoderStreamOptions",
+    take: (options) => new text.JsonLinesEncoderStream(options),
+  },
+  {
+    schema: jsonSequenceDecoderStreamOptions,
+    options: "JsonSequenceDecoderStreamOptions",
+    take: (options) => new text.JsonSequenceDecoderStream(options),
+  },
+  {
+    schema: jsonSequenceEncoderStreamOptions,
+    options: "JsonSequenceEncoderStreamOptions",
+    take: (options) => new text.JsonSequenceEncoderStream(options),
+  },
+  { schema: lineStreamOptions, options: "LineStreamOptions", take: (options) => new text.LineStream(options) },
+  {
+    schema: lineToNumberStreamOptions,
+    options: "LineToNumberStreamOptions",
+    take: (options) => new text.LineToNumberStream(options),
+  },
+  {
+    schema: numberToLineStreamOptions,
+    options: "NumberToLineStreamOptions",
+    take: (options) => new text.NumberToLineStream(options),
+  },
 ];

@@ -8,8 +8,24 @@ import type { Taker } from "../taker.ts";
 const request = (): Request => new Request("http://localhost/", { method: "PUT", body: "text" });
 
 export const takers: readonly Taker[] = [
-  { schema: saveBodyOptions, take: (options, folder) => saveBody(request(), join(folder, "file"), options) },
-  { schema: saveFormOptions, take: (options, folder) => saveForm(request(), folder, options) },
-  { schema: uploadHandlerOptions, take: (options, directory) => createUploadHandler({ directory, ...options }) },
-  { schema: resumableOptions, take: (resumable, directory) => createUploadHandler({ directory, resumable }) },
+  {
+    schema: saveBodyOptions,
+    options: "SaveBodyOptions",
+    take: (options, folder) => saveBody(request(), join(folder, "file"), options),
+  },
+  {
+    schema: saveFormOptions,
+    options: "SaveFormOptions",
+    take: (options, folder) => saveForm(request(), folder, options),
+  },
+  {
+    schema: uploadHandlerOptions,
+    options: "UploadHandlerOptions",
+    take: (options, directory) => createUploadHandler({ directory, ...options }),
+  },
+  {
+    schema: resumableOptions,
+    options: "ResumableOptions",
+    take: (resumable, directory) => createUploadHandler({ directory, resumable }),
+  },
 ];
