@@ -70,7 +70,6 @@ export const mangledNames: readonly string[] = [
   "isLive",
   "isNative",
   "isNone",
-  "isOver",
   "isPaused",
   "isPending",
   "isPublic",
