@@ -5,7 +5,7 @@ import { isOwnName } from "../precompress/internal.ts";
 import { extensions } from "../precompress/mod.ts";
 import { createStaticHandler } from "../static/mod.ts";
 import { bytes, func, integer, listOf, number, schema, type SchemaOf, signal, text } from "../streams/internal.ts";
-import { MAX_TIMER_DELAY } from "../timers/mod.ts";
+import { MAX_TIMER_DELAY, TimeLimit } from "../timers/mod.ts";
 import type { Analysis, AnalyzedFile } from "./analysis.ts";
 import { judge } from "./judge.ts";
 import { type Ask, type Locate, Visitor } from "./visitor.ts";
@@ -119,32 +119,33 @@ const HERE = "http://folder.invalid";
  * @throws {Error} if the page or the folder cannot be read; the reason of the signal once it is aborted.
  */
 export async function analyze(target: string, options: AnalyzeOptions): Promise<Analysis> {
-  const time = AbortSignal.timeout(options.timeout);
-  const signal = AbortSignal.any([options.signal, time]);
   const isPage = /^https?:/i.test(target);
-  const paths = isPage ? [] : await filesOf(target);
-  const site = isPage ? onlineSite(signal, options.ca) : await folderSite(target, paths);
+  const time = new TimeLimit(options.timeout, options.signal);
   try {
-    return await analyzeSite(site, { target, isPage, paths, time, signal }, options);
+    const paths = isPage ? [] : await filesOf(target);
+    const site = isPage ? onlineSite(time.signal, options.ca) : await folderSite(target, paths);
+    try {
+      return await analyzeSite(site, { target, isPage, paths, time }, options);
+    } finally {
+      await site[Symbol.asyncDispose](); // not by `using`: the helper for runtimes without it would be a module of its own
+    }
   } finally {
-    await site[Symbol.asyncDispose](); // not by `using`: the helper for runtimes without it would be a module of its own
+    time.stop();
   }
 }
 
-/** A target, with the signals that end looking at it. */
+/** A target, with the time for looking at it, which the caller's signal ends, too. */
 interface Task {
   readonly target: string;
   readonly isPage: boolean;
   /** The paths of a folder's files. */
   readonly paths: readonly string[];
-  /** Aborted when the time is over. */
-  readonly time: AbortSignal;
-  /** Aborted then, or by the caller. */
-  readonly signal: AbortSignal;
+  readonly time: TimeLimit;
 }
 
 async function analyzeSite(site: Site, task: Task, options: AnalyzeOptions): Promise<Analysis> {
-  const { target, isPage, paths, time, signal } = task;
+  const { target, isPage, paths, time } = task;
+  const { signal } = time;
   const onFile = (done: number, known: number): void => options.onProgress?.("loaded", done, known);
   const visitor = new Visitor(site, { ...options, signal }, isPage ? options.origins : [HERE], onFile);
   if (isPage) await visitPage(visitor, target, time, options.timeout);
@@ -156,7 +157,7 @@ async function analyzeSite(site: Site, task: Task, options: AnalyzeOptions): Pro
   const unjudged = visitor.received.length - files.length;
   const limits = [
     ...visitor.limits,
-    ...time.aborted ? [`more than ${limit}`] : [],
+    ...time.isOver ? [`more than ${limit}`] : [],
     ...unjudged > 0 ? [`${unjudged} more that had come were not judged by then`] : [],
   ];
   const sum = (of: (file: AnalyzedFile) => number): number => files.reduce((total, file) => total + of(file), 0);
@@ -165,11 +166,11 @@ async function analyzeSite(site: Site, task: Task, options: AnalyzeOptions): Pro
 }
 
 /** @throws {Error} if the page has not come when `time` is over. */
-async function visitPage(visitor: Visitor, page: string, time: AbortSignal, timeout: number): Promise<void> {
+async function visitPage(visitor: Visitor, page: string, time: TimeLimit, timeout: number): Promise<void> {
   try {
     await visitor.visit(new URL(page).href);
   } catch (cause) {
-    if (!time.aborted || cause !== time.reason) throw cause;
+    if (!time.isOver || cause !== time.signal.reason) throw cause;
     throw new Error(`${page} was not answered within ${timeout / 1000} s`, { cause });
   }
 }

@@ -1,5 +1,6 @@
 import { CompressionStream } from "../codecs/mod.ts";
 import { formatBytes } from "../quantities/mod.ts";
+import { sleep } from "../timers/mod.ts";
 import type { AnalyzedFile } from "./analysis.ts";
 import type { Finding, FindingKind } from "./analysis.ts";
 import { lifetimeOf } from "./received.ts";
@@ -63,7 +64,7 @@ async function compressedSize(content: Uint8Array<ArrayBuffer>, signal: AbortSig
   const writer = writable.getWriter();
   const write = async (): Promise<void> => {
     for (let at = 0; at < content.length; at += PIECE) {
-      await new Promise((resolve) => setTimeout(resolve));
+      await sleep(0);
       signal.throwIfAborted();
       await writer.write(content.subarray(at, at + PIECE));
     }

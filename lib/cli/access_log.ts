@@ -1,6 +1,6 @@
-import { setTimeout as startTimer } from "node:timers";
 import type { ServeOptions } from "../runtime/mod.ts";
 import { formatBytes } from "../quantities/mod.ts";
+import { Timer } from "../timers/mod.ts";
 
 type Handlers = Pick<ServeOptions, "fetch" | "node">;
 
@@ -32,7 +32,7 @@ export class AccessLog {
   #lines = "";
   #time = "";
   #leftOut = 0;
-  #timer: ReturnType<typeof startTimer> | undefined;
+  readonly #timer: Timer = new Timer(() => this.flush(), { keepsAlive: false });
 
   constructor(output: LogOutput) {
     this.#output = output;
@@ -88,7 +88,7 @@ export class AccessLog {
     const ms = performance.now() - begun;
     const coding = field("content-encoding");
     const length = status === 304 || method === "HEAD" ? undefined : field("content-length");
-    if (this.#timer === undefined) this.#begin();
+    if (!this.#timer.isSet) this.#begin();
     this.#lines += `${this.#time} ${printable(method, LONGEST_METHOD)} ${printable(path, LONGEST_PATH)} ${status}` +
       `${coding ? ` ${coding}` : ""}${length ? ` ${formatBytes(Number(length))}` : ""} ` +
       `${ms.toFixed(ms < 10 ? 1 : 0)} ms${isCut ? " cut" : ""}\n`;
@@ -97,11 +97,7 @@ export class AccessLog {
   /** Starts to gather. The lines share a time of day: formatting it costs as much as the rest of a line. */
   #begin(): void {
     this.#time = new Date().toTimeString().slice(0, 8);
-    this.#timer = startTimer(() => {
-      this.#timer = undefined;
-      this.flush();
-    }, GATHERED_FOR);
-    this.#timer.unref();
+    this.#timer.start(GATHERED_FOR);
   }
 }
 

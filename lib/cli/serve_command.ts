@@ -1,11 +1,10 @@
 import { readFile } from "node:fs/promises";
 import process from "node:process";
-import { setTimeout as startTimer } from "node:timers";
-import { setTimeout as delay } from "node:timers/promises";
 import { explain } from "../precompress/internal.ts";
 import { serve, type ServeOptions } from "../runtime/mod.ts";
 import { printable } from "../static/internal.ts";
 import { createStaticHandler, type StaticHandler } from "../static/mod.ts";
+import { endsWithin, Timer } from "../timers/mod.ts";
 import { AccessLog } from "./access_log.ts";
 import type { Command } from "./usage.ts";
 import { DONE } from "./usage.ts";
@@ -56,10 +55,10 @@ async function serveFolder(
   const signal = await ending;
   tell(`stopping by ${signal}: requests under way have ${GRACE / 1000} s to finish; a second signal ends it at once`);
   await server.stop(GRACE);
-  await Promise.race([handler.close(), delay(LEFT_OVER)]);
+  await endsWithin(handler.close(), LEFT_OVER);
   log?.flush();
   // Deno goes on sending what stop() could not cut, and would wait for it.
-  startTimer(() => process.exit(), LEFT_OVER).unref();
+  new Timer(() => process.exit(), { keepsAlive: false }).start(LEFT_OVER);
   return DONE;
 }
 

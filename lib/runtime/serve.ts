@@ -3,6 +3,7 @@ import { lookup } from "node:dns/promises";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import process from "node:process";
+import { endsWithin, Interval, sleep } from "../timers/mod.ts";
 
 /** Options of {@linkcode serve}: the handlers, and the address to listen on. */
 export interface ServeOptions {
@@ -98,16 +99,13 @@ export function listenOnBun({ fetch, address, port, tls }: ListenOptions): Promi
   });
 }
 
+/** How often a server that ends is looked at, in ms. */
+const SWEEP = 25;
+
 /** Bun's own promise waits for connections too that have not asked for anything, until they time out. */
-function finish(server: BunServer): Promise<void> {
+async function finish(server: BunServer): Promise<void> {
   void server.stop(false);
-  return new Promise((resolve) => {
-    const watch = setInterval(() => {
-      if (server.pendingRequests > 0) return;
-      clearInterval(watch);
-      resolve();
-    }, 25);
-  });
+  do await sleep(SWEEP); while (server.pendingRequests > 0);
 }
 
 /** The parts of a server of `Deno.serve` used here. */
@@ -158,8 +156,8 @@ export async function listenOnNode({ node, address, port, tls }: ListenOptions):
       // Node counts a connection that has not sent a byte yet as busy. Browsers open such ones ahead.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       // It does not close the others when their last answer is out, but leaves them to wait for another request.
-      const sweep = setInterval(() => server.closeIdleConnections(), 25);
-      await closed.finally(() => clearInterval(sweep));
+      const sweep = new Interval(SWEEP, () => server.closeIdleConnections());
+      await closed.finally(() => sweep.stop());
     },
   };
 }
@@ -225,16 +223,8 @@ async function listenOnFree(
 function stopper({ finish, cut }: Listening): RunningServer["stop"] {
   let finished: Promise<void> | undefined;
   return async (graceMs) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const over = new Promise<void>((resolve) => {
-      timer = setTimeout(() => {
-        cut();
-        resolve();
-      }, graceMs);
-    });
     finished ??= finish();
-    await Promise.race([finished, over]);
-    clearTimeout(timer);
+    if (!await endsWithin(finished, graceMs)) cut();
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ReadableByteStreamController } from "../../streams/mod.ts";
+import { Pause } from "../../timers/mod.ts";
 import { fileFailure, warn } from "../failure.ts";
 
 /** A file that is read as it grows. */
@@ -50,7 +51,7 @@ export class FollowSource {
   /** The message of the last warning; undefined if there was nothing to warn of since. */
   #warning: string | undefined = undefined;
   #hasEnded = false;
-  #stopWaiting: (() => void) | undefined = undefined;
+  readonly #pause: Pause = new Pause();
   #onAbort: (() => void) | undefined = undefined;
 
   constructor(trail: Trail, { interval, onWarning, signal }: FollowSourceOptions) {
@@ -94,7 +95,7 @@ export class FollowSource {
   async cancel(): Promise<void> {
     this.#hasEnded = true;
     if (this.#onAbort) this.#signal!.removeEventListener("abort", this.#onAbort);
-    this.#stopWaiting?.();
+    this.#pause.end();
     await Promise.all(this.#files.splice(0).map((file) => file.close()));
   }
 
@@ -108,7 +109,7 @@ export class FollowSource {
       if (bytes !== undefined) return bytes;
       if (this.#hasEnded) return undefined;
       if (hasFollower) await this.#files.shift()!.close();
-      else if (!await this.#look()) await this.#wait();
+      else if (!await this.#look() && !this.#hasEnded) await this.#pause.wait(this.#interval);
     }
     return undefined;
   }
@@ -138,16 +139,5 @@ export class FollowSource {
     if (this.#hasEnded) file.close().catch(() => {}); // nobody reads it
     else this.#files.push(file);
     return true;
-  }
-
-  #wait(): Promise<void> {
-    if (this.#hasEnded) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#interval);
-      this.#stopWaiting = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

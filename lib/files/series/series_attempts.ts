@@ -1,4 +1,5 @@
 import type { RetryOptions } from "../../batch/mod.ts";
+import { Pause } from "../../timers/mod.ts";
 import { codeOf } from "../failure.ts";
 import type { OpenFile } from "../open_file.ts";
 import { UnderWay } from "../appended_file.ts";
@@ -29,7 +30,7 @@ export class SeriesAttempts {
   readonly #delay: number;
   #flight: Flight | undefined = undefined;
   #isGivenUp = false;
-  #stopWaiting: (() => void) | undefined = undefined;
+  readonly #pause: Pause = new Pause();
 
   constructor(current: CurrentFile, { attempts, delay = 1000 }: RetryOptions = { attempts: 0 }) {
     this.#current = current;
@@ -47,7 +48,7 @@ export class SeriesAttempts {
     this.#flight = flight;
     try {
       for (let attempt = 0; !await this.#isWritten(flight, attempt >= this.#attempts); attempt++) {
-        await this.#wait(flight);
+        if (!flight.isSettled && !this.#isGivenUp) await this.#pause.wait(this.#delay);
       }
     } finally {
       this.#flight = undefined;
@@ -82,13 +83,13 @@ export class SeriesAttempts {
     if (flight.underWay !== undefined && current.isInPlace(current.file!)) current.add(flight.length);
     else this.writeNow(flight.pieces, flight.length);
     flight.isSettled = true;
-    this.#stopWaiting?.();
+    this.#pause.end();
   }
 
   /** Tries nothing again. */
   giveUp(): void {
     this.#isGivenUp = true;
-    this.#stopWaiting?.();
+    this.#pause.end();
   }
 
   /**
@@ -120,16 +121,5 @@ export class SeriesAttempts {
       }
     }
     return current.fail("write", new Error(REMOVED));
-  }
-
-  #wait({ isSettled }: Flight): Promise<void> {
-    return new Promise((resolve) => {
-      if (isSettled || this.#isGivenUp) return resolve(); // while the attempt was under way
-      const timer = setTimeout(resolve, this.#delay);
-      this.#stopWaiting = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

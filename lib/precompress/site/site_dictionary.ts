@@ -1,9 +1,9 @@
 import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import { removeTemporary } from "../../files/internal.ts";
 import { AtomicFile, temporaryPath } from "../../files/mod.ts";
+import { TurnSlicer } from "../../timers/mod.ts";
 import { sha256 } from "../content.ts";
 import type { Context } from "../context.ts";
 import type { Ledger } from "../ledger.ts";
@@ -21,7 +21,7 @@ const VERSION = 2;
 /** The share of a new dictionary's saving that keeps an existing one: clients that have it need not get another. */
 const GOOD_ENOUGH = 0.95;
 /** How long the thread is kept from other work, in ms. */
-const LONGEST_TURN = 50;
+const TURN = 50;
 
 /** A dictionary that there is: to be used as it is, or to be compared with a new one. */
 interface Former {
@@ -61,12 +61,11 @@ export async function planSiteDictionary(
 
 /** Lets other work of the thread have its turn now and then. */
 function pauses(signal: AbortSignal | undefined): Pause {
-  let end = performance.now() + LONGEST_TURN;
+  const turns = new TurnSlicer(TURN);
   return async () => {
-    if (performance.now() < end) return;
-    await setImmediate();
+    if (!turns.isOver) return;
+    await turns.next();
     signal?.throwIfAborted();
-    end = performance.now() + LONGEST_TURN;
   };
 }
 
