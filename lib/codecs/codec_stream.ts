@@ -1,12 +1,10 @@
 import { ReadableStream, WritableStream } from "../streams/mod.ts";
 import type { Codecs } from "./module.ts";
 import { bytesOf, type SessionParameters } from "./options.ts";
-import { FINISH, FLUSH, PROCESS, Session } from "./session.ts";
+import { FINISH, FLUSH, type PieceLimits, PROCESS, Session } from "./session.ts";
 
-/** The most input that one step takes, in bytes: larger chunks are handed over in pieces. */
-const INPUT_PIECE = 256 * 1024;
-/** The most output of one step, in bytes; also the size of the chunks that come out of large inputs. */
-const OUTPUT_PIECE = 64 * 1024;
+/** Larger chunks are handed over in pieces; the size of output is also that of the chunks that come out of large inputs. */
+const PIECES: PieceLimits = { input: 256 * 1024, output: 64 * 1024 };
 
 /** Checks on the bytes that pass a codec stream, each of which may throw; and what it does with each chunk. */
 export interface Watch {
@@ -39,8 +37,8 @@ export function codecStream(codecs: Codecs, parameters: SessionParameters, watch
   }, { highWaterMark: 0 });
   const writable = new WritableStream<ArrayBufferView | ArrayBufferLike>({
     start: (controller) => pump.connectWritable(controller),
-    write: (chunk) => pump.write(chunk),
-    close: () => pump.finish(),
+    write: (chunk) => pump.run(watch.flush ? FLUSH : PROCESS, chunk),
+    close: () => pump.run(FINISH, new Uint8Array(0)),
   });
   return { readable, writable };
 }
@@ -52,11 +50,12 @@ class Pump {
   #session: Session | undefined;
   #reader!: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
   #writer!: WritableStreamDefaultController;
-  #ended = false;
-  /** Resumes a write that waits for the reader. */
+  /** Why nothing more is done. */
+  #ended: { readonly reason: unknown } | undefined;
+  /** Whether a read waits for a chunk. */
+  #isWanted = false;
+  /** Resumes a write that waits for a read. */
   #resume: (() => void) | undefined;
-  /** Lets the reader's pull go on once something is enqueued. */
-  #served: (() => void) | undefined;
 
   constructor(codecs: Codecs, parameters: SessionParameters, watch: Watch) {
     this.#codecs = codecs;
@@ -74,32 +73,33 @@ class Pump {
     controller.signal.addEventListener("abort", () => this.fail(controller.signal.reason), { once: true });
   }
 
-  /** The reader wants a chunk: settles when there is one. */
-  demanded(): Promise<void> {
+  /** The reader wants a chunk. */
+  demanded(): void {
+    this.#isWanted = true;
     this.#resume?.();
-    return new Promise((resolve) => this.#served = resolve);
   }
 
-  async write(chunk: ArrayBufferView | ArrayBufferLike): Promise<void> {
+  /**
+   * Puts a chunk, or the end, through the codec, and enqueues the output as it is read: each piece when a read waits for it,
+   * so that the write settles when that has all, without another read. At the end a first piece may be queued: no write is to
+   * tell that it was taken.
+   */
+  async run(operation: number, chunk: ArrayBufferView | ArrayBufferLike): Promise<void> {
+    const isEnd = operation === FINISH;
     try {
       const bytes = bytesOf(chunk, "chunk");
-      for (let start = 0; start < bytes.length; start += INPUT_PIECE) {
-        const isLast = start + INPUT_PIECE >= bytes.length;
-        const operation = isLast && this.#watch.flush ? FLUSH : PROCESS;
-        await this.#consume(bytes.subarray(start, start + INPUT_PIECE), operation);
+      if (isEnd) this.#watch.end?.();
+      else if (bytes.length === 0) return;
+      this.#watch.input?.(bytes.length);
+      const session = this.#session ??= await this.#open();
+      for (const piece of session.run(bytes, operation, PIECES)) {
+        this.#watch.output?.(piece.length);
+        if (!this.#isWanted && !(isEnd && this.#reader.desiredSize === 0)) await this.#nextRead();
+        this.#isWanted = false;
+        this.#reader.enqueue(piece);
       }
-    } catch (error) {
-      this.fail(error);
-      throw error;
-    }
-  }
-
-  async finish(): Promise<void> {
-    try {
-      this.#watch.end?.();
-      await this.#consume(new Uint8Array(0), FINISH);
-      if (this.#ended) return;
-      this.#end();
+      if (!isEnd) return;
+      this.#end(undefined);
       this.#reader.close();
     } catch (error) {
       this.fail(error);
@@ -109,56 +109,35 @@ class Pump {
 
   /** The reader is gone: later writes fail with its reason. */
   cancelled(reason: unknown): void {
-    this.#end();
+    this.#end(reason);
     this.#writer.error(reason);
   }
 
   /** The data or the writer failed: so does the reader, after what is already queued for it. */
   fail(reason: unknown): void {
     if (this.#ended) return;
-    this.#end();
+    this.#end(reason);
     this.#reader.error(reason);
   }
 
-  #end(): void {
-    this.#ended = true;
+  #end(reason: unknown): void {
+    this.#ended = { reason };
     this.#session?.close();
-    this.#session = undefined;
     this.#resume?.();
-    this.#served?.();
   }
 
-  async #consume(bytes: Uint8Array, operation: number): Promise<void> {
-    const session = this.#session ?? await this.#open();
-    if (!session) return;
-    this.#watch.input?.(bytes.length);
-    session.write(bytes);
-    let length = bytes.length;
-    let more = true;
-    while (more) {
-      const step = session.step(length, operation, OUTPUT_PIECE);
-      length = 0;
-      more = step.more;
-      if (step.output.length === 0) continue;
-      this.#watch.output?.(step.output.length);
-      await this.#deliver(step.output);
-      if (this.#ended) return;
-    }
-  }
-
-  async #open(): Promise<Session | undefined> {
+  async #open(): Promise<Session> {
     const module = await this.#codecs.load(this.#parameters.family);
-    if (!this.#ended) this.#session = new Session(module, this.#parameters);
-    return this.#session;
+    this.#throwIfEnded();
+    return new Session(module, this.#parameters);
   }
 
-  /** Enqueues `output` and waits until the reader has room for more. */
-  async #deliver(output: Uint8Array<ArrayBuffer>): Promise<void> {
-    this.#reader.enqueue(output);
-    this.#served?.();
-    this.#served = undefined;
-    if (this.#reader.desiredSize! > 0) return;
+  async #nextRead(): Promise<void> {
     await new Promise<void>((resolve) => this.#resume = resolve);
-    this.#resume = undefined;
+    this.#throwIfEnded();
+  }
+
+  #throwIfEnded(): void {
+    if (this.#ended) throw this.#ended.reason;
   }
 }

@@ -1,7 +1,7 @@
 import { type Format, traitsOf } from "./format.ts";
 import { encoders } from "./module.ts";
 import { compressParameters } from "./options.ts";
-import { FINISH, FLUSH, PROCESS, Session } from "./session.ts";
+import { FINISH, FLUSH, type PieceLimits, PROCESS, Session } from "./session.ts";
 
 /** Options of {@linkcode openEncoder}. */
 export interface EncoderOptions {
@@ -14,10 +14,8 @@ export interface EncoderOptions {
   readonly lean?: boolean;
 }
 
-/** The most input that one step takes, in bytes: it is copied into memory that the codec holds as long as it is open. */
-const INPUT_PIECE = 32 * 1024;
-/** The most output of one step, in bytes, which the codec holds as long as it is open. */
-const OUTPUT_PIECE = 16 * 1024;
+/** Small, as servers have many encoders open. */
+const PIECES: PieceLimits = { input: 32 * 1024, output: 16 * 1024 };
 
 const NOTHING = new Uint8Array(0);
 
@@ -48,21 +46,17 @@ export class Encoder {
 
   /** Encodes `bytes`, which may be changed afterwards, and returns the output that is there so far: often none. */
   write(bytes: Uint8Array): Uint8Array<ArrayBuffer>[] {
-    const output: Uint8Array<ArrayBuffer>[] = [];
-    for (let start = 0; start < bytes.length; start += INPUT_PIECE) {
-      this.#consume(bytes.subarray(start, start + INPUT_PIECE), PROCESS, output);
-    }
-    return output;
+    return this.#run(bytes, PROCESS);
   }
 
   /** Returns the output that makes everything decodable that was written. */
   flush(): Uint8Array<ArrayBuffer>[] {
-    return this.#consume(NOTHING, FLUSH, []);
+    return this.#run(NOTHING, FLUSH);
   }
 
   /** Completes the stream and frees the codec's memory. */
   finish(): Uint8Array<ArrayBuffer>[] {
-    const output = this.#consume(NOTHING, FINISH, []);
+    const output = this.#run(NOTHING, FINISH);
     this.close();
     return output;
   }
@@ -73,15 +67,9 @@ export class Encoder {
     this.#session.close();
   }
 
-  #consume(bytes: Uint8Array, operation: number, output: Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer>[] {
-    if (!this.#isOpen) return output;
-    this.#session.write(bytes);
-    let length = bytes.length;
-    for (let more = true; more; length = 0) {
-      const step = this.#session.step(length, operation, OUTPUT_PIECE);
-      more = step.more;
-      if (step.output.length > 0) output.push(step.output);
-    }
+  #run(bytes: Uint8Array, operation: number): Uint8Array<ArrayBuffer>[] {
+    const output: Uint8Array<ArrayBuffer>[] = [];
+    if (this.#isOpen) { for (const piece of this.#session.run(bytes, operation, PIECES)) output.push(piece); }
     return output;
   }
 }

@@ -65,6 +65,12 @@ const FAULT_MEMORY = -5;
 /** The most output of one step, in bytes: a Rust Vec holds no more than isize::MAX. */
 export const MAX_OUTPUT = 0x7fff_ffff;
 
+/** The most bytes that a step takes and gives; the module holds memory of these sizes as long as the session is open. */
+export interface PieceLimits {
+  readonly input: number;
+  readonly output: number;
+}
+
 /** A stream through a codec. Holds WASM memory until {@linkcode Session.close}. */
 export class Session {
   #instance: Instance;
@@ -104,6 +110,29 @@ export class Session {
   write(bytes: Uint8Array): void {
     if (this.#handle === 0) throw new TypeError(`${this.#action}: the session is closed`);
     if (bytes.length > 0) this.#write(this.#instance.exports.input(this.#handle, bytes.length), bytes);
+  }
+
+  /**
+   * Puts `bytes` through the codec, a piece of input after the other, and yields the pieces of output as they are made.
+   * The operation is that of the last piece of input.
+   *
+   * @throws {TypeError} as {@linkcode step} does, and if the bytes' buffer has shrunk, or was transferred, between two pieces.
+   */
+  *run(bytes: Uint8Array, operation: number, limits: PieceLimits): Generator<Uint8Array<ArrayBuffer>, void, undefined> {
+    const { length: total } = bytes;
+    for (let start = 0; start < total || start === 0; start += limits.input) {
+      if (bytes.length < total) {
+        throw new TypeError(`${this.#action}: a chunk's buffer was transferred or resized before all of it was read`);
+      }
+      const piece = bytes.subarray(start, start + limits.input);
+      this.write(piece);
+      let { length } = piece;
+      for (let more = true; more; length = 0) {
+        more = this.#advance(length, start + piece.length < total ? PROCESS : operation, limits.output);
+        const output = this.#output();
+        if (output.length > 0) yield output.slice() as Uint8Array<ArrayBuffer>;
+      }
+    }
   }
 
   /**

@@ -175,13 +175,7 @@ function compressWhole(
   parameters: SessionParameters,
   module: WebAssembly.Module,
 ): Uint8Array<ArrayBuffer> {
-  const session = new Session(module, parameters);
-  try {
-    session.write(input);
-    return session.step(input.length, FINISH, MAX_OUTPUT).output;
-  } finally {
-    session.close();
-  }
+  return stepWhole(input, parameters, module, MAX_OUTPUT).output;
 }
 
 function decompressWhole(
@@ -190,13 +184,22 @@ function decompressWhole(
   maxSize: number,
   module: WebAssembly.Module,
 ): Uint8Array<ArrayBuffer> {
+  const { output, more } = stepWhole(input, parameters, module, Math.min(maxSize + 1, MAX_OUTPUT));
+  if (output.length > maxSize) throw tooLarge(parameters.format, maxSize);
+  if (more) throw new RangeError(`cannot decompress ${parameters.format}: more than 2 GiB: use DecompressionStream`);
+  return output;
+}
+
+function stepWhole(
+  input: Uint8Array,
+  parameters: SessionParameters,
+  module: WebAssembly.Module,
+  limit: number,
+): { output: Uint8Array<ArrayBuffer>; more: boolean } {
   const session = new Session(module, parameters);
   try {
     session.write(input);
-    const { output, more } = session.step(input.length, FINISH, Math.min(maxSize + 1, MAX_OUTPUT));
-    if (output.length > maxSize) throw tooLarge(parameters.format, maxSize);
-    if (more) throw new RangeError(`cannot decompress ${parameters.format}: more than 2 GiB: use DecompressionStream`);
-    return output;
+    return session.step(input.length, FINISH, limit);
   } finally {
     session.close();
   }
