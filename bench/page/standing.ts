@@ -1,5 +1,4 @@
-import type { Bar } from "./bars.ts";
-import { shortNumber } from "./bars.ts";
+import { type Bar, shortNumber } from "./bars.ts";
 import { RUNTIMES } from "./tables.ts";
 import type { PlotFile } from "./topic.ts";
 

@@ -1,10 +1,8 @@
 import { CompressionStream } from "../codecs/mod.ts";
 import { formatBytes } from "../quantities/mod.ts";
 import { sleep } from "../timers/mod.ts";
-import type { AnalyzedFile } from "./analysis.ts";
-import type { Finding, FindingKind } from "./analysis.ts";
-import { lifetimeOf } from "./received.ts";
-import type { Received } from "./received.ts";
+import type { AnalyzedFile, Finding, FindingKind } from "./analysis.ts";
+import { lifetimeOf, type Received } from "./received.ts";
 
 /** As of precompress: smaller files and savings are not worth a variant. */
 const MIN_SIZE = 1024;

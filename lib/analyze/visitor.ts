@@ -6,9 +6,7 @@ import {
   scriptReferences,
   styleReferences,
 } from "../pages/mod.ts";
-import { lifetimeOf } from "./received.ts";
-import { contentOf, type Received } from "./received.ts";
-import { textOf } from "./received.ts";
+import { contentOf, lifetimeOf, type Received, textOf } from "./received.ts";
 
 /** Fields of a request. */
 type Fields = Readonly<Record<string, string>>;

@@ -1,9 +1,6 @@
 import { existsSync } from "node:fs";
 import process from "node:process";
-import type { Command } from "./usage.ts";
-import { DONE, FAILED, WRONG_USAGE } from "./usage.ts";
-import { suggestionFor } from "./usage.ts";
-import { UsageError } from "./usage.ts";
+import { type Command, DONE, FAILED, suggestionFor, UsageError, WRONG_USAGE } from "./usage.ts";
 import { asksForVersion, version } from "./version.ts";
 
 /** Each command is loaded when it is called for: a server needs no codecs. */

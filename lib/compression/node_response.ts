@@ -3,8 +3,7 @@ import type { Http2ServerResponse } from "node:http2";
 import process from "node:process";
 import { atEndOfTurn } from "../streams/internal.ts";
 import { type BodyEncoder, encodeWhole, openBodyEncoder, unlessItFails } from "./encoding.ts";
-import { argumentsOf, bytesOf, refusal, setHeaders, type Written } from "./node_arguments.ts";
-import { NodeFields } from "./node_arguments.ts";
+import { argumentsOf, bytesOf, NodeFields, refusal, setHeaders, type Written } from "./node_arguments.ts";
 import type { Settings } from "./options.ts";
 import { chooseCoding, type Encoding, markEncoded } from "./policy.ts";
 

@@ -3,14 +3,18 @@ import { bool, integer, number, schema, type SchemaOf, text } from "../streams/i
 import { writeStream } from "../runtime/mod.ts";
 import { CreatedFile, type Undoable } from "./created_file.ts";
 import { fileFailure } from "./failure.ts";
-import { filePath } from "./place.ts";
-import { flushFolder } from "./place.ts";
-import { keepAttributes } from "./place.ts";
-import { OpenFile } from "./open_file.ts";
-import { followedPlace, type Place, placeItself, requireReplaceable } from "./place.ts";
-import { takeName } from "./place.ts";
+import {
+  filePath,
+  flushFolder,
+  followedPlace,
+  keepAttributes,
+  type Place,
+  placeItself,
+  requireReplaceable,
+  takeName,
+} from "./place.ts";
+import { OpenFile, writeFully } from "./open_file.ts";
 import { removeTemporary, temporaryPath } from "./temporary.ts";
-import { writeFully } from "./open_file.ts";
 
 /** The largest time of a Date, in ms. */
 const MAX_TIME = 8.64e15;

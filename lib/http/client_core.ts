@@ -1,8 +1,7 @@
 import { DeadlineList } from "../timers/mod.ts";
 import type { ResolvedOptions } from "./resolved_options.ts";
 import { HttpError } from "./http_error.ts";
-import type { HttpClientStats } from "./http_events.ts";
-import type { HttpClientEvent } from "./http_events.ts";
+import type { HttpClientEvent, HttpClientStats } from "./http_events.ts";
 import { type LiveCall, LiveCalls } from "./calls.ts";
 import { type AliasCandidate, aliasCandidates } from "./origin/coalescing.ts";
 import type { Target } from "./origin/open_connection.ts";

@@ -1,6 +1,5 @@
-import type { FileName } from "./hash_part.ts";
+import type { FileName, HashedPart } from "./hash_part.ts";
 import { naturalness } from "./natural_text.ts";
-import type { HashedPart } from "./hash_part.ts";
 
 /** A folder that a framework keeps for what it names by hash, and sends as immutable itself. */
 interface Layout {

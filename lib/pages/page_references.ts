@@ -1,6 +1,4 @@
-import { candidateOf, KNOWN_IMAGE } from "./reference.ts";
-import { linkReference } from "./reference.ts";
-import type { Reference, ReferenceKind } from "./reference.ts";
+import { candidateOf, KNOWN_IMAGE, linkReference, type Reference, type ReferenceKind } from "./reference.ts";
 import { scriptReferences } from "./script_references.ts";
 import { styleReferences } from "./style_references.ts";
 import { type Tag, tags } from "./tags.ts";

@@ -1,5 +1,4 @@
-import { forCommonScreen, KNOWN_IMAGE, type Size } from "./reference.ts";
-import type { Reference, ReferenceKind } from "./reference.ts";
+import { forCommonScreen, KNOWN_IMAGE, type Reference, type ReferenceKind, type Size } from "./reference.ts";
 
 /**
  * Lists what a style sheet, or the value of a `style` attribute, may load: imported sheets, images, and of each font the

@@ -1,8 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { removeTemporary } from "../files/internal.ts";
+import { removeTemporary, Turn } from "../files/internal.ts";
 import { bool, schema, type SchemaOf } from "../streams/internal.ts";
-import { Turn } from "../files/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import { manifestName } from "./manifest.ts";
 import { explain, type Problem } from "./problem.ts";

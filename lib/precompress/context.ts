@@ -1,12 +1,10 @@
 import type { Cache } from "./cache/cache.ts";
-import type { Immutability } from "./selection.ts";
+import type { Immutability, Selection } from "./selection.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Settings } from "./options.ts";
 import type { Places } from "./places.ts";
-import type { Pool } from "./pool.ts";
+import type { Pool, ProgressMeter } from "./pool.ts";
 import type { PreviousFiles } from "./tree_files.ts";
-import type { ProgressMeter } from "./pool.ts";
-import type { Selection } from "./selection.ts";
 import type { Target } from "./target.ts";
 
 /** The dictionary of the site, as deltas need it. */

@@ -3,8 +3,7 @@ import { compress, CompressionStream } from "../codecs/mod.ts";
 import { openFileReadable } from "../files/mod.ts";
 import { restore } from "./cache/restore.ts";
 import { LARGE_FILE, readShared, sha256 } from "./content.ts";
-import type { Job, Outcome, Result } from "./job.ts";
-import { complete, openTemporary, readDictionary, requireAtRest } from "./job.ts";
+import { complete, type Job, openTemporary, type Outcome, readDictionary, requireAtRest, type Result } from "./job.ts";
 import { codecOf } from "./formats.ts";
 import { CHANGED, explain } from "./problem.ts";
 

@@ -4,10 +4,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { ProcessLock, processSpace } from "../files/internal.ts";
 import { isProcessAlive } from "../runtime/mod.ts";
-import { checkedRecord, checkedVariant, isBelowFolder, isFormat } from "./manifest.ts";
+import { checkedRecord, checkedVariant, isBelowFolder, isFormat, journalName } from "./manifest.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
-import { journalName } from "./manifest.ts";
 import { cannotWrite } from "./problem.ts";
 
 /** The beginning of a journal's first line; of earlier versions, which named the run's process in it. */

@@ -5,10 +5,9 @@ import { join } from "node:path";
 import { Turn } from "../files/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import { act } from "./carry_out.ts";
-import { Cache } from "./cache/cache.ts";
-import { openStore } from "./cache/cache.ts";
+import { Cache, openStore } from "./cache/cache.ts";
 import type { Context } from "./context.ts";
-import { immutabilityOf, toldBy } from "./selection.ts";
+import { immutabilityOf, requireMatch, type Selection, selectionOf, toldBy } from "./selection.ts";
 import { Ledger } from "./ledger.ts";
 import {
   type CheckedOptions,
@@ -20,19 +19,14 @@ import {
 import { isOwnName, manifestName } from "./manifest.ts";
 import { type Places, placesOf } from "./places.ts";
 import { Plan, type Work } from "./plan.ts";
-import { planExtra, planFile } from "./plan_file.ts";
-import { Pool } from "./pool.ts";
-import { PreviousFiles } from "./tree_files.ts";
+import { planExtra, planFile, planStale } from "./plan_file.ts";
+import { Pool, ProgressMeter } from "./pool.ts";
+import { PreviousFiles, type TreeFiles, treeFilesOf } from "./tree_files.ts";
 import { cannotWrite } from "./problem.ts";
-import { ProgressMeter } from "./pool.ts";
 import { dropGone, recordExtra, recordSettled } from "./record_work.ts";
-import { type PrecompressReport, summarize } from "./report.ts";
-import type { RunDetails } from "./report.ts";
-import { requireMatch, type Selection, selectionOf } from "./selection.ts";
+import { type PrecompressReport, type RunDetails, summarize } from "./report.ts";
 import { planSiteDictionary } from "./site/site_dictionary.ts";
-import { planStale } from "./plan_file.ts";
 import { Target } from "./target.ts";
-import { type TreeFiles, treeFilesOf } from "./tree_files.ts";
 import { type Tree, walk } from "./walk.ts";
 
 /**

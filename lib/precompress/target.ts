@@ -2,14 +2,11 @@ import { chmod, lstat, mkdir, rmdir, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { flushFolder, identityOf, makeDirectory, removeIfSame, takeName } from "../files/internal.ts";
 import { changedMeanwhile, type FoundJournal, Journal, type JournalEntry, readJournal } from "./journal.ts";
-import { readManifestText, writeManifest } from "./manifest.ts";
-import { manifestText, parseManifest } from "./manifest.ts";
+import { manifestName, manifestText, parseManifest, readManifestText, writeManifest } from "./manifest.ts";
 import type { FileRecord, Manifest } from "./records.ts";
-import { obstacle, type Occupant, occupantAt } from "./occupant.ts";
-import { manifestName } from "./manifest.ts";
+import { obstacle, type Occupant, occupantAt, RealPlaces } from "./occupant.ts";
 import { cannotWrite } from "./problem.ts";
 import { Provenance } from "./provenance.ts";
-import { RealPlaces } from "./occupant.ts";
 import type { FoundFile } from "./walk.ts";
 
 /** How a {@linkcode Target} is written to. */

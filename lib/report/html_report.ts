@@ -1,15 +1,11 @@
 import { createHash } from "node:crypto";
 import { deflateRawSync } from "node:zlib";
-import { html, Markup, visibleName } from "./markup.ts";
+import { html, Markup, toPrintable, visibleName } from "./markup.ts";
 import { script, style } from "./page_assets.ts";
 import { pageDataOf } from "./page_data.ts";
-import { toPrintable } from "./markup.ts";
 import { changesSection } from "./sections/changes.ts";
-import { filesSection } from "./sections/files.ts";
+import { filesSection, leftAloneSection, problemsSection, typesBySize, typesSection } from "./sections/files.ts";
 import { headline } from "./sections/headline.ts";
-import { leftAloneSection } from "./sections/files.ts";
-import { problemsSection } from "./sections/files.ts";
-import { typesBySize, typesSection } from "./sections/files.ts";
 import { visitsSection } from "./sections/visits.ts";
 import type { SiteReport } from "./site_report.ts";
 

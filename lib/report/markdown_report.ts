@@ -1,12 +1,9 @@
 import { counted, formatBytes, formatDuration } from "../quantities/mod.ts";
-import { type Changes, differences } from "./changes.ts";
-import { LINE } from "./words.ts";
+import { type Changes, differences, sentSize, type SiteFile, sum, updateSize } from "./changes.ts";
+import { formatName, LINE, saving, signed, signedBytes } from "./words.ts";
 import { visibleName } from "./markup.ts";
-import { saving, signed } from "./words.ts";
-import { sentSize, type SiteFile, sum, updateSize } from "./changes.ts";
 import type { SiteReport } from "./site_report.ts";
 import type { Cost } from "./visits.ts";
-import { formatName, signedBytes } from "./words.ts";
 
 /** The most changed files and problems to list. */
 const MOST = 10;

@@ -2,8 +2,7 @@ import { basename } from "node:path";
 import { hashedNames } from "../names/mod.ts";
 import { type RunDetails, typeOf } from "../precompress/internal.ts";
 import { type DeltaFormat, extensions, type FileRecord, type VariantFormat } from "../precompress/mod.ts";
-import { type Changes, changesOf, type Former } from "./changes.ts";
-import type { FileState, SiteFile } from "./changes.ts";
+import { type Changes, changesOf, type FileState, type Former, type SiteFile } from "./changes.ts";
 import { type Visit, visitsOf } from "./visits.ts";
 
 /** All that a report of a run says. */

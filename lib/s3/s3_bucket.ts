@@ -1,7 +1,6 @@
 import { described, integer, number, oneOf, schema, type SchemaOf, signal, text } from "../streams/internal.ts";
 import type { ReadableStream } from "../streams/mod.ts";
-import { copyObject } from "./copy_object.ts";
-import { joinObjects } from "./copy_object.ts";
+import { copyObject, joinObjects } from "./copy_object.ts";
 import { objectStream, readOptions, type S3ReadOptions } from "./object_readable.ts";
 import {
   copyOptions,
@@ -18,17 +17,13 @@ import {
   writableOptions,
 } from "./s3_object.ts";
 import { deleteObject, headObject, listObjects, putObject } from "./request/objects.ts";
-import { objectPath } from "./request/signed_request.ts";
-import { bytesBody } from "./request/signed_request.ts";
+import { bytesBody, objectPath } from "./request/signed_request.ts";
 import { Store } from "./request/store.ts";
 import { type S3BucketOptions, s3BucketOptions } from "./s3_bucket_options.ts";
 import { S3Writable } from "./s3_writable.ts";
-import { Blocks } from "./upload/gathered_part.ts";
+import { Blocks, Pages } from "./upload/gathered_part.ts";
 import { abortUpload, listParts, listUploads } from "./upload/multipart.ts";
-import { Pages } from "./upload/gathered_part.ts";
-import { LEAST_SIZE } from "./upload/object_upload.ts";
-import { ObjectUpload, type Resumed, type UploadContext } from "./upload/object_upload.ts";
-import { Slots } from "./upload/object_upload.ts";
+import { LEAST_SIZE, ObjectUpload, type Resumed, Slots, type UploadContext } from "./upload/object_upload.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 /** The longest that a signed URL holds, in seconds: a week. */

@@ -2,8 +2,7 @@ import { enqueueAll, quoted, ReleasingTransformer } from "../streams/internal.ts
 import type { Transformer, TransformStreamDefaultController } from "../streams/mod.ts";
 import { CompleteLines, LF_OR_CR_ENDS, type TextChunk } from "./complete_lines.ts";
 import { CsvRecords, type CsvRecordsOptions } from "./csv_records.ts";
-import { addInPieces } from "./chunks.ts";
-import { utf8Length } from "./chunks.ts";
+import { addInPieces, utf8Length } from "./chunks.ts";
 
 const LF = 10;
 const CR = 13;

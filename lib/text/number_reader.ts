@@ -6,9 +6,9 @@ import {
   invalidLineError,
   type InvalidLineReason,
   LONGEST,
+  NumberParser,
   type OnInvalidLine,
 } from "./number_parser.ts";
-import { NumberParser } from "./number_parser.ts";
 
 const LF = 10;
 const CR = 13;

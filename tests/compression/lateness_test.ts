@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Lateness } from "../../lib/compression/options.ts";
-import { type CompressionOptions, loadCodecs, settingsOf } from "../../lib/compression/options.ts";
+import { type CompressionOptions, Lateness, loadCodecs, settingsOf } from "../../lib/compression/options.ts";
 import { compressReady, compressResponse } from "../../lib/compression/respond.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { asking, CODINGS, textIn, textOf } from "./responses.ts";

@@ -1,20 +1,19 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { EncodedFeed } from "./encoded_feed.ts";
-import { type ChannelEvent, eventText } from "./options.ts";
-import { type Feed, type Opening, PlainFeed, type Subscriber } from "./feed.ts";
-import { Timer } from "../../timers/mod.ts";
-import { History } from "./feed.ts";
-import { NodeSubscriber } from "./subscribers.ts";
 import {
   type ChannelCoding,
+  type ChannelEvent,
   type ChannelSettings,
   channelSettings,
   type EventChannelOptions,
+  eventText,
   isChannelCodingLoaded,
   loadChannelCodecs,
 } from "./options.ts";
-import { type Reports, StreamSubscriber } from "./subscribers.ts";
+import { type Feed, History, type Opening, PlainFeed, type Subscriber } from "./feed.ts";
+import { Timer } from "../../timers/mod.ts";
+import { NodeSubscriber, type Reports, StreamSubscriber } from "./subscribers.ts";
 import { NodeFields } from "../node_arguments.ts";
 import { addToVary, likedBest } from "../policy.ts";
 import { atEndOfTurn } from "../../streams/internal.ts";

@@ -2,10 +2,9 @@ import { anyOf, bool, func, integer, number, oneOf, schema, type SchemaOf, signa
 import { ReadableStream } from "../../streams/mod.ts";
 import { MAX_TIMER_DELAY } from "../../timers/mod.ts";
 import { filePath } from "../place.ts";
-import { FollowSource } from "./follow_source.ts";
+import { FollowSource, type Trail } from "./follow_source.ts";
 import { FollowedSeries } from "./followed_series.ts";
 import { NamedFile } from "./growing_file.ts";
-import type { Trail } from "./follow_source.ts";
 
 /**
  * Options of {@linkcode followFile}.

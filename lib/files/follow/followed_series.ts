@@ -3,9 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { FileSeries } from "../series/file_series.ts";
 import { packedFormats } from "../series/series_packer.ts";
 import type { FollowedFile, Trail } from "./follow_source.ts";
-import { GrowingFile } from "./growing_file.ts";
-import { PackedFile } from "./growing_file.ts";
-import { unlessMissing } from "./growing_file.ts";
+import { GrowingFile, PackedFile, unlessMissing } from "./growing_file.ts";
 
 /** The files of a series, in the order of their numbers, be they compressed or not. */
 export class FollowedSeries implements Trail {

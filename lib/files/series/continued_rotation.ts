@@ -5,11 +5,10 @@ import type { ContinuedSettings, SeriesFormat } from "./rotation_options.ts";
 import type { SeriesWriter } from "./rotation.ts";
 import { CurrentFile } from "./current_file.ts";
 import { SeriesAttempts } from "./series_attempts.ts";
-import type { LimitedSeries, SeriesLimits } from "./series_upkeep.ts";
+import { type LimitedSeries, type SeriesLimits, SeriesUpkeep } from "./series_upkeep.ts";
 import { type LockedBy, ProcessLock } from "../process_lock.ts";
 import type { PackedSeries } from "./series_packer.ts";
 import { type SeriesEntry, SeriesRecord } from "./series_record.ts";
-import { SeriesUpkeep } from "./series_upkeep.ts";
 
 /** How often the writer of a series shows that it lives, in ms. */
 const HEARTBEAT = 750;

@@ -1,10 +1,7 @@
 import { BatchedWritableStream } from "../../batch/mod.ts";
-import { BATCH_SIZE, QUEUE_SIZE } from "../gathered.ts";
-import { guardedSize } from "../item_writer.ts";
-import { ItemWriter } from "../item_writer.ts";
-import { sizeOfItem } from "../gathered.ts";
+import { BATCH_SIZE, QUEUE_SIZE, sizeOfItem } from "../gathered.ts";
+import { FileCommand, guardedSize, ItemWriter } from "../item_writer.ts";
 import { drainBatches, schema, writePastLock } from "../../streams/internal.ts";
-import { FileCommand } from "../item_writer.ts";
 import { openSeries } from "./open_series.ts";
 import { rotationMembers, type RotationOptions, type RotationSchema } from "./rotation_options.ts";
 import { ContinuedRotation } from "./continued_rotation.ts";

@@ -1,9 +1,8 @@
 import type { RetryOptions } from "../../batch/mod.ts";
 import { Pause } from "../../timers/mod.ts";
 import { codeOf } from "../failure.ts";
-import type { OpenFile } from "../open_file.ts";
+import { type OpenFile, writeFully } from "../open_file.ts";
 import { UnderWay } from "../appended_file.ts";
-import { writeFully } from "../open_file.ts";
 import type { CurrentFile } from "./current_file.ts";
 
 /** How often a write is begun anew because its file was removed under it. */

@@ -4,10 +4,9 @@ import { openTrace, type RequestTrace, tracedContext } from "../diagnostics/diag
 import type { ResponseHead } from "../connection.ts";
 import { wantsHttp1 } from "../h2/protocol.ts";
 import { HttpError } from "../http_error.ts";
-import type { LiveCall } from "../calls.ts";
+import { ANSWERED, type Caller, type CallOwner, type LiveCall, type OwnedCall } from "../calls.ts";
 import type { Origin } from "../origin/origin.ts";
-import type { PooledConnection } from "../origin/connection_pool.ts";
-import type { WaitingRequest, WaitingRoom } from "../origin/connection_pool.ts";
+import type { PooledConnection, WaitingRequest, WaitingRoom } from "../origin/connection_pool.ts";
 import type { FetchRequest } from "../request/fetch_request.ts";
 import { redirected } from "../request/redirect.ts";
 import type { BodySource } from "../request/stream_body.ts";
@@ -16,11 +15,8 @@ import type { ResponseBody } from "../response/response_body.ts";
 import { hasField, joinedField } from "../response/response_headers.ts";
 import { Attempt, type AttemptOwner } from "./attempt.ts";
 import { AttemptBody } from "./attempt_body.ts";
-import { buildResponse } from "./build_response.ts";
-import { ANSWERED, type Caller, type CallOwner, type OwnedCall } from "../calls.ts";
-import { deliverSoon } from "./build_response.ts";
-import { FailedAttempts, type RetryTerms } from "./retries.ts";
-import { retryAfter } from "./retries.ts";
+import { buildResponse, deliverSoon } from "./build_response.ts";
+import { FailedAttempts, retryAfter, type RetryTerms } from "./retries.ts";
 
 /**
  * A call of fetch, over all its redirects and attempts, from the queue to the last byte of the final response. It owns the request's life:

@@ -2,10 +2,9 @@ import { connect, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts
 import type { Duplex } from "node:stream";
 import type { HttpConnectFunction } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
-import type { ConnectAttempt } from "./connect_attempt.ts";
+import { type ConnectAttempt, socketEvent } from "./connect_attempt.ts";
 import { toConnectionError } from "./connection_error.ts";
 import type { Peer } from "./connect_options.ts";
-import { socketEvent } from "./connect_attempt.ts";
 
 /** The address that a connection's first socket connects to. */
 export interface DialTarget {

@@ -1,11 +1,18 @@
 import type { Duplex } from "node:stream";
 import type { Transport } from "../connection.ts";
 import { ConnectAttempt } from "./connect_attempt.ts";
-import type { ConnectOptions, ConnectTarget, ProxyHop } from "./connect_options.ts";
+import {
+  type ConnectOptions,
+  type ConnectTarget,
+  originOf,
+  originPeer,
+  type Peer,
+  type ProxyHop,
+  proxyPeer,
+  socketPeer,
+} from "./connect_options.ts";
 import { dialByFunction, type DialTarget, dialTcp, dialUnixSocket, tcpOptions } from "./dial.ts";
-import { originOf, originPeer, type Peer, proxyPeer, socketPeer } from "./connect_options.ts";
-import { secure } from "./tls_handshake.ts";
-import type { TlsBase } from "./tls_handshake.ts";
+import { secure, type TlsBase } from "./tls_handshake.ts";
 import { SocketTransport } from "./socket_transport.ts";
 import { openTunnel } from "./tunnel.ts";
 

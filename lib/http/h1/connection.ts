@@ -7,13 +7,13 @@ import type {
   HeaderList,
   RequestBody,
   RequestHead,
+  Transport,
+  TransportEvents,
 } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
-import type { Transport, TransportEvents } from "../connection.ts";
 import type { BodyWriter, BodyWriterEvents } from "./body_writer.ts";
-import { type ExchangeHost, Http1Exchange } from "./request_pipeline.ts";
+import { type ExchangeHost, Http1Exchange, type PipelineOptions, RequestPipeline } from "./request_pipeline.ts";
 import { Timer } from "../../timers/mod.ts";
-import { type PipelineOptions, RequestPipeline } from "./request_pipeline.ts";
 import { ResponseFault } from "./header_section.ts";
 import type { ParsedHead } from "./response_head.ts";
 import { ResponseReader, type ResponseSink } from "./response_reader.ts";

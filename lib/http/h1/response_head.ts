@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { HeaderList } from "../connection.ts";
-import { readFieldLines } from "./header_section.ts";
-import { malformed, ResponseFault } from "./header_section.ts";
+import { malformed, readFieldLines, ResponseFault } from "./header_section.ts";
 
 /** {@link ParsedHead.length} of a chunked body. */
 export const CHUNKED = -1;

@@ -1,10 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { HeaderList } from "../connection.ts";
 import { ChunkFraming } from "./chunked_coding.ts";
-import { readFieldLines } from "./header_section.ts";
-import { findSectionEnd, HeaderSection, tooLarge } from "./header_section.ts";
+import { findSectionEnd, HeaderSection, readFieldLines, ResponseFault, tooLarge } from "./header_section.ts";
 import { CHUNKED, latin1, type ParsedHead, readResponseHead, UNTIL_CLOSE } from "./response_head.ts";
-import { ResponseFault } from "./header_section.ts";
 
 /** The callbacks of a {@link ResponseReader}, which may be stopped within each. Heads are shared: nobody changes their fields. */
 export interface ResponseSink {

@@ -1,23 +1,15 @@
-import type { HeaderList } from "../connection.ts";
-import type { Transport } from "../connection.ts";
-import type { BodySender } from "./flow_control.ts";
-import {
-  COMPRESSION_ERROR,
-  ConnectionFault,
-  FLOW_CONTROL_ERROR,
-  FRAME_SIZE_ERROR,
-  PROTOCOL_ERROR,
-  STREAM_CLOSED,
-} from "./protocol.ts";
-import { FieldBlock } from "./response_rules.ts";
-import type { FrameWriter } from "./frame_writer.ts";
-import type { FrameEvents, FrameReader } from "./frame_reader.ts";
+import type { HeaderList, Transport } from "../connection.ts";
+import type { BodySender, ReceiveWindows } from "./flow_control.ts";
 import {
   ACK,
+  COMPRESSION_ERROR,
+  ConnectionFault,
   CONTINUATION,
   DATA,
   END_HEADERS,
   END_STREAM,
+  FLOW_CONTROL_ERROR,
+  FRAME_SIZE_ERROR,
   frameName,
   GOAWAY,
   HAS_PRIORITY,
@@ -25,16 +17,19 @@ import {
   PADDED,
   PING,
   PRIORITY,
+  PROTOCOL_ERROR,
   PUSH_PROMISE,
   RST_STREAM,
   SETTINGS,
+  STREAM_CLOSED,
   WINDOW_UPDATE,
 } from "./protocol.ts";
+import { checkEnd, countData, FieldBlock, takeHead } from "./response_rules.ts";
+import type { FrameWriter } from "./frame_writer.ts";
+import type { FrameEvents, FrameReader } from "./frame_reader.ts";
 import { CompressionError } from "./hpack/field_kinds.ts";
 import { HpackDecoder } from "./hpack/decoder.ts";
 import type { NoiseBudget } from "./flood_guard.ts";
-import type { ReceiveWindows } from "./flow_control.ts";
-import { checkEnd, countData, takeHead } from "./response_rules.ts";
 import type { PeerSettings } from "./settings.ts";
 import type { StreamEnds } from "./stream_ends.ts";
 import type { StreamTable } from "./http2_stream.ts";

@@ -1,5 +1,14 @@
-import { ConnectionFault, FRAME_SIZE_ERROR, PROTOCOL_ERROR } from "./protocol.ts";
-import { CONTINUATION, DATA, END_STREAM, FRAME_HEADER, frameName, PADDED } from "./protocol.ts";
+import {
+  ConnectionFault,
+  CONTINUATION,
+  DATA,
+  END_STREAM,
+  FRAME_HEADER,
+  FRAME_SIZE_ERROR,
+  frameName,
+  PADDED,
+  PROTOCOL_ERROR,
+} from "./protocol.ts";
 
 /** The callbacks of a {@link FrameReader}. */
 export interface FrameEvents {

@@ -1,23 +1,25 @@
 import { toConnectionError } from "../connect/connection_error.ts";
-import type { ConnectionOwner, Exchange, ExchangeHandler, RequestBody, RequestHead } from "../connection.ts";
+import type {
+  ConnectionOwner,
+  Exchange,
+  ExchangeHandler,
+  RequestBody,
+  RequestHead,
+  Transport,
+  TransportEvents,
+} from "../connection.ts";
 import { HttpError } from "../http_error.ts";
-import type { Transport, TransportEvents } from "../connection.ts";
-import { BodySender, type BodySenderEvents } from "./flow_control.ts";
-import { ConnectionFault, INTERNAL_ERROR, NO_ERROR } from "./protocol.ts";
-import { faultError } from "./protocol.ts";
+import { BodySender, type BodySenderEvents, ReceiveWindows } from "./flow_control.ts";
+import { ConnectionFault, faultError, INTERNAL_ERROR, NO_ERROR } from "./protocol.ts";
 import { FrameWriter } from "./frame_writer.ts";
 import { FrameReader } from "./frame_reader.ts";
 import { HpackEncoder } from "./hpack/encoder.ts";
-import type { Http2Options, Http2Session } from "./http2_stream.ts";
-import { Http2Stream, type StreamOwner } from "./http2_stream.ts";
+import { type Http2Options, type Http2Session, Http2Stream, type StreamOwner, StreamTable } from "./http2_stream.ts";
 import { Incoming, type IncomingEvents } from "./frame_handler.ts";
 import { Liveness, type LivenessEvents } from "./keep_alive.ts";
 import { NoiseBudget } from "./flood_guard.ts";
-import { ReceiveWindows } from "./flow_control.ts";
-import { SessionEnd } from "./stream_ends.ts";
+import { SessionEnd, StreamEnds } from "./stream_ends.ts";
 import { OUR_FRAME_SIZE, ourSettings, PeerSettings } from "./settings.ts";
-import { StreamEnds } from "./stream_ends.ts";
-import { StreamTable } from "./http2_stream.ts";
 
 /** The first bytes of every HTTP/2 connection, from the client. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-3.4} */
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");

@@ -1,5 +1,12 @@
-import { ConnectionFault, FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, PROTOCOL_ERROR } from "./protocol.ts";
-import { DEFAULT_FRAME_SIZE, DEFAULT_WINDOW, MAX_WINDOW } from "./protocol.ts";
+import {
+  ConnectionFault,
+  DEFAULT_FRAME_SIZE,
+  DEFAULT_WINDOW,
+  FLOW_CONTROL_ERROR,
+  FRAME_SIZE_ERROR,
+  MAX_WINDOW,
+  PROTOCOL_ERROR,
+} from "./protocol.ts";
 
 /** Identifiers of settings. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-6.5.2} */
 const HEADER_TABLE_SIZE = 0x1;

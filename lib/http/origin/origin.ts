@@ -1,17 +1,18 @@
 import { openConnectionTrace } from "../diagnostics/diagnostics_channel.ts";
-import type { Connection } from "../connection.ts";
+import type { Connection, Transport } from "../connection.ts";
 import type { ResolvedOptions } from "../resolved_options.ts";
-import type { HttpOriginStats } from "../http_events.ts";
+import type { HttpClientEvent, HttpOriginStats } from "../http_events.ts";
 import { HttpError } from "../http_error.ts";
-import type { HttpClientEvent } from "../http_events.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
-import type { Transport } from "../connection.ts";
 import { type AliasCandidate, AliasSearch } from "./coalescing.ts";
-import { ConnectionSet } from "./connection_pool.ts";
-import { MissedAttempts } from "./open_connection.ts";
-import { connectTo, speakOver, type Target } from "./open_connection.ts";
-import { type ConnectionPool, PooledConnection } from "./connection_pool.ts";
-import { WaitingList, type WaitingRequest } from "./connection_pool.ts";
+import {
+  type ConnectionPool,
+  ConnectionSet,
+  PooledConnection,
+  WaitingList,
+  type WaitingRequest,
+} from "./connection_pool.ts";
+import { connectTo, MissedAttempts, speakOver, type Target } from "./open_connection.ts";
 
 /** The part of a client that its origins use. */
 export interface OriginHost {

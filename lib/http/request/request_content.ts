@@ -2,9 +2,8 @@ import { setImmediate } from "node:timers";
 import { joinBytes } from "../../streams/internal.ts";
 import type { RequestBody } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
-import type { BodySource } from "./stream_body.ts";
+import { type BodySource, StreamBody } from "./stream_body.ts";
 import { BytesBody } from "./request_body.ts";
-import { StreamBody } from "./stream_body.ts";
 
 /** The most bytes that are read ahead. */
 const MOST_AHEAD = 1024 * 1024;

@@ -2,10 +2,9 @@ import { type NativeSide, responseShell } from "../../runtime/mod.ts";
 import { ReadableStream } from "../../streams/mod.ts";
 import type { ResponseHead } from "../connection.ts";
 import { ChunkList } from "./chunk_list.ts";
-import { ReadableBody } from "./readable_body.ts";
+import { convertWhole, ReadableBody, type WholeKind } from "./readable_body.ts";
 import type { ResponseBody } from "./response_body.ts";
 import { fieldsToSendOn, responseHeaders } from "./response_headers.ts";
-import { convertWhole, type WholeKind } from "./readable_body.ts";
 
 /**
  * A Response as {@link HttpClient.fetch} gives it.

@@ -5,8 +5,7 @@ import { openFileWritable } from "../../files/mod.ts";
 import { environmentVariable } from "../../runtime/mod.ts";
 import type { S3Bucket } from "../../s3/mod.ts";
 import { ReadableStream } from "../../streams/mod.ts";
-import { partsOf } from "./cache_store.ts";
-import { type CacheStore, entryPath, type StoredEntry } from "./cache_store.ts";
+import { type CacheStore, entryPath, partsOf, type StoredEntry } from "./cache_store.ts";
 
 /** How a store says that there is no object, or that it has no bytes. */
 const MISSING: readonly string[] = ["InvalidRange", "NoSuchKey", "NotFound"];

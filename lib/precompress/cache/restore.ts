@@ -3,8 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { decompress, DecompressionStream } from "../../codecs/mod.ts";
 import { ReadableStream } from "../../streams/mod.ts";
 import { LARGE_FILE, readShared, sha256 } from "../content.ts";
-import { complete, openTemporary, readDictionary } from "../job.ts";
-import type { Job, Result } from "../job.ts";
+import { complete, type Job, openTemporary, readDictionary, type Result } from "../job.ts";
 import { codecOf } from "../formats.ts";
 import { keyOf, largestVariant, type Trailer, TRAILER_SIZE, trailerIn } from "./entry.ts";
 

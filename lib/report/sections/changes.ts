@@ -1,10 +1,8 @@
 import { formatBytes } from "../../quantities/mod.ts";
-import { type ComparedFile, differences, type RemovedFile } from "../changes.ts";
+import { type ComparedFile, differences, type RemovedFile, updateSize } from "../changes.ts";
 import { html, type Markup, visibleName } from "../markup.ts";
-import { saving, signed } from "../words.ts";
-import { updateSize } from "../changes.ts";
+import { grouped, saving, signed, signedBytes } from "../words.ts";
 import type { SiteReport } from "../site_report.ts";
-import { grouped, signedBytes } from "../words.ts";
 
 /** Files to show at once. */
 const SHOWN = 20;

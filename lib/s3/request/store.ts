@@ -5,10 +5,16 @@ import { sleep, TimeLimit } from "../../timers/mod.ts";
 import { requireOption } from "../../streams/internal.ts";
 import { checkCredentials, endpointOf, s3BucketOptions, type S3BucketSettings } from "../s3_bucket_options.ts";
 import { S3Error } from "../s3_error.ts";
-import { type Checksum, checksumFieldName, type ChecksumKind } from "./signed_request.ts";
+import {
+  type Checksum,
+  checksumFieldName,
+  type ChecksumKind,
+  EMPTY_SHA256,
+  encoded,
+  objectPath,
+  type SentBody,
+} from "./signed_request.ts";
 import { answeredFailure, brokenFailure, isExpiry, isPassing, pauseBefore, type Subject } from "./failures.ts";
-import { encoded, objectPath } from "./signed_request.ts";
-import { EMPTY_SHA256, type SentBody } from "./signed_request.ts";
 import { type Answered, parseAnswer } from "./xml.ts";
 
 /** Bytes of a body that a second is added for to the time of an attempt. */

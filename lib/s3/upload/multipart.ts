@@ -1,15 +1,18 @@
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
-import { conditionsOf, fieldsOf, type S3PutOptions } from "../s3_object.ts";
-import { type CheckedBody, type Checksum, checksumField, type ChecksumKind } from "../request/signed_request.ts";
+import { conditionsOf, fieldsOf, type S3PutOptions, type S3Stored } from "../s3_object.ts";
+import {
+  bytesBody,
+  type CheckedBody,
+  type Checksum,
+  checksumField,
+  type ChecksumKind,
+} from "../request/signed_request.ts";
 import { isMissing } from "../request/failures.ts";
-import { copySource, headObject } from "../request/objects.ts";
-import { decoderOf, pagesOf } from "../request/objects.ts";
-import { bytesBody } from "../request/signed_request.ts";
+import { copySource, decoderOf, headObject, pagesOf } from "../request/objects.ts";
 import type { Store } from "../request/store.ts";
 import { type Answered, escaped } from "../request/xml.ts";
 import { S3Error } from "../s3_error.ts";
-import type { S3Stored } from "../s3_object.ts";
 
 /** A part that the store has. */
 export interface StoredPart {

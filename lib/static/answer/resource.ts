@@ -1,11 +1,10 @@
-import { type Fields, valueOf, varying } from "./answer.ts";
+import { type Fields, type RequestFields, valueOf, varying } from "./answer.ts";
 import { customFields, GeneralFields } from "./custom_fields.ts";
 import { fieldsOf } from "./fields.ts";
 import { type AcceptedCodings, acceptedCodings, availableDictionary, mayUseDictionary } from "../../semantics/mod.ts";
 import type { TreeMemory } from "../scan/memory.ts";
 import type { Proofs } from "../scan/proofs.ts";
 import type { Representation, TreeFile } from "../scan/representation.ts";
-import type { RequestFields } from "./answer.ts";
 import type { TreeSettings } from "./settings.ts";
 import { Variant } from "./variant.ts";
 

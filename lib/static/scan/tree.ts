@@ -1,6 +1,5 @@
 import type { FoundFiles } from "./found_files.ts";
-import type { Representation, SiteDictionary, TreeFile } from "./representation.ts";
-import { variantKinds } from "./representation.ts";
+import { type Representation, type SiteDictionary, type TreeFile, variantKinds } from "./representation.ts";
 
 /**
  * The files to serve. Files and representations have numbers; objects are made of them as they are requested, since

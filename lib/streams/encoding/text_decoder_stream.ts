@@ -1,7 +1,6 @@
 import { showInNode } from "#streams/inspection";
 import { mustBe, wrongThis } from "../language/errors.ts";
-import { construct } from "../language/webidl.ts";
-import { defineInterface, isObject } from "../language/webidl.ts";
+import { construct, defineInterface, isObject } from "../language/webidl.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
 import { createTransformStream } from "../transform/transform_stream.ts";
 import type { TransformerAlgorithms, TransformStreamState } from "../transform/transform_state.ts";

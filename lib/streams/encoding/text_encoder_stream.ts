@@ -1,8 +1,7 @@
 import { showInNode } from "#streams/inspection";
 import { wrongThis } from "../language/errors.ts";
-import { defineInterface, isObject } from "../language/webidl.ts";
+import { construct, defineInterface, isObject } from "../language/webidl.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
-import { construct } from "../language/webidl.ts";
 import { createTransformStream } from "../transform/transform_stream.ts";
 import type { TransformerAlgorithms, TransformStreamState } from "../transform/transform_state.ts";
 import { WritableStream } from "../writable/writable_stream.ts";

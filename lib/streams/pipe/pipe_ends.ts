@@ -1,8 +1,7 @@
 import { unseenWritableEnd } from "#streams/lazy_side";
 import { mustBe } from "../language/errors.ts";
 import { isNativeReadableStream, isNativeWritableStream } from "../language/native_classes.ts";
-import { NativeReadableEnd } from "../native/ends/native_ends.ts";
-import { NativeWritableEnd } from "../native/ends/native_ends.ts";
+import { NativeReadableEnd, NativeWritableEnd } from "../native/ends/native_ends.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "../readable/lockable.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { toDictionary } from "../language/webidl.ts";

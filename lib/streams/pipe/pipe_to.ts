@@ -9,8 +9,7 @@ import { readableStreamStateOf } from "../readable/lockable.ts";
 import { writableStreamStateOf } from "../writable/lockable.ts";
 import { Pipe } from "./pipe.ts";
 import { type ReadableEnd, toPipeTransform, toReadableEnd, toWritableEnd, type WritableEnd } from "./pipe_ends.ts";
-import { type PipeOptions, toPipeOptions } from "./pipe_options.ts";
-import type { StreamPipeOptions } from "./pipe_options.ts";
+import { type PipeOptions, type StreamPipeOptions, toPipeOptions } from "./pipe_options.ts";
 
 /**
  * Pipes all chunks of a readable stream into a writable one; settles when everything is written and the destination

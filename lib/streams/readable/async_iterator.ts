@@ -1,13 +1,14 @@
 import { wrongThis } from "../language/errors.ts";
 import { noop, promiseRejectedWith, promiseResolvedWith, queueReaction, react } from "../language/promises.ts";
 import { isObject } from "../language/webidl.ts";
-import { type ReadRequest, servedRead } from "./reader_state.ts";
 import {
   DefaultReaderState,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericCancel,
   readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
+  type ReadRequest,
+  servedRead,
 } from "./reader_state.ts";
 import type { ReadableStreamState } from "./stream_state.ts";
 

@@ -2,18 +2,17 @@ import { lockedError, mustBe } from "../language/errors.ts";
 import { queueReaction } from "../language/promises.ts";
 import { isNativeReadableStream, isNativeReadableStreamLocked } from "../language/native_classes.ts";
 import { NativeBatchReader } from "../native/ends/native_batch_reader.ts";
-import type { BatchReader, BatchRequest } from "../queuing/read_batch.ts";
-import { type BatchLimits, GatheredBatch } from "../queuing/read_batch.ts";
+import { type BatchLimits, type BatchReader, type BatchRequest, GatheredBatch } from "../queuing/read_batch.ts";
 import { DefaultControllerState } from "./default_controller_state.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
 import { pullRunInto } from "./pull_run.ts";
-import type { ReadRequest } from "./reader_state.ts";
 import {
   DefaultReaderState,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericCancel,
   readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
+  type ReadRequest,
 } from "./reader_state.ts";
 import type { ReadableStreamState } from "./stream_state.ts";
 

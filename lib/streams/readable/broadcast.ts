@@ -11,13 +11,13 @@ import { ByteControllerState } from "./byte_controller_state.ts";
 import type { SourceAlgorithms } from "./controller_state.ts";
 import { DefaultControllerState } from "./default_controller_state.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
-import type { ReadRequest } from "./reader_state.ts";
-import { ReadableStream } from "./readable_stream.ts";
 import {
   DefaultReaderState,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericInitialize,
+  type ReadRequest,
 } from "./reader_state.ts";
+import { ReadableStream } from "./readable_stream.ts";
 import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 
 /** How a broadcast treats its branches. */

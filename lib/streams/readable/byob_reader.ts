@@ -11,9 +11,9 @@ import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject, toDictionary, toUnsignedLongLong } from "../language/webidl.ts";
 import { ByteControllerState } from "./byte_controller_state.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
-import { PromiseReadRequest } from "./reader_state.ts";
 import {
   ByobReaderState,
+  PromiseReadRequest,
   readableStreamByobReaderRead,
   readableStreamReaderGenericCancel,
   readableStreamReaderGenericInitialize,

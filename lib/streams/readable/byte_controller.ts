@@ -1,11 +1,9 @@
 import { NOT_EMPTY, toArrayBufferView } from "../language/array_buffers.ts";
 import { cannot, wrongThis } from "../language/errors.ts";
 import { showInNode } from "#streams/inspection";
-import { giveState, requireState } from "../language/webidl.ts";
-import { defineInterface, isObject } from "../language/webidl.ts";
-import { ReadableStreamBYOBRequest } from "./byob_request.ts";
+import { defineInterface, giveState, isObject, requireState } from "../language/webidl.ts";
+import { readableByteStreamControllerGetByobRequest, ReadableStreamBYOBRequest } from "./byob_request.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
-import { readableByteStreamControllerGetByobRequest } from "./byob_request.ts";
 import { checkCanCloseOrEnqueue } from "./controller_state.ts";
 
 /**

@@ -1,10 +1,8 @@
 import { cloneArrayBuffer, lengthOf, transferArrayBuffer, ViewSlots } from "../language/array_buffers.ts";
 import { cannot } from "../language/errors.ts";
-import { ByteQueue } from "./pull_into.ts";
+import { ByteQueue, PullIntoDescriptor } from "./pull_into.ts";
 import { ReadableControllerState, type SourceAlgorithms } from "./controller_state.ts";
-import { PullIntoDescriptor } from "./pull_into.ts";
-import type { ReadIntoRequest, ReadRequest } from "./reader_state.ts";
-import { type ByobReaderState, DefaultReaderState } from "./reader_state.ts";
+import { type ByobReaderState, DefaultReaderState, type ReadIntoRequest, type ReadRequest } from "./reader_state.ts";
 import { ReadableStreamState } from "./stream_state.ts";
 
 /** The internal slots of a ReadableStreamBYOBRequest. */

@@ -7,7 +7,6 @@ import {
   readableByteStreamControllerRespondWithNewView,
 } from "./byob_request.ts";
 import { type ByteControllerState, createReadableByteStream } from "./byte_controller_state.ts";
-import type { ReadIntoRequest, ReadRequest } from "./reader_state.ts";
 import {
   acquireReadableStreamByobReader,
   acquireReadableStreamDefaultReader,
@@ -16,6 +15,8 @@ import {
   readableStreamByobReaderRead,
   readableStreamDefaultReaderRead,
   readableStreamReaderRelease,
+  type ReadIntoRequest,
+  type ReadRequest,
 } from "./reader_state.ts";
 import type { ReadableStreamState } from "./stream_state.ts";
 import { Tee, TeeBranch } from "./default_tee.ts";

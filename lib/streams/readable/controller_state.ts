@@ -1,17 +1,17 @@
-import { CLEARED } from "../language/promises.ts";
-import { endedControllerError } from "../language/errors.ts";
 import {
   attempt,
+  CLEARED,
   isThenableLike,
   newPromiseResolvedWith,
+  PARKED,
   promiseRejectedWith,
   promiseResolvedWith,
   queueReaction,
   react,
   settle,
 } from "../language/promises.ts";
+import { endedControllerError } from "../language/errors.ts";
 import { Ring } from "../queuing/chunk_queue.ts";
-import { PARKED } from "../language/promises.ts";
 import type { RecyclingSource } from "../shortcuts/recycling.ts";
 import type { ReadRequest } from "./reader_state.ts";
 import { readableStreamClose, readableStreamError, type ReadableStreamState } from "./stream_state.ts";

@@ -8,13 +8,14 @@ import {
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";
 import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
-import { PromiseReadRequest, servedRead } from "./reader_state.ts";
 import {
   DefaultReaderState,
+  PromiseReadRequest,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericCancel,
   readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
+  servedRead,
 } from "./reader_state.ts";
 
 const NAME = "ReadableStreamDefaultReader";

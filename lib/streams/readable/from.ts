@@ -1,7 +1,7 @@
 import { mustBe } from "../language/errors.ts";
-import { PARKED } from "../language/promises.ts";
 import {
   isThenableLike,
+  PARKED,
   promiseRejectedWith,
   promiseResolvedWith,
   queueReaction,

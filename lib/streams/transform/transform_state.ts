@@ -1,17 +1,17 @@
-import { CLEARED } from "../language/promises.ts";
-import { cannot, endedControllerError } from "../language/errors.ts";
-import { PARKED } from "../language/promises.ts";
 import {
   attempt,
+  CLEARED,
   Deferred,
   inAMicrotask,
   isThenableLike,
+  PARKED,
   promiseRejectedWith,
   promiseResolvedWith,
   queueReaction,
   react,
   settle,
 } from "../language/promises.ts";
+import { cannot, endedControllerError } from "../language/errors.ts";
 import { queueGoingOn, type SourceAlgorithms } from "../readable/controller_state.ts";
 import type { DefaultControllerState } from "../readable/default_controller_state.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";

@@ -12,7 +12,7 @@ import { Deferred, isThenableLike, newPromiseResolvedWith, queueReaction, react 
 import { DefaultControllerState } from "../readable/default_controller_state.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
 import { ReadableStreamState } from "../readable/stream_state.ts";
-import { construct, giveState } from "../language/webidl.ts";
+import { construct, defineInterface, giveState, isObject, toObject } from "../language/webidl.ts";
 import {
   type ConvertedStrategy,
   extractHighWaterMark,
@@ -20,13 +20,11 @@ import {
   type SizeAlgorithm,
   toStrategy,
 } from "../queuing/queuing_strategy.ts";
-import { defineInterface, isObject, toObject } from "../language/webidl.ts";
 import { createWritableStream, writableStreamDefaultControllerStartFailed } from "../writable/controller_state.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { TransformStreamDefaultController } from "./default_controller.ts";
 import { type TransformerAlgorithms, TransformStreamState } from "./transform_state.ts";
-import type { Transformer } from "./transformer.ts";
-import { UserTransformerAlgorithms } from "./transformer.ts";
+import { type Transformer, UserTransformerAlgorithms } from "./transformer.ts";
 
 /** Whether the native side of a stream is made when the runtime looks for it, or never. */
 let isLazy = makeNativeSideLazily(NativeTransformStream, (stream) => {

@@ -1,14 +1,14 @@
-import { CLEARED } from "../language/promises.ts";
-import { checkedSize, ChunkQueue } from "../queuing/chunk_queue.ts";
-import { PARKED } from "../language/promises.ts";
 import {
   attempt,
+  CLEARED,
   isThenableLike,
   newPromiseResolvedWith,
+  PARKED,
   promiseRejectedWith,
   react,
   settle,
 } from "../language/promises.ts";
+import { checkedSize, ChunkQueue } from "../queuing/chunk_queue.ts";
 import { queueGoingOn } from "../readable/controller_state.ts";
 import { holdTasks, runTasks } from "../shortcuts/task.ts";
 import type { SizeAlgorithm } from "../queuing/queuing_strategy.ts";

@@ -1,7 +1,6 @@
 import { wrongThis } from "../language/errors.ts";
 import { showInNode } from "#streams/inspection";
-import { requireState } from "../language/webidl.ts";
-import { defineInterface, isObject } from "../language/webidl.ts";
+import { defineInterface, isObject, requireState } from "../language/webidl.ts";
 import { type WritableControllerState, writableStreamDefaultControllerErrorIfNeeded } from "./controller_state.ts";
 
 /**

@@ -1,5 +1,4 @@
-import { PARKED } from "../language/promises.ts";
-import { Deferred, isThenableLike, promiseResolvedWith, react, settle } from "../language/promises.ts";
+import { Deferred, isThenableLike, PARKED, promiseResolvedWith, react, settle } from "../language/promises.ts";
 import {
   callWrite,
   finishWrite,

@@ -4,9 +4,8 @@ import { NativeWritableStream } from "../language/native_classes.ts";
 import { adoptOwnClosedPromise, answerNode } from "#streams/node_interop";
 import { releaseWritableFeed, WritableFeed } from "../native/feeds/writable_feed.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
-import { takeState } from "../language/webidl.ts";
+import { defineInterface, isObject, takeState, toObject } from "../language/webidl.ts";
 import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing/queuing_strategy.ts";
-import { defineInterface, isObject, toObject } from "../language/webidl.ts";
 import { createWritableStream, startWritableStreamDefaultController } from "./controller_state.ts";
 import { WritableStreamDefaultWriter } from "./default_writer.ts";
 import { isWritableStreamLocked, setWritableStreamStateOf, writableStreamStateOf } from "./lockable.ts";
@@ -16,8 +15,7 @@ import {
   writableStreamCloseQueuedOrInFlight,
   type WritableStreamState,
 } from "./stream_state.ts";
-import type { UnderlyingSink } from "./underlying_sink.ts";
-import { UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
+import { type UnderlyingSink, UnderlyingSinkAlgorithms } from "./underlying_sink.ts";
 
 const NAME = "WritableStream";
 

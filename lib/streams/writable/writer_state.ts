@@ -1,10 +1,10 @@
 import { endedError, releasedError } from "../language/errors.ts";
-import { PARKED } from "../language/promises.ts";
 import {
   Deferred,
   inAMicrotask,
   isThenableLike,
   LazyPromise,
+  PARKED,
   promiseRejectedWith,
   promiseResolvedWith,
   queueReaction,

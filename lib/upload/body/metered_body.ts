@@ -1,8 +1,7 @@
 import { ALGORITHMS, type DigestAlgorithm } from "../../semantics/mod.ts";
-import { type Announced, requireExpected } from "./announced.ts";
+import { type Announced, Digester, requireExpected, verifyDigests } from "./announced.ts";
 import type { BodyReader } from "./body_source.ts";
 import { Deadlines, type Pace } from "./pace.ts";
-import { Digester, verifyDigests } from "./announced.ts";
 import type { InnerOptions, ReceiveOptions } from "./upload_options.ts";
 import { UploadError } from "./upload_error.ts";
 

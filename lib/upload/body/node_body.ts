@@ -1,8 +1,7 @@
 import type { Readable } from "node:stream";
 import { setImmediate } from "node:timers";
 import { writesAtOnce } from "../../runtime/mod.ts";
-import type { BodyReader } from "./body_source.ts";
-import { freeChunks, holdBytes, isOurs, notBytes, releaseBytes, windowOf } from "./body_source.ts";
+import { type BodyReader, freeChunks, holdBytes, isOurs, notBytes, releaseBytes, windowOf } from "./body_source.ts";
 import { hasLeft, leftError } from "./upload_error.ts";
 
 /** Bytes that all bodies of this kind may hold at a time: larger writes do not take less time. */

@@ -1,13 +1,15 @@
-import type { BodyReader } from "../body/body_source.ts";
-import type { BodySource } from "../body/body_source.ts";
-import { boundaryOf } from "./form_parser.ts";
-import { destineBy, type FormDestination } from "./form_options.ts";
-import { FormFields } from "./form_files.ts";
-import { FormFiles, type SavedFormFile } from "./form_files.ts";
-import { formLimits, type SaveFormOptions, saveFormOptions } from "./form_options.ts";
-import { type FormEvent, FormParser } from "./form_parser.ts";
+import type { BodyReader, BodySource } from "../body/body_source.ts";
+import { boundaryOf, type FormEvent, FormParser } from "./form_parser.ts";
+import {
+  destineBy,
+  type FormDestination,
+  formLimits,
+  type PartTarget,
+  type SaveFormOptions,
+  saveFormOptions,
+} from "./form_options.ts";
+import { FormFields, FormFiles, type SavedFormFile } from "./form_files.ts";
 import type { PartHeader } from "./part_header.ts";
-import type { PartTarget } from "./form_options.ts";
 import { receiveBody } from "../body/receive_body.ts";
 import type { InnerOptions } from "../body/upload_options.ts";
 

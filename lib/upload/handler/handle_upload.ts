@@ -1,12 +1,9 @@
 import { admit, ALLOWED } from "./admission.ts";
-import type { Answer } from "./incoming.ts";
+import { type Answer, type Incoming, type OpenBody, pathOf, tell } from "./incoming.ts";
 import type { Settings } from "./settings.ts";
-import { type Incoming, type OpenBody, pathOf } from "./incoming.ts";
-import { tell } from "./incoming.ts";
 import { pathBelow } from "./naming.ts";
 import { problemAnswer, refusalOf } from "./problem.ts";
-import { answerResumable, capabilities } from "./resumable/answer_resumable.ts";
-import { corsFields } from "./resumable/answer_resumable.ts";
+import { answerResumable, capabilities, corsFields } from "./resumable/answer_resumable.ts";
 import type { Inform } from "./resumable/exchange.ts";
 import { receive } from "./reception.ts";
 

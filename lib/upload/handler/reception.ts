@@ -1,15 +1,12 @@
 import type { BodySource } from "../body/body_source.ts";
-import { randomName } from "../form/form_options.ts";
+import { type FormPart, randomName, type SaveFormOptions } from "../form/form_options.ts";
 import { storeBody } from "../sink/save_body.ts";
-import type { FormPart } from "../form/form_options.ts";
 import { storeForm } from "../form/save_form.ts";
-import type { SaveFormOptions } from "../form/form_options.ts";
 import { UploadError } from "../body/upload_error.ts";
 import { type Admitted, nameOf, requireExtension, requireType } from "./admission.ts";
-import { type Answer, jsonAnswer } from "./incoming.ts";
+import { type Answer, type Incoming, jsonAnswer } from "./incoming.ts";
 import type { CompletedUpload, UploadInfo } from "./handler_options.ts";
 import type { Settings } from "./settings.ts";
-import type { Incoming } from "./incoming.ts";
 import { essenceOf } from "../../semantics/mod.ts";
 import { encodePath } from "./naming.ts";
 import { conditionFailed, wantsNone } from "./storage.ts";

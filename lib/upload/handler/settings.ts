@@ -5,8 +5,7 @@ import type { SaveFormOptions } from "../form/form_options.ts";
 import type { InnerOptions } from "../body/upload_options.ts";
 import { type AllowedOrigins, allowedOrigins } from "./cross_site.ts";
 import { type SessionLimits, Sessions } from "../session/sessions.ts";
-import { BucketStorage } from "./storage.ts";
-import { DiskStorage } from "./storage.ts";
+import { BucketStorage, DiskStorage, type Storage } from "./storage.ts";
 import {
   type ResumableOptions,
   resumableOptions,
@@ -14,7 +13,6 @@ import {
   uploadHandlerOptions,
 } from "./handler_options.ts";
 import type { UploadLogEntry } from "./incoming.ts";
-import type { Storage } from "./storage.ts";
 
 /** {@linkcode UploadHandlerOptions} with their defaults, checked. */
 export interface Settings {

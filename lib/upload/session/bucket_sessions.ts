@@ -11,12 +11,11 @@ import {
   removeAll,
   removeSession,
   sessionOf,
+  stateIn,
   touchedAt,
 } from "./bucket_objects.ts";
-import { stateIn } from "./bucket_objects.ts";
 import { SESSIONS } from "./disk_sessions.ts";
-import type { SessionRecord } from "./session_storage.ts";
-import { SessionBusyError, type SessionHold, type SessionStorage } from "./session_storage.ts";
+import { SessionBusyError, type SessionHold, type SessionRecord, type SessionStorage } from "./session_storage.ts";
 
 /** How often a session is read anew whose holder changes it meanwhile. */
 const TRIES = 5;

@@ -31,11 +31,12 @@ import { isTemporaryName } from "../../files/mod.ts";
 import { UploadError } from "../body/upload_error.ts";
 import { containedPath } from "../sink/contained_path.ts";
 import { storageFailure } from "../sink/file_sink.ts";
-import { parseRecord, type SessionRecord } from "./session_storage.ts";
 import {
   type HoldOptions,
+  parseRecord,
   SessionBusyError,
   type SessionHold,
+  type SessionRecord,
   type SessionStorage,
   type StoreOptions,
 } from "./session_storage.ts";

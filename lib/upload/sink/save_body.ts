@@ -1,9 +1,7 @@
-import { announcedOf } from "../body/announced.ts";
-import type { BodyReader } from "../body/body_source.ts";
+import { announcedOf, Digester } from "../body/announced.ts";
+import type { BodyReader, BodySource } from "../body/body_source.ts";
 import { type BodySink, takesStreams } from "./file_sink.ts";
-import type { BodySource } from "../body/body_source.ts";
 import { formatDigest } from "../../semantics/mod.ts";
-import { Digester } from "../body/announced.ts";
 import { type BodyDestination, openSink } from "./open_sink.ts";
 import { receiveBody } from "../body/receive_body.ts";
 import { type InnerOptions, type SaveBodyOptions, saveBodyOptions } from "../body/upload_options.ts";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { Duplex } from "node:stream";
 import test from "node:test";
-import { GatheredReads } from "../../../lib/http/connect/socket_transport.ts";
-import { SocketTransport } from "../../../lib/http/connect/socket_transport.ts";
+import { GatheredReads, SocketTransport } from "../../../lib/http/connect/socket_transport.ts";
 import { turn } from "../../support/waits.ts";
 
 const KIB = 1024;

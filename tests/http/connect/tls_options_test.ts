@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { checkTlsOptions } from "../../../lib/http/tls_options.ts";
-import { TlsContext } from "../../../lib/http/tls_options.ts";
-import type { HttpTlsOptions } from "../../../lib/http/tls_options.ts";
+import { checkTlsOptions, type HttpTlsOptions, TlsContext } from "../../../lib/http/tls_options.ts";
 import { certificates } from "../certificates.ts";
 
 const { ca, client, lockedClientKey, clientPfx, stranger, selfSigned } = certificates;

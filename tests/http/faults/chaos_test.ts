@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import type { HttpClient } from "../../../lib/http/mod.ts";
-import { HttpError, type HttpRequestInit } from "../../../lib/http/mod.ts";
+import { type HttpClient, HttpError, type HttpRequestInit } from "../../../lib/http/mod.ts";
 import { tries } from "../../support/long_run.ts";
 import { pause, until, within } from "../../support/waits.ts";
 import { ChaosOrigin } from "./chaos_origin.ts";

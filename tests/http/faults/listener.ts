@@ -1,6 +1,5 @@
-import { createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
-import type { AddressInfo } from "node:net";
 
 export interface ListenerOptions {
   /** Speaks TLS with this certificate. Default: clear text. */

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { createServer, type Server, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HttpClient, type HttpClientOptions } from "../../../lib/http/mod.ts";

@@ -8,12 +8,12 @@ import type {
   RequestBody,
   RequestHead,
   ResponseHead,
+  Transport,
 } from "../../../lib/http/connection.ts";
 import type { Http2Options, Http2Session } from "../../../lib/http/h2/http2_stream.ts";
 import { openHttp2Session } from "../../../lib/http/h2/session.ts";
 import { turn } from "../../support/waits.ts";
 import type { HttpError } from "../../../lib/http/http_error.ts";
-import type { Transport } from "../../../lib/http/connection.ts";
 import { MemoryPeer } from "./memory_peer.ts";
 
 export const OPTIONS: Http2Options = {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Http2Stream } from "../../../lib/http/h2/http2_stream.ts";
-import { StreamTable } from "../../../lib/http/h2/http2_stream.ts";
+import { Http2Stream, StreamTable } from "../../../lib/http/h2/http2_stream.ts";
 import { Answer } from "./opened_session.ts";
 
 function stream(id: number): Http2Stream {

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ConnectionSet } from "../../../lib/http/origin/connection_pool.ts";
-import type { PooledConnection } from "../../../lib/http/origin/connection_pool.ts";
-import type { WaitingRequest } from "../../../lib/http/origin/connection_pool.ts";
+import { ConnectionSet, type PooledConnection, type WaitingRequest } from "../../../lib/http/origin/connection_pool.ts";
 
 /** A connection as far as a set sees it. */
 interface Fake {

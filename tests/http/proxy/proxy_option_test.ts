@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { inspect } from "node:util";
-import { EnvironmentProxies } from "../../../lib/http/proxy/proxy_option.ts";
-import { NoProxy } from "../../../lib/http/proxy/proxy_option.ts";
+import { EnvironmentProxies, NoProxy } from "../../../lib/http/proxy/proxy_option.ts";
 import { ProxyServer } from "../../../lib/http/proxy/proxy_server.ts";
 import { HttpClient, HttpError } from "../../../lib/http/mod.ts";
 import { byProxy } from "./by_proxy.ts";

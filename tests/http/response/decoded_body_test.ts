@@ -6,9 +6,8 @@ import { setImmediate } from "node:timers";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { compress } from "../../../lib/codecs/mod.ts";
-import { decodedBody } from "../../../lib/http/response/decoded_body.ts";
+import { decodedBody, verifiedBody } from "../../../lib/http/response/decoded_body.ts";
 import { createResponse } from "../../../lib/http/response/http_response.ts";
-import { verifiedBody } from "../../../lib/http/response/decoded_body.ts";
 import { ResponseBody } from "../../../lib/http/response/response_body.ts";
 
 const content = Buffer.from("the mill turns round and round, ".repeat(4000));

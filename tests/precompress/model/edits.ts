@@ -8,8 +8,8 @@ import {
   rmSync,
   symlinkSync,
   utimesSync,
+  writeFileSync,
 } from "node:fs";
-import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { extensions, manifestName } from "../../../lib/precompress/mod.ts";
 import { journalName } from "../../../lib/precompress/manifest.ts";

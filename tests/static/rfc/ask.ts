@@ -5,8 +5,7 @@ import type { AddressInfo } from "node:net";
 import { createStaticHandler, type StaticHandler } from "../../../lib/static/mod.ts";
 import { exchange } from "../../support/raw_exchange.ts";
 import { serveFetch } from "../fetch_server.ts";
-import type { FieldLines, Particulars, SiteName } from "./rfc_case.ts";
-import { sites } from "./rfc_case.ts";
+import { type FieldLines, type Particulars, type SiteName, sites } from "./rfc_case.ts";
 
 /** How a request comes to the handler: as a `Request`, by a server for fetch handlers, or by `node:http` or `node:http2`. */
 export type Entry = "fetch" | "serve" | "node" | "http2";

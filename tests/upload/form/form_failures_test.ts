@@ -3,8 +3,7 @@ import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import test from "node:test";
 import { RotatingFileWritable } from "../../../lib/files/mod.ts";
-import type { FormDestination } from "../../../lib/upload/form/form_options.ts";
-import type { SaveFormOptions } from "../../../lib/upload/form/form_options.ts";
+import type { FormDestination, SaveFormOptions } from "../../../lib/upload/form/form_options.ts";
 import { saveForm } from "../../../lib/upload/form/save_form.ts";
 import { noise } from "../../support/bytes.ts";
 import { openFilesIn } from "../../files/written.ts";

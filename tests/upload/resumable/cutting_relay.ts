@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { connect, createServer, type Server, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
 /** A relay before a server that may change its port, which cuts connections when it is told to. */
 export class CuttingRelay {

@@ -1,7 +1,6 @@
 import { promiseRejectedWith, queueReaction, react } from "../../language/promises.ts";
 import { type ManyChunks, nativeGetReader, nativeReader, nativeReadMany } from "../../language/native_classes.ts";
-import type { BatchReader, BatchRequest } from "../../queuing/read_batch.ts";
-import { type BatchLimits, GatheredBatch } from "../../queuing/read_batch.ts";
+import { type BatchLimits, type BatchReader, type BatchRequest, GatheredBatch } from "../../queuing/read_batch.ts";
 
 /**
  * The reader of a stream of the runtime, whose queue cannot be looked into: as long as the batch has room, a read is under

@@ -2,12 +2,12 @@ import { inheritNothing, isNativeReadableStreamLocked } from "../../language/nat
 import { lockedError } from "../../language/errors.ts";
 import { viewSlots } from "../../language/array_buffers.ts";
 import { ByteControllerState } from "../../readable/byte_controller_state.ts";
-import type { ReadRequest } from "../../readable/reader_state.ts";
 import {
   DefaultReaderState,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
+  type ReadRequest,
 } from "../../readable/reader_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "../../readable/stream_state.ts";
 

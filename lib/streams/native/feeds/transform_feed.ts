@@ -1,11 +1,11 @@
 import { inheritNothing } from "../../language/native_classes.ts";
 import { lockedError } from "../../language/errors.ts";
-import type { ReadRequest } from "../../readable/reader_state.ts";
 import {
   acquireReadableStreamDefaultReader,
   type DefaultReaderState,
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericCancel,
+  type ReadRequest,
 } from "../../readable/reader_state.ts";
 import { Deferred } from "../../language/promises.ts";
 import type { TransformStreamState } from "../../transform/transform_state.ts";

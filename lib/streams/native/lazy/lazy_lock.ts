@@ -1,7 +1,5 @@
 import { isObject } from "../../language/webidl.ts";
-import type { StandIn } from "./native_prototype.ts";
-import { sampleOf } from "./native_prototype.ts";
-import { putInPlace, standInFor } from "./native_prototype.ts";
+import { putInPlace, sampleOf, type StandIn, standInFor } from "./native_prototype.ts";
 
 /** A lock of one of the runtime's streams: a reader or a writer. */
 export interface NativeLock {

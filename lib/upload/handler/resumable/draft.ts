@@ -1,10 +1,8 @@
 import { parseNaturalNumber } from "../../../semantics/mod.ts";
 import { type Announced, announcedOf } from "../../body/announced.ts";
 import { UploadError } from "../../body/upload_error.ts";
-import { appendBody } from "../../session/sessions.ts";
-import type { SessionRecord } from "../../session/session_storage.ts";
-import type { SessionHold } from "../../session/session_storage.ts";
-import type { Lease } from "../../session/sessions.ts";
+import { appendBody, type Lease } from "../../session/sessions.ts";
+import type { SessionHold, SessionRecord } from "../../session/session_storage.ts";
 import { admit } from "../admission.ts";
 import { Refusal } from "../problem.ts";
 import { parseParameters } from "../../form/part_header.ts";
@@ -26,12 +24,14 @@ import {
   failed,
   type Fields,
   isFinal,
+  keptFields,
+  maxSizeOf,
   type Outcome,
   pathOfSession,
+  requireSize,
   takeSession,
+  uploadLimit,
 } from "./exchange.ts";
-import { maxSizeOf, requireSize, uploadLimit } from "./exchange.ts";
-import { keptFields } from "./exchange.ts";
 
 /** The media type of data that is appended. */
 const PARTIAL = "application/partial-upload";

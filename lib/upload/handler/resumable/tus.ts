@@ -1,9 +1,7 @@
 import { type Announced, announcedOf } from "../../body/announced.ts";
 import { UploadError } from "../../body/upload_error.ts";
-import { appendBody } from "../../session/sessions.ts";
-import type { SessionRecord } from "../../session/session_storage.ts";
-import type { SessionHold } from "../../session/session_storage.ts";
-import type { Lease } from "../../session/sessions.ts";
+import { appendBody, type Lease } from "../../session/sessions.ts";
+import type { SessionHold, SessionRecord } from "../../session/session_storage.ts";
 import { nameOf, requireExtension, requirePlace, requireType } from "../admission.ts";
 import type { UploadInfo } from "../handler_options.ts";
 import { headersOf } from "../incoming.ts";
@@ -16,14 +14,16 @@ import {
   asked,
   emptyAnswer,
   type Exchange,
+  expiryOf,
   failed,
   type Fields,
   isFinal,
+  maxSizeOf,
   type Outcome,
   pathOfSession,
+  requireSize,
   takeSession,
 } from "./exchange.ts";
-import { expiryOf, maxSizeOf, requireSize } from "./exchange.ts";
 import { Checksum, DATA_TYPE, mediaTypeIn, numberIn, parseMetadata, partsOf, VERSION } from "./tus_fields.ts";
 
 const FIELDS: Fields = { "Tus-Resumable": VERSION };
