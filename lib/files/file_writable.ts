@@ -3,7 +3,7 @@ import { bool, drainBatches, schema, type SchemaOf, writePastLock } from "../str
 import { AppendedFile } from "./appended_file.ts";
 import { atomicFileMembers, type AtomicFileOptions } from "./atomic_file.ts";
 import { fileFailure } from "./failure.ts";
-import { BATCH_SIZE, QUEUE_SIZE, sizeOfItem } from "./gathered.ts";
+import { BATCH_SIZE, QUEUE_SIZE, sizeOfItem } from "./write_batch.ts";
 import { FileCommand, ItemWriter } from "./item_writer.ts";
 import { type FileTarget, openOutputFile, WholeFile } from "./output_file.ts";
 import { filePath } from "./place.ts";

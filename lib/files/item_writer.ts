@@ -1,5 +1,5 @@
 import { checkedSize } from "../streams/internal.ts";
-import { checkedItems, Gathered } from "./gathered.ts";
+import { checkedItems, WriteBatch } from "./write_batch.ts";
 
 /** A request of a stream's own method, which waits among the chunks for its turn. */
 export class FileCommand {
@@ -53,7 +53,7 @@ export interface ImmediateTarget extends ItemTarget {
 /** Writes the chunks of a stream, and does what its methods have asked for between them. */
 export class ItemWriter {
   readonly #target: ItemTarget;
-  readonly #gathered: Gathered = new Gathered();
+  readonly #gathered: WriteBatch = new WriteBatch();
   /** Whether there ever was a command: chunks are not looked at otherwise. */
   #hasCommands = false;
   /** Of the batch that is being written: what is not under way, but for the items from `#next` on. */
@@ -127,7 +127,7 @@ export class ItemWriter {
 }
 
 function writeItemsNow(items: readonly Item[], target: ImmediateTarget): void {
-  const gathered = new Gathered(); // the bytes of another one may be under way
+  const gathered = new WriteBatch(); // the bytes of another one may be under way
   for (let next = 0; next < items.length; next = gathered.next) {
     gathered.fill(items, next, target.room);
     target.writeNow(gathered.pieces, gathered.length);

@@ -23,7 +23,7 @@ import { type S3BucketOptions, s3BucketOptions } from "./s3_bucket_options.ts";
 import { S3Writable } from "./s3_writable.ts";
 import { Blocks, Pages } from "./upload/gathered_part.ts";
 import { abortUpload, listParts, listUploads } from "./upload/multipart.ts";
-import { LEAST_SIZE, ObjectUpload, type Resumed, Slots, type UploadContext } from "./upload/object_upload.ts";
+import { LEAST_SIZE, ObjectUpload, type Resumed, Semaphore, type UploadContext } from "./upload/object_upload.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 /** The longest that a signed URL holds, in seconds: a week. */
@@ -105,7 +105,7 @@ export class S3Bucket {
     this.#store = new Store(settings);
     this.name = this.#store.bucket;
     const storage = { blocks: new Blocks(memory), pages: new Pages(), temporary };
-    this.#context = { store: this.#store, storage, slots: new Slots(concurrency) };
+    this.#context = { store: this.#store, storage, permits: new Semaphore(concurrency) };
   }
 
   /**

@@ -2,7 +2,7 @@ import { type BatchedUnderlyingSink, BatchedWritableStream } from "../../batch/m
 import { func, releaseNumberArray, schema, type SchemaOf, WRITE_PARTS } from "../../streams/internal.ts";
 import { NumberFormatter, type OnInvalidNumber } from "../../text/internal.ts";
 import { guardedSize } from "../item_writer.ts";
-import { requireSize } from "../gathered.ts";
+import { requireSize } from "../write_batch.ts";
 import { openSeries } from "./open_series.ts";
 import { type RotationDefault, rotationMembers, type RotationOptions } from "./rotation_options.ts";
 import type { SeriesWriter } from "./rotation.ts";

@@ -1,5 +1,5 @@
 import { BatchedWritableStream } from "../../batch/mod.ts";
-import { BATCH_SIZE, QUEUE_SIZE, sizeOfItem } from "../gathered.ts";
+import { BATCH_SIZE, QUEUE_SIZE, sizeOfItem } from "../write_batch.ts";
 import { FileCommand, guardedSize, ItemWriter } from "../item_writer.ts";
 import { drainBatches, schema, writePastLock } from "../../streams/internal.ts";
 import { openSeries } from "./open_series.ts";

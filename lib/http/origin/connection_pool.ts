@@ -4,7 +4,7 @@ import type { HttpCounts } from "../http_events.ts";
 
 /** A request that an origin finds a connection for. */
 export interface WaitingRequest {
-  /** Neighbours in the list; only {@link WaitingList} sets them. */
+  /** Neighbours in the list; only {@link RequestQueue} sets them. */
   previousWaiting: WaitingRequest | undefined;
   nextWaiting: WaitingRequest | undefined;
   /** The room it waits in; undefined if it does not wait. */
@@ -30,7 +30,7 @@ export interface WaitingRoom {
 }
 
 /** Requests in their order. Any can leave at once, as those do that are aborted. */
-export class WaitingList {
+export class RequestQueue {
   /** How many there are. */
   length = 0;
   /** The next to go. */

@@ -9,7 +9,7 @@ import {
   type ConnectionPool,
   ConnectionSet,
   PooledConnection,
-  WaitingList,
+  RequestQueue,
   type WaitingRequest,
 } from "./connection_pool.ts";
 import { connectTo, MissedAttempts, speakOver, type Target } from "./open_connection.ts";
@@ -43,7 +43,7 @@ export class Origin implements ConnectionPool {
   readonly target: Target;
   fruitless = 0;
   readonly #host: OriginHost;
-  readonly #waiting = new WaitingList(this);
+  readonly #waiting = new RequestQueue(this);
   readonly #connections = new ConnectionSet();
   readonly #attempts = new Set<AbortController>();
   #protocol: "h2" | "http/1.1" | undefined;

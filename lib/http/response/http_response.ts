@@ -1,7 +1,7 @@
 import { type NativeSide, responseShell } from "../../runtime/mod.ts";
 import { ReadableStream } from "../../streams/mod.ts";
 import type { ResponseHead } from "../connection.ts";
-import { ChunkList } from "./chunk_list.ts";
+import { ByteQueue } from "./byte_queue.ts";
 import { convertWhole, ReadableBody, type WholeKind } from "./readable_body.ts";
 import type { ResponseBody } from "./response_body.ts";
 import { fieldsToSendOn, responseHeaders } from "./response_headers.ts";
@@ -199,7 +199,7 @@ function makeFetchedResponse(): FetchedResponseClass {
     #read(kind: WholeKind): Promise<unknown> {
       const contentType = kind === "blob" || kind === "formData" ? this.headers.get("content-type") ?? "" : "";
       if (this.#body !== undefined) return this.#body.readWhole(kind, contentType);
-      return new Promise((resolve) => resolve(convertWhole(new ChunkList(), kind, contentType)));
+      return new Promise((resolve) => resolve(convertWhole(new ByteQueue(), kind, contentType)));
     }
 
     /** Not with the body's stream, which is made only if somebody wants it. */

@@ -1,6 +1,6 @@
 import type { ReadableStream } from "../../streams/mod.ts";
 import { freshBytes } from "../bytes.ts";
-import { ChunkList } from "./chunk_list.ts";
+import { ByteQueue } from "./byte_queue.ts";
 import { type BodyConsumer, type BodyControl, type Failure, ResponseBody } from "./response_body.ts";
 import { watchResponse, watchStream } from "./unread_responses.ts";
 
@@ -24,7 +24,7 @@ export function readWhole(body: ResponseBody, kind: WholeKind, contentType: stri
  *
  * @param chunks The body; empty afterwards.
  */
-export function convertWhole(chunks: ChunkList, kind: WholeKind, contentType: string): unknown {
+export function convertWhole(chunks: ByteQueue, kind: WholeKind, contentType: string): unknown {
   switch (kind) {
     case "text":
       return decoder.decode(chunks.takeAll());
@@ -47,7 +47,7 @@ class WholeBody implements BodyConsumer {
   readonly #body: ResponseBody;
   readonly #kind: WholeKind;
   readonly #contentType: string;
-  readonly #chunks: ChunkList = new ChunkList();
+  readonly #chunks: ByteQueue = new ByteQueue();
   readonly #resolve: (value: unknown) => void;
   readonly #reject: (error: unknown) => void;
 

@@ -1,6 +1,6 @@
 import { type ReadableByteStreamController, ReadableStream, type UnderlyingByteSource } from "../../streams/mod.ts";
 import type { HeaderList } from "../connection.ts";
-import { ChunkList } from "./chunk_list.ts";
+import { ByteQueue } from "./byte_queue.ts";
 import { ResponseTrailers } from "./response_headers.ts";
 
 /** The most bytes of a chunk. */
@@ -105,7 +105,7 @@ export interface BodyObserver {
  */
 export class ResponseBody {
   readonly #control: BodyControl;
-  readonly #chunks: ChunkList = new ChunkList();
+  readonly #chunks: ByteQueue = new ByteQueue();
   /** The consumer that waits for bytes. */
   #consumer: BodyConsumer | undefined = undefined;
   /** The consumer that is told of the end without having asked for bytes. */

@@ -20,8 +20,8 @@ export function partSize(number: number): number {
   return FIRST_SIZE * 2 ** Math.floor((number - 1) / RUN);
 }
 
-/** A number of places: who finds none waits for one, in turn. */
-export class Slots {
+/** A semaphore: a number of places, for which callers wait in turn. */
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
@@ -34,7 +34,7 @@ export class Slots {
    *
    * @throws {unknown} the reason of `signal`, once that is aborted.
    */
-  async take(signal: AbortSignal): Promise<void> {
+  async acquire(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#free > 0) {
       this.#free--;
@@ -55,8 +55,8 @@ export class Slots {
     });
   }
 
-  /** Frees a slot, or hands it to the next waiter. */
-  give(): void {
+  /** Frees a place, or hands it to the next waiter. */
+  release(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free++;
     else next();
@@ -68,7 +68,7 @@ export interface UploadContext {
   readonly store: Store;
   readonly storage: Storage;
   /** The places for parts that are sent. */
-  readonly slots: Slots;
+  readonly permits: Semaphore;
 }
 
 /** An upload in parts that is resumed. */
@@ -188,14 +188,14 @@ export class ObjectUpload {
   async #send(): Promise<void> {
     const part = this.#part;
     if (part.number >= MOST_PARTS && part.length === partSize(part.number)) throw this.#tooLarge();
-    const { store, slots } = this.#context;
+    const { store, permits } = this.#context;
     const { concurrency } = this.#options;
     while (this.#sending.size >= concurrency) await this.#oneOf(this.#sending);
-    await slots.take(this.signal);
+    await permits.acquire(this.signal);
     try {
       this.uploadId ??= await createUpload(store, this.key, { ...this.#options, signal: this.signal });
     } catch (error) {
-      slots.give();
+      permits.release();
       throw error;
     }
     this.#part = this.#newPart(part.number + 1);
@@ -206,7 +206,7 @@ export class ObjectUpload {
       })
       .finally(() => part.discard())
       .finally(() => {
-        slots.give();
+        permits.release();
         this.#sending.delete(sending);
       });
     this.#sending.add(sending);

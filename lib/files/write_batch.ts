@@ -63,7 +63,7 @@ const RUN_SIZE = 64 * 1024;
  * Items in a few pieces for one write: small ones copied into a buffer that is used again and again, large ones as they
  * are. So the pieces are good until the next call of {@linkcode fill}.
  */
-export class Gathered {
+export class WriteBatch {
   /** The items' bytes, in order. */
   readonly pieces: Uint8Array[] = [];
   /** The sum of the pieces' lengths. */

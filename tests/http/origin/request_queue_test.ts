@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { WaitingList, type WaitingRequest, type WaitingRoom } from "../../../lib/http/origin/connection_pool.ts";
+import { RequestQueue, type WaitingRequest, type WaitingRoom } from "../../../lib/http/origin/connection_pool.ts";
 
 const room: WaitingRoom = { withdraw: () => assert.fail("nobody withdraws by itself") };
 
@@ -18,7 +18,7 @@ function request(): WaitingRequest {
 }
 
 /** The requests of a list from its first on, whose links have to lead back as well. */
-function listed(list: WaitingList): WaitingRequest[] {
+function listed(list: RequestQueue): WaitingRequest[] {
   const requests: WaitingRequest[] = [];
   for (let each = list.first; each !== undefined; each = each.nextWaiting) {
     assert.equal(each.previousWaiting, requests.at(-1));
@@ -28,10 +28,10 @@ function listed(list: WaitingList): WaitingRequest[] {
   return requests;
 }
 
-test("WaitingList keeps requests in their order, whichever come and leave at either end or between", () => {
+test("RequestQueue keeps requests in their order, whichever come and leave at either end or between", () => {
   const steps = fc.array(fc.tuple(fc.constantFrom("push", "unshift", "remove"), fc.nat()), { maxLength: 60 });
   fc.assert(fc.property(steps, (steps) => {
-    const list = new WaitingList(room);
+    const list = new RequestQueue(room);
     const model: WaitingRequest[] = [];
     for (const [step, at] of steps) {
       if (step === "remove") {

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
-import { Gathered } from "../../lib/files/gathered.ts";
+import { WriteBatch } from "../../lib/files/write_batch.ts";
 import { tries } from "../support/long_run.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
 
 const large = new Uint8Array(20_000).fill(1);
 
-test("Gathered joins small items, and leaves large ones where they are", () => {
-  const gathered = new Gathered();
+test("WriteBatch joins small items, and leaves large ones where they are", () => {
+  const gathered = new WriteBatch();
   gathered.fill(["a", "é", new Uint8Array([3]), large, "b", large, large], 0, Infinity);
   assert.deepEqual([gathered.next, gathered.length, gathered.isLimited], [7, 60_005, false]);
   const [first, second, third, ...rest] = gathered.pieces;
@@ -17,8 +17,8 @@ test("Gathered joins small items, and leaves large ones where they are", () => {
   for (const piece of [second, ...rest]) assert.equal(piece, large);
 });
 
-test("Gathered takes what the limit has room for, and says when it left an item out", () => {
-  const gathered = new Gathered();
+test("WriteBatch takes what the limit has room for, and says when it left an item out", () => {
+  const gathered = new WriteBatch();
   gathered.fill(["ab", "cd", "é", "f"], 1, 4);
   assert.deepEqual([gathered.next, gathered.length, gathered.isLimited], [3, 4, true]);
   gathered.fill(["ab", large], 0, 20_001);
@@ -29,7 +29,7 @@ test("Gathered takes what the limit has room for, and says when it left an item 
   assert.deepEqual([gathered.next, gathered.length, gathered.pieces], [0, 0, []]);
 });
 
-test("Gathered encodes each string for itself, however many are joined, and never passes the limit", () => {
+test("WriteBatch encodes each string for itself, however many are joined, and never passes the limit", () => {
   const encoder = new TextEncoder();
   const units = ["a", "ü", "€", "\ud83d", "\ude00", "😀"];
   for (let seed = 1; seed <= tries(200); seed++) {
@@ -40,7 +40,7 @@ test("Gathered encodes each string for itself, however many are joined, and neve
     });
     const bytes = items.map((item) => typeof item === "string" ? encoder.encode(item) : item);
     const limit = below(2) === 0 ? Infinity : Math.max(...bytes.map(({ length }) => length)) + below(20_000);
-    const gathered = new Gathered();
+    const gathered = new WriteBatch();
     const taken: number[] = [];
     for (let next = 0; next < items.length; next = gathered.next) {
       gathered.fill(items, next, limit);
@@ -53,9 +53,9 @@ test("Gathered encodes each string for itself, however many are joined, and neve
   }
 });
 
-test("Gathered never has more pieces than a system takes at once", () => {
+test("WriteBatch never has more pieces than a system takes at once", () => {
   const items = Array.from({ length: 5000 }, (_, i) => i % 2 === 0 ? large : "small");
-  const gathered = new Gathered();
+  const gathered = new WriteBatch();
   let length = 0;
   for (let next = 0; next < items.length; next = gathered.next) {
     gathered.fill(items, next, Infinity);
@@ -65,8 +65,8 @@ test("Gathered never has more pieces than a system takes at once", () => {
   assert.equal(length, 2500 * 20_005);
 });
 
-test("Gathered keeps no item when it is cleared", () => {
-  const gathered = new Gathered();
+test("WriteBatch keeps no item when it is cleared", () => {
+  const gathered = new WriteBatch();
   gathered.fill([large, "a"], 0, Infinity);
   gathered.clear();
   assert.deepEqual([gathered.pieces, gathered.length], [[], 0]);

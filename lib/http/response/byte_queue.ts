@@ -17,7 +17,7 @@ const EMPTY = new Uint8Array();
  * read them into is free at once: what waits for a slow reader would hold many times as much, and be too old for a quick collection
  * by the time it is read (410 MB for a large body where it is 180 now on Node, 340 and 70 on Bun).
  */
-export class ChunkList {
+export class ByteQueue {
   /** Views of the memory of others, or full blocks of our own. */
   #pieces: Uint8Array[] = [];
   #areViews = false;
