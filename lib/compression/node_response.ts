@@ -18,6 +18,8 @@ interface Methods {
 /** Bytes that wait to be encoded. */
 interface Queued {
   readonly bytes: Uint8Array;
+  /** How many there were. */
+  readonly length: number;
   readonly written: Written | undefined;
   readonly isLast: boolean;
 }
@@ -173,7 +175,7 @@ class NodeResponse {
     if (this.#encoding === undefined || this.#isEnded || this.#isClosed) return this.#withHead(inPlain);
     this.#implyHead();
     if (bytes.length > MOST_AT_ONCE || this.#queue.length > 0) {
-      this.#enqueue({ bytes, written, isLast: false });
+      this.#enqueue({ bytes, length: bytes.length, written, isLast: false });
       return false;
     }
     try {
@@ -201,7 +203,7 @@ class NodeResponse {
     if (this.#whole !== undefined) return this.#withHead(() => this.#plain.end(this.#whole, undefined, written));
     this.#implyHead();
     if (bytes.length > MOST_AT_ONCE || this.#queue.length > 0) {
-      this.#enqueue({ bytes, written, isLast: true });
+      this.#enqueue({ bytes, length: bytes.length, written, isLast: true });
       // As it would be without the queue.
       Object.defineProperty(this.#res, "writableEnded", { value: true, configurable: true });
       return this.#res;
@@ -249,8 +251,9 @@ class NodeResponse {
   async #encodeQueue(): Promise<void> {
     const encoder = this.#encoder ??= this.#open(this.#encoding!);
     while (this.#queue.length > 0) {
-      const { bytes, written, isLast } = this.#queue[0];
-      for (let start = 0; start < bytes.length; start += MOST_AT_ONCE) {
+      const { bytes, length, written, isLast } = this.#queue[0];
+      for (let start = 0; start < length; start += MOST_AT_ONCE) {
+        if (bytes.length < length) throw new TypeError("a chunk's buffer was transferred before all of it was read");
         this.#put(encoder.write(bytes.subarray(start, start + MOST_AT_ONCE)));
         await this.#nextTurn();
         if (this.#isClosed) return;

@@ -491,6 +491,17 @@ test("the thread goes on with other work while a large body is compressed", asyn
   }
 });
 
+test("a response is cut off when a chunk's buffer is transferred before all of it was compressed", async () => {
+  const served = await protocols["http/1.1"](compressed((_, res) => {
+    html(res);
+    const chunks = [0, 1].map(() => new Uint8Array(1_000_000).fill(65));
+    for (const chunk of chunks) res.write(chunk);
+    globalThis.structuredClone(null, { transfer: chunks.map((chunk) => chunk.buffer) });
+    res.end("the end");
+  }));
+  await assert.rejects(get(served, { accepted: "gzip" }));
+});
+
 test("bytes of another realm are bytes", async () => {
   const { runInNewContext } = await import("node:vm");
   const served = await protocols["http/1.1"](compressed((_, res) => {
