@@ -14,11 +14,7 @@ export function utf8Length(text: string): number {
   return length;
 }
 
-/**
- * The bytes of a chunk, without a copy.
- *
- * @throws {TypeError} if it is no Uint8Array, other view or ArrayBuffer.
- */
+/** The bytes of a chunk, without a copy. */
 export function bytesOfChunk(chunk: unknown): Uint8Array {
   const bytes = bytesOf(chunk);
   if (bytes !== undefined) return bytes;

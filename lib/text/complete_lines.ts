@@ -86,8 +86,7 @@ function withoutCR(line: string): string {
 }
 
 /**
- * Returns the offset of the first line longer than `limit` bytes, its ending not counted; -1 if none is. The bytes end
- * where a line does.
+ * Returns the offset of the first line longer than `limit` bytes, its ending not counted; -1 if none is.
  *
  * Only the last end within each window of the limit's size is looked for: no line before it can be too long.
  */
@@ -224,12 +223,7 @@ export class CompleteLines {
     this.#options = options;
   }
 
-  /**
-   * Takes a chunk, and hands on the lines that are complete.
-   *
-   * @throws {TypeError} if it is neither text nor bytes.
-   * @throws what `tooLong` and `tooLarge` give, and `take` throws.
-   */
+  /** Takes a chunk, and hands on the lines that are complete. */
   add(chunk: unknown): void {
     const textOrBytesOfChunk = textOrBytes(chunk);
     if (typeof textOrBytesOfChunk === "string") return this.#addText(textOrBytesOfChunk);
@@ -371,11 +365,7 @@ function isFirstHalf(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }
 
-/**
- * A chunk of text as it is, and the bytes of any other one, without a copy.
- *
- * @throws {TypeError} if it is neither text nor a Uint8Array, other view or ArrayBuffer.
- */
+/** A chunk of text as it is, and the bytes of any other one, without a copy. */
 export function textOrBytes(chunk: unknown): string | Uint8Array {
   if (typeof chunk === "string") return chunk;
   const bytes = bytesOf(chunk);

@@ -114,11 +114,6 @@ export class CsvDecoderStream<T = string[]> extends TransformStream<string | Arr
    * that are not all different, with a SyntaxError on quotes that are wrong and records with another number of fields,
    * and with a RangeError on a record that is too long. Messages have the record's number and line.
    *
-   * @param options.convert Makes a value of a field's text. Default: fields are strings.
-   * @param options.headers Names of columns, or whether the first record has them. Default: false.
-   * @param options.maxRecordLength The most bytes of a record. Default: 536,870,888.
-   * @param options.onMismatch The handling of records with another number of fields. Default: "throw".
-   * @param options.separator The character between two fields. Default: ",".
    * @throws {TypeError} if there is no such option, or one is of the wrong type.
    * @throws {RangeError} if `maxRecordLength` is not a number of bytes.
    */

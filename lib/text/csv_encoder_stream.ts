@@ -100,10 +100,6 @@ export class CsvEncoderStream<T extends object = object> {
    * The stream, not this call, fails with a TypeError on a record that is neither an array nor an object, on an array of
    * another length, and on a value that has no text.
    *
-   * @param options.convert Makes a text of a field's value. Default: as the option says.
-   * @param options.headers Names of columns, or whether those of the first record are written. Default: false.
-   * @param options.lineEnding The end of each record: "\r\n" or "\n". Default: "\r\n".
-   * @param options.separator The character between two fields. Default: ",".
    * @throws {TypeError} if there is no such option, or one is of the wrong type.
    */
   constructor(options: CsvEncoderStreamOptions = {}) {

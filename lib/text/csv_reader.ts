@@ -18,10 +18,7 @@ export interface CsvReaderOptions extends CsvRecordsOptions {
   readonly maxRecordLength: number;
 }
 
-/**
- * Makes records of CSV, in one pass over the text of each chunk. A quoted field that goes on in the next chunk is kept in
- * parts: nothing is read twice.
- */
+/** Makes records of CSV, in one pass over the text of each chunk. */
 export class CsvReader<T> extends ReleasingTransformer implements Transformer<TextChunk, T> {
   readonly #separator: number;
   readonly #maxRecordLength: number;

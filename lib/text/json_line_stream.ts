@@ -207,8 +207,6 @@ export class JsonLineStream<T = unknown> extends TransformStream<string | ArrayB
    * The stream, not this call, fails with a TypeError on a chunk that is neither text nor bytes, with a SyntaxError on a
    * line that is not JSON, and with a RangeError on a line that is too long.
    *
-   * @param options.maxLineLength The most bytes that a line may have, its ending not counted. Default: 536,870,888.
-   * @param options.onInvalid The handling of lines that are not JSON: "throw", "skip" or a function. Default: "throw".
    * @throws {TypeError} if there is no such option, or `onInvalid` is none of these.
    * @throws {RangeError} if `maxLineLength` is not a number of bytes.
    */

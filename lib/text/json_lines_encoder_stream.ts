@@ -158,7 +158,6 @@ export class JsonLinesEncoderStream<T = unknown> {
    *
    * The stream, not this call, fails with a TypeError on a value that cannot be written as JSON.
    *
-   * @param options.onInvalid The handling of such values: "throw", "skip" or a function. Default: "throw".
    * @throws {TypeError} if `onInvalid` is none of these, or there is no such option.
    */
   constructor(options: JsonLinesEncoderStreamOptions = {}) {

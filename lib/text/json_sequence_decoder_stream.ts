@@ -261,8 +261,6 @@ export class JsonSequenceDecoderStream<T = unknown> extends TransformStream<stri
    * The stream, not this call, fails with a TypeError on a chunk that is neither text nor bytes, with a SyntaxError on a
    * text that is not JSON or may have been cut off, and with a RangeError on a text that is too long.
    *
-   * @param options.maxTextLength The most bytes that a text may have. Default: 536,870,888.
-   * @param options.onInvalid The handling of damaged texts: "throw", "skip" or a function. Default: "throw".
    * @throws {TypeError} if there is no such option, or `onInvalid` is none of these.
    * @throws {RangeError} if `maxTextLength` is not a number of bytes.
    */

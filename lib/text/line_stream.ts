@@ -123,8 +123,6 @@ export class LineStream extends TransformStream<string | ArrayBuffer | ArrayBuff
    * The stream, not this call, fails with a TypeError on a chunk that is neither text nor bytes, and with a RangeError on
    * a line that is too long.
    *
-   * @param options.allowCR Whether a CR that no LF follows ends a line, too. Default: false.
-   * @param options.maxLineLength The most bytes that a line may have, its ending not counted. Default: 536,870,888.
    * @throws {TypeError} if there is no such option.
    * @throws {RangeError} if `maxLineLength` is not a number of bytes.
    */

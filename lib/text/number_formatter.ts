@@ -18,10 +18,7 @@ export function prepareDigits(): void {
   }
 }
 
-/**
- * Writes the line of an integer of 32 bits, and returns where it ends. As all writers here it stores four bytes at a
- * time, up to three of which lie behind that end.
- */
+/** Writes the line of an integer of 32 bits, and returns where it ends. It stores up to three bytes behind that end. */
 export function writeInt32Line(number: number, view: DataView, offset: number): number {
   let at = offset;
   let rest = number;
@@ -165,10 +162,6 @@ export class NumberFormatter {
   /**
    * Writes `numbers` from the one at `from` on into `bytes` from `offset` on, until all are written or fewer than
    * {@linkcode LONGEST_LINE} bytes are left; `next` and `end` tell how far it came, also when it throws.
-   *
-   * @throws {TypeError} if one is no number.
-   * @throws {RangeError} if one is not finite or beyond 2^53 - 1 in magnitude.
-   * @throws what `onInvalid` throws.
    */
   format(numbers: readonly unknown[], from: number, bytes: Uint8Array, offset: number): void {
     const view = this.#viewOf(bytes);
