@@ -95,11 +95,6 @@ export class Flags {
     return `${lines.join("")}  -h, --help; -v, --version\n`;
   }
 
-  /**
-   * Splits a command's words into flags and others.
-   *
-   * @throws {UsageError} if a flag is unknown or has no value.
-   */
   parse(words: readonly string[]): GivenFlags {
     const members = this.#members();
     const options = Object.fromEntries(this.rows.map((row) => [nameOf(row), typeOf(row, members[row.option ?? ""])]));
@@ -188,11 +183,6 @@ export class GivenFlags {
     return [this.#values[name] ?? []].flat().map(String);
   }
 
-  /**
-   * The options that the flags set.
-   *
-   * @throws {UsageError} if a value is not what its word says.
-   */
   options(): Record<string, unknown> {
     const options: Record<string, unknown> = {};
     for (const row of this.#rows) {

@@ -98,12 +98,7 @@ export interface PrecompressArguments {
   readonly options: PrecompressOptions;
 }
 
-/**
- * Reads the words after the program's name, of which the first may be `precompress`.
- *
- * @returns what they ask for, or which text to print.
- * @throws {UsageError} if they are off.
- */
+/** Reads the words after the program's name, of which the first may be `precompress`. */
 export async function precompressArguments(
   words: readonly string[],
 ): Promise<PrecompressArguments | "help" | "version"> {
@@ -132,11 +127,6 @@ export async function precompressArguments(
   };
 }
 
-/**
- * Requires that the folders are there which `parsed` names.
- *
- * @throws {UsageError} if one is not.
- */
 export function requireFolders({ directory, action, options: { out, previous } }: PrecompressArguments): void {
   requireThere(action === "clean" ? out ?? directory : directory, "folder", "cannot read ");
   if (previous !== undefined) requireThere(previous, "folder", "--previous: cannot read ");

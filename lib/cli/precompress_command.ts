@@ -24,8 +24,8 @@ import { Interruption } from "./signals.ts";
 import { type Command, DONE, FAILED, interrupted, UsageError } from "./usage.ts";
 
 /**
- * The closing table: a row a type of file, with the bytes before and after for each format, and the time that its new
- * variants took, summed over the threads.
+ * The closing table: a row a type of file, with the bytes before and after for each format, and its time in all
+ * threads.
  */
 export function formatTable(report: PrecompressReport): string {
   const formats = [...variantFormats, "dcb", "dcz", "site-dcb", "site-dcz"] as const;

@@ -13,12 +13,7 @@ const kinds: ReadonlyMap<string, "page" | "summary"> = new Map([
   [".md", "summary"],
 ]);
 
-/**
- * Sees, before a run takes its time, that its reports can be written.
- *
- * @param deployed The folders that are deployed: a report is no part of a site.
- * @throws {UsageError} if one cannot.
- */
+/** Sees, before a run takes its time, that its reports can be written, outside of the folders that are deployed. */
 export async function requireReportPlaces(paths: readonly string[], deployed: readonly string[]): Promise<void> {
   for (const path of paths) {
     if (!kinds.has(extname(path).toLowerCase())) {

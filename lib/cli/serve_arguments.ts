@@ -9,12 +9,7 @@ import { oneFolder, requireThere, UsageError } from "./usage.ts";
 /** A field's name (RFC 9110, section 5.1). */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/**
- * The fields that the values of `--header` name, each as `Name: value`. Those of one name are joined by commas, which
- * means the same (RFC 9110, section 5.3).
- *
- * @throws {UsageError} if one is no field.
- */
+/** Fields of one name are joined by commas, which means the same (RFC 9110, section 5.3). */
 export function headerFields(texts: readonly string[]): Map<string, string> {
   const fields = new Map<string, string>();
   for (const text of texts) {
@@ -150,12 +145,7 @@ export interface ServeArguments {
   readonly options: StaticHandlerOptions;
 }
 
-/**
- * Reads the words after the program's name, of which the first is `serve`.
- *
- * @returns what they ask for, or which text to print.
- * @throws {UsageError} if they are off.
- */
+/** Reads the words after the program's name, of which the first is `serve`. */
 export async function serveArguments(words: readonly string[]): Promise<ServeArguments | "help" | "version"> {
   const given = serveFlags.parse(words);
   if (given.has("help")) return "help";
@@ -178,11 +168,6 @@ export async function serveArguments(words: readonly string[]): Promise<ServeArg
   };
 }
 
-/**
- * Requires that all is there which `parsed` names.
- *
- * @throws {UsageError} if something is not.
- */
 export function requireServed({ directory, certificate, options }: ServeArguments): void {
   requireThere(directory, "folder", "cannot serve ");
   const { fallback, notFound, previous } = options;

@@ -2,10 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import process from "node:process";
 import { type EndingSignal, endingSignals, interrupted } from "./usage.ts";
 
-/**
- * Waits for the first signal that asks to end. A second one ends the process at once, with the status that shells give
- * to it.
- */
+/** Waits for the first signal that asks to end. A second one ends the process at once. */
 export function firstEndingSignal(): Promise<EndingSignal> {
   let isEnding = false;
   return new Promise((resolve) => {

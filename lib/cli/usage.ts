@@ -22,21 +22,14 @@ export interface Command {
   /** Returns the text that `--help` prints. */
   readonly help: () => string;
   /**
-   * Runs the command.
+   * Runs the command. Returns the exit status, or which text to print.
    *
-   * @param words What the command line says, without the program's name.
-   * @returns the exit status, or which text to print.
    * @throws {UsageError} if the words are off; other errors are failures.
    */
   readonly run: (words: readonly string[]) => Promise<number | "help" | "version">;
 }
 
-/**
- * Words that end a message about `word`, if it looks like one of `known` misspelt: `: did you mean serve?`. Empty if none is
- * close.
- *
- * @param prefix The text before the words on the command line, as in `--`.
- */
+/** The end of a message about `word`, as in `: did you mean serve?`; empty if none of `known` is close. */
 export function suggestionFor(word: string, known: readonly string[], prefix = ""): string {
   const closest = nearest(word, known);
   return closest === undefined ? "" : `: did you mean ${prefix}${closest}?`;
@@ -47,12 +40,7 @@ export class UsageError extends Error {
   override name = "UsageError";
 }
 
-/**
- * The one folder that a command is about.
- *
- * @param purpose What the command does with it, as in `compress`.
- * @throws {UsageError} if there is none, or more.
- */
+/** The one folder that a command is about. `purpose`: what the command does with it, as in `compress`. */
 export function oneFolder(folders: readonly string[], purpose: string): string {
   if (folders[0] === "") throw new UsageError('the folder is "": name it, "." if it is the current one');
   if (folders.length === 0) throw new UsageError(`name the folder to ${purpose}`);
@@ -60,12 +48,7 @@ export function oneFolder(folders: readonly string[], purpose: string): string {
   return folders[0]!;
 }
 
-/**
- * Requires that something is there which the command line names. Whether it can be read is found when it is.
- *
- * @param before The words in front of the path in a message.
- * @throws {UsageError} if it is not.
- */
+/** Requires that something is there which the command line names. Whether it can be read is found when it is. */
 export function requireThere(path: string, kind: "folder" | "file", before: string): void {
   let isFolder: boolean;
   try {
