@@ -9,12 +9,7 @@ import { headline } from "./sections/headline.ts";
 import { visitsSection } from "./sections/visits.ts";
 import type { SiteReport } from "./site_report.ts";
 
-/**
- * Makes a page about a run that stands alone: it loads nothing, and by its content security policy no script runs but its
- * own.
- *
- * @param at When the run was.
- */
+/** Makes a page about a run that stands alone: by its content security policy no script runs but its own. */
 export function htmlReport(report: SiteReport, at: Date): string {
   const types = typesBySize(report.files);
   const policy = [

@@ -63,8 +63,7 @@ function textOf(value: Value): string {
 }
 
 /**
- * The name of a file as people may see it: characters that control a line or the direction of text are spelt out, so that
- * no name passes for another.
+ * The name of a file, with characters spelt out that control a line or the direction of text: none passes for another.
  */
 export function visibleName(name: string): string {
   return name.replace(HIDDEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -24,10 +24,9 @@ export interface PageHead extends PageWords {
 
 /**
  * The files of a site for the scripts of a page: a line of JSON, then columns of numbers, then the paths without their
- * endings, a line each. A number's bytes lie apart, the lowest of all files first, and sizes are told by their difference
- * to those of the first format: this compresses to three quarters of what JSON does.
- *
- * @param types The kinds of files in the order of their colours.
+ * endings, a line each. A number's bytes lie apart, the lowest of all files first, and sizes are told by their
+ * difference to those of the first format: this compresses to three quarters of what JSON does. `types`: the kinds of
+ * files in the order of their colours.
  */
 export function pageDataOf(
   { files, formats }: Pick<SiteReport, "files" | "formats">,

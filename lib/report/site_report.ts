@@ -19,11 +19,7 @@ export interface SiteReport {
   readonly visits: readonly Visit[];
 }
 
-/**
- * Gathers what a report says of a run.
- *
- * @param former The files before the run; undefined if nobody knows.
- */
+/** Gathers what a report says of a run. */
 export async function siteReportOf(run: RunDetails, former: Former | undefined): Promise<SiteReport> {
   const changes = former && changesOf(run.records, former);
   const stateOf = statesOf(run);

@@ -29,9 +29,6 @@ const SET_UP = 3;
 /**
  * The time in ms that a visit takes: a connection is set up, and files whose names are found together are asked for
  * together. Servers and scripts take no time here.
- *
- * @param stages The bytes of the page, then of what it refers to, then of what that refers to; undefined where nothing
- * is asked for.
  */
 export function timeOf(stages: readonly (number | undefined)[]): number {
   let ms = SET_UP * LINE.roundTrip;

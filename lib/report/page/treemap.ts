@@ -13,9 +13,7 @@ export interface Rectangle {
 
 /**
  * Divides an area into rectangles of the given weights that are about as wide as high (Bruls, Huizing and van Wijk:
- * Squarified Treemaps).
- *
- * @param weights In falling order, each above 0.
+ * Squarified Treemaps). `weights`: in falling order, each above 0.
  */
 export function squarify(weights: readonly number[], area: Rectangle): Rectangle[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
