@@ -27,10 +27,7 @@ export async function folderFiles(folder: string): Promise<string[]> {
   return paths.filter((path) => !isVariant(path)).sort();
 }
 
-/**
- * The path that a folder was built to be served at, as Vite's `base` says it: the first reference to a file of the folder
- * by a whole path shows it.
- */
+/** The path that a folder was built to be served at, as the first reference to a file of it by a whole path shows. */
 export class BasePath {
   readonly #files: ReadonlySet<string>;
   /** The length of the longest of their paths. */
@@ -44,12 +41,7 @@ export class BasePath {
     for (const { length } of this.#files) this.#longest = Math.max(this.#longest, length);
   }
 
-  /**
-   * Returns the path in the folder of the file that a reference leads to; undefined if there is none.
-   *
-   * @param pathname Of the URL that it was resolved to.
-   * @param isWhole Whether the path was written, or that of the page's `<base>`, rather than where the page is.
-   */
+  /** `isWhole`: whether the path was written, or that of the page's `<base>`, rather than where the page is. */
   fileAt(pathname: string, isWhole: boolean): string | undefined {
     const path = decoded(pathname)?.slice(1);
     if (path === undefined) return undefined;
@@ -112,12 +104,7 @@ export const analyzeOptions: SchemaOf<AnalyzeOptions, "origins" | "maxFiles" | "
 /** A folder's files are asked for at this origin. */
 const HERE = "http://folder.invalid";
 
-/**
- * Looks at a page and its files, or at all files of a folder as our static handler serves them.
- *
- * @param target A URL of http or https, or the path of a folder.
- * @throws {Error} if the page or the folder cannot be read; the reason of the signal once it is aborted.
- */
+/** Looks at a page and its files, or at all files of a folder as our static handler serves them. */
 export async function analyze(target: string, options: AnalyzeOptions): Promise<Analysis> {
   const isPage = /^https?:/i.test(target);
   const time = new TimeLimit(options.timeout, options.signal);

@@ -22,12 +22,7 @@ const MIN_DELTA = 4096;
 const DENSE =
   /^(?:image\/(?!svg|bmp|x-icon|vnd\.microsoft)|video\/|audio\/|font\/woff|application\/(?:zip|gzip|zstd|pdf|x-7z|font-woff|vnd\.openxml))/;
 
-/**
- * Judges a file that came.
- *
- * @param hasHash Whether its name holds a hash of its content.
- * @throws the reason of the signal once it is aborted.
- */
+/** Judges a file that came. `hasHash`: whether its name holds a hash of its content. */
 export async function judge(file: Received, hasHash: boolean, signal: AbortSignal): Promise<AnalyzedFile> {
   const { url, kind, status, headers, bytes, content } = file;
   const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();

@@ -48,10 +48,8 @@ const marks: readonly (readonly [bytes: readonly number[], encoding: string])[] 
 const DECLARED_WITHIN = 1024;
 
 /**
- * The text of a page or a style sheet, in the encoding that a browser takes: that of its mark, of its field, or that it
- * declares itself; else UTF-8.
- *
- * @param type The value of `Content-Type`.
+ * The text of a page or a style sheet in the encoding of its mark, of its field, or that it declares itself; else
+ * UTF-8.
  */
 export function textOf(bytes: Uint8Array<ArrayBuffer>, type: string): string {
   const marked = marks.find(([mark]) => mark.every((byte, i) => bytes[i] === byte))?.[1];

@@ -83,11 +83,7 @@ export class Visitor {
     this.#origins = new Set(origins);
   }
 
-  /**
-   * Loads a page and all that it refers to.
-   *
-   * @throws the error of the page's request.
-   */
+  /** Loads a page and all that it refers to. */
   async visit(url: string): Promise<void> {
     this.#seen.add(url);
     this.#asked++;
@@ -169,11 +165,7 @@ export class Visitor {
     throw new Error(`${url} redirects more than ${MOST_REDIRECTS} times`);
   }
 
-  /**
-   * Reads a body. All bodies that are read at a time count against the one limit.
-   *
-   * @throws {Error} at the limit.
-   */
+  /** Reads a body. All bodies that are read at a time count against the one limit. */
   async #bytesOf({ body }: Pick<Response, "body">): Promise<Uint8Array<ArrayBuffer>> {
     const chunks: Uint8Array[] = [];
     let size = 0;
