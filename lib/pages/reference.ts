@@ -96,9 +96,7 @@ const PARAMETER = /[\t ]*;[\t ]*([^\s;,="<>]*)[\t ]*(?:=[\t ]*(?:"((?:[^"\\]|\\[
 
 /**
  * Lists what the `Link` fields of a page (RFC 8288) have a browser load before it has read the page: `rel=preload` and
- * `modulepreload`. It takes time in proportion to the text, whatever that is.
- *
- * @param field The value of all fields, joined.
+ * `modulepreload`.
  */
 export function headerReferences(field: string): Reference[] {
   const references: Reference[] = [];

@@ -128,10 +128,7 @@ class ScriptReader {
     this.#ended('"', true);
   }
 
-  /**
-   * Reads a string, if there is one. Undefined if it has no end, which is looked for up to the first line end that no
-   * backslash is before.
-   */
+  /** Reads a string, if one ends before the first line end that no backslash is before. */
   #string(): string | undefined {
     const quote = this.#script[this.#at];
     if (quote !== '"' && quote !== "'") return undefined;
