@@ -103,8 +103,7 @@ const SHORTEST = 8;
 const LONGEST_HEX = 64;
 
 /**
- * The tails of the name in `path` that begins at `name` and ends, but for its extensions, at `end`: several if a part of
- * the name before one has a length that, with it, a hash may have.
+ * The tails of the name from `name` to `end`: several if a part before one has a length that, with it, a hash may have.
  */
 export function tailsOf(path: string, name: number, end: number): Tail[] {
   const hexadecimal = hexadecimalTail(path, name, end);

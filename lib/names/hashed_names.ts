@@ -64,10 +64,7 @@ export function isCodeFolder(folder: string): boolean {
 }
 
 /**
- * Other folders in which a build that put a file into `folder` may have put scripts: none if build tools make no folder
- * of that name, as `users/`.
- *
- * @param family Of the file's tail.
+ * Other folders for scripts of a build that put a file into `folder`: none if build tools make no folder of that name.
  */
 export function codeFoldersNear(folder: string, isCode: boolean, family: Family): string[] {
   const parent = folder === "" ? undefined : parentOf(folder);
@@ -110,10 +107,8 @@ export function likelyHash(path: string): HashedPart | undefined {
  *
  * It goes by what build tools write: the folders of frameworks; else, one name by itself only for scripts and styles
  * where nothing that people write looks like it; others by the company they keep. Names that are words, dates, versions
- * or ids, documents, source maps and service workers are never among them: see {@linkcode fileNameOf}.
- *
- * @param paths All paths of the tree, with `/` between their parts; read at the first question.
- * @returns Finds the hash in a path of the tree; undefined if there is none.
+ * or ids, documents, source maps and service workers are never among them: see {@linkcode fileNameOf}. `paths` are read
+ * at the first question.
  */
 export function hashedNames(paths: Iterable<string>): (path: string) => HashedPart | undefined {
   let tree: TreeEvidence | undefined;
