@@ -38,11 +38,8 @@ export const pluginOptions: SchemaOf<PrecompressPluginOptions> = /* @__PURE__ */
 const DEFAULT_LENGTH = 8;
 
 /**
- * Whether a build tool put a hash into a file's name, by its pattern for such names.
- *
- * @param path The file's path below the output folder.
- * @param pattern The pattern, such as `assets/[name]-[hash][extname]`.
- * @param character A character of a hash, as a regular expression.
+ * Whether a build tool put a hash into a file's name, by its pattern for such names, such as
+ * `assets/[name]-[hash][extname]`. `character` is a regular expression.
  */
 export function hasHash(path: string, pattern: string, character: string): boolean {
   if (!/\[hash(?::\d+)?\]/.test(pattern)) return false;
@@ -160,11 +157,7 @@ export interface Tool {
   readonly print: ((text: string) => void) | undefined;
 }
 
-/**
- * Compresses what a build wrote, once all of it is there, and prints what that saved.
- *
- * @throws {Error} if a file could not be compressed, or the output is not in a folder of its own.
- */
+/** Compresses what a build wrote, once all of it is there, and prints what that saved. */
 export async function compressOutput(output: Output, options: PrecompressPluginOptions, tool: Tool): Promise<void> {
   for (const folder of output.takeFolders()) {
     if (isWithin(tool.root, folder)) {
