@@ -4,12 +4,8 @@ export const STATIC_HANDLER = 'await createStaticHandler("dist")';
 export const COMPRESSION = "createCompression()";
 
 /**
- * Returns the error for an argument that was not made by the function that it has to come from, undefined if it was: one
- * that was not awaited, or options in its place, would fail at each request.
- *
- * @param value The argument.
- * @param method A method that it must have.
- * @param taker The function that takes it, and how it is made, for the message.
+ * Returns the error for an argument that was not made by the function that it has to come from, undefined if it was:
+ * one that was not awaited, or options in its place, would fail at each request.
  */
 export function faultOf(
   value: unknown,
