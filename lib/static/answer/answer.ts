@@ -97,8 +97,8 @@ export class Answer {
   }
 
   /**
-   * The arguments of a Response. An object takes 2 µs less than pairs on Node, but would lose a field named `__proto__`, and
-   * all but the last of a name.
+   * An object takes 2 µs less than pairs on Node, but would lose a field named `__proto__`, and all but the last of a
+   * name.
    */
   init(): AnswerInit {
     const { status, fields } = this;

@@ -15,11 +15,7 @@ import type { Variant } from "./variant.ts";
 /** The outcome of a request's preconditions: it goes on, fails (412), or the client has that variant (304). */
 export type Verdict = "go on" | "failed" | Variant;
 
-/**
- * Evaluates the preconditions of a GET or HEAD request for `chosen`, in the standard's order.
- *
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2}
- */
+/** Evaluates preconditions in the order of RFC 9110, section 13.2.2. */
 export function evaluate(request: RequestFields, chosen: Variant): Verdict {
   const { resource } = chosen;
   const ifMatch = request.get("if-match");
@@ -36,10 +32,9 @@ export function evaluate(request: RequestFields, chosen: Variant): Verdict {
 }
 
 /**
- * Whether a `Range` field counts, by the `If-Range` beside it. A date stands for the bytes of no particular variant, nor
- * does one that a file of the same second may share: neither is a strong validator (RFC 9110 section 8.8.2.2).
- *
- * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5}
+ * Whether a `Range` field counts, by the `If-Range` beside it (RFC 9110, section 13.1.5). A date stands for the bytes
+ * of no particular variant, nor does one that a file of the same second may share: neither is a strong validator (RFC
+ * 9110 section 8.8.2.2).
  */
 export function ifRangeHolds(request: RequestFields, { resource, tag }: Variant): boolean {
   const field = request.get("if-range");
@@ -94,11 +89,7 @@ const ASK_AGAIN = ["Retry-After", "1", "Cache-Control", "no-store"];
 /** Told that the file of a variant is not what was scanned. */
 export type OnFault = (variant: Variant) => void;
 
-/**
- * Answers a GET or HEAD request for a file.
- *
- * @returns undefined if it is of the previous deploy, and gone.
- */
+/** Answers a GET or HEAD request for a file. Returns undefined if it is of the previous deploy, and gone. */
 export function answerResource(
   resource: Resource,
   method: string,

@@ -30,11 +30,7 @@ export function isPreflightOfRead(method: string, request: RequestFields): boole
   return isPreflight(method, request) && isRead(request.get("access-control-request-method"));
 }
 
-/**
- * The policy for pages of other origins that read responses by script.
- *
- * @see {@link https://fetch.spec.whatwg.org/#http-cors-protocol}
- */
+/** The policy for pages of other origins: {@link https://fetch.spec.whatwg.org/#http-cors-protocol}. */
 export class CrossOrigin {
   /** The fields of every response, with names in lower case; `Access-Control-Allow-Origin` only if it is always the same. */
   readonly fields: readonly (readonly [name: string, value: string])[];
@@ -64,11 +60,7 @@ export class CrossOrigin {
   }
 }
 
-/**
- * The policy of the option `cors`; undefined if no other origin may read anything.
- *
- * @throws {TypeError} if one of a list is no origin.
- */
+/** The policy of the option `cors`; undefined if no other origin may read anything. */
 export function crossOriginOf(
   cors: NonNullable<StaticHandlerOptions["cors"]>,
   warn: Warn,
@@ -113,12 +105,7 @@ export interface CustomFields {
   readonly cors: CrossOrigin | undefined;
 }
 
-/**
- * The fields that `headers()` gives for `path`, and those of `cors`.
- *
- * @param path Below the folder; empty for the folder itself.
- * @throws {TypeError} if `headers()` gives what is no field.
- */
+/** The fields that `headers()` gives for `path`, and those of `cors`. */
 export function customFields(path: string, settings: Settings): CustomFields {
   const fields = givenFields(path, settings);
   if (settings.cors === undefined || fields.has("access-control-allow-origin")) return { fields, cors: undefined };

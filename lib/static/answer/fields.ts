@@ -16,10 +16,7 @@ const UNKNOWN = "application/octet-stream";
 /** By extension in lower case; there are few. */
 const known = new Map<string, string>();
 
-/**
- * The `Content-Type` of a file by its extension, with `charset=utf-8` for text; `application/octet-stream` for what is
- * not known.
- */
+/** The `Content-Type` of a file by its extension, with `charset=utf-8` for text. */
 export function contentTypeOf(path: string): string {
   const dot = path.lastIndexOf(".");
   if (dot <= path.lastIndexOf("/")) return UNKNOWN;
@@ -40,12 +37,7 @@ function typeOf(extension: string): string {
 const IMMUTABLE = "public, max-age=31536000, immutable";
 const REVALIDATE = "no-cache";
 
-/**
- * The fields that all answers with a representation of a resource have, whichever of its variants they send.
- *
- * @param own The fields that `headers()` gives for it.
- * @throws {TypeError} if `cacheControl` gives what is no field.
- */
+/** The fields that all answers with a representation of a resource have, whichever of its variants they send. */
 export function fieldsOf(resource: Resource, own: Headers): Fields {
   const { file, lastModified, settings } = resource;
   const fields: string[] = [];

@@ -246,10 +246,7 @@ function warnOnConsole({ path, message }: StaticWarning): void {
   console.warn(printable(`${path}: ${message}`));
 }
 
-/**
- * C0 and C1 controls, with which a terminal can be told anything, ends of lines, and marks that turn the direction of
- * what follows them.
- */
+/** C0 and C1 controls, ends of lines, and marks that turn the direction of text: a terminal obeys them. */
 // deno-lint-ignore no-control-regex
 const CONTROLS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 

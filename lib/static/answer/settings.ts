@@ -36,11 +36,6 @@ export interface Settings {
   readonly warn: Warn;
 }
 
-/**
- * The settings that `options` ask for.
- *
- * @throws {TypeError | RangeError} if an option is not what it should be.
- */
 export async function settingsOf(options: StaticHandlerOptions): Promise<Settings> {
   const { index, fallback, notFound, cors, immutable, cacheControl, basePath, onWarning, ...others } =
     staticHandlerOptions(options);
@@ -106,10 +101,7 @@ interface NamedFiles {
   readonly recordedImmutable: ((path: string) => boolean) | undefined;
 }
 
-/**
- * The settings for a tree, whose paths are read at the first question about one of them. The option comes before the
- * manifest, and names count only where neither says anything.
- */
+/** The settings for a tree. The option comes before the manifest; names count only where neither says anything. */
 export function settingsFor(tree: NamedFiles, settings: Settings, added: Added): TreeSettings {
   const byName = hashedNames(tree.paths());
   const told = settings.isImmutable ?? tree.recordedImmutable;

@@ -37,11 +37,7 @@ export class Variant {
     this.tag = `"${representation.sha256.slice(0, TAG_LENGTH)}"`;
   }
 
-  /**
-   * Its bytes, if they are to be in memory: read at the first call.
-   *
-   * @returns undefined if its file is not what was scanned any more.
-   */
+  /** Its bytes, if they are to be in memory: read at the first call. */
   load(): Uint8Array<ArrayBuffer> | undefined {
     return this.resource.memory.read(this.representation);
   }
@@ -51,11 +47,7 @@ export class Variant {
     return this.#whole ??= this.answer(200, [...this.fields(), "Content-Length", String(this.representation.size)]);
   }
 
-  /**
-   * An answer with its bytes, or with parts of these and what goes between them.
-   *
-   * @returns undefined if its file is not what was scanned any more.
-   */
+  /** An answer with its bytes, or with parts of these and what goes between them. */
   answer(status: number, fields: Fields, parts?: FileParts["parts"]): Answer | undefined {
     if (!this.isKept) {
       if (!this.#isKnown()) return undefined;

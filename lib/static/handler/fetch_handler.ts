@@ -14,9 +14,6 @@ const UNREAD = 500;
  * from GET) lets go of the file after a while; it is opened again, and held against what was scanned, if somebody does.
  *
  * A default stream: on all runtimes one of type "bytes" is slower, on Node by a third.
- *
- * @param track Given a promise when the file is open, that is fulfilled when it is done with.
- * @throws {Error} if the file cannot be opened, or is not what was scanned.
  */
 export function fileBody(
   file: FileParts,

@@ -48,12 +48,7 @@ export class FileReader {
     return 0;
   }
 
-  /**
-   * Reads the next `ahead` bytes to the beginning of `buffer`.
-   *
-   * @returns how many were read, which may be less; 0 if it was closed meanwhile.
-   * @throws {Error} if the file is not what was scanned any more. It is closed then.
-   */
+  /** Reads the next `ahead` bytes into `buffer`; returns how many were read, 0 if it was closed meanwhile. */
   async read(buffer: Uint8Array): Promise<number> {
     const wanted = this.ahead;
     const part = this.#parts[this.#index];

@@ -13,8 +13,7 @@ export interface Asked {
   readonly target: string;
   readonly fields: RequestFields;
   /**
-   * The last part of a mount's path, encoded, if the request is for the mount itself without a slash after it; the
-   * response is then a redirect to the slash, because relative links of a page would break.
+   * The last part of a mount's path without a slash: a redirect to the slash follows, as relative links would break.
    */
   readonly unslashed: string | undefined;
 }
@@ -37,10 +36,7 @@ export function respond(table: Table, asked: Asked, onFault: OnFault): Answer {
   return respondWithPage(page, table, asked, onFault);
 }
 
-/**
- * Answers a request as {@linkcode respond} does, but returns undefined if the next handler of a chain is to respond:
- * there is nothing at its path, or its method does not read.
- */
+/** Answers as {@linkcode respond} does; undefined if there is nothing at the path, or the method does not read. */
 export function respondInChain(table: Table, asked: Asked, onFault: OnFault): Answer | undefined {
   const { folder, fallback } = table;
   const { method, fields } = asked;
@@ -97,11 +93,7 @@ function asksForOrigin({ cors }: FolderAnswers, { method, fields }: Asked): bool
   return cors !== undefined && isPreflight(method, fields);
 }
 
-/**
- * The answer for a path that there is nothing at.
- *
- * @param vary The request field that this depends on; empty if on none.
- */
+/** The answer for a path that there is nothing at. `vary`: the request field that this depends on; empty if on none. */
 function respondNotFound(table: Table, request: RequestFields, vary: string, onFault: OnFault): Answer {
   const chosen = table.notFound?.choose(request);
   if (chosen === undefined || chosen.resource.hasChanged) {

@@ -210,11 +210,7 @@ export class Site {
     return isReplaced;
   }
 
-  /**
-   * Scans the folder, and answers from what is found if `isWhole` says so; returns whether it does.
-   *
-   * @param deploys How many deploys there were since the last scan.
-   */
+  /** Scans the folder, and answers from what is found if `isWhole` says so; returns whether it does. */
   async #replace(deploys: 0 | 1, isWhole: (table: Table) => boolean | Promise<boolean>): Promise<boolean> {
     const former = this.#table;
     if (former === undefined) return false; // it is closed

@@ -56,9 +56,7 @@ export class Fallback {
   }
 
   /**
-   * The page for a decoded path, for clients that accept HTML. A path with an extension has none: a file is missing there.
-   *
-   * @returns undefined if there is none; `"failed"` if the function that chooses it threw.
+   * The page for a decoded path. A path with an extension has none; `"failed"` if the function that chooses it threw.
    */
   at(path: string): Resource | "failed" | undefined {
     if (path.includes(".", path.lastIndexOf("/")) || !path.startsWith(this.#basePath)) return undefined;
@@ -111,12 +109,7 @@ export class Table {
   readonly #known = new Map<string, Resource | Redirect>();
   readonly #resources = new Map<number, Resource>();
 
-  /**
-   * The table of `tree`.
-   *
-   * @param formers Whose immutable files stay answerable, the latest first.
-   * @throws {TypeError} if the file of `fallback` is not there, or a callback of the settings gives what it should not.
-   */
+  /** The table of `tree`. `formers`: whose immutable files stay answerable, the latest first. */
   constructor(tree: Tree, deploy: number, formers: readonly Table[], settings: Settings) {
     this.tree = tree;
     this.deploy = deploy;

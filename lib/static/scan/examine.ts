@@ -76,11 +76,7 @@ export interface VariantToExamine {
   readonly isAsRecorded: boolean;
 }
 
-/**
- * Finds out what a variant holds; warns if it is none. Unless the manifest vouches for it, it is to be proven.
- *
- * @returns false if it is of other content than its file.
- */
+/** Finds out what a variant holds; false if it is of other content than its file. It is proven later. */
 export async function examineVariant(variant: VariantToExamine, scan: Scan): Promise<boolean> {
   if (variant.isAsRecorded && isSmallAndRecorded(variant, scan)) return true;
   const { index, file } = variant;

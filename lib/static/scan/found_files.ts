@@ -181,10 +181,7 @@ function hashOf(bytes: Uint8Array): number {
 /** The first kind of variants among those of representations: 0 is the file itself. */
 const FIRST_VARIANT = 1;
 
-/**
- * The files of a tree, each with a number, and their representations, each with a number: those of one file follow each
- * other, itself first. A column for each thing to know of them.
- */
+/** The files of a tree and their representations by number: those of one file follow each other, itself first. */
 export class FoundFiles {
   /** Of each file, below the folder. */
   readonly paths: PathIndex = new PathIndex();

@@ -7,11 +7,7 @@ import { reasonOf } from "./file_content.ts";
 import { FoundFiles } from "./found_files.ts";
 import { variantKinds, type Warn } from "./representation.ts";
 
-/**
- * The real path of the folder to serve, which may be given by a symbolic link.
- *
- * @throws {TypeError} if there is none, or it is a file, or the name is none.
- */
+/** The real path of the folder to serve, which may be given by a symbolic link. */
 export function treeRoot(directory: string): string {
   if (typeof directory !== "string") throw new TypeError(`cannot serve ${directory}: name the folder by its path`);
   if (directory === "") throw new TypeError('cannot serve "": name the folder, "." if it is the current one');
@@ -77,11 +73,6 @@ export class FolderLister {
     this.#dotfiles = dotfiles;
   }
 
-  /**
-   * Lists `folder`.
-   *
-   * @throws if it cannot be read.
-   */
   list(folder: Folder): ListedFolder {
     const listed = new ListedFolder(folder);
     for (const entry of folderEntries(folder.real)) {

@@ -11,11 +11,8 @@ import type { VariantKind, Warn } from "./representation.ts";
 /** How many bytes are read at once. What is at hand survives the collector: with 256 KB at hand the heap grows by 8 MB. */
 const AT_ONCE = 32 * 1024;
 /**
- * Reads the file of a manifest line by line, as precompress writes it.
- *
- * @param add Given what the manifest says of each file, by path.
- * @returns false if it has another form, or is no manifest at all; what `add` was given is then worth nothing.
- * @throws if it cannot be read.
+ * Reads the file of a manifest line by line, as precompress writes it. False if it has another form: what `add` was
+ * given is then worth nothing.
  */
 export async function readManifestLines(
   path: string,
@@ -122,10 +119,8 @@ export class ManifestTime {
 }
 
 /**
- * Sets the contents of `found` to what the manifest in `root` says of them. It is something read from a file: what makes
- * no sense in it is as if it were not there.
- *
- * @returns undefined if there is no manifest, or none that can be used, which is warned of.
+ * Sets the contents of `found` to what the manifest in `root` says of them. It is something read from a file: what
+ * makes no sense in it is as if it were not there.
  */
 export async function takeRecords(
   root: string,

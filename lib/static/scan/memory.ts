@@ -20,10 +20,7 @@ export interface MemoryOptions {
   readonly isSent: (coding: StoredCoding | "identity") => boolean;
 }
 
-/**
- * The bytes of a tree's small representations: of those up to 64 KiB the smallest, so that the most requests are answered
- * without the file system, up to a limit.
- */
+/** The bytes of a tree's smallest representations, so that the most requests are answered without the file system. */
 export class TreeMemory {
   /** By representation: the place of its bytes among all, from the first slab on. */
   readonly #places: Float64Array;
@@ -67,11 +64,7 @@ export class TreeMemory {
     return true;
   };
 
-  /**
-   * The bytes of a representation that is kept; read the first time.
-   *
-   * @returns undefined if its file is not what was scanned any more.
-   */
+  /** The bytes of a representation that is kept; read the first time. */
   read(representation: Representation): Uint8Array<ArrayBuffer> | undefined {
     const { index, size } = representation;
     const place = this.#places[index];

@@ -25,11 +25,7 @@ export async function loadCodecs(): Promise<Codecs> {
   return { decompressSync };
 }
 
-/**
- * Whether a small variant decodes to the content of `original`.
- *
- * @param dictionary The content that it is a delta of, if it is one.
- */
+/** Whether a small variant decodes to the content of `original`. */
 export function isProvenAtOnce(
   variant: Representation & { readonly coding: StoredCoding },
   original: Representation,
@@ -96,8 +92,8 @@ export interface ProofOptions {
 }
 
 /**
- * Finds out which variants are forms of their files, where no manifest says so: they are decoded and compared before they
- * are sent for the first time. If one is not, those beside it are not sent either.
+ * Proves variants no manifest vouches for: decodes them before they are sent. If one is wrong, those beside it stay
+ * too.
  */
 export class Proofs {
   readonly #tree: Tree;

@@ -37,11 +37,7 @@ export class TreeState {
   }
 }
 
-/**
- * Looks at all files of a folder.
- *
- * @returns undefined if they cannot be looked at: the folder is gone, or files go meanwhile.
- */
+/** Looks at all files of a folder; undefined if it is gone, or files go meanwhile. */
 export async function treeState(directory: string, dotfiles: boolean): Promise<TreeState | undefined> {
   const turns = new TurnSlicer();
   try {
@@ -86,9 +82,6 @@ export interface ScanOptions {
 /**
  * Finds what there is to serve below a folder: regular files, with their variants beside them. Links are followed as
  * long as they stay below the folder's real path. What the manifest of precompress knows is not read.
- *
- * @param warn Called for everything that is left out though its name is one to serve.
- * @throws {TypeError} if there is no such folder, or it cannot be read.
  */
 export async function scanTree(directory: string, warn: Warn, { dotfiles, doubted }: ScanOptions): Promise<Tree> {
   const root = treeRoot(directory);

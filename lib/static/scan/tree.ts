@@ -1,10 +1,7 @@
 import type { FoundFiles } from "./found_files.ts";
 import { type Representation, type SiteDictionary, type TreeFile, variantKinds } from "./representation.ts";
 
-/**
- * The files to serve. Files and representations have numbers; objects are made of them as they are requested, since
- * most files of a large tree never are.
- */
+/** The files to serve. Objects are made of them at requests: most files of a large tree get none. */
 export class Tree implements Iterable<TreeFile> {
   readonly #found: FoundFiles;
 
