@@ -7,10 +7,7 @@ import { complete, type Job, openTemporary, type Outcome, readDictionary, requir
 import { codecOf } from "./formats.ts";
 import { CHANGED, explain } from "./problem.ts";
 
-/**
- * Makes the variant that `job` describes, or takes it from the cache, or says why there is none; long work tells
- * `advance` of its steps in bytes.
- */
+/** Makes the variant of `job`, or takes it from the cache, or says why there is none. */
 export async function execute(job: Job, advance: (bytes: number) => void): Promise<Outcome> {
   const started = performance.now();
   let result: Result;

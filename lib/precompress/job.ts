@@ -70,11 +70,6 @@ export async function requireAtRest({ source, size, mtimeMs }: Job): Promise<voi
   if (now.size !== size || now.mtimeMs !== mtimeMs) throw new Error(CHANGED);
 }
 
-/**
- * Reads the dictionary of `job`, which has one.
- *
- * @throws {Error} if it is not what it was.
- */
 export async function readDictionary({ dictionary, dictionarySha256 }: Job): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await readFile(dictionary!);
   if (sha256(bytes) === dictionarySha256) return bytes;

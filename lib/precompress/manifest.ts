@@ -38,12 +38,7 @@ const FOOT = "}}";
 /** The text before the record of a file in its line: its path and a colon. */
 const KEY = /^"(?:[^"\\]|\\.)*":/;
 
-/**
- * Reads the text of a manifest. Records that make no sense are left out.
- *
- * @param path The manifest's path, for messages.
- * @throws {TypeError} if it is none.
- */
+/** Reads the text of a manifest. Records that make no sense are left out. */
 export function parseManifest(text: string, path: string): Manifest {
   let manifest: Partial<Manifest> | null;
   try {
@@ -91,12 +86,7 @@ export class ManifestLines {
     return this.#expected === "nothing" && this.#begun === "";
   }
 
-  /**
-   * Reads on.
-   *
-   * @returns false if a line that ends in `text` is not as the writer has it.
-   * @throws {SyntaxError} if a line has the form, and is no JSON.
-   */
+  /** Reads on; false if a line that ends in `text` is not as the writer has it. */
   take(text: string): boolean {
     const lines = (this.#begun + text).split("\n");
     this.#begun = lines.pop()!;

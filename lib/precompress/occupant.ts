@@ -87,13 +87,7 @@ export const FOLDER_IN_THE_WAY = "a folder is in the way: remove it and run agai
 const LINK_TO_FOLDER = "a symbolic link to a folder is in the way: remove it";
 const FOLDER: Occupant = { kind: "obstacle", message: FOLDER_IN_THE_WAY, isFolder: true };
 
-/**
- * Looks at what is at `place`.
- *
- * @param place Undefined if there is no such folder.
- * @param root The real path that a link there must not leave; undefined if it may.
- * @param wrote Whether a run wrote bytes with that hash there.
- */
+/** Looks at what is at `place`. A link there must not leave `root`, if one is given. */
 export async function occupantAt(
   place: RealPlace | undefined,
   root: string | undefined,

@@ -16,11 +16,7 @@ export interface Places {
   readonly cache: string | undefined;
 }
 
-/**
- * The folders of a run over `directory`.
- *
- * @throws {TypeError} if one cannot be read, or `out` and `directory` hold each other.
- */
+/** The folders of a run over `directory`. */
 export async function placesOf(directory: string, options: PrecompressOptions): Promise<Places> {
   const source = await folder(directory);
   const target = options.out === undefined ? source : await realOf(resolve(options.out));

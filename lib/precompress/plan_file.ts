@@ -15,13 +15,7 @@ import { NOT_AS_WRITTEN } from "./target.ts";
 import { type TreeFiles, variantPath, withoutHash } from "./tree_files.ts";
 import type { FoundFile, Tree } from "./walk.ts";
 
-/**
- * Whether the file at `path` is a compressed form of one with that content. A delta counts as none: to read it takes its
- * dictionary.
- *
- * @param of.size The content's size in bytes: what holds more is not made from it.
- * @param of.sha256 The content's hash, in hexadecimal.
- */
+/** Whether a file is a compressed form of that content. A delta counts as none: to read it takes its dictionary. */
 export async function isFormOf(
   path: string,
   format: VariantFormat | DeltaFormat,
@@ -208,11 +202,7 @@ export async function planExtra(file: FoundFile, plan: Plan, context: Context): 
   }
 }
 
-/**
- * Decides how the copy of a file comes to the target.
- *
- * @returns false if somebody else's file is in the way.
- */
+/** Decides how the copy of a file comes to the target. False if somebody else's file is in the way. */
 export async function planCopy(file: FoundFile, sha256: string, plan: Plan, context: Context): Promise<boolean> {
   const { ledger, settings, target } = context;
   plan.decided.add(await target.placeOf(file.path));

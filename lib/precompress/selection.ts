@@ -18,11 +18,7 @@ export async function selectionOf({ include, exclude }: Settings): Promise<Selec
   return { isWanted: (path) => isIncluded(path) && !isExcluded(path), isExcluded };
 }
 
-/**
- * Sees that `include` picks something: patterns that match nothing are mistaken, and would have every variant removed.
- *
- * @throws {Error} if it does not.
- */
+/** Requires that `include` picks something: patterns that match nothing would have every variant removed. */
 export function requireMatch(
   files: readonly FoundFile[],
   { isWanted }: Selection,
@@ -37,12 +33,7 @@ export function requireMatch(
 /** Tells whether the content of a file never changes under its name; undefined if nobody said so of any file. */
 export type Immutability = (path: string, sha256: string) => boolean | undefined;
 
-/**
- * The files that the option names; where it says nothing, those that runs before were told of, if they did not change.
- *
- * @param told The option, by {@linkcode toldBy}.
- * @param known What runs before recorded, the folder that is read first.
- */
+/** The files that the option names; else those that earlier runs were told of, if they did not change. */
 export function immutabilityOf(
   told: (path: string) => boolean | undefined,
   known: readonly ReadonlyMap<string, FileRecord>[],
@@ -68,11 +59,7 @@ function recorded(
   return known.map((records) => records.get(path)).find(isSame)?.immutable;
 }
 
-/**
- * Checks options without a look at any file.
- *
- * @throws {TypeError | RangeError} if one is not what it should be.
- */
+/** Checks options without a look at any file. */
 export async function requireSound(options: PrecompressOptions): Promise<void> {
   const checked = precompressOptions(options);
   await selectionOf(settingsOf(checked, 1));

@@ -44,11 +44,7 @@ export interface WalkOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Lists the files below `root`. Symbolic links are followed, but for those that lead out of `root` or into a loop.
- *
- * @throws {Error} if `root` cannot be read; the reason of the signal once it is aborted.
- */
+/** Lists the files below `root`. Symbolic links are followed, but for those that lead out of `root` or into a loop. */
 export async function walk(root: string, options: WalkOptions): Promise<Tree> {
   const walker = new Walker(root, options);
   try {

@@ -17,8 +17,8 @@ const TURN = 512;
 const CUT = 40;
 
 /**
- * The order in which pieces are chosen: by how much they hold, or by how much for each gram that they add, about what they
- * cost those who download them. Which one makes the better dictionary depends on the site.
+ * The order in which pieces are chosen: by what they hold, or by that for each gram. The better one depends on the
+ * site.
  */
 export type Ranking = "value" | "density";
 

@@ -31,11 +31,7 @@ interface Former {
   readonly madeOf: string;
 }
 
-/**
- * Decides which dictionary the site has, and plans its file; changes nothing.
- *
- * @throws the reason of `signal` once it is aborted.
- */
+/** Decides which dictionary the site has, and plans its file; changes nothing. */
 export async function planSiteDictionary(
   tree: TreeFiles,
   plan: Plan,
@@ -113,11 +109,7 @@ async function bestOf(
   return best;
 }
 
-/**
- * Plans the file of the dictionary and its variants.
- *
- * @returns false if something else has its place, which is told.
- */
+/** Plans the file of the dictionary and its variants. Returns false if something else has its place, which is told. */
 async function planDictionary(
   path: string,
   bytes: Uint8Array<ArrayBuffer>,
