@@ -16,10 +16,7 @@ import { Timer } from "../timers/mod.ts";
 import { Dictionaries } from "./dictionaries/dictionaries.ts";
 import { type DictionaryOptions, dictionaryOptions } from "./dictionaries/options.ts";
 
-/**
- * Returns a function that warns, and never throws: a warning comes where something fails, and what is left to do there has
- * to be done. Errors of `onWarning` are printed.
- */
+/** Returns a function that warns, and never throws: what is left to do where something failed has to be done. */
 export function warningTo(onWarning: (reason: string) => void): (reason: string) => void {
   return (reason) => {
     try {

@@ -36,8 +36,7 @@ export class Recorders {
 
   /**
    * Returns what records a body, once its first chunk comes; nothing is recorded while another body of that name is.
-   *
-   * @param onEnd Called with the body in a later turn than it ends in: sessions set their cookies when the head is sent.
+   * `onEnd`: called with the body in a later turn than it ends in: sessions set their cookies when the head is sent.
    */
   recorder(name: string, onEnd: (body: Uint8Array) => void): BodyRecorder {
     let recorder: Recorder | undefined;

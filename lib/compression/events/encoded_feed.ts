@@ -27,10 +27,7 @@ export function crc32(crc: number, bytes: Uint8Array): number {
   return ~rest >>> 0;
 }
 
-/**
- * Returns what a checksum adds to that of the whole when `length` bytes follow: of two parts in a row, the checksum is
- * `shifted(crc(first), second.length) ^ crc(second)`.
- */
+/** The checksum of two parts in a row is `shifted(crc(first), second.length) ^ crc(second)`. */
 export function shifted(crc: number, length: number): number {
   let result = crc;
   let rest = length;

@@ -14,8 +14,7 @@ export class History {
   #length = 0;
 
   /**
-   * @param mostEvents The number of events to keep.
-   * @param mostLength The length of their texts together, in UTF-16 code units.
+   * `mostEvents`: the number of events to keep. `mostLength`: the length of their texts together, in UTF-16 code units.
    */
   constructor(mostEvents: number, mostLength: number) {
     this.#mostEvents = mostEvents;
@@ -84,11 +83,7 @@ export interface Opening {
 
 /** The events of a channel in one content coding, encoded once for all that read it. */
 export interface Feed {
-  /**
-   * Encodes text for a subscriber that is about to join.
-   *
-   * @throws {RangeError} if memory runs out.
-   */
+  /** Encodes text for a subscriber that is about to join. */
   open(text: Uint8Array): Opening;
   /** Has a subscriber get everything from the next text on; `opening` is left out if it was here before. */
   join(subscriber: Subscriber, opening?: Opening): void;

@@ -40,12 +40,6 @@ export interface ChannelEvent {
 const LINE_BREAK = /\r\n|\r|\n/;
 const NOT_IN_FIELD = /[\r\n\0]/;
 
-/**
- * Returns an event as it is sent.
- *
- * @throws {TypeError} if a field is of the wrong type, or would end its line.
- * @throws {RangeError} if `retry` is no number of milliseconds.
- */
 export function eventText({ data, event, id, retry }: ChannelEvent): string {
   if (typeof data !== "string") throw new TypeError(`data must be a string, not ${typeof data}: use JSON.stringify()`);
   let text = "";
@@ -56,11 +50,7 @@ export function eventText({ data, event, id, retry }: ChannelEvent): string {
   return `${text}\n`;
 }
 
-/**
- * Returns the field that sets how long clients wait before they connect again.
- *
- * @throws {RangeError} if `retry` is no number of milliseconds.
- */
+/** Returns the field that sets how long clients wait before they connect again. */
 export function retryText(retry: number): string {
   if (Number.isSafeInteger(retry) && retry >= 0) return `retry: ${retry}\n`;
   throw new RangeError(`retry ${String(retry)} is not a number of milliseconds: use a whole number from 0`);
