@@ -41,12 +41,7 @@ export class GrowingFile implements FollowedFile {
     this.#beginsAnew = beginsAnew;
   }
 
-  /**
-   * Opens a file.
-   *
-   * @param start The place of the first byte to read; the beginning if there are fewer.
-   * @throws {Error} what the file system says, with its `code`; without one if it is no regular file.
-   */
+  /** Opens a file, to be read from `start` on; from the beginning if it has fewer bytes. */
   static async open(path: string, start: number | "end", beginsAnew: boolean): Promise<GrowingFile> {
     requireRegular(await stat(path)); // opening a pipe would wait for somebody who writes to it
     const file = await OpenFile.open(path, "r");

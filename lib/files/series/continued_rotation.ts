@@ -124,11 +124,7 @@ export class ContinuedRotation implements SeriesWriter, LimitedSeries, PackedSer
     this.#current.reopen();
   }
 
-  /**
-   * Writes, at once, what is under way.
-   *
-   * @throws {Error} with the code `EBUSY` while it is not known whether another stream has the series.
-   */
+  /** Writes, at once, what is under way. */
   settleNow(): void {
     if (!this.#isTaken && !this.#isAbandoned) {
       throw refusal(

@@ -128,11 +128,7 @@ export class CurrentFile {
     this.#room -= length;
   }
 
-  /**
-   * Whether bytes that were written to a file are still in the series.
-   *
-   * @throws {Error} with the code `EBUSY` if another stream has taken the series over.
-   */
+  /** Whether bytes that were written to a file are still in the series. */
   isInPlace(file: OpenFile): boolean {
     const isRemoved = file.status().nlink === 0;
     if (isRemoved || this.#lock.isLost) this.#recover();
@@ -274,11 +270,7 @@ export class CurrentFile {
     }
   }
 
-  /**
-   * The file was removed, or the lock, or all of the folder: goes on with the next file if there is none any more.
-   *
-   * @throws {Error} with the code `EBUSY` if another stream has taken the series over.
-   */
+  /** The file was removed, or the lock, or all of the folder: goes on with the next file if there is none any more. */
   #recover(): void {
     const file = this.#file;
     const wasLost = this.#lock.isLost;

@@ -48,11 +48,7 @@ export class FileSeries {
     return this.#numberOf?.(name);
   }
 
-  /**
-   * The path for a file that is to be written.
-   *
-   * @throws {TypeError} if the caller's function gives no plain file name, or one for the second time.
-   */
+  /** The path for a file that is to be written. */
   take(number: number): string {
     const name = this.#nameOf(number);
     if (this.#used.has(name)) {

@@ -149,8 +149,6 @@ class NumberLines {
   /**
    * Returns where the lines of each file end, from the open file on. A line is known by its line feed, so that numbers
    * need no bookkeeping: what a file has room for ends with the last line feed in as many bytes.
-   *
-   * @throws {RangeError} if a line is larger than a file may be.
    */
   #endsInFiles(length: number): number[] {
     const ends: number[] = [];

@@ -11,13 +11,7 @@ const continuing = ["interval", "maxFiles", "maxTotalSize", "maxAge", "compress"
 const HOUR = 3_600_000;
 const intervals = { hour: HOUR, day: 24 * HOUR } as const;
 
-/**
- * Makes what writes a series, which opens nothing yet.
- *
- * @param schema The schema of the options, which may have more than those of a series.
- * @throws {TypeError} if an option is of the wrong type, or missing, or does not go with another.
- * @throws {RangeError} if a size, a count or a time is out of range.
- */
+/** Makes what writes a series, which opens nothing yet. */
 export function openSeries(schema: RotationSchema, options: RotationOptions): SeriesWriter | ContinuedRotation {
   const settings = schema(options);
   const directory = filePath(requireOption(schema, settings, "directory"), "directory");

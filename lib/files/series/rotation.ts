@@ -11,11 +11,7 @@ export interface SeriesWriter {
   readonly files: readonly string[];
   /** Bytes that the file of the next write has room for. */
   readonly room: number;
-  /**
-   * Makes the directory, and sees that the series can be written.
-   *
-   * @param controller Its signal tells, while a write is under way, that the stream is aborted.
-   */
+  /** Makes the directory, and sees that the series can be written. The signal aborts a write that is under way. */
   start(controller: Pick<WritableStreamDefaultController, "signal">): Promise<void>;
   /** Appends bytes to the open file, or to a new one; there must be room for them. */
   write(pieces: readonly Uint8Array[], length: number): Promise<void>;

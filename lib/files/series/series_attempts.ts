@@ -91,11 +91,7 @@ export class SeriesAttempts {
     this.#pause.end();
   }
 
-  /**
-   * Makes an attempt to write; returns whether all is written, or else is to be tried again.
-   *
-   * @throws {Error} why not, if it is the last attempt.
-   */
+  /** Makes an attempt to write; returns whether all is written, or else is to be tried again. */
   async #isWritten(flight: Flight, isLast: boolean): Promise<boolean> {
     const current = this.#current;
     for (let left = MOST_REMOVALS; left > 0; left--) {

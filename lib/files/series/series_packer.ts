@@ -160,11 +160,7 @@ export class SeriesPacker {
   }
 }
 
-/**
- * Removes a temporary file that the record of a series names.
- *
- * @throws {Error} if it is still there.
- */
+/** Removes a temporary file that the record of a series names. */
 export async function requireRemoved(temporary: string): Promise<void> {
   if (!await removeTemporary(temporary)) throw new Error(`Cannot remove ${temporary}: it is no file, or is kept open`);
 }

@@ -68,9 +68,8 @@ export class SeriesUpkeep {
   #isSwept = false;
 
   /**
-   * Makes an upkeep that has nothing to do yet.
-   *
-   * @param onWarning Told of files that could not be removed or compressed: they stay as they are until the next look.
+   * `onWarning` is called with files that could not be removed or compressed: they stay as they are until the next
+   * look.
    */
   constructor(
     series: LimitedSeries & PackedSeries,
