@@ -13,11 +13,7 @@ const MOST = 5 * 2 ** 30;
 /** Bytes of the parts of larger objects. */
 const PART = 2 ** 30;
 
-/**
- * Copies an object within the bucket, without its bytes coming here.
- *
- * @throws {S3Error} `NotFound` if it is missing.
- */
+/** Copies an object within the bucket, without its bytes coming here. */
 export async function copyObject(store: Store, from: string, to: string, options: S3PutOptions): Promise<S3Stored> {
   const source = await headObject(store, from, options.signal);
   if (source === undefined) {

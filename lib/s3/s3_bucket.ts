@@ -111,8 +111,6 @@ export class S3Bucket {
   /**
    * Stores bytes that are there already.
    *
-   * @param options.contentType The media type. Default: none.
-   * @param options.overwrite Whether an object of that key is replaced. Default: true.
    * @throws {S3Error} if the store refuses them, or cannot be reached; `PreconditionFailed` if a condition fails.
    */
   async put(key: string, body: Uint8Array | string, options: S3PutOptions = {}): Promise<S3Stored> {
@@ -138,7 +136,6 @@ export class S3Bucket {
    * Reads an object, or a part of it, as a byte stream: asked for when somebody reads. When the connection breaks, or
    * nothing comes for the time that `timeout` says, it goes on from the byte where it was, if the object is still the same.
    *
-   * @param options.range The bytes that are read. Default: all.
    * @returns a stream that fails with an {@linkcode S3Error}, such as `NoSuchKey`.
    * @throws {TypeError | RangeError} if an option is not what it should be.
    */
@@ -214,8 +211,6 @@ export class S3Bucket {
    * larger ones go in parts of 8 MiB, and larger ones after each 1000, several at a time, each sent again by itself. When
    * the stream is aborted or a part fails for good, nothing of it is left, if the store can be reached.
    *
-   * @param options.contentType The media type. Default: none.
-   * @param options.concurrency How many parts are sent at a time. Default: 4.
    * @throws {TypeError | RangeError} if an option is not what it should be.
    */
   writable(key: string, options: S3WritableOptions = {}): S3Writable {

@@ -147,11 +147,7 @@ export const s3Credentials: SchemaOf<S3Credentials> = /* @__PURE__ */ schema(
   () => ({ accessKeyId: secret(text()), secretAccessKey: secret(text()), sessionToken: secret(text()) }),
 );
 
-/**
- * Checks credentials. Other members are left out: those of AWS have a time at which they expire, for instance.
- *
- * @throws {TypeError} if they have no keys.
- */
+/** Checks credentials. Other members are left out: those of AWS have a time at which they expire, for instance. */
 export function checkCredentials(given: unknown, path = "credentials"): S3Credentials {
   if (typeof given !== "object" || given === null) {
     throw new TypeError(`${path} must be an object with accessKeyId and secretAccessKey`); // what is given may be a key

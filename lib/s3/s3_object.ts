@@ -197,11 +197,6 @@ export type S3PutSettings = ReturnType<typeof putOptions>;
 /** The settings of an object that is written as a stream. */
 export type S3WritableSettings = ReturnType<typeof writableOptions>;
 
-/**
- * Reads how an object is stored.
- *
- * @throws {TypeError | RangeError} if an option is not what it should be.
- */
 export function settingsOf<S extends S3PutSettings>(options: (given: object) => S, given: object): S {
   const settings = options(given);
   if (settings.ifMatch === undefined || settings.overwrite) return settings;

@@ -123,11 +123,6 @@ export async function headObject(
   }
 }
 
-/**
- * The facts about an object that an answer tells in its fields.
- *
- * @throws {S3Error} if the size or the entity tag is missing.
- */
 export function objectOf(key: string, answer: StoreAnswer): S3Object {
   const size = naturalNumber(answer.field("content-range")?.replace(/^.*\//, "") ?? answer.field("content-length"));
   if (size === undefined) throw answer.malformed("the store does not tell the size");
@@ -150,10 +145,9 @@ export function objectOf(key: string, answer: StoreAnswer): S3Object {
 const NOT_IMPLEMENTED = 501;
 
 /**
- * Removes an object, if it is there.
- *
- * @param options.ifMatch The entity tag that it must have. The request is sent once then: if its answer is lost, the next
- * attempt could remove what another client has stored since. Where a store refuses the condition, the object is looked at.
+ * Removes an object, if it is there. With `ifMatch`, the request is sent once then: if its answer is lost, the next
+ * attempt could remove what another client has stored since. Where a store refuses the condition, the object is looked
+ * at.
  */
 export async function deleteObject(
   store: Store,

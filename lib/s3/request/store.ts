@@ -102,11 +102,8 @@ export class Store {
   }
 
   /**
-   * Sends a request until it succeeds, its failure lasts, or it was tried often enough. What is refused while the store's
-   * clock is another than ours is signed once more, by the store's.
-   *
-   * @throws {S3Error} the last failure.
-   * @throws {unknown} the reason of the request's signal.
+   * Sends a request until it succeeds, its failure lasts, or it was tried often enough. What is refused while the
+   * store's clock is another than ours is signed once more, by the store's.
    */
   async send<T>(request: StoreRequest, read: ReadAnswer<T>): Promise<T> {
     const url = this.#urlOf(request);
@@ -257,11 +254,6 @@ export class StoreAnswer {
     return this.response.headers.get(name) ?? undefined;
   }
 
-  /**
-   * Reads its document.
-   *
-   * @throws {S3Error} if it is an error, whatever the status says, or no document of that name.
-   */
   async document(name: string): Promise<Answered> {
     const document = parseAnswer(await this.#text(LONGEST_ANSWER));
     if (document?.name === name) return document;
@@ -269,11 +261,7 @@ export class StoreAnswer {
     throw this.malformed(`the store's answer is no ${name}, or cut`);
   }
 
-  /**
-   * Reads what is left of it, which says nothing.
-   *
-   * @throws {S3Error} if it is an error, whatever the status says.
-   */
+  /** Reads what is left of it, which says nothing. */
   async end(): Promise<void> {
     const text = await this.#text(LONGEST_ANSWER);
     const document = text === "" ? undefined : parseAnswer(text);
@@ -305,11 +293,6 @@ export class StoreAnswer {
     throw this.malformed("the store's answer has no ETag");
   }
 
-  /**
-   * Reads its text.
-   *
-   * @throws {S3Error} if it has more than `most` bytes.
-   */
   async #text(most: number): Promise<string> {
     const { body } = this.response;
     if (body === null) return "";

@@ -31,10 +31,8 @@ export interface BegunUpload {
 }
 
 /**
- * Begins an upload in parts; resolves to its id. Aborted while the store is asked, it waits for the answer: without the id,
- * nobody could remove the upload.
- *
- * @throws {unknown} the reason of the signal, once that is aborted.
+ * Begins an upload in parts; resolves to its id. Aborted while the store is asked, it waits for the answer: without the
+ * id, nobody could remove the upload.
  */
 export async function createUpload(store: Store, key: string, options: S3PutOptions): Promise<string> {
   const headers = {
@@ -178,11 +176,7 @@ export function listUploads(store: Store, prefix: string, signal?: AbortSignal):
   });
 }
 
-/**
- * Makes an object of parts. When an answer was lost, the object tells whether it succeeded.
- *
- * @throws {S3Error} if there is no such object now, as far as can be told.
- */
+/** Makes an object of parts. When an answer was lost, the object tells whether it succeeded. */
 export async function completeUpload(
   store: Store,
   { key, uploadId }: Pick<BegunUpload, "key" | "uploadId">,
