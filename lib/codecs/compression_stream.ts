@@ -71,13 +71,6 @@ export class CompressionStream {
    * Creates a stream that compresses to `format`.
    *
    * @param format The format to write.
-   * @param options.level How hard to try. Default: 11 for brotli, 19 for zstd, 9 for the deflate formats.
-   * @param options.windowLog log2 of the window in bytes. Default: chosen by the codec; 18 for brotli below level 10 if
-   * the size is unknown, which keeps memory low.
-   * @param options.dictionary Bytes that the reader has too; required by `dcb` and `dcz`.
-   * @param options.checksum Whether zstd and `dcz` end with a checksum of the content. Default: false.
-   * @param options.size The number of bytes that will be written. Default: unknown.
-   * @param options.flush Whether each chunk can be decompressed as soon as it is written. Default: false.
    * @throws {TypeError} if the format is unknown, or the dictionary missing or of no use to the format.
    * @throws {RangeError} if a level, window or size is out of range.
    */

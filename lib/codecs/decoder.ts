@@ -13,13 +13,7 @@ export interface DecoderOptions {
   windowLog?: number;
 }
 
-/**
- * Opens a decoder that is driven by hand: no streams, no promises, and output goes into the caller's own buffers.
- *
- * @param format The format to read; none that needs a dictionary.
- * @throws {TypeError} if the format is unknown or needs a dictionary.
- * @throws {RangeError} if memory runs out.
- */
+/** Opens a decoder that is driven by hand: no streams, no promises, and output goes into the caller's own buffers. */
 export async function openDecoder(
   format: Exclude<Format, "dcb" | "dcz">,
   options: DecoderOptions = {},
@@ -64,11 +58,7 @@ export class Decoder {
     return this.#step(target, PROCESS);
   }
 
-  /**
-   * Like {@linkcode Decoder.read}, once all input is written and there is no more; again as long as there is more.
-   *
-   * @throws {TypeError} if the data ends too early.
-   */
+  /** Like {@linkcode Decoder.read}, once all input is written and there is no more; again as long as there is more. */
   finish(target: Uint8Array): number {
     return this.#step(target, FINISH);
   }

@@ -57,8 +57,6 @@ export class DecompressionStream {
    * Creates a stream that decompresses from `format`.
    *
    * @param format The format to read.
-   * @param options.maxSize The number of bytes above which to stop. Default: no limit.
-   * @param options.dictionary The dictionary that the data was compressed with.
    * @throws {TypeError} if the format is unknown, or the dictionary missing or of no use to the format.
    * @throws {RangeError} if `maxSize` is not a number of bytes.
    */

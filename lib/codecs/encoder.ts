@@ -19,11 +19,7 @@ const PIECES: PieceLimits = { input: 32 * 1024, output: 16 * 1024 };
 
 const NOTHING = new Uint8Array(0);
 
-/**
- * Opens an encoder that is driven by hand: no streams, no promises. The codec has to be loaded, by `ready()`.
- *
- * @throws {RangeError} if memory runs out.
- */
+/** Opens an encoder that is driven by hand: no streams, no promises. The codec has to be loaded, by `ready()`. */
 export function openEncoder(format: Format, { level, windowLog, dictionary, lean = false }: EncoderOptions): Encoder {
   const parameters = { ...compressParameters({ format, level, windowLog, dictionary }, -1, false), lean };
   return new Encoder(new Session(encoders.loaded(parameters.family)!, parameters));

@@ -13,11 +13,6 @@ export class Codecs {
     this.#sources = sources;
   }
 
-  /**
-   * Loads a codec.
-   *
-   * @throws {TypeError} if WebAssembly may not be compiled here.
-   */
   load(family: Family): Promise<WebAssembly.Module> {
     let promise = this.#loading.get(family);
     if (!promise) {

@@ -33,12 +33,7 @@ const words: readonly (readonly [CodecFault, string])[] = [
   ["window", "too much memory"],
 ];
 
-/**
- * Makes the error of a codec that failed, with its `fault`.
- *
- * @param action The action that failed, as in `cannot decompress zstd`.
- * @param kind The number that the module gave.
- */
+/** Makes the error of a codec that failed, with its `fault`. `action` is as in `cannot decompress zstd`. */
 export function codecError(action: string, kind: number, message: string): Error {
   const told = kinds[kind] ?? "corrupt";
   const fault = told === "corrupt" ? words.find(([, text]) => message.includes(text))?.[0] ?? told : told;
