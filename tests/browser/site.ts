@@ -24,10 +24,11 @@ const shared: BuildOptions = {
 
 const main = (library: string, page: string): string => `
 import * as millrace from "${library}";
-import { start, startWorker } from "${page}";
+import { start } from "${page}";
 start(millrace, new URL("./worker.js", import.meta.url));`;
 const worker = (library: string, page: string): string => `
 import * as millrace from "${library}";
+import { startWorker } from "${page}";
 startWorker(millrace);`;
 
 /** The page of a consumer whose bundler takes what the condition `browser` leads to, codecs in files of their own. */
