@@ -28,13 +28,6 @@ const mechanisms: readonly Mechanism[] = [
     instead: "lib/timers",
     allowed: {
       "lib/timers/timer.ts": "the mechanism itself",
-      "lib/analyze/analyze.ts": OWN_TIMER,
-      "lib/analyze/judge.ts": OWN_TIMER,
-      "lib/cli/access_log.ts": OWN_TIMER,
-      "lib/cli/serve_command.ts": OWN_TIMER,
-      "lib/files/follow/follow_source.ts": OWN_TIMER,
-      "lib/files/series/series_attempts.ts": OWN_TIMER,
-      "lib/runtime/serve.ts": OWN_TIMER,
       "lib/streams/language/host.browser.ts": OWN_LATE_BOUND,
       "lib/streams/language/host.ts": OWN_LATE_BOUND,
       "lib/streams/writable/batches/batched_sink.ts": OWN_LATE_BOUND,

@@ -1,8 +1,9 @@
 /** Modules of Deno that use std beside ours, by file name: each is type checked, and its tests are run. */
 export const modules: Readonly<Record<string, string>> = {
   "streams_test.ts": `
-import { assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { concatReadableStreams, DelimiterStream, LimitedBytesTransformStream, mergeReadableStreams, TextLineStream, toBytes, toJson, toText, toTransformStream, zipReadableStreams } from "@std/streams";
+import { assertEquals, assertRejects } from "@std/assert";
+import { concatReadableStreams, DelimiterStream, LimitedBytesTransformStream, mergeReadableStreams, TextLineStream,
+  toBytes, toJson, toText, toTransformStream, zipReadableStreams } from "@std/streams";
 import { BatchedWritableStream } from "@millrace/streams/batch";
 import { openFileReadable, openFileWritable } from "@millrace/streams/files";
 import { ReadableStream } from "@millrace/streams/streams";
@@ -65,8 +66,11 @@ Deno.test("an error of their transform ends our pipe, and reaches our source", a
 });
 `,
   "tar_test.ts": `
+import { assertEquals } from "@std/assert";
 import { TarStream, type TarStreamInput, UntarStream } from "@std/tar";
 import { CompressionStream, DecompressionStream } from "@millrace/streams/codecs";
+import { openFileReadable, openFileWritable } from "@millrace/streams/files";
+import { ReadableStream } from "@millrace/streams/streams";
 
 Deno.test("tar of file streams through our codecs, and back to files", async () => {
   const folder = await Deno.makeTempDir();
@@ -106,9 +110,13 @@ Deno.test("an entry that is cancelled does not keep the next one of our archive 
 });
 `,
   "http_test.ts": `
+import { assertEquals, assertMatch } from "@std/assert";
 import { serveDir, serveFile } from "@std/http/file-server";
 import { ServerSentEventStream } from "@std/http/server-sent-event-stream";
+import { openFileReadable } from "@millrace/streams/files";
 import { createStaticHandler } from "@millrace/streams/static";
+import { ReadableStream } from "@millrace/streams/streams";
+import { LineStream } from "@millrace/streams/text";
 
 const folder = await Deno.makeTempDir();
 const large = "the mill turns\\n".repeat(20_000);
@@ -192,8 +200,12 @@ Deno.test("server-sent events of our stream", async () => {
 });
 `,
   "csv_json_test.ts": `
+import { assertEquals } from "@std/assert";
 import { CsvParseStream, CsvStringifyStream } from "@std/csv";
 import { JsonParseStream, JsonStringifyStream } from "@std/json";
+import { toText } from "@std/streams";
+import { ReadableStream } from "@millrace/streams/streams";
+import { LineStream } from "@millrace/streams/text";
 
 Deno.test("CSV is read from our stream of bytes, and written into ours", async () => {
   const bytes = ReadableStream.from(["name,size\\nmi", "ll,3\\n\\"a, b\\",4\\n"]).pipeThrough(new TextEncoderStream());
