@@ -38,7 +38,6 @@ export interface LiveCall {
 export class LiveCalls {
   #first: LiveCall | undefined = undefined;
 
-  /** Whether there is none. */
   get isEmpty(): boolean {
     return this.#first === undefined;
   }
@@ -61,7 +60,6 @@ export class LiveCalls {
     call.nextCall = undefined;
   }
 
-  /** Destroys all current calls. */
   destroy(): void {
     const calls: LiveCall[] = [];
     for (let call = this.#first; call !== undefined; call = call.nextCall) calls.push(call);

@@ -1,5 +1,5 @@
 import { DeadlineList } from "../timers/mod.ts";
-import type { ResolvedOptions } from "./resolved_options.ts";
+import type { ResolvedOptions } from "./http_client_options.ts";
 import { HttpError } from "./http_error.ts";
 import type { HttpClientEvent, HttpClientStats } from "./http_events.ts";
 import { type LiveCall, LiveCalls } from "./calls.ts";
@@ -18,7 +18,6 @@ export class ClientCore implements OriginHost {
   readonly options: ResolvedOptions;
   /** Whether no more requests are taken. */
   closed = false;
-  /** Whether requests under way fail too. */
   destroyed = false;
   #reason: unknown = undefined;
   /** As the owner of calls: it ends none for the time that they take. */
@@ -53,7 +52,6 @@ export class ClientCore implements OriginHost {
     this.#origins.set(origin.key, origin);
   }
 
-  /** The timeouts of a length. */
   deadlinesOf(ms: number): DeadlineList {
     let deadlines = this.#deadlines.get(ms);
     if (deadlines === undefined) {
@@ -90,12 +88,10 @@ export class ClientCore implements OriginHost {
     return aliasCandidates(origin, this.#origins.values());
   }
 
-  /** A call begins. */
   onBegin(call: LiveCall): void {
     this.#calls.add(call);
   }
 
-  /** A call has ended. */
   onEnd(call: LiveCall): void {
     this.#calls.delete(call);
     this.#tellIfDrained();
@@ -119,7 +115,7 @@ export class ClientCore implements OriginHost {
     for (const origin of this.#origins.values()) origin.destroy(this.closedError(origin.target.origin));
   }
 
-  /** Returns the error for a request to a closed client: a new one each time, as callers may add to it. */
+  /** A new error each time, as callers may add to it. */
   closedError(origin: string): HttpError {
     const cause = this.#reason;
     if (this.destroyed) return new HttpError("CLIENT_CLOSED", "The client was destroyed", { origin, cause });
@@ -179,7 +175,6 @@ export class ClientCore implements OriginHost {
   }
 }
 
-/** Returns the address of an origin's server. */
 function targetOf(origin: string, url: URL): Target {
   const secure = url.protocol === "https:";
   const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;

@@ -1,10 +1,9 @@
 import { startCall } from "./call/start_call.ts";
 import { ClientCore } from "./client_core.ts";
-import type { HttpClientOptions } from "./http_client_options.ts";
+import { type HttpClientOptions, resolveOptions } from "./http_client_options.ts";
 import type { HttpClientStats } from "./http_events.ts";
 import type { HttpRequestInit } from "./http_request.ts";
 import { isRequest } from "./request/fetch_request.ts";
-import { resolveOptions } from "./resolved_options.ts";
 import type { HttpResponse } from "./response/http_response.ts";
 
 type Fetch = (input: string | URL | Request, init?: HttpRequestInit) => Promise<Response>;
@@ -16,7 +15,7 @@ const OURS = new Set(["http", "https", "data", "blob"]);
  *
  * @returns what puts the one before back, unless another has taken the place meanwhile.
  */
-export function installFetch(own: Fetch): () => void {
+function installFetch(own: Fetch): () => void {
   const before = Object.getOwnPropertyDescriptor(globalThis, "fetch")!;
   const { fetch: other } = globalThis;
   // Asynchronous so that it never throws at once, whatever its arguments are.

@@ -4,7 +4,7 @@ import { bool, func, integer, listOf, schema, type SchemaOf, text } from "../str
 import { MAX_TIMER_DELAY } from "../timers/mod.ts";
 import type { HttpClientEvent } from "./http_events.ts";
 import type { HttpInterceptor } from "./http_request.ts";
-import { proxyOption } from "./proxy/proxy_option.ts";
+import { type ProxyChoice, proxyOption, readProxyOption } from "./proxy/proxy_option.ts";
 import { type HttpTlsOptions, tlsOption } from "./tls_options.ts";
 
 /**
@@ -311,3 +311,37 @@ export const httpClientOptions: SchemaOf<
   onInformational: func<(status: number, headers: Headers) => void>(),
   onEvent: func<(event: HttpClientEvent) => void>(),
 }));
+
+type Settings = ReturnType<typeof httpClientOptions>;
+
+/** Options with their defaults. */
+export interface ResolvedOptions extends Omit<Settings, "tls" | "proxyTls" | "proxy" | "idleTimeout"> {
+  readonly tls: HttpTlsOptions;
+  readonly proxyTls: HttpTlsOptions;
+  /** Undefined: no request goes by a proxy. */
+  readonly proxyOf: ProxyChoice | undefined;
+  readonly http1IdleTimeout: number;
+  readonly http2IdleTimeout: number;
+}
+
+/** Reads options; what does not go with another is a TypeError. */
+export function resolveOptions(options: HttpClientOptions): ResolvedOptions {
+  const settings = httpClientOptions(options);
+  requireOneWay(settings);
+  const { tls, proxyTls, proxy, idleTimeout, ...others } = settings;
+  return {
+    ...others,
+    // Objects of this client's own: TLS sessions are kept under them.
+    tls: tls ?? {},
+    proxyTls: proxyTls ?? {},
+    proxyOf: proxy === undefined ? undefined : readProxyOption(proxy),
+    http1IdleTimeout: idleTimeout ?? 4_000,
+    http2IdleTimeout: idleTimeout ?? 60_000,
+  };
+}
+
+function requireOneWay({ socketPath, proxy, connect }: Settings): void {
+  if (socketPath === undefined || (proxy ?? connect) === undefined) return;
+  const other = proxy === undefined ? "connect" : "proxy";
+  throw new TypeError(`socketPath and ${other} both say where connections go: give one of them`);
+}

@@ -107,8 +107,7 @@ export type TlsVersion = "TLSv1.2" | "TLSv1.3";
 const MAX_SESSIONS = 256;
 
 /** A TLS session, kept so that the next connection to the server costs less. */
-export interface KeptSession {
-  /** As node:tls serializes it. */
+interface KeptSession {
   readonly session: Uint8Array;
   /** The server's, which Node does not know anymore once a session is resumed. */
   readonly certificate: PeerCertificate | undefined;
@@ -189,8 +188,6 @@ export function tlsOption(): Member<HttpTlsOptions, undefined> {
 /**
  * Checks TLS options, once for a client: also what some runtimes would ignore, and then connect with less than was asked for.
  *
- * @param what The name of the option that they are.
- * @returns a copy of those that are given, with what is PEM as text.
  * @throws {TypeError} that names the option and says what it must be.
  */
 export function checkTlsOptions(

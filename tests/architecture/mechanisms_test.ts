@@ -19,8 +19,6 @@ interface Mechanism {
 
 const OWN_LATE_BOUND = "streams import nothing, and take the timers that a page or a test has put there";
 
-const OWN_TIMER = "has not moved to lib/timers yet";
-
 const mechanisms: readonly Mechanism[] = [
   {
     name: "timers",

@@ -42,7 +42,6 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   readonly #request: FetchRequest;
   readonly #trace: RequestTrace | undefined;
   readonly #upload: AttemptBody | undefined;
-  /** The connection. */
   readonly pooled: PooledConnection;
   #owner: AttemptOwner | undefined;
   #deadlines: DeadlineList | undefined = undefined;
@@ -59,13 +58,7 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
   #discards = false;
   #discarded = 0;
 
-  /**
-   * Prepares an attempt.
-   *
-   * @param upload The request's body, if it has one.
-   * @param trace Tells subscribers how it goes, and has the request with the fields that they have added.
-   * @param owner The call, which is told of progress and outcome, never within {@link start}.
-   */
+  /** @param owner The call, which is told of progress and outcome, never within {@link start}. */
   constructor(
     core: ClientCore,
     request: FetchRequest,
@@ -82,7 +75,6 @@ export class Attempt implements ExchangeHandler, Timed, BodyControl {
     this.#owner = owner;
   }
 
-  /** Sends the request. */
   start(): void {
     this.#exchange = this.pooled.connection.start(this.#request, this.#upload, this);
     this.#hold(true);

@@ -27,12 +27,7 @@ export class AttemptBody implements RequestBody {
   #cancelled = false;
   #reason: unknown = undefined;
 
-  /**
-   * Takes a body.
-   *
-   * @param origin For errors.
-   * @param expectsContinue Whether nothing is read before the server is ready for it.
-   */
+  /** @param expectsContinue Whether nothing is read before the server is ready for it. */
   constructor(body: RequestBody, origin: string, expectsContinue: boolean) {
     this.#body = body;
     this.#origin = origin;
@@ -71,7 +66,6 @@ export class AttemptBody implements RequestBody {
     this.#reason = reason;
   }
 
-  /** The server is ready for it. */
   proceed(): void {
     this.#permit?.give();
   }

@@ -29,7 +29,7 @@ function deliverAll(): void {
 }
 
 /** Settings for the response of one call. */
-export interface ResponseTerms {
+interface ResponseTerms {
   /** Whether content codings are undone. */
   readonly decompress: boolean;
   /** Whether it is not the first response. */
@@ -39,7 +39,7 @@ export interface ResponseTerms {
 /**
  * Makes the response that the caller gets: its body decoded, limited and verified, as it is read.
  *
- * @param body The body as it is received; undefined where there can be none (HEAD, 204, 304).
+ * @param body Undefined where there can be none (HEAD, 204, 304).
  * @throws {HttpError} INTEGRITY_MISMATCH if the request asks for a digest, and there is no body.
  */
 export function buildResponse(

@@ -67,7 +67,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.pipelinable = isPipelinable(request);
   }
 
-  /** Starts the call: its listener for aborts, its timeout, and its first attempt. */
   start(): void {
     const { signal, limits: { timeout } } = this.#request;
     this.#context = tracedContext();
@@ -85,7 +84,6 @@ export class Call implements WaitingRequest, Timed, AttemptOwner, OwnedCall {
     this.#fail(reason);
   }
 
-  /** The signal's "abort": an object that listens needs no closure. */
   handleEvent(): void {
     this.#fail(this.#request.signal!.reason);
   }

@@ -11,7 +11,7 @@ const QUOTED = /^[\t\x20-\x7e\x80-\xff]*$/;
  * @see {@link https://mimesniff.spec.whatwg.org/#parsing-a-mime-type}
  * @see {@link https://mimesniff.spec.whatwg.org/#serializing-a-mime-type}
  */
-export function serializedMimeType(text: string): string | undefined {
+function serializedMimeType(text: string): string | undefined {
   const input = trimmed(text);
   const end = indexOrEnd(input, ";", 0);
   const essence = trimmed(input.slice(0, end)).toLowerCase();
@@ -85,17 +85,12 @@ function indexOrEnd(text: string, search: string, from: number): number {
 }
 
 /** The content of a data: URL. */
-export interface DataUrl {
+interface DataUrl {
   readonly mimeType: string;
   readonly bytes: Uint8Array;
 }
 
-/**
- * Reads a data: URL; undefined if it is malformed.
- *
- * @param href The URL, serialized, without its fragment.
- * @see {@link https://fetch.spec.whatwg.org/#data-url-processor}
- */
+/** Reads a serialized data: URL; undefined if it is malformed. @see {@link https://fetch.spec.whatwg.org/#data-url-processor} */
 export function readDataUrl(href: string): DataUrl | undefined {
   const comma = href.indexOf(",");
   if (comma < 0) return undefined;

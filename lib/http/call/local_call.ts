@@ -21,7 +21,7 @@ export interface ByteRange {
  *
  * @see {@link https://fetch.spec.whatwg.org/#simple-range-header-value}
  */
-export function byteRange(value: string, size: number): ByteRange | undefined {
+function byteRange(value: string, size: number): ByteRange | undefined {
   const [, from, to] = /^bytes=[\t ]*([0-9]*)[\t ]*-[\t ]*([0-9]*)$/i.exec(value) ?? [];
   if (from === undefined || (from === "" && to === "")) return undefined;
   const first = from === "" ? Math.max(0, size - Number(to)) : Number(from);
@@ -59,7 +59,6 @@ export class LocalCall implements LiveCall, BodyControl {
     this.#owner = owner;
   }
 
-  /** Starts the call. */
   start(): void {
     const { signal, url, body, limits: { timeout } } = this.#request;
     this.#owner.onBegin(this);
@@ -72,12 +71,10 @@ export class LocalCall implements LiveCall, BodyControl {
     else this.#answerBlob(href);
   }
 
-  /** Ends the call with a reason, in whatever state it is. */
   abort(reason: unknown): void {
     this.#fail(reason);
   }
 
-  /** The signal's "abort". */
   handleEvent(): void {
     this.#fail(this.#request.signal!.reason);
   }

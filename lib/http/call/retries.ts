@@ -40,20 +40,14 @@ export interface RetryTerms {
   readonly kept: boolean;
 }
 
-/** The attempts at a request that failed: no response came, or one whose status is a reason to try again. */
+/** The attempts at a request that failed: no response came, or one whose status is a reason to try again. Times are in ms. */
 export class FailedAttempts {
-  /** How many there were. */
   count = 0;
   #refusals = 0;
   #stale = 0;
   #refusedSince = 0;
 
-  /**
-   * Adds one.
-   *
-   * @param untouched Whether the server certainly did not act on the request.
-   * @returns how long to wait before the next attempt, in ms; undefined if there is to be none.
-   */
+  /** Adds one. @returns how long to wait before the next attempt; undefined if there is to be none. */
   add(error: HttpError, untouched: boolean, terms: RetryTerms): number | undefined {
     this.count++;
     if (terms.kept && (untouched || terms.idempotent) && error.code === "CONNECTION_LOST") {
@@ -65,13 +59,7 @@ export class FailedAttempts {
     return worthIt ? this.#pause(error) : undefined;
   }
 
-  /**
-   * Adds one that was answered with a status to be retried.
-   *
-   * @param asked How long the response asks to wait, in ms; undefined if it does not say.
-   * @param longest The longest pause, in ms.
-   * @returns how long to wait before the next attempt, in ms; undefined if there is to be none.
-   */
+  /** Adds one that was answered with a status to be retried, and may have asked to wait for so long. @returns As {@link add}. */
   addAnswered(asked: number | undefined, longest: number, terms: RetryTerms): number | undefined {
     if (!terms.idempotent || this.#counted >= terms.retries) return undefined;
     this.count++;

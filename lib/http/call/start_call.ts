@@ -15,7 +15,7 @@ import { isLocal, LocalCall } from "./local_call.ts";
  *
  * @throws {HttpError} INVALID_BODY, INVALID_HEADER or INVALID_OPTION if it has members that nobody can have.
  */
-export function requestObject(input: string | URL | Request, init: HttpRequestInit | undefined): HttpRequest {
+function requestObject(input: string | URL | Request, init: HttpRequestInit | undefined): HttpRequest {
   const { intercept: _, ...members } = init ?? {};
   checkedOption("timeout", members.timeout);
   checkedSignal(members.signal ?? undefined);
@@ -76,7 +76,7 @@ export function send(
  * A call of fetch that goes through interceptors: it owns the calls that they make by `next`. Whatever ends it (the interceptors'
  * response or error, the signal, the timeout, the client), it answers its caller once, and takes its calls along if it fails.
  */
-export class InterceptedCall implements CallOwner, LiveCall {
+class InterceptedCall implements CallOwner, LiveCall {
   previousCall: LiveCall | undefined = undefined;
   nextCall: LiveCall | undefined = undefined;
   readonly #core: ClientCore;
@@ -97,11 +97,7 @@ export class InterceptedCall implements CallOwner, LiveCall {
     this.#caller = caller;
   }
 
-  /**
-   * Begins.
-   *
-   * @throws {HttpError} CLIENT_CLOSED if the client is closed.
-   */
+  /** @throws {HttpError} CLIENT_CLOSED if the client is closed. */
   start(): void {
     if (this.#core.closed) throw this.#core.closedError(originOf(this.#request.url));
     const { signal, timeout = this.#core.options.timeout } = this.#request;
@@ -116,7 +112,6 @@ export class InterceptedCall implements CallOwner, LiveCall {
     return this.#total?.left ?? Infinity;
   }
 
-  /** The signal's "abort". */
   handleEvent(): void {
     this.#fail(this.#request.signal!.reason);
   }
@@ -209,11 +204,7 @@ function discard({ body }: Response): void {
   if (body?.locked === false) body.cancel().catch(() => {});
 }
 
-/**
- * Starts what fetch was called with.
- *
- * @throws {HttpError} if it cannot be sent, or the client is closed.
- */
+/** Starts what fetch was called with. @throws {HttpError} if it cannot be sent, or the client is closed. */
 export function startCall(
   core: ClientCore,
   input: string | URL | Request,

@@ -3,7 +3,7 @@ import { Timer } from "../../timers/mod.ts";
 import { HttpError } from "../http_error.ts";
 
 /** The part of a connection's making that is under way, in words, for the error that says what took too long. */
-export type ConnectStage =
+type ConnectStage =
   | "the look-up of its name"
   | "the look-up of the proxy's name"
   | "the connect function"
@@ -101,11 +101,7 @@ export class ConnectAttempt {
 
 function ignore(): void {}
 
-/**
- * Waits for an event of a socket.
- *
- * @throws the socket's error, or undefined if it ended without one.
- */
+/** Waits for an event of a socket. @throws the socket's error, or undefined if it ended without one. */
 export function socketEvent(socket: Duplex, name: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (settle: () => void): void => {

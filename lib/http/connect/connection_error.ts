@@ -17,12 +17,8 @@ const meanings: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/**
- * Explains a TLS error, and what can be done.
- *
- * @param option The option that says how TLS is spoken with the server.
- */
-export function explainTlsFailure(code: string, message: string, option: "tls" | "proxyTls"): string {
+/** Explains a TLS error, and what can be done. */
+function explainTlsFailure(code: string, message: string, option: "tls" | "proxyTls"): string {
   const said = `${code} ${message.toUpperCase().replaceAll(" ", "_")}`;
   const known = meanings.find(([pattern]) => pattern.test(said));
   return known ? `${known[1].replaceAll("tls.", `${option}.`)} (${code})` : message.trim();
@@ -60,7 +56,6 @@ function codeOf({ code, name, errors }: SystemError): string {
   return errors?.[0] ? codeOf(errors[0]) : "";
 }
 
-/** Returns the error code for a socket's error. */
 export function meaningOf(error: unknown): HttpErrorCode {
   const system = Object(error) as SystemError;
   const code = codeOf(system);
@@ -70,7 +65,6 @@ export function meaningOf(error: unknown): HttpErrorCode {
   return found === undefined || (late && !/^(?:TLS|CERT)/.test(found)) ? "CONNECTION_LOST" : found;
 }
 
-/** The messages of all the addresses that were tried. */
 function messageOf(system: SystemError): string {
   const message = system.errors?.length ? system.errors.map(messageOf).join("; ") : system.message;
   return typeof message === "string" && message !== "" ? message : codeOf(system) || String(system);
@@ -103,12 +97,7 @@ function explain(meaning: HttpErrorCode, system: SystemError, { name, place, hos
   }
 }
 
-/**
- * Returns the HttpError for a socket's error, whether it comes while connecting or later.
- *
- * @param error As `node:net` or `node:tls` has it; undefined if the server closed the connection without one.
- * @param to The server, or the origin that it is of.
- */
+/** @param error As `node:net` or `node:tls` has it; undefined if the server closed the connection without one. */
 export function toConnectionError(error: unknown, to: Peer | string): HttpError {
   if (error instanceof HttpError) return error;
   const peer = typeof to === "string" ? originPeer(to) : to;

@@ -35,11 +35,6 @@ export function watchLookup(socket: Socket, attempt: ConnectAttempt): void {
   });
 }
 
-/**
- * Connects over TCP.
- *
- * @throws {HttpError} if there is no connection.
- */
 export async function dialTcp(
   target: DialTarget,
   lookup: LookupFunction | undefined,
@@ -55,11 +50,6 @@ export async function dialTcp(
   }
 }
 
-/**
- * Connects to a Unix socket.
- *
- * @throws {HttpError} if there is no connection.
- */
 export async function dialUnixSocket(path: string, peer: Peer, attempt: ConnectAttempt): Promise<Socket> {
   attempt.stage = "the Unix socket";
   try {
@@ -74,11 +64,7 @@ export async function dialUnixSocket(path: string, peer: Peer, attempt: ConnectA
 /** Streams that functions of users have given: two connections on one would read each other's answers. */
 const given = new WeakSet<Duplex>();
 
-/**
- * Has a function of the user's connect.
- *
- * @throws {HttpError} if it throws, or gives no open stream.
- */
+/** @throws {HttpError} if the function throws, or gives no open stream. */
 export async function dialByFunction(
   connectBy: HttpConnectFunction,
   { host, port, peer }: DialTarget,
@@ -105,7 +91,6 @@ export async function dialByFunction(
   }
 }
 
-/** Returns the HttpError for a dialling socket's error. */
 export function dialError(error: unknown, peer: Peer, attempt: ConnectAttempt): HttpError {
   const meaning = toConnectionError(error, peer);
   if (meaning.code !== "CONNECTION_LOST" || !attempt.stage.startsWith("the look-up")) return meaning;

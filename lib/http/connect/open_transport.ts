@@ -31,14 +31,11 @@ export function openTransport(target: ConnectTarget, options: ConnectOptions): P
   return attempt.run(() => way.go());
 }
 
-/** The steps of one attempt. */
 class Way {
   readonly #target: ConnectTarget;
   readonly #options: ConnectOptions;
   readonly #attempt: ConnectAttempt;
-  /** The origin's server. */
   readonly #peer: Peer;
-  /** The socket below all others. */
   #bottom: Duplex | undefined = undefined;
 
   constructor(target: ConnectTarget, options: ConnectOptions, attempt: ConnectAttempt) {

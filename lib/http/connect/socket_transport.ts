@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { clearImmediate, setImmediate } from "node:timers";
 import { holdTlsReads, makeYoungObjects } from "../../runtime/mod.ts";
-import { copyOf } from "../bytes.ts";
+import { copyOf } from "../response/byte_queue.ts";
 import type { Transport, TransportEvents } from "../connection.ts";
 import type { TlsAttempt } from "./tls_handshake.ts";
 
@@ -24,7 +24,6 @@ export class GatheredReads {
     this.flush();
   };
 
-  /** @param give Takes what was joined. */
   constructor(give: (chunk: Uint8Array) => void) {
     this.#give = give;
   }
@@ -43,7 +42,6 @@ export class GatheredReads {
     this.#immediate ??= setImmediate(this.#onTurnEnd);
   }
 
-  /** Passes on the bytes that were kept. */
   flush(): void {
     const buffer = this.#buffer;
     if (buffer === undefined) return;
@@ -51,7 +49,6 @@ export class GatheredReads {
     this.#give(new Uint8Array(buffer, this.#start, this.#end - this.#start));
   }
 
-  /** Drops what was kept. */
   drop(): void {
     this.#buffer = undefined;
     if (this.#immediate !== undefined) clearImmediate(this.#immediate);
@@ -59,7 +56,7 @@ export class GatheredReads {
 }
 
 /** The layers of a transport's stream. */
-export interface SocketLayers {
+interface SocketLayers {
   /** The stream below all others, if TLS is spoken on one that was there; else the stream itself. */
   readonly bottom: Duplex;
   /** The TLS handshake with the origin's server, if TLS is spoken. */
@@ -88,11 +85,7 @@ export class SocketTransport implements Transport {
   #gathers = false;
   readonly #gathered = new GatheredReads((chunk) => this.#give(chunk));
 
-  /**
-   * Takes a socket over. Nobody has listened to its data yet, so that it holds back what comes until {@link attach}.
-   *
-   * @param socket A connected stream.
-   */
+  /** @param socket Connected; nobody has listened to its data yet, so that it holds back what comes until {@link attach}. */
   constructor(socket: Duplex, { bottom, tls, isForeign = false }: SocketLayers) {
     this.#socket = socket;
     this.#bottom = bottom;

@@ -16,7 +16,7 @@ import { dialError, watchLookup } from "./dial.ts";
 export type TlsBase = { readonly socket: Duplex } | TcpNetConnectOpts;
 
 /** A server that TLS is to be spoken with. */
-export interface SecureTarget {
+interface SecureTarget {
   /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
@@ -41,11 +41,7 @@ export class TlsAttempt {
   #checked = false;
   #wrong: Error | undefined;
 
-  /**
-   * Starts the handshake, or to connect.
-   *
-   * @throws {Error} if the options cannot be used.
-   */
+  /** Starts the handshake, or to connect. @throws {Error} if the options cannot be used. */
   constructor(base: TlsBase, { host, port, alpn }: SecureTarget, options: HttpTlsOptions) {
     this.#options = options;
     this.#context = TlsContext.of(options);
@@ -86,7 +82,6 @@ export class TlsAttempt {
   /**
    * Checks the names of the certificate where the runtime has connected without asking (Bun 1.3 does not ask a check
    * that comes with a secure context), or without heeding the answer (Deno 2.6). What is wrong with them, if so.
-   *
    * If nothing is known of the certificate either, as on Deno 2.4, the runtime has compared the names itself.
    */
   get unheeded(): Error | undefined {
@@ -154,14 +149,7 @@ function commonName(name: PeerCertificate["subject"] | undefined): string | unde
   return Array.isArray(CN) ? CN.join(", ") : CN;
 }
 
-/**
- * Returns the HttpError for a certificate that was refused.
- *
- * @param error The runtime's error.
- * @param certificate The certificate.
- * @param host The name or address that it should have been for.
- */
-export function toCertificateError(
+function toCertificateError(
   error: Error,
   certificate: PeerCertificate,
   host: string,
@@ -210,12 +198,8 @@ const PATIENCE = 1_000;
  * Fetches the certificate of a server that was refused, for the error's message: no runtime shows it to who refuses it, and Deno does
  * not even say whether it expired. Nothing is sent on this connection, not even a client certificate, and it is closed at once. It
  * takes the way that the other took, so that what goes by a proxy does.
- *
- * @param reach Returns the base for a TLS connection.
- * @param settings The TLS settings with which the server was refused.
- * @returns the certificate; undefined if it cannot be had now.
  */
-export async function inspectCertificate(
+async function inspectCertificate(
   reach: () => Promise<TlsBase>,
   settings: ConnectionOptions,
   attempt: ConnectAttempt,
@@ -244,8 +228,7 @@ async function inspect(
   });
 }
 
-/** The connection that TLS is spoken over. */
-export interface SecureWay {
+interface SecureWay {
   readonly attempt: ConnectAttempt;
   /** Gives a connected stream, or the options by which `node:tls` connects by itself. Called again to look at a certificate. */
   readonly reach: () => Promise<TlsBase>;

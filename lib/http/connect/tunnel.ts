@@ -11,12 +11,11 @@ import { originPeer, type Peer } from "./connect_options.ts";
 import { toConnectionError } from "./connection_error.ts";
 
 /** A server that a proxy is to connect to. */
-export interface TunnelTarget {
+interface TunnelTarget {
   /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
   readonly proxy: ProxyServer;
-  /** The proxy in words. */
   readonly peer: Peer;
   /** Most bytes of the proxy's answer. */
   readonly maxHeaderSize: number;
@@ -25,27 +24,19 @@ export interface TunnelTarget {
 }
 
 /** A proxy's response before the connection leads on, read piece by piece. */
-export class ProxyAnswer {
+class ProxyAnswer {
   readonly #socket: Duplex;
   readonly #peer: Peer;
   /** The bytes read from the socket and not taken yet. */
   #rest: Uint8Array = new Uint8Array(0);
 
-  /**
-   * Begins to read a socket, of which nobody else does.
-   *
-   * @param peer The proxy.
-   */
+  /** @param socket Nobody else reads it. */
   constructor(socket: Duplex, peer: Peer) {
     this.#socket = socket;
     this.#peer = peer;
   }
 
-  /**
-   * Takes so many bytes.
-   *
-   * @throws {HttpError} if the connection ends before.
-   */
+  /** Takes so many bytes. @throws {HttpError} if the connection ends before. */
   async bytes(length: number): Promise<Uint8Array> {
     while (this.#rest.length < length) {
       const more = await this.#receive();
@@ -59,11 +50,7 @@ export class ProxyAnswer {
     return taken;
   }
 
-  /**
-   * Takes what is there, at least a byte.
-   *
-   * @throws {HttpError} if the connection ends instead.
-   */
+  /** Takes what is there, at least a byte. @throws {HttpError} if the connection ends instead. */
   async more(): Promise<Uint8Array> {
     if (this.#rest.length === 0) return await this.#receive();
     const taken = this.#rest;
@@ -77,9 +64,8 @@ export class ProxyAnswer {
   }
 
   /**
-   * Ends the reading: the connection leads to the target now.
+   * Ends the reading: the connection leads to the target now. What a server that speaks first has sent already is left to be read.
    *
-   * @param serverSpeaksFirst Whether the server behind may have sent bytes already, which then are left to be read.
    * @throws {HttpError} if there are bytes that nobody can have sent but the proxy.
    */
   end(serverSpeaksFirst: boolean): void {
@@ -125,7 +111,7 @@ export class ProxyAnswer {
  * @throws {HttpError} if it does not.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-9.3.6}
  */
-export async function openHttpTunnel(socket: Duplex, target: TunnelTarget): Promise<void> {
+async function openHttpTunnel(socket: Duplex, target: TunnelTarget): Promise<void> {
   const { host, port, proxy, peer, serverSpeaksFirst } = target;
   const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const { authorization } = proxy;
@@ -212,7 +198,7 @@ const reasons: readonly string[] = [
  * @throws {HttpError} if it does not.
  * @see {@link https://www.rfc-editor.org/rfc/rfc1928}
  */
-export async function openSocks5Tunnel(
+async function openSocks5Tunnel(
   socket: Duplex,
   target: TunnelTarget,
   lookup: LookupFunction | undefined,
@@ -316,12 +302,7 @@ function failed(code: HttpErrorCode, { peer: { origin, place } }: TunnelTarget, 
   return new HttpError(code, `Cannot connect to ${origin}: ${place}, ${what}`, { origin });
 }
 
-/**
- * Has a proxy connect to a server: what is sent on the socket afterwards goes there.
- *
- * @param socket Connected to the proxy.
- * @throws {HttpError} if the proxy does not connect.
- */
+/** Has a proxy connect to a server: what is sent on the socket afterwards goes there. @throws {HttpError} if it does not. */
 export function openTunnel(
   socket: Duplex,
   target: TunnelTarget,

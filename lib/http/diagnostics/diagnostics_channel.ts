@@ -14,7 +14,7 @@ let ofRequests: Readonly<Record<RequestStep, Channel>> | undefined;
 let allOfRequests: readonly Channel[] | undefined;
 let ofConnections: Readonly<Record<ConnectionStep, Channel>> | undefined;
 
-/** The channels by which undici tells of a request, under the names that tools know. */
+/** The channels of undici, under the names that tools know. */
 function requestChannels(): Readonly<Record<RequestStep, Channel>> {
   return ofRequests ??= {
     create: channel("undici:request:create"),
@@ -26,7 +26,6 @@ function requestChannels(): Readonly<Record<RequestStep, Channel>> {
   };
 }
 
-/** The channels by which undici tells of a connection. */
 function connectionChannels(): Readonly<Record<ConnectionStep, Channel>> {
   return ofConnections ??= {
     beforeConnect: channel("undici:client:beforeConnect"),
@@ -35,8 +34,7 @@ function connectionChannels(): Readonly<Record<ConnectionStep, Channel>> {
   };
 }
 
-/** Whether anybody listens to what becomes of requests. */
-export function isRequestWatched(): boolean {
+function isRequestWatched(): boolean {
   const all = allOfRequests ??= Object.values(requestChannels());
   for (let i = 0; i < all.length; i++) {
     if (all[i].hasSubscribers) return true;
@@ -44,19 +42,17 @@ export function isRequestWatched(): boolean {
   return false;
 }
 
-/** Whether anybody listens to what becomes of connections. */
-export function isConnectionWatched(): boolean {
+function isConnectionWatched(): boolean {
   return Object.values(connectionChannels()).some(({ hasSubscribers }) => hasSubscribers);
 }
 
 /** A connection as subscribers see it: of a socket, what tools read. */
-export interface SocketView {
+interface SocketView {
   readonly remoteAddress: string | undefined;
   readonly remotePort: number | undefined;
   readonly alpnProtocol: string | undefined;
 }
 
-/** Returns the view of a connection that subscribers get. */
 export function viewOf({ remoteAddress, remotePort, alpnProtocol }: Transport): SocketView {
   return { remoteAddress, remotePort, alpnProtocol };
 }
@@ -69,8 +65,6 @@ export function tracedContext(): Context {
 /**
  * Tells subscribers of `node:diagnostics_channel` of one attempt at a request, as undici does; undefined if nobody listens. They may
  * add header fields, so {@link request} is what is to be sent.
- *
- * @param context The caller's, where spans find their parents.
  */
 export function openTrace(request: FetchRequest, context: Context): RequestTrace | undefined {
   return isRequestWatched() ? new RequestTrace(request, context) : undefined;
@@ -83,7 +77,6 @@ export class RequestTrace {
   readonly #view: RequestView;
   #isBodySent = false;
 
-  /** Publishes that a request was created. */
   constructor(request: FetchRequest, context: Context) {
     const view = this.#view = new RequestView(request);
     const run = (): void => requestChannels().create.publish({ request: view });
@@ -94,7 +87,6 @@ export class RequestTrace {
       : { ...request, headers: [...request.headers, ...added(view.headers, request.headers.length)] };
   }
 
-  /** Its head is about to be sent. */
   onSend(transport: Transport): void {
     if (!requestChannels().sendHeaders.hasSubscribers) return;
     const headers = headText(this.request);
@@ -200,17 +192,13 @@ interface Target {
   readonly port: number;
 }
 
-/**
- * Tells subscribers of `node:diagnostics_channel` that a connection is about to be made; undefined if nobody listens.
- *
- * @param servername The option, if it was given.
- */
+/** Tells subscribers that a connection is about to be made; undefined if nobody listens. */
 export function openConnectionTrace(target: Target, servername: string | undefined): ConnectionTrace | undefined {
   return isConnectionWatched() ? new ConnectionTrace(target, servername) : undefined;
 }
 
 /** The making of a connection, as subscribers are told of it. */
-export class ConnectionTrace {
+class ConnectionTrace {
   readonly #connectParams: object;
 
   constructor({ origin, secure, host, port }: Target, servername: string | undefined) {
@@ -224,12 +212,10 @@ export class ConnectionTrace {
     connectionChannels().beforeConnect.publish({ connectParams: this.#connectParams });
   }
 
-  /** There is one. */
   onConnected(transport: Transport): void {
     connectionChannels().connected.publish({ connectParams: this.#connectParams, socket: viewOf(transport) });
   }
 
-  /** There will be none. */
   onError(error: unknown): void {
     connectionChannels().connectError.publish({ connectParams: this.#connectParams, error });
   }

@@ -33,7 +33,6 @@ export class BodyWriter {
   /** Whether the server has, or will have, all of it. */
   sent = false;
 
-  /** Creates a writer that has not begun. */
   constructor(transport: Transport, body: RequestBody, events: BodyWriterEvents, origin: string) {
     this.#transport = transport;
     this.#body = body;

@@ -34,13 +34,7 @@ const KEEP_ALIVE_MARGIN = 1000;
 /** A connection is kept at least for so many ms for its first request. */
 const FIRST_USE = 1000;
 
-/**
- * Speaks HTTP/1.1 over a transport.
- *
- * @param transport Connected, and attached to by nobody.
- * @param owner The observer of the connection's state.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9112}
- */
+/** Speaks HTTP/1.1 over a connected transport. @see {@link https://www.rfc-editor.org/rfc/rfc9112} */
 export function openHttp1Connection(transport: Transport, options: Http1Options, owner: ConnectionOwner): Connection {
   return new Http1Connection(transport, options, owner);
 }
@@ -52,7 +46,6 @@ const SPOKE = "sent something that nobody had asked for, or closed the connectio
 const UNANSWERED = "closed the connection without an answer";
 const CUT = "closed the connection in the middle of its response";
 
-/** Sends requests, one after the other or pipelined, and hands out their responses in that order. */
 class Http1Connection implements Connection, TransportEvents, ResponseSink, ExchangeHost, BodyWriterEvents {
   readonly protocol = "http/1.1";
   closing = false;
@@ -305,18 +298,12 @@ class Http1Connection implements Connection, TransportEvents, ResponseSink, Exch
     this.#transport.destroy();
   }
 
-  /** Ends the connection that nobody needs any more. */
   #finish(): void {
     this.#end();
     this.#tellClosing();
   }
 
-  /**
-   * Ends the connection under its requests.
-   *
-   * @param error The error of the exchange whose response was awaited first.
-   * @param others The error of all other exchanges.
-   */
+  /** Ends the connection under its requests; `error` is that of the exchange whose response was awaited first. */
   #failAll(error: HttpError, others: HttpError = error): void {
     this.#error ??= error;
     this.#end();

@@ -2,10 +2,9 @@ import type { HeaderList } from "../connection.ts";
 
 /** A response that is not HTTP/1.1 as the standards have it, or larger than our limits. The connection makes an HttpError of it. */
 export class ResponseFault extends Error {
-  /** The code of the caller's HttpError. */
   readonly code: "PROTOCOL_ERROR" | "LIMIT_EXCEEDED";
 
-  /** Makes one; the message goes on after the origin's name and a colon. */
+  /** Its message goes on after the origin's name and a colon. */
   constructor(code: "PROTOCOL_ERROR" | "LIMIT_EXCEEDED", message: string) {
     super(message);
     this.code = code;
@@ -23,11 +22,7 @@ const CR = 13;
 const FIRST_SIZE = 1024;
 const PROTOCOL = "HTTP/1.";
 
-/**
- * Finds the CRLF CRLF that ends a header section.
- *
- * @returns the position after it, or -1.
- */
+/** Finds the CRLF CRLF that ends a header section. @returns the position after it, or -1. */
 export function findSectionEnd(bytes: Uint8Array, from: number, to: number): number {
   // Any byte but CR and LF rules out an end among the next four: about 40 looks for a usual head.
   let at = from + 3;
@@ -52,16 +47,9 @@ export class HeaderSection {
   readonly #what: string;
   /** The section so far, and more room. */
   bytes: Uint8Array = new Uint8Array(FIRST_SIZE);
-  /** How many bytes there are. */
   length = 0;
 
-  /**
-   * Makes an empty one.
-   *
-   * @param what Its name in errors.
-   * @param limit Most bytes it may have.
-   * @param of The whole limit, which errors name, if other sections had a part of it.
-   */
+  /** @param of The whole limit, which errors name, if other sections had a part of it. */
   constructor(what: string, limit: number, of: number = limit) {
     this.#what = what;
     this.#limit = limit;
@@ -120,7 +108,6 @@ export class HeaderSection {
   }
 }
 
-/** A header section that is longer than its limit. */
 export function tooLarge(what: string, limit: number): ResponseFault {
   return new ResponseFault("LIMIT_EXCEEDED", `the ${what} is larger than ${limit} bytes: see maxHeaderSize`);
 }
@@ -195,7 +182,7 @@ const LOWER = new Map<string, string>(SPELLINGS);
 for (const name of USUAL) LOWER.set(name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase()), name);
 
 /** A field name that has upper-case letters, in lower case. Usual ones come from a table: twice as fast, and no new string. */
-export function lowerCaseName(name: string): string {
+function lowerCaseName(name: string): string {
   return LOWER.get(name) ?? name.toLowerCase();
 }
 
@@ -221,16 +208,12 @@ const FOLDS = /(?<![ \t])[ \t]*\r\n[ \t]+/g;
 const OUTER_SPACE = /^[ \t]+|(?<![ \t])[ \t]+$/g;
 
 /**
- * Reads field lines: all of those of a head or of trailers, each with its CRLF.
+ * Reads field lines from `at` to `end`: all of those of a head or of trailers, each with its CRLF.
  *
  * Strict where peers could disagree on where a field ends: no white space before the colon, no bare CR or LF, no NUL. A value
  * that goes on in the next line (obs-fold) gets a space for the line break.
  *
- * @param bytes The buffer that holds the lines.
- * @param at The offset of the first line.
- * @param end The offset behind the last line's CRLF.
- * @param text The same bytes as latin1, of which the strings are parts: decoding once is faster than once a string.
- * @param base The offset in `bytes` at which the text begins.
+ * @param text The same bytes, from `base` on, as latin1, of which the strings are parts: decoding once is faster than once a string.
  * @throws {ResponseFault} if a line is malformed.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-5}
  */

@@ -38,7 +38,6 @@ export class SilenceProof {
     return this.#isNew || (!readsWithinTurn && this.#isFresh);
   }
 
-  /** Whether a proof is under way. */
   get pending(): boolean {
     return this.#isPending;
   }
@@ -59,7 +58,6 @@ export class SilenceProof {
     if (fresh.push(this) === 1) setImmediate(endAll);
   }
 
-  /** Cancels the proof. */
   stop(): void {
     this.#isPending = false;
     this.#context = undefined;

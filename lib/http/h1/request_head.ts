@@ -35,21 +35,13 @@ export interface Forwarding {
   readonly fields: string;
 }
 
-/** The first bytes to send: the head of a request, and all of its body if that is small. */
-export interface RequestStart {
+interface RequestStart {
   readonly bytes: Uint8Array;
   /** Whether the body is in it. */
   readonly withBody: boolean;
 }
 
-/**
- * The bytes of a request's head, and of its body if that is small.
- *
- * @param head Validated: nothing is checked here.
- * @param body As the connection got it.
- * @param forwarding If a proxy is to send it on.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-3}
- */
+/** The first bytes to send for a validated head. @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-3} */
 export function writeRequestStart(
   head: RequestHead,
   body: RequestBody | undefined,

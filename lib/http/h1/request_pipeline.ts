@@ -14,7 +14,6 @@ export interface ExchangeHost {
 /** A request and its response on an HTTP/1.1 connection. */
 export class Http1Exchange implements Exchange {
   readonly #host: ExchangeHost;
-  /** The request, and the handler of its response. */
   readonly head: RequestHead;
   readonly body: RequestBody | undefined;
   readonly handler: ExchangeHandler;
@@ -29,7 +28,6 @@ export class Http1Exchange implements Exchange {
   /** Bytes of the response that its reader has not taken yet. */
   unread = 0;
 
-  /** Creates an exchange that is not sent yet. */
   constructor(host: ExchangeHost, head: RequestHead, body: RequestBody | undefined, handler: ExchangeHandler) {
     this.#host = host;
     this.head = head;
@@ -57,13 +55,11 @@ export class Http1Exchange implements Exchange {
     this.handler.onFail(error, !this.sent);
   }
 
-  /** The reader took so many bytes. */
   consumed(bytes: number): void {
     this.unread -= bytes;
     this.#host.onConsumed(this);
   }
 
-  /** Cancels the exchange. */
   cancel(reason: unknown): void {
     this.#host.onCancel(this, reason);
   }
@@ -88,11 +84,6 @@ export class RequestPipeline {
   readonly #forwarding: Forwarding | undefined;
   readonly #exchanges: Http1Exchange[] = [];
 
-  /**
-   * Makes an empty one.
-   *
-   * @param events The callbacks for request bodies that break.
-   */
   constructor(transport: Transport, { pipelining, origin, forwarding }: PipelineOptions, events: BodyWriterEvents) {
     this.#transport = transport;
     this.#limit = Math.max(1, pipelining);
@@ -101,7 +92,6 @@ export class RequestPipeline {
     this.#forwarding = forwarding;
   }
 
-  /** How many there are. */
   get length(): number {
     return this.#exchanges.length;
   }
@@ -113,7 +103,6 @@ export class RequestPipeline {
     return this.#exchanges[length - 1].pipelinable ? Math.max(0, this.#limit - length) : 0;
   }
 
-  /** The one that is answered now or next. */
   get first(): Http1Exchange | undefined {
     return this.#exchanges[0];
   }
@@ -123,22 +112,19 @@ export class RequestPipeline {
     return this.#exchanges.push(exchange);
   }
 
-  /** Removes the first exchange, which was answered, and returns it. */
   shift(): Http1Exchange {
     return this.#exchanges.shift()!;
   }
 
-  /** Returns the index of an exchange; -1 if it is over. */
+  /** -1 if it is over. */
   indexOf(exchange: Http1Exchange): number {
     return this.#exchanges.indexOf(exchange);
   }
 
-  /** Removes the exchange at an index. */
   remove(index: number): void {
     this.#exchanges.splice(index, 1);
   }
 
-  /** Removes all exchanges, and returns them. */
   takeAll(): Http1Exchange[] {
     return this.#exchanges.splice(0);
   }

@@ -23,11 +23,8 @@ export interface ParsedHead {
 const STATUS_LINE = /^HTTP\/1\.(\d) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
 
 /**
- * Reads a response's head.
+ * Reads a response's head, with the CRLF CRLF that ends it.
  *
- * @param bytes The buffer that holds the head.
- * @param start The offset of its first byte.
- * @param end The offset behind the CRLF CRLF that ends it.
  * @throws {ResponseFault} if it is malformed, or does not say clearly where the body ends.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9112#section-4}
  */
@@ -47,8 +44,7 @@ export function readResponseHead(bytes: Uint8Array, start: number, end: number):
   };
 }
 
-/** The first line of a response. */
-export interface StatusLine {
+interface StatusLine {
   readonly minor: 0 | 1;
   readonly status: number;
   readonly statusText: string;
@@ -56,12 +52,7 @@ export interface StatusLine {
   readonly end: number;
 }
 
-/**
- * Reads the status line of a response's head.
- *
- * @param text The head.
- * @throws {ResponseFault} if it is none of HTTP/1.
- */
+/** @throws {ResponseFault} if it is none of HTTP/1. */
 export function readStatusLine(text: string): StatusLine {
   const lineEnd = text.indexOf("\r\n");
   const line = text.slice(0, lineEnd);

@@ -14,11 +14,7 @@ export interface ResponseSink {
    * @param isOwn Whether it is all of its memory, of which nobody else knows.
    */
   onResponseData(data: Uint8Array, isOwn: boolean): void;
-  /**
-   * The response is complete. The reader expects none until it is told to.
-   *
-   * @param more Whether bytes follow already.
-   */
+  /** The response is complete; `more` says whether bytes follow already. The reader expects none until it is told to. */
   onResponseEnd(trailers: HeaderList | undefined, more: boolean): void;
   /** Bytes came although no response is expected. */
   onSurplus(): void;
@@ -51,13 +47,11 @@ export class ResponseReader {
   #lastBytes: Buffer | undefined = undefined;
   #lastHead: ParsedHead | undefined = undefined;
 
-  /** Creates a reader that expects no response yet. */
   constructor(sink: ResponseSink, maxHeaderSize: number) {
     this.#sink = sink;
     this.#maxHeaderSize = maxHeaderSize;
   }
 
-  /** Expects a response to a request with this method. */
   expect(method: string): void {
     this.#stage = "head";
     this.#toHead = method === "HEAD";
@@ -79,12 +73,7 @@ export class ResponseReader {
     return this.#stage === "untilClose";
   }
 
-  /**
-   * Takes bytes.
-   *
-   * @param isOwn Whether they are all of their memory, of which nobody else knows. Default: no.
-   * @throws {ResponseFault} if they are no response as they should be.
-   */
+  /** @throws {ResponseFault} if they are no response as they should be. */
   read(chunk: Uint8Array, isOwn: boolean = false): void {
     const { length } = chunk;
     let at = 0;

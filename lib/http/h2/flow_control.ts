@@ -11,11 +11,7 @@ import type { PeerSettings } from "./settings.ts";
  */
 const CONNECTION_WINDOW = 16 * 1024 * 1024;
 
-/**
- * The windows for bytes that the server may send.
- *
- * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2}
- */
+/** The windows for bytes that the server may send. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-5.2} */
 export class ReceiveWindows {
   /** A new stream's window. While the server may not know our SETTINGS, it may use the default one. */
   initial: number;
@@ -23,11 +19,7 @@ export class ReceiveWindows {
   readonly #output: FrameWriter;
   #connection = CONNECTION_WINDOW;
 
-  /**
-   * Makes the windows, and says how large the connection's is.
-   *
-   * @param streamWindow As our SETTINGS have it.
-   */
+  /** Makes the windows, and says how large the connection's is. */
   constructor(output: FrameWriter, streamWindow: number) {
     this.#output = output;
     this.#streamWindow = streamWindow;
@@ -43,11 +35,7 @@ export class ReceiveWindows {
     for (const stream of streams) stream.receiveWindow -= less;
   }
 
-  /**
-   * Takes bytes from the connection's window.
-   *
-   * @throws {ConnectionFault} if there is not so much left.
-   */
+  /** Takes bytes from the connection's window. @throws {ConnectionFault} if there is not so much left. */
   onConnectionData(size: number): void {
     this.#connection -= size;
     if (this.#connection >= CONNECTION_WINDOW / 2) return;
@@ -111,7 +99,6 @@ export class BodySender {
   #queue: Http2Stream[] = [];
   #first = 0;
 
-  /** Creates a sender without streams. */
   constructor(transport: Transport, output: FrameWriter, peer: PeerSettings, origin: string, events: BodySenderEvents) {
     this.#transport = transport;
     this.#output = output;
@@ -157,11 +144,7 @@ export class BodySender {
     }
   }
 
-  /**
-   * The server gives a stream room.
-   *
-   * @returns Whether its window is within what is allowed.
-   */
+  /** The server gives a stream room. @returns Whether its window is within what is allowed. */
   widen(stream: Http2Stream, bytes: number): boolean {
     if (stream.sendWindow + bytes > MAX_WINDOW) return false;
     stream.sendWindow += bytes;
@@ -169,11 +152,7 @@ export class BodySender {
     return true;
   }
 
-  /**
-   * The server gives the connection room.
-   *
-   * @throws {ConnectionFault} if that is more than a window may be.
-   */
+  /** The server gives the connection room. @throws {ConnectionFault} if that is more than a window may be. */
   widenConnection(bytes: number): void {
     if (this.window + bytes > MAX_WINDOW) {
       throw new ConnectionFault(FLOW_CONTROL_ERROR, "the server widened the connection's window beyond 2^31 - 1 bytes");
@@ -182,7 +161,6 @@ export class BodySender {
     if (this.#first < this.#queue.length) this.#events.onReady();
   }
 
-  /** Sends what there is room for. */
   pump(): void {
     while (this.#first < this.#queue.length && this.window > 0 && !this.#transport.full) {
       const stream = this.#queue[this.#first];
@@ -224,7 +202,6 @@ export class BodySender {
     else if (stream.piece === undefined) this.#read(stream);
   }
 
-  /** Asks the body for its next piece. */
   #read(stream: Http2Stream): void {
     const body = stream.body!;
     // A closure a piece: it has a promise of its own anyway.

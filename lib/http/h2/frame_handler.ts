@@ -24,12 +24,11 @@ import {
   STREAM_CLOSED,
   WINDOW_UPDATE,
 } from "./protocol.ts";
-import { checkEnd, countData, FieldBlock, takeHead } from "./response_rules.ts";
+import { checkEnd, countData, FieldBlock, type NoiseBudget, takeHead } from "./response_rules.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import type { FrameEvents, FrameReader } from "./frame_reader.ts";
 import { CompressionError } from "./hpack/field_kinds.ts";
 import { HpackDecoder } from "./hpack/decoder.ts";
-import type { NoiseBudget } from "./flood_guard.ts";
 import type { PeerSettings } from "./settings.ts";
 import type { StreamEnds } from "./stream_ends.ts";
 import type { StreamTable } from "./http2_stream.ts";
@@ -42,7 +41,7 @@ export interface IncomingEvents {
 }
 
 /** The parts of a session that frames act on. */
-export interface SessionParts {
+interface SessionParts {
   readonly transport: Transport;
   readonly streams: StreamTable;
   readonly output: FrameWriter;
@@ -70,11 +69,7 @@ export class Incoming implements FrameEvents {
   readonly #block: FieldBlock;
   #settingsSeen = false;
 
-  /**
-   * Makes the receiving end of a session.
-   *
-   * @param maxHeaderSize Bytes of a response's head, as SETTINGS_MAX_HEADER_LIST_SIZE counts them.
-   */
+  /** @param maxHeaderSize Bytes of a response's head, as SETTINGS_MAX_HEADER_LIST_SIZE counts them. */
   constructor(events: IncomingEvents, parts: SessionParts, maxHeaderSize: number) {
     this.#events = events;
     this.#transport = parts.transport;
@@ -269,11 +264,7 @@ export class Incoming implements FrameEvents {
     this.#events.onGoaway(readNumber(chunk, start) & 0x7fffffff, readNumber(chunk, start + 4) >>> 0, debug);
   }
 
-  /**
-   * DATA or HEADERS for a stream that is not under way.
-   *
-   * @param isBounded Whether the windows bound how many may come.
-   */
+  /** DATA or HEADERS for a stream that is not under way; `isBounded`: the windows bound how many may come. */
   #onClosedStream(id: number, type: number, isBounded: boolean): void {
     this.#requireKnown(id, type);
     if (this.#ends.closed.judge(id, type)) {

@@ -19,11 +19,7 @@ export interface FrameEvents {
    * @param isLast Whether the stream ends with it.
    */
   onDataFrame(stream: number, size: number, isLast: boolean): void;
-  /**
-   * Bytes of one or several DATA frames: `chunk` from `start` to `end`, without padding.
-   *
-   * @param isLast Whether the stream ends with them.
-   */
+  /** Bytes of one or several DATA frames: `chunk` from `start` to `end`, without padding; `isLast`: the stream ends with them. */
   onData(stream: number, chunk: Uint8Array, start: number, end: number, isLast: boolean): void;
   /** Bytes of a DATA frame that are padding; told before its other bytes. */
   onPadding(stream: number, bytes: number): void;
@@ -61,22 +57,13 @@ export class FrameReader {
   #dataStart = 0;
   #dataEnd = 0;
 
-  /**
-   * Makes a reader.
-   *
-   * @param events The callbacks for frames.
-   * @param maxFrameSize Our SETTINGS_MAX_FRAME_SIZE, in bytes.
-   */
+  /** @param maxFrameSize Our SETTINGS_MAX_FRAME_SIZE, in bytes. */
   constructor(events: FrameEvents, maxFrameSize: number) {
     this.#events = events;
     this.#maxFrameSize = maxFrameSize;
   }
 
-  /**
-   * Reads a chunk.
-   *
-   * @throws {ConnectionFault} if it breaks the rules.
-   */
+  /** Reads a chunk. @throws {ConnectionFault} if it breaks the rules. */
   read(chunk: Uint8Array): void {
     const end = chunk.length;
     let at = this.#left > 0 || this.#headerLength > 0 ? this.#goOn(chunk) : 0;
@@ -101,13 +88,7 @@ export class FrameReader {
     return this.#take(chunk, at);
   }
 
-  /**
-   * Reads what the chunk has of a frame.
-   *
-   * @param headerAt The offset of its header in `header`.
-   * @param at The offset of its payload in the chunk.
-   * @returns The offset of the next frame.
-   */
+  /** Reads what the chunk has of a frame, whose payload begins at `at`. @returns The offset of the next frame. */
   #readFrame(header: Uint8Array, chunk: Uint8Array, headerAt: number, at: number): number {
     const length = (header[headerAt] << 16) | (header[headerAt + 1] << 8) | header[headerAt + 2];
     const type = header[headerAt + 3];

@@ -19,7 +19,6 @@ const LARGEST_SLAB = 8 * (16_384 + FRAME_HEADER);
 
 /** A writer of the frames that we send, gathered so that a turn's make one write. */
 export class FrameWriter extends SlabWriter {
-  /** Makes a writer to the transport. */
   constructor(transport: Transport) {
     super(transport, LARGEST_SLAB);
   }
@@ -51,7 +50,6 @@ export class FrameWriter extends SlabWriter {
     this.copy(piece, start, end);
   }
 
-  /** RST_STREAM. */
   addReset(stream: number, code: number): void {
     this.#begin(4, RST_STREAM, 0, stream);
     this.#number(code);

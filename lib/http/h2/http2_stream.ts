@@ -56,9 +56,8 @@ export class ClosedStreams {
   }
 
   /**
-   * Judges a frame for a stream that was opened, and is closed.
+   * Judges a frame for a stream that was opened, and is closed: whether it has to be reset with STREAM_CLOSED, or the frame is ignored.
    *
-   * @return Whether the stream has to be reset with STREAM_CLOSED; else the frame is ignored.
    * @throws {ConnectionFault} if the server had ended the stream with its response.
    */
   judge(id: number, type: number): boolean {
@@ -172,11 +171,6 @@ export class StreamTable {
   next: number;
   #slots: (Http2Stream | undefined)[] = emptySlots(SLOTS);
 
-  /**
-   * Makes an empty table.
-   *
-   * @param first The first stream's id.
-   */
   constructor(first: number) {
     this.next = first;
   }
@@ -186,7 +180,6 @@ export class StreamTable {
     return this.next > MAX_STREAM;
   }
 
-  /** The stream of an id, if it is under way. */
   get(id: number): Http2Stream | undefined {
     return this.#slots[this.#find(id)];
   }
@@ -204,7 +197,6 @@ export class StreamTable {
     this.opened++;
   }
 
-  /** Removes a stream. Does nothing if it is not there. */
   delete(id: number): void {
     const slots = this.#slots;
     const mask = slots.length - 1;

@@ -16,7 +16,7 @@ export interface LivenessEvents {
 }
 
 /** In ms; 0 is never. */
-export interface LivenessLimits {
+interface LivenessLimits {
   readonly pingInterval: number;
   readonly pingTimeout: number;
   readonly idleTimeout: number;
@@ -66,7 +66,6 @@ export class Liveness {
     this.#watch();
   }
 
-  /** Watches no more. */
   stop(): void {
     this.#hasStopped = true;
     this.#timer.stop();

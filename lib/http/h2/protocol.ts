@@ -80,21 +80,16 @@ const ERROR_NAMES = [
 ];
 
 /** An error code as the standard calls it; unknown ones in hexadecimal. */
-export function errorName(code: number): string {
+function errorName(code: number): string {
   return ERROR_NAMES[code] ?? `0x${code.toString(16)}`;
 }
 
 /** An error whose `code` is the name of an HTTP/2 error, for `cause`. */
-export class Http2ErrorCause extends Error {
+class Http2ErrorCause extends Error {
   /** The error's name in the standard, such as `ENHANCE_YOUR_CALM`. */
   readonly code: string;
 
-  /**
-   * Makes an error.
-   *
-   * @param code The number in the frame, or ours.
-   * @param message The same in words.
-   */
+  /** @param message What the code says, in words. */
   constructor(code: number, message: string) {
     super(message);
     this.code = errorName(code);
@@ -108,15 +103,8 @@ export function wantsHttp1({ cause }: Error): boolean {
 
 /** The connection cannot go on: what the server sent makes no sense, or is too much. Caught by the session, which says GOAWAY. */
 export class ConnectionFault extends Http2ErrorCause {
-  /** The error code for GOAWAY. */
   readonly number: number;
 
-  /**
-   * Makes a fault.
-   *
-   * @param number The error code of GOAWAY.
-   * @param message The same in words.
-   */
   constructor(number: number, message: string) {
     super(number, message);
     this.number = number;
@@ -131,11 +119,7 @@ export function resetError(origin: string, code: number, isUntouched: boolean): 
   return new HttpError(isUntouched ? "REFUSED" : "RESET", words, { origin, cause: new Http2ErrorCause(code, words) });
 }
 
-/**
- * The server said in GOAWAY that it has not looked at a request, and will not.
- *
- * @param debug The debug data that came with it.
- */
+/** The server said in GOAWAY, with some debug data, that it has not looked at a request, and will not. */
 export function goawayError(origin: string, code: number, debug: string): HttpError {
   const said = debug === "" ? errorName(code) : `${errorName(code)}, ${JSON.stringify(debug)}`;
   const words = `the server closes the connection (${said}), and did not act on the request`;

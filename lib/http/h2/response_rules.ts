@@ -18,11 +18,7 @@ export class FieldBlock {
   readonly #frameLimit: number;
   #frames = 0;
 
-  /**
-   * Makes an empty one, to be used for one block after the other.
-   *
-   * @param limit In bytes, as compressed.
-   */
+  /** Makes an empty one, for one block after the other. Its limit is of compressed bytes. */
   constructor(limit: number) {
     this.#limit = limit;
     this.#frameLimit = MOST_FRAMES + Math.ceil(limit / BYTES_OF_FRAME);
@@ -67,10 +63,8 @@ export class FieldBlock {
 const INVALID = -2;
 
 /**
- * Takes the head of a response, final or informational, and tells the handler.
+ * Takes the head of a response, just decoded, and tells the handler. Returns what is wrong with it, or an empty text.
  *
- * @param decoder Has just decoded `headers`, and has the status.
- * @returns What is wrong with it; empty if nothing is.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.1}
  */
 export function takeHead(stream: Http2Stream, decoder: HpackDecoder, headers: HeaderList, endsStream: boolean): string {
@@ -90,12 +84,7 @@ export function takeHead(stream: Http2Stream, decoder: HpackDecoder, headers: He
   return "";
 }
 
-/**
- * Takes bytes of a response's body, before the handler gets them.
- *
- * @returns What is wrong with it; empty if nothing is.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.1.1}
- */
+/** The same for bytes of its body, before the handler gets them. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.1.1} */
 export function countData(stream: Http2Stream, bytes: number, endsStream: boolean): string {
   if (!stream.hasHead) return "DATA came before the response's head";
   if (bytes > 0) {
@@ -133,4 +122,50 @@ function contentLengthsOf(headers: HeaderList): string {
 
 function missing(stream: Http2Stream): string {
   return `the response ended ${stream.expected} bytes before its Content-Length`;
+}
+
+/** So many more frames that lead to nothing may come in a second than frames that do. */
+const ALLOWED = 1000;
+const SECOND = 1000;
+/** The most credit that is saved up: a server may answer late, and all at once. */
+const SAVED = 20_000;
+/** So many answers wait at most for a transport that takes nothing. */
+const ANSWERS = 1000;
+
+/**
+ * Bounds what a server can make us do to no end: SETTINGS and PINGs to be answered, empty DATA, resets of streams that are gone,
+ * informational responses. What moves requests on earns the right to some of it.
+ */
+export class NoiseBudget {
+  #noise = 0;
+  #answers = 0;
+  #since: number = performance.now();
+
+  /** Counts a frame that leads to nothing. @throws {ConnectionFault} if there were too many. */
+  count(): void {
+    if (++this.#noise <= ALLOWED) return;
+    // The clock is asked only here.
+    const now = performance.now();
+    if (now - this.#since < SECOND) {
+      throw new ConnectionFault(ENHANCE_YOUR_CALM, "the server sends a flood of frames that lead to nothing");
+    }
+    this.#noise = 0;
+    this.#since = now;
+  }
+
+  /** Something was moved on, which may bring about so many frames. */
+  earn(frames: number): void {
+    this.#noise = Math.max(this.#noise - frames, -SAVED);
+  }
+
+  /** Counts an answer that the server makes us give. @throws {ConnectionFault} if too many wait, as the server does not read. */
+  countAnswer(isFull: boolean): void {
+    this.count();
+    this.#answers = isFull ? this.#answers + 1 : 0;
+    if (this.#answers <= ANSWERS) return;
+    throw new ConnectionFault(
+      ENHANCE_YOUR_CALM,
+      `the server does not read the answers that it asks for: ${ANSWERS} wait`,
+    );
+  }
 }

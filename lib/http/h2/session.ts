@@ -17,7 +17,7 @@ import { HpackEncoder } from "./hpack/encoder.ts";
 import { type Http2Options, type Http2Session, Http2Stream, type StreamOwner, StreamTable } from "./http2_stream.ts";
 import { Incoming, type IncomingEvents } from "./frame_handler.ts";
 import { Liveness, type LivenessEvents } from "./keep_alive.ts";
-import { NoiseBudget } from "./flood_guard.ts";
+import { NoiseBudget } from "./response_rules.ts";
 import { SessionEnd, StreamEnds } from "./stream_ends.ts";
 import { OUR_FRAME_SIZE, ourSettings, PeerSettings } from "./settings.ts";
 
@@ -25,13 +25,7 @@ import { OUR_FRAME_SIZE, ourSettings, PeerSettings } from "./settings.ts";
 const PREFACE = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const SOON = Promise.resolve();
 
-/**
- * Speaks HTTP/2 with prior knowledge over a transport, as a client.
- *
- * @param transport Connected; the session's from now on.
- * @param owner The observer that is told when requests can be started, and when the session ends.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9113}
- */
+/** Speaks HTTP/2 with prior knowledge over a connected transport. @see {@link https://www.rfc-editor.org/rfc/rfc9113} */
 export function openHttp2Session(transport: Transport, options: Http2Options, owner: ConnectionOwner): Http2Session {
   return new Session(transport, options, owner);
 }
@@ -282,7 +276,6 @@ class Session implements Http2Session, TransportEvents, StreamOwner, IncomingEve
 
   // The end of the session.
 
-  /** Sends GOAWAY and closes the connection. */
   #leave(code: number, error: HttpError | undefined): void {
     this.#giveUp(error);
     if (error !== undefined) this.#output.discard(); // requests that were not sent may be sent elsewhere now

@@ -38,11 +38,7 @@ export class PeerSettings {
   initialWindowSize: number = DEFAULT_WINDOW;
   maxFrameSize: number = DEFAULT_FRAME_SIZE;
 
-  /**
-   * Takes a SETTINGS frame's payload.
-   *
-   * @throws {ConnectionFault} if a value is out of range.
-   */
+  /** Takes a SETTINGS frame's payload. @throws {ConnectionFault} if a value is out of range. */
   read(chunk: Uint8Array, start: number, end: number): void {
     if ((end - start) % 6 !== 0) {
       throw new ConnectionFault(FRAME_SIZE_ERROR, `the server sent SETTINGS of ${end - start} bytes, no multiple of 6`);

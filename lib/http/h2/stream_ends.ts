@@ -31,7 +31,6 @@ export class SessionEnd {
   #isTold = false;
   readonly #lingering: Timer = new Timer(() => this.#transport.destroy());
 
-  /** Watches over the end of a connection. */
   constructor(connection: Connection, owner: ConnectionOwner, transport: Transport) {
     this.#connection = connection;
     this.#owner = owner;
@@ -71,11 +70,6 @@ export class StreamEnds {
   readonly #sender: BodySender;
   readonly #origin: string;
 
-  /**
-   * Looks after the streams of a table.
-   *
-   * @param origin For errors.
-   */
   constructor(streams: StreamTable, output: FrameWriter, sender: BodySender, origin: string) {
     this.#streams = streams;
     this.#output = output;
@@ -102,18 +96,13 @@ export class StreamEnds {
     stream.body?.cancel(reason);
   }
 
-  /**
-   * The response breaks the rules, or our limits.
-   *
-   * @param code The error code for RST_STREAM.
-   */
+  /** The response breaks the rules, or our limits. */
   reject(stream: Http2Stream, code: number, message: string, isTooLarge: boolean): void {
     if (stream.isOver) return;
     this.#reset(stream, code);
     this.fail(stream, responseError(this.#origin, code, message, isTooLarge), false);
   }
 
-  /** The server sent RST_STREAM. */
   reset(stream: Http2Stream, code: number): void {
     this.closed.addTheirs(stream.id);
     const isUntouched = (code === REFUSED_STREAM || code === HTTP_1_1_REQUIRED) && !stream.hasHead;

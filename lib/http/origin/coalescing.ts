@@ -11,7 +11,7 @@ export interface AliasCandidate {
 }
 
 /** The terms of a search. */
-export interface AliasTerms {
+interface AliasTerms {
   readonly lookup: LookupFunction | undefined;
   /** In ms. A look-up that takes longer counts as one that failed. */
   readonly timeout: number;
@@ -47,12 +47,7 @@ export class AliasSearch {
   readonly #timer: Timer = new Timer(() => this.#end([]));
   #over = false;
 
-  /**
-   * Starts the look-up.
-   *
-   * @param candidates At least one.
-   * @param done Called once, never within the constructor, unless the search is cancelled.
-   */
+  /** @param done Called once, never within the constructor, unless the search is cancelled. */
   constructor(
     host: string,
     candidates: readonly AliasCandidate[],

@@ -15,17 +15,12 @@ export interface WaitingRequest {
   readonly pipelinable: boolean;
   /** There is room on a connection: the request is to start at once. */
   startOn(pooled: PooledConnection): void;
-  /**
-   * No connection could be made.
-   *
-   * @param origin Which it was to be to: not the request's own, if it waits for a session of another.
-   */
+  /** No connection to `origin` could be made: not the request's own, if it waits for a session of another. */
   onNoConnection(error: unknown, origin: string): void;
 }
 
 /** A place in which requests wait. */
 export interface WaitingRoom {
-  /** Forgets a request that waits there. */
   withdraw(request: WaitingRequest): void;
 }
 
@@ -33,7 +28,6 @@ export interface WaitingRoom {
 export class RequestQueue {
   /** How many there are. */
   length = 0;
-  /** The next to go. */
   first: WaitingRequest | undefined = undefined;
   #last: WaitingRequest | undefined = undefined;
   readonly #room: WaitingRoom;
@@ -42,7 +36,6 @@ export class RequestQueue {
     this.#room = room;
   }
 
-  /** Adds one at the end. */
   push(request: WaitingRequest): void {
     request.waitingAt = this.#room;
     request.previousWaiting = this.#last;
@@ -52,7 +45,6 @@ export class RequestQueue {
     this.length++;
   }
 
-  /** Adds one at the front: it waited before. */
   unshift(request: WaitingRequest): void {
     request.waitingAt = this.#room;
     request.nextWaiting = this.first;
@@ -62,7 +54,6 @@ export class RequestQueue {
     this.length++;
   }
 
-  /** Removes a request from any place in the list. */
   remove(request: WaitingRequest): void {
     const { previousWaiting, nextWaiting } = request;
     if (previousWaiting === undefined) this.first = nextWaiting;
@@ -194,12 +185,10 @@ export class ConnectionSet {
   /** How many take requests: all but those that are closing. */
   open = 0;
 
-  /** How many there are. */
   get size(): number {
     return this.#all.size;
   }
 
-  /** Adds one that has just been opened. */
   add(pooled: PooledConnection): void {
     this.#all.add(pooled);
     this.open++;
@@ -220,7 +209,6 @@ export class ConnectionSet {
     this.#ready.splice(this.#ready.indexOf(pooled), 1);
   }
 
-  /** Removes a connection that is gone. */
   delete(pooled: PooledConnection): void {
     this.#all.delete(pooled);
   }
@@ -274,7 +262,6 @@ export class ConnectionSet {
     }
   }
 
-  /** Closes each once its requests have ended. */
   close(): void {
     for (const { connection } of this.#all) connection.close();
   }
@@ -284,7 +271,6 @@ export class ConnectionSet {
     for (const { connection } of [...this.#all]) connection.destroy(error);
   }
 
-  /** Counts the connections, the HTTP/2 sessions and the active requests. */
   counts(): Pick<HttpCounts, "connections" | "sessions" | "active"> {
     const counts = { connections: this.#all.size, sessions: 0, active: 0 };
     for (const { connection } of this.#all) {

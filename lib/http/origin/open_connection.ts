@@ -5,7 +5,7 @@ import { openHttp1Connection } from "../h1/connection.ts";
 import type { Forwarding } from "../h1/request_head.ts";
 import { openHttp2Session } from "../h2/session.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
-import type { ResolvedOptions } from "../resolved_options.ts";
+import type { ResolvedOptions } from "../http_client_options.ts";
 
 /** The first pause, in ms; each further one is twice as long. */
 const FIRST_PAUSE = 50;
@@ -21,12 +21,7 @@ export class MissedAttempts {
   #since = 0;
   readonly #pause: Timer;
 
-  /**
-   * Begins without any.
-   *
-   * @param patience For how long attempts are repeated while no request is served, in ms.
-   * @param again Called after each pause.
-   */
+  /** @param patience For how long attempts are repeated while no request is served, in ms. */
   constructor(patience: number, again: () => void) {
     this.#patience = patience;
     this.#pause = new Timer(again);
@@ -65,13 +60,7 @@ export interface Target {
   readonly proxy: ProxyServer | undefined;
 }
 
-/**
- * Connects to a server.
- *
- * @param terms.signal Gives the attempt up.
- * @param terms.http1Only Whether HTTP/2 is not offered.
- * @throws {HttpError} if there is no connection.
- */
+/** Connects to a server. @throws {HttpError} if there is no connection. */
 export function connectTo(
   target: Target,
   options: ResolvedOptions,
@@ -106,8 +95,6 @@ function forwards({ secure, proxy }: Target, { h2c }: ResolvedOptions): boolean 
 /**
  * Speaks over a transport what the server chose; in the turn in which the transport was given.
  *
- * @param owner The observer of the connection's state.
- * @param http1Only Whether the server has asked for HTTP/1.1.
  * @param allowedAtFirst Streams that an h2 session may open before it knows the server's SETTINGS.
  */
 export function speakOver(

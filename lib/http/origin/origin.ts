@@ -1,6 +1,6 @@
 import { openConnectionTrace } from "../diagnostics/diagnostics_channel.ts";
 import type { Connection, Transport } from "../connection.ts";
-import type { ResolvedOptions } from "../resolved_options.ts";
+import type { ResolvedOptions } from "../http_client_options.ts";
 import type { HttpClientEvent, HttpOriginStats } from "../http_events.ts";
 import { HttpError } from "../http_error.ts";
 import type { ProxyServer } from "../proxy/proxy_server.ts";
@@ -136,14 +136,12 @@ export class Origin implements ConnectionPool {
     this.#connections.close();
   }
 
-  /** Ends everything; requests fail with the error. */
   destroy(error: HttpError): void {
     this.#failWaiting(error);
     this.close();
     this.#connections.destroy(error);
   }
 
-  /** Returns a snapshot of its connections and requests. */
   stats(): HttpOriginStats {
     return {
       origin: this.target.origin,

@@ -28,11 +28,7 @@ export class NoProxy {
     for (const entry of entries) this.#read(entry);
   }
 
-  /**
-   * Whether a host needs no proxy.
-   *
-   * @param host A name or an address, without brackets.
-   */
+  /** @param host A name or an address, without brackets. */
   exempts(host: string, port: number): boolean {
     if (this.#exemptsAll) return true;
     const name = host.toLowerCase().replace(/\.$/, "");
@@ -70,7 +66,6 @@ export class NoProxy {
   }
 }
 
-/** The environment's variables. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** The proxies that the environment names, read once, by the rules of curl. */
@@ -119,7 +114,7 @@ function read(environment: Variables, names: readonly string[]): ProxyServer | u
 }
 
 /** The option `proxy`. */
-export type ProxyOption = string | URL | ((origin: URL) => string | URL | null | undefined);
+type ProxyOption = string | URL | ((origin: URL) => string | URL | null | undefined);
 
 /** A member for it, which does not look at what a URL says. */
 export function proxyOption(): Member<ProxyOption, undefined> {
@@ -128,8 +123,7 @@ export function proxyOption(): Member<ProxyOption, undefined> {
   return member(expected, (value) => isUrl(value) || typeof value === "function");
 }
 
-/** An origin whose requests may go by a proxy. */
-export interface ProxiedOrigin {
+interface ProxiedOrigin {
   /** Scheme, host and port. */
   readonly origin: string;
   readonly secure: boolean;
@@ -148,11 +142,7 @@ export type ProxyChoice = (origin: ProxiedOrigin) => ProxyServer | undefined;
 /** How many proxies that a function has named are kept, each with what was parsed of it. */
 const MOST_KEPT = 256;
 
-/**
- * Reads the option `proxy`.
- *
- * @throws {TypeError} if it names no proxy.
- */
+/** @throws {TypeError} if the option names no proxy. */
 export function readProxyOption(option: ProxyOption): ProxyChoice {
   if (option === "env") {
     const proxies = new EnvironmentProxies();

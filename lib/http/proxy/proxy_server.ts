@@ -27,13 +27,7 @@ export class ProxyServer {
   readonly #user: Buffer | undefined;
   readonly #password: Buffer;
 
-  /**
-   * Reads a URL.
-   *
-   * @param given An absolute URL with the scheme http, https, socks5 or socks5h.
-   * @param what Its name in errors.
-   * @throws {TypeError} if it names no proxy. The message has neither user nor password.
-   */
+  /** @throws {TypeError} if the URL names no proxy. The message has neither user nor password. */
   constructor(given: string | URL, what: string) {
     const url = parse(given, what);
     const { protocol, hostname } = url;

@@ -1,9 +1,8 @@
 import { bool, type Member, oneOf, schema, type SchemaOf, signal } from "../../streams/internal.ts";
 import type { HeaderList, RequestHead } from "../connection.ts";
-import { httpClientOptions } from "../http_client_options.ts";
+import { httpClientOptions, type ResolvedOptions } from "../http_client_options.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestInit } from "../http_request.ts";
-import type { ResolvedOptions } from "../resolved_options.ts";
 import { extractBody } from "./request_body.ts";
 import { keptContent, RequestContent } from "./request_content.ts";
 import { HeaderReader } from "./request_headers.ts";
@@ -49,7 +48,7 @@ export const requestOptions: SchemaOf<Pick<HttpRequestInit, OwnMember>> = /* @__
 const abortSignal = /* @__PURE__ */ signal();
 
 /** The options of the client, as they are for one request. */
-export type RequestLimits = Readonly<Pick<ResolvedOptions, Limit>>;
+type RequestLimits = Readonly<Pick<ResolvedOptions, Limit>>;
 
 /**
  * Reads the limits of a request.
@@ -82,12 +81,7 @@ function hasLimits(init: HttpRequestInit): boolean {
     init.maxResponseSize !== undefined || init.retryStatuses !== undefined || init.onInformational !== undefined;
 }
 
-/**
- * Checks a member of `init`.
- *
- * @returns the value to use; undefined if there is no such member.
- * @throws {HttpError} INVALID_OPTION if it has the wrong type, or is out of range.
- */
+/** The value of a member of `init`. @throws {HttpError} INVALID_OPTION if it has the wrong type, or is out of range. */
 export function checkedOption<K extends OwnMember>(name: K, value: HttpRequestInit[K]): HttpRequestInit[K] {
   return value === undefined
     ? undefined
@@ -122,15 +116,11 @@ export interface FetchRequest extends RequestHead {
 }
 
 /** The settings of a client that apply to its requests: decompress, whether encoded responses are asked for; proxyOf, if requests may go by a proxy. */
-export type RequestDefaults = RequestLimits & Pick<ResolvedOptions, "decompress" | "proxyOf">;
+type RequestDefaults = RequestLimits & Pick<ResolvedOptions, "decompress" | "proxyOf">;
 
 /**
- * Reads what fetch was called with. Never touches the network.
+ * Reads what fetch was called with; the body of a Request is taken. Never touches the network.
  *
- * @param input A URL, or a Request whose body is taken.
- * @param init Options, which override the members of a Request.
- * @param defaults The client's settings for its requests.
- * @param target The destination of the request.
  * @throws {HttpError} INVALID_URL, INVALID_METHOD, INVALID_HEADER, INVALID_BODY or INVALID_OPTION.
  */
 export function readRequest(
@@ -201,11 +191,7 @@ function readFor(
   };
 }
 
-/**
- * The stream that a Request's body shows.
- *
- * @throws {HttpError} INVALID_BODY if somebody has read of it.
- */
+/** The stream that a Request's body shows. @throws {HttpError} INVALID_BODY if somebody has read of it. */
 export function unreadBody(request: Request | undefined): ReadableStream<Uint8Array> | undefined {
   if (request === undefined) return undefined;
   if (request.bodyUsed) throw new HttpError("INVALID_BODY", "The body of the Request has been read already");
@@ -238,11 +224,7 @@ function checkInit(init: HttpRequestInit): void {
   checkedOption("duplex", init.duplex);
 }
 
-/**
- * Checks the signal of `init`.
- *
- * @throws {HttpError} INVALID_OPTION if it is no AbortSignal.
- */
+/** @throws {HttpError} INVALID_OPTION if the signal of `init` is no AbortSignal. */
 export function checkedSignal(given: AbortSignal | undefined): AbortSignal | undefined {
   return given === undefined ? undefined : checkedBy(abortSignal, "signal", given);
 }

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { copyOf } from "../bytes.ts";
+import { copyOf } from "../response/byte_queue.ts";
 import type { RequestBody } from "../connection.ts";
 import { HttpError } from "../http_error.ts";
 import type { HttpRequestBody } from "../http_request.ts";
@@ -9,7 +9,7 @@ const typeGetter = getterOf("type");
 const sizeGetter = getterOf("size");
 
 /** A Blob's type as the runtime knows it, whatever its class says; empty if it cannot stand in a header. */
-export function typeOfBlob(blob: Blob): string {
+function typeOfBlob(blob: Blob): string {
   const type = String(read(blob, typeGetter));
   return /^[ -~]*$/.test(type) ? type : "";
 }
@@ -19,7 +19,7 @@ export function typeOfBlob(blob: Blob): string {
  *
  * @throws {HttpError} INVALID_BODY if it has none.
  */
-export function sizeOfBlob(blob: Blob): number {
+function sizeOfBlob(blob: Blob): number {
   const size = read(blob, sizeGetter);
   if (Number.isSafeInteger(size) && size as number >= 0) return size as number;
   throw new HttpError("INVALID_BODY", `The body cannot be a Blob of unknown size (${size}): send its stream()`);
@@ -39,7 +39,7 @@ function getterOf(name: "type" | "size"): (this: Blob) => unknown {
 }
 
 /** A body of bytes and files, one after the other. */
-export class BlobBody implements BodySource {
+class BlobBody implements BodySource {
   readonly #parts: readonly (Uint8Array | Blob)[];
   readonly length: number;
   readonly replayable = true;
@@ -79,7 +79,7 @@ const encoder = new TextEncoder();
  *
  * @see {@link https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data}
  */
-export function formBody(form: FormData): ExtractedBody {
+function formBody(form: FormData): ExtractedBody {
   const boundary = `----millrace${crypto.randomUUID().replaceAll("-", "")}`;
   const parts: (Uint8Array | Blob)[] = [];
   let text = "";
@@ -109,9 +109,8 @@ function escaped(name: string): string {
 }
 
 /**
- * Reads what `init.body` is. A stream is locked.
+ * Reads what `init.body` is. A stream is locked; the announced length counts for streams only.
  *
- * @param length The announced length, which counts for streams only.
  * @throws {HttpError} INVALID_BODY if it cannot be sent: of a wrong type, a stream that is locked or was read.
  * @see {@link https://fetch.spec.whatwg.org/#concept-bodyinit-extract}
  */

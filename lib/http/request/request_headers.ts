@@ -62,11 +62,7 @@ export class HeaderReader {
   #cookieAt = -1;
   #connection = "";
 
-  /**
-   * Reads all fields.
-   *
-   * @throws {HttpError} INVALID_HEADER if one cannot be sent.
-   */
+  /** @throws {HttpError} INVALID_HEADER if a field cannot be sent. */
   readAll(init: NonNullable<HttpRequestInit["headers"]>): void {
     if (typeof init !== "object" || init === null) {
       throw new HttpError("INVALID_HEADER", `The headers must be an object, not ${String(init)}`);

@@ -130,11 +130,7 @@ const PLACES = 256;
 /** Longer URLs are not kept. */
 const LONGEST_KEPT = 512;
 
-/**
- * Reads a URL.
- *
- * @throws {HttpError} INVALID_URL if it is none that can be fetched.
- */
+/** Reads a URL. @throws {HttpError} INVALID_URL if it is none that can be fetched. */
 export function targetOf(text: string): RequestTarget {
   const { length } = text;
   const place = (length + 31 * text.charCodeAt(length - 1) + 37 * text.charCodeAt(length >> 1)) & (PLACES - 1);
@@ -177,11 +173,7 @@ export function targetOfUrl(url: URL): RequestTarget {
   return { url, origin: href.slice(0, slash), scheme, authority, path };
 }
 
-/**
- * Reads a URL of data: or blob:, which leads to no server.
- *
- * @throws {HttpError} INVALID_URL if it cannot be parsed.
- */
+/** Reads a URL of data: or blob:, which leads to no server. @throws {HttpError} INVALID_URL if it cannot be parsed. */
 export function localTargetOf(text: string): RequestTarget {
   const url = parse(text);
   return { url, origin: url.origin, scheme: "http", authority: "", path: "" };

@@ -27,7 +27,6 @@ const DISTURBED: unique symbol = Symbol.for("nodejs.stream.disturbed") as never;
 
 type ChunkIterator = AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
 
-/** The interface that both kinds of sources share. */
 interface Puller {
   next(): Promise<{ done?: boolean; value?: unknown }>;
   stop(reason: unknown): Promise<unknown>;
@@ -46,7 +45,6 @@ export class StreamBody implements BodySource, RequestBody {
   /**
    * Takes a stream over: locks it at once, so that nobody else does before there is a connection, and reads nothing of it.
    *
-   * @param length How many bytes it has, if that was said; it must be so then.
    * @throws {HttpError} INVALID_BODY if it is locked, or was read.
    */
   constructor(chunks: Chunks, length: number | undefined) {

@@ -1,4 +1,5 @@
-import { copyOf, freshBytes } from "../bytes.ts";
+import { Buffer } from "node:buffer";
+import { makeYoungObjects } from "../../runtime/mod.ts";
 
 /** So many chunks are kept as they came: most bodies have no more. */
 const MOST_VIEWS = 4;
@@ -36,11 +37,7 @@ export class ByteQueue {
     return this.#length;
   }
 
-  /**
-   * Appends bytes: a view that nobody writes to again.
-   *
-   * @param isOwn Whether {@link takeOwn} may give its memory away.
-   */
+  /** Appends a view that nobody writes to again; `isOwn`: {@link takeOwn} may give its memory away. */
   push(chunk: Uint8Array, isOwn: boolean = false): void {
     if (this.#length === 0) this.#areViews = true;
     if (this.#areViews && this.#pieces.length < MOST_VIEWS) {
@@ -118,7 +115,6 @@ export class ByteQueue {
     return pieces;
   }
 
-  /** Drops everything. */
   clear(): void {
     this.#pieces = [];
     this.#own = undefined;
@@ -180,4 +176,21 @@ export class ByteQueue {
     this.#tailStart = 0;
     this.#tailEnd = chunk.length;
   }
+}
+
+/** From this size on it pays to leave out that the memory is cleared: 2 µs instead of 9 for 64 KiB, on Node. */
+const LARGE = 16 * 1024;
+
+/** Bytes in memory of their own, all of which the caller writes to. */
+export function freshBytes(length: number): Uint8Array<ArrayBuffer> {
+  if (length < LARGE) return new Uint8Array(length);
+  makeYoungObjects(length);
+  return new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
+}
+
+/** A copy of bytes in memory of their own. */
+export function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const copy = freshBytes(bytes.length);
+  copy.set(bytes);
+  return copy;
 }

@@ -6,7 +6,7 @@ import { HttpError } from "../http_error.ts";
 import { type BodyConsumer, type BodyControl, type Failure, ResponseBody } from "./response_body.ts";
 
 /** A relay from one body to another, driven by demand: it takes from `source` when a consumer wants bytes of `body`. */
-export abstract class BodyRelay implements BodyConsumer, BodyControl {
+abstract class BodyRelay implements BodyConsumer, BodyControl {
   /** The body it takes bytes from. */
   protected readonly source: ResponseBody;
   /** The body it gives bytes to. */
@@ -15,7 +15,6 @@ export abstract class BodyRelay implements BodyConsumer, BodyControl {
   #isRunning = false;
   #isCalled = false;
 
-  /** @param source The body that is taken; nobody else reads it. */
   constructor(source: ResponseBody) {
     this.source = source;
     this.body.isDecoded = source.isDecoded;
@@ -183,11 +182,8 @@ const MOST_IN_A_ROW = 1024 * 1024;
 const target = new Uint8Array(64 * 1024);
 
 /**
- * A body with its content codings undone, as it is read.
+ * A body with its content codings undone, as it is read. With a coding that is not known it is given as it is.
  *
- * @param body The body as received, which is taken over.
- * @param contentEncoding The value of Content-Encoding. With a coding that is not known the body is given as it is.
- * @param origin For errors.
  * @returns a body that fails with an HttpError DECODING_FAILED if what came is corrupt or ends too early.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-8.4}
  */

@@ -32,7 +32,7 @@ export interface HttpResponse extends Response {
 }
 
 /** The facts about its request that a response keeps. */
-export interface ResponseInfo {
+interface ResponseInfo {
   /** Without the fragment. */
   readonly url: string;
   /** Whether it is not the first response. */
@@ -52,11 +52,7 @@ export function withTrailers(response: Response): HttpResponse {
 
 type Inspect = (value: unknown, options?: unknown) => string;
 
-/**
- * Makes the Response that a fetch gives.
- *
- * @param body The body to read; undefined where there can be none (HEAD, 204, 304).
- */
+/** Makes the Response that a fetch gives; `body` is undefined where there can be none (HEAD, 204, 304). */
 export function createResponse(head: ResponseHead, body: ResponseBody | undefined, info: ResponseInfo): HttpResponse {
   const readable = body === undefined ? undefined : new ReadableBody(body);
   const response = new (FetchedResponse ??= makeFetchedResponse())(head, readable, info);

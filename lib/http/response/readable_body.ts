@@ -1,6 +1,5 @@
 import type { ReadableStream } from "../../streams/mod.ts";
-import { freshBytes } from "../bytes.ts";
-import { ByteQueue } from "./byte_queue.ts";
+import { ByteQueue, freshBytes } from "./byte_queue.ts";
 import { type BodyConsumer, type BodyControl, type Failure, ResponseBody } from "./response_body.ts";
 import { watchResponse, watchStream } from "./unread_responses.ts";
 
@@ -9,12 +8,7 @@ export type WholeKind = "text" | "json" | "bytes" | "arrayBuffer" | "blob" | "fo
 
 const decoder = new TextDecoder();
 
-/**
- * Reads a body to its end and makes of it what is asked for.
- *
- * @param contentType For a Blob and a form.
- * @returns a promise that rejects with the error that the body failed with, or that the result's making threw.
- */
+/** Reads a body to its end and makes of it what is asked for; rejects as the body failed, or as the result's making threw. */
 export function readWhole(body: ResponseBody, kind: WholeKind, contentType: string): Promise<unknown> {
   return new Promise((resolve, reject) => new WholeBody(body, kind, contentType, resolve, reject).start());
 }
@@ -97,7 +91,7 @@ class WholeBody implements BodyConsumer {
  *
  * @see {@link https://fetch.spec.whatwg.org/#concept-body-clone}
  */
-export function teeBody(body: ResponseBody): [ResponseBody, ResponseBody] {
+function teeBody(body: ResponseBody): [ResponseBody, ResponseBody] {
   const copy = body.copy();
   if (copy !== undefined) return [copy, body.copy()!];
   const tee = new BodyTee(body);
@@ -206,7 +200,6 @@ export class ReadableBody {
   #body: ResponseBody;
   #stream: ReadableStream<Uint8Array<ArrayBuffer>> | undefined = undefined;
 
-  /** @param body The body to read. */
   constructor(body: ResponseBody) {
     this.#body = body;
   }

@@ -7,14 +7,13 @@ import { ResponseTrailers } from "./response_headers.ts";
 const MOST = 64 * 1024;
 
 /** The underlying source of a response body's stream: it takes no bytes before they are asked for, and gives copies. */
-export class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
+class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
   readonly type = "bytes";
   readonly #body: ResponseBody;
   /** Undefined once the stream has ended. */
   #controller: ReadableByteStreamController | undefined = undefined;
   #isWanted = false;
 
-  /** @param body The body whose bytes the stream gives. */
   constructor(body: ResponseBody) {
     this.#body = body;
   }
@@ -31,7 +30,6 @@ export class BodyStreamSource implements UnderlyingByteSource, BodyConsumer {
     this.#body.want(this);
   }
 
-  /** Cancels the body. */
   cancel(reason: unknown): void {
     this.#controller = undefined;
     this.#body.cancel(reason);
@@ -123,11 +121,6 @@ export class ResponseBody {
   /** Told when nothing more is to come. */
   observer: BodyObserver | undefined = undefined;
 
-  /**
-   * Makes the body of one response.
-   *
-   * @param control The exchange, which is told of reads and cancellation.
-   */
   constructor(control: BodyControl) {
     this.#control = control;
   }
@@ -139,11 +132,7 @@ export class ResponseBody {
     return body;
   }
 
-  /**
-   * Appends bytes: a view that nobody writes to again. Does nothing after the end.
-   *
-   * @param isOwn Whether the reader may have its memory.
-   */
+  /** Appends a view that nobody writes to again; `isOwn`: its reader may have the memory. Does nothing after the end. */
   push(chunk: Uint8Array, isOwn: boolean = false): void {
     if (this.isOver || chunk.length === 0) return;
     this.#room -= chunk.length;
@@ -160,11 +149,7 @@ export class ResponseBody {
     this.#finish();
   }
 
-  /**
-   * Sets how many bytes it may have, those included that are here. It fails as soon as there are more.
-   *
-   * @param error Makes the error.
-   */
+  /** Sets how many bytes it may have, those included that are here. It fails as soon as there are more. */
   limit(bytes: number, error: () => unknown): void {
     this.#room = bytes - this.#chunks.length;
     this.#tooLarge = error;

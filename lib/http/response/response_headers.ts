@@ -1,10 +1,6 @@
 import type { HeaderList } from "../connection.ts";
 
-/**
- * Returns the fields of a response, which nobody can change, as those of fetch.
- *
- * @param list Flat: name, value, name, value.
- */
+/** Returns the fields of a response, which nobody can change, as those of fetch. */
 export function responseHeaders(list: HeaderList): Headers {
   return new (ResponseHeaders ??= makeResponseHeaders())(list);
 }
@@ -46,11 +42,7 @@ const ofConnection = new Set(["connection", "keep-alive", "proxy-connection", "t
 /** Fields that are no longer true of a body whose codings were undone. */
 const ofCoding = new Set(["content-encoding", "content-length"]);
 
-/**
- * The fields with which a server of the runtime sends a response on, whose framing is the server's own.
- *
- * @param isDecoded Whether the body's codings were undone.
- */
+/** The fields with which a server of the runtime sends a response on, whose framing is the server's own. */
 export function fieldsToSendOn(list: HeaderList, isDecoded: boolean): HeaderList {
   let kept: HeaderList | undefined = undefined;
   for (let at = 0; at < list.length; at += 2) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { resolveOptions } from "../../../lib/http/resolved_options.ts";
+import { resolveOptions } from "../../../lib/http/http_client_options.ts";
 import { type FetchRequest, readRequest } from "../../../lib/http/request/fetch_request.ts";
 import type { HttpRequestInit } from "../../../lib/http/http_request.ts";
 import { HttpError, type HttpErrorCode } from "../../../lib/http/http_error.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { test } from "node:test";
-import { resolveOptions } from "../../../lib/http/resolved_options.ts";
+import { resolveOptions } from "../../../lib/http/http_client_options.ts";
 import { type FetchRequest, readRequest } from "../../../lib/http/request/fetch_request.ts";
 import type { HttpRequestInit } from "../../../lib/http/http_request.ts";
 import { redirected } from "../../../lib/http/request/redirect.ts";

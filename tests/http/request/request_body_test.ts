@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { RequestBody } from "../../../lib/http/connection.ts";
-import { resolveOptions } from "../../../lib/http/resolved_options.ts";
+import { resolveOptions } from "../../../lib/http/http_client_options.ts";
 import { readRequest } from "../../../lib/http/request/fetch_request.ts";
 import type { HttpRequestBody } from "../../../lib/http/http_request.ts";
 import type { BodySource } from "../../../lib/http/request/stream_body.ts";

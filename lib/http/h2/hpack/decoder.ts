@@ -15,15 +15,13 @@ import { DecoderTable, DEFAULT_TABLE_SIZE, type Field, FIELD_OVERHEAD } from "./
 /** A run of spaces is looked at once, where it begins: else long ones would take quadratic time. */
 const OUTER_SPACE = /^[ \t]+|(?<![ \t])[ \t]+$/g;
 
-/** A string literal of a header block. */
-export interface StringLiteral {
+interface StringLiteral {
   /** Its bytes as code units. */
   readonly text: string;
   /** The same without white space at its ends. */
   readonly trimmed: string;
   /** Whether it is without CR, LF and NUL. */
   readonly clean: boolean;
-  /** Whether it came in Huffman code. */
   readonly huffman: boolean;
   /** How many bytes it came in. */
   readonly wireLength: number;
@@ -44,18 +42,8 @@ const wire = new Uint8Array(SLOTS * LONGEST_REMEMBERED);
 const SCRATCH = 8192;
 let scratch: Buffer | undefined;
 
-/**
- * Reads a string literal.
- *
- * @param block The header block.
- * @param start The offset of its bytes, behind the length.
- * @param end The offset of their end.
- * @param huffman Whether they are Huffman code.
- * @returns The string.
- * @throws {CompressionError} if it is no valid Huffman code.
- * @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-5.2}
- */
-export function readStringLiteral(block: Uint8Array, start: number, end: number, huffman: boolean): StringLiteral {
+/** Reads a string literal, without its length. @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-5.2} */
+function readStringLiteral(block: Uint8Array, start: number, end: number, huffman: boolean): StringLiteral {
   if (end - start > LONGEST_REMEMBERED) return make(block, start, end, huffman);
   let hash = huffman ? 1 : 0;
   for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + block[at]) | 0;
@@ -115,24 +103,15 @@ export class HpackDecoder {
   #end = 0;
   #block: Uint8Array = NO_BYTES;
 
-  /**
-   * Starts with an empty table.
-   *
-   * @param maxTableSize The value of our SETTINGS_HEADER_TABLE_SIZE, in bytes.
-   * @param maxHeaderListSize How large a list may be, in bytes; a field counts its name, its value and 32.
-   */
+  /** @param maxHeaderListSize How large a list may be, in bytes; a field counts its name, its value and 32. */
   constructor(maxTableSize: number = DEFAULT_TABLE_SIZE, maxHeaderListSize: number = Infinity) {
     this.#table = new DecoderTable(maxTableSize);
     this.#maxListSize = maxHeaderListSize;
   }
 
   /**
-   * Decodes the head of a response, informational or final. `status`, `malformed` and `tooLarge` tell the rest.
+   * Decodes the head of a response, informational or final, to its fields without `:status`; {@link malformed} and the like tell the rest.
    *
-   * @param block The buffer that holds the whole block.
-   * @param start The offset of its start.
-   * @param end The offset of its end.
-   * @returns The fields without `:status`; yours.
    * @throws {CompressionError} if the connection cannot go on.
    */
   decodeHead(block: Uint8Array, start: number, end: number): HeaderList {
@@ -141,15 +120,7 @@ export class HpackDecoder {
     return list;
   }
 
-  /**
-   * Decodes trailers: as {@link HpackDecoder.decodeHead}, but `:status` is malformed here.
-   *
-   * @param block The buffer that holds the whole block.
-   * @param start The offset of its start.
-   * @param end The offset of its end.
-   * @returns The fields; yours.
-   * @throws {CompressionError} if the connection cannot go on.
-   */
+  /** Decodes trailers: as {@link decodeHead}, but `:status` is malformed here. */
   decodeTrailers(block: Uint8Array, start: number, end: number): HeaderList {
     const list = this.#decode(block, start, end);
     if (this.status !== 0 && this.malformed === "") this.malformed = "a :status in the trailers";

@@ -1,4 +1,3 @@
-import { copyBytes } from "../../bytes.ts";
 import type { HeaderList, RequestHead } from "../../connection.ts";
 import { encodeHuffman, huffmanLength } from "./huffman.ts";
 import { DEFAULT_TABLE_SIZE, EncoderTable, type KnownName, SECRET } from "./indexing_tables.ts";
@@ -7,12 +6,11 @@ import { DEFAULT_TABLE_SIZE, EncoderTable, type KnownName, SECRET } from "./inde
  * A request's head as it was sent, to send it again: most requests on a connection differ in `:path` and Content-Length only.
  * Comparing with it costs a third of looking up each field.
  */
-export class RepeatedHead {
+class RepeatedHead {
   /** The bytes sent before and after `:path`, from 0 on. Kept: a new array a head costs Deno 0.5 µs. */
   bytes: Uint8Array = new Uint8Array(256);
   /** How much of it is before. */
   before = 0;
-  /** How much it is in all. */
   length = 0;
   #added = -1;
   #method = "";
@@ -25,12 +23,7 @@ export class RepeatedHead {
     this.#added = -1;
   }
 
-  /**
-   * Whether a head can be sent as the one that is remembered, but for `:path`.
-   *
-   * @param head The request.
-   * @param added How many entries were added to the dynamic table so far: indexes change with it.
-   */
+  /** Whether a head can be sent as the one that is remembered, but for `:path`; indexes change with each entry that is added. */
   is(head: RequestHead, added: number): boolean {
     if (added !== this.#added || head.method !== this.#method) return false;
     if (head.authority !== this.#authority || head.scheme !== this.#scheme) return false;
@@ -41,17 +34,7 @@ export class RepeatedHead {
     return true;
   }
 
-  /**
-   * Remembers a head. It must not have added anything to the dynamic table.
-   *
-   * @param head The request.
-   * @param added As for {@link RepeatedHead.is}.
-   * @param block The buffer that holds its block.
-   * @param start The offset of its start, behind changes of the table's size.
-   * @param pathStart The offset of `:path`.
-   * @param pathEnd The offset of its end.
-   * @param end The offset of the block's end, before Content-Length.
-   */
+  /** Remembers a head that has added nothing to the dynamic table: its block, behind changes of the table's size. */
   remember(
     head: RequestHead,
     added: number,
@@ -115,8 +98,6 @@ export class HpackEncoder {
   /**
    * Takes over the server's SETTINGS_HEADER_TABLE_SIZE. We use 4 KiB of it at most: a request's fields fit, and the server
    * keeps the table too.
-   *
-   * @param bytes The setting.
    */
   setMaxTableSize(bytes: number): void {
     const limit = Math.min(bytes, DEFAULT_TABLE_SIZE);
@@ -127,13 +108,7 @@ export class HpackEncoder {
     this.#older.forget();
   }
 
-  /**
-   * Encodes the head of a request.
-   *
-   * @param head The request.
-   * @param contentLength The body's bytes, if Content-Length is to be sent.
-   * @returns How many bytes {@link HpackEncoder.block} has now.
-   */
+  /** Encodes the head of a request, with Content-Length if it is given. @returns How many bytes {@link block} has now. */
   encodeRequest(head: RequestHead, contentLength: number | undefined): number {
     if (this.#isRepeated(head)) {
       const pathIndex = this.#table.indexOf(this.#path, head.path);
@@ -160,12 +135,7 @@ export class HpackEncoder {
     return this.#end(contentLength);
   }
 
-  /**
-   * Encodes any list of fields. Pseudo-headers are fields like others here, and nothing is checked.
-   *
-   * @param fields The field list to encode.
-   * @returns How many bytes {@link HpackEncoder.block} has now.
-   */
+  /** Encodes any fields, pseudo-headers too; nothing is checked. @returns How many bytes {@link block} has now. */
   encodeFields(fields: HeaderList): number {
     this.#start();
     for (let i = 0; i < fields.length; i += 2) this.#field(this.#table.name(fields[i]), fields[i + 1]);
@@ -275,4 +245,12 @@ export class HpackEncoder {
     larger.set(this.block.subarray(0, this.#length));
     this.block = larger;
   }
+}
+
+/** Copies bytes from `start` to `end`. @returns The offset behind the copy in the target. */
+function copyBytes(from: Uint8Array, start: number, end: number, to: Uint8Array, at: number): number {
+  // Up to some 60 bytes, a loop is faster than set() and the view that it needs.
+  if (end - start > 64) to.set(from.subarray(start, end), at);
+  else for (let i = start, j = at; i < end;) to[j++] = from[i++];
+  return at + end - start;
 }

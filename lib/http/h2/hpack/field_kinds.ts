@@ -5,7 +5,6 @@
  * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4.3}
  */
 export class CompressionError extends Error {
-  /** `CompressionError`. */
   override readonly name: string = "CompressionError";
 }
 
@@ -14,7 +13,7 @@ export const UNKNOWN: number = -1;
 /** A name that any value without CR, LF and NUL may follow. */
 export const ORDINARY = 0;
 /** `:status`. */
-export const STATUS = 1;
+const STATUS = 1;
 /** `te`: only "trailers" may follow. */
 export const TE = 2;
 /** A name that no response may have. */
@@ -29,26 +28,12 @@ const SPECIAL = new Map([
 /** The characters of a valid name: RFC 9110's tchar without capitals. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 
-/**
- * Returns the kind of a field with this name, by the checks it needs.
- *
- * @param name As it came.
- * @returns {@link ORDINARY}, {@link STATUS}, {@link TE} or {@link FORBIDDEN}.
- * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.2}
- */
+/** The kind of a field with this name, by the checks it needs. @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-8.2} */
 export function kindOfName(name: string): number {
   return SPECIAL.get(name) ?? (TOKEN.test(name) ? ORDINARY : FORBIDDEN);
 }
 
-/**
- * The same of a field, when its value is known too: FORBIDDEN if a response must not have it, {@link STATUS} if it is a good
- * status, and else {@link ORDINARY}.
- *
- * @param kind Of its name.
- * @param value As it came.
- * @param clean Whether the value is without CR, LF and NUL.
- * @returns {@link ORDINARY}, {@link STATUS} or {@link FORBIDDEN}.
- */
+/** The same when the value is known too: {@link FORBIDDEN} if a response must not have it, `clean` if it has no CR, LF and NUL. */
 export function kindOfField(kind: number, value: string, clean: boolean): number {
   if (kind === ORDINARY) return clean ? ORDINARY : FORBIDDEN;
   // 101 does not exist in HTTP/2 (RFC 9113 8.6).
@@ -56,13 +41,7 @@ export function kindOfField(kind: number, value: string, clean: boolean): number
   return kind === TE && value === "trailers" ? ORDINARY : FORBIDDEN;
 }
 
-/**
- * Says what is wrong with a {@link FORBIDDEN} field.
- *
- * @param name As it came.
- * @param value As it came.
- * @returns The end of a sentence about the response.
- */
+/** The fault of a {@link FORBIDDEN} field, as the end of a sentence about the response. */
 export function whyForbidden(name: string, value: string): string {
   const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
   if (name === ":status") return `the status ${JSON.stringify(value.slice(0, 20))}, which HTTP/2 does not have`;

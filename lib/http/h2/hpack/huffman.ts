@@ -12,11 +12,7 @@ export const END_OF_STRING = 256;
 /** Bits of the Huffman code of each byte, and of {@link END_OF_STRING}. */
 export const CODE_LENGTHS: Uint8Array = Uint8Array.from(LENGTHS, (digit) => parseInt(digit, 31));
 
-/**
- * The Huffman code of each byte, and of {@link END_OF_STRING}, in the low bits.
- *
- * @see {@link https://www.rfc-editor.org/rfc/rfc7541#appendix-B}
- */
+/** The codes, in the low bits. @see {@link https://www.rfc-editor.org/rfc/rfc7541#appendix-B} */
 export const CODES: Uint32Array = canonicalCodes(CODE_LENGTHS);
 
 function canonicalCodes(lengths: Uint8Array): Uint32Array {
@@ -58,13 +54,8 @@ function tree(): Uint16Array {
 }
 
 /**
- * Decodes a string literal's Huffman code.
+ * Decodes a string literal's Huffman code to the start of `to`, which is at least `(end - start) * 8 / 5` long. Returns the length.
  *
- * @param from The header block.
- * @param start The offset of the code in it.
- * @param end The offset of its end.
- * @param to The buffer for the bytes, from 0 on; at least `(end - start) * 8 / 5` long.
- * @returns How many bytes they are.
  * @throws {CompressionError} for EOS, or padding that is longer than 7 bits or not ones.
  * @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-5.2}
  */
@@ -103,27 +94,14 @@ export function decodeHuffman(from: Uint8Array, start: number, end: number, to: 
   return length;
 }
 
-/**
- * How long a text is in Huffman code.
- *
- * @param text A byte string.
- * @returns Bytes.
- */
+/** Bytes of a byte string in Huffman code. */
 export function huffmanLength(text: string): number {
   let bits = 0;
   for (let i = 0; i < text.length; i++) bits += CODE_LENGTHS[text.charCodeAt(i) & 0xff];
   return (bits + 7) >>> 3;
 }
 
-/**
- * Writes a text in Huffman code, padded with ones.
- *
- * @param text A byte string.
- * @param to The buffer to write to.
- * @param at From where on; there must be room for {@link huffmanLength} bytes.
- * @returns Where it ends.
- * @see {@link https://www.rfc-editor.org/rfc/rfc7541#section-5.2}
- */
+/** Writes a byte string in Huffman code, padded with ones, for which there must be room. Returns where it ends. */
 export function encodeHuffman(text: string, to: Uint8Array, at: number): number {
   let window = 0; // the bits not written yet are its low ones; those above are stale
   let bits = 0; // at most 7 before a code is added

@@ -19,7 +19,7 @@ export const STATIC_FIELDS: readonly string[] = [
   ...["transfer-encoding", "", "user-agent", "", "vary", "", "via", "", "www-authenticate", ""],
 ];
 
-/** How many static fields there are: dynamic ones have the indexes above. */
+/** Dynamic fields have the indexes above. */
 export const STATIC_COUNT = 61;
 
 /** Bytes that an entry of a dynamic table, or a field of a header list, counts besides its name and value (RFC 7541 4.1). */
@@ -30,7 +30,6 @@ export const DEFAULT_TABLE_SIZE = 4096;
 
 /** An entry of the table. What is to be checked of it was checked when it came. */
 export interface Field {
-  /** Of the field. */
   readonly name: string;
   /** Without white space at its ends. */
   readonly value: string;
@@ -66,11 +65,7 @@ export class DecoderTable {
   readonly #ring: Field[];
   readonly #mask: number;
 
-  /**
-   * Starts empty.
-   *
-   * @param maxSize Bytes that the server may make it at most, by our SETTINGS.
-   */
+  /** @param maxSize Bytes that the server may make it at most, by our SETTINGS. */
   constructor(maxSize: number) {
     this.#maxSize = maxSize;
     this.#limit = Math.min(maxSize, DEFAULT_TABLE_SIZE);
@@ -79,13 +74,7 @@ export class DecoderTable {
     this.#mask = places - 1;
   }
 
-  /**
-   * The entry with an index.
-   *
-   * @param index 1 to 61: static; from 62 on: dynamic, the newest first.
-   * @returns The entry.
-   * @throws {CompressionError} if there is none.
-   */
+  /** The entry with an index: 1 to 61 are static; from 62 on dynamic, the newest first. @throws {CompressionError} if there is none. */
   at(index: number): Field {
     const back = index - STATIC_COUNT;
     if (back <= 0 && index > 0) return STATIC[index - 1];
@@ -93,11 +82,7 @@ export class DecoderTable {
     return this.#ring[(this.#added - back) & this.#mask];
   }
 
-  /**
-   * Adds an entry, and evicts others to make room; one that is larger than the table empties it.
-   *
-   * @param field The new entry.
-   */
+  /** Adds an entry, and evicts others to make room; one that is larger than the table empties it. */
   add(field: Field): void {
     this.#evict(this.#limit - field.size);
     if (field.size > this.#limit) return;
@@ -107,12 +92,7 @@ export class DecoderTable {
     this.#size += field.size;
   }
 
-  /**
-   * Changes the table's size, as the server says.
-   *
-   * @param limit In bytes.
-   * @throws {CompressionError} if it is more than our SETTINGS allow.
-   */
+  /** Changes the table's size in bytes, as the server says. @throws {CompressionError} if it is more than our SETTINGS allow. */
   resize(limit: number): void {
     if (limit > this.#maxSize) {
       throw new CompressionError(`a dynamic table of ${limit} bytes, where ${this.#maxSize} are allowed`);
@@ -132,9 +112,9 @@ export class DecoderTable {
 }
 
 /** Fields with the name go into the dynamic table when they are sent, until that proves useless. */
-export const EAGER = 0;
+const EAGER = 0;
 /** They do when one is sent twice in a row: their values are mostly new ones. */
-export const RELUCTANT = 1;
+const RELUCTANT = 1;
 /** They never do, and whoever passes them on must not do it either (RFC 7541 7.1.3). */
 export const SECRET = 2;
 
@@ -166,12 +146,6 @@ export class KnownName {
   /** The last value that was not added. */
   passedOver: string | undefined = undefined;
 
-  /**
-   * A name without entries.
-   *
-   * @param name In lower case.
-   * @param staticIndex Its first index in the static table, or 0.
-   */
   constructor(name: string, staticIndex: number) {
     this.name = name;
     this.staticIndex = staticIndex;
@@ -180,10 +154,8 @@ export class KnownName {
 }
 
 /** A field that one of the tables has. */
-export class TableEntry {
-  /** Of the field. */
+class TableEntry {
   readonly name: KnownName;
-  /** Of the field. */
   readonly value: string;
   /** The static index; 0 for a dynamic entry. */
   readonly staticIndex: number;
@@ -192,14 +164,6 @@ export class TableEntry {
   /** Whether it was sent again after it was added. */
   used = false;
 
-  /**
-   * An entry that is not in a table yet.
-   *
-   * @param name Of the field.
-   * @param value Of the field.
-   * @param staticIndex In the static table, or 0.
-   * @param number In the dynamic table, from 0 on.
-   */
   constructor(name: KnownName, value: string, staticIndex: number, number: number) {
     this.name = name;
     this.value = value;
@@ -223,7 +187,6 @@ export class EncoderTable {
   #first = 0;
   #names = new Map<string, KnownName>();
 
-  /** Starts with the static table. */
   constructor() {
     for (let i = 0; i < STATIC_FIELDS.length; i += 2) {
       const index = i / 2 + 1;
@@ -234,24 +197,13 @@ export class EncoderTable {
     }
   }
 
-  /**
-   * Returns the encoder's record of a name.
-   *
-   * @param name In lower case.
-   * @returns The same object for the same name, as long as there are entries of it.
-   */
+  /** The record of a lower-case name: the same object as long as there are entries of it. */
   name(name: string): KnownName {
     const known = this.#names.get(name);
     return known ?? this.#newName(name);
   }
 
-  /**
-   * The index of a field.
-   *
-   * @param known Its name.
-   * @param value Its value.
-   * @returns The index; 0 if no table has it.
-   */
+  /** 0 if no table has the field. */
   indexOf(known: KnownName, value: string): number {
     let entry = known.newest;
     if (entry === undefined || entry.value !== value) {
@@ -266,24 +218,13 @@ export class EncoderTable {
     return STATIC_COUNT + this.added - entry.number;
   }
 
-  /**
-   * The index of some field with a name.
-   *
-   * @param known The name.
-   * @returns The index; 0 if no table has it.
-   */
+  /** The index of some field with a name; 0 if no table has it. */
   indexOfName(known: KnownName): number {
     if (known.staticIndex !== 0) return known.staticIndex;
     return known.newest === undefined ? 0 : STATIC_COUNT + this.added - known.newest.number;
   }
 
-  /**
-   * Whether a field that no table has should be added. Remembers that it was asked.
-   *
-   * @param known Its name, not a secret one.
-   * @param value Its value.
-   * @returns Whether {@link EncoderTable.add} is to be called.
-   */
+  /** Whether a field that no table has should be added; its name is no secret one. Remembers that it was asked. */
   isWorthwhile(known: KnownName, value: string): boolean {
     // A large one would push out all the others.
     if ((known.name.length + value.length + FIELD_OVERHEAD) * 2 > this.limit) return false;
@@ -293,12 +234,7 @@ export class EncoderTable {
     return false;
   }
 
-  /**
-   * Adds a field, and evicts others to make room.
-   *
-   * @param known Its name.
-   * @param value Its value.
-   */
+  /** Adds a field, and evicts others to make room. */
   add(known: KnownName, value: string): void {
     const size = known.name.length + value.length + FIELD_OVERHEAD;
     this.#evict(this.limit - size);
@@ -312,11 +248,6 @@ export class EncoderTable {
     (known.values ??= new Map()).set(value, entry);
   }
 
-  /**
-   * Changes the size of the dynamic table.
-   *
-   * @param limit In bytes.
-   */
   resize(limit: number): void {
     this.limit = limit;
     this.#evict(limit);
