@@ -38,8 +38,8 @@ export async function main(words: readonly string[]): Promise<number> {
     if (result === "help") return print(name ? help() : overview + help());
     return result === "version" ? printVersion() : result;
   } catch (error) {
-    const { failureText } = await loadFailure();
-    process.stderr.write(`millrace: ${failureText(error)}\n`);
+    const [{ explain }, { printable }] = await loadFailure();
+    process.stderr.write(`millrace: ${printable(explain(error))}\n`);
     if (!(error instanceof UsageError)) return FAILED;
     process.stderr.write(`see ${name === undefined || name === "precompress" ? "" : `${name} `}--help\n`);
     return WRONG_USAGE;
@@ -47,8 +47,8 @@ export async function main(words: readonly string[]): Promise<number> {
 }
 
 /** Loads the texts of failures, which need modules that `--version` and mistyped words do not. */
-function loadFailure(): Promise<typeof import("./failure.ts")> {
-  return import("./failure.ts");
+function loadFailure(): Promise<[typeof import("../precompress/internal.ts"), typeof import("../static/internal.ts")]> {
+  return Promise.all([import("../precompress/internal.ts"), import("../static/internal.ts")]);
 }
 
 /** Prints all options, or those of the command with that name. */
