@@ -1,5 +1,6 @@
-import { bytesOfView, described, hasBackpressure, transformRest } from "../streams/internal.ts";
+import { described, hasBackpressure, transformRest } from "../streams/internal.ts";
 import type { TransformStreamDefaultController } from "../streams/mod.ts";
+import { bytesOf, textOrBytes } from "./complete_lines.ts";
 
 /** The bytes that a well-formed text takes in UTF-8. */
 export function utf8Length(text: string): number {
@@ -49,23 +50,4 @@ export function addInPieces(
 
 function pieceOf(whole: string | Uint8Array, from: number, to: number): string | Uint8Array {
   return typeof whole === "string" ? whole.slice(from, to) : whole.subarray(from, to);
-}
-
-/** A chunk of text as it is, and the bytes of any other one, without a copy. */
-export function textOrBytes(chunk: unknown): string | Uint8Array {
-  if (typeof chunk === "string") return chunk;
-  const bytes = bytesOf(chunk);
-  if (bytes !== undefined) return bytes;
-  throw new TypeError(`a chunk must be a string, a Uint8Array or another BufferSource, not ${described(chunk)}`);
-}
-
-/** The bytes of a chunk, without a copy; undefined for text and other values. */
-export function bytesOf(chunk: unknown): Uint8Array | undefined {
-  if (ArrayBuffer.isView(chunk)) return bytesOfView(chunk);
-  return isArrayBuffer(chunk) ? new Uint8Array(chunk) : undefined;
-}
-
-/** Of any realm. */
-function isArrayBuffer(value: unknown): value is ArrayBuffer {
-  return Object.prototype.toString.call(value) === "[object ArrayBuffer]";
 }

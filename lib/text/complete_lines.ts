@@ -1,4 +1,4 @@
-import { textOrBytes } from "./chunks.ts";
+import { bytesOfView, described } from "../streams/internal.ts";
 
 const LF = 10;
 const CR = 13;
@@ -363,4 +363,23 @@ export class CompleteLines {
 /** Whether a code unit is the first half of a surrogate pair. */
 function isFirstHalf(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
+}
+
+/** A chunk of text as it is, and the bytes of any other one, without a copy. */
+export function textOrBytes(chunk: unknown): string | Uint8Array {
+  if (typeof chunk === "string") return chunk;
+  const bytes = bytesOf(chunk);
+  if (bytes !== undefined) return bytes;
+  throw new TypeError(`a chunk must be a string, a Uint8Array or another BufferSource, not ${described(chunk)}`);
+}
+
+/** The bytes of a chunk, without a copy; undefined for text and other values. */
+export function bytesOf(chunk: unknown): Uint8Array | undefined {
+  if (ArrayBuffer.isView(chunk)) return bytesOfView(chunk);
+  return isArrayBuffer(chunk) ? new Uint8Array(chunk) : undefined;
+}
+
+/** Of any realm. */
+function isArrayBuffer(value: unknown): value is ArrayBuffer {
+  return Object.prototype.toString.call(value) === "[object ArrayBuffer]";
 }
