@@ -47,13 +47,13 @@ const TOGETHER = [
 
 /** Parts that programs import for themselves count more than those that only the command loads, or workers. */
 const WEIGHTS: Readonly<Record<string, number>> = {
-  "mod.ts": 20,
+  "mod.ts": 40,
+  "lib/http/mod.ts": 8,
+  "lib/static/mod.ts": 8,
+  "lib/compression/mod.ts": 6,
   "lib/cli/cli.ts": 3,
   "lib/codecs/mod.ts": 3,
-  "lib/compression/mod.ts": 3,
   "lib/files/mod.ts": 3,
-  "lib/http/mod.ts": 3,
-  "lib/static/mod.ts": 3,
   "lib/upload/mod.ts": 3,
   "lib/node/mod.ts": 1,
   "lib/pino/mod.ts": 1,

@@ -10,29 +10,29 @@ import { root, runtime } from "../support/runtime.ts";
 
 const runtimes = { node: [], bun: [], deno: ["run", "-A", "--quiet"] } as const;
 
-/** Of subpaths: how many modules an import loads, and how many KB of code that may be. */
+/** Of subpaths: how many modules an import loads, and how many KB of code that may be: about a tenth more than it is. */
 const budgets: Readonly<Record<string, readonly [modules: number, kilobytes: number]>> = {
-  ".": [4, 370],
-  "./batch": [4, 370],
-  "./bun": [11, 600],
-  "./cli": [2, 50],
-  "./codecs": [4, 370],
+  ".": [4, 390],
+  "./batch": [4, 390],
+  "./bun": [11, 640],
+  "./cli": [2, 60],
+  "./codecs": [4, 390],
   "./compression": [3, 190],
-  "./esbuild": [11, 600],
+  "./esbuild": [11, 640],
   "./fastify": [2, 2],
-  "./files": [7, 530],
+  "./files": [8, 570],
   "./hono": [2, 2],
-  "./http": [4, 590],
-  "./install": [2, 210],
-  "./node": [4, 390],
-  "./pino": [6, 520],
-  "./precompress": [10, 590],
-  "./s3": [5, 730],
-  "./static": [5, 290],
-  "./streams": [2, 200],
-  "./text": [4, 370],
-  "./upload": [6, 700],
-  "./vite": [11, 600],
+  "./http": [5, 640],
+  "./install": [2, 215],
+  "./node": [5, 410],
+  "./pino": [7, 560],
+  "./precompress": [10, 610],
+  "./s3": [6, 830],
+  "./static": [6, 320],
+  "./streams": [2, 210],
+  "./text": [4, 390],
+  "./upload": [8, 800],
+  "./vite": [11, 640],
 };
 
 /** What streams look at when they load: how Node and Bun keep asynchronous contexts, and how Node marks its streams. */
