@@ -11,7 +11,7 @@ export const chosen: readonly string[] = [
   ...inFolder("codecs", "checksum errors stream"),
   ...inFolder("compression", "node respond"),
   ...inFolder("semantics", "accept_encoding byte_ranges dictionaries entity_tags"),
-  ...inFolder("files", "atomic_file file_streams gathered number_file_writer replaced_files rotating_file_writable"),
+  ...inFolder("files", "atomic_file file_streams number_file_writer replaced_files rotating_file_writable write_batch"),
   ...inFolder("node", "readables to_web writables"),
   ...inFolder("static", "fields general_fields middleware mount options request_target served_paths"),
   ...inFolder("static/tree", "manifest path_index scan_tree"),

@@ -15,7 +15,7 @@ export class FileCommand {
  *
  * @param letGo Called when it throws, or returns no size.
  */
-export function guardedSize<T>(size: QueuingStrategySize<T>, letGo: () => void): QueuingStrategySize<T> {
+export function guardedSize<T>(size: (chunk: T) => number, letGo: () => void): (chunk: T) => number {
   return (chunk) => {
     try {
       return checkedSize(size(chunk));

@@ -25,7 +25,7 @@ const wrong: readonly [options: object, message: RegExp][] = [
   [{ fallback: true }, /^fallback must be a path below the folder or a function, not true$/],
   [{ fallback: "none.html" }, /^fallback "none\.html" is not among the files/],
   [{ basePath: "/a?b" }, /^basePath must be a path such as \/docs\/, not "\/a\?b"$/],
-  [{ cors: "*" }, /^cors must be true or false, a list of origins or a function, not "\*"$/],
+  [{ cors: "*" }, /^cors must be true, false, a list of origins or a function, not "\*"$/],
   [
     { cors: ["*"] },
     /^cors "\*" is not an origin as browsers send it: use one such as https:\/\/app\.example, or true for any$/,
