@@ -6,8 +6,7 @@ import { extensions } from "../precompress/mod.ts";
 import { createStaticHandler } from "../static/mod.ts";
 import { bytes, func, integer, listOf, number, schema, type SchemaOf, signal, text } from "../streams/internal.ts";
 import { MAX_TIMER_DELAY, TimeLimit } from "../timers/mod.ts";
-import type { Analysis, AnalyzedFile } from "./analysis.ts";
-import { judge } from "./judge.ts";
+import { type Analysis, type AnalyzedFile, judge } from "./judge.ts";
 import { type Ask, type Locate, Visitor } from "./visitor.ts";
 
 /** Lists the paths of a folder's files that a server would send by their own names, sorted. */

@@ -4,4 +4,4 @@
  * @module
  */
 export { analyze, type AnalyzeOptions, analyzeOptions } from "./analyze.ts";
-export { type Analysis, type AnalyzedFile, type Finding, type FindingKind, hints } from "./analysis.ts";
+export { type Analysis, type AnalyzedFile, type Finding, type FindingKind, hints } from "./judge.ts";
