@@ -1,11 +1,12 @@
-import type { Cache } from "./cache/cache.ts";
-import type { Immutability, Selection } from "./selection.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Cache, CacheReport } from "./cache/cache.ts";
 import type { Settings } from "./options.ts";
 import type { Places } from "./places.ts";
 import type { Pool, ProgressMeter } from "./pool.ts";
-import type { PreviousFiles } from "./tree_files.ts";
+import { explain, type Problem } from "./problem.ts";
+import type { FileRecord } from "./records.ts";
+import type { Immutability, Selection } from "./selection.ts";
 import type { Target } from "./target.ts";
+import type { PreviousFiles } from "./tree_files.ts";
 
 /** The dictionary of the site, as deltas need it. */
 export interface SiteDictionary {
@@ -31,4 +32,55 @@ export interface Context {
   readonly ledger: Ledger;
   readonly pool: Pool;
   readonly progress: ProgressMeter;
+}
+
+/**
+ * Why a file gets no variants: it is smaller than `minSize`; `include` and `exclude` do not want it; it is compressed in
+ * itself, by its extension or by its entropy; or it is a compressed form that stands beside its original.
+ */
+export type LeftAlone = "small" | "unwanted" | "compressedByName" | "dense" | "beside";
+
+/** An account of what a run found and did. */
+export class Ledger {
+  /** The records for the manifest: at first, those of earlier runs. */
+  readonly records: Map<string, FileRecord>;
+  /** Files with new variants; in a dry run, those that lack some. */
+  readonly compressed: Set<string> = new Set();
+  readonly removed: string[] = [];
+  /** Files copied to `out`. */
+  readonly copied: string[] = [];
+  /** Compressed files of others that are used as they are. */
+  readonly found: string[] = [];
+  /** Files that a copy has already, put there by somebody else: they stay as they are. */
+  readonly ready: Set<string> = new Set();
+  /** Files of ours that are of no use any more and could not be removed. */
+  readonly stuck: Set<string> = new Set();
+  /** Files that a problem is about, or about one of their variants. */
+  readonly troubled: Set<string> = new Set();
+  /** Why files get no variants, by path. */
+  readonly leftAlone: Map<string, LeftAlone> = new Map();
+  readonly problems: Problem[] = [];
+  /** How long each file's variants took to make, in ms of one thread. */
+  readonly times: Map<string, number> = new Map();
+  /** The dictionary of the site, if there is one: its path, its size in bytes, and a hash of what it was made of. */
+  siteDictionary: { readonly path: string; readonly size: number; readonly madeOf: string } | undefined;
+  /** The part that the cache had, once the run has ended. */
+  cache: CacheReport | undefined;
+  unchanged = 0;
+  skipped = 0;
+
+  constructor(before: ReadonlyMap<string, FileRecord>) {
+    this.records = new Map(before);
+  }
+
+  /** Counts in that making a variant of `path` took `ms`. */
+  spend(path: string, ms: number): void {
+    this.times.set(path, (this.times.get(path) ?? 0) + ms);
+  }
+
+  /** Takes note of a problem at `path`, which is that of the file that `work` is about, or of one of its variants. */
+  fail(path: string, error: unknown, work?: { readonly file: { readonly path: string } }): void {
+    this.problems.push({ path, message: explain(error) });
+    this.troubled.add(work?.file.path ?? path);
+  }
 }

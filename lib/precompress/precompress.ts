@@ -6,9 +6,8 @@ import { Turn } from "../files/internal.ts";
 import { isAbandonedTemporary } from "../files/mod.ts";
 import { act } from "./carry_out.ts";
 import { Cache, openStore } from "./cache/cache.ts";
-import type { Context } from "./context.ts";
+import { type Context, Ledger } from "./context.ts";
 import { immutabilityOf, requireMatch, type Selection, selectionOf, toldBy } from "./selection.ts";
-import { Ledger } from "./ledger.ts";
 import {
   type CheckedOptions,
   type PrecompressOptions,

@@ -1,5 +1,4 @@
-import type { Context } from "./context.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Context, Ledger } from "./context.ts";
 import type { FileRecord, VariantRecord } from "./records.ts";
 import { type DeltaFormat, extensions, type VariantFormat } from "./formats.ts";
 import type { Copy, Plan, Work } from "./plan.ts";

@@ -1,5 +1,5 @@
 import type { CacheReport } from "./cache/cache.ts";
-import type { Ledger, LeftAlone } from "./ledger.ts";
+import type { Ledger, LeftAlone } from "./context.ts";
 import type { DeltaFormat, VariantFormat } from "./formats.ts";
 import type { Settings } from "./options.ts";
 import type { Places } from "./places.ts";
