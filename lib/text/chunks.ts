@@ -29,14 +29,9 @@ export function bytesOfChunk(chunk: unknown): Uint8Array {
  */
 const PIECE = 32 * 1024;
 
-/** Whatever takes a chunk in pieces. */
-interface PieceTaker {
-  add(piece: string | Uint8Array): void;
-}
-
 /** Adds a chunk to a text, a piece at a time; returns what the transformer has to return. */
 export function addInPieces(
-  text: PieceTaker,
+  text: { add(piece: string | Uint8Array): void },
   chunk: unknown,
   controller: TransformStreamDefaultController<never>,
 ): Promise<never> | undefined {

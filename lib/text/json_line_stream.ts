@@ -51,11 +51,6 @@ export interface InvalidJsonLine {
  */
 export type OnInvalidJsonLine<T> = (invalid: InvalidJsonLine) => T | undefined;
 
-/** The error of a stream that is not told what to do with such lines. */
-export function invalidJsonError({ line, text, error }: InvalidJsonLine): SyntaxError {
-  return new SyntaxError(`line ${line}: ${quoted(text)} is not JSON`, { cause: error });
-}
-
 /** Lines of white space as JSON has it. */
 const BLANK = /^[ \t\r]*$/;
 /** A blank line that is longer than this is found by its error. */
@@ -126,7 +121,9 @@ export class JsonLineReader<T> extends ReleasingTransformer implements Transform
       const text = line.endsWith("\r") ? line.slice(0, -1) : line;
       const invalid = { line: this.#lines + count, text, error: error as SyntaxError };
       const onInvalid = this.#onInvalid;
-      if (onInvalid === "throw") throw invalidJsonError(invalid);
+      if (onInvalid === "throw") {
+        throw new SyntaxError(`line ${invalid.line}: ${quoted(text)} is not JSON`, { cause: error });
+      }
       return onInvalid === "skip" ? undefined : onInvalid(invalid);
     }
   }
