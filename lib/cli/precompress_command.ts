@@ -179,7 +179,10 @@ function tell(
   if (!json) {
     tellProblems(report.problems);
     tellAboutCache(report.cache);
-    if (stale) process.stderr.write(`millrace: ${staleFiles(report)}: run millrace precompress\n`);
+    if (stale) {
+      const files = counted(outputsOf(report).length, "file has", "files have");
+      process.stderr.write(`millrace: ${files} missing or stale outputs: run millrace precompress\n`);
+    }
   }
   return report.problems.length > 0 || stale ? FAILED : DONE;
 }
@@ -210,10 +213,6 @@ function summary(report: PrecompressReport, action: PrecompressArguments["action
 /** The files that a run would do something about; paths below the folder. */
 function outputsOf({ compressed, copied, removed }: PrecompressReport): string[] {
   return [...new Set([...compressed, ...copied, ...removed])].sort();
-}
-
-function staleFiles(report: PrecompressReport): string {
-  return `${counted(outputsOf(report).length, "file has", "files have")} missing or stale outputs`;
 }
 
 function showProgress({ bytesDone, bytesTotal, fraction, remainingMs }: PrecompressProgress): void {
