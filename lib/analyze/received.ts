@@ -3,17 +3,11 @@ import type { ReferenceKind } from "../pages/mod.ts";
 import { formatBytes } from "../quantities/mod.ts";
 import { contentCodings, undoableFormats } from "../semantics/mod.ts";
 
-/** How long clients keep a response. */
-export interface Lifetime {
-  readonly isStored: boolean;
-  /** In seconds, without asking again; 0 if they ask each time. */
-  readonly fresh: number;
-  /** Whether it has what they can ask by. */
-  readonly hasValidator: boolean;
-}
-
-/** Reads the fields of a response that say how long it is kept (RFC 9111, section 4.2.1). */
-export function lifetimeOf(headers: Headers): Lifetime {
+/**
+ * Reads the fields of a response that say how long it is kept (RFC 9111, section 4.2.1): `fresh` in seconds without
+ * asking again, 0 if clients ask each time; `hasValidator` if they can.
+ */
+export function lifetimeOf(headers: Headers): { isStored: boolean; fresh: number; hasValidator: boolean } {
   const directives = directivesOf(headers.get("cache-control") ?? "");
   const hasValidator = headers.has("etag") || headers.has("last-modified");
   return { isStored: !directives.has("no-store"), fresh: freshness(directives, headers), hasValidator };
