@@ -58,11 +58,6 @@ const ASSETS_WITHIN = /(?:^|\/)assets\/$/;
 /** Angular's, whose assets have hashes in base32, whatever its scripts have. */
 const ASSETS_OF_ANGULAR = /(?:^|\/)media\/$/;
 
-/** Whether a folder, by its path with a slash at the end, has a name that build tools give to one of scripts or styles. */
-export function isCodeFolder(folder: string): boolean {
-  return CODE.test(folder);
-}
-
 /**
  * Other folders for scripts of a build that put a file into `folder`: none if build tools make no folder of that name.
  */
@@ -135,7 +130,7 @@ class TreeEvidence {
   constructor(paths: Iterable<string>) {
     this.#list(paths);
     for (const [folder, { code }] of this.#listed) {
-      if (code.length === 0 || !isCodeFolder(folder)) continue;
+      if (code.length === 0 || !CODE.test(folder)) continue;
       const several = codeIn(parentOf(folder));
       const known = this.#codeFolders.get(several);
       if (known) known.push(folder);
