@@ -58,13 +58,11 @@ interface Hooks {
   readonly closeBundle?: {
     readonly order: "post";
     readonly sequential: true;
-    handler(this: HookContext, error?: unknown): Promise<void>;
+    handler(
+      this: { readonly meta: { readonly watchMode: boolean }; info(text: string): void },
+      error?: unknown,
+    ): Promise<void>;
   };
-}
-
-interface HookContext {
-  readonly meta: { readonly watchMode: boolean };
-  info(text: string): void;
 }
 
 /**
