@@ -218,7 +218,7 @@ export const staticHandlerOptions: SchemaOf<
       oneOf<false>([false]),
     ]),
     cacheControl: anyOf([fieldValue(), func<(path: string) => string | undefined>()]),
-    basePath: text("/", "a path such as /docs/", isBasePath),
+    basePath: text("/", "a path such as /docs/", (path) => !/[?#\\]|\/\/|(?:^|\/)\.\.?(?:\/|$)/.test(path)),
     precompressed: listOf(oneOf<PrecompressedCoding>(codings), "a list of codings"),
     dictionaries: bool(true),
     memoryLimit: bytes(MEMORY_LIMIT),
@@ -231,10 +231,6 @@ export const staticHandlerOptions: SchemaOf<
 
 function isFileName(name: string): boolean {
   return !["", ".", ".."].includes(name) && !name.includes("/");
-}
-
-function isBasePath(path: string): boolean {
-  return !/[?#\\]|\/\/|(?:^|\/)\.\.?(?:\/|$)/.test(path);
 }
 
 function pathBelow<D extends string | undefined = undefined>(fallback?: D): Member<string, D> {

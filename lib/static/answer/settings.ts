@@ -90,9 +90,6 @@ export interface TreeSettings extends Settings {
   readonly dictionaryLink: () => string;
 }
 
-/** The part of {@linkcode TreeSettings} that a table adds. */
-type Added = Pick<TreeSettings, "siteDictionary" | "dictionaryLink">;
-
 /** The files of a tree, as their immutability depends on them. */
 interface NamedFiles {
   /** All paths. */
@@ -102,7 +99,11 @@ interface NamedFiles {
 }
 
 /** The settings for a tree. The option comes before the manifest; names count only where neither says anything. */
-export function settingsFor(tree: NamedFiles, settings: Settings, added: Added): TreeSettings {
+export function settingsFor(
+  tree: NamedFiles,
+  settings: Settings,
+  added: Pick<TreeSettings, "siteDictionary" | "dictionaryLink">,
+): TreeSettings {
   const byName = hashedNames(tree.paths());
   const told = settings.isImmutable ?? tree.recordedImmutable;
   // The name of a dictionary has its hash, and browsers use only what they may keep.

@@ -56,11 +56,6 @@ export class ListedFolder {
   }
 }
 
-/** The folder that is served; `real` is its real path. */
-export function rootFolder(real: string): Folder {
-  return { path: "", real: withSeparator(real), above: undefined };
-}
-
 /** Lists folders, and follows the links in them that stay below the root. */
 export class FolderLister {
   readonly #root: string;
@@ -137,7 +132,7 @@ function withSeparator(path: string): string {
  */
 export async function listTree(root: string, dotfiles: boolean, warn: Warn, turns: TurnSlicer): Promise<FoundFiles> {
   const found = new FoundFiles();
-  const first = rootFolder(root);
+  const first: Folder = { path: "", real: withSeparator(root), above: undefined };
   const lister = new FolderLister(first, warn, dotfiles);
   const waiting = [first];
   for (let folder = waiting.pop(); folder; folder = waiting.pop()) {

@@ -66,11 +66,6 @@ export function recordedVariant(record: unknown, { format }: VariantKind): Recor
   return isThere.has(ownValue(variant, "state")) ? recordedContent(variant) : undefined;
 }
 
-/** Whether a record is that of the dictionary of the site. */
-export function isOfSiteDictionary(record: unknown): boolean {
-  return typeof ownValue(record, "madeOf") === "string";
-}
-
 /** Whether the content of a file never changes under its name, by its record; undefined if that does not say. */
 export function recordedImmutable(record: unknown): boolean | undefined {
   const immutable = ownValue(record, "immutable");
@@ -156,7 +151,7 @@ function takeRecord(path: string, record: unknown, found: FoundFiles): void {
   const { contents, dictionaries } = found;
   const first = found.firstOf(file);
   takeImmutable(file, recordedImmutable(record), found);
-  if (isOfSiteDictionary(record)) found.siteDictionary = file;
+  if (typeof ownValue(record, "madeOf") === "string") found.siteDictionary = file;
   const end = found.firstOf(file + 1);
   for (let i = first; i < end; i++) {
     const kind = found.kindOf(i);
