@@ -77,7 +77,7 @@ export async function readContent(path: string): Promise<Content> {
   let size = 0;
   const file = await open(path, "r");
   try {
-    const buffer = takeBuffer();
+    const buffer = buffers.pop() ?? new Uint8Array(256 * 1024);
     try {
       while (true) {
         const { bytesRead } = await file.read(buffer, 0, buffer.length);
@@ -98,10 +98,6 @@ export async function readContent(path: string): Promise<Content> {
 
 /** Buffers that are free: new ones for each file are collected so late that 300 MB of files took 170 MB of memory. */
 const buffers: Uint8Array<ArrayBuffer>[] = [];
-
-function takeBuffer(): Uint8Array<ArrayBuffer> {
-  return buffers.pop() ?? new Uint8Array(256 * 1024);
-}
 
 /** The SHA-256 of `bytes`, in hexadecimal. */
 export function sha256(bytes: Uint8Array): string {

@@ -163,7 +163,8 @@ export class Pool {
     slot.current = waiting;
     this.#memory += memoryOf(waiting.job);
     try {
-      makeTemporary(waiting.job);
+      // At once, so that whoever stops the pool finds it; the worker opens it again.
+      closeSync(openSync(waiting.job.temporary, "wx", waiting.job.mode | 0o600));
     } catch (error) {
       const outcome: Outcome = { state: "failed", message: explain(error), isCached: false, elapsedMs: 0 };
       return queueMicrotask(() => this.#finish(slot, outcome)); // not while jobs are being handed out
@@ -208,9 +209,4 @@ export class Pool {
     settle(outcome);
     this.#dispatch();
   }
-}
-
-/** Makes the file that a worker writes to, at once, so that whoever stops the pool finds it. */
-function makeTemporary({ temporary, mode }: Job): void {
-  closeSync(openSync(temporary, "wx", mode | 0o600)); // which the worker opens again
 }

@@ -129,7 +129,7 @@ export class Trial {
    * download included; undefined if none saves more than that.
    */
   async best(sample: readonly Uint8Array[], pause: Pause): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    let best: Judged = { bytes: undefined, gain: 0 };
+    let best: { bytes: Uint8Array<ArrayBuffer> | undefined; gain: number } = { bytes: undefined, gain: 0 };
     for (const ranking of ["value", "density"] as const) {
       const pieces = await coverOf(sample, SIZES.at(-1)!, ranking, pause);
       let last = 0;
@@ -153,10 +153,4 @@ export class Trial {
     const [pages, paying] = [PAGES_READ, PAID_AFTER].map((most) => Math.min(most, this.#count - 1));
     return saving * paying! < cost ? undefined : saving * pages! - cost;
   }
-}
-
-/** A dictionary and what a visitor saves by it. */
-interface Judged {
-  readonly bytes: Uint8Array<ArrayBuffer> | undefined;
-  readonly gain: number;
 }
