@@ -6,12 +6,6 @@ import { type CompressionOptions, loadCodecs, type Settings, settingsOf } from "
 import { preferred } from "./policy.ts";
 import { compressReady, compressResponse } from "./respond.ts";
 
-/** The answer to a request for a route's template. */
-interface TemplateAnswer {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly fields: Readonly<Record<string, string>>;
-}
-
 /** Returns the response to a request for a template; undefined if it is for something else. */
 export function templateResponse(settings: Settings, { method, url, headers }: Request): Response | undefined {
   const answer = answerFor(settings, method, url, headers.get("accept-encoding"));
@@ -35,7 +29,7 @@ function answerFor(
   method: string,
   url: string,
   accepted: string | null | undefined,
-): TemplateAnswer | undefined {
+): { readonly bytes: Uint8Array<ArrayBuffer>; readonly fields: Readonly<Record<string, string>> } | undefined {
   if (method !== "GET" && method !== "HEAD") return undefined;
   const served = settings.dictionaries?.served(url);
   if (served === undefined) return undefined;

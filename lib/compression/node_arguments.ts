@@ -70,14 +70,12 @@ export function setHeaders(res: ServerResponse, given: unknown): void {
     return;
   }
   const values = new Map<string, string[]>();
-  const pairs = Array.isArray(given[0]) ? given as [string, unknown][] : pairsOf(given);
+  const pairs = Array.isArray(given[0])
+    ? given as [string, unknown][]
+    : Array.from({ length: given.length >> 1 }, (_, i) => [String(given[2 * i]), given[2 * i + 1]] as const);
   for (const [name, value] of pairs) {
     const key = name.toLowerCase();
     values.set(key, [...values.get(key) ?? [], ...[value].flat().map(String)]);
     res.setHeader(name, values.get(key)!.length === 1 ? values.get(key)![0] : values.get(key)!);
   }
-}
-
-function pairsOf(flat: readonly unknown[]): [string, unknown][] {
-  return Array.from({ length: flat.length >> 1 }, (_, i) => [String(flat[2 * i]), flat[2 * i + 1]]);
 }

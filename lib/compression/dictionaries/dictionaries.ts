@@ -27,13 +27,6 @@ export function isPublic(exchange: Exchange): boolean {
 /** The digits of a dictionary's hash in its path. */
 const NAME_LENGTH = 32;
 
-/** A template as it is served. */
-export interface ServedTemplate {
-  readonly bytes: Uint8Array;
-  /** Header fields, with names in lower case. */
-  readonly fields: Readonly<Record<string, string>>;
-}
-
 /** The use of dictionaries for one response. */
 export interface DictionaryUse {
   /** A dictionary that the client has, and the response may be compressed with. */
@@ -88,8 +81,8 @@ export class Dictionaries {
     this.#former = new FormerVersions(this.#settings.memory);
   }
 
-  /** Returns the template that is served at the URL of a request. */
-  served(url: string): ServedTemplate | undefined {
+  /** Returns the template that is served at the URL of a request, and header fields with names in lower case. */
+  served(url: string): { bytes: Uint8Array; fields: Readonly<Record<string, string>> } | undefined {
     const path = pathOf(url);
     if (!path.startsWith(this.#settings.path)) return undefined;
     const route = this.#routes.find(({ template }) => template && this.#pathOf(template) === path);
