@@ -227,7 +227,8 @@ class ObjectReader {
     }
     const { size, etag, sha256 } = objectOf(this.#key, answer);
     // Not every store knows If-Match.
-    const isOther = (this.#size ?? size) !== size || (this.#etag !== undefined && !isMatch(this.#etag, etag));
+    const asked = this.#etag ?? "*";
+    const isOther = (this.#size ?? size) !== size || (asked !== "*" && bare(asked) !== bare(etag));
     if (isOther) throw this.#failure("OBJECT_CHANGED", "the object is another now");
     const end = this.#end ?? Math.min(this.#options.range?.end ?? Infinity, size);
     const range = `bytes ${this.#position}-${end - 1}/${size}`;
@@ -252,11 +253,6 @@ class ObjectReader {
   ): S3Error {
     return brokenFailure(this.#store.subjectOf({ action: "read", key: this.#key }), code, reason, cause);
   }
-}
-
-/** Whether an entity tag is the one that was asked for, as If-Match would see it. */
-function isMatch(asked: string, etag: string): boolean {
-  return asked === "*" || bare(asked) === bare(etag);
 }
 
 /** An entity tag without the quotes that some leave out. */

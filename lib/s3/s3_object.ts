@@ -143,14 +143,12 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Values that fields can have and signatures keep: no spaces at the ends, none twice. */
 const VALUE = /^(?! )(?!.* {2})[\x20-\x7e]*(?<! )$/;
 
-type PutMembers = SchemaOf<S3PutOptions, "overwrite">["members"];
-
 /** A field that is signed. */
 export function signedField(): Member<string, undefined> {
   return text(undefined, "printable ASCII", (value) => VALUE.test(value));
 }
 
-function putMembers(): PutMembers {
+function putMembers(): SchemaOf<S3PutOptions, "overwrite">["members"] {
   return {
     contentType: fieldValue(),
     cacheControl: signedField(),
@@ -192,12 +190,10 @@ export const writableOptions: WritableSchema = /* @__PURE__ */ schema("writable(
 /** The options of `resume()`. */
 export const resumeOptions: WritableSchema = /* @__PURE__ */ schema("resume()", writableMembers);
 
-/** The settings of an object that is stored. */
-export type S3PutSettings = ReturnType<typeof putOptions>;
 /** The settings of an object that is written as a stream. */
 export type S3WritableSettings = ReturnType<typeof writableOptions>;
 
-export function settingsOf<S extends S3PutSettings>(options: (given: object) => S, given: object): S {
+export function settingsOf<S extends ReturnType<typeof putOptions>>(options: (given: object) => S, given: object): S {
   const settings = options(given);
   if (settings.ifMatch === undefined || settings.overwrite) return settings;
   throw new TypeError("ifMatch is no option where overwrite is false");

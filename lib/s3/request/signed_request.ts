@@ -60,11 +60,6 @@ export function bytesBody(bytes: Uint8Array): SentBody {
 /** The digest of no bytes. */
 export const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/** A digest in hexadecimal digits as base64. */
-export function base64Of(hex: string): string {
-  return Buffer.from(hex, "hex").toString("base64");
-}
-
 /** The kind of a checksum, as the protocol calls it. */
 export type ChecksumKind = "CRC32" | "SHA256";
 
@@ -82,7 +77,7 @@ export interface CheckedBody extends SentBody {
 
 /** A SHA-256, of its hexadecimal digits. */
 export function sha256Checksum(hex: string): Checksum {
-  return { kind: "SHA256", base64: base64Of(hex) };
+  return { kind: "SHA256", base64: Buffer.from(hex, "hex").toString("base64") };
 }
 
 /** A CRC-32. */
