@@ -3,22 +3,15 @@ import { decoders } from "./module.ts";
 import { decompressParameters } from "./options.ts";
 import { FINISH, PROCESS, Session } from "./session.ts";
 
-/** Options of {@linkcode openDecoder}. */
-export interface DecoderOptions {
-  /**
-   * log2 of the largest window in bytes that zstd data may ask for, 10 to 27: what one decoder may take of memory.
-   *
-   * @default 27
-   */
-  windowLog?: number;
-}
-
-/** Opens a decoder that is driven by hand: no streams, no promises, and output goes into the caller's own buffers. */
+/**
+ * Opens a decoder that is driven by hand: no streams, no promises, and output goes into the caller's own buffers.
+ * `windowLog` is log2 of the largest window in bytes that zstd data may ask for, 10 to 27. Default: 27.
+ */
 export async function openDecoder(
   format: Exclude<Format, "dcb" | "dcz">,
-  options: DecoderOptions = {},
+  { windowLog = 0 }: { windowLog?: number } = {},
 ): Promise<Decoder> {
-  const parameters = { ...decompressParameters({ format }, false), windowLog: options.windowLog ?? 0 };
+  const parameters = { ...decompressParameters({ format }, false), windowLog };
   return new Decoder(new Session(await decoders.load(parameters.family), parameters));
 }
 
