@@ -82,11 +82,6 @@ export const followFileOptions: SchemaOf<FollowFileOptions, "start" | "series" |
  * The file is looked at every `interval` ms while a read waits; nothing is read ahead.
  *
  * @param path The file's path, or its `file:` URL.
- * @param options.start The place of the first byte: "beginning", "end" or a number. Default: "end".
- * @param options.series Whether the path names a series of files. Default: false.
- * @param options.interval The ms between two looks at the file. Default: 100.
- * @param options.onWarning Told of what cannot be read and has the file's name. Default: `process.emitWarning()`.
- * @param options.signal Ends the stream with its reason.
  * @throws {Error} that names the file and says why it cannot be read, with the system's `code`; so do reads that fail.
  * @throws {TypeError} if the path or an option is none, or a series is to begin at a number.
  * @throws {RangeError} if `start` or `interval` is out of range.

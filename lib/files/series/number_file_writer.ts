@@ -3,7 +3,7 @@ import { func, releaseNumberArray, schema, type SchemaOf, WRITE_PARTS } from "..
 import { NumberFormatter, type OnInvalidNumber } from "../../text/internal.ts";
 import { guardedSize } from "../item_writer.ts";
 import { requireSize } from "../write_batch.ts";
-import { openSeries } from "./open_series.ts";
+import { openSeries } from "./continued_rotation.ts";
 import { type RotationDefault, rotationMembers, type RotationOptions } from "./rotation_options.ts";
 import type { SeriesWriter } from "./rotation.ts";
 

@@ -2,9 +2,8 @@ import { BatchedWritableStream } from "../../batch/mod.ts";
 import { BATCH_SIZE, QUEUE_SIZE, sizeOfItem } from "../write_batch.ts";
 import { FileCommand, guardedSize, ItemWriter } from "../item_writer.ts";
 import { drainBatches, schema, writePastLock } from "../../streams/internal.ts";
-import { openSeries } from "./open_series.ts";
+import { ContinuedRotation, openSeries } from "./continued_rotation.ts";
 import { rotationMembers, type RotationOptions, type RotationSchema } from "./rotation_options.ts";
-import { ContinuedRotation } from "./continued_rotation.ts";
 import type { SeriesWriter } from "./rotation.ts";
 
 /** The options of {@linkcode RotatingFileWritable}. */
