@@ -61,7 +61,6 @@ export interface CleanReport {
  * records, if their bytes are those that it wrote, the manifest, and temporary files of killed runs.
  *
  * @param directory The folder that the variants are in.
- * @param options.followLinks Whether files are removed where links lead that leave the folder. Default: false.
  * @returns The files that were removed, and those that were not, with the reason.
  * @throws {Error} if the folder cannot be read, or a run is under way.
  * @throws {TypeError} if its manifest is none, or an option is not what it should be.

@@ -36,16 +36,6 @@ import { type Tree, walk } from "./walk.ts";
  * when complete. A file that cannot be handled is reported, and all others are done.
  *
  * @param directory The folder.
- * @param options.out Where to write a copy of the tree with the variants. Default: in place.
- * @param options.formats Default: brotli, zstd, gzip.
- * @param options.levels Default: brotli 11, zstd 19, gzip 12.
- * @param options.minSize Files smaller than this many bytes are left alone. Default: 1024.
- * @param options.minSaving The share that a variant must save. Default: 0.05.
- * @param options.previous The former deploy's folder, for deltas. Default: none.
- * @param options.siteDictionary Whether HTML pages get deltas against one dictionary for all. Default: false.
- * @param options.cache A folder from which variants are taken that were made before, anywhere. Default: none.
- * @param options.immutable The files whose content never changes, for servers. Default: nothing is said of files.
- * @param options.signal Stops the run, leaving no temporary file.
  * @returns What was done.
  * @throws {TypeError | RangeError} if an option is not what it should be.
  * @throws {Error} if the folder cannot be read or that of `out` not be written to, with the file system's error as its
