@@ -31,10 +31,6 @@ export const decompressSyncOptions: ReturnType<typeof decompressSchema> = /* @__
  * {@linkcode CompressionStream} if memory matters.
  *
  * @param bytes What to compress.
- * @param options.format The format to write.
- * @param options.level How hard to try. Default: 11 for brotli, 19 for zstd, 12 for the deflate formats.
- * @param options.windowLog log2 of the window in bytes. Default: chosen by the codec.
- * @param options.dictionary Bytes that the reader has too; required by `dcb` and `dcz`.
  * @returns The compressed bytes.
  * @throws {TypeError} if the format is unknown, or the dictionary missing or of no use to the format.
  * @throws {RangeError} if a level or window is out of range, or memory runs out.
@@ -63,9 +59,6 @@ export async function compress(
  * Several gzip members or zstd frames in a row are read as one; anything else after the end is an error.
  *
  * @param bytes What to decompress.
- * @param options.format The format to read.
- * @param options.maxSize The number of bytes above which to stop. Default: no limit.
- * @param options.dictionary The dictionary that the data was compressed with.
  * @returns The decompressed bytes.
  * @throws {TypeError} if the data is corrupt, truncated, or made with another dictionary.
  * @throws {RangeError} if the result would be larger than `maxSize`, or memory runs out.
