@@ -100,13 +100,6 @@ export interface Compression {
  * `ETag` is made weak, and fields that describe the uncompressed bytes are removed. Compression never delays: whenever a
  * body pauses, its client can read everything so far.
  *
- * @param options.codings The codings to use. Default: zstd, br, gzip; of those that a client likes equally the first.
- * @param options.levels How hard to try. Default: zstd 3, br 3, gzip 6.
- * @param options.level `"auto"` tries less hard while the event loop is late. Default: always as `levels` say.
- * @param options.threshold The length in bytes below which responses are sent as they are. Default: 1024.
- * @param options.filter Returns whether a response may be compressed. Default: all may.
- * @param options.dictionaries Which dictionaries to use (RFC 9842). Default: none.
- * @param options.onWarning Called if a codec cannot be used. Default: console.warn.
  * @throws {TypeError | RangeError} if an option is not what it should be.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3}
  * @example Compress what a server of node:http sends

@@ -86,14 +86,6 @@ export interface EventChannel {
  * while there are newcomers. A client that connects again, with `Last-Event-ID`, first gets what it missed, as far as the
  * history goes. Nothing is buffered without limit for subscribers that read slowly.
  *
- * @param options.codings The codings to use. Default: zstd, gzip; of those that a client likes equally the first.
- * @param options.history The number of events kept for clients that connect again. Default: 100.
- * @param options.historyLength The length of these together, in UTF-16 code units. Default: 1048576.
- * @param options.heartbeat The time in ms without an event after which a comment is sent. Default: 15000.
- * @param options.retry The time in ms that clients wait before they connect again. Default: theirs.
- * @param options.slow Whether subscribers that read too slowly are dropped or skip events. Default: "drop".
- * @param options.maxBuffered The number of bytes that may wait behind those a subscriber reads. Default: 65536.
- * @param options.onWarning Called if a codec cannot be used. Default: console.warn.
  * @throws {TypeError | RangeError} if an option is not what it should be.
  * @see {@link https://html.spec.whatwg.org/multipage/server-sent-events.html}
  * @example Send prices to all who listen
