@@ -206,8 +206,6 @@ const added = ["$context", "pinoWillSendConfig", "levels", "dedupe"];
  * The options are those of a `RotatingFileWritable` with `append: true`. Text may come in any pieces: files begin and end
  * with whole lines, but for a line longer than `maxFileSize`.
  *
- * @param options.directory The directory of the files.
- * @param options.maxFileSize Most bytes of a file.
  * @throws {TypeError} if an option is of the wrong type.
  * @throws {RangeError} if a size, a count or a time is none.
  * @throws {Error} why the series cannot be written, with the system's `code`; `EBUSY` if another stream writes it.
