@@ -27,7 +27,7 @@ import {
 import { checkEnd, countData, FieldBlock, type NoiseBudget, takeHead } from "./response_rules.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import type { FrameEvents, FrameReader } from "./frame_reader.ts";
-import { CompressionError } from "./hpack/field_kinds.ts";
+import { CompressionError } from "./hpack/huffman.ts";
 import { HpackDecoder } from "./hpack/decoder.ts";
 import type { PeerSettings } from "./settings.ts";
 import type { StreamEnds } from "./stream_ends.ts";

@@ -26,7 +26,6 @@ export interface WaitingRoom {
 
 /** Requests in their order. Any can leave at once, as those do that are aborted. */
 export class RequestQueue {
-  /** How many there are. */
   length = 0;
   first: WaitingRequest | undefined = undefined;
   #last: WaitingRequest | undefined = undefined;

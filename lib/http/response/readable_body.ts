@@ -13,11 +13,7 @@ export function readWhole(body: ResponseBody, kind: WholeKind, contentType: stri
   return new Promise((resolve, reject) => new WholeBody(body, kind, contentType, resolve, reject).start());
 }
 
-/**
- * Converts a whole body to the type that was asked for.
- *
- * @param chunks The body; empty afterwards.
- */
+/** Converts a whole body, which is empty afterwards, to the type that was asked for. */
 export function convertWhole(chunks: ByteQueue, kind: WholeKind, contentType: string): unknown {
   switch (kind) {
     case "text":

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { CompressionError } from "../../../lib/http/h2/hpack/field_kinds.ts";
+import { CompressionError } from "../../../lib/http/h2/hpack/huffman.ts";
 import { HpackDecoder } from "../../../lib/http/h2/hpack/decoder.ts";
 import { HpackEncoder } from "../../../lib/http/h2/hpack/encoder.ts";
 import { field, hex, integer, OK } from "../../http/hpack/blocks.ts";

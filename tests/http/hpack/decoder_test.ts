@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import test from "node:test";
 import fc from "fast-check";
-import { CompressionError } from "../../../lib/http/h2/hpack/field_kinds.ts";
+import { CompressionError } from "../../../lib/http/h2/hpack/huffman.ts";
 import { HpackDecoder } from "../../../lib/http/h2/hpack/decoder.ts";
 import { encodeHuffman, huffmanLength } from "../../../lib/http/h2/hpack/huffman.ts";
 import { field, head, hex, integer, literal, OK } from "./blocks.ts";

@@ -1,15 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { HeaderList } from "../../connection.ts";
-import {
-  CompressionError,
-  FORBIDDEN,
-  kindOfField,
-  kindOfName,
-  ORDINARY,
-  UNKNOWN,
-  whyForbidden,
-} from "./field_kinds.ts";
-import { decodeHuffman } from "./huffman.ts";
+import { CompressionError, decodeHuffman } from "./huffman.ts";
+import { FORBIDDEN, kindOfField, kindOfName, ORDINARY, UNKNOWN, whyForbidden } from "./indexing_tables.ts";
 import { DecoderTable, DEFAULT_TABLE_SIZE, type Field, FIELD_OVERHEAD } from "./indexing_tables.ts";
 
 /** A run of spaces is looked at once, where it begins: else long ones would take quadratic time. */

@@ -1,4 +1,12 @@
-import { CompressionError } from "./field_kinds.ts";
+/**
+ * A header block that cannot be decoded. The tables of both sides may differ from here on, so that the connection cannot go on:
+ * COMPRESSION_ERROR.
+ *
+ * @see {@link https://www.rfc-editor.org/rfc/rfc9113#section-4.3}
+ */
+export class CompressionError extends Error {
+  override readonly name: string = "CompressionError";
+}
 
 // Bits of each code, as digits of base 31; the last one is EOS. The code is canonical, so that the lengths say it all.
 const LENGTHS = "dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6cad" +
