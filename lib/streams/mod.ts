@@ -29,6 +29,6 @@ export { TransformStreamDefaultController } from "./transform/default_controller
 export type { Transformer } from "./transform/transformer.ts";
 export { TransformStream } from "./transform/transform_stream.ts";
 export type { UnderlyingSink } from "./writable/underlying_sink.ts";
-export { WritableStreamDefaultController } from "./writable/default_controller.ts";
+export { WritableStreamDefaultController } from "./writable/underlying_sink.ts";
 export { WritableStreamDefaultWriter } from "./writable/default_writer.ts";
 export { WritableStream } from "./writable/writable_stream.ts";

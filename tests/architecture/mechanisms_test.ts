@@ -29,7 +29,7 @@ const mechanisms: readonly Mechanism[] = [
       "lib/streams/language/host.browser.ts": OWN_LATE_BOUND,
       "lib/streams/language/host.ts": OWN_LATE_BOUND,
       "lib/streams/writable/batches/batched_sink.ts": OWN_LATE_BOUND,
-      "lib/streams/writable/batches/batched_writes.ts": OWN_LATE_BOUND,
+      "lib/streams/writable/batches/batch.ts": OWN_LATE_BOUND,
     },
     planted: [
       "const timer = setTimeout(() => end(), 50);",

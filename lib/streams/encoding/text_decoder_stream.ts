@@ -73,7 +73,6 @@ function copyOfShared(chunk: unknown): Uint8Array | undefined {
   }
 }
 
-/** The transformer of a TextDecoderStream. */
 class Decoding implements TransformerAlgorithms {
   readonly releasesChunks = true;
   readonly #state: TransformStreamState;

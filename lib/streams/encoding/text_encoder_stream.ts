@@ -43,7 +43,6 @@ const { encode } = encoder;
 /** The bytes of a leading surrogate that nothing followed: of U+FFFD. */
 const REPLACEMENT: readonly number[] = [0xef, 0xbf, 0xbd];
 
-/** The transformer of a TextEncoderStream. */
 class Encoding implements TransformerAlgorithms {
   readonly #state: TransformStreamState;
   /** A leading surrogate at the end of the last chunk, or "". */

@@ -70,10 +70,8 @@ export interface ViewKind {
   readonly elementSize: number;
 }
 
-/** The kind of most views. */
 export const UINT8: ViewKind = { constructor: Uint8Array, elementSize: 1 };
 
-/** The kind of views that have this name. */
 export function viewKind(typeName: string | undefined): ViewKind {
   if (typeName === "Uint8Array") return UINT8;
   const constructor = (globalThis as never)[typeName ?? "DataView"] as ViewKind["constructor"] & {
@@ -117,11 +115,7 @@ export function lengthOf(bytes: Uint8Array): number {
   return typedArrayByteLength.call(bytes);
 }
 
-/**
- * TransferArrayBuffer.
- *
- * @throws {TypeError} if the buffer cannot be detached, as that of a WebAssembly.Memory.
- */
+/** TransferArrayBuffer. @throws {TypeError} if the buffer cannot be detached, as that of a WebAssembly.Memory. */
 export function transferArrayBuffer(buffer: ArrayBuffer): ArrayBuffer {
   return transfer.call(buffer);
 }

@@ -7,23 +7,16 @@
 import { getterOf } from "#streams/host";
 import { hasBrand, isObject } from "./webidl.ts";
 
-/** The runtime's own ReadableStream. */
 export const NativeReadableStream: typeof globalThis.ReadableStream = globalThis.ReadableStream;
-/** The runtime's own WritableStream. */
 export const NativeWritableStream: typeof globalThis.WritableStream = globalThis.WritableStream;
-/** The runtime's own TransformStream. */
 export const NativeTransformStream: typeof globalThis.TransformStream = globalThis.TransformStream;
 
 const readable: globalThis.ReadableStream = NativeReadableStream.prototype;
 const writable: globalThis.WritableStream = NativeWritableStream.prototype;
 
-/** The runtime's own `ReadableStream.prototype.getReader`. */
 export const nativeGetReader: globalThis.ReadableStream["getReader"] = readable.getReader;
-/** The runtime's own `ReadableStream.prototype.pipeThrough`. */
 export const nativePipeThrough: globalThis.ReadableStream["pipeThrough"] = readable.pipeThrough;
-/** The runtime's own `ReadableStream.prototype.pipeTo`. */
 export const nativePipeTo: globalThis.ReadableStream["pipeTo"] = readable.pipeTo;
-/** The runtime's own `WritableStream.prototype.getWriter`. */
 export const nativeGetWriter: globalThis.WritableStream["getWriter"] = writable.getWriter;
 
 const readableLocked = getterOf(readable, "locked");
@@ -33,10 +26,8 @@ type Reader = globalThis.ReadableStreamDefaultReader;
 type ByobReader = globalThis.ReadableStreamBYOBReader;
 type Writer = globalThis.WritableStreamDefaultWriter;
 
-/** The runtime's own ReadableStreamDefaultReader. */
 export const NativeReadableStreamDefaultReader: typeof globalThis.ReadableStreamDefaultReader =
   globalThis.ReadableStreamDefaultReader;
-/** The runtime's own WritableStreamDefaultWriter. */
 export const NativeWritableStreamDefaultWriter: typeof globalThis.WritableStreamDefaultWriter =
   globalThis.WritableStreamDefaultWriter;
 
@@ -66,13 +57,11 @@ if (!hasNativeByteStreams) {
   });
 }
 
-/** The runtime's own ReadableStreamBYOBReader. */
 export const NativeReadableStreamBYOBReader: typeof globalThis.ReadableStreamBYOBReader =
   globalThis.ReadableStreamBYOBReader;
 
 const byobReader: ByobReader = NativeReadableStreamBYOBReader.prototype;
 
-/** The methods of the runtime's own ReadableStreamDefaultReader. */
 export const nativeReader: Pick<Reader, "cancel" | "read" | "releaseLock"> = {
   cancel: reader.cancel,
   read: reader.read,
@@ -89,12 +78,10 @@ export interface ManyChunks {
 export const nativeReadMany: ((this: Reader) => ManyChunks | Promise<ManyChunks>) | undefined =
   (reader as { readMany?: () => ManyChunks | Promise<ManyChunks> }).readMany;
 
-/** The methods of the runtime's own ReadableStreamBYOBReader. */
 export const nativeByobReader: Pick<ByobReader, "cancel" | "read"> = {
   cancel: byobReader.cancel,
   read: byobReader.read,
 };
-/** The methods of the runtime's own WritableStreamDefaultWriter. */
 export const nativeWriter: Pick<Writer, "abort" | "close" | "releaseLock" | "write"> = {
   abort: writer.abort,
   close: writer.close,
@@ -102,15 +89,10 @@ export const nativeWriter: Pick<Writer, "abort" | "close" | "releaseLock" | "wri
   write: writer.write,
 };
 
-/** `closed` of a reader of the runtime. */
 export const nativeReaderClosed: (this: Reader) => Promise<void> = getterOf(reader, "closed");
-/** `closed` of a BYOB reader of the runtime. */
 export const nativeByobReaderClosed: (this: ByobReader) => Promise<void> = getterOf(byobReader, "closed");
-/** `closed` of a writer of the runtime. */
 export const nativeWriterClosed: (this: Writer) => Promise<void> = getterOf(writer, "closed");
-/** `desiredSize` of a writer of the runtime. */
 export const nativeWriterDesiredSize: (this: Writer) => number | null = getterOf(writer, "desiredSize");
-/** `ready` of a writer of the runtime. */
 export const nativeWriterReady: (this: Writer) => Promise<void> = getterOf(writer, "ready");
 
 /** Whether the runtime's own side of a stream is locked. */

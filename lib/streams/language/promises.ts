@@ -17,7 +17,6 @@ const PromiseConstructor = Promise;
 /** A promise that is resolved for ever: reacting to it is the cheapest way to run code one microtask later. */
 const RESOLVED: Promise<void> = Promise.resolve();
 
-/** Does nothing. */
 export const noop = (): void => {};
 
 /** "A promise resolved with": a native promise is returned as it is. */
@@ -139,7 +138,6 @@ export class LazyPromise implements EndedPromise {
     return this.#promise;
   }
 
-  /** Fulfils it if it is pending. */
   resolve(): void {
     if (this.#status !== PENDING) return;
     this.#status = FULFILLED;
@@ -161,7 +159,6 @@ export class LazyPromise implements EndedPromise {
     }
   }
 
-  /** Puts a new pending promise in its place. */
   renew(): void {
     this.#status = PENDING;
     this.#reason = undefined;

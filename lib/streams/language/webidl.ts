@@ -18,7 +18,6 @@ export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** The type of a value as messages name it. */
 export function kindOf(value: unknown): string {
   return value === null ? "null" : typeof value;
 }
@@ -52,14 +51,9 @@ export function toCallback(value: unknown, name: string): Callback | undefined {
   };
 }
 
-/** A function that a user gave. */
 export type Callback = (this: unknown, ...args: unknown[]) => unknown;
 
-/**
- * `[EnforceRange] unsigned long long`.
- *
- * @throws {TypeError} if it is no number, not finite or out of range.
- */
+/** `[EnforceRange] unsigned long long`. @throws {TypeError} if it is no number, not finite or out of range. */
 export function toUnsignedLongLong(value: unknown, name: string): number {
   const number = Math.trunc(+(value as number));
   if (!(number >= 0 && number <= Number.MAX_SAFE_INTEGER)) {
@@ -125,11 +119,7 @@ export function takeState<State extends object>(): State | undefined {
   return state;
 }
 
-/**
- * The same for a class that only our own code constructs.
- *
- * @throws {TypeError} if a caller constructs it.
- */
+/** The same for a class that only our own code constructs. @throws {TypeError} if a caller constructs it. */
 export function requireState<State extends object>(): State {
   const state = takeState<State>();
   if (state === undefined) throw illegalConstructor();

@@ -11,7 +11,7 @@ import {
 import { Deferred } from "../language/promises.ts";
 import { construct } from "../language/webidl.ts";
 import { ByteControllerState } from "../readable/byte_controller_state.ts";
-import { checkReadableStreamFree, readableStreamStateOf } from "../readable/lockable.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
 import { ReadableStream } from "../readable/readable_stream.ts";
 import {
   readableStreamDefaultReaderRead,
@@ -19,7 +19,7 @@ import {
   type ReadRequest,
 } from "../readable/reader_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "../readable/stream_state.ts";
-import { checkWritableStreamFree, writableStreamStateOf } from "../writable/lockable.ts";
+import { checkWritableStreamFree, writableStreamStateOf } from "./lockable.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { setUpWritableStreamDefaultWriter, WriterState } from "../writable/writer_state.ts";
 import { FromNativeByteSource, fromNativeSink } from "./ends/from_native.ts";
@@ -174,7 +174,7 @@ export class ToNativeSource implements ReadRequest {
     this.#settlePull();
   }
 
-  /** Tells of the end, if there is one: a chunk that is taken may have our stream end before we have it. */
+  /** A chunk that is taken may have our stream end before we have it. */
   closeSteps(): void {
     const { state, storedError } = this.#stream;
     if (state === "readable" || this.#ended || this.#isReading) return;

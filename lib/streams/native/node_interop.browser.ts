@@ -4,11 +4,6 @@
  * @module
  */
 
-/** Does nothing. */
 export function adoptOwnClosedPromise(): void {}
-
-/** Does nothing. */
 export function answerNode(): void {}
-
-/** Does nothing. */
 export function closeIfEmpty(): void {}

@@ -49,7 +49,7 @@ export class PipeReaderState extends DefaultReaderState {
 }
 
 /** The writer of a pipe; nobody sees its promises. */
-export class PipeWriterState extends WriterState {
+class PipeWriterState extends WriterState {
   readonly #pipe: Task;
 
   constructor(pipe: Task) {

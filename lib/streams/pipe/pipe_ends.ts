@@ -2,23 +2,18 @@ import { unseenWritableEnd } from "#streams/lazy_side";
 import { mustBe } from "../language/errors.ts";
 import { isNativeReadableStream, isNativeWritableStream } from "../language/native_classes.ts";
 import { NativeReadableEnd, NativeWritableEnd } from "../native/ends/native_ends.ts";
-import { checkReadableStreamFree, readableStreamStateOf } from "../readable/lockable.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "../native/lockable.ts";
 import type { ReadableStreamState } from "../readable/stream_state.ts";
 import { toDictionary } from "../language/webidl.ts";
-import { checkWritableStreamFree, writableStreamStateOf } from "../writable/lockable.ts";
+import { checkWritableStreamFree, writableStreamStateOf } from "../native/lockable.ts";
 import type { WritableStreamState } from "../writable/stream_state.ts";
 
 /** A stream that a pipe reads from: one of ours, or one of the runtime's behind a state that stands for it. */
 export interface ReadableEnd {
   /** Whether it is the runtime's: then the state may be a microtask late. */
   readonly isNative: boolean;
-  /**
-   * Makes it ready to be locked by the pipe.
-   *
-   * @throws {TypeError} if it is locked.
-   */
+  /** Makes it ready to be locked by the pipe. @throws {TypeError} if it is locked. */
   checkFree(): void;
-  /** Locks it. */
   acquire(): ReadableStreamState;
   /** Unlocks what `acquire()` locked beyond the state. */
   release(): void;
@@ -71,11 +66,7 @@ class OwnWritableEnd implements WritableEnd {
   release(): void {}
 }
 
-/**
- * The stream that a pipe is to read from.
- *
- * @throws {TypeError} if it is no ReadableStream, of ours or the runtime's.
- */
+/** The stream that a pipe is to read from. @throws {TypeError} if it is no ReadableStream, of ours or the runtime's. */
 export function toReadableEnd(value: unknown, name: string): ReadableEnd {
   const state = readableStreamStateOf(value);
   if (state !== undefined) return new OwnReadableEnd(state);
@@ -83,11 +74,7 @@ export function toReadableEnd(value: unknown, name: string): ReadableEnd {
   throw mustBe(name, "a ReadableStream");
 }
 
-/**
- * The stream that a pipe is to write to.
- *
- * @throws {TypeError} if it is no WritableStream, of ours or the runtime's.
- */
+/** The stream that a pipe is to write to. @throws {TypeError} if it is no WritableStream, of ours or the runtime's. */
 export function toWritableEnd(value: unknown, name: string): WritableEnd {
   const state = writableStreamStateOf(value);
   if (state !== undefined) return new OwnWritableEnd(state);

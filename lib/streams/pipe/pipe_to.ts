@@ -5,8 +5,7 @@ import {
   nativePipeTo,
 } from "../language/native_classes.ts";
 import { markAsHandled, promiseRejectedWith } from "../language/promises.ts";
-import { readableStreamStateOf } from "../readable/lockable.ts";
-import { writableStreamStateOf } from "../writable/lockable.ts";
+import { readableStreamStateOf, writableStreamStateOf } from "../native/lockable.ts";
 import { Pipe } from "./pipe.ts";
 import { type ReadableEnd, toPipeTransform, toReadableEnd, toWritableEnd, type WritableEnd } from "./pipe_ends.ts";
 import { type PipeOptions, type StreamPipeOptions, toPipeOptions } from "./pipe_options.ts";
@@ -90,11 +89,7 @@ function isNative(source: unknown, destination: unknown): boolean {
     isNativeReadableStream(source) && isNativeWritableStream(destination);
 }
 
-/**
- * Locks both ends and starts the pipe.
- *
- * @throws {TypeError} if one is locked.
- */
+/** Locks both ends and starts the pipe. @throws {TypeError} if one is locked. */
 function startPipe(source: ReadableEnd, destination: WritableEnd, options: PipeOptions): Promise<void> {
   source.checkFree();
   destination.checkFree();

@@ -1,6 +1,6 @@
 import { mustBe } from "../language/errors.ts";
 import { showInNode } from "#streams/inspection";
-import { countSize } from "./queuing_strategy.ts";
+import { countSize } from "./chunk_queue.ts";
 import { defineInterface, toDictionary } from "../language/webidl.ts";
 
 /**

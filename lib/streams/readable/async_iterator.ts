@@ -127,7 +127,6 @@ class Iteration extends DefaultReaderState implements ReadRequest {
 export class ReadableStreamAsyncIterator<R> {
   readonly #iteration: Iteration;
 
-  /** Locks the stream. */
   constructor(stream: ReadableStreamState, preventCancel: boolean) {
     this.#iteration = new Iteration(stream, preventCancel);
   }

@@ -4,7 +4,7 @@ import { isNativeReadableStream, isNativeReadableStreamLocked } from "../languag
 import { NativeBatchReader } from "../native/ends/native_batch_reader.ts";
 import { type BatchLimits, type BatchReader, type BatchRequest, GatheredBatch } from "../queuing/read_batch.ts";
 import { DefaultControllerState } from "./default_controller_state.ts";
-import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "../native/lockable.ts";
 import { pullRunInto } from "./pull_run.ts";
 import {
   DefaultReaderState,
@@ -17,10 +17,8 @@ import {
 import type { ReadableStreamState } from "./stream_state.ts";
 
 /**
- * Locks a stream, of ours or the runtime's.
- *
- * @param leavesRest Whether the stream may be read on after `release()`: then no chunk is taken before it is asked for.
- * @throws {TypeError} if it is no ReadableStream, or locked.
+ * Locks a stream, of ours or the runtime's. One that `leavesRest` may be read on after `release()`: then no chunk is taken
+ * before it is asked for.
  */
 export function acquireBatchReader(stream: unknown, limits: BatchLimits, leavesRest: boolean): BatchReader {
   const state = readableStreamStateOf(stream);

@@ -10,7 +10,7 @@ import { readableByteStreamControllerRespond } from "./byob_request.ts";
 import { ByteControllerState } from "./byte_controller_state.ts";
 import type { SourceAlgorithms } from "./controller_state.ts";
 import { DefaultControllerState } from "./default_controller_state.ts";
-import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "../native/lockable.ts";
 import {
   DefaultReaderState,
   readableStreamDefaultReaderRead,
@@ -21,7 +21,7 @@ import { ReadableStream } from "./readable_stream.ts";
 import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 
 /** How a broadcast treats its branches. */
-export interface BroadcastSettings {
+interface BroadcastSettings {
   readonly branches: number;
   /** In chunks, or in bytes where the source is a byte stream. */
   readonly highWaterMark: { readonly chunks: number; readonly bytes: number };

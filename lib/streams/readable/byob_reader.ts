@@ -10,7 +10,7 @@ import {
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject, toDictionary, toUnsignedLongLong } from "../language/webidl.ts";
 import { ByteControllerState } from "./byte_controller_state.ts";
-import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "../native/lockable.ts";
 import {
   ByobReaderState,
   PromiseReadRequest,

@@ -188,11 +188,7 @@ export abstract class ReadableControllerState {
   }
 }
 
-/**
- * The check at the start of a controller's methods.
- *
- * @throws {TypeError} if the stream is closed or errored.
- */
+/** The check at the start of a controller's methods. @throws {TypeError} if the stream is closed or errored. */
 export function checkCanCloseOrEnqueue(controller: ReadableControllerState, action: string): void {
   if (!controller.canCloseOrEnqueue) throw endedControllerError(action, controller.stream.state);
 }

@@ -1,12 +1,11 @@
-import { checkedSize, ChunkQueue } from "../queuing/chunk_queue.ts";
-import type { SizeAlgorithm } from "../queuing/queuing_strategy.ts";
+import { checkedSize, ChunkQueue, type SizeAlgorithm } from "../queuing/chunk_queue.ts";
 import type { Callback } from "../language/webidl.ts";
 import { ReadableControllerState, type SourceAlgorithms } from "./controller_state.ts";
 import type { DefaultReaderState, ReadRequest } from "./reader_state.ts";
 import { ReadableStreamState } from "./stream_state.ts";
 
 /** A taker of many chunks. */
-export interface ChunkTaker {
+interface ChunkTaker {
   readonly hasRoom: boolean;
   add(chunk: unknown): void;
 }

@@ -7,7 +7,7 @@ import {
 } from "../language/native_classes.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";
-import { checkReadableStreamFree, readableStreamStateOf } from "./lockable.ts";
+import { checkReadableStreamFree, readableStreamStateOf } from "../native/lockable.ts";
 import {
   DefaultReaderState,
   PromiseReadRequest,

@@ -43,7 +43,6 @@ export class PullIntoDescriptor {
     this.readerType = readerType;
   }
 
-  /** Returns a descriptor for a BYOB read. */
   static forView(slots: ViewSlots, buffer: ArrayBuffer, min: number): PullIntoDescriptor {
     return new PullIntoDescriptor(buffer, slots.byteOffset, slots.byteLength, min, viewKind(slots.typeName), "byob");
   }
@@ -85,7 +84,6 @@ export class ByteQueue extends Ring<ViewSlots> {
     this.totalSize += chunk.byteLength;
   }
 
-  /** Takes the first entry. */
   dequeue(): Uint8Array<ArrayBuffer> {
     const chunk = this.shift();
     this.totalSize -= chunk.byteLength;

@@ -22,7 +22,7 @@ import {
 import { NO_BUFFER, type ReadableFeed, releaseReadableFeed } from "../native/feeds/readable_feed.ts";
 import type { StreamPipeOptions } from "../pipe/pipe_options.ts";
 import { pipeThrough, pipeTo } from "../pipe/pipe_to.ts";
-import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing/queuing_strategy.ts";
+import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing/chunk_queue.ts";
 import { ReadableStreamAsyncIterator } from "./async_iterator.ts";
 import { ReadableStreamBYOBReader } from "./byob_reader.ts";
 import { ByteControllerState } from "./byte_controller_state.ts";
@@ -38,7 +38,7 @@ import {
   isReadableStreamLocked,
   readableStreamStateOf,
   setReadableStreamStateOf,
-} from "./lockable.ts";
+} from "../native/lockable.ts";
 import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 import {
   type UnderlyingByteSource,
@@ -52,7 +52,7 @@ import {
  *
  * @see {@link https://streams.spec.whatwg.org/#readable-stream-tee}
  */
-export function readableStreamTee(stream: ReadableStreamState): [ReadableStreamState, ReadableStreamState] {
+function readableStreamTee(stream: ReadableStreamState): [ReadableStreamState, ReadableStreamState] {
   const { branches } = stream.controller instanceof ByteControllerState ? new ByteTee(stream) : new DefaultTee(stream);
   return [branches[0].stream, branches[1].stream];
 }

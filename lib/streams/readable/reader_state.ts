@@ -6,11 +6,7 @@ import { Ring } from "../queuing/chunk_queue.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "./stream_state.ts";
 
-/**
- * A read request: waits for a chunk.
- *
- * @see {@link https://streams.spec.whatwg.org/#read-request}
- */
+/** A read request: waits for a chunk. @see {@link https://streams.spec.whatwg.org/#read-request} */
 export interface ReadRequest {
   chunkSteps(chunk: unknown): void;
   closeSteps(): void;

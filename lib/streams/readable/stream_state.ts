@@ -3,11 +3,7 @@ import type { ByteControllerState } from "./byte_controller_state.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
 import type { ByobReaderState, DefaultReaderState } from "./reader_state.ts";
 
-/**
- * The internal slots of a ReadableStream.
- *
- * @see {@link https://streams.spec.whatwg.org/#rs-internal-slots}
- */
+/** The internal slots of a ReadableStream. @see {@link https://streams.spec.whatwg.org/#rs-internal-slots} */
 export class ReadableStreamState {
   state: "readable" | "closed" | "errored" = "readable";
   disturbed = false;
@@ -25,7 +21,7 @@ export class ReadableStreamState {
 }
 
 /** An observer of a stream's end. */
-export interface StreamObserver {
+interface StreamObserver {
   /** Takes out of the stream's queue what was lent of it and has been read. */
   countSteps?(): void;
   closeSteps(): void;

@@ -10,7 +10,7 @@
  * | no promise for what is none | `language/promises.ts` `settle` | an algorithm returned neither an object nor a function | the microtask of the reaction | `tests/streams/differential_test.ts` |
  * | promises, and errors of release, made on demand | `language/promises.ts` `LazyPromise` | nobody has looked at `closed` or `ready` | identity, order and handled rejections | `tests/streams/unhandled_rejection_test.ts` |
  * | sizes that are all 1 | `queuing/chunk_queue.ts` `ChunkQueue` | no chunk has had another size | `desiredSize` | `tests/streams/chunk_queue_test.ts` |
- * | a size function that is not called | `queuing/queuing_strategy.ts` `extractSizeAlgorithm` | it is CountQueuingStrategy's own | calls of a user's size function | `tests/streams/differential_test.ts` |
+ * | a size function that is not called | `queuing/chunk_queue.ts` `extractSizeAlgorithm` | it is CountQueuingStrategy's own | calls of a user's size function | `tests/streams/differential_test.ts` |
  * | a read that is served at once | `readable/default_reader.ts` `servedRead` | a chunk is buffered | the order of answers | `tests/streams/differential_test.ts` |
  * | an iteration by one promise a step | `readable/async_iterator.ts` `Iteration` | always | the order of answers, and when the end is told | `tests/streams/async_iterator_test.ts` |
  * | a last pull without an end | `readable/controller_state.ts` `reactToPull` | the stream is closing, closed or errored, and no promise was returned | the order of microtasks of others | `tests/streams/differential_test.ts` |

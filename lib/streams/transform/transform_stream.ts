@@ -19,7 +19,7 @@ import {
   extractSizeAlgorithm,
   type SizeAlgorithm,
   toStrategy,
-} from "../queuing/queuing_strategy.ts";
+} from "../queuing/chunk_queue.ts";
 import { createWritableStream, writableStreamDefaultControllerStartFailed } from "../writable/controller_state.ts";
 import { WritableStream } from "../writable/writable_stream.ts";
 import { TransformStreamDefaultController } from "./default_controller.ts";

@@ -8,10 +8,9 @@ import {
   react,
   settle,
 } from "../language/promises.ts";
-import { checkedSize, ChunkQueue } from "../queuing/chunk_queue.ts";
+import { checkedSize, ChunkQueue, type SizeAlgorithm } from "../queuing/chunk_queue.ts";
 import { queueGoingOn } from "../readable/controller_state.ts";
 import { holdTasks, runTasks } from "../shortcuts/task.ts";
-import type { SizeAlgorithm } from "../queuing/queuing_strategy.ts";
 import type { Batching } from "./batches/batch.ts";
 import {
   writableStreamCloseQueuedOrInFlight,
@@ -288,7 +287,7 @@ export function finishWrite(controller: WritableControllerState): void {
 }
 
 /** @see {@link https://streams.spec.whatwg.org/#writable-stream-default-controller-error} */
-export function writableStreamDefaultControllerError(controller: WritableControllerState, error: unknown): void {
+function writableStreamDefaultControllerError(controller: WritableControllerState, error: unknown): void {
   controller.clearAlgorithms();
   writableStreamStartErroring(controller.stream, error);
 }

@@ -7,7 +7,7 @@ import {
 } from "../language/native_classes.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject } from "../language/webidl.ts";
-import { checkWritableStreamFree, writableStreamStateOf } from "./lockable.ts";
+import { checkWritableStreamFree, writableStreamStateOf } from "../native/lockable.ts";
 import { writableStreamAbort, writableStreamClose, writableStreamCloseQueuedOrInFlight } from "./stream_state.ts";
 import {
   setUpWritableStreamDefaultWriter,

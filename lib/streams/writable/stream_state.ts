@@ -30,11 +30,7 @@ interface PendingAbortRequest {
   readonly wasAlreadyErroring: boolean;
 }
 
-/**
- * The internal slots of a WritableStream.
- *
- * @see {@link https://streams.spec.whatwg.org/#ws-internal-slots}
- */
+/** The internal slots of a WritableStream. @see {@link https://streams.spec.whatwg.org/#ws-internal-slots} */
 export class WritableStreamState {
   state: "writable" | "erroring" | "errored" | "closed" = "writable";
   backpressure = false;

@@ -5,10 +5,10 @@ import { adoptOwnClosedPromise, answerNode } from "#streams/node_interop";
 import { releaseWritableFeed, WritableFeed } from "../native/feeds/writable_feed.ts";
 import { promiseRejectedWith } from "../language/promises.ts";
 import { defineInterface, isObject, takeState, toObject } from "../language/webidl.ts";
-import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing/queuing_strategy.ts";
+import { extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../queuing/chunk_queue.ts";
 import { createWritableStream, startWritableStreamDefaultController } from "./controller_state.ts";
 import { WritableStreamDefaultWriter } from "./default_writer.ts";
-import { isWritableStreamLocked, setWritableStreamStateOf, writableStreamStateOf } from "./lockable.ts";
+import { isWritableStreamLocked, setWritableStreamStateOf, writableStreamStateOf } from "../native/lockable.ts";
 import {
   writableStreamAbort,
   writableStreamClose,

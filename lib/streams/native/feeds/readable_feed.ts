@@ -14,7 +14,6 @@ import { readableStreamCancel, type ReadableStreamState } from "../../readable/s
 /** The native side holds nothing: it asks for a chunk when a native consumer does. */
 export const NO_BUFFER: QueuingStrategy = Object.assign(Object.create(null), { highWaterMark: 0 });
 
-/** The controller of a native side. */
 export type NativeController =
   | globalThis.ReadableStreamDefaultController<unknown>
   | globalThis.ReadableByteStreamController;

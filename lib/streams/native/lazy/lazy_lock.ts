@@ -2,11 +2,10 @@ import { isObject } from "../../language/webidl.ts";
 import { putInPlace, sampleOf, type StandIn, standInFor } from "./native_prototype.ts";
 
 /** A lock of one of the runtime's streams: a reader or a writer. */
-export interface NativeLock {
+interface NativeLock {
   releaseLock(): void;
 }
 
-/** The state of a reader or writer of ours. */
 export interface LockState {
   readonly stream: { readonly shell: object | undefined; readonly nativeSide: object | undefined } | undefined;
   /** The lock of the native side in its place; see {@linkcode makeLockLazily}. */
@@ -24,7 +23,6 @@ interface Native {
   look(stream: object): void;
 }
 
-/** Gives the state of what is a reader or writer of ours. */
 type StateOf = (lock: object) => LockState | undefined;
 
 /** A maker of the native sides of a class of readers or writers. */

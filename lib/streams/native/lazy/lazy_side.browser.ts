@@ -7,47 +7,23 @@
 
 export { ReadableFeed as EagerFeed } from "../feeds/readable_feed.ts";
 
-/** Is never called. */
-export function withEndsOf(): void {}
-
-/** Makes every native side at once. */
+// Every native side and lock is made at once, shown and released by the runtime, and stays open.
 export function makeNativeSideLazily(): void {}
-
 /** Makes every native side all the same: pages transfer transform streams. */
 export function goWithoutNativeSide(): void {}
-
-/** The runtime shows them. */
+export function makeLockLazily(): void {}
+export function unlockLazily(): void {}
 export function showWithoutNativeSide(): void {}
-
-/** Nothing is told of ends that nobody has looked at. */
+export function closeEndedSide(): void {}
+export function putBack(): void {}
 export function setTransformStateOf(): void {}
-
+export function findStates(): void {}
 /** Every end has an object. */
 export function unseenWritableEnd(): void {}
 
-/** Makes every lock's at once. */
-export function makeLockLazily(): void {}
-
-/** Leaves that to `super.releaseLock()`. */
-export function unlockLazily(): void {}
-
-/** Is never called. */
+// Never called, or made.
+export function withEndsOf(): void {}
 export function lockNewSide(): void {}
-
-/** Is never called. */
 export function lightSideOf(): void {}
-
-/** Is never made. */
 export class WatchedReadableFeed {}
-
-/** The same. */
 export class WatchedWritableFeed {}
-
-/** Leaves every side open. */
-export function closeEndedSide(): void {}
-
-/** Nothing was put in the place of a global. */
-export function putBack(): void {}
-
-/** Nobody looks for them. */
-export function findStates(): void {}

@@ -14,7 +14,7 @@ export const PULL_STEPS: symbol = stepsNamed("[[PullSteps]]");
 /** The name of what they call when they are released. */
 export const RELEASE_STEPS: symbol = stepsNamed("[[ReleaseSteps]]");
 /** The name of what they call to cancel the source. */
-export const CANCEL_STEPS: symbol = stepsNamed("[[CancelSteps]]");
+const CANCEL_STEPS: symbol = stepsNamed("[[CancelSteps]]");
 
 /** A native controller of Deno's. */
 export type AskedController = NativeController & {

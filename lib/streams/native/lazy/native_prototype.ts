@@ -2,7 +2,7 @@ import { getterOf } from "#streams/host";
 import { NativeReadableStream } from "../../language/native_classes.ts";
 
 /** Marks a new stream as one that can be transferred. */
-export type TransferMark = (stream: object) => void;
+type TransferMark = (stream: object) => void;
 
 /** By this Deno tells what it can transfer, wherever on the prototype chain it is. */
 const DENO_HOST_OBJECT = Symbol.for("Deno.core.hostObject");
@@ -55,7 +55,7 @@ function nodeTransferMark(prototype: object): TransferMark | undefined {
  * Calls a function with ten calls below it, for one that has errors thrown while a module loads. Deno notes the innermost
  * ten calls of each: for the module's own place among them V8 parses the whole of it once more (5 of 12 ms of an import).
  */
-export function farFromTop<T>(run: () => T, calls = 10): T {
+function farFromTop<T>(run: () => T, calls = 10): T {
   return calls === 0 ? run() : farFromTop(run, calls - 1);
 }
 
@@ -85,7 +85,7 @@ export function sampleOf({ name }: { readonly name: string }, make: () => object
 }
 
 /** Whether samples are made without the runtime's classes. */
-export function knowsKeys(): boolean {
+function knowsKeys(): boolean {
   return keys !== undefined;
 }
 
@@ -128,7 +128,7 @@ export type NativeSideOf = (object: object) => object | undefined;
 type Class = StandIn & (new (...args: never[]) => object);
 
 /** Makes the class that is to be checked, with native sides from the given function; `undefined` if there is no way. */
-export type MakeStandIn = (sideOf: NativeSideOf) => StandIn | undefined;
+type MakeStandIn = (sideOf: NativeSideOf) => StandIn | undefined;
 
 /** A member of the runtime's class, which gives something, and throws for objects of others. */
 export type Member = (this: object) => unknown;

@@ -2,7 +2,7 @@ import { globalFunction } from "#streams/host";
 import { type Member, milliseconds, number, positive, type Schema, schema } from "../../language/options.ts";
 import { callbackResult, isThenableLike } from "../../language/promises.ts";
 import { type Callback, toCallback, toDictionary } from "../../language/webidl.ts";
-import type { WritableStreamDefaultController } from "../default_controller.ts";
+import type { WritableStreamDefaultController } from "../underlying_sink.ts";
 import type { Batch } from "./batch.ts";
 
 /** Taken once, as for all that streams depend on: faked timers do not stop them. */
@@ -20,29 +20,18 @@ const SIZE = /* @__PURE__ */ positive();
 const DELAY = /* @__PURE__ */ milliseconds();
 
 /** The retries of batches that a sink could not write, or not all of, and the call of `onFailed` after the last. */
-export class Retries {
+class Retries {
   readonly #options: { readonly attempts: number; readonly delay: number };
   readonly #onFailed: Callback | undefined;
   readonly #sink: unknown;
 
-  /**
-   * Takes the options of a sink.
-   *
-   * @throws {TypeError} if one is of the wrong type.
-   * @throws {RangeError} if a number is out of its range.
-   */
   constructor(retry: unknown, onFailed: Callback | undefined, sink: unknown) {
     this.#options = retryOptions(retry as object | undefined, "retry.");
     this.#onFailed = onFailed;
     this.#sink = sink;
   }
 
-  /**
-   * Writes chunks, and again those of them that could not be written, as often as is asked.
-   *
-   * @param write Writes chunks; what it returns, or its promise gives, are the indexes of those that failed, if any.
-   * @param signal Ends the waiting.
-   */
+  /** Writes chunks, and again those of them that could not be written, whose indexes `write` gives, as often as is asked. */
   async write(chunks: unknown[], write: (chunks: unknown[]) => unknown, signal: AbortSignal): Promise<void> {
     let rest = chunks;
     for (let attempt = 0;; attempt++) {
@@ -112,12 +101,7 @@ export class BatchedSinkAlgorithms {
   /** The handling of batches that fail, if the sink asks for it. */
   readonly #retries: Retries | undefined = undefined;
 
-  /**
-   * Reads the dictionary's members in the order of their names.
-   *
-   * @throws {TypeError} if one is of the wrong type, or the sink has a `write` in place of a `writev`.
-   * @throws {RangeError} if a number is out of its range, or the sink has a `type`.
-   */
+  /** Reads the dictionary's members in the order of their names. */
   constructor(value: unknown) {
     this.#sink = value;
     const sink = toDictionary(value, "the underlying sink");

@@ -1,128 +1,29 @@
-import { globalFunction } from "#streams/host";
-import { checkedSize } from "../../queuing/chunk_queue.ts";
+import { endedError } from "../../language/errors.ts";
+import { promiseRejectedWith } from "../../language/promises.ts";
+import { giveState, isObject } from "../../language/webidl.ts";
+import { writableStreamStateOf } from "../../native/lockable.ts";
+import { checkedSize, extractHighWaterMark, extractSizeAlgorithm, toStrategy } from "../../queuing/chunk_queue.ts";
 import type { DefaultControllerState } from "../../readable/default_controller_state.ts";
 import { pullRun, type RunningPipe } from "../../readable/pull_run.ts";
 import { ARRAY_LENGTH, dequeueSome } from "../../shortcuts/chunk_array_queue.ts";
 import { atEndOfTurn } from "../../shortcuts/end_of_turn.ts";
-import { currentPause } from "../../shortcuts/task.ts";
 import {
+  createWritableStream,
   type SinkAlgorithms,
+  startWritableStreamDefaultController,
   updateBackpressure,
   type WritableControllerState,
   writableStreamDefaultControllerAdvanceQueueIfNeeded,
   writableStreamDefaultControllerErrorIfNeeded,
 } from "../controller_state.ts";
-import { writableStreamAddWriteRequest, type WriteRequest } from "../stream_state.ts";
-import { Batch, type Batching, type BatchOwner } from "./batch.ts";
-import type { BatchedSinkAlgorithms } from "./batched_sink.ts";
-
-/** Taken once, as for all that streams depend on: faked timers do not stop them. */
-const [setTimeout, clearTimeout] = [globalFunction("setTimeout")!, globalFunction("clearTimeout")!];
-/** Timers of Node and Bun may be early by less than that, in ms. */
-const EXACTNESS = 0.5;
-
-/** The time that the first chunk of a batch waits for others. */
-export class BatchDelay {
-  readonly #delay: number;
-  readonly #onOver: () => void;
-  /** When the batch that grows is due, in ms as of performance.now(). */
-  #due = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
-
-  /** @param onOver Called when the time of a batch is over that was asked for. */
-  constructor(delay: number, onOver: () => void) {
-    this.#delay = delay;
-    this.#onOver = onOver;
-  }
-
-  /** Whether `onOver` is going to be called. */
-  get isRunning(): boolean {
-    return this.#timer !== undefined;
-  }
-
-  /** A batch gets its first chunk. */
-  begin(): void {
-    this.#due = performance.now() + this.#delay;
-  }
-
-  /** Whether the batch has waited for long enough; if not, `onOver` will be called. */
-  isOver(): boolean {
-    if (this.isRunning) return false;
-    const rest = this.#due - performance.now();
-    if (rest < EXACTNESS) return true;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      if (this.isOver()) this.#onOver();
-    }, Math.ceil(rest));
-    return false;
-  }
-
-  /** All batches were given to the sink. */
-  end(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-  }
-}
-
-/** The least time, in ms, that a producer is given to fill the queue. */
-const LEAST = 1;
-/** The share of the queue that a long pipe has to add from one pause to the next, if its batch is to wait for it. */
-const SHARE = 1 / 8;
-
-/**
- * A producer that had to wait for the sink: it gets the time to fill the queue again before the next batch starts. It
- * counts as filling while it adds something each turn, for as long as the last batch took.
- */
-export class OutrunningProducer {
-  /** Whether the queue was full before the last batch was done with. */
-  #hadToWait = false;
-  #batchGivenAt = 0;
-  #until = 0;
-  /** How much was queued when that was last asked. */
-  #queued = 0;
-  /** The last pause of long pipes that was waited for, and how much was queued then, or when the last batch was written. */
-  #pause = 0;
-  #queuedAtPause = 0;
-
-  /** A batch was given to the sink. */
-  batchGiven(isFull: boolean): void {
-    this.#hadToWait = isFull;
-    this.#batchGivenAt = performance.now();
-  }
-
-  /** The queue is full. */
-  mustWait(): void {
-    this.#hadToWait = true;
-  }
-
-  /** The batch is written, with so much queued behind it; returns whether the producer had to wait for that. */
-  batchWritten(queued: number): boolean {
-    this.#queuedAtPause = queued;
-    if (!this.#hadToWait) return false;
-    const now = performance.now();
-    this.#until = now + Math.max(LEAST, now - this.#batchGivenAt);
-    this.#queued = queued;
-    return true;
-  }
-
-  /** At the end of a turn: whether the producer is filling the queue again, with so much in it by now. */
-  isFilling(queued: number): boolean {
-    this.#hadToWait = this.#hadToWait && queued > this.#queued && performance.now() < this.#until;
-    this.#queued = queued;
-    return this.#hadToWait;
-  }
-
-  /** At the end of a turn: whether a long pipe makes a pause, that may be the one that fills the queue. */
-  isPaused(queued: number, highWaterMark: number): boolean {
-    const pause = currentPause();
-    if (pause === 0) return false;
-    if (pause === this.#pause) return true;
-    if (queued - this.#queuedAtPause < highWaterMark * SHARE) return false;
-    this.#pause = pause;
-    this.#queuedAtPause = queued;
-    return true;
-  }
-}
+import {
+  writableStreamAddWriteRequest,
+  writableStreamCloseQueuedOrInFlight,
+  type WriteRequest,
+} from "../stream_state.ts";
+import { WritableStreamDefaultController } from "../underlying_sink.ts";
+import { Batch, BatchDelay, type Batching, type BatchOwner, OutrunningProducer } from "./batch.ts";
+import { BatchedSinkAlgorithms } from "./batched_sink.ts";
 
 /**
  * How a stream queues chunks for a sink that takes batches; and the sink that the rest of the stream sees, which passes
@@ -334,4 +235,46 @@ export class BatchedWrites implements Batching, BatchOwner, SinkAlgorithms {
   abort(reason: unknown): unknown {
     return this.#sink.abort(reason);
   }
+}
+
+/** Gives the state of a stream whose sink takes batches to the constructor of WritableStream, which the caller calls next. */
+export function giveBatchedState(underlyingSink: unknown, strategy: unknown, highWaterMark: number): void {
+  if (underlyingSink !== undefined && !isObject(underlyingSink) && typeof underlyingSink !== "function") {
+    throw new TypeError("the underlying sink must be an object");
+  }
+  const queuing = toStrategy(strategy);
+  const sink = new BatchedSinkAlgorithms(underlyingSink);
+  const writes = new BatchedWrites(sink);
+  const size = extractSizeAlgorithm(queuing);
+  const state = createWritableStream(writes, extractHighWaterMark(queuing, highWaterMark), size);
+  writes.attach(state.controller);
+  giveState(state.controller);
+  startWritableStreamDefaultController(state.controller, sink.callStart(new WritableStreamDefaultController()));
+  giveState(state);
+}
+
+/**
+ * Queues what a stream of batches wants of its own sink behind all that was written so far, whoever has locked it, and
+ * has all of that written now. It counts for nothing in the queue; the promise is that of its batch.
+ */
+export function writePastLock(stream: object, chunk: unknown): Promise<void> {
+  const state = writableStreamStateOf(stream)!;
+  if (state.state === "erroring" || state.state === "errored") return promiseRejectedWith(state.storedError);
+  const { batching } = state.controller;
+  if (batching === undefined || writableStreamCloseQueuedOrInFlight(state)) {
+    return promiseRejectedWith(endedError("write to", "closed"));
+  }
+  const written = batching.enqueue(chunk, 0);
+  batching.hurry(false);
+  return written;
+}
+
+/**
+ * Takes all chunks that wait out of a stream of batches, in order, for a sink that writes them at once. The promises of
+ * their writes settle as if they had been written in their turn.
+ */
+export function drainBatches(stream: object): unknown[] {
+  const { state, controller } = writableStreamStateOf(stream)!;
+  if (state !== "writable" || controller.batching === undefined) return [];
+  return controller.batching.drain();
 }

@@ -1,0 +1,47 @@
+import { lockedError } from "../language/errors.ts";
+import { isNativeReadableStreamLocked, isNativeWritableStreamLocked } from "../language/native_classes.ts";
+import type { ReadableStreamState } from "../readable/stream_state.ts";
+import type { WritableStreamState } from "../writable/stream_state.ts";
+import { FeedReaderState, releaseReadableFeed } from "./feeds/readable_feed.ts";
+import { FeedWriterState, releaseWritableFeed } from "./feeds/writable_feed.ts";
+
+type StateOf<State> = (stream: unknown) => State | undefined;
+
+/** The state behind one of our streams; `undefined` for anything else. */
+export let readableStreamStateOf: StateOf<ReadableStreamState>;
+
+/** Called once, by the ReadableStream class, so that what works on states need not import it. */
+export function setReadableStreamStateOf(stateOf: StateOf<ReadableStreamState>): void {
+  readableStreamStateOf = stateOf;
+}
+
+/** IsReadableStreamLocked: by a reader, a pipe or the runtime, but for our own reader that feeds the native side. */
+export function isReadableStreamLocked({ reader, nativeSide }: ReadableStreamState): boolean {
+  return (reader !== undefined && !(reader instanceof FeedReaderState)) ||
+    (nativeSide !== undefined && isNativeReadableStreamLocked(nativeSide));
+}
+
+/** Makes a stream ready to be locked. @throws {TypeError} if it is locked. */
+export function checkReadableStreamFree(stream: ReadableStreamState, action: string): void {
+  if (isReadableStreamLocked(stream)) throw lockedError(action);
+  releaseReadableFeed(stream);
+}
+
+export let writableStreamStateOf: StateOf<WritableStreamState>;
+
+/** Called once, by the WritableStream class. */
+export function setWritableStreamStateOf(stateOf: StateOf<WritableStreamState>): void {
+  writableStreamStateOf = stateOf;
+}
+
+/** IsWritableStreamLocked: by a writer, a pipe or the runtime, but for our own writer that feeds the native side. */
+export function isWritableStreamLocked({ writer, nativeSide }: WritableStreamState): boolean {
+  return (writer !== undefined && !(writer instanceof FeedWriterState)) ||
+    (nativeSide !== undefined && isNativeWritableStreamLocked(nativeSide));
+}
+
+/** Makes a stream ready to be locked. @throws {TypeError} if it is locked. */
+export function checkWritableStreamFree(stream: WritableStreamState, action: string): void {
+  if (isWritableStreamLocked(stream)) throw lockedError(action);
+  releaseWritableFeed(stream);
+}
