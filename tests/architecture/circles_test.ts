@@ -8,7 +8,6 @@ const known: Readonly<Record<string, readonly string[]>> = {
     "lib/streams/readable/byte_controller_state.ts",
     "lib/streams/readable/controller_state.ts",
     "lib/streams/readable/default_controller_state.ts",
-    "lib/streams/readable/reader_state.ts",
     "lib/streams/readable/stream_state.ts",
   ],
   "a writable stream, its controller, its writer and its batches": [

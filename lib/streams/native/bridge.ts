@@ -17,7 +17,7 @@ import {
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericInitialize,
   type ReadRequest,
-} from "../readable/reader_state.ts";
+} from "../readable/stream_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "../readable/stream_state.ts";
 import { checkWritableStreamFree, writableStreamStateOf } from "./lockable.ts";
 import { WritableStream } from "../writable/writable_stream.ts";

@@ -9,7 +9,7 @@ import {
   readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
   type ReadRequest,
-} from "../readable/reader_state.ts";
+} from "../readable/stream_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "../readable/stream_state.ts";
 import { countAsMany, Task } from "../shortcuts/task.ts";
 import { writableStreamPipeWrite } from "../writable/pipe_write.ts";

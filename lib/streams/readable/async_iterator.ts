@@ -7,10 +7,10 @@ import {
   readableStreamReaderGenericCancel,
   readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
+  type ReadableStreamState,
   type ReadRequest,
   servedRead,
-} from "./reader_state.ts";
-import type { ReadableStreamState } from "./stream_state.ts";
+} from "./stream_state.ts";
 
 const NAME = "ReadableStream AsyncIterator";
 

@@ -12,9 +12,9 @@ import {
   readableStreamReaderGenericCancel,
   readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
+  type ReadableStreamState,
   type ReadRequest,
-} from "./reader_state.ts";
-import type { ReadableStreamState } from "./stream_state.ts";
+} from "./stream_state.ts";
 
 /**
  * Locks a stream, of ours or the runtime's. One that `leavesRest` may be read on after `release()`: then no chunk is taken

@@ -16,7 +16,7 @@ import {
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericInitialize,
   type ReadRequest,
-} from "./reader_state.ts";
+} from "./stream_state.ts";
 import { ReadableStream } from "./readable_stream.ts";
 import { readableStreamCancel, ReadableStreamState } from "./stream_state.ts";
 

@@ -18,7 +18,7 @@ import {
   readableStreamReaderGenericCancel,
   readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
-} from "./reader_state.ts";
+} from "./stream_state.ts";
 
 const NAME = "ReadableStreamBYOBReader";
 

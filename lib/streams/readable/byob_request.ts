@@ -20,7 +20,7 @@ import {
   takeBackBuffer,
 } from "./byte_controller_state.ts";
 import type { PullIntoDescriptor } from "./pull_into.ts";
-import { ByobReaderState } from "./reader_state.ts";
+import { ByobReaderState } from "./stream_state.ts";
 
 /** @see {@link https://streams.spec.whatwg.org/#abstract-opdef-readablebytestreamcontrollergetbyobrequest} */
 export function readableByteStreamControllerGetByobRequest(

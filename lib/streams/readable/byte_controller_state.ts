@@ -2,7 +2,7 @@ import { cloneArrayBuffer, lengthOf, transferArrayBuffer, ViewSlots } from "../l
 import { cannot } from "../language/errors.ts";
 import { ByteQueue, PullIntoDescriptor } from "./pull_into.ts";
 import { ReadableControllerState, type SourceAlgorithms } from "./controller_state.ts";
-import { type ByobReaderState, DefaultReaderState, type ReadIntoRequest, type ReadRequest } from "./reader_state.ts";
+import { type ByobReaderState, DefaultReaderState, type ReadIntoRequest, type ReadRequest } from "./stream_state.ts";
 import { ReadableStreamState } from "./stream_state.ts";
 
 /** The internal slots of a ReadableStreamBYOBRequest. */

@@ -15,10 +15,10 @@ import {
   readableStreamByobReaderRead,
   readableStreamDefaultReaderRead,
   readableStreamReaderRelease,
+  type ReadableStreamState,
   type ReadIntoRequest,
   type ReadRequest,
-} from "./reader_state.ts";
-import type { ReadableStreamState } from "./stream_state.ts";
+} from "./stream_state.ts";
 import { Tee, TeeBranch } from "./default_tee.ts";
 
 /**

@@ -13,7 +13,7 @@ import {
 import { endedControllerError } from "../language/errors.ts";
 import { Ring } from "../queuing/chunk_queue.ts";
 import type { RecyclingSource } from "../shortcuts/recycling.ts";
-import type { ReadRequest } from "./reader_state.ts";
+import type { ReadRequest } from "./stream_state.ts";
 import { readableStreamClose, readableStreamError, type ReadableStreamState } from "./stream_state.ts";
 
 /** The algorithms of a readable stream: a user's underlying source, or one of ours. */

@@ -1,8 +1,7 @@
 import { checkedSize, ChunkQueue, type SizeAlgorithm } from "../queuing/chunk_queue.ts";
 import type { Callback } from "../language/webidl.ts";
 import { ReadableControllerState, type SourceAlgorithms } from "./controller_state.ts";
-import type { DefaultReaderState, ReadRequest } from "./reader_state.ts";
-import { ReadableStreamState } from "./stream_state.ts";
+import { type DefaultReaderState, ReadableStreamState, type ReadRequest } from "./stream_state.ts";
 
 /** A taker of many chunks. */
 interface ChunkTaker {

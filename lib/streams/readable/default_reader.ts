@@ -16,7 +16,7 @@ import {
   readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
   servedRead,
-} from "./reader_state.ts";
+} from "./stream_state.ts";
 
 const NAME = "ReadableStreamDefaultReader";
 

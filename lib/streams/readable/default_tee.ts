@@ -7,7 +7,7 @@ import {
   type DefaultReaderState,
   readableStreamDefaultReaderRead,
   type ReadRequest,
-} from "./reader_state.ts";
+} from "./stream_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "./stream_state.ts";
 
 /** The base of both kinds of tee: how they end or are canceled, and nothing that is done for each chunk. */

@@ -1,7 +1,17 @@
-import { type EndedPromise, promiseRejectedWith, promiseResolvedWith, react } from "../language/promises.ts";
+import type { ViewSlots } from "../language/array_buffers.ts";
+import { releasedError } from "../language/errors.ts";
+import {
+  type EndedPromise,
+  LazyPromise,
+  noop,
+  promiseRejectedWith,
+  promiseResolvedWith,
+  react,
+} from "../language/promises.ts";
+import type { LockState } from "../native/lazy/lazy_lock.ts";
+import { Ring } from "../queuing/chunk_queue.ts";
 import type { ByteControllerState } from "./byte_controller_state.ts";
 import type { DefaultControllerState } from "./default_controller_state.ts";
-import type { ByobReaderState, DefaultReaderState } from "./reader_state.ts";
 
 /** The internal slots of a ReadableStream. @see {@link https://streams.spec.whatwg.org/#rs-internal-slots} */
 export class ReadableStreamState {
@@ -53,4 +63,202 @@ export function readableStreamError(stream: ReadableStreamState, error: unknown)
   stream.feed?.errorSteps(error);
   stream.reader?.streamErrored(error);
   stream.ended?.reject(error);
+}
+
+/** A read request: waits for a chunk. @see {@link https://streams.spec.whatwg.org/#read-request} */
+export interface ReadRequest {
+  chunkSteps(chunk: unknown): void;
+  closeSteps(): void;
+  errorSteps(error: unknown): void;
+}
+
+/**
+ * A read-into request: waits for a view of its own to be filled.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#read-into-request}
+ */
+export interface ReadIntoRequest {
+  chunkSteps(view: ArrayBufferView): void;
+  closeSteps(view?: ArrayBufferView): void;
+  errorSteps(error: unknown): void;
+}
+
+/** ReadableStreamReadResult, which only the types of the DOM name. */
+type Result = { done: false; value: unknown } | { done: true; value: unknown };
+
+const PromiseConstructor = Promise;
+
+/** The request behind the promise that `read()` returns, of either reader. It is a Deferred, but not by inheritance: V8 makes these faster. */
+export class PromiseReadRequest implements ReadRequest, ReadIntoRequest {
+  readonly promise: Promise<Result>;
+  resolve: (result: Result) => void = noop;
+  reject: (reason: unknown) => void = noop;
+  constructor() {
+    this.promise = new PromiseConstructor<Result>((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+  }
+  chunkSteps(value: unknown): void {
+    this.resolve({ done: false, value });
+  }
+  closeSteps(value?: unknown): void {
+    this.resolve({ done: true, value } as Result);
+  }
+  errorSteps(error: unknown): void {
+    this.reject(error);
+  }
+}
+
+/** The promise of a `read()` that is served at once. An async function is the fastest way to make a fulfilled promise. */
+// deno-lint-ignore require-await -- the promise is what is wanted
+export async function servedRead(value: unknown): Promise<Result> {
+  return { done: false, value };
+}
+
+/**
+ * The internal slots that both readers share.
+ *
+ * @see {@link https://streams.spec.whatwg.org/#readable-stream-generic-reader-mixin-internal-slots}
+ */
+abstract class ReaderState<Request extends ReadRequest | ReadIntoRequest> implements LockState {
+  stream: ReadableStreamState | undefined;
+  protected closedPromise: LazyPromise | undefined;
+  /** Whether a user holds it: then the runtime may read by it. */
+  isPublic = false;
+  declare readonly lazyLock: LockState["lazyLock"];
+  nativeSide: LockState["nativeSide"];
+  /**
+   * How many pulls that return no promise may follow each other at once, where the standard has other code get its turn
+   * between them: none if a user reads by it.
+   */
+  readonly mostPullsAtOnce: number = 0;
+  requests: Ring<Request> = new Ring();
+
+  /** Made when somebody looks at it: what has become of the stream until then tells what it is. */
+  get closed(): LazyPromise {
+    if (this.closedPromise === undefined) {
+      this.closedPromise = new LazyPromise();
+      const { stream } = this;
+      if (stream === undefined) this.released();
+      else if (stream.state === "closed") this.closedPromise.resolve();
+      else if (stream.state === "errored") this.closedPromise.reject(stream.storedError);
+    }
+    return this.closedPromise;
+  }
+
+  streamErrored(error: unknown): void {
+    this.closedPromise?.reject(error);
+    this.errorRequests(error);
+  }
+
+  errorRequests(error: unknown): void {
+    const { requests } = this;
+    if (requests.length === 0) return;
+    this.requests = new Ring();
+    while (requests.length > 0) requests.shift().errorSteps(error);
+  }
+
+  closeRequests(): void {
+    const { requests } = this;
+    if (requests.length === 0) return;
+    this.requests = new Ring();
+    while (requests.length > 0) requests.shift().closeSteps();
+  }
+
+  /** Its promise will tell nothing of the stream any longer. */
+  released(): void {
+    this.closedPromise?.reject(releasedError("watch the stream", "reader"));
+  }
+
+  abstract streamClosed(): void;
+  abstract streamCanceled(): void;
+}
+
+/** The internal slots of a ReadableStreamDefaultReader. */
+export class DefaultReaderState extends ReaderState<ReadRequest> {
+  streamClosed(): void {
+    this.closedPromise?.resolve();
+    this.closeRequests();
+  }
+
+  streamCanceled(): void {} // its requests were closed with the stream
+}
+
+/** The internal slots of a ReadableStreamBYOBReader. */
+export class ByobReaderState extends ReaderState<ReadIntoRequest> {
+  streamClosed(): void {
+    this.closed.resolve(); // its requests wait for their views: the source still has them
+  }
+
+  streamCanceled(): void {
+    this.closeRequests();
+  }
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#readable-stream-reader-generic-initialize} */
+export function readableStreamReaderGenericInitialize(
+  reader: DefaultReaderState | ByobReaderState,
+  stream: ReadableStreamState,
+): void {
+  reader.stream = stream;
+  stream.reader = reader;
+  reader.lazyLock?.lock(reader);
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#readable-stream-reader-generic-cancel} */
+export function readableStreamReaderGenericCancel(
+  reader: DefaultReaderState | ByobReaderState,
+  reason: unknown,
+): Promise<void> {
+  if (reader.stream === undefined) return promiseRejectedWith(releasedError("cancel", "reader"));
+  return readableStreamCancel(reader.stream, reason);
+}
+
+/** ReadableStreamDefaultReaderRelease and ReadableStreamBYOBReaderRelease; does nothing to a released reader. */
+export function readableStreamReaderRelease(reader: DefaultReaderState | ByobReaderState): void {
+  const { stream } = reader;
+  if (stream === undefined) return;
+  reader.released();
+  stream.controller.releaseSteps();
+  stream.reader = undefined;
+  reader.stream = undefined;
+  reader.nativeSide?.releaseLock();
+  if (reader.requests.length > 0) reader.errorRequests(releasedError("read", "reader"));
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#readable-stream-default-reader-read} */
+export function readableStreamDefaultReaderRead(reader: DefaultReaderState, request: ReadRequest): void {
+  const stream = reader.stream!;
+  stream.disturbed = true;
+  if (stream.state === "closed") request.closeSteps();
+  else if (stream.state === "errored") request.errorSteps(stream.storedError);
+  else stream.controller.pullSteps(request);
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#readable-stream-byob-reader-read} */
+export function readableStreamByobReaderRead(
+  reader: ByobReaderState,
+  slots: ViewSlots,
+  min: number,
+  request: ReadIntoRequest,
+): void {
+  const stream = reader.stream!;
+  stream.disturbed = true;
+  if (stream.state === "errored") request.errorSteps(stream.storedError);
+  else (stream.controller as ByteControllerState).pullInto(slots, min, request);
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#acquire-readable-stream-reader} */
+export function acquireReadableStreamDefaultReader(stream: ReadableStreamState): DefaultReaderState {
+  const reader = new DefaultReaderState();
+  readableStreamReaderGenericInitialize(reader, stream);
+  return reader;
+}
+
+/** @see {@link https://streams.spec.whatwg.org/#acquire-readable-stream-byob-reader} */
+export function acquireReadableStreamByobReader(stream: ReadableStreamState): ByobReaderState {
+  const reader = new ByobReaderState();
+  readableStreamReaderGenericInitialize(reader, stream);
+  return reader;
 }

@@ -8,7 +8,7 @@ import {
   readableStreamReaderGenericInitialize,
   readableStreamReaderRelease,
   type ReadRequest,
-} from "../../readable/reader_state.ts";
+} from "../../readable/stream_state.ts";
 import { readableStreamCancel, type ReadableStreamState } from "../../readable/stream_state.ts";
 
 /** The native side holds nothing: it asks for a chunk when a native consumer does. */

@@ -6,7 +6,7 @@ import {
   readableStreamDefaultReaderRead,
   readableStreamReaderGenericCancel,
   type ReadRequest,
-} from "../../readable/reader_state.ts";
+} from "../../readable/stream_state.ts";
 import { Deferred } from "../../language/promises.ts";
 import type { TransformStreamState } from "../../transform/transform_state.ts";
 import { writableStreamClose } from "../../writable/stream_state.ts";

@@ -1,6 +1,6 @@
 import { inheritNothing, nativeGetReader, nativeReader, nativeReadMany } from "../../language/native_classes.ts";
 import { DefaultControllerState } from "../../readable/default_controller_state.ts";
-import { type DefaultReaderState, readableStreamReaderGenericInitialize } from "../../readable/reader_state.ts";
+import { type DefaultReaderState, readableStreamReaderGenericInitialize } from "../../readable/stream_state.ts";
 import { ReadableStreamState } from "../../readable/stream_state.ts";
 import { FeedReaderState, type NativeController, ReadableFeed } from "../feeds/readable_feed.ts";
 

@@ -5,7 +5,7 @@ import {
 } from "../../language/native_classes.ts";
 import { attempt, promiseResolvedWith } from "../../language/promises.ts";
 import { DefaultControllerState } from "../../readable/default_controller_state.ts";
-import { readableStreamDefaultReaderRead, type ReadRequest } from "../../readable/reader_state.ts";
+import { readableStreamDefaultReaderRead, type ReadRequest } from "../../readable/stream_state.ts";
 import type { ReadableStreamState } from "../../readable/stream_state.ts";
 import { type NativeController, NO_BUFFER, ReadableFeed, releaseReadableFeed } from "../feeds/readable_feed.ts";
 

@@ -1,7 +1,6 @@
 import { isNativeWritableStreamLocked, nativeGetWriter, nativeWriter } from "../../language/native_classes.ts";
 import { markAsHandled } from "../../language/promises.ts";
-import type { ReadRequest } from "../../readable/reader_state.ts";
-import type { ReadableStreamState } from "../../readable/stream_state.ts";
+import type { ReadableStreamState, ReadRequest } from "../../readable/stream_state.ts";
 import { writableStreamCloseQueuedOrInFlight, type WritableStreamState } from "../../writable/stream_state.ts";
 import { type NativeController, ReadableFeed, releaseReadableFeed } from "../feeds/readable_feed.ts";
 import { WritableFeed } from "../feeds/writable_feed.ts";
