@@ -10,7 +10,7 @@ import { type BatchedUnderlyingSink, BatchedWritableStream } from "./batched_wri
 export type TransformBatch<I, O> = (batch: I[], enqueue: (chunk: O) => void) => void;
 
 /** Times of batches, and what follows the last one. */
-export interface BatchedTransformOptions<O> extends Pick<BatchedUnderlyingSink, "maxDelay" | "minBatch"> {
+interface BatchedTransformOptions<O> extends Pick<BatchedUnderlyingSink, "maxDelay" | "minBatch"> {
   /** Makes output behind all batches, unless the stream has failed. It must not throw. */
   readonly atEnd?: (enqueue: (chunk: O) => void) => void;
 }

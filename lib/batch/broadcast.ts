@@ -130,11 +130,6 @@ const HIGH_WATER_MARK = { chunks: 16, bytes: 65_536 };
  * stays locked.
  *
  * @param stream a ReadableStream, of ours or of the runtime.
- * @param options.branches The number of branches. Default: 2.
- * @param options.highWaterMark The size at which a branch's queue is full. Default: 16 chunks, or 65,536 bytes.
- * @param options.size The size of a chunk. Default: 1, or its bytes if `stream` is a byte stream.
- * @param options.policy `"wait"`, `"drop"` or `"error"`. Default: `"wait"`.
- * @param options.onDrop Gets the number of the branch that has lost a chunk, and how many it has lost so far.
  * @returns the branches. What `size()` or `onDrop()` throws errors all of them and cancels the source.
  * @throws {TypeError} if `stream` is no ReadableStream or is locked, or an option is unknown or of the wrong type.
  * @throws {RangeError} if `branches` or `highWaterMark` is out of range.

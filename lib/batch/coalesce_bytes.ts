@@ -50,9 +50,6 @@ export const coalesceBytesOptions: SchemaOf<CoalesceBytesOptions, "size"> = /* @
  * what arrives slowly is passed on as it arrives. With `maxDelay`, the first of them waits for that time at most in place
  * of the turn. A chunk of `size` bytes or more passes without being copied.
  *
- * @param options.size The bytes from which on a chunk counts as large. Default: 65,536.
- * @param options.maxDelay The most ms that a chunk waits for others. Default: until the end of the turn.
- * @param options.minBatch The bytes that are passed on before `maxDelay` has passed. Default: `size`.
  * @returns the two ends, for `pipeThrough()`.
  * @throws {RangeError} if `size` is no integer above 0, or another option is out of its range. A chunk that is no
  * Uint8Array errors the stream with a TypeError.

@@ -74,10 +74,6 @@ export const readBatchesOptions: SchemaOf<
  * for as many chunks ahead as the last batch had.
  *
  * @param stream a ReadableStream, of ours or of the runtime.
- * @param options.maxChunks The chunks of a batch at most. Default: 1,024.
- * @param options.maxBytes The bytes from which on a batch takes no further chunk. Default: 262,144.
- * @param options.preventCancel Whether the stream is left as it is when the loop is left. Default: false.
- * @param options.signal Ends the iteration with its reason.
  * @returns an iterator of non-empty arrays, which are yours. Its `return()` also ends a `next()` that waits.
  * @throws {TypeError} if `stream` is no ReadableStream or is locked, or an option is unknown or of the wrong type.
  * @throws {RangeError} if a limit is out of range.

@@ -10,7 +10,7 @@ const events = new SharedEvents("end");
  * It listens for data while it is read only: as long as anything listens so, the readable gives nothing to others by
  * `pipe()` or "data" events.
  */
-export class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
+class ReadableSource<R> implements UnderlyingDefaultSource<R>, Follower {
   /** The stream whose source it is. */
   stream: ReadableStream | undefined = undefined;
   isHeld = false;

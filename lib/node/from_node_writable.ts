@@ -8,7 +8,7 @@ import { areLarge, joinChunks, lengthOf } from "./joined_chunks.ts";
 import { type Follower, prematureClose, requireMethods, SharedEvents, toError } from "./shared_events.ts";
 
 /** The members of an http2 stream that are used, on either side of a connection. */
-export interface Http2End extends EventEmitter {
+interface Http2End extends EventEmitter {
   readonly destroyed: boolean;
   readonly headRequest?: boolean;
   readonly headersSent: boolean;
@@ -20,14 +20,14 @@ export interface Http2End extends EventEmitter {
 const WITHOUT_BODY: readonly unknown[] = [204, 205, 304];
 
 /** The http2 stream that a writable is, or, as an Http2ServerResponse, writes to. */
-export function http2EndOf(writable: Writable): Http2End | undefined {
+function http2EndOf(writable: Writable): Http2End | undefined {
   if ("rstCode" in writable) return writable as unknown as Http2End;
   const { stream } = writable as { stream?: unknown };
   return typeof stream === "object" && stream !== null && "rstCode" in stream ? stream as Http2End : undefined;
 }
 
 /** Whether a response must have no body. http2 makes an error of writes to such a one, where http drops them. */
-export function isWithoutBody(end: Http2End, writable: Writable): boolean {
+function isWithoutBody(end: Http2End, writable: Writable): boolean {
   if (end.headRequest) return true;
   const sent = end.headersSent ? end.sentHeaders?.[":status"] : undefined;
   return WITHOUT_BODY.includes(sent ?? (writable as { statusCode?: number }).statusCode);
@@ -51,7 +51,7 @@ const DROPPED: readonly unknown[] = [
  * It destroys the writable if it is aborted or a write or end of its own fails, and for nothing else: the writable is
  * others' too, who may end it.
  */
-export class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
+class WritableSink implements BatchedUnderlyingSink<unknown>, Follower {
   /** The stream whose sink it is. */
   stream: WritableStream | undefined = undefined;
   isHeld = false;
@@ -274,7 +274,6 @@ export interface FromNodeWritableOptions {
   highWaterMark?: number;
 }
 
-/** The options of {@linkcode fromNodeWritable}. */
 export const fromNodeWritableOptions: SchemaOf<FromNodeWritableOptions> = /* @__PURE__ */ schema(
   "fromNodeWritable()",
   () => ({ highWaterMark: number(0, Infinity) }),
@@ -308,7 +307,6 @@ const SMALLEST_BATCH = BYTES / 8;
  * is to be cut off at once, destroy the writable.
  *
  * @param writable The destination. Nothing else should write to it meanwhile.
- * @param options.highWaterMark How many bytes, or objects, may wait or be in flight. Default: 131,072, or 1,024 objects.
  * @throws {TypeError} if `writable` is no writable stream of Node.
  * @throws {RangeError} if `highWaterMark` is negative or NaN.
  * @example Render a page into a response

@@ -56,7 +56,6 @@ export class SharedEvents {
     (groups[this.#key] ??= new Group(emitter, this.#end)).add(follower);
   }
 
-  /** Removes a follower of an emitter. */
   leave(emitter: EventEmitter, follower: Follower): void {
     (emitter as unknown as Record<symbol, Group | undefined>)[this.#key]?.delete(follower);
   }

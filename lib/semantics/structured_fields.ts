@@ -1,5 +1,5 @@
 /** A value of a member or an item: the bytes of a byte sequence; undefined for a value of any other type. */
-export type DictionaryValue = Uint8Array | undefined;
+type DictionaryValue = Uint8Array | undefined;
 
 const KEY = /[a-z*][a-z0-9_.*-]*/y;
 const BYTES = /:([A-Za-z0-9+/]*)(={0,2}):/y;
