@@ -25,8 +25,7 @@ export async function copyObject(store: Store, from: string, to: string, options
     : await copyParts(store, source, to, options);
 }
 
-/** Copies an object in one request. */
-export async function copyWhole(
+async function copyWhole(
   store: Store,
   source: Pick<S3Object, "key" | "size" | "etag">,
   to: string,
@@ -85,8 +84,7 @@ async function copyParts(store: Store, source: S3Object, to: string, options: S3
   }
 }
 
-/** An object that is joined. */
-export type JoinedObject = Pick<S3Object, "key" | "size" | "etag">;
+type JoinedObject = Pick<S3Object, "key" | "size" | "etag">;
 
 /** Makes an object of others, in their order. The store copies what is large enough for a part; the rest passes through. */
 export async function joinObjects(

@@ -57,13 +57,11 @@ export interface S3ReadOptions {
   signal?: AbortSignal;
 }
 
-/** The members of {@linkcode S3Range}. */
 export const rangeOptions: SchemaOf<S3Range> = /* @__PURE__ */ schema(
   "readable()",
   () => ({ start: integer(0, Number.MAX_SAFE_INTEGER), end: integer(1, Infinity) }),
 );
 
-/** The options of `readable()`. */
 export const readOptions: SchemaOf<S3ReadOptions> = /* @__PURE__ */ schema("readable()", () => ({
   range: { fallback: undefined, expected: "an object with start and end", check: checkedRange },
   ifMatch: text(),
@@ -133,7 +131,6 @@ class ObjectReader {
     this.#unwatch = () => signal?.removeEventListener("abort", abort);
   }
 
-  /** The next bytes; undefined at the end. */
   async read(): Promise<Uint8Array | undefined> {
     for (;;) {
       try {
@@ -149,7 +146,6 @@ class ObjectReader {
     }
   }
 
-  /** Ends it. Never rejects. */
   async end(reason: unknown): Promise<void> {
     this.#unwatch();
     const body = this.#body;
@@ -157,7 +153,6 @@ class ObjectReader {
     await body?.cancel(reason).catch(() => {}); // the connection may have failed, which is no news
   }
 
-  /** The next bytes of an answer; undefined if there are none, or it broke off and may be asked for again. */
   async #next(body: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | undefined> {
     const deadline = new TimeLimit(this.#store.timeout, this.#options.signal);
     let failure: unknown;

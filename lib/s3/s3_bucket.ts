@@ -29,22 +29,18 @@ const DAY = 24 * 60 * 60 * 1000;
 /** The longest that a signed URL holds, in seconds: a week. */
 const LONGEST = 7 * 24 * 60 * 60;
 
-/** The options of `head()`. */
 export const headOptions: SchemaOf<{ signal?: AbortSignal }> = /* @__PURE__ */ schema(
   "head()",
   () => ({ signal: signal() }),
 );
-/** The options of `delete()`. */
 export const deleteOptions: SchemaOf<{ signal?: AbortSignal; ifMatch?: string }> = /* @__PURE__ */ schema(
   "delete()",
   () => ({ signal: signal(), ifMatch: signedField() }),
 );
-/** The options of `list()`. */
 export const listOptions: SchemaOf<{ prefix?: string; signal?: AbortSignal }, "prefix"> = /* @__PURE__ */ schema(
   "list()",
   () => ({ prefix: text(""), signal: signal() }),
 );
-/** The options of `presign()`. */
 export const presignOptions: SchemaOf<
   { method?: "DELETE" | "GET" | "HEAD" | "PUT"; expiresIn?: number },
   "method" | "expiresIn"
@@ -52,7 +48,6 @@ export const presignOptions: SchemaOf<
   method: oneOf(["DELETE", "GET", "HEAD", "PUT"], "GET"),
   expiresIn: integer(1, LONGEST, 3600),
 }));
-/** The options of `removeAbandoned()`. */
 export const removeOptions: SchemaOf<
   { olderThan?: number; prefix?: string; signal?: AbortSignal },
   "olderThan" | "prefix"

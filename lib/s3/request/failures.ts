@@ -47,7 +47,6 @@ export interface Subject {
 /** Pauses that failures ask for, in ms. */
 const askedPauses = new WeakMap<S3Error, number>();
 
-/** Whether another attempt may succeed. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof S3Error)) return false;
   const { code } = (error.cause ?? {}) as { code?: unknown };

@@ -8,7 +8,7 @@ import { type Answered, naturalNumber } from "./xml.ts";
 type Query = Readonly<Record<string, string>>;
 
 /** A list that a store gives page by page. */
-export interface PagedList<T> {
+interface PagedList<T> {
   /** The action, for messages. */
   readonly action: string;
   readonly key?: string;
@@ -63,10 +63,8 @@ export function decoderOf(page: Answered): (key: string) => string {
   return (key) => decodeURIComponent(key.replaceAll("+", " "));
 }
 
-/** How the names of fields begin that tell metadata. */
 const METADATA = "x-amz-meta-";
 
-/** Stores an object in one request. */
 export async function putObject(
   store: Store,
   key: string,
@@ -103,7 +101,6 @@ export async function putObject(
   }
 }
 
-/** The facts about an object; undefined if there is none. */
 export async function headObject(
   store: Store,
   key: string,

@@ -36,17 +36,13 @@ export function encoded(text: string): string {
 
 /** A body that can be sent again and again. */
 export interface SentBody {
-  /** How many bytes it has. */
   readonly length: number;
-  /** Computes the SHA-256 of it, in hexadecimal digits. */
   sha256(): Promise<string>;
   /** Gives it from its beginning, in pieces that are good until the next one is asked for. */
   open(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** Returns all of its bytes. */
   whole(): Promise<Uint8Array>;
 }
 
-/** A body that is in memory. */
 export function bytesBody(bytes: Uint8Array): SentBody {
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return {
@@ -71,16 +67,13 @@ export interface Checksum {
 
 /** A body with a checksum. */
 export interface CheckedBody extends SentBody {
-  /** Computes its checksum. */
   checksum(): Promise<Checksum>;
 }
 
-/** A SHA-256, of its hexadecimal digits. */
 export function sha256Checksum(hex: string): Checksum {
   return { kind: "SHA256", base64: Buffer.from(hex, "hex").toString("base64") };
 }
 
-/** A CRC-32. */
 export function crc32Checksum(crc: number): Checksum {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(crc);
@@ -92,7 +85,6 @@ export function checksumField({ kind, base64 }: Checksum): Record<string, string
   return { [checksumFieldName(kind)]: base64 };
 }
 
-/** The name of the field that tells a checksum. */
 export function checksumFieldName(kind: ChecksumKind): string {
   return `x-amz-checksum-${kind.toLowerCase()}`;
 }

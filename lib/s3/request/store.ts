@@ -32,7 +32,6 @@ const SKEW = 5 * 60 * 1000;
 /** Addresses of this machine, as URLs write them. */
 const LOOPBACK = /^127\.\d+\.\d+\.\d+$/;
 
-/** A request to the store. */
 export interface StoreRequest {
   readonly method: "DELETE" | "GET" | "HEAD" | "POST" | "PUT";
   /** The action, for messages. */
@@ -55,7 +54,7 @@ export interface StoreRequest {
 }
 
 /** Reads an answer. Its failures are those of the attempt. */
-export type ReadAnswer<T> = (answer: StoreAnswer) => Promise<T>;
+type ReadAnswer<T> = (answer: StoreAnswer) => Promise<T>;
 
 /** A store and a bucket of it: signs requests, sends them again if that is worth it, and gives every wait an end. */
 export class Store {
@@ -95,7 +94,6 @@ export class Store {
     this.#fetch = fetch ?? this.#client!.fetch as (url: string, init: RequestInit) => Promise<Response>;
   }
 
-  /** Ends connections, and requests under way. */
   close(): void {
     this.#closing.abort();
     this.#client?.destroy();
@@ -141,7 +139,6 @@ export class Store {
     return signed.href;
   }
 
-  /** Returns the subject of a request, for messages. */
   subjectOf({ action, key }: Pick<StoreRequest, "action" | "key">): Subject {
     return { action, key, bucket: this.bucket };
   }
@@ -249,7 +246,6 @@ export class StoreAnswer {
     this.#patience = patience;
   }
 
-  /** A field of it. */
   field(name: string): string | undefined {
     return this.response.headers.get(name) ?? undefined;
   }
@@ -286,7 +282,6 @@ export class StoreAnswer {
     throw brokenFailure(this.#subject, "CHECKSUM_MISMATCH", "the store has other bytes than were sent");
   }
 
-  /** The entity tag. */
   get etag(): string {
     const etag = this.field("etag");
     if (etag !== undefined) return etag;

@@ -8,12 +8,10 @@ export class Answered {
     this.#element = element;
   }
 
-  /** The name of the element. */
   get name(): string {
     return this.#element.name;
   }
 
-  /** The text of the first child of that name; undefined if there is none. */
   text(name: string): string | undefined {
     const [found] = this.all(name);
     return found === undefined ? undefined : found.#element.text;
@@ -33,7 +31,6 @@ export class Answered {
     throw new Error(`${this.name} has no number as ${name}`);
   }
 
-  /** All children of that name. */
   all(name: string): Answered[] {
     const found: Answered[] = [];
     for (const child of this.#element.children) {

@@ -24,7 +24,7 @@ export interface StoredPart {
 }
 
 /** An upload in parts that was begun. */
-export interface BegunUpload {
+interface BegunUpload {
   readonly key: string;
   readonly uploadId: string;
   readonly initiated: Date;
@@ -56,7 +56,6 @@ export async function createUpload(store: Store, key: string, options: S3PutOpti
   return uploadId;
 }
 
-/** The kinds of checksums that parts may have. */
 const CHECKSUMS: readonly ChecksumKind[] = ["CRC32", "SHA256"];
 
 /** Sends a part. Its checksum must be of the kind that the upload was begun with. */
@@ -121,7 +120,7 @@ export interface StoredParts {
   readonly checksum: ChecksumKind | undefined;
 }
 
-/** Lists the parts that the store has of an upload. What is behind a gap is left out. */
+/** Lists the parts that the store has of an upload, up to the first gap. */
 export async function listParts(
   store: Store,
   { key, uploadId }: Pick<BegunUpload, "key" | "uploadId">,
@@ -154,7 +153,6 @@ export async function listParts(
   return { parts, checksum: parts[0]?.checksum?.kind ?? checksum };
 }
 
-/** Lists the uploads that were begun and neither completed nor aborted. */
 export function listUploads(store: Store, prefix: string, signal?: AbortSignal): AsyncGenerator<BegunUpload> {
   return pagesOf(store, {
     action: "list uploads",
@@ -214,7 +212,6 @@ export async function completeUpload(
   }
 }
 
-/** Gives an upload up, with what the store has of it. */
 export async function abortUpload(
   store: Store,
   { key, uploadId }: Pick<BegunUpload, "key" | "uploadId">,

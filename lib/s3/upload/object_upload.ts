@@ -8,15 +8,13 @@ import { abortUpload, completeUpload, createUpload, putPart, type StoredPart, ty
 
 /** Most parts of an upload. */
 export const MOST_PARTS = 10_000;
-/** Bytes of the first parts. */
 export const FIRST_SIZE: number = 8 * 1024 * 1024;
 /** Least bytes of any part but the last. */
 export const LEAST_SIZE: number = 5 * 1024 * 1024;
 /** How many parts have one size: the next ones have twice as much, so that 10,000 make 8 TiB, where 5 are allowed. */
 const RUN = 1000;
 
-/** How many bytes the part of a number has, from 1 on, unless it is the last. */
-export function partSize(number: number): number {
+function partSize(number: number): number {
   return FIRST_SIZE * 2 ** Math.floor((number - 1) / RUN);
 }
 
@@ -29,11 +27,7 @@ export class Semaphore {
     this.#free = count;
   }
 
-  /**
-   * Takes a place.
-   *
-   * @throws {unknown} the reason of `signal`, once that is aborted.
-   */
+  /** Takes a place. @throws {unknown} the reason of `signal`, once that is aborted. */
   async acquire(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#free > 0) {
@@ -122,7 +116,6 @@ export class ObjectUpload {
     return this.#controller.signal;
   }
 
-  /** Appends bytes, and waits while enough parts are under way. */
   async write(bytes: Uint8Array): Promise<void> {
     for (let start = 0; start < bytes.length;) {
       this.signal.throwIfAborted();
@@ -134,7 +127,6 @@ export class ObjectUpload {
     }
   }
 
-  /** Stores the object, now that all of it is here. */
   async complete(): Promise<S3Stored> {
     return await this.#guarded(async () => {
       this.signal.throwIfAborted();
