@@ -8,7 +8,6 @@ import type { ReceiveOptions } from "./upload_options.ts";
 export class Digester {
   readonly #hashes: ReadonlyMap<DigestAlgorithm, Hash>;
 
-  /** Begins digests of each of the algorithms. */
   constructor(algorithms: Iterable<DigestAlgorithm>) {
     this.#hashes = new Map(Array.from(algorithms, (name) => [name, createHash(name.replace("-", ""))]));
   }
@@ -20,18 +19,14 @@ export class Digester {
     }
   }
 
-  /** The digests in base64 of all that passed. To be called once. */
   finish(): Map<DigestAlgorithm, string> {
     return new Map(Array.from(this.#hashes, ([algorithm, hash]) => [algorithm, hash.digest("base64")]));
   }
 }
 
 /**
- * Holds the digests of what was received against those that a field announced.
+ * Holds the digests of what was received against those, in base64, that a field announced.
  *
- * @param field The field's name, for messages.
- * @param expected The digests of the field, in base64.
- * @param actual The digests of what was received, of the same algorithms at least.
  * @throws {UploadError} `DIGEST_MISMATCH` if one differs.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9530#section-2}
  */
@@ -94,11 +89,7 @@ function contentLength(value: string | undefined): number | undefined {
   throw new UploadError("BAD_LENGTH", `Content-Length is ${JSON.stringify(value)}, which is no number of bytes`);
 }
 
-/**
- * Sees that the body had as many bytes as was said.
- *
- * @throws {UploadError} `BAD_LENGTH` otherwise.
- */
+/** @throws {UploadError} `BAD_LENGTH` if the body had another number of bytes than was said. */
 export function requireExpected(bytes: number, { expectedBytes }: Announced): void {
   if (expectedBytes === undefined || bytes === expectedBytes) return;
   const message = bytes < expectedBytes
@@ -127,11 +118,9 @@ function announcedTrailerDigests(source: BodySource): string[] {
 }
 
 /**
- * Returns a function that reads the digests in the trailer section of a body, at its end.
+ * Returns a function that reads the digests in the trailer section of a body, at its end; undefined if nothing is announced,
+ * or what is announced for trailers that cannot be seen has come before.
  *
- * @param announced The fields that the sender announces for the trailer section.
- * @param header The digests that came before the body.
- * @returns undefined if nothing is announced, or what is announced for trailers that cannot be seen has come before.
  * @throws {UploadError} `TRAILER_DIGEST` if a digest would come in trailers that nobody can see: a `Request` has none,
  * those of `node:http` and `node:http2` do.
  */
@@ -169,12 +158,7 @@ function digestsIn(source: BodySource, required: readonly string[]): Digests {
   throw new UploadError("BAD_DIGEST", message);
 }
 
-/**
- * Parses the value of `Content-Digest` or `Repr-Digest` as {@linkcode parseDigests} does.
- *
- * @param name The field's name, for messages.
- * @throws {UploadError} `BAD_DIGEST` if the value is malformed or a digest of the wrong length.
- */
+/** @throws {UploadError} `BAD_DIGEST` if the value of the field is malformed or a digest of the wrong length. */
 export function parseDigestField(name: string, value: string): Map<DigestAlgorithm, string> {
   try {
     return parseDigests(value);

@@ -20,19 +20,16 @@ const MOST_IN_VAIN = 256 * 1024;
 /** The codings that can be undone, as a value of `Accept-Encoding`, for answers of the status 415. */
 export const ACCEPTED_CODINGS: string = Object.keys(undoableFormats).join(", ");
 
-/** The options of {@linkcode decodedBody}. */
-export interface DecodeOptions {
+interface DecodeOptions {
   /** Most bytes that may come out. */
   readonly maxBytes: number;
 }
 
 /**
  * A body with its content codings undone, the last one first, as it is read: of a small body that stands for
- * gigabytes only what is read is made. Errors of `body` come through as they are.
+ * gigabytes only what is read is made. Errors of `body` come through as they are, and none that comes up here cancels it.
  *
- * @param body The body as received; it is not cancelled when an error comes up here.
- * @param contentEncoding The value of `Content-Encoding`. `deflate` may lack its zlib wrapper, as some senders have it.
- * @param options.maxBytes Most bytes that may come out; no more are ever given.
+ * @param contentEncoding `deflate` may lack its zlib wrapper, as some senders have it.
  * @returns a body whose reads throw an {@linkcode UploadError} `MALFORMED` if what came is corrupt, ends too early or
  * goes on after its end, `TOO_LARGE` beyond `maxBytes`, or `UNSUPPORTED` if zstd asks for a window above 8 MiB.
  * @throws {UploadError} `UNSUPPORTED` if a coding is unknown, or there are more than three.
@@ -48,11 +45,7 @@ export function decodedBody(body: BodyReader, contentEncoding: string, options: 
   );
 }
 
-/**
- * Lists the codings of a `Content-Encoding` field in the order in which they were applied.
- *
- * @throws {UploadError} `UNSUPPORTED` if a coding is unknown, or there are more than three.
- */
+/** Lists the codings of a `Content-Encoding` field in the order in which they were applied. @throws as {@link decodedBody}. */
 export function requireCodings(field: string): UndoableCoding[] {
   const found = contentCodings(field).map((coding) => {
     if (typeof coding === "string") return coding;
@@ -175,7 +168,6 @@ class DecodedBody implements BodyReader {
     return length;
   }
 
-  /** Reads more of the body; returns how many bytes. */
   async #receive(): Promise<number> {
     if (this.#input.length > 0) this.#body.release(); // the decoder has its own copy
     const pieces = await this.#body.read();
@@ -209,12 +201,10 @@ class Pieces {
   #index = 0;
   #offset = 0;
 
-  /** Starts decoding with the first piece. */
   constructor(pieces: readonly Uint8Array[]) {
     this.#pieces = pieces;
   }
 
-  /** The bytes of all pieces. */
   get length(): number {
     return this.#pieces.reduce((total, piece) => total + piece.length, 0);
   }

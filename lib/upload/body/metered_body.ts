@@ -107,12 +107,10 @@ class Stopwatch {
     return this.#ms + (this.#since === undefined ? 0 : performance.now() - this.#since);
   }
 
-  /** Runs from now on. */
   start(): void {
     this.#since ??= performance.now();
   }
 
-  /** Stands still until the next start. */
   stop(): void {
     this.#ms = this.ms;
     this.#since = undefined;

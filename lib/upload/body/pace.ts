@@ -11,12 +11,7 @@ export class Deadlines {
   /** No timer is set anew for each chunk. */
   readonly #looks: Interval | undefined;
 
-  /**
-   * Begins to watch.
-   *
-   * @param pace How the body comes.
-   * @param expire Called with the reason, once or not at all.
-   */
+  /** @param expire Called with the reason, once or not at all. */
   constructor(options: ReceiveOptions & InnerOptions, pace: Pace, expire: (reason: unknown) => void) {
     const { signal, timeout = Infinity } = options;
     this.#signal = signal;
@@ -32,7 +27,6 @@ export class Deadlines {
     if (signal?.aborted) this.#onAbort();
   }
 
-  /** Watches no more. */
   stop(): void {
     this.#timer?.stop();
     this.#looks?.stop();
@@ -90,11 +84,7 @@ export class SenderWatch {
     this.#last = { bytes: 0, waited: pace.waited };
   }
 
-  /**
-   * Looks at the pace; to be called each {@linkcode interval}.
-   *
-   * @returns the failure of a sender who is too slow, if it is.
-   */
+  /** Looks at the pace, each {@linkcode interval}; returns the failure of a sender who is too slow, if it is. */
   look(): UploadError | undefined {
     const { bytes, waited } = this.#pace;
     const received = bytes - this.#last.bytes;

@@ -9,11 +9,7 @@ import { NodeBody } from "./node_body.ts";
 import { ByteStreamBody, StreamBody } from "./stream_body.ts";
 import type { InnerOptions, ReceiveOptions } from "./upload_options.ts";
 
-/**
- * Begins to read a body.
- *
- * @throws {TypeError} if it is no body, or is or was read by somebody else.
- */
+/** @throws {TypeError} if it is no body, or is or was read by somebody else. */
 export function openBody(
   source: BodySource,
   { leavesBody = false, ownsChunks = false }: InnerOptions = {},
@@ -74,18 +70,13 @@ function notABody(source: unknown): TypeError {
 const GIBIBYTE = 2 ** 30;
 
 /** A body that comes in: within limits, verified, decoded. */
-export interface ReceivedBody {
+interface ReceivedBody {
   readonly body: BodyReader;
   /** The digests of the body, once it is read to its end. */
   readonly digests: ReadonlyMap<DigestAlgorithm, string>;
 }
 
-/**
- * Begins to receive a body.
- *
- * @throws {UploadError} if what is announced of it is refused.
- * @throws {TypeError} if it is no body, or has been read.
- */
+/** Begins to receive a body. @throws {UploadError} if what is announced of it is refused. */
 export function receiveBody(
   source: BodySource,
   options: ReceiveOptions & InnerOptions,

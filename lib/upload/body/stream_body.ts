@@ -205,7 +205,6 @@ export class StreamBody implements BodyReader {
     return Promise.resolve();
   }
 
-  /** Reads until enough is gathered. */
   async #gather(): Promise<void> {
     if (this.#isReading) return;
     this.#isReading = true;

@@ -95,7 +95,6 @@ export class UploadError extends Error {
    *
    * @param code The reason for the failure.
    * @param message The same in words, without anything that the sender must not know.
-   * @param options.cause What brought it about.
    */
   constructor(code: UploadErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);

@@ -197,7 +197,6 @@ class FilePart implements PartTarget {
     this.#algorithm = algorithm;
   }
 
-  /** The stored file; undefined if nothing was stored. */
   get saved(): FormPart & SavedBody | undefined {
     return this.#saved;
   }

@@ -170,7 +170,6 @@ export interface SaveFormOptions extends SaveBodyOptions {
   contentType?: string;
 }
 
-/** The options of {@linkcode saveForm}. */
 export const saveFormOptions: SchemaOf<
   SaveFormOptions,
   Exclude<

@@ -113,11 +113,7 @@ export class FormParser {
     this.#search.write(Uint8Array.of(CR, LF));
   }
 
-  /**
-   * Parses the next bytes of the form. Bytes in events are views of `pieces`; those kept for a later call are copies.
-   *
-   * @throws {UploadError} if the form is malformed, or a limit passed.
-   */
+  /** Parses the next bytes. Bytes in events are views of `pieces`; those kept for a later call are copies. */
   write(pieces: readonly Uint8Array[]): readonly FormEvent[] {
     this.#events = [];
     for (const piece of pieces) {
@@ -130,11 +126,7 @@ export class FormParser {
     return this.#events;
   }
 
-  /**
-   * The form has ended.
-   *
-   * @throws {UploadError} if it is not complete.
-   */
+  /** @throws {UploadError} if the form is not complete. */
   end(): readonly FormEvent[] {
     this.#events = [];
     if (!this.#isComplete()) this.#search.end();

@@ -4,7 +4,7 @@ import { UploadError } from "../body/upload_error.ts";
 import { type FormLimits, malformed, shown, tooLarge } from "./form_options.ts";
 
 /** A header field's value with parameters: `form-data; name="a"`. */
-export interface ParameterizedValue {
+interface ParameterizedValue {
   /** The text before the first parameter, in lower case. */
   readonly value: string;
   /** The parameters, by their names in lower case; the values as they were sent, without quotes. */
@@ -12,7 +12,7 @@ export interface ParameterizedValue {
 }
 
 /** How a quoted value tells what would end it: by a backslash (RFC 9110), or in the way of browsers. */
-export type Quoting = "backslash" | "browser";
+type Quoting = "backslash" | "browser";
 
 const valuePattern = /[^;]*/y;
 const namePattern = /[ \t]*;[ \t]*([^\s;="]+)[ \t]*=[ \t]*/y;
@@ -91,7 +91,6 @@ type Fields = Record<string, string | string[]>;
 /** How a part may be coded for its transfer: not at all. */
 const identities = ["7bit", "8bit", "binary"];
 
-/** Reads headers of parts. */
 export class PartHeaderParser {
   readonly #limits: FormLimits;
   readonly #parse: (block: Uint8Array, start: number) => ReturnValue = make();
@@ -100,12 +99,7 @@ export class PartHeaderParser {
     this.#limits = limits;
   }
 
-  /**
-   * Reads the header of the part with this number, from 1 on.
-   *
-   * @param block All fields, each with its line end, and the empty line.
-   * @throws {UploadError} if it is malformed, or a name too long.
-   */
+  /** Reads the header of the part with this number, from 1 on, up to the empty line. */
   parse(block: Uint8Array, number: number): PartHeader {
     const part = `part ${number}`;
     const fields = this.#fieldsOf(block, part);

@@ -13,7 +13,6 @@ import type { PartHeader } from "./part_header.ts";
 import { receiveBody } from "../body/receive_body.ts";
 import type { InnerOptions } from "../body/upload_options.ts";
 
-/** The type of a part that has none. */
 const PLAIN_TEXT = "text/plain";
 
 /**
@@ -56,8 +55,6 @@ export interface SavedForm {
  * `node:http2`.
  * @param destination A folder, where files get random names; or a function that says for each file where it goes. Use
  * the option `root` if it has to do with what the sender says.
- * @param options.maxBytes Most bytes of the whole body. Default: no limit.
- * @param options.maxParts Most files and fields. Default: 1000.
  * @throws {UploadError} if the form is refused or the upload fails, with the HTTP status that says so.
  * @throws {TypeError | RangeError} if an argument is not what it has to be, or the body was read before.
  * @throws {Error} what the file system, the function or a destination says otherwise, and the signal's reason.

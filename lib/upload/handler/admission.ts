@@ -24,12 +24,7 @@ export interface Admitted {
   readonly file: { readonly name: string; readonly isThere: boolean } | undefined;
 }
 
-/**
- * Sees whether a request is to be taken, by its header and the names of files alone.
- *
- * @throws {UploadError | Refusal} if not.
- * @throws {unknown} what `name()` throws.
- */
+/** Sees whether a request is to be taken, by its header and the names of files alone; throws if not. */
 export async function admit(settings: Settings, request: Incoming): Promise<Admitted> {
   const { method, source } = request;
   const below = pathBelow(request.target, settings.basePath);
@@ -52,11 +47,7 @@ export async function admit(settings: Settings, request: Incoming): Promise<Admi
   return { info, file: { name, isThere: await requirePlace(settings, request, name) } };
 }
 
-/**
- * The name that a file gets; undefined if it is refused.
- *
- * @throws {UploadError | Refusal} if no file can be called so, or none should.
- */
+/** The name that a file gets; undefined if it is refused. Throws if no file can be called so, or none should. */
 export async function nameOf(settings: Settings, info: UploadInfo): Promise<string | undefined> {
   const name = settings.name ? await settings.name(info) : defaultName(info);
   if (name === undefined) return undefined;

@@ -73,13 +73,6 @@ export interface UploadHandler {
  *
  * Temporary files that killed servers left in the folder are removed in the background.
  *
- * @param options.directory The folder. It is made if it is missing.
- * @param options.storage A bucket, in place of a folder.
- * @param options.name Gives files other names. Default: the path of the URL for PUT, random ones for POST.
- * @param options.allowCrossSite Whether pages of other sites may have a visitor's browser upload. Default: false.
- * @param options.maxBytes Most bytes of a body. Default: 1 GiB.
- * @param options.resumable Whether uploads that were cut can go on, by tus and by Resumable Uploads for HTTP. Default:
- * false.
  * @throws {TypeError | RangeError} if an option is not what it should be.
  * @throws {Error} if the folder is missing and cannot be made.
  * @see {@link https://www.rfc-editor.org/rfc/rfc9110} for HTTP
@@ -103,7 +96,6 @@ export function createUploadHandler(options: UploadHandlerOptions): UploadHandle
   };
 }
 
-/** Answers a `Request`. Never rejects. */
 async function fetchTo(all: Settings, request: Request, server: unknown): Promise<Response> {
   const ownsChunks = isFromBunServer(request, server);
   const settings = ownsChunks ? { ...all, save: { ...all.save, ownsChunks } } : all;

@@ -14,11 +14,7 @@ export function isOrigin(text: string): boolean {
   return ORIGIN.test(text);
 }
 
-/**
- * The value of the option `allowCrossSite`.
- *
- * @throws {TypeError} if the list of origins is empty.
- */
+/** The value of the option `allowCrossSite`. @throws {TypeError} if the list of origins is empty. */
 export function allowedOrigins(value: boolean | readonly string[]): AllowedOrigins {
   if (typeof value === "boolean") return value;
   if (value.length > 0) return new Set(value.map(plainOrigin));

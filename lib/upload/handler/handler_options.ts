@@ -226,13 +226,12 @@ const DAY = 24 * 60 * 60 * 1000;
 /** An extension as users write it, with or without its dot: `png`, `.png`, `tar.gz`. */
 const EXTENSION = /^\.?[^\s./\\*?]+(?:\.[^\s./\\*?]+)*$/;
 
-/** The options of {@linkcode UploadHandlerOptions.resumable}. */
 export const resumableOptions: SchemaOf<ResumableOptions, keyof ResumableOptions> = /* @__PURE__ */ schema(
   "createUploadHandler()",
   () => ({ maxAge: number(1000, Number.MAX_SAFE_INTEGER, DAY), maxUnfinished: number(1, Infinity, 10_000) }),
 );
 
-/** The options of {@linkcode createUploadHandler}. The limits are for senders whom nobody knows. */
+/** The limits are for senders whom nobody knows. */
 export const uploadHandlerOptions: SchemaOf<
   UploadHandlerOptions & { resumable?: boolean | Required<ResumableOptions> },
   Exclude<

@@ -22,7 +22,6 @@ const MOST_DROPPED = 64 * 1024 * 1024;
 /** The error that cuts a connection, if only a failure does. Deno prints it. */
 const CUT = "An upload was refused, and its connection closed since more of it might have come";
 
-/** The response for an answer. */
 export function responseOf({ status, fields, body }: Answer): Response {
   const headers = body === undefined ? fields : { ...fields, "Content-Length": String(body.length) };
   return new Response(body as BodyInit | undefined, { status, headers });
@@ -132,7 +131,6 @@ class RestOfBody {
     this.#reader.closed.catch(() => {}); // the sender has left
   }
 
-  /** Whether another reader has locked the stream. */
   get isHeld(): boolean {
     return this.#reader === undefined;
   }
@@ -142,11 +140,7 @@ class RestOfBody {
     return this.#isReading;
   }
 
-  /**
-   * Reads and drops up to `maxBytes`, as long as `over` is not fulfilled.
-   *
-   * @returns whether it has ended, or there is more.
-   */
+  /** Reads and drops up to `maxBytes`, as long as `over` is not fulfilled; tells whether it has ended. */
   async drop(maxBytes: number, over: Promise<unknown>): Promise<"ended" | "more"> {
     if (this.#reader === undefined) return "more";
     const stopped = over.then(() => "stopped" as const);
@@ -173,7 +167,6 @@ class RestOfBody {
     }
   }
 
-  /** Cancels the body. */
   async cancel(): Promise<void> {
     await this.#reader?.cancel().catch(() => {}); // it has failed already
   }

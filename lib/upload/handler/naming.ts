@@ -41,10 +41,9 @@ export function encodePath(name: string): string {
 }
 
 /**
- * Sees that a name can be that of a file below the folder, on every system.
+ * Sees that a name can be that of a file below the folder, on every system. Many programs read files whose names, or
+ * those of folders on their way, begin with a dot for what they should do.
  *
- * @param options.dotfiles Whether it, and the folders on its way, may begin with a dot: many programs read such files
- * for what they should do.
  * @throws {UploadError} `BAD_NAME`, or `OUTSIDE_ROOT` if it leads out.
  */
 export function requireName(name: string, { dotfiles }: { readonly dotfiles: boolean }): void {

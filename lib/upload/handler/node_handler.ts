@@ -83,7 +83,6 @@ function isShort(req: IncomingMessage): boolean {
   return Number(headers["content-length"] ?? (isUnknown ? Infinity : 0)) <= LITTLE;
 }
 
-/** Returns the request to handle. A base path is part of the whole path; Express and Connect take the mount off. */
 function incomingOf({ basePath }: Settings, req: Routed): Incoming {
   const url = req.url ?? "/";
   const whole = req.originalUrl ?? url;

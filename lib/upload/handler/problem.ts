@@ -100,11 +100,7 @@ export class Refusal extends Error {
   }
 }
 
-/**
- * Converts an error into a refusal, which holds nothing that the sender must not know.
- *
- * @param options.decode Whether content codings are undone.
- */
+/** Converts an error into a refusal, which holds nothing that the sender must not know. */
 export function refusalOf(error: unknown, options: { readonly decode?: boolean }): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof UploadError) return new Refusal(error, error.message, fieldsOf(error, options), error);

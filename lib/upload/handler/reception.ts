@@ -12,7 +12,7 @@ import { encodePath } from "./naming.ts";
 import { conditionFailed, wantsNone } from "./storage.ts";
 
 /** A stored file, as the answer describes it. */
-export interface StoredFile {
+interface StoredFile {
   readonly name: string;
   readonly bytes: number;
   readonly digest?: string | undefined;
@@ -26,12 +26,7 @@ export interface Counter {
   bytes: number;
 }
 
-/**
- * Receives the body of a request, stores it, and says so.
- *
- * @param body The body, and the fields that belong to it.
- * @throws {UploadError | Error} what {@linkcode saveBody} and {@linkcode saveForm} throw.
- */
+/** Receives the body of a request, stores it, and says so. */
 export async function receive(
   settings: Settings,
   request: Incoming,
@@ -90,11 +85,7 @@ async function receiveForm(
   return stored(settings, request, list, textsOf(fields), list.length > 0 ? 201 : 200);
 }
 
-/**
- * The name that a file of a form gets, and whether there is one already; undefined if it is skipped.
- *
- * @throws {UploadError | Refusal} if it is refused.
- */
+/** The name that a file of a form gets, and whether there is one already; undefined if it is skipped, an error if refused. */
 export async function placeOfPart(
   settings: Settings,
   info: UploadInfo,
@@ -130,7 +121,6 @@ export function newName({ accept, extensions }: Settings, filename: string, cont
   return randomName(saysMore ? "" : filename, essenceOf(contentType));
 }
 
-/** Counts what is received. */
 function counting(options: SaveFormOptions, counter: Counter): SaveFormOptions {
   const { onProgress } = options;
   return {

@@ -16,7 +16,6 @@ import type { UploadLogEntry } from "./incoming.ts";
 
 /** {@linkcode UploadHandlerOptions} with their defaults, checked. */
 export interface Settings {
-  /** The place where files are stored. */
   readonly storage: Storage;
   /** Begins and ends with a slash. */
   readonly basePath: string;
@@ -27,7 +26,6 @@ export interface Settings {
   /** Undefined: all. */
   readonly extensions: Extensions | undefined;
   readonly allowedOrigins: AllowedOrigins;
-  /** How bodies and forms are stored. */
   readonly save: SaveFormOptions & InnerOptions;
   readonly log: (entry: UploadLogEntry) => void;
   readonly onComplete: UploadHandlerOptions["onComplete"];
@@ -35,12 +33,7 @@ export interface Settings {
   readonly sessions: Sessions | undefined;
 }
 
-/**
- * The settings that `options` ask for. Makes the folder.
- *
- * @throws {TypeError | RangeError} if an option is not what it should be.
- * @throws {Error} if the folder is missing and cannot be made.
- */
+/** The settings that `options` ask for. Makes the folder. @throws {Error} if it is missing and cannot be made. */
 export function settingsOf(options: UploadHandlerOptions): Settings {
   const { directory: folder, storage: bucket, basePath, name, log, ...rest } = uploadHandlerOptions(options);
   const { dotfiles, extensions, accept, allowCrossSite, resumable, onComplete, ...others } = rest;
@@ -121,11 +114,6 @@ const UNKNOWN: readonly string[] = ["application/octet-stream", "application/x-w
 /**
  * The media type that a file counts as: the one that its sender gives. Where only some are accepted, and the sender
  * gives none or one that says nothing, it is that of the name's extension.
- *
- * @param accept The types that are accepted; undefined: all.
- * @param given What the sender says; undefined if nothing.
- * @param name What the sender calls the file.
- * @param otherwise The type of a file of which nothing is known.
  */
 export function typeOf(
   accept: MediaRanges | undefined,

@@ -14,7 +14,6 @@ import type { BodyDestination } from "../sink/open_sink.ts";
 import type { Incoming } from "./incoming.ts";
 import { Refusal } from "./problem.ts";
 
-/** A file that is there. */
 export interface Place {
   /** When it was stored, in ms since 1970. */
   readonly mtimeMs: number;
@@ -23,7 +22,7 @@ export interface Place {
 }
 
 /** How a file is stored. */
-export interface PlaceOptions {
+interface PlaceOptions {
   readonly overwrite: boolean;
   readonly contentType: string;
   /** Whether it may have to be taken away again. Default: false. */
@@ -32,7 +31,6 @@ export interface PlaceOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The place where a handler stores files: a folder, or a bucket. */
 export interface Storage {
   /** An absolute path; undefined if it is no folder. */
   readonly root: string | undefined;
@@ -42,11 +40,9 @@ export interface Storage {
    * @throws {UploadError | Refusal} if nothing can be stored under that name.
    */
   look(name: string): Place | undefined | Promise<Place | undefined>;
-  /** Returns the destination of the body of a file. */
   destination(name: string, options: PlaceOptions): BodyDestination;
   /** Returns the error that tells the sender of a failure; the failure itself if it is not the storage's. */
   explained(error: unknown, name: string): unknown;
-  /** Returns the store of unfinished uploads. */
   sessions(): SessionStorage;
 }
 
@@ -58,7 +54,7 @@ export interface Storage {
  * @throws {Refusal} if its folder is missing: as with WebDAV (RFC 4918, section 9.7.1), none is made.
  * @throws {UploadError} `EXISTS` if it is something that no file can replace, `BAD_NAME` if the name is too long.
  */
-export function statusOfPlace(directory: string, name: string): Stats | undefined {
+function statusOfPlace(directory: string, name: string): Stats | undefined {
   try {
     requireFolder(directory, name);
     const path = join(directory, name);
@@ -132,10 +128,6 @@ export class DiskStorage implements Storage {
     removeAbandonedOnce(directory);
   }
 
-  /**
-   * Looking is synchronous: it takes some µs, and a turn of the event loop would let more of the body arrive before it
-   * can be held back.
-   */
   look(name: string): Place | undefined {
     return statusOfPlace(this.root, name);
   }

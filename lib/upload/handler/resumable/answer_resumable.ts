@@ -59,9 +59,8 @@ const TOLD = [
 const REMEMBERED = "86400";
 
 /**
- * The fields of CORS for pages of the origins that `allowCrossSite` lets upload.
+ * The fields of CORS for pages of the origins that `allowCrossSite` lets upload; none for others, and other programs.
  *
- * @returns nothing for pages of other origins, and for programs that are no browsers.
  * @see {@link https://fetch.spec.whatwg.org/#http-cors-protocol}
  */
 export function corsFields({ allowedOrigins }: Settings, { method, source }: Incoming): Fields {
@@ -96,11 +95,7 @@ export function isForSession({ basePath, sessions }: Settings, request: Incoming
   return sessions !== undefined && sessionIn(request, basePath) !== undefined && METHODS.includes(methodOf(request));
 }
 
-/**
- * Answers a request of a protocol for resumable uploads. Never rejects.
- *
- * @returns undefined if it is of none.
- */
+/** Answers a request of a protocol for resumable uploads; undefined if it is of none. Never rejects. */
 export async function answerResumable(exchange: Exchange): Promise<Outcome | undefined> {
   const { settings, request } = exchange;
   const isTus = fieldOf(request.source, "tus-resumable") !== undefined;

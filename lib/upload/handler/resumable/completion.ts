@@ -19,7 +19,7 @@ import { type Digests, type Exchange, infoOf, isFinal, requestOf } from "./excha
  *
  * @throws {UploadError | Refusal} if it is refused; none of the files has its name then.
  */
-export async function storeStaged(exchange: Exchange, hold: SessionHold, digests: Digests): Promise<Answer> {
+async function storeStaged(exchange: Exchange, hold: SessionHold, digests: Digests): Promise<Answer> {
   const { settings, request } = exchange;
   if (hold.record.state === "open") await stage(exchange, hold, digests);
   const { isForm, staged = [], texts = {}, told = 0 } = hold.record;
@@ -121,7 +121,7 @@ async function placeAll(
 }
 
 /** The request that the data was sent with, as if all of it had come at once. */
-export function sourceOf(hold: SessionHold): Request & BodySource {
+function sourceOf(hold: SessionHold): Request & BodySource {
   return requestOf(hold.record, streamOf(hold.read())) as Request & BodySource;
 }
 
@@ -168,11 +168,7 @@ export async function complete(exchange: Exchange, hold: SessionHold): Promise<A
   return answer;
 }
 
-/**
- * Holds the data against the digest that the creation announced.
- *
- * @returns the digests that the answer tells.
- */
+/** Holds the data against the digest that the creation announced; returns the digests that the answer tells. */
 async function verified(
   { settings }: Exchange,
   hold: SessionHold,
@@ -191,7 +187,7 @@ async function verified(
 }
 
 /** The algorithm that `Want-Repr-Digest` weighs most; undefined if it wants none that is known. */
-export function preferredOf(wanted: string | undefined): DigestAlgorithm | undefined {
+function preferredOf(wanted: string | undefined): DigestAlgorithm | undefined {
   const weights = ALGORITHMS.map((algorithm) => {
     const [, weight] = new RegExp(`(?:^|[,\\s])${algorithm}=(\\d+)`).exec(wanted ?? "") ?? [];
     return { algorithm, weight: Number(weight ?? 0) };

@@ -46,9 +46,8 @@ interface State {
 }
 
 /**
- * Answers a request of Resumable Uploads for HTTP. Never rejects.
+ * Answers a request of Resumable Uploads for HTTP, which creates a session if its path names none. Never rejects.
  *
- * @param id The session that its path names; undefined if it creates one.
  * @see {@link https://datatracker.ietf.org/doc/draft-ietf-httpbis-resumable-upload/}
  */
 export async function answerDraft(exchange: Exchange, id: string | undefined): Promise<Outcome> {
@@ -152,7 +151,6 @@ async function append(exchange: Exchange, id: string, draft: Draft, state: State
   }
 }
 
-/** Appends the body of the request to the session. */
 async function receive(exchange: Exchange, lease: Lease, draft: Draft, state: State): Promise<void> {
   const { settings, openBody, counter } = exchange;
   const { hold, signal } = lease;
@@ -275,11 +273,7 @@ async function cancel(exchange: Exchange, id: string): Promise<Outcome> {
   }
 }
 
-/**
- * The length of the whole upload, as the request and what came before say.
- *
- * @throws {Refusal} `INCONSISTENT_LENGTH` if they say different things.
- */
+/** The length of the whole upload, as the request and what came before say. @throws {Refusal} if they say different things. */
 function lengthAfter(
   exchange: Exchange,
   record: SessionRecord | undefined,
@@ -315,11 +309,7 @@ function limitOf({ settings }: Exchange, hold: SessionHold, { version }: Draft):
   return uploadLimit(settings, hold, version === 6 ? "expires" : "max-age");
 }
 
-/**
- * Sends an interim response to who has named a version that is known: others might take it for something else.
- *
- * @returns whether it was sent.
- */
+/** Sends an interim response to who has named a version that is known: others might take it for something else. */
 function inform({ inform }: Exchange, { version, isNamed }: Draft, fields: Fields): boolean {
   return isNamed && inform?.(104, { "Upload-Draft-Interop-Version": String(version), ...fields }) === true;
 }

@@ -4,10 +4,8 @@ import { asked, type Exchange, type Fields } from "./exchange.ts";
 
 /** The interop versions that are known: of draft 01, which iOS 17 speaks, to draft 11. */
 const OLDEST = 3;
-/** The newest one. */
-export const NEWEST = 8;
+const NEWEST = 8;
 
-/** The base URL of registered problem types. */
 const PROBLEMS = "https://iana.org/assignments/http-problem-types#";
 
 /** The iteration of Resumable Uploads for HTTP that a request speaks. */

@@ -17,7 +17,6 @@ import { problemAnswer, Refusal, refusalOf } from "../problem.ts";
 import type { Counter } from "../reception.ts";
 import type { Settings } from "../settings.ts";
 
-/** Fields of a response. */
 export type Fields = Readonly<Record<string, string>>;
 
 /** Sends an interim response, where that can be done; tells whether it was. */
@@ -63,11 +62,7 @@ export function asked({ request }: Pick<Exchange, "request">, name: string): str
   return fieldOf(request.source, name)?.trim();
 }
 
-/**
- * Takes the session that the request names, from whoever has it.
- *
- * @throws {Refusal} `NOT_FOUND`, or `LOCKED` if another request does not release it.
- */
+/** Takes the session that the request names. @throws {Refusal} `NOT_FOUND`, or `LOCKED` if another request keeps it. */
 export async function takeSession(
   exchange: Exchange,
   id: string | undefined,
@@ -81,7 +76,7 @@ export async function takeSession(
 }
 
 /** The refusal of what is said to be a session and is not, or not any more. */
-export function noSession(): Refusal {
+function noSession(): Refusal {
   return new Refusal("NOT_FOUND", "There is no such unfinished upload: it may have expired");
 }
 
@@ -120,12 +115,7 @@ export function maxSizeOf({ save }: Settings): number {
   return save.maxBytes ?? Infinity;
 }
 
-/**
- * The value of `Upload-Limit`.
- *
- * @param hold The upload; undefined for what any upload may have.
- * @param age The name of the limit for its age, which early drafts call otherwise.
- */
+/** The value of `Upload-Limit`, of an upload or of any; early drafts call the limit for its age otherwise. */
 export function uploadLimit(settings: Settings, hold: SessionHold | undefined, age = "max-age"): string {
   const maxSize = maxSizeOf(settings);
   const { maxAge } = settings.sessions!;
@@ -150,7 +140,7 @@ export function requireSize(settings: Settings, length: number | undefined): voi
 export type Digests = Readonly<Partial<Record<DigestAlgorithm, string>>>;
 
 /** The fields of a creation that tell how the representation is stored once it is whole. */
-export const KEPT_FIELDS = [
+const KEPT_FIELDS = [
   "content-encoding",
   "content-type",
   "if-match",
@@ -160,7 +150,6 @@ export const KEPT_FIELDS = [
   "want-repr-digest",
 ] as const;
 
-/** Returns the {@linkcode KEPT_FIELDS} of a request. */
 export function keptFields({ request }: Exchange): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const name of KEPT_FIELDS) {

@@ -29,10 +29,9 @@ import { Checksum, DATA_TYPE, mediaTypeIn, numberIn, parseMetadata, partsOf, VER
 const FIELDS: Fields = { "Tus-Resumable": VERSION };
 
 /**
- * Answers a request of tus 1.0.0. Never rejects.
+ * Answers a request of tus 1.0.0, which creates a session if its path names none. Never rejects.
  *
  * @param method The method that counts: `X-HTTP-Method-Override` may say so.
- * @param id The session that its path names; undefined if it names none.
  * @see {@link https://tus.io/protocols/resumable-upload}
  */
 export async function answerTus(exchange: Exchange, method: string, id: string | undefined): Promise<Outcome> {

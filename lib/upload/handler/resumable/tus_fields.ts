@@ -27,11 +27,7 @@ export function numberIn(exchange: Exchange, name: string): number | undefined {
   throw new Refusal("BAD_FIELD", `${name} must be a number of bytes, not ${JSON.stringify(value)}`);
 }
 
-/**
- * Parses `Upload-Metadata`.
- *
- * @throws {Refusal} if it is malformed.
- */
+/** Parses `Upload-Metadata`. @throws {Refusal} if it is malformed. */
 export function parseMetadata(field: string | undefined): Record<string, string> {
   const metadata: Record<string, string> = {};
   if (field === undefined || field === "") return metadata;
@@ -63,11 +59,7 @@ export class Checksum {
     this.#expected = expected;
   }
 
-  /**
-   * The checksum that a request announces; undefined if it announces none.
-   *
-   * @throws {Refusal} if it is malformed, or its algorithm is not known.
-   */
+  /** The checksum that a request announces, if any. @throws {Refusal} if it is malformed, or its algorithm is not known. */
   static of(exchange: Exchange): Checksum | undefined {
     const field = asked(exchange, "upload-checksum");
     if (field === undefined) return undefined;
@@ -76,7 +68,6 @@ export class Checksum {
     throw new Refusal("BAD_FIELD", `Upload-Checksum must be one of ${CHECKSUMS} and base64`);
   }
 
-  /** Adds data to the hash. */
   update(pieces: readonly Uint8Array[]): void {
     for (const piece of pieces) this.#hash.update(piece);
   }
