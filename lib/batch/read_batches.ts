@@ -93,8 +93,9 @@ export function readBatches<R>(
   stream: globalThis.ReadableStream<R>,
   options: ReadBatchesOptions = {},
 ): AsyncIterableIterator<R[], undefined, unknown> {
-  readBatchesOptions.check(options);
-  const { maxChunks = MAX_CHUNKS, maxBytes = MAX_BYTES, preventCancel = false, signal } = options;
+  const { maxChunks = MAX_CHUNKS, maxBytes = MAX_BYTES, preventCancel = false, signal } = readBatchesOptions.check(
+    options,
+  );
   return new BatchIterator<R>(stream, { maxChunks, maxBytes }, preventCancel, signal);
 }
 

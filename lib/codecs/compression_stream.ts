@@ -75,9 +75,9 @@ export class CompressionStream {
    * @throws {RangeError} if a level, window or size is out of range.
    */
   constructor(format: Format, options: CompressionStreamOptions = {}) {
-    compressionStreamOptions.check(options);
-    const { size, flush } = options;
-    const parameters = compressParameters({ ...options, format }, size ?? -1, false);
+    const checked = compressionStreamOptions.check(options);
+    const { size, flush } = checked;
+    const parameters = compressParameters({ ...checked, format }, size ?? -1, false);
     let seen = 0;
     const { readable, writable } = codecStream(encoders, parameters, {
       flush,

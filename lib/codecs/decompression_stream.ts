@@ -61,9 +61,9 @@ export class DecompressionStream {
    * @throws {RangeError} if `maxSize` is not a number of bytes.
    */
   constructor(format: Format, options: DecompressionStreamOptions = {}) {
-    decompressionStreamOptions.check(options);
-    const { maxSize = Infinity } = options;
-    const parameters = decompressParameters({ ...options, format }, false);
+    const checked = decompressionStreamOptions.check(options);
+    const { maxSize = Infinity } = checked;
+    const parameters = decompressParameters({ ...checked, format }, false);
     let produced = 0;
     const { readable, writable } = codecStream(decoders, parameters, {
       output(length: number): void {

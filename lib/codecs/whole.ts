@@ -48,8 +48,7 @@ export async function compress(
   options: CompressOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const input = bytesOf(bytes, "bytes");
-  compressOptions.check(options);
-  const parameters = compressParameters(options, input.length, true);
+  const parameters = compressParameters(compressOptions.check(options), input.length, true);
   return compressWhole(input, parameters, await encoders.load(parameters.family));
 }
 
@@ -76,9 +75,9 @@ export async function decompress(
   options: DecompressOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const input = bytesOf(bytes, "bytes");
-  decompressOptions.check(options);
-  const parameters = decompressParameters(options, true);
-  const { maxSize = Infinity } = options;
+  const checked = decompressOptions.check(options);
+  const parameters = decompressParameters(checked, true);
+  const { maxSize = Infinity } = checked;
   return decompressWhole(input, parameters, maxSize, await decoders.load(parameters.family));
 }
 
@@ -124,8 +123,7 @@ export function compressSync(
   options: CompressOptions,
 ): Uint8Array<ArrayBuffer> {
   const input = bytesOf(bytes, "bytes");
-  compressSyncOptions.check(options);
-  const parameters = compressParameters(options, input.length, true);
+  const parameters = compressParameters(compressSyncOptions.check(options), input.length, true);
   return compressWhole(input, parameters, requireLoaded(encoders, parameters));
 }
 
@@ -151,9 +149,9 @@ export function decompressSync(
   options: DecompressOptions,
 ): Uint8Array<ArrayBuffer> {
   const input = bytesOf(bytes, "bytes");
-  decompressSyncOptions.check(options);
-  const parameters = decompressParameters(options, true);
-  const { maxSize = Infinity } = options;
+  const checked = decompressSyncOptions.check(options);
+  const parameters = decompressParameters(checked, true);
+  const { maxSize = Infinity } = checked;
   return decompressWhole(input, parameters, maxSize, requireLoaded(decoders, parameters));
 }
 

@@ -328,9 +328,8 @@ export function fromNodeWritable<W = any>(
   options: FromNodeWritableOptions = {},
 ): BatchedWritableStream<W> {
   requireMethods(writable, "the writable", "a writable stream of node:stream", METHODS);
-  fromNodeWritableOptions.check(options);
   const isObjectMode = writable.writableObjectMode;
-  const { highWaterMark = isObjectMode ? OBJECTS : BYTES } = options;
+  const { highWaterMark = isObjectMode ? OBJECTS : BYTES } = fromNodeWritableOptions.check(options);
   const sink = new WritableSink(writable, Math.max(highWaterMark / 2 || 0, isObjectMode ? 1 : SMALLEST_BATCH));
   const strategy = isObjectMode ? { highWaterMark } : { highWaterMark, size: lengthOf };
   const stream = new BatchedWritableStream<W>(sink, strategy);

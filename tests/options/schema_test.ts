@@ -150,6 +150,60 @@ test("check() looks at accessors of a class, too", () => {
   assert.throws(() => options.check(new Given()), /^TypeError: size must be/);
 });
 
+test("check() returns what it checked: each option is read once, from where it is", () => {
+  let reads = 0;
+  const given = Object.defineProperty(
+    {
+      get size(): number {
+        return ++reads === 1 ? 3 : NaN;
+      },
+    },
+    "limit",
+    { value: 2.5 },
+  );
+  assert.deepEqual(options.check<Options>(given), { size: 3, limit: 2 });
+  const hidden = Object.defineProperty({}, "limit", { value: NaN });
+  for (const read of [() => options(hidden), () => options.check(hidden)]) assert.throws(read, RangeError);
+  assert.deepEqual(options.check<Options>(undefined), {});
+});
+
+test("a list with holes is refused", () => {
+  for (const codings of [new Array(1), [, "br"]]) {
+    assert.throws(
+      () => options({ codings } as Options),
+      /^TypeError: codings\[0\] must be "br" or "zstd", not undefined$/,
+    );
+  }
+});
+
+test("a promise of options, a Map and other built-ins are no options", () => {
+  for (const given of [Promise.resolve({ size: 1 }), new Map([["size", 1]]), new Date(), /size/, new Uint8Array(0)]) {
+    for (const read of [() => options(given as object), () => options.check(given as object)]) {
+      assert.throws(read, /^TypeError: the options of open\(\) must be an object, not a/);
+    }
+  }
+});
+
+test("names that a program added to all objects are no options", () => {
+  const all = Object.prototype as unknown as Record<string, unknown>;
+  all.each = (): void => {};
+  try {
+    assert.equal(options({ size: 2 }).size, 2);
+    assert.deepEqual(options.check<Options>({}), {});
+    assert.throws(() => options({ each: 1 } as Options), /unknown option "each"/);
+  } finally {
+    delete all.each;
+  }
+});
+
+test("messages describe values whose class has no name that is text", () => {
+  const odd = { constructor: { name: Symbol("odd") } };
+  assert.throws(
+    () => options({ size: odd } as unknown as Options),
+    /^TypeError: size must be a whole number from 1, not an object$/,
+  );
+});
+
 test("nearest() finds the name that was meant, and none for another word", () => {
   const known = ["level", "windowLog", "dictionary"];
   for (const word of ["levle", "LEVEL", "lvel", "levell"]) assert.equal(nearest(word, known), "level", word);

@@ -7,7 +7,8 @@ export function described(value: unknown): string {
   if (typeof value === "string") return quoted(value);
   if (typeof value === "bigint") return `the bigint ${shortened(String(value))}`;
   if (Object(value) !== value) return String(value);
-  const name = typeof value === "object" && value?.constructor?.name || typeof value;
+  const given: unknown = typeof value === "object" && value?.constructor?.name;
+  const name = typeof given === "string" && given || typeof value;
   return `${/^[aeiou](?!int)/i.test(name) ? "an" : "a"} ${name}`;
 }
 
@@ -67,8 +68,12 @@ export interface Schema<M> {
    * @throws {RangeError} if a number is out of range.
    */
   (given?: object, path?: string): Checked<M>;
-  /** Checks only the options that are given, at their cost alone (30 ns for three): for calls made once a request. */
-  check(given: object | undefined): void;
+  /**
+   * Checks an options object as the schema itself does, for calls that compute their defaults.
+   *
+   * @returns the options that are given, each read once.
+   */
+  check<O extends object>(given: O | undefined): O;
   /** The public function or class, as in `compress()`. */
   readonly owner: string;
   /** The options by name. */
@@ -87,28 +92,29 @@ export interface Schema<M> {
 export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M): Schema<M> {
   let members: M | undefined = undefined;
   const load = (): M => members ??= makeMembers();
-  const read = (given: Options = {}, path = "", names?: object): Record<string, unknown> => {
+  const readAll = (given: Options = {}, path = "", hasDefaults = true): Record<string, unknown> => {
     const known = load();
-    if (typeof given !== "object" || !given || Array.isArray(given)) {
+    // Objects of any class, but neither lists nor promises, Maps and other built-ins.
+    if (Object.prototype.toString.call(given) !== "[object Object]") {
       throw wrongType(path.slice(0, -1) || `the options of ${owner}`, "an object", given);
     }
     for (const name in given) {
-      if (Object.hasOwn(known, name)) continue;
+      // A program may have added names to all objects.
+      if (Object.hasOwn(known, name) || (!Object.hasOwn(given, name) && name in Object.prototype)) continue;
       const wayOut = wayOutOf(name, Object.keys(known));
       throw new TypeError(`${owner}: unknown option ${quoted(path + name)}: ${wayOut}`);
     }
     const checked: Record<string, unknown> = {};
-    for (const name in names ?? known) {
+    for (const name of Object.keys(known)) {
       const value = given[name];
       const { check, fallback } = known[name]!;
-      checked[name] = value === undefined ? fallback : check(value, path + name);
+      if (value !== undefined) checked[name] = check(value, path + name);
+      else if (hasDefaults) checked[name] = fallback;
     }
     return checked;
   };
-  const check = (given: Options | undefined): void => {
-    // Accessors of a class are not enumerated.
-    if (given !== undefined) read(given, "", given?.constructor === Object ? given : undefined);
-  };
+  const read = (given?: Options, path?: string): Record<string, unknown> => readAll(given, path);
+  const check = (given?: Options): Record<string, unknown> => readAll(given, "", false);
   return Object.defineProperty(Object.assign(read, { owner, check }), "members", { get: load }) as unknown as Schema<M>;
 }
 
@@ -284,7 +290,7 @@ export function listOf<T>(item: Member<T>, expected: string, fallback?: readonly
     expected,
     check(value, name) {
       if (!Array.isArray(value)) throw wrongType(name, expected, value);
-      return value.map((each, i) => item.check(each, `${name}[${i}]`));
+      return Array.from(value, (each, i) => item.check(each, `${name}[${i}]`)); // map() would skip holes
     },
   };
 }

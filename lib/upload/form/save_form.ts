@@ -77,8 +77,7 @@ export async function saveForm(
   destination: FormDestination,
   options: SaveFormOptions = {},
 ): Promise<SavedForm> {
-  saveFormOptions.check(options);
-  return await storeForm(source, destination, options);
+  return await storeForm(source, destination, saveFormOptions.check(options));
 }
 
 /** Stores a form as {@linkcode saveForm} does, by options that are checked. */

@@ -59,8 +59,7 @@ export async function saveBody(
   destination: BodyDestination,
   options: SaveBodyOptions = {},
 ): Promise<SavedBody> {
-  saveBodyOptions.check(options);
-  return await storeBody(source, destination, options);
+  return await storeBody(source, destination, saveBodyOptions.check(options));
 }
 
 /** Stores a body as {@linkcode saveBody} does, by options that are checked. */
