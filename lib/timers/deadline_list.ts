@@ -32,14 +32,14 @@ export class DeadlineList {
   /** Sets the deadline of an object, or sets it anew. */
   start(timed: Timed): void {
     if (timed.expiresAt !== 0) this.stop(timed);
-    timed.expiresAt = performance.now() + this.#ms;
+    const now = performance.now();
+    timed.expiresAt = now + this.#ms;
     timed.previousTimed = this.#last;
     if (this.#last !== undefined) this.#last.nextTimed = timed;
     this.#last = timed;
-    if (this.#first !== undefined) return;
-    this.#first = timed;
+    this.#first ??= timed;
     // The timer of an earlier one goes on: a client that sends one request after the other sets none a request.
-    this.#timer.setDue(timed.expiresAt);
+    this.#timer.setDue(this.#first.expiresAt, now);
   }
 
   /** Clears the deadline of an object; does nothing if it has none. */

@@ -22,6 +22,8 @@ export class Timer {
   #timer: NodeJS.Timeout | undefined = undefined;
   /** When the runtime's timer fires, of `performance.now()`; Infinity if there is none. */
   #firesAt = Infinity;
+  /** The function that set it: once tests have replaced that, or put it back, the timer may never fire. */
+  #setBy: unknown = undefined;
   #due = Infinity;
 
   /**
@@ -37,19 +39,28 @@ export class Timer {
 
   /** Whether it is to fire. */
   get isSet(): boolean {
-    return this.#due !== Infinity;
+    return this.#due !== Infinity && this.#willFire(performance.now());
   }
 
   /** Sets it, or sets it anew, to a time of `performance.now()`; Infinity for never, which may leave the runtime's timer. */
-  setDue(at: number): void {
+  setDue(at: number, now: number = performance.now()): void {
     this.#due = at;
-    if (!(this.#firesAt <= at)) this.#arm(performance.now());
-    else if (at === Infinity && this.#keepsAlive) this.stop();
+    if (at === Infinity) {
+      if (this.#keepsAlive) this.stop();
+    } else if (!(this.#firesAt <= at) || !this.#willFire(now)) {
+      this.#arm(now);
+    }
+  }
+
+  /** Whether the runtime's timer is still to fire: not overdue, and not one of a clock that tests have replaced since. */
+  #willFire(now: number): boolean {
+    return this.#firesAt >= now && this.#setBy === timers.setTimeout;
   }
 
   /** Sets it, or sets it anew, to fire after `ms`. */
   start(ms: number): void {
-    this.setDue(performance.now() + ms);
+    const now = performance.now();
+    this.setDue(now + ms, now);
   }
 
   /** Stops it, and leaves no timer of the runtime. */
@@ -64,8 +75,9 @@ export class Timer {
     timers.clearTimeout(this.#timer);
     const delay = Math.min(Math.max(Math.ceil(this.#due - now), 1), MAX_TIMER_DELAY);
     this.#firesAt = now + delay;
+    this.#setBy = timers.setTimeout;
     this.#timer = timers.setTimeout(this.#look, delay);
-    if (!this.#keepsAlive) this.#timer.unref();
+    if (!this.#keepsAlive) (this.#timer as Partial<NodeJS.Timeout>).unref?.(); // replaced timers may be numbers
   }
 
   readonly #look = (): void => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Interval, MAX_TIMER_DELAY, Timer } from "../../lib/timers/mod.ts";
+import timers from "node:timers";
+import { Deadline, DeadlineList, Interval, MAX_TIMER_DELAY, Timer } from "../../lib/timers/mod.ts";
 import { randomNumbers } from "../support/random_numbers.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 
@@ -165,4 +166,47 @@ test("an interval calls until it is stopped, also from its own call, and goes on
   clock.turn(1000);
   interval.stop();
   assert.deepEqual([calls, clock.pending], [[50, 100, 1100, 1150], 0]);
+});
+
+for (const keepsAlive of [true, false]) {
+  test(`a timer that was set by a faked clock fires once that is gone (${keepsAlive ? "ref" : "unref"})`, async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = new Timer(() => resolve(), { keepsAlive });
+    {
+      using _clock = new FakeClock();
+      timer.start(10);
+      timer.setDue(Infinity);
+      timer.start(20);
+    }
+    assert.equal(timer.isSet, false); // the timer of a clock that is gone never fires
+    timer.start(5);
+    assert.equal(timer.isSet, true);
+    const keepAlive = setTimeout(() => {}, 10_000);
+    await promise;
+    clearTimeout(keepAlive);
+  });
+}
+
+test("a list of deadlines expires although its timer was set by a faked clock", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const list = new DeadlineList(20);
+  {
+    using _clock = new FakeClock();
+    new Deadline(list, () => {}).stop();
+    new Deadline(list, () => {});
+  }
+  new Deadline(list, resolve);
+  const keepAlive = setTimeout(() => {}, 10_000);
+  await promise;
+  clearTimeout(keepAlive);
+});
+
+test("a timer takes what a replaced setTimeout() returns, be it a number", () => {
+  const { setTimeout } = timers;
+  timers.setTimeout = (() => 7) as unknown as typeof timers.setTimeout;
+  try {
+    new Timer(() => {}, { keepsAlive: false }).start(10);
+  } finally {
+    timers.setTimeout = setTimeout;
+  }
 });
