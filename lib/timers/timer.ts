@@ -22,6 +22,7 @@ export class Timer {
   #timer: NodeJS.Timeout | undefined = undefined;
   /** When the runtime's timer fires, of `performance.now()`; Infinity if there is none. */
   #firesAt = Infinity;
+  #armedAt = 0;
   /** The function that set it: once tests have replaced that, or put it back, the timer may never fire. */
   #setBy: unknown = undefined;
   #due = Infinity;
@@ -74,6 +75,7 @@ export class Timer {
   #arm(now: number): void {
     timers.clearTimeout(this.#timer);
     const delay = Math.min(Math.max(Math.ceil(this.#due - now), 1), MAX_TIMER_DELAY);
+    this.#armedAt = now;
     this.#firesAt = now + delay;
     this.#setBy = timers.setTimeout;
     this.#timer = timers.setTimeout(this.#look, delay);
@@ -81,12 +83,15 @@ export class Timer {
   }
 
   readonly #look = (): void => {
+    const wasWhole = this.#firesAt >= this.#due;
     this.#timer = undefined;
     this.#firesAt = Infinity;
     if (this.#due === Infinity) return;
     const now = performance.now();
-    if (now < this.#due) return this.#arm(now);
-    const late = now - this.#due;
+    // A clock that a test has stopped, or put back, never comes to the due time.
+    const stands = now <= this.#armedAt;
+    if (now < this.#due && !(stands && wasWhole)) return this.#arm(now);
+    const late = Math.max(now - this.#due, 0);
     this.#due = Infinity;
     this.#onDue(late);
   };

@@ -176,8 +176,18 @@ test("a list with holes is refused", () => {
   }
 });
 
-test("a promise of options, a Map and other built-ins are no options", () => {
-  for (const given of [Promise.resolve({ size: 1 }), new Map([["size", 1]]), new Date(), /size/, new Uint8Array(0)]) {
+test("a module, and an object of any class, hold options", async () => {
+  class Given {
+    readonly size = 3;
+    readonly [Symbol.toStringTag] = "Given";
+  }
+  assert.equal(options(new Given()).size, 3);
+  assert.equal(options(Object.assign(Object.create(null), { size: 3 })).size, 3);
+  assert.equal(options(await import("./given_module.ts")).size, 3);
+});
+
+test("a promise of options, a Map and lists are no options", () => {
+  for (const given of [Promise.resolve({ size: 1 }), new Map([["size", 1]]), new Uint8Array(0), new Headers()]) {
     for (const read of [() => options(given as object), () => options.check(given as object)]) {
       assert.throws(read, /^TypeError: the options of open\(\) must be an object, not a/);
     }

@@ -210,3 +210,20 @@ test("a timer takes what a replaced setTimeout() returns, be it a number", () =>
     timers.setTimeout = setTimeout;
   }
 });
+
+test("a timer fires although a test has stopped the clock, or put it back", async () => {
+  const { now } = performance;
+  const keepAlive = setTimeout(() => {}, 10_000);
+  try {
+    for (const stopped of [1e5, 1e7]) {
+      performance.now = () => stopped;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      new Timer(() => resolve()).start(5);
+      if (stopped === 1e7) performance.now = () => 5;
+      await promise;
+    }
+  } finally {
+    performance.now = now;
+    clearTimeout(keepAlive);
+  }
+});

@@ -94,8 +94,8 @@ export function schema<M extends AnyMembers>(owner: string, makeMembers: () => M
   const load = (): M => members ??= makeMembers();
   const readAll = (given: Options = {}, path = "", hasDefaults = true): Record<string, unknown> => {
     const known = load();
-    // Objects of any class, but neither lists nor promises, Maps and other built-ins.
-    if (Object.prototype.toString.call(given) !== "[object Object]") {
+    // Objects of any class, and modules, but neither promises nor lists, Maps and what else can be iterated.
+    if (typeof given !== "object" || !given || Symbol.iterator in given || "then" in given) {
       throw wrongType(path.slice(0, -1) || `the options of ${owner}`, "an object", given);
     }
     for (const name in given) {

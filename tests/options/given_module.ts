@@ -1,0 +1,2 @@
+/** An option, as a module of settings exports it. */
+export const size = 3;
