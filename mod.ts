@@ -20,6 +20,7 @@ export {
   type BroadcastOptions,
   coalesceBytes,
   type CoalesceBytesOptions,
+  type FailedChunks,
   readBatches,
   type ReadBatchesOptions,
   SlowBranchError,

@@ -52,8 +52,8 @@ export interface BatchedUnderlyingSink<W = unknown> {
    */
   onFailed?: (chunks: W[], reason: unknown) => void | PromiseLike<void>;
   /**
-   * How often, and after how many ms, a batch that failed is written again; further chunks wait. If `writev()` returns the
-   * indexes of the chunks that failed, only these are.
+   * How often, and after how many ms, a batch that failed is written again; further chunks wait. If `writev()` returns
+   * which chunks failed, only these are.
    *
    * @default not at all
    */
@@ -66,13 +66,45 @@ export interface BatchedUnderlyingSink<W = unknown> {
    * Called with all chunks that are queued, in order, up to `maxBatch`; not again until what it returned has settled.
    * The array is the sink's to keep. If it fails, all of these count as not written. `isLast` tells that the stream
    * is closing, and `close()` comes next; it may come after a batch that was not the last for all that was known, too.
-   * With `retry` or `onFailed` it may return the indexes of the chunks that failed.
+   * It may return which chunks failed; whatever else it returns means that all are written.
    */
   writev?: (
     chunks: W[],
     controller: WritableStreamDefaultController,
     isLast: boolean,
-  ) => void | readonly number[] | PromiseLike<void | readonly number[]>;
+  ) => void | FailedChunks | PromiseLike<void | FailedChunks>;
+}
+
+/**
+ * The result of a `writev()` of a {@linkcode BatchedUnderlyingSink} that wrote some of its chunks only. `retry` writes
+ * the others again; without it they go to `onFailed()`, or the stream fails. A `failed` that is no list of indexes fails
+ * the stream at once.
+ *
+ * @example A sink that refuses odd numbers the first time
+ * ```ts
+ * import { BatchedWritableStream, type FailedChunks } from "@millrace/streams/batch";
+ *
+ * const stream = new BatchedWritableStream<number>({
+ *   retry: { attempts: 1, delay: 10 },
+ *   writev(numbers): FailedChunks | undefined {
+ *     console.log(numbers.join()); // 1,2,3, then 1,3
+ *     if (numbers.length === 3) return { failed: [0, 2], reason: new Error("busy") };
+ *   },
+ * });
+ * const writer = stream.getWriter();
+ * for (const number of [1, 2, 3]) void writer.write(number);
+ * await writer.close();
+ * ```
+ */
+export interface FailedChunks {
+  /** The indexes of the chunks that could not be written. */
+  readonly failed: readonly number[];
+  /**
+   * Why.
+   *
+   * @default an Error with the number of chunks
+   */
+  readonly reason?: unknown;
 }
 
 /**

@@ -16,7 +16,12 @@
  *
  * @module
  */
-export { type BatchedUnderlyingSink, BatchedWritableStream, type RetryOptions } from "./batched_writable_stream.ts";
+export {
+  type BatchedUnderlyingSink,
+  BatchedWritableStream,
+  type FailedChunks,
+  type RetryOptions,
+} from "./batched_writable_stream.ts";
 export { broadcast, type BroadcastOptions, SlowBranchError, type SlowBranchPolicy } from "./broadcast.ts";
 export { coalesceBytes, type CoalesceBytesOptions } from "./coalesce_bytes.ts";
 export { readBatches, type ReadBatchesOptions } from "./read_batches.ts";

@@ -45,12 +45,15 @@ test("retry writes only the chunks again that the sink tells have failed", async
     retry: { attempts: 5, delay: 0 },
     async writev(batch) {
       await undefined;
-      return batch.flatMap((number, i) => number % 2 === 1 && batch.length > 1 ? [i] : []);
+      return { failed: batch.flatMap((number, i) => number % 2 === 1 && batch.length > 1 ? [i] : []) };
     },
   });
   assert.deepEqual(batches, [[0, 1, 2, 3], [1, 3], [1, 3], [1, 3], [1, 3], [1, 3]].slice(0, batches.length));
   assert.deepEqual(told, ["Error: 2 of 2 chunks could not be written"]);
-  const once = await written(3, { retry: { attempts: 1, delay: 0 }, writev: (batch) => batch.length === 3 ? [1] : [] });
+  const once = await written(3, {
+    retry: { attempts: 1, delay: 0 },
+    writev: (batch) => ({ failed: batch.length === 3 ? [1] : [] }),
+  });
   assert.deepEqual(once, { batches: [[0, 1, 2], [1]], told: ["written"] });
 });
 
@@ -61,7 +64,7 @@ test("a batch that fails for good fails the stream with its reason, or goes to o
   const left: unknown[] = [];
   const rescued = await written(4, {
     maxBatch: 2,
-    writev: (batch) => batch[0] === 0 ? [1] : [],
+    writev: (batch) => ({ failed: batch[0] === 0 ? [1] : [] }),
     onFailed: (chunks, reason) => void left.push(chunks, String(reason)),
   });
   assert.deepEqual(rescued, { batches: [[0, 1], [2, 3]], told: ["written"] });
@@ -96,16 +99,67 @@ test("an abort ends the retries", async () => {
 });
 
 test("a chunk that is told to have failed twice is written again once", async () => {
-  const writev = (chunks: number[]) => chunks.length === 3 ? [2, 0, 2] : [];
+  const writev = (chunks: number[]) => ({ failed: chunks.length === 3 ? [2, 0, 2] : [] });
   const { batches, told } = await written(3, { retry: { attempts: 1, delay: 0 }, writev });
   assert.deepEqual(batches, [[0, 1, 2], [2, 0]]);
   assert.deepEqual(told, ["written"]);
 });
 
-test("what is no retry is refused, and so are indexes of no chunk", async () => {
+test("whatever else writev() returns means that all chunks are written", async () => {
+  const results = [
+    undefined,
+    null,
+    0,
+    5,
+    "failed",
+    [],
+    [0],
+    [undefined, undefined],
+    [0, 1],
+    {},
+    { failed: undefined },
+    { ids: [0] },
+  ];
+  for (const result of results) {
+    for (const isAsync of [false, true]) {
+      for (const retry of [undefined, { attempts: 3, delay: 0 }]) {
+        const writev = () => (isAsync ? Promise.resolve(result) : result) as void;
+        const { batches, told } = await written(2, { ...(retry && { retry }), writev });
+        assert.deepEqual([batches, told], [[[0, 1]], ["written"]], JSON.stringify(result));
+      }
+    }
+  }
+});
+
+test("a result that breaks the contract fails the stream at once: it is not retried, nor given to onFailed()", async () => {
+  for (const failed of [null, 0, true, "0", {}, [2], [-1], [0.5], [NaN], ["0"], [0, undefined], new Set([0])]) {
+    for (const isAsync of [false, true]) {
+      for (const more of [{}, { retry: { attempts: 5, delay: 0 } }, { onFailed: () => assert.fail("not called") }]) {
+        const writev = () => (isAsync ? Promise.resolve({ failed }) : { failed }) as never;
+        const { batches, told } = await written(2, { ...more, writev });
+        assert.equal(batches.length, 1);
+        assert.match(
+          told.join(),
+          /^(?:TypeError: what writev\(\) returns as failed must be|RangeError: writev\(\) returned)/,
+        );
+      }
+    }
+  }
+});
+
+test("chunks that failed fail the stream where there is neither retry nor onFailed(), with the sink's own reason", async () => {
+  for (const isAsync of [false, true]) {
+    const results = [{ failed: [1] }, { failed: [0, 1], reason: new Error("disk full") }];
+    const expected = ["Error: 1 of 2 chunks could not be written", "Error: disk full"];
+    for (const [i, result] of results.entries()) {
+      const { told } = await written(2, { writev: () => isAsync ? Promise.resolve(result) : result });
+      assert.deepEqual(told, [expected[i]]);
+    }
+  }
+});
+
+test("what is no retry is refused", () => {
   assert.throws(() => new BatchedWritableStream({ retry: { attempts: -1 } }), RangeError);
   assert.throws(() => new BatchedWritableStream({ retry: { attempts: 1, delay: NaN } }), RangeError);
   assert.throws(() => new BatchedWritableStream({ onFailed: "log" as never }), TypeError);
-  const { told } = await written(2, { retry: { attempts: 0 }, writev: () => [2] });
-  assert.deepEqual(told, ["RangeError: writev() tells that the chunk at 2 has failed: it had 2 chunks"]);
 });

@@ -1,5 +1,14 @@
 import { globalFunction } from "#streams/host";
-import { type Member, milliseconds, number, positive, type Schema, schema } from "../../language/options.ts";
+import {
+  described,
+  type Member,
+  milliseconds,
+  number,
+  positive,
+  type Schema,
+  schema,
+  wrongType,
+} from "../../language/options.ts";
 import { callbackResult, isThenableLike } from "../../language/promises.ts";
 import { type Callback, toCallback, toDictionary } from "../../language/webidl.ts";
 import type { WritableStreamDefaultController } from "../underlying_sink.ts";
@@ -31,19 +40,24 @@ class Retries {
     this.#sink = sink;
   }
 
-  /** Writes chunks, and again those of them that could not be written, whose indexes `write` gives, as often as is asked. */
+  /** Writes chunks, and again those that failed, as often as `retry` asks. */
   async write(chunks: unknown[], write: (chunks: unknown[]) => unknown, signal: AbortSignal): Promise<void> {
     let rest = chunks;
     for (let attempt = 0;; attempt++) {
       let reason: unknown;
+      let result: unknown;
+      let hasThrown = false;
       try {
-        const result = write(rest.slice()); // the array is the sink's
-        const failed = failedOf(isThenableLike(result) ? await result : result, rest);
-        if (failed.length === 0) return;
-        reason = new Error(`${failed.length} of ${rest.length} chunks could not be written`);
-        rest = failed;
+        result = await write(rest.slice()); // the array is the sink's
       } catch (error) {
+        hasThrown = true;
         reason = error;
+      }
+      if (!hasThrown) {
+        const failures = failuresOf(result, rest.length);
+        if (failures === undefined) return;
+        reason = failures.reason;
+        rest = failures.indexes.map((index) => rest[index]);
       }
       if (signal.aborted) throw reason;
       if (attempt >= this.#options.attempts) {
@@ -57,15 +71,37 @@ class Retries {
   }
 }
 
-/** The chunks that a sink tells have failed; one that tells nothing has written them all. */
-function failedOf(result: unknown, chunks: readonly unknown[]): unknown[] {
-  if (!Array.isArray(result)) return [];
-  return [...new Set(result)].map((index) => {
-    if (Number.isInteger(index) && index >= 0 && index < chunks.length) return chunks[index];
+/** The chunks of a batch that could not be written. */
+interface Failures {
+  readonly indexes: readonly number[];
+  readonly reason: unknown;
+}
+
+/**
+ * Reads what `writev()` returned for a batch of `count` chunks: `{ failed: [index, …], reason? }`, or anything else if all
+ * were written.
+ *
+ * @throws {TypeError} if `failed` is no list. @throws {RangeError} if it has indexes of no chunk.
+ */
+function failuresOf(result: unknown, count: number): Failures | undefined {
+  if (!isThenableLike(result)) return undefined;
+  const { failed, reason } = result as { failed?: unknown; reason?: unknown };
+  if (failed === undefined) return undefined;
+  if (!Array.isArray(failed)) throw wrongType("what writev() returns as failed", "a list of indexes", failed);
+  const indexes = [...new Set<unknown>(failed)].map((index) => {
+    if (Number.isInteger(index) && 0 <= (index as number) && (index as number) < count) return index as number;
     throw new RangeError(
-      `writev() tells that the chunk at ${String(index)} has failed: it had ${chunks.length} chunks`,
+      `writev() returned ${described(index)} as the index of a chunk that failed: it had ${count} chunks`,
     );
   });
+  if (indexes.length === 0) return undefined;
+  return { indexes, reason: reason ?? new Error(`${indexes.length} of ${count} chunks could not be written`) };
+}
+
+/** Rejects if `writev()` resolves with failures. */
+async function requireAllWritten(result: object, count: number): Promise<void> {
+  const failures = failuresOf(await result, count);
+  if (failures !== undefined) throw failures.reason;
 }
 
 function pause(delay: number, signal: AbortSignal): Promise<void> {
@@ -137,8 +173,12 @@ export class BatchedSinkAlgorithms {
   writev(batch: Batch, isLast: boolean): unknown {
     if (this.#writeParts !== undefined) return this.#writeParts.call(this.#sink, batch.takeParts());
     const writev = this.#writev;
-    if (this.#retries === undefined || writev === undefined) {
-      return writev?.call(this.#sink, batch.takeChunks(), this.#controller, isLast);
+    if (writev === undefined) return undefined;
+    if (this.#retries === undefined) {
+      const chunks = batch.takeChunks();
+      const { length } = chunks;
+      const result = writev.call(this.#sink, chunks, this.#controller, isLast);
+      return isThenableLike(result) ? requireAllWritten(result, length) : undefined;
     }
     const controller = this.#controller as WritableStreamDefaultController;
     const write = (chunks: unknown[]) => writev.call(this.#sink, chunks, controller, isLast);
