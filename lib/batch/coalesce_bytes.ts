@@ -1,4 +1,13 @@
-import { integer, joinBytes, milliseconds, positive, schema, type SchemaOf, wrongType } from "../streams/internal.ts";
+import {
+  bytesOf,
+  integer,
+  joinBytes,
+  milliseconds,
+  positive,
+  schema,
+  type SchemaOf,
+  wrongType,
+} from "../streams/internal.ts";
 import type { ReadableStream } from "../streams/mod.ts";
 import { batchedTransform } from "./batched_transform.ts";
 import type { BatchedWritableStream } from "./batched_writable_stream.ts";
@@ -48,11 +57,11 @@ export const coalesceBytesOptions: SchemaOf<CoalesceBytesOptions, "size"> = /* @
  *
  * Chunks are joined until they have `size` bytes or more, the stream closes, or the current turn of the event loop ends:
  * what arrives slowly is passed on as it arrives. With `maxDelay`, the first of them waits for that time at most in place
- * of the turn. A chunk of `size` bytes or more passes without being copied.
+ * of the turn. A chunk of `size` bytes or more passes without being copied. Chunks are views or buffers.
  *
  * @returns the two ends, for `pipeThrough()`.
- * @throws {RangeError} if `size` is no integer above 0, or another option is out of its range. A chunk that is no
- * Uint8Array errors the stream with a TypeError.
+ * @throws {RangeError} if `size` is no integer above 0, or another option is out of its range. A chunk that has
+ * no bytes, or is detached, errors the stream with a TypeError.
  * @example A hundred small chunks become three
  * ```ts
  * import { coalesceBytes } from "@millrace/streams/batch";
@@ -64,25 +73,40 @@ export const coalesceBytesOptions: SchemaOf<CoalesceBytesOptions, "size"> = /* @
  */
 export function coalesceBytes(
   options: CoalesceBytesOptions = {},
-): { readable: ReadableStream<Uint8Array<ArrayBuffer>>; writable: BatchedWritableStream<Uint8Array> } {
+): {
+  readable: ReadableStream<Uint8Array<ArrayBuffer>>;
+  writable: BatchedWritableStream<ArrayBufferView | ArrayBufferLike>;
+} {
   const { size, maxDelay, minBatch } = coalesceBytesOptions(options);
-  return batchedTransform<Uint8Array, Uint8Array<ArrayBuffer>>(
+  return batchedTransform<ArrayBufferView | ArrayBufferLike, Uint8Array<ArrayBuffer>>(
     (chunks, enqueue) => joinChunks(chunks, size, enqueue),
     // An error here would be told to the writable end alone: what is no chunk is as large as it takes to be looked at.
-    { highWaterMark: size, size: (chunk) => chunk instanceof Uint8Array ? chunk.length : size },
+    { highWaterMark: size, size: (chunk) => lengthOf(chunk) ?? size },
     { maxDelay, minBatch },
   );
 }
 
+/** The bytes of a chunk; undefined if it has none, or is detached. */
+function lengthOf(chunk: unknown): number | undefined {
+  try {
+    return bytesOf(chunk)?.length;
+  } catch {
+    return undefined;
+  }
+}
+
 function joinChunks(
-  chunks: readonly Uint8Array[],
+  given: readonly unknown[],
   size: number,
   enqueue: (chunk: Uint8Array<ArrayBuffer>) => void,
 ): void {
+  const chunks: Uint8Array[] = [];
   let first = 0;
   let length = 0;
-  for (let i = 0; i < chunks.length; i++) {
-    if (!(chunks[i] instanceof Uint8Array)) throw wrongType("a chunk", "a Uint8Array", chunks[i]);
+  for (let i = 0; i < given.length; i++) {
+    const bytes = bytesOf(given[i]);
+    if (bytes === undefined) throw wrongType("a chunk", "a Uint8Array, another view or an ArrayBuffer", given[i]);
+    chunks.push(bytes);
     if (chunks[i].length >= size && length > 0) {
       enqueue(join(chunks, first, i, length));
       first = i;

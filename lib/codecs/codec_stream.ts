@@ -1,6 +1,6 @@
 import { ReadableStream, WritableStream } from "../streams/mod.ts";
 import type { Codecs } from "./module.ts";
-import { bytesOf, type SessionParameters } from "./options.ts";
+import { requireBytes, type SessionParameters } from "./options.ts";
 import { FINISH, FLUSH, type PieceLimits, PROCESS, Session } from "./session.ts";
 
 /** Larger chunks are handed over in pieces; the size of output is also that of the chunks that come out of large inputs. */
@@ -87,7 +87,7 @@ class Pump {
   async run(operation: number, chunk: ArrayBufferView | ArrayBufferLike): Promise<void> {
     const isEnd = operation === FINISH;
     try {
-      const bytes = bytesOf(chunk, "chunk");
+      const bytes = requireBytes(chunk, "chunk");
       if (isEnd) this.#watch.end?.();
       else if (bytes.length === 0) return;
       this.#watch.input?.(bytes.length);

@@ -1,13 +1,4 @@
-import {
-  bool,
-  bytes,
-  bytesOfView,
-  type Member,
-  member,
-  schema,
-  type SchemaOf,
-  wrongType,
-} from "../streams/internal.ts";
+import { bool, bytes, bytesOf, type Member, member, schema, type SchemaOf, wrongType } from "../streams/internal.ts";
 import { type Family, type Format, formats, traitsOf } from "./format.ts";
 
 /**
@@ -86,7 +77,7 @@ const BYTES = "a Uint8Array, another view or an ArrayBuffer";
 
 /** An option that is a view or a buffer, shared or not. */
 export function bytesMember(): Member<ArrayBufferView | ArrayBufferLike, undefined> {
-  return { fallback: undefined, expected: BYTES, check: bytesOf };
+  return { fallback: undefined, expected: BYTES, check: requireBytes };
 }
 
 function formatMember(): Member<Format, undefined> {
@@ -197,7 +188,7 @@ function parametersOf(
   whole: boolean,
 ): SessionParameters {
   const { family, index, dictionary: need } = traitsOf(format);
-  const bytes = dictionary === undefined ? undefined : bytesOf(dictionary, "dictionary");
+  const bytes = dictionary === undefined ? undefined : requireBytes(dictionary, "dictionary");
   if (need === "required" && !bytes?.length) {
     throw new TypeError(`${format} needs a dictionary: pass the bytes as dictionary`);
   }
@@ -217,16 +208,11 @@ function parametersOf(
   };
 }
 
-/** @throws {TypeError} if `source` is neither a buffer, shared or not, nor a view on one. */
-export function bytesOf(source: unknown, name: string): Uint8Array {
-  if (ArrayBuffer.isView(source)) return bytesOfView(source);
-  if (source instanceof ArrayBuffer || isShared(source)) return new Uint8Array(source);
-  throw wrongType(name, BYTES, source);
-}
-
-/** Whether it is a shared buffer: what it holds is copied. Pages that are not isolated have no such class. */
-function isShared(source: unknown): source is SharedArrayBuffer {
-  return typeof SharedArrayBuffer === "function" && source instanceof SharedArrayBuffer;
+/** @throws {TypeError} if `source` is neither a buffer, shared or not, nor a view on one, or is detached. */
+export function requireBytes(source: unknown, name: string): Uint8Array {
+  const bytes = bytesOf(source);
+  if (bytes === undefined) throw wrongType(name, BYTES, source);
+  return bytes;
 }
 
 function requireInteger(name: string, value: number, { min, max }: { min: number; max: number }, format: string): void {

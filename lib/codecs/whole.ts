@@ -1,7 +1,6 @@
 import { type Format, formats, traitsOf } from "./format.ts";
 import { type Codecs, decoders, encoders } from "./module.ts";
 import {
-  bytesOf,
   type CompressOptions,
   compressParameters,
   compressSchema,
@@ -9,6 +8,7 @@ import {
   decompressParameters,
   decompressSchema,
   type Direction,
+  requireBytes,
   type SessionParameters,
 } from "./options.ts";
 import { FINISH, MAX_OUTPUT, Session } from "./session.ts";
@@ -47,7 +47,7 @@ export async function compress(
   bytes: ArrayBufferView | ArrayBufferLike,
   options: CompressOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const input = bytesOf(bytes, "bytes");
+  const input = requireBytes(bytes, "bytes");
   const parameters = compressParameters(compressOptions.check(options), input.length, true);
   return compressWhole(input, parameters, await encoders.load(parameters.family));
 }
@@ -74,7 +74,7 @@ export async function decompress(
   bytes: ArrayBufferView | ArrayBufferLike,
   options: DecompressOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const input = bytesOf(bytes, "bytes");
+  const input = requireBytes(bytes, "bytes");
   const checked = decompressOptions.check(options);
   const parameters = decompressParameters(checked, true);
   const { maxSize = Infinity } = checked;
@@ -122,7 +122,7 @@ export function compressSync(
   bytes: ArrayBufferView | ArrayBufferLike,
   options: CompressOptions,
 ): Uint8Array<ArrayBuffer> {
-  const input = bytesOf(bytes, "bytes");
+  const input = requireBytes(bytes, "bytes");
   const parameters = compressParameters(compressSyncOptions.check(options), input.length, true);
   return compressWhole(input, parameters, requireLoaded(encoders, parameters));
 }
@@ -148,7 +148,7 @@ export function decompressSync(
   bytes: ArrayBufferView | ArrayBufferLike,
   options: DecompressOptions,
 ): Uint8Array<ArrayBuffer> {
-  const input = bytesOf(bytes, "bytes");
+  const input = requireBytes(bytes, "bytes");
   const checked = decompressSyncOptions.check(options);
   const parameters = decompressParameters(checked, true);
   const { maxSize = Infinity } = checked;

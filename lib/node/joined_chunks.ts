@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { bytesOfView, kindOf } from "../streams/internal.ts";
+import { bytesOf, kindOf } from "../streams/internal.ts";
 
 /** The data that a writable takes in one `write()`. */
 export type Joined = string | Uint8Array;
@@ -16,7 +16,7 @@ export function joinChunks(chunks: readonly unknown[]): Joined {
   for (let i = 0; i < chunks.length; i++) {
     const chunk = chunks[i];
     if (typeof chunk === "string") strings++;
-    else if (chunk instanceof Uint8Array) byteArrays++;
+    else if (chunk instanceof Uint8Array && chunk.length > 0) byteArrays++; // an empty one may be detached
   }
   if (strings === chunks.length) return chunks.join("");
   return Buffer.concat(byteArrays === chunks.length ? chunks as Uint8Array[] : encodeRuns(chunks.map(toJoined)));
@@ -55,8 +55,8 @@ function encodeRuns(chunks: readonly Joined[]): Uint8Array[] {
 
 function toJoined(chunk: unknown): Joined {
   if (typeof chunk === "string") return chunk;
-  if (ArrayBuffer.isView(chunk)) return bytesOfView(chunk);
-  if (chunk instanceof ArrayBuffer || chunk instanceof SharedArrayBuffer) return new Uint8Array(chunk);
+  const bytes = bytesOf(chunk);
+  if (bytes !== undefined) return bytes;
   throw new TypeError(`Cannot write a chunk of type ${kindOf(chunk)}: use a string, an ArrayBuffer or a view of one`);
 }
 

@@ -1,4 +1,4 @@
-import { bytesOfView } from "../streams/internal.ts";
+import { bytesOf } from "../streams/internal.ts";
 import { WritableStream } from "../streams/mod.ts";
 import type { S3Stored } from "./s3_object.ts";
 import type { ObjectUpload } from "./upload/object_upload.ts";
@@ -46,7 +46,7 @@ export class S3Writable extends WritableStream<Uint8Array> {
         else signal?.addEventListener("abort", onAbort);
       },
       async write(chunk) {
-        const bytes = await bytesOf(chunk, upload);
+        const bytes = await requireBytes(chunk, upload);
         await upload.write(bytes);
       },
       async close() {
@@ -86,10 +86,13 @@ function sizeOf(chunk: unknown): number {
 }
 
 /** The bytes of a chunk; if it is none, the upload has failed. */
-async function bytesOf(chunk: unknown, upload: ObjectUpload): Promise<Uint8Array> {
-  if (ArrayBuffer.isView(chunk)) return chunk instanceof Uint8Array ? chunk : bytesOfView(chunk);
-  if (chunk instanceof ArrayBuffer) return new Uint8Array(chunk);
-  const error = new TypeError("a chunk for an object must be a Uint8Array; encode text with a TextEncoderStream");
-  await upload.fail(error).catch(() => {}); // the chunk is the reason to tell
-  throw error;
+async function requireBytes(chunk: unknown, upload: ObjectUpload): Promise<Uint8Array> {
+  try {
+    const bytes = bytesOf(chunk);
+    if (bytes !== undefined) return bytes;
+    throw new TypeError("a chunk for an object must be a Uint8Array; encode text with a TextEncoderStream");
+  } catch (error) {
+    await upload.fail(error).catch(() => {}); // the chunk is the reason to tell
+    throw error;
+  }
 }

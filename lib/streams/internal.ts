@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { bytesOfView, joinBytes } from "./language/array_buffers.ts";
+export { bytesOf, bytesOfView, joinBytes } from "./language/array_buffers.ts";
 export {
   anyOf,
   bool,

@@ -1,6 +1,6 @@
-import { described, hasBackpressure, transformRest } from "../streams/internal.ts";
+import { bytesOf, described, hasBackpressure, transformRest } from "../streams/internal.ts";
 import type { TransformStreamDefaultController } from "../streams/mod.ts";
-import { bytesOf, textOrBytes } from "./complete_lines.ts";
+import { textOrBytes } from "./complete_lines.ts";
 
 /** The bytes that a well-formed text takes in UTF-8. */
 export function utf8Length(text: string): number {

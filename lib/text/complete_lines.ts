@@ -1,4 +1,4 @@
-import { bytesOfView, described } from "../streams/internal.ts";
+import { bytesOf, described } from "../streams/internal.ts";
 
 const LF = 10;
 const CR = 13;
@@ -371,15 +371,4 @@ export function textOrBytes(chunk: unknown): string | Uint8Array {
   const bytes = bytesOf(chunk);
   if (bytes !== undefined) return bytes;
   throw new TypeError(`a chunk must be a string, a Uint8Array or another BufferSource, not ${described(chunk)}`);
-}
-
-/** The bytes of a chunk, without a copy; undefined for text and other values. */
-export function bytesOf(chunk: unknown): Uint8Array | undefined {
-  if (ArrayBuffer.isView(chunk)) return bytesOfView(chunk);
-  return isArrayBuffer(chunk) ? new Uint8Array(chunk) : undefined;
-}
-
-/** Of any realm. */
-function isArrayBuffer(value: unknown): value is ArrayBuffer {
-  return Object.prototype.toString.call(value) === "[object ArrayBuffer]";
 }

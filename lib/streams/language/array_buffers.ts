@@ -160,6 +160,28 @@ export function joinBytes(pieces: readonly Uint8Array[], length: number): Uint8A
   return whole;
 }
 
+/**
+ * Returns the bytes of a view or a buffer of any realm, shared or not, without a copy; undefined for any other value.
+ *
+ * @throws {TypeError} if the buffer is detached: what it held went with it.
+ */
+export function bytesOf(value: unknown): Uint8Array | undefined {
+  if (isView(value)) {
+    if (!(value instanceof Uint8Array && value.length > 0)) requireAttached(value.buffer);
+    return bytesOfView(value);
+  }
+  const name = typeof value === "object" && Object.prototype.toString.call(value);
+  if (name !== "[object ArrayBuffer]" && name !== "[object SharedArrayBuffer]") return undefined;
+  requireAttached(value as ArrayBufferLike);
+  const bytes = new Uint8Array(value as ArrayBufferLike);
+  return bytes.buffer === value ? bytes : undefined; // the name can be given to any object
+}
+
+function requireAttached(buffer: ArrayBufferLike): void {
+  if (!(buffer as { detached?: boolean }).detached) return;
+  throw new TypeError("the buffer of a chunk is detached: its bytes went elsewhere, as by a transfer");
+}
+
 /** Returns the bytes of a view, without a copy; a Uint8Array, also a Buffer, as it is. */
 export function bytesOfView(view: ArrayBufferView): Uint8Array {
   return view instanceof Uint8Array ? view : new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
