@@ -87,7 +87,7 @@ export interface BatchedUnderlyingSink<W = unknown> {
  * const stream = new BatchedWritableStream<number>({
  *   retry: { attempts: 1, delay: 10 },
  *   writev(numbers): FailedChunks | undefined {
- *     console.log(numbers.join()); // 1,2,3, then 1,3
+ *     console.log(numbers.join()); // 1,2,3, 1,3
  *     if (numbers.length === 3) return { failed: [0, 2], reason: new Error("busy") };
  *   },
  * });

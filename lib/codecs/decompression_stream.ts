@@ -1,3 +1,4 @@
+import type { ReadableStream, WritableStream } from "../streams/mod.ts";
 import { codecStream } from "./codec_stream.ts";
 import type { Format } from "./format.ts";
 import { decoders } from "./module.ts";

@@ -68,6 +68,33 @@ export const browserTypes = `
   // @ts-expect-error: no such format
   export const wrong: Format = "lzma";`;
 
+/** A strict TypeScript module of streams alone, for any library that has the types of streams. */
+export const streamTypes = `
+  import { CompressionStream } from "@millrace/streams";
+  import { BatchedWritableStream, readBatches } from "@millrace/streams/batch";
+  import { LineToNumberStream } from "@millrace/streams/text";
+  import * as streams from "@millrace/streams/streams";
+  export const upper = (text: streams.ReadableStream<string>): streams.ReadableStream<number> =>
+    text.pipeThrough(new streams.TransformStream<string, number>());
+  export const upperToo = (text: streams.ReadableStream<string>): streams.ReadableStream<number> =>
+    streams.pipeThrough(text, new streams.TransformStream<string, number>());
+  export const zipped: streams.ReadableStream<Uint8Array> = streams.ReadableStream.from([new Uint8Array(1)])
+    .pipeThrough(new CompressionStream("gzip"));
+  export async function sumOfLines(): Promise<number> {
+    let sum = 0;
+    for await (const n of streams.ReadableStream.from([new Uint8Array(1)]).pipeThrough(new LineToNumberStream())) sum += n;
+    for await (const n of streams.ReadableStream.from([1]).tee()[0]) sum += n;
+    for await (const n of streams.ReadableStream.from([1]).values({ preventCancel: true })) sum += n;
+    for await (const batch of readBatches(streams.ReadableStream.from([1]))) sum += batch[0];
+    return sum;
+  }
+  // @ts-expect-error: no numbers go through
+  streams.ReadableStream.from([1]).pipeThrough(new streams.TransformStream<string, number>());
+  // @ts-expect-error: the chunks are strings
+  export const misread: streams.ReadableStream<number> = streams.ReadableStream.from(["a"]).pipeThrough(new streams.TransformStream<string, string>());
+  // @ts-expect-error: indexes alone are the protocol of former versions
+  new BatchedWritableStream<number>({ writev: () => [0] });`;
+
 /** A strict TypeScript module on a server, with the types of Node. */
 export const serverTypes = `
   import { createServer } from "node:http";

@@ -9,7 +9,7 @@ import { output, run } from "../support/processes.ts";
 import { root, runtime } from "../support/runtime.ts";
 import { checkCommand, checkModules, checkReadme } from "./consumer_checks.ts";
 import { type Consumer, makeConsumer, npmKinds, runModule, runWords } from "./consumer_kinds.ts";
-import { browserTypes, requires, serverTypes } from "./consumer_modules.ts";
+import { browserTypes, requires, serverTypes, streamTypes } from "./consumer_modules.ts";
 import { bin, publishCopy, type Published } from "./published.ts";
 
 const { exports, dependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
@@ -119,11 +119,24 @@ describe("the npm package", { skip: runtime !== "node" && "it runs all runtimes 
     }
   }
 
-  test("compiles in a project on Node without the types of the DOM, and is still checked", async () => {
-    const { folder } = consumers.get(npmKinds[0].install)!;
-    const options = ["--module", "nodenext", "--skipLibCheck", "false", "--lib", "es2024", "--types", "node"];
-    await typeCheck(folder, "server.mts", serverTypes, options);
-  });
+  const libraries = [
+    ["es2022,dom"],
+    ["es2022,dom,dom.iterable"],
+    ["es2024,dom,dom.iterable,dom.asynciterable"],
+    ["es2022,webworker"],
+    ["esnext,webworker,webworker.iterable"],
+    ["es2022", "node"],
+    ["esnext", "node"],
+    ["es2022,dom", "node"],
+  ];
+  for (const [lib, types = ""] of libraries) {
+    test(`compiles with lib ${lib} and ${types === "" ? "no types" : `the types of ${types}`}, and is still checked`, async () => {
+      const { folder } = consumers.get(npmKinds[0].install)!;
+      const options = ["--module", "nodenext", "--skipLibCheck", "false", "--lib", lib, "--types", types];
+      await typeCheck(folder, "streams.mts", streamTypes, options);
+      if (types === "node") await typeCheck(folder, "server.mts", serverTypes, options);
+    });
+  }
 
   test("compiles the examples of README in a project of modules", async () => {
     const { folder } = consumers.get(npmKinds[0].install)!;

@@ -66,6 +66,17 @@ export function pipeTo<T>(
  * for await (const bytes of pipeThrough(letters, new TextEncoderStream())) console.log(bytes.length); // 1, 2
  * ```
  */
+export function pipeThrough<T, S extends globalThis.ReadableStream>(
+  source: globalThis.ReadableStream<T>,
+  transform: { readable: S; writable: globalThis.WritableStream<T> },
+  options?: StreamPipeOptions,
+): S;
+/** For a call that names the types of chunks. */
+export function pipeThrough<T, U>(
+  source: globalThis.ReadableStream<T>,
+  transform: { readable: globalThis.ReadableStream<U>; writable: globalThis.WritableStream<T> },
+  options?: StreamPipeOptions,
+): globalThis.ReadableStream<U>;
 export function pipeThrough<T, U>(
   source: globalThis.ReadableStream<T>,
   transform: { readable: globalThis.ReadableStream<U>; writable: globalThis.WritableStream<T> },

@@ -188,6 +188,15 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
    * @param options as of {@linkcode ReadableStream.pipeTo}.
    * @throws {TypeError} if this stream or the writable end is locked, or an argument is of the wrong type.
    */
+  override pipeThrough<S extends globalThis.ReadableStream>(
+    transform: { readable: S; writable: globalThis.WritableStream<R> },
+    options?: StreamPipeOptions,
+  ): S;
+  /** For a call that names the type of chunks. */
+  override pipeThrough<T>(
+    transform: { readable: globalThis.ReadableStream<T>; writable: globalThis.WritableStream<R> },
+    options?: StreamPipeOptions,
+  ): globalThis.ReadableStream<T>;
   override pipeThrough<T>(
     transform: { readable: globalThis.ReadableStream<T>; writable: globalThis.WritableStream<R> },
     options: StreamPipeOptions | undefined = undefined,
@@ -212,6 +221,9 @@ export class ReadableStream<R = any> extends globalThis.ReadableStream<R> {
     if (!isObject(this) || !(#state in this)) return super.pipeTo(destination, options);
     return pipeTo(this, destination, options);
   }
+
+  /** The same method as {@linkcode ReadableStream.values}. */
+  declare [Symbol.asyncIterator]: (options?: { preventCancel?: boolean }) => AsyncIteratorObject<R, undefined, unknown>;
 
   /**
    * Splits the stream into two that give the same chunks, a byte stream's bytes copied; the slower one buffers what the
